@@ -5,7 +5,7 @@ use crate::bench::suite::{Only, Suite};
 use crate::bench::{Report, Row, conditions, junit, print, scene};
 use crate::cli::args::{Look, Override, TableFormat, path_value};
 use crate::cli::failure::{Failure, GATE_FAILED};
-use crate::cli::inputs::dominant_assumptions;
+use crate::cli::inputs::{dominant_assumptions, fail_if};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
 use sim_base::condition::Condition;
@@ -84,7 +84,10 @@ pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
 }
 
 fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
-    let conditions = read_conditions(&args.fail_if, args.against.is_some())?;
+    let conditions = fail_if::read(&args.fail_if)?;
+    for condition in &conditions {
+        conditions::known(condition, args.against.is_some())?;
+    }
     let before = args.against.as_deref().map(baseline).transpose()?;
     let suite = Suite::shipped();
     let entries = entries(args, &suite)?;
@@ -114,7 +117,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
         write(path, &report.json().map_err(Failure::Internal)?)?;
     }
-    tell(args, &report, before.as_ref(), &checked)?;
+    print_result(args, &report, before.as_ref(), &checked)?;
     if finished < n {
         let kept = format!("{finished} of {n} rows are finished, and these are reported");
         return Err(interrupt::failure(&kept));
@@ -137,15 +140,6 @@ fn worst(report: &Report, before: Option<&Report>, failed: bool) {
     for m in crate::bench::against::moved(report, before).iter().take(3) {
         output::notice(&print::change(m));
     }
-}
-
-fn read_conditions(texts: &[String], has_baseline: bool) -> Result<Vec<Condition>, Failure> {
-    let read = |text: &String| -> Result<Condition, Failure> {
-        let condition: Condition = text.parse()?;
-        conditions::known(&condition, has_baseline)?;
-        Ok(condition)
-    };
-    texts.iter().map(read).collect()
 }
 
 /// Rate and burst of kube-controller-manager in a preset.
@@ -229,7 +223,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::Invalid(format!("cannot write {}: {e}", path.display())))
 }
 
-fn tell(
+fn print_result(
     args: &TtrArgs,
     report: &Report,
     before: Option<&Report>,

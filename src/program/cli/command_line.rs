@@ -63,8 +63,8 @@ fn list() -> String {
     text.trim_end().to_owned()
 }
 
-/// jobset-sim simulates Kubernetes JobSets on modelled accelerator clusters: what happens when something fails, how long
-/// each restart takes, and why.
+/// jobset-sim simulates Kubernetes JobSets on modelled accelerator clusters: what happens when something fails, how
+/// long each restart takes, and why.
 #[derive(Debug, Parser)]
 #[command(
     name = "jobset-sim",

@@ -54,10 +54,7 @@ const NAMED: [(&str, &str); 2] = [
 ];
 
 pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
-    let out = match &args.out {
-        Some(out) => out.clone(),
-        None => free_name(),
-    };
+    let out = args.out.clone().unwrap_or_else(free_name);
     let dir = RunDir::create(&out)?;
     let limits = interrupt::limits();
     let (left, right) = rayon::join(
@@ -65,37 +62,32 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
         || run((&dir, &limits), "in-place", IN_PLACE),
     );
     let (left, right) = (left?, right?);
-    let views = (left.view(), right.view());
+    let views = (left.1.view(&left.0), right.1.view(&right.0));
     let style = output::style(&args.look);
     let mut page = String::new();
     text::header(&mut page, &views.0, &style);
-    if let (Some(l), Some(r)) = (views.0.restarts().first(), views.1.restarts().first()) {
-        let side = |run, restart| Side {
-            label: label(&run, restart),
-            run,
-            restart,
-        };
-        let (l, r) = (side(views.0, l), side(views.1, r));
-        let (title, subtitle) = titles(&l, &r);
-        let bars = [
-            (l.label.to_owned(), l.restart.clone()),
-            (r.label.to_owned(), r.restart.clone()),
-        ];
-        page.push_str(&format!("{title}\n\n"));
-        page.push_str(&side_by_side::compare(&l, &r, &style));
-        let defaults = model_defaults();
-        let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
-        let mut foot = provenance::of_runs(&named);
-        for side in [&l, &r] {
-            let hangs = provenance::hangs(&side.run, &[side.restart], &defaults);
-            foot.push(format!("{} {hangs}", side.label));
-        }
-        charts(&dir, &title, &subtitle, (&bars, &foot))?;
-    } else {
-        return Err(Failure::Internal(
-            "a run of the demo had no restart".to_owned(),
-        ));
+    let firsts = (views.0.restarts().first(), views.1.restarts().first());
+    let (Some(l), Some(r)) = firsts else {
+        let text = "a run of the demo had no restart";
+        return Err(Failure::Internal(text.to_owned()));
+    };
+    let (l, r) = (side(views.0, l), side(views.1, r));
+    let (title, subtitle) = titles(&l, &r);
+    let bars = [
+        (l.label.to_owned(), l.restart.clone()),
+        (r.label.to_owned(), r.restart.clone()),
+    ];
+    page.push_str(&format!("{title}\n\n"));
+    page.push_str(&side_by_side::compare(&l, &r, &style));
+    let defaults = model_defaults();
+    let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
+    let mut foot = provenance::of_runs(&named);
+    for side in [&l, &r] {
+        let hangs = provenance::hangs(&side.run, &[side.restart], &defaults);
+        foot.push(format!("{} {hangs}", side.label));
     }
+    let chart = figure::restarts(&title, &subtitle, &bars, &foot, SLIDE);
+    dir.write_chart("demo", &chart)?;
     dir.commit()?;
     if args.format == Format::Json {
         return output::json(&json!({
@@ -107,28 +99,16 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
     output::styled(&page, &style)
 }
 
-struct Played {
-    loaded: RunInput,
-    done: FinishedRun,
-}
-
-impl Played {
-    fn view(&self) -> RunView<'_> {
-        self.done.view(&self.loaded)
-    }
-}
-
 fn run(
     (dir, limits): (&RunDir, &Limits),
     name: &str,
     (file, text): (&str, &str),
-) -> Result<Played, Failure> {
+) -> Result<(RunInput, FinishedRun), Failure> {
     let loaded = load(file, text)?;
     let own = dir.inner(name)?;
-    let mut sim = simulate::simulation(&loaded)?;
-    let done = simulate::play((&mut sim, limits), &loaded, Some(&own), Trace::Events)?;
+    let done = simulate::play(&loaded, limits, Some(&own), Trace::Events)?;
     simulate::keep(own, &done.view(&loaded), &loaded)?;
-    Ok(Played { loaded, done })
+    Ok((loaded, done))
 }
 
 fn load(file: &str, text: &str) -> Result<RunInput, Failure> {
@@ -152,8 +132,12 @@ fn load(file: &str, text: &str) -> Result<RunInput, Failure> {
     Ok(RunInput::new(loaded, inputs, seed))
 }
 
-fn label<'a>(run: &RunView<'a>, restart: &Restart) -> &'a str {
-    run.strategy(restart)
+fn side<'a>(run: RunView<'a>, restart: &'a Restart) -> Side<'a> {
+    Side {
+        label: run.strategy(restart),
+        run,
+        restart,
+    }
 }
 
 fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
@@ -174,20 +158,6 @@ fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
         left.run.seed,
     );
     (title, subtitle)
-}
-
-fn charts(
-    dir: &RunDir,
-    title: &str,
-    subtitle: &str,
-    bars: (&[(String, Restart)], &[String]),
-) -> Result<(), Failure> {
-    let (bars, below) = bars;
-    dir.write_chart(
-        "demo",
-        &figure::restarts(title, subtitle, bars, below, SLIDE),
-    )?;
-    Ok(())
 }
 
 /// `jobset-sim-demo` in the working directory, or with the next free number.

@@ -24,6 +24,14 @@ pub enum Failure {
     Gate(String),
 }
 
+/// Returns [`Failure::Invalid`] with a formatted message.
+macro_rules! bail {
+    ($($message:tt)*) => {
+        return Err($crate::cli::failure::Failure::Invalid(format!($($message)*)))
+    };
+}
+pub(crate) use bail;
+
 impl Failure {
     pub fn code(&self) -> u8 {
         match self {

@@ -114,7 +114,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Plot(args) => plot::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Recording(args) => recording::cli(args).map(|()| 0),
-        Command::Validate(args) => Ok(validate::cli(args)),
+        Command::Validate(args) => validate::cli(args),
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),

@@ -1,6 +1,6 @@
 //! `new`: a scenario for a manifest, by asking nothing.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;
 use sim_analysis::metrics::RestartFold;
@@ -29,13 +29,13 @@ const FIRST: &str = include_str!("../../../scenarios/manifests/exclusive-workers
 
 pub fn cli(args: &NewArgs) -> Result<(), Failure> {
     if args.out.is_none() && args.manifests.iter().any(|path| path == "-") {
-        let text = "a scenario names its manifest, and standard input has no name: give --out DIR, which keeps a copy";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!(
+            "a scenario names its manifest, and standard input has no name: give --out DIR, which keeps a copy"
+        );
     }
     let sources = match (args.manifests.is_empty(), &args.out) {
         (true, None) => {
-            let text = "give a manifest (-f), or --out DIR for a first scenario with its manifest";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!("give a manifest (-f), or --out DIR for a first scenario with its manifest");
         }
         (true, Some(_)) => vec![Source {
             file: "jobset.yaml".to_owned(),
@@ -87,9 +87,9 @@ fn copied((i, source): (usize, &Source)) -> String {
 
 /// The files that have a JobSet, or a part of one.
 fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
-    let mut sources = Vec::new();
-    for path in paths {
-        sources.extend(sim_inputs::manifest_sources(path)?.0);
+    let (sources, _, errors) = experiment_input::manifest_sources(paths);
+    if !errors.is_empty() {
+        return Err(Diagnostics(errors).into());
     }
     if paths.len() == 1 && sources.len() == 1 {
         return Ok(sources);
@@ -103,7 +103,7 @@ fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
 }
 
 /// The JobSets on a cluster, and why it is that one.
-struct Chosen {
+struct ChosenCluster {
     loaded: LoadedScenario,
     /// As a scenario names it; without a name it is written out.
     name: Option<String>,
@@ -112,7 +112,7 @@ struct Chosen {
     because: String,
 }
 
-fn choose(sources: &[Source], given: Option<&Path>) -> Result<Chosen, Failure> {
+fn choose(sources: &[Source], given: Option<&Path>) -> Result<ChosenCluster, Failure> {
     let on = |topology: Option<Topology>| {
         let manifests = sim_inputs::read_sources(sources, &[])?;
         sim_inputs::scenario_from_manifests(vec![manifests], topology, &Vec::new())
@@ -120,7 +120,7 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<Chosen, Failure> {
     if let Some(path) = given {
         let (source, topology) = experiment_input::topology(path)?;
         let shipped = sim_inputs::topology_names().contains(&path.to_string_lossy().as_ref());
-        return Ok(Chosen {
+        return Ok(ChosenCluster {
             loaded: on(Some(topology))?,
             name: Some(path.to_string_lossy().into_owned()),
             file: (!shipped || path.exists()).then_some(source),
@@ -129,14 +129,14 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<Chosen, Failure> {
     }
     let made = on(None)?;
     Ok(match smallest(&made.scenario, &on)? {
-        Some((name, loaded)) => Chosen {
+        Some((name, loaded)) => ChosenCluster {
             loaded,
             name: Some(name.to_owned()),
             file: None,
             because: "the smallest of the shipped ones that has the nodes that are asked for"
                 .to_owned(),
         },
-        None => Chosen {
+        None => ChosenCluster {
             loaded: made,
             name: None,
             file: None,
@@ -146,12 +146,12 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<Chosen, Failure> {
 }
 
 /// JobSets on a cluster.
-type On<'o> = dyn Fn(Option<Topology>) -> Result<LoadedScenario, Diagnostics> + 'o;
+type LoadOnCluster<'o> = dyn Fn(Option<Topology>) -> Result<LoadedScenario, Diagnostics> + 'o;
 
 /// The smallest shipped topology that takes all of it, if the pods name nodes at all.
 fn smallest(
     scenario: &Scenario,
-    on: &On<'_>,
+    on: &LoadOnCluster<'_>,
 ) -> Result<Option<(&'static str, LoadedScenario)>, Failure> {
     if !names_nodes(scenario) {
         return Ok(None);

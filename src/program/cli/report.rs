@@ -1,7 +1,7 @@
 //! `report`: one page of a run, as HTML or Markdown.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedRun, Stored, model_defaults, quoted, stored_run};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::stored::StoredSweep;
@@ -62,20 +62,18 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
             && !ending.is_some_and(|e| endings.contains(&e))
         {
             let (path, ending) = (path.display(), endings[0]);
-            return Err(Failure::Invalid(format!(
-                "{path}: its name must end with .{ending}"
-            )));
+            bail!("{path}: its name must end with .{ending}");
         }
     }
     if let Some(page) = other(args)? {
         if args.perfetto.is_some() || args.openmetrics.is_some() {
-            let text =
-                "a trace and metrics are of one run; this is a comparison, a sweep or a benchmark";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!(
+                "a trace and metrics are of one run; this is a comparison, a sweep or a benchmark"
+            );
         }
         return pages(args, &page);
     }
-    let mut whole = LoadedRun::of(&args.input, "report")?;
+    let mut whole = LoadedRun::simulate(&args.input, "report")?;
     if let Some(path) = &args.perfetto {
         let kept = whole.kept()?;
         let trace = Trace {
@@ -131,8 +129,7 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         let stored = stored_run::stored(path)?;
         let of = stored.command();
         if of != "run" && !(args.input.sets.is_empty() && args.input.fails.is_empty()) {
-            let text = format!("--set and --fail change a run; {of} anew to change its results");
-            return Err(Failure::Invalid(text));
+            bail!("--set and --fail change a run; {of} anew to change its results");
         }
         let inputs = quoted(&path.join("inputs").to_string_lossy());
         let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
@@ -140,8 +137,7 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         let mut stored = match stored {
             Stored::Run(_) => return Ok(None),
             Stored::Sweep(_) if args.input.seed.is_some() => {
-                let text = "--seed changes a run; sweep anew to change its results";
-                return Err(Failure::Invalid(text.to_owned()));
+                bail!("--seed changes a run; sweep anew to change its results");
             }
             Stored::Sweep(stored) => return swept(path, &stored, &commands).map(Some),
             Stored::Compare(stored) => stored,

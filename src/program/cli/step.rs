@@ -1,7 +1,7 @@
 //! `step`: a run record by record, with commands from standard input.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::output;
 use crate::step::breaks::Break;
@@ -26,8 +26,7 @@ const WRONG: u8 = 2;
 pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
     let play = stored_run::resolved(&args.input)?;
     if play.manifests.iter().any(|path| path == "-") {
-        let text = "commands come from standard input, so manifests cannot: give -f a file";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("commands come from standard input, so manifests cannot: give -f a file");
     }
     let loaded = ExperimentInput::read(&play)?.pods(&[], "step")?;
     let seed = play.seed.unwrap_or(loaded.scenario.seed);

@@ -1,7 +1,7 @@
 //! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
 
 use crate::cli::args::Format;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;
 use crate::cli::recording::import::new_file;
@@ -99,9 +99,7 @@ fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
 fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
     let (sources, _) = sim_inputs::manifest_sources(file)?;
     let [source] = sources.as_slice() else {
-        return Err(Failure::Invalid(format!(
-            "{file}: one list of Nodes, not a directory"
-        )));
+        bail!("{file}: one list of Nodes, not a directory");
     };
     let (topology, notes) = sim_inputs::imported(source, name)?;
     let text = sim_inputs::print_yaml(&sim_inputs::written_topology(&topology));

@@ -1,6 +1,6 @@
 //! `validate`: recordings against runs, as text, JSON or CSV, and gates on the totals.
 
-use crate::cli::failure::GATE_FAILED;
+use crate::cli::failure::{Failure, GATE_FAILED};
 use crate::cli::output as console;
 use sim_report::table::Table;
 
@@ -10,10 +10,6 @@ use sim_recordings::validate::gate::Gate;
 use sim_recordings::validate::result::{FileResult, Totals};
 use sim_recordings::validate::scenario::Overrides;
 use sim_recordings::validate::{Input, check_latency, output, text};
-
-const DONE: u8 = 0;
-const INTERNAL_ERROR: u8 = 1;
-const INVALID_INPUT: u8 = 2;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct ValidateArgs {
@@ -44,45 +40,24 @@ pub enum ValidateFormat {
 }
 
 /// Runs the command; the result is the exit code.
-pub fn cli(args: &ValidateArgs) -> u8 {
-    let (overrides, gates, recordings, preset) = match prepare(args) {
-        Ok(prepared) => prepared,
-        Err(errors) => {
-            errors.iter().for_each(|error| tell(error));
-            return INVALID_INPUT;
-        }
-    };
-    let files = match validate::compare_all(&recordings, &overrides, preset) {
-        Ok(files) => files,
-        Err(error) => {
-            tell(&error);
-            return INTERNAL_ERROR;
-        }
-    };
+pub fn cli(args: &ValidateArgs) -> Result<u8, Failure> {
+    let prepared = prepare(args).map_err(|errors| {
+        errors.join(
+            "
+error: ",
+        )
+    });
+    let (overrides, gates, recordings, preset) = prepared?;
+    let files = validate::compare_all(&recordings, &overrides, preset);
+    let files = files.map_err(Failure::Internal)?;
     let totals = Totals::of(&files);
-    let verdict = check_gates(&gates, &totals);
-    if let Err(error) = &verdict {
-        tell(error);
-        return INVALID_INPUT;
+    let failed = check_gates(&gates, &totals)?;
+    let text = render(args.format, &files, &totals)?;
+    match args.format {
+        ValidateFormat::Text => console::text(&text)?,
+        _ => console::result(&text)?,
     }
-    let rendered = render(args.format, &files, &totals);
-    let print = match args.format {
-        ValidateFormat::Text => console::text,
-        _ => console::result,
-    };
-    let printed = rendered.and_then(|text| print(&text).map_err(|e| e.message().to_owned()));
-    if let Err(error) = printed {
-        tell(&error);
-        return INVALID_INPUT;
-    }
-    match verdict {
-        Ok(true) => GATE_FAILED,
-        _ => DONE,
-    }
-}
-
-fn tell(error: &str) {
-    console::notice(&format!("error: {error}"));
+    Ok(if failed { GATE_FAILED } else { 0 })
 }
 
 type Prepared = (
@@ -216,7 +191,7 @@ mod tests {
             );
         }
         assert_eq!(errors.len(), 4);
-        assert_eq!(cli(&bad), INVALID_INPUT);
+        assert_eq!(cli(&bad).map_err(|e| e.code()), Err(2));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod variants;
 
 use crate::cli::args::{TableFormat, Until};
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::compare::variants::{Base, Variant};
+use crate::cli::compare::variants::{Variant, VariantSource};
 use crate::cli::failure::{Failure, unknown_metric};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
 use crate::cli::output::ProgressLine;
@@ -46,12 +46,12 @@ pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<
 
 fn with<T>(
     args: &CompareArgs,
-    act: impl FnOnce(&Job<'_>, Vec<PlayedVariant>) -> Result<T, Failure>,
+    act: impl FnOnce(&ComparisonJob<'_>, Vec<PlayedVariant>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let base = Base::read(args)?;
+    let base = VariantSource::read(args)?;
     let variants = base.variants(args)?;
     base.baseline.note_skipped(args.quiet);
-    let job = Job {
+    let job = ComparisonJob {
         args,
         base: &base,
         variants: &variants,
@@ -63,15 +63,15 @@ fn with<T>(
 }
 
 /// What is compared.
-struct Job<'a> {
+struct ComparisonJob<'a> {
     args: &'a CompareArgs,
-    base: &'a Base,
+    base: &'a VariantSource,
     variants: &'a [Variant],
     seed: u64,
     limits: &'a Limits,
 }
 
-impl Job<'_> {
+impl ComparisonJob<'_> {
     /// `played`: the variants before their first replication; and how many replications were wanted.
     fn play(
         &self,
@@ -115,7 +115,7 @@ impl Job<'_> {
             dir.write_inputs(&inputs.files, &inputs.command)?;
             dir.commit()?;
         }
-        tell(args, &all)?;
+        print_result(args, &all)?;
         let finished: u64 = played.iter().map(|v| v.replications.len() as u64).sum();
         let asked = wanted * variants;
         if self.limits.flag.is_raised() && finished < asked {
@@ -229,7 +229,7 @@ impl Summary<'_> {
     }
 }
 
-fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
+fn print_result(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
     match args.format {
         TableFormat::Json => output::json(&Summary::of(all)),
         TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),

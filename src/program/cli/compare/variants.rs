@@ -2,8 +2,9 @@
 
 use crate::cli::args::Override;
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::failure::Failure;
-use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input, quoted};
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input};
 use sim_analysis::experiment::Subject;
 use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
 use sim_inputs::strategy;
@@ -18,19 +19,19 @@ pub struct Variant {
 }
 
 /// The inputs before any variant.
-pub struct Base {
+pub struct VariantSource {
     given: ExperimentInput,
     pub baseline: LoadedInput,
 }
 
-impl Base {
-    pub fn read(args: &CompareArgs) -> Result<Base, Failure> {
+impl VariantSource {
+    pub fn read(args: &CompareArgs) -> Result<VariantSource, Failure> {
         let given = ExperimentInput::read(&args.input)?;
         let baseline = given.load(&[])?;
         if matches!(baseline, LoadedInput::Fleet(_)) && !args.strategies.is_empty() {
             return Err(experiment_input::needs_pods("--strategies"));
         }
-        Ok(Base { given, baseline })
+        Ok(VariantSource { given, baseline })
     }
 
     /// The scenario itself, then its own variants, then those of the command line.
@@ -55,7 +56,7 @@ impl Base {
         all.insert(0, (first, Vec::new()));
         for (i, (name, _)) in all.iter().enumerate() {
             if all[..i].iter().any(|(known, _)| known == name) {
-                return Err(Failure::Invalid(format!("there are two variants {name:?}")));
+                bail!("there are two variants {name:?}");
             }
         }
         let one = |(name, sets)| self.variant(name, sets);
@@ -94,10 +95,7 @@ impl Base {
 
     /// What a directory keeps, and the command that repeats the comparison from there.
     pub fn inputs(&self, args: &CompareArgs, seed: u64, replications: u64) -> InputCopies {
-        let mut more = String::new();
-        for variant in &args.variants {
-            more.push_str(&format!(" --variant {}", quoted(&variant.text)));
-        }
+        let mut more = options("variant", args.variants.iter().map(|v| &v.text));
         if !args.strategies.is_empty() {
             more.push_str(&format!(" --strategies {}", args.strategies.join(",")));
         }

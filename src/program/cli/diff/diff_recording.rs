@@ -3,7 +3,7 @@
 use crate::cli::args::Format;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
 use crate::cli::output;
 use crate::cli::run::simulate::{RunInput, simulation};
@@ -28,7 +28,7 @@ use std::path::Path;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct RecordingDiff {
     schema: &'static str,
     equal: bool,
     /// Of the program that made the run, and of this one, which played it again.
@@ -41,7 +41,7 @@ struct Told {
 }
 
 pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
-    let told = told(&args.a, &args.b)?;
+    let told = compare(&args.a, &args.b)?;
     match args.format {
         Format::Json => output::json(&told)?,
         Format::Text => {
@@ -56,15 +56,14 @@ pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
     })
 }
 
-fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
+fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, Failure> {
     let file = file.to_string_lossy();
-    let recording = recording_of(&file).map_err(Failure::Invalid)?;
+    let recording = recording_of(&file)?;
     if !stored_run::is_run(dir) {
-        let text = format!(
+        bail!(
             "{} is no run directory: it has no inputs/command.txt",
             dir.display()
         );
-        return Err(Failure::Invalid(text));
     }
     let summary = std::fs::read(dir.join("summary.json"));
     let summary: Value = summary
@@ -99,7 +98,7 @@ fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
         Some(_) => is.clone(),
         None => made("digest"),
     };
-    Ok(Told {
+    Ok(RecordingDiff {
         schema: "jobset-sim/recording-diff/v1",
         equal: beside.inputs.is_empty() && beside.first.is_none() && beside.differences.is_empty(),
         versions: [made("version"), env!("CARGO_PKG_VERSION").to_owned()],
@@ -123,7 +122,7 @@ fn jobset(recording: &Recording, own: &Scenario) -> Vec<Difference> {
     found.into_iter().map(one).collect()
 }
 
-fn text(told: &Told, style: &Style) -> String {
+fn text(told: &RecordingDiff, style: &Style) -> String {
     let mut out = String::new();
     if told.equal {
         let _ = writeln!(

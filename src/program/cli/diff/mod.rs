@@ -9,6 +9,7 @@ use crate::cli::args::Format;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
 use crate::cli::failure::Failure;
+use crate::cli::inputs::fail_if;
 use crate::cli::output;
 use serde_json::Value;
 use sim_analysis::format::with_sign;
@@ -21,7 +22,11 @@ use std::fmt::Write;
 const NAMES: [&str; 3] = ["diff.inputs", "diff.records", "diff.metrics"];
 
 pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
-    let conditions = conditions(&args.fail_if)?;
+    let conditions = fail_if::read(&args.fail_if)?;
+    let unknown = |c: &&Condition| !NAMES.contains(&c.name.as_str());
+    if let Some(condition) = conditions.iter().find(unknown) {
+        return Err(condition.unknown(NAMES.into_iter()).into());
+    }
     if args.a.is_file() {
         let a = args.a.display();
         let text = match args.b.is_file() {
@@ -44,17 +49,6 @@ pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
         }
     }
     gate(&conditions, |name| number(&diff, name))
-}
-
-fn conditions(texts: &[String]) -> Result<Vec<Condition>, Failure> {
-    let read = |text: &String| -> Result<Condition, Failure> {
-        let condition: Condition = text.parse()?;
-        match NAMES.contains(&condition.name.as_str()) {
-            true => Ok(condition),
-            false => Err(Failure::Invalid(condition.unknown(NAMES.into_iter()))),
-        }
-    };
-    texts.iter().map(read).collect()
 }
 
 fn number(diff: &RunDiff, name: &str) -> f64 {

@@ -54,11 +54,20 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn note(entries: &mut Vec<Entry>, text: String) {
-    entries.push(Entry {
-        notes: vec![text],
-        object: None,
-    });
+impl Entry {
+    fn note(text: String) -> Entry {
+        Entry {
+            notes: vec![text],
+            object: None,
+        }
+    }
+
+    fn object(object: Value, notes: Vec<String>) -> Entry {
+        Entry {
+            notes,
+            object: Some(object),
+        }
+    }
 }
 
 /// Keeps a stored object; a refusal is told, and nothing that comes after it is created.
@@ -70,18 +79,12 @@ fn keep(
 ) -> bool {
     match answer {
         Ok(object) => {
-            let notes = Vec::new();
-            entries.push(Entry {
-                notes,
-                object: Some(object),
-            });
+            entries.push(Entry::object(object, Vec::new()));
             true
         }
         Err(refused) => {
-            note(
-                entries,
-                format!("{what} is not created: {event}: {}", refused.message),
-            );
+            let text = format!("{what} is not created: {event}: {}", refused.message);
+            entries.push(Entry::note(text));
             false
         }
     }
@@ -96,16 +99,12 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
             "jobset {}: nothing is created, it is managed by {manager}",
             name(jobset)
         );
-        return note(entries, text);
+        return entries.push(Entry::note(text));
     }
     if let Some(service) = objects::service(jobset) {
         let what = format!("service {}", name(&service));
-        if !keep(
-            entries,
-            &what,
-            objects::admit_service(&service),
-            "HeadlessServiceCreationFailed",
-        ) {
+        let answer = objects::admit_service(&service);
+        if !keep(entries, &what, answer, "HeadlessServiceCreationFailed") {
             return;
         }
     }
@@ -150,7 +149,7 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
                     "replicatedJobs behind it are not created either: {}",
                     later.join(", ")
                 );
-                note(entries, text);
+                entries.push(Entry::note(text));
             }
             return;
         }
@@ -194,13 +193,11 @@ fn of_slot(
     let job = match objects::admit_job(&posted) {
         Ok(job) => job,
         Err(refused) => {
-            note(
-                entries,
-                format!(
-                    "{what} is not created: JobCreationFailed: {}",
-                    refused.message
-                ),
+            let text = format!(
+                "{what} is not created: JobCreationFailed: {}",
+                refused.message
             );
+            entries.push(Entry::note(text));
             return false;
         }
     };
@@ -215,10 +212,7 @@ fn of_slot(
         notes.push(format!("{what} is managed by {manager}: no pods"));
     }
     let runs = notes.len() == waits.len();
-    entries.push(Entry {
-        notes,
-        object: Some(job.clone()),
-    });
+    entries.push(Entry::object(job.clone(), notes));
     if runs {
         pods(&job, around, entries);
     }
@@ -265,17 +259,14 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
                     leader.push(node);
                     nodes.push(domain);
                 }
-                entries.push(Entry {
-                    notes,
-                    object: Some(stored),
-                });
+                entries.push(Entry::object(stored, notes));
             }
             Err(refused) => {
                 let text = format!(
                     "pod {what} is not created: FailedCreate: {}",
                     refused.message
                 );
-                note(entries, text);
+                entries.push(Entry::note(text));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The inputs of a command, each text read once and loaded with any overrides: a scenario, manifests or a Fleet.
 
 use crate::cli::args::{InputArgs, Override};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::fail::Fail;
 use crate::cli::inputs::input_copies::{
     InputCopies, copy_manifests, copy_scenario, result_options,
@@ -94,14 +94,12 @@ impl ExperimentInput {
     pub fn pods(&self, more: &[Override], command: &str) -> Result<LoadedScenario, Failure> {
         match self.load(more)? {
             LoadedInput::Pods(_) if self.level == Some(Level::Collapsed) => {
-                let text = format!("{command} needs every pod: --level collapsed has none");
-                Err(Failure::Invalid(text))
+                bail!("{command} needs every pod: --level collapsed has none")
             }
             LoadedInput::Pods(loaded) => Ok(*loaded),
             LoadedInput::Fleet(_) => {
                 let file = self.text().map_or("", |source| source.file.as_str());
-                let text = format!("{file} is a Fleet; {command} plays Scenarios");
-                Err(Failure::Invalid(text))
+                bail!("{file} is a Fleet; {command} plays Scenarios")
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Must never add a fault that a scenario could not write: it becomes a line of `faults`.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use sim_base::Duration;
 
 use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
@@ -10,35 +10,35 @@ use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
 const USAGE: &str = "write POD:exit=CODE, POD:delete or POD:evict, then @TIME, \
     e.g. workers-0-1:exit=42@10m or workers-0-1:evict@ready+30s";
 
-/// What was asked for, before anybody knows whether the pod exists.
+/// A failure as typed; its pod may not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fail {
     /// As it was typed, to repeat the command.
     pub text: String,
     pod: String,
-    what: What,
+    kind: FailKind,
     at: FaultTime,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum What {
+enum FailKind {
     Exit(i32),
     Delete,
     Evict,
 }
 
-/// `POD:WHAT@TIME`; without a time when every pod is ready for the first time.
+/// Reads `POD:WHAT@TIME`. Without a time it happens when all pods are ready for the first time.
 pub fn parse(text: &str) -> Result<Fail, String> {
     let (pod, rest) = text.split_once(':').ok_or(USAGE)?;
-    let (what, at) = match rest.split_once('@') {
-        Some((what, at)) => (what, time(at)?),
+    let (kind, at) = match rest.split_once('@') {
+        Some((kind, at)) => (kind, time(at)?),
         None => (rest, FaultTime::AfterReady(Duration::ZERO)),
     };
-    let what = match what.split_once('=') {
-        Some(("exit", code)) => What::Exit(exit_code(code)?),
-        None if what == "delete" => What::Delete,
-        None if what == "evict" => What::Evict,
-        _ => return Err(format!("{what:?} is not known; {USAGE}")),
+    let kind = match kind.split_once('=') {
+        Some(("exit", code)) => FailKind::Exit(exit_code(code)?),
+        None if kind == "delete" => FailKind::Delete,
+        None if kind == "evict" => FailKind::Evict,
+        _ => return Err(format!("{kind:?} is not known; {USAGE}")),
     };
     if pod.is_empty() {
         return Err(format!("no pod is named; {USAGE}"));
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Fail, String> {
     Ok(Fail {
         text: text.to_owned(),
         pod: pod.replace('/', "-"),
-        what,
+        kind,
         at,
     })
 }
@@ -80,13 +80,12 @@ pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
             && at > scenario.stop.at
         {
             let stop = scenario.stop.at;
-            let text = format!("--fail {}: the run stops at {stop}", fail.text);
-            return Err(Failure::Invalid(text));
+            bail!("--fail {}: the run stops at {stop}", fail.text);
         }
-        let action = match fail.what {
-            What::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
-            What::Delete => FaultAction::DeletePod { pod, force: false },
-            What::Evict => FaultAction::EvictPod { pod },
+        let action = match fail.kind {
+            FailKind::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
+            FailKind::Delete => FaultAction::DeletePod { pod, force: false },
+            FailKind::Evict => FaultAction::EvictPod { pod },
         };
         let at = fail.at;
         scenario.faults.push(ScriptedFault {
@@ -125,36 +124,36 @@ mod tests {
     #[test]
     fn a_failure_is_a_pod_what_happens_and_when() {
         let seconds = Duration::from_secs;
-        for (text, pod, what, at) in [
+        for (text, pod, kind, at) in [
             (
                 "w-0-1:exit=42@10m",
                 "w-0-1",
-                What::Exit(42),
+                FailKind::Exit(42),
                 FaultTime::At(seconds(600)),
             ),
             (
                 "w/0/1:exit=1",
                 "w-0-1",
-                What::Exit(1),
+                FailKind::Exit(1),
                 FaultTime::AfterReady(seconds(0)),
             ),
             (
                 "js-w-0-1:delete@ready",
                 "js-w-0-1",
-                What::Delete,
+                FailKind::Delete,
                 FaultTime::AfterReady(seconds(0)),
             ),
             (
                 "w-0-1:evict@ready+30s",
                 "w-0-1",
-                What::Evict,
+                FailKind::Evict,
                 FaultTime::AfterReady(seconds(30)),
             ),
         ] {
             let fail = parse(text).unwrap();
             assert_eq!(
-                (fail.pod.as_str(), &fail.what, fail.at),
-                (pod, &what, at),
+                (fail.pod.as_str(), &fail.kind, fail.at),
+                (pod, &kind, at),
                 "{text}"
             );
         }

@@ -1,7 +1,7 @@
 //! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came
 //! of it.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use sim_analysis::experiment::fail_if::{Group, held};
 use sim_base::condition::Condition;
 
@@ -14,11 +14,10 @@ pub fn read(texts: &[String]) -> Result<Vec<Condition>, Failure> {
 pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
     match conditions.iter().find(|c| c.is_relative()) {
         Some(c) => {
-            let text = format!(
+            bail!(
                 "--fail-if {:?}: a change needs something to compare with; `compare` and `bench` have it",
                 c.text()
-            );
-            Err(Failure::Invalid(text))
+            )
         }
         None => Ok(()),
     }

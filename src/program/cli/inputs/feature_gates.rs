@@ -1,6 +1,6 @@
 //! `--feature-gates`: JobSet's gates, for `lint` and `explain`.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use sim_api::spec::FeatureGates;
 
 const NAMES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];
@@ -21,9 +21,7 @@ pub fn read(needed: FeatureGates, settings: &[String]) -> Result<FeatureGates, F
             "ElasticJobSet" => gates.elastic_jobset = value,
             other => {
                 let legal = NAMES.join(", ");
-                let message =
-                    format!("--feature-gates: there is no gate {other:?}; legal: {legal}");
-                return Err(Failure::Invalid(message));
+                bail!("--feature-gates: there is no gate {other:?}; legal: {legal}");
             }
         }
     }

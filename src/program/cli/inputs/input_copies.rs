@@ -2,6 +2,7 @@
 
 use crate::cli::args::Override;
 use crate::cli::inputs::fail::Fail;
+use crate::cli::inputs::shell_words::options;
 use crate::cli::inputs::shell_words::quoted;
 use sim_api::spec::Level;
 use std::path::{Component, Path, PathBuf};
@@ -125,21 +126,18 @@ pub fn result_options(
     (seed, seeds): (u64, Option<u64>),
     level: Option<Level>,
 ) -> String {
-    let mut options = String::new();
-    for (path, value) in sets {
-        options.push_str(&format!(" --set {}", quoted(&format!("{path}={value}"))));
-    }
-    for fail in fails {
-        options.push_str(&format!(" --fail {}", quoted(&fail.text)));
-    }
-    options.push_str(&format!(" --seed {seed}"));
-    if let Some(n) = seeds {
-        options.push_str(&format!(" --seeds {n}"));
-    }
-    if let Some(level) = level {
-        options.push_str(&format!(" --level {}", level.as_str().to_ascii_lowercase()));
-    }
-    options
+    let level = level.map(|level| level.as_str().to_ascii_lowercase());
+    [
+        options(
+            "set",
+            sets.iter().map(|(path, value)| format!("{path}={value}")),
+        ),
+        options("fail", fails.iter().map(|fail| &fail.text)),
+        options("seed", [seed]),
+        options("seeds", seeds),
+        options("level", level),
+    ]
+    .concat()
 }
 
 /// The way from a directory to a file; both are absolute.

@@ -1,7 +1,7 @@
 //! One run with everything that charts and reports are made of, from a run directory, a scenario or manifests.
 
 use crate::cli::args::{InputArgs, Override};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::experiment_input::ExperimentInput;
 use crate::cli::inputs::input_copies::result_options;
 use crate::cli::inputs::stored_run;
@@ -37,7 +37,7 @@ pub struct LoadedRun {
 
 impl LoadedRun {
     /// `command`: whose inputs they are.
-    pub fn of(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
+    pub fn simulate(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
         let resolved = stored_run::resolved(args)?;
         let given = ExperimentInput::read(&resolved)?;
         let loaded = given.pods(&[], command)?;
@@ -73,10 +73,7 @@ impl LoadedRun {
     pub fn kept(&mut self) -> Result<Kept, Failure> {
         if self.played.outcome.records > kept::MOST {
             let (n, most) = (self.played.outcome.records, kept::MOST);
-            let text = format!(
-                "the run has {n} records, and a trace holds {most}; make it shorter (stop.at)"
-            );
-            return Err(Failure::Invalid(text));
+            bail!("the run has {n} records, and a trace holds {most}; make it shorter (stop.at)");
         }
         let mut kept = Kept::default();
         self.simulation.run(self.seed, 0, &mut kept);
@@ -101,12 +98,11 @@ impl LoadedRun {
         let pods: u64 = jobsets.map(|j| j.jobset.spec.pods()).sum();
         let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);
         if samples > SAMPLES {
-            let text = format!(
+            bail!(
                 "--scrape {every}: some {} million samples are too many; scrape less often, e.g. --scrape {}",
                 samples / 1_000_000,
                 Duration(every.0.saturating_mul(samples / SAMPLES + 1))
             );
-            return Err(Failure::Invalid(text));
         }
         let mut at: Vec<Time> = (0..n - 1).map(|i| Time(i * every.0)).collect();
         at.retain(|at| *at < end);

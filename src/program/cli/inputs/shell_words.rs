@@ -1,5 +1,7 @@
 //! Words of a command line as a shell reads them.
 
+use std::fmt::Display;
+
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -7,6 +9,12 @@ pub fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// An option with each of its values, as a user would type it.
+pub fn options<V: Display>(name: &str, values: impl IntoIterator<Item = V>) -> String {
+    let option = |value: V| format!(" --{name} {}", quoted(&value.to_string()));
+    values.into_iter().map(option).collect()
 }
 
 /// The words of a line as a shell would see them; single quotes and backslashes, as `quoted` writes them.

@@ -2,7 +2,7 @@
 
 use crate::cli::args::InputArgs;
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, PRESET};
 use crate::cli::inputs::shell_words::words;
 use crate::cli::run::args::RunArgs;
@@ -89,10 +89,9 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
                 .take_while(|w| w.chars().all(|c| c.is_ascii_lowercase()));
             let other: Vec<&str> = other.take(2).map(String::as_str).collect();
             let (other, dir) = (other.join(" "), dir.display());
-            let text = format!(
+            bail!(
                 "{dir} is of `{other}`; only what `run`, `compare` or `sweep` wrote can be played again"
-            );
-            Err(Failure::Invalid(text))
+            )
         }
     }
 }
@@ -120,15 +119,13 @@ fn lead(input: &mut InputArgs, base: &Path) {
 pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
     if !is_run(dir) {
         let dir = dir.display();
-        let text = format!("{dir} is a directory without inputs/command.txt: no run");
-        return Err(Failure::Invalid(text));
+        bail!("{dir} is a directory without inputs/command.txt: no run");
     }
     match stored(dir)? {
         Stored::Run(args) => Ok(*args),
         other => {
             let (dir, of) = (dir.display(), other.command());
-            let text = format!("{dir} is of `{of}`; only what `run` wrote can be played again");
-            Err(Failure::Invalid(text))
+            bail!("{dir} is of `{of}`; only what `run` wrote can be played again")
         }
     }
 }
@@ -145,8 +142,8 @@ pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
     Ok(stored)
 }
 
-/// Reads the files that a directory keeps of its inputs, sorted by name, and the command. The name of an empty directory
-/// ends with a slash.
+/// Reads the copies of inputs in a directory, sorted by name, and the command. The name of an empty directory ends with
+/// a slash.
 pub fn stored_inputs(dir: &Path) -> Result<InputCopies, Failure> {
     let root = dir.join("inputs");
     let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());

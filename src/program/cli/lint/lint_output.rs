@@ -2,10 +2,11 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::lint::args::LintFormat;
+use crate::cli::lint::sarif::all_traps;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
 use sim_base::plain::for_markdown;
-use sim_lint::{Finding, Kind, Report, Severity, table};
+use sim_lint::{Finding, Kind, Report, Severity, Trap};
 use sim_report::table::Table;
 use std::fmt::Write;
 
@@ -214,24 +215,17 @@ pub fn table_sarif() -> Result<String, Failure> {
 }
 
 pub fn table_json() -> Result<String, Failure> {
-    let mut traps = Vec::new();
-    for (theme, all) in table::THEMES {
-        for t in all {
-            traps.push(trap(theme, t));
-        }
-    }
-    pretty(&Value::Array(traps))
+    let traps = all_traps().map(|(theme, t)| trap(theme, t));
+    pretty(&Value::Array(traps.collect()))
 }
 
 /// One trap by its name.
 pub fn trap_json(name: &str) -> Result<String, Failure> {
-    let themes = table::THEMES.iter();
-    let mut all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (theme, t)));
-    let found = all.find(|(_, t)| t.name == name);
+    let found = all_traps().find(|(_, t)| t.name == name);
     pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))
 }
 
-fn trap(theme: &str, t: &sim_lint::Trap) -> Value {
+fn trap(theme: &str, t: &Trap) -> Value {
     json!({
         "name": t.name,
         "theme": theme,
@@ -255,21 +249,17 @@ pub fn table_csv() -> String {
         "fix",
         "needs",
     ];
-    let of = |(theme, traps): &(&'static str, &'static [sim_lint::Trap])| {
-        let theme = (*theme).to_owned();
-        let row = move |t: &sim_lint::Trap| {
-            vec![
-                t.name.to_owned(),
-                theme.clone(),
-                t.severity.as_str().to_owned(),
-                t.rules.join(" "),
-                t.title.to_owned(),
-                t.consequence.to_owned(),
-                t.fix.to_owned(),
-                t.check.needs().to_owned(),
-            ]
-        };
-        traps.iter().map(row).collect::<Vec<_>>()
+    let row = |(theme, t): (&str, &Trap)| {
+        vec![
+            t.name.to_owned(),
+            theme.to_owned(),
+            t.severity.as_str().to_owned(),
+            t.rules.join(" "),
+            t.title.to_owned(),
+            t.consequence.to_owned(),
+            t.fix.to_owned(),
+            t.check.needs().to_owned(),
+        ]
     };
-    text_of(Table::new(head).with_rows(table::THEMES.iter().flat_map(of)))
+    text_of(Table::new(head).with_rows(all_traps().map(row)))
 }

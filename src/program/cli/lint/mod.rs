@@ -4,7 +4,7 @@ pub mod args;
 mod lint_output;
 mod sarif;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{experiment_input, feature_gates};
 use crate::cli::lint::args::{LintArgs, LintFormat, LintMethod};
 use crate::cli::output;
@@ -36,7 +36,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
         }
         return Ok(0);
     }
-    let fail_if: Vec<Gate> = fail_if(args)?;
+    let fail_if: Vec<LintGate> = fail_if(args)?;
     let files = files(&args.manifests, args.quiet)?;
     something(&files)?;
     let old = match args.update.is_empty() {
@@ -73,7 +73,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
 }
 
 /// What was asked for by a gate comes before errors that nobody asked about.
-fn code(report: &Report, gates: &[Gate]) -> u8 {
+fn code(report: &Report, gates: &[LintGate]) -> u8 {
     if report.rejected() > 0 {
         return REJECTED;
     }
@@ -193,8 +193,7 @@ fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
     if let Some(version) = args.jobset.as_deref()
         && !["0.12", "0.13"].contains(&version.trim_start_matches('v'))
     {
-        let message = format!("JobSet {version:?} is not known; legal: 0.12, 0.13");
-        return Err(Failure::Invalid(message));
+        bail!("JobSet {version:?} is not known; legal: 0.12, 0.13");
     }
     let jobsets = files.iter().flat_map(|f| &f.objects);
     // As for `run`: a gate that a JobSet needs is on.
@@ -212,12 +211,12 @@ fn kubernetes(text: &str) -> Result<Version, Failure> {
 }
 
 /// `lint.warnings > 0`
-struct Gate {
+struct LintGate {
     count: Count,
     condition: Condition,
 }
 
-impl Gate {
+impl LintGate {
     fn failed(&self, report: &Report) -> bool {
         let held = self.condition.holds((self.count)(report) as f64, None);
         held.is_ok_and(|verdict| verdict.failed)
@@ -235,20 +234,20 @@ const COUNTS: [(&str, Count); 4] = [
     }),
 ];
 
-fn fail_if(args: &LintArgs) -> Result<Vec<Gate>, Failure> {
+fn fail_if(args: &LintArgs) -> Result<Vec<LintGate>, Failure> {
     let strict = args.strict.then(|| gate("lint.traps > 0"));
     let given = args.fail_if.iter().map(|text| gate(text));
     strict.into_iter().chain(given).collect()
 }
 
-fn gate(text: &str) -> Result<Gate, Failure> {
+fn gate(text: &str) -> Result<LintGate, Failure> {
     let condition: Condition = text.parse()?;
     let count = COUNTS.iter().find(|(known, _)| *known == condition.name);
     let unknown = || condition.unknown(COUNTS.iter().map(|c| c.0));
     let (_, count) = *count.ok_or_else(unknown)?;
     match condition.limit {
         Limit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => {
-            Ok(Gate { count, condition })
+            Ok(LintGate { count, condition })
         }
         _ => Err(Failure::Invalid(format!(
             "--fail-if {text:?}: the limit is no whole number"

@@ -29,14 +29,16 @@ pub fn sarif(report: Option<&Report>) -> Value {
     })
 }
 
-fn all_rules() -> Vec<Value> {
-    let of = |(theme, traps): &(&'static str, &'static [Trap])| {
+/// All traps, each with its theme.
+pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
+    let of_theme = |(theme, traps): &(&'static str, &'static [Trap])| {
         let theme = *theme;
-        traps
-            .iter()
-            .map(move |trap| rule(theme, trap))
-            .collect::<Vec<_>>()
+        traps.iter().map(move |trap| (theme, trap))
     };
+    table::THEMES.iter().flat_map(of_theme)
+}
+
+fn all_rules() -> Vec<Value> {
     let mut rules = vec![json!({
         "id": "rejected",
         "shortDescription": {"text": "the API server refuses it"},
@@ -44,7 +46,7 @@ fn all_rules() -> Vec<Value> {
         "defaultConfiguration": {"level": "error"},
         "help": {"text": "The message says what is legal."},
     })];
-    rules.extend(table::THEMES.iter().flat_map(of));
+    rules.extend(all_traps().map(|(theme, trap)| rule(theme, trap)));
     rules
 }
 

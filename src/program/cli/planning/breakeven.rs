@@ -1,8 +1,8 @@
 //! `plan breakeven`: the value of an unknown at which one choice overtakes another.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override, VariantArg, parse_variant};
-use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::planning::breakeven::{Effort, Point, break_even};
 use sim_analysis::planning::{Range as ValueRange, Sample};
@@ -67,19 +67,19 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
     };
     if found.points.is_empty() {
         runner.interrupted("no value was played with both")?;
-        return Err(Failure::Invalid(format!(
+        bail!(
             "--metric: no replication of both choices has a number for {metric}, at any value of {}; name another",
             args.over.path
-        )));
+        );
     }
     let interrupted = found.interrupted;
     let names = (name(args, false), name(args, true));
     let of = runner.provenance(SCHEMA);
     let report = BreakEvenReport::new(of, names, (&args.over, &metric), found);
-    runner.tell(
+    runner.print_report(
         &report,
         &args.output,
-        ("plan breakeven", most, &options(args, &metric)),
+        ("plan breakeven", most, &repeated(args, &metric)),
     )?;
     match interrupted {
         true => runner.interrupted("what is known so far is reported"),
@@ -112,15 +112,12 @@ fn sets(
         .with_companions(&[unknown].into_iter().chain(choice).collect::<Vec<_>>())
 }
 
-fn options(args: &BreakEvenArgs, metric: &str) -> String {
-    let mut text = String::new();
-    if let Some(a) = &args.a {
-        text.push_str(&format!(" --a {}", quoted(&a.text)));
-    }
-    let (b, over) = (quoted(&args.b.text), quoted(&args.over.text));
-    text.push_str(&format!(
-        " --b {b} --over {over} --metric {}",
-        quoted(metric)
-    ));
-    text
+fn repeated(args: &BreakEvenArgs, metric: &str) -> String {
+    [
+        options("a", args.a.iter().map(|a| &a.text)),
+        options("b", [&args.b.text]),
+        options("over", [&args.over.text]),
+        options("metric", [metric]),
+    ]
+    .concat()
 }

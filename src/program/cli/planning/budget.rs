@@ -1,8 +1,8 @@
 //! `plan budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
-use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::{interrupt, output};
@@ -60,7 +60,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     let until = args
         .horizon
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
-    let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(Failure::Invalid)?;
+    let (limit, horizon) = without_limit(&mut subject, jobset, until)?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let runs = play(&mut runner, (&subject, jobset), n, "")?;
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
@@ -81,7 +81,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
-    runner.tell(&report, &args.output, ("plan budget", n, &options(args)))?;
+    runner.print_report(&report, &args.output, ("plan budget", n, &repeated(args)))?;
     match (runs.len() as u64) < n || runner.limits.flag.is_raised() {
         true => runner.interrupted(&format!(
             "{} of {n} replications are finished, and these are reported",
@@ -100,11 +100,10 @@ fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Failure>
             found.ok_or_else(|| unknown("--jobset", "JobSet", name, &all))
         }
         (None, _) => {
-            let text = format!(
+            bail!(
                 "there are several JobSets; say which with --jobset: {}",
                 all.join(", ")
-            );
-            Err(Failure::Invalid(text))
+            )
         }
     }
 }
@@ -184,17 +183,12 @@ fn unknown(option: &str, kind: &str, name: &str, known: &[String]) -> Failure {
     Failure::unknown_name(option, kind, name, &known)
 }
 
-fn options(args: &BudgetArgs) -> String {
-    let mut text = String::new();
-    if let Some(name) = &args.jobset {
-        text.push_str(&format!(" --jobset {}", quoted(name)));
-    }
-    if let Some(days) = args.horizon {
-        text.push_str(&format!(" --horizon {days}"));
-    }
-    text.push_str(&format!(" --probability {}", args.probability));
-    for cause in &args.ignore {
-        text.push_str(&format!(" --ignore {}", quoted(cause)));
-    }
-    text
+fn repeated(args: &BudgetArgs) -> String {
+    [
+        options("jobset", &args.jobset),
+        options("horizon", args.horizon),
+        options("probability", [args.probability]),
+        options("ignore", &args.ignore),
+    ]
+    .concat()
 }

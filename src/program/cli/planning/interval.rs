@@ -1,8 +1,8 @@
 //! `plan interval`: the best checkpoint interval, beside what formulas say.
 
 use crate::cli::args::{InputArgs, OutputArgs};
-use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
 use crate::cli::planning::formula;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::interval::{Search, best};
@@ -38,10 +38,11 @@ const FLEET: u64 = 1_600;
 
 pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
-    let now = formula::checkpoints(&runner.subject).map_err(Failure::Invalid)?;
+    let now = formula::checkpoints(&runner.subject)?;
     if now.blocking.0 == 0 {
-        let text = "a checkpoint does not stand in the way of work (blocking 0s): the more often the better, down to what the storage takes";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!(
+            "a checkpoint does not stand in the way of work (blocking 0s): the more often the better, down to what the storage takes"
+        );
     }
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
@@ -57,10 +58,9 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
         return runner.interrupted("no replication is finished");
     }
     if work.1 == 0.0 {
-        let text = format!(
+        bail!(
             "nothing interrupted the job in {first} replications: without failures the best interval is none"
         );
-        return Err(Failure::Invalid(text));
     }
     let search = Search {
         start_s: ClosedForm::of(now.blocking.seconds(), work.0 / work.1).exact_s,
@@ -100,12 +100,8 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
     let unknown = formula::unknown_to_them(&runner.subject);
     let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
-    let more = format!(
-        " --path {} --metric {}",
-        quoted(&args.path),
-        quoted(&metric)
-    );
-    runner.tell(&report, &args.output, ("plan interval", most, &more))?;
+    let more = options("path", [&args.path]) + &options("metric", [&metric]);
+    runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
     match interrupted {
         true => runner.interrupted("what is known so far is reported"),
         false => Ok(()),

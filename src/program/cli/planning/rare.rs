@@ -1,7 +1,8 @@
 //! `plan rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::experiment::{Subject, without_limit};
@@ -41,14 +42,13 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
         (Some(lost), _) => (Excess::LostTime, lost.0),
         (None, Some(restarts)) => (Excess::Restarts, u64::from(restarts) + 1),
         (None, None) => {
-            let text = "no event is given and the inputs have no maxRestarts: use --restarts N or --loss-budget 5d";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!(
+                "no event is given and the inputs have no maxRestarts: use --restarts N or --loss-budget 5d"
+            );
         }
     };
     if at == 0 {
-        return Err(Failure::Invalid(
-            "--loss-budget: every run loses 0s or more".to_owned(),
-        ));
+        bail!("--loss-budget: every run loses 0s or more");
     }
     let question = Question {
         excess,
@@ -80,10 +80,10 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let mut of = runner.provenance(SCHEMA);
     of.replications_played = rare.played;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
-    runner.tell(
+    runner.print_report(
         &report,
         &args.output,
-        ("plan rare", args.seeds, &options(args)),
+        ("plan rare", args.seeds, &repeated(args)),
     )?;
     match batches < args.seeds {
         true => runner.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
@@ -112,16 +112,12 @@ fn refused() -> Failure {
     Failure::Invalid(text.to_owned())
 }
 
-fn options(args: &RareArgs) -> String {
-    let mut text = format!(" --runs {}", args.runs);
-    if let Some(n) = args.restarts {
-        text.push_str(&format!(" --restarts {n}"));
-    }
-    if let Some(lost) = args.loss_budget {
-        text.push_str(&format!(" --loss-budget {lost}"));
-    }
-    if let Some(days) = args.horizon {
-        text.push_str(&format!(" --horizon {days}"));
-    }
-    text
+fn repeated(args: &RareArgs) -> String {
+    [
+        options("runs", [args.runs]),
+        options("restarts", args.restarts),
+        options("loss-budget", args.loss_budget),
+        options("horizon", args.horizon),
+    ]
+    .concat()
 }

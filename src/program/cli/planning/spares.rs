@@ -1,8 +1,9 @@
 //! `plan spares`: the least number that meets a target, with what each candidate costs.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override};
-use crate::cli::failure::Failure;
-use crate::cli::inputs::{LoadedInput, quoted};
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::LoadedInput;
+use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::several::several;
 use sim_analysis::planning::{Answer, Plan, Range as ValueRange, Sample, Target, Unit, least};
@@ -98,15 +99,13 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failu
     for (i, searched) in args.paths.iter().enumerate() {
         let (min, max) = searched.bounds.unwrap_or((args.min, args.max));
         if min > max {
-            let text = format!("--min {min} is above --max {max}: there is nothing to try");
-            return Err(Failure::Invalid(text));
+            bail!("--min {min} is above --max {max}: there is nothing to try");
         }
         if args.paths[..i]
             .iter()
             .any(|other| other.path == searched.path)
         {
-            let text = format!("--path {} is there twice", searched.path);
-            return Err(Failure::Invalid(text));
+            bail!("--path {} is there twice", searched.path);
         }
         plans.push(Plan {
             min,
@@ -130,8 +129,8 @@ fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(
     let of = runner.provenance(SCHEMA);
     let path = &args.paths[0].path;
     let report = SparesReport::new(of, path, &args.target, &found, &currency);
-    let command = ("plan spares", plan.most, &*options(args));
-    runner.tell(&report, &args.output, command)?;
+    let command = ("plan spares", plan.most, &*repeated(args));
+    runner.print_report(&report, &args.output, command)?;
     if found.interrupted {
         return runner.interrupted("what is known so far is reported");
     }
@@ -159,8 +158,8 @@ fn several_levels(
     let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
     let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
-    let command = ("plan spares", plans[0].most, &*options(args));
-    runner.tell(&report, &args.output, command)?;
+    let command = ("plan spares", plans[0].most, &*repeated(args));
+    runner.print_report(&report, &args.output, command)?;
     if found.interrupted {
         return runner.interrupted("what is known so far is reported");
     }
@@ -204,14 +203,13 @@ fn currency(loaded: &LoadedInput, price: Option<f64>) -> String {
     }
 }
 
-fn options(args: &SparesArgs) -> String {
-    let mut text = format!(" --target {}", quoted(&args.target.text));
-    for searched in &args.paths {
-        text.push_str(&format!(" --path {}", quoted(&searched.text)));
-    }
-    text.push_str(&format!(" --min {} --max {}", args.min, args.max));
-    if let Some(price) = args.price_per_node_hour {
-        text.push_str(&format!(" --price-per-node-hour {price}"));
-    }
-    text
+fn repeated(args: &SparesArgs) -> String {
+    [
+        options("target", [&args.target.text]),
+        options("path", args.paths.iter().map(|searched| &searched.text)),
+        options("min", [args.min]),
+        options("max", [args.max]),
+        options("price-per-node-hour", args.price_per_node_hour),
+    ]
+    .concat()
 }

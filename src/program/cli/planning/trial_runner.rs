@@ -116,7 +116,7 @@ impl<'a> TrialRunner<'a> {
     }
 
     /// Prints the answer, and writes the directory; `command` with `more` options repeats it.
-    pub fn tell(
+    pub fn print_report(
         &self,
         told: &impl Told,
         tell: &OutputArgs,

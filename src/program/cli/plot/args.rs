@@ -1,6 +1,7 @@
 //! The command line of `plot`.
 
 use crate::cli::args::{Override, path_value};
+use crate::cli::failure::Failure;
 use clap::ValueEnum;
 use sim_base::Duration;
 use sim_report::draw::chart;
@@ -120,6 +121,25 @@ fn size(text: &str) -> Result<(u32, u32), String> {
         true => Ok((w, h)),
         false => Err(wrong()),
     }
+}
+
+impl ChartKind {
+    /// The name on the command line, and of the chart in a directory of charts.
+    pub fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or(String::new(), |value| value.get_name().to_owned())
+    }
+}
+
+/// Finds a chart by its name.
+pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, Scene)>, name: &str) -> Result<Scene, Failure> {
+    let names: Vec<&str> = charts.iter().map(|(own, _)| own.as_ref()).collect();
+    let none = format!(
+        "there is nothing for that chart here; there is for: {}",
+        names.join(", ")
+    );
+    let found = charts.into_iter().find(|(own, _)| own.as_ref() == name);
+    found.map(|(_, scene)| scene).ok_or(Failure::Invalid(none))
 }
 
 impl PlotArgs {

@@ -1,8 +1,8 @@
 //! `plot` of many runs: the charts of a directory of `compare`, or of replications of each run.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, Stored, dominant_assumptions, stored_run};
-use crate::cli::plot::args::{ChartKind, PlotArgs};
+use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::plot::one::of_path;
 use crate::cli::{compare, interrupt};
 use sim_analysis::experiment::{Comparison, PlayedVariant};
@@ -14,12 +14,12 @@ use sim_report::figures::compare_figure;
 /// `None`: the chart is of something else.
 pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     let name = match args.kind {
-        ChartKind::Cdf => "restarts",
-        ChartKind::Differences => "differences",
-        ChartKind::Ledger => "ledger",
-        ChartKind::Distributions => "distributions",
-        ChartKind::Goodput => "goodput",
-        ChartKind::Availability => "availability",
+        ChartKind::Cdf => "restarts".to_owned(),
+        ChartKind::Differences
+        | ChartKind::Ledger
+        | ChartKind::Distributions
+        | ChartKind::Goodput
+        | ChartKind::Availability => args.kind.name(),
         _ => return Ok(None),
     };
     let (all, played, hung) = match args.runs.as_slice() {
@@ -31,22 +31,15 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
             }
             Stored::Run(_) => replicated(args)?,
             Stored::Sweep(_) => {
-                let text = "that chart is of runs or of a comparison, and this is a sweep; its charts are bands, heat, knee, scatter and scaling";
-                return Err(Failure::Invalid(text.to_owned()));
+                bail!(
+                    "that chart is of runs or of a comparison, and this is a sweep; its charts are bands, heat, knee, scatter and scaling"
+                );
             }
         },
         _ => replicated(args)?,
     };
-    let drawn = compare_figure::figures(&all, &played, &hanging::foot(&hung));
-    let has: Vec<&str> = drawn.iter().map(|(own, _)| *own).collect();
-    let text = format!(
-        "there is nothing for that chart here; there is for: {}",
-        has.join(", ")
-    );
-    let found = drawn.into_iter().find(|(own, _)| *own == name);
-    found
-        .map(|(_, scene)| Some(scene))
-        .ok_or(Failure::Invalid(text))
+    let charts = compare_figure::figures(&all, &played, &hanging::foot(&hung));
+    find_chart(charts, &name).map(Some)
 }
 
 /// Each of the runs as a variant, under one seed.

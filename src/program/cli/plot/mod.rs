@@ -7,11 +7,10 @@ mod one;
 mod scaling;
 mod swept;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::LoadedRun;
 use crate::cli::output;
 use crate::cli::plot::args::{ChartKind, PlotArgs};
-use clap::ValueEnum;
 use sim_base::Time;
 use sim_report::draw::scene::Scene;
 use sim_report::export;
@@ -23,10 +22,7 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
         (args.speed.is_some(), "--speed", ChartKind::Film),
     ] {
         if given && args.kind != kind {
-            let kind = kind.to_possible_value();
-            let kind = kind.as_ref().map_or("", |k| k.get_name());
-            let text = format!("{option} is of `plot {kind}`");
-            return Err(Failure::Invalid(text));
+            bail!("{option} is of `plot {}`", kind.name());
         }
     }
     let of_many = match args.kind {

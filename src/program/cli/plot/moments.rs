@@ -1,6 +1,6 @@
 //! `plot map --at` and `plot film`: what each node does at an instant, and all the time of a restart.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use crate::cli::plot::one::{chosen, only};
@@ -21,8 +21,7 @@ pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: Time) -> Result<Scene, F
     };
     let end = one.view().outcome.end;
     if at > end {
-        let text = format!("--at {}: the run ends at {end}", at.since(Time::ZERO));
-        return Err(Failure::Invalid(text));
+        bail!("--at {}: the run ends at {end}", at.since(Time::ZERO));
     }
     let states = one.states((at, at));
     let run = one.view();

@@ -1,10 +1,9 @@
 //! `plot` of single runs: a restart step by step, several beside each other, pods and queues over time, the map.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
-use clap::ValueEnum;
 use sim_analysis::format;
 use sim_analysis::metrics::{Restart, RunView};
 use sim_report::assumptions::provenance;
@@ -14,7 +13,7 @@ use sim_report::timeline;
 use std::path::Path;
 
 pub fn whole(args: &PlotArgs, path: &Path) -> Result<LoadedRun, Failure> {
-    LoadedRun::of(&of_path(args, path), "plot")
+    LoadedRun::simulate(&of_path(args, path), "plot")
 }
 
 pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {
@@ -45,10 +44,8 @@ pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Rest
 
 pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, Failure> {
     let [one] = runs else {
-        let kind = args.kind.to_possible_value();
-        let kind = kind.as_ref().map_or("this", |k| k.get_name());
-        let text = format!("{kind} is of one run; `plot restarts` puts several beside each other");
-        return Err(Failure::Invalid(text));
+        let kind = args.kind.name();
+        bail!("{kind} is of one run; `plot restarts` puts several beside each other");
     };
     Ok(one)
 }

@@ -15,7 +15,7 @@ use sim_report::figures::scaling_figure::{Axes, Line, token_bucket};
 
 /// Of what is no run: a sweep, or a result of `bench ttr`.
 pub fn stored(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
-    match swept::of(args)? {
+    match swept::stored_sweep(args)? {
         Some(sweep) => swept::scaling(args, &sweep).map(Some),
         None => benchmark(args),
     }

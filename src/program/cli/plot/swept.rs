@@ -1,16 +1,15 @@
 //! `plot` of a directory of `sweep`, from what it holds: nothing is played but the point that its foot tells of.
 
-use crate::cli::failure::{Failure, check_metric};
+use crate::cli::failure::{Failure, bail, check_metric};
 use crate::cli::inputs::{Stored, stored_run};
-use crate::cli::plot::args::{ChartKind, PlotArgs};
+use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::sweep::stored::StoredSweep;
-use clap::ValueEnum;
 use sim_report::draw::scene::Scene;
 use sim_report::figures::sweep_figure;
 use sim_report::figures::sweep_figure::axis_of;
 
 /// `None`: it is no sweep.
-pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
+pub fn stored_sweep(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
     let [dir] = args.runs.as_slice() else {
         return Ok(None);
     };
@@ -21,8 +20,7 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
         return Ok(None);
     };
     if !args.sets.is_empty() || args.seed.is_some() {
-        let text = "--set and --seed change a run; sweep anew to change a sweep";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("--set and --seed change a run; sweep anew to change a sweep");
     }
     let sweep = StoredSweep::read(dir, &stored)?;
     if let Some(metric) = &args.metric {
@@ -32,21 +30,12 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
 }
 
 pub fn drawn(args: &PlotArgs) -> Result<Scene, Failure> {
-    let name = args.kind.to_possible_value();
-    let name = name.as_ref().map_or("this", |k| k.get_name()).to_owned();
-    let Some(sweep) = of(args)? else {
-        let text = format!("{name} is of one directory that `sweep --out` wrote");
-        return Err(Failure::Invalid(text));
+    let name = args.kind.name();
+    let Some(sweep) = stored_sweep(args)? else {
+        bail!("{name} is of one directory that `sweep --out` wrote");
     };
     let asked: Vec<String> = args.metric.iter().cloned().collect();
-    let drawn = sweep_figure::figures(sweep.swept(), &asked);
-    let has: Vec<&str> = drawn.iter().map(|(own, _)| *own).collect();
-    let none = format!(
-        "there is nothing for that chart here; there is for: {}",
-        has.join(", ")
-    );
-    let found = drawn.into_iter().find(|(own, _)| *own == name);
-    found.map(|(_, scene)| scene).ok_or(Failure::Invalid(none))
+    find_chart(sweep_figure::figures(sweep.swept(), &asked), &name)
 }
 
 pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<Scene, Failure> {

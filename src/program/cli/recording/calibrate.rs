@@ -1,7 +1,7 @@
 //! `recording calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
 
 use crate::cli::args::Format;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::output;
 use crate::cli::recording::import;
 use sim_analysis::format::wrap;
@@ -60,14 +60,11 @@ impl From<ByWhat> for By {
 pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
     if sim_inputs::control_plane(&args.base).is_none() {
         let names = sim_inputs::preset_names().join(", ");
-        return Err(Failure::Invalid(format!(
-            "--base {:?}: the presets are {names}",
-            args.base
-        )));
+        bail!("--base {:?}: the presets are {names}", args.base);
     }
     let mut recordings = Vec::new();
     for file in &args.recordings {
-        recordings.push((file.clone(), recording_of(file).map_err(Failure::Invalid)?));
+        recordings.push((file.clone(), recording_of(file)?));
     }
     let mut metrics = Metrics::default();
     for file in &args.metrics {
@@ -75,7 +72,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
         let read = metrics.read(&source.text);
         read.map_err(|(line, column, message)| match line {
             0 => Failure::Invalid(Diagnostic::of_file(&source.file, message).to_string()),
-            _ => import::told_at(&source, line, column, message),
+            _ => import::error_at(&source, line, column, message),
         })?;
     }
     let found = calibrate::calibrate(&recordings, &metrics, rest_s());

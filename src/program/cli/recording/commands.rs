@@ -1,6 +1,6 @@
 //! `recording commands`: the kubectl commands that record a restart, for `recording import`. Contacts no cluster.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::output;
 use serde_json::json;
 use sim_analysis::format::wrap;
@@ -53,9 +53,7 @@ fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
         for (what, name) in [("--jobset", name), ("-n", args.namespace.as_str())] {
             let plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
             if name.is_empty() || name.len() > 253 || !name.chars().all(plain) {
-                let text =
-                    format!("{what} {name:?}: a name has letters, digits, - and ., at most 253");
-                return Err(Failure::Invalid(text));
+                bail!("{what} {name:?}: a name has letters, digits, - and ., at most 253");
             }
         }
         return Ok(named(name, &args.namespace));
@@ -71,12 +69,11 @@ fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
         [] => Err(Failure::Invalid(format!("{path}: no JobSet in it"))),
         many => {
             let names: Vec<&str> = many.iter().map(|s| s.jobset.as_str()).collect();
-            let text = format!(
+            bail!(
                 "{path}: {} JobSets ({}); name one with --jobset",
                 many.len(),
                 names.join(", ")
-            );
-            Err(Failure::Invalid(text))
+            )
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn cli(args: &ImportArgs) -> Result<(), Failure> {
         false => imported.json.clone(),
     };
     write(&args.out, &json)?;
-    let told = told(&life, &imported, &reader, args);
+    let told = summary(&life, &imported, &reader, args);
     match args.out.as_os_str() == "-" {
         true => {
             output::notice(told.trim_end());
@@ -126,7 +126,7 @@ pub fn source(file: &str) -> Result<Source, Failure> {
 }
 
 /// An error at a line and byte of a text that was read.
-pub fn told_at(source: &Source, line: usize, column: usize, message: String) -> Failure {
+pub fn error_at(source: &Source, line: usize, column: usize, message: String) -> Failure {
     let problem = Problem {
         file: source.file.clone(),
         line,
@@ -184,7 +184,12 @@ pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// What was found, how well it is known, and what is missing.
-fn told(life: &observe::Life, imported: &Imported, reader: &Reader, args: &ImportArgs) -> String {
+fn summary(
+    life: &observe::Life,
+    imported: &Imported,
+    reader: &Reader,
+    args: &ImportArgs,
+) -> String {
     let mut out = String::new();
     let restart = &imported.restart;
     let name = for_terminal(&life.jobset.name, false).into_owned();

@@ -1,7 +1,7 @@
 //! `recording replay`: an incident, of a run or of a recording, unchanged and with a change: same faults, same draws.
 
 use crate::cli::args::{Format, Look, Override, path_value};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::recording::replay_plane;
 use crate::cli::{interrupt, output};
@@ -95,10 +95,9 @@ fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
     for (path, _) in changes {
         let first = path.split(['.', '[']).next().unwrap_or("");
         if THE_INCIDENT.contains(&first) {
-            let text = format!(
+            bail!(
                 "--counterfactual {path}: that is the incident itself; with another one nothing is compared. `run --set` plays it"
             );
-            return Err(Failure::Invalid(text));
         }
     }
     let given = ExperimentInput::read(&input)?;
@@ -117,13 +116,13 @@ fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
 
 /// With what belongs to a restart strategy.
 fn companions(changes: &[Override], scenario: &Scenario) -> Result<Vec<Override>, Failure> {
-    let all = strategy::with_companions(changes, &scenario.jobsets).map_err(Failure::Invalid)?;
+    let all = strategy::with_companions(changes, &scenario.jobsets)?;
     Ok(all.into_iter().map(|c| (c.path, c.value)).collect())
 }
 
 fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> {
     let name = file.to_string_lossy();
-    let recording = recording_of(&name).map_err(Failure::Invalid)?;
+    let recording = recording_of(&name)?;
     let cannot = |why: String| Failure::Invalid(format!("{name}: it cannot be played: {why}"));
     let as_it_was = simulate::played(&name, &recording).map_err(cannot)?;
     let mut other = recording.clone();
@@ -131,11 +130,10 @@ fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> 
     for (path, _) in &sets {
         let spec = path.split(['.', '[']).next() == Some("spec");
         if !spec && !replay_plane::is_of(path) {
-            let text = format!(
+            bail!(
                 "--counterfactual {path}: of a recording a field of the JobSet (spec..., strategy), of controlPlane or of \
                  timing; what containers and users did is the incident itself"
             );
-            return Err(Failure::Invalid(text));
         }
     }
     let (plane, spec): (Vec<_>, Vec<_>) = sets

@@ -2,7 +2,7 @@
 //! and with its checks, put over what was recorded.
 
 use crate::cli::args::Override;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use serde_json::json;
 use sim_api::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};
 use sim_inputs::text::path;
@@ -34,11 +34,10 @@ pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure>
             _ => false,
         };
         if !known {
-            let text = format!(
+            bail!(
                 "--counterfactual {path}: of a recording a rate, period, gate or version of controlPlane, or a time of the \
                  API server, of watches, of the scheduler or of the Job controller; what containers did is the incident itself"
             );
-            return Err(Failure::Invalid(text));
         }
     }
     Ok(())

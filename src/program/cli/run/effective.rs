@@ -3,7 +3,7 @@
 //! Must never run anything.
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::output;
 use crate::cli::run::simulate::RunInput;
 
@@ -11,15 +11,14 @@ pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), Failure> {
     let mut documents = Vec::new();
     for submitted in &loaded.scenario.jobsets {
         if let Some(object) = &submitted.jobset.object {
-            let stored = sim_inputs::server::stored(object).map_err(Failure::Invalid)?;
+            let stored = sim_inputs::server::stored(object)?;
             documents.push(stored);
         }
     }
     match format {
         TableFormat::Json => output::json(&documents),
         TableFormat::Csv | TableFormat::Md => {
-            let text = "--show-effective is printed as text (YAML) or json";
-            Err(Failure::Invalid(text.to_owned()))
+            bail!("--show-effective is printed as text (YAML) or json")
         }
         TableFormat::Text => {
             let texts: Vec<String> = documents.iter().map(sim_inputs::print_yaml).collect();

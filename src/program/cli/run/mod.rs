@@ -8,7 +8,7 @@ mod seeds;
 pub mod simulate;
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, fail_if};
 use crate::cli::run::args::{RunArgs, Trace};
 use crate::cli::run::simulate::{FinishedRun, RunInput};
@@ -36,8 +36,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         return effective::cli(args.format, &loaded);
     }
     if args.trace == Trace::Decisions && is_table(args.format) {
-        let text = "--trace decisions is told as text or json";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("--trace decisions is told as text or json");
     }
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
@@ -50,21 +49,17 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     // Collapsed there is no run whose pods could be told: the first replication is.
     if args.seeds.is_some() || loaded.level == Level::Collapsed {
         if args.paranoid && args.seeds.is_none() {
-            let text = "--paranoid plays every pod twice; add --level pods";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!("--paranoid plays every pod twice; add --level pods");
         }
         if args.trace == Trace::Decisions {
-            let text =
-                "--trace decisions tells one run; leave --seeds away, or choose one with --seed";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!("--trace decisions tells one run; leave --seeds away, or choose one with --seed");
         }
         return seeds::cli(args, &loaded, &conditions);
     }
     let limits = interrupt::limits();
     // Before the run: a directory that cannot be written should not cost one.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let mut sim = simulate::simulation(&loaded)?;
-    let done = simulate::play((&mut sim, &limits), &loaded, dir.as_ref(), args.trace)?;
+    let done = simulate::play(&loaded, &limits, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
     if args.paranoid {
         let mut again = simulate::simulation(&loaded)?;
@@ -80,7 +75,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let target = dir
         .map(|dir| simulate::keep(dir, &view, &loaded))
         .transpose()?;
-    tell(args, &view, &done, target.as_deref())?;
+    print_result(args, &view, &done, target.as_deref())?;
     // Only the run could show that nothing that ends makes room.
     match view.never_placed() {
         Some(why) => Err(Failure::CannotBePlaced(why)),
@@ -95,7 +90,7 @@ fn gates(conditions: &[Condition], view: &RunView<'_>) -> Result<(), Failure> {
     fail_if::check(conditions, &[group])
 }
 
-fn tell(
+fn print_result(
     args: &RunArgs,
     view: &RunView<'_>,
     done: &FinishedRun,

@@ -45,7 +45,7 @@ pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[Condition]) -> Resul
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }
-    tell(args, &all, &rows)?;
+    print_result(args, &all, &rows)?;
     let finished = rows.len();
     if (finished as u64) < n {
         let kept = format!("{finished} of {n} replications are finished, and these are reported");
@@ -93,7 +93,7 @@ fn first(loaded: &RunInput, level: Level, limits: &Limits) -> Result<Played, Fai
     }
 }
 
-fn tell(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Result<(), Failure> {
+fn print_result(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Result<(), Failure> {
     match args.format {
         TableFormat::Json => output::json(all),
         TableFormat::Csv => output::bytes(&replications::table(all, rows).csv()),

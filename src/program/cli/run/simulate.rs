@@ -72,11 +72,12 @@ impl FinishedRun {
 
 /// One run; with a directory its events are written while it goes. A run that a limit stops is a failure.
 pub fn play(
-    (sim, limits): (&mut Simulation, &Limits),
     loaded: &RunInput,
+    limits: &Limits,
     dir: Option<&RunDir>,
     trace: Trace,
 ) -> Result<FinishedRun, Failure> {
+    let mut sim = simulation(loaded)?;
     let events = match dir {
         Some(dir) if trace != Trace::None => Some(dir.events()?),
         _ => None,
@@ -85,7 +86,7 @@ pub fn play(
     let asked = trace == Trace::Decisions;
     let log = asked.then(|| DecisionLog::new(sim.scenario()));
     let more = (Limited::by(limits), (events, log));
-    let (played, (_, (events, log))) = experiment::play(sim, (loaded.seed, 0), folds, more);
+    let (played, (_, (events, log))) = experiment::play(&mut sim, (loaded.seed, 0), folds, more);
     if played.outcome.end_reason == EndReason::Stopped {
         return Err(interrupt::failure("nothing is kept"));
     }

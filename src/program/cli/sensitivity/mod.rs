@@ -4,7 +4,7 @@ pub mod args;
 mod ranges;
 
 use crate::cli::args::{InputArgs, TableFormat};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, stored_run};
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
@@ -22,8 +22,7 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
     let has_inputs = args.input.scenario.is_some() || !args.input.manifests.is_empty();
     let is_one_at_a_time = args.ranges || !args.inputs.is_empty();
     if !has_inputs && is_one_at_a_time {
-        let text = "--ranges and --input need a scenario, a run directory or manifests (-f)";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("--ranges and --input need a scenario, a run directory or manifests (-f)");
     }
     if !has_inputs {
         return print(args, "", &defaults(), None);

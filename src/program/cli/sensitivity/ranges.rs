@@ -1,8 +1,8 @@
 //! `sensitivity --ranges` and `--input`: the change of a metric when each input moves over its range, one at a time.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use sim_analysis::planning::Sample;
@@ -21,8 +21,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     let inputs = inputs(&runner, args)?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     if n < 2 {
-        let text = "--seeds: --ranges and --input need at least 2 replications";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("--seeds: --ranges and --input need at least 2 replications");
     }
     let metric = runner.metric(args.metric.as_deref());
     // Wrong paths are refused before anything is played.
@@ -33,9 +32,9 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     }
     let as_is = runner.sample(&[], 0..n, (&metric, "as they are"))?;
     if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
-        return Err(Failure::Invalid(format!(
+        bail!(
             "--metric: no replication of the inputs as they are has a number for {metric}; name another"
-        )));
+        );
     }
     let mut bars = Vec::new();
     for input in &inputs {
@@ -61,14 +60,12 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
         base(&as_is),
         sorted(bars),
     );
-    let mut more = format!(" --metric {}", quoted(&metric));
+    let mut more = options("metric", [&metric]);
     if args.ranges {
         more.push_str(" --ranges");
     }
-    for input in &args.inputs {
-        more.push_str(&format!(" --input {}", quoted(&input.text)));
-    }
-    runner.tell(&report, &args.output, ("sensitivity", n, &more))?;
+    more += &options("input", args.inputs.iter().map(|input| &input.text));
+    runner.print_report(&report, &args.output, ("sensitivity", n, &more))?;
     match told < asked {
         true => runner.interrupted(&format!("{told} of {asked} inputs are reported")),
         false => Ok(()),

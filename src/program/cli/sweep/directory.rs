@@ -5,7 +5,7 @@
 //! replications. It appears with the first two in one step. A shard that is done gets its name by one rename. Of a
 //! whole sweep the final files are written inside, then moved to `DIR` in one step, then the rest is removed.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::InputCopies;
 use sim_analysis::sweep::identity::PartOf;
 use sim_analysis::sweep::journal::{Head, Journal};
@@ -22,7 +22,7 @@ const FINISHED: &str = "finished";
 const UNFINISHED: &str = ".unfinished";
 
 /// A sweep with a directory.
-pub struct Place {
+pub struct SweepDirectory {
     target: PathBuf,
     work: PathBuf,
     part: Option<Shard>,
@@ -30,32 +30,32 @@ pub struct Place {
 }
 
 /// What is there already.
-pub enum Found {
+pub enum DirectoryState {
     /// The sweep can go on, with what was finished of it.
-    Open(Box<Place>, Vec<Row>),
+    Open(Box<SweepDirectory>, Vec<Row>),
     /// It was done before.
     Done,
 }
 
-impl Place {
+impl SweepDirectory {
     /// Opens what an earlier process left of the same sweep, or of the same part of it, or begins.
     pub fn open(
         target: &Path,
         (identity, part): (&Identity, Option<Shard>),
         inputs: &InputCopies,
-    ) -> Result<Found, Failure> {
+    ) -> Result<DirectoryState, Failure> {
         let shard = part.unwrap_or(Shard::WHOLE);
         let work = unfinished(target)?;
         if fs::symlink_metadata(target).is_ok() {
             if !is_done(target, identity, part) {
-                return Err(Failure::Invalid(format!(
+                bail!(
                     "{} exists already, and is not this sweep; choose another name for --out or remove it",
                     target.display()
-                )));
+                );
             }
             // Its process ended before it was removed.
             let _ = fs::remove_dir_all(&work);
-            return Ok(Found::Done);
+            return Ok(DirectoryState::Done);
         }
         let of = PartOf {
             shard: shard.into(),
@@ -77,13 +77,13 @@ impl Place {
             true => Journal::open(&path, &head)?,
             false => (Journal::create(&path, &head)?, Vec::new()),
         };
-        let place = Place {
+        let directory = SweepDirectory {
             target: target.to_owned(),
             work,
             part,
             journal,
         };
-        Ok(Found::Open(Box::new(place), rows))
+        Ok(DirectoryState::Open(Box::new(directory), rows))
     }
 
     /// Where an interrupted sweep waits.
@@ -114,8 +114,7 @@ impl Place {
             Some(_) => self.work.clone(),
         };
         if fs::symlink_metadata(&self.target).is_ok() {
-            let text = format!("{} appeared during the sweep", self.target.display());
-            return Err(Failure::Invalid(text));
+            bail!("{} appeared during the sweep", self.target.display());
         }
         fs::rename(from, &self.target).map_err(failed)?;
         sync(&self.target);

@@ -1,7 +1,7 @@
 //! `sweep merge`: shards of one sweep, put together to what one machine would have written.
 
 use crate::cli::args::parse_until;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{Stored, stored_run};
 use crate::cli::sweep::args::MergeArgs;
 use crate::cli::sweep::directory::{JOURNAL, PART};
@@ -25,12 +25,12 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
         .ok_or_else(|| "there is no shard".to_owned())?;
     let identity = &one.experiment;
     if identity.version != env!("CARGO_PKG_VERSION") {
-        return Err(Failure::Invalid(format!(
+        bail!(
             "{} is of jobset-sim {}, and this is {}: shards are put together by the program that played them",
             first.display(),
             identity.version,
             env!("CARGO_PKG_VERSION")
-        )));
+        );
     }
     let finished = together(&parts)?;
     let points = identity.points()?;
@@ -83,11 +83,10 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
             }
         }
         if parts.len() == before {
-            let text = format!(
+            bail!(
                 "{} is no shard of a sweep, and holds none: no {PART}",
                 dir.display()
             );
-            return Err(Failure::Invalid(text));
         }
     }
     let (first, one) = &parts[0];
@@ -100,12 +99,12 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
             ));
         }
         if !differences.is_empty() {
-            return Err(Failure::Invalid(format!(
+            bail!(
                 "{} and {} are shards of different sweeps; they differ in: {}",
                 first.display(),
                 dir.display(),
                 differences.join(", ")
-            )));
+            );
         }
     }
     let of = one.shard.of;
@@ -113,11 +112,11 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
     for (dir, part) in parts {
         let index = part.shard.index;
         if let Some((other, _)) = by_index.get(&index) {
-            return Err(Failure::Invalid(format!(
+            bail!(
                 "{} and {} are both shard {index} of {of}",
                 other.display(),
                 dir.display()
-            )));
+            );
         }
         by_index.insert(index, (dir, part));
     }
@@ -134,10 +133,10 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
             String::new()
         };
         let shown = &missing[..missing.len().min(SHOWN)];
-        return Err(Failure::Invalid(format!(
+        bail!(
             "shards are missing: {}{more} of {of} (counted from 0)",
             shown.join(", ")
-        )));
+        );
     }
     Ok(by_index.into_values().collect())
 }
@@ -147,12 +146,12 @@ fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), Failure> {
         return Ok(());
     };
     if directory::is_unfinished(dir) {
-        return Err(Failure::Invalid(format!(
+        bail!(
             "{} is an unfinished shard, {} of {}; run its command again, which goes on where it ended",
             dir.display(),
             part.shard.index,
             part.shard.of
-        )));
+        );
     }
     parts.push((dir.to_owned(), part));
     Ok(())
@@ -165,19 +164,18 @@ fn together(parts: &[(PathBuf, PartOf)]) -> Result<Finished, Failure> {
         let (head, rows) = journal::read(&dir.join(JOURNAL))?;
         let shard = Shard::new(part.shard.index, part.shard.of)?;
         if head.experiment != part.experiment.digest() || head.shard != shard {
-            let text = format!(
+            bail!(
                 "{}: its journal is of another sweep than its {PART}",
                 dir.display()
             );
-            return Err(Failure::Invalid(text));
         }
         for row in rows {
             let (point, replication) = row.key();
             if !finished.add(row) {
-                return Err(Failure::Invalid(format!(
+                bail!(
                     "replication {replication} of point {point} is there twice, the second time in {}",
                     dir.display()
-                )));
+                );
             }
         }
     }

@@ -11,11 +11,11 @@ mod progress;
 mod request;
 pub mod stored;
 
-use crate::cli::failure::{Failure, check_metric};
+use crate::cli::failure::{Failure, bail, check_metric};
 use crate::cli::interrupt;
 use crate::cli::output::{notice, progress};
 use crate::cli::sweep::args::{SweepArgs, SweepCommand};
-use directory::{Found, Place};
+use directory::{DirectoryState, SweepDirectory};
 use progress::Progress;
 use request::Sweep;
 use sim_analysis::experiment::{Limits, NoRuns, Subject};
@@ -41,34 +41,37 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let sweep = Sweep::read(&args.input, &args.over, args.output.quiet)?;
     let limits = interrupt::limits();
     let mut finished = Finished::default();
-    let mut place = None;
+    let mut directory = None;
     if let Some(out) = &args.out {
         let out = named(out, shard);
-        match Place::open(&out, (&sweep.identity, part), &sweep.inputs)? {
-            Found::Open(open, rows) => {
+        match SweepDirectory::open(&out, (&sweep.identity, part), &sweep.inputs)? {
+            DirectoryState::Open(open, rows) => {
                 rows.into_iter().for_each(|row| {
                     finished.add(row);
                 });
-                place = Some(open);
+                directory = Some(open);
             }
-            Found::Done if !conditions.is_empty() => {
-                return Err(Failure::Invalid(format!(
+            DirectoryState::Done if !conditions.is_empty() => {
+                bail!(
                     "{} is complete already: --fail-if is held against what is played; remove the directory, or name another one",
                     out.display()
-                )));
+                );
             }
-            Found::Done => {
+            DirectoryState::Done => {
                 notice(&format!("{} is complete already", out.display()));
                 return Ok(());
             }
         }
     }
-    let job = Job {
+    let job = SweepJob {
         sweep: &sweep,
         total: sweep.target.total(shard),
         limits: &limits,
         progress: Mutex::new(Progress::new(finished.count() as u64, args.output.quiet)),
-        state: Mutex::new(State { finished, place }),
+        state: Mutex::new(SweepState {
+            finished,
+            directory,
+        }),
     };
     let played = job.play(shard, args.input.threads());
     if !args.output.quiet {
@@ -102,7 +105,7 @@ fn end(
     args: &SweepArgs,
     (sweep, conditions): (&Sweep, &[Condition]),
     (shard, total): (Shard, u64),
-    state: State,
+    state: SweepState,
     limits: &Limits,
 ) -> Result<(), Failure> {
     let done = sweep.target.next(shard, &state.finished).is_empty();
@@ -115,10 +118,10 @@ fn end(
             ""
         };
         let mut text = format!("{count} of {at_most}{total} replications are finished");
-        if let Some(place) = &state.place {
+        if let Some(directory) = &state.directory {
             text.push_str(&format!(
                 " and kept in {}; the same command goes on from there",
-                place.shown()
+                directory.shown()
             ));
             return Err(interrupt::failure(&text));
         }
@@ -136,13 +139,13 @@ fn end(
         &state.finished,
         &sweep.points,
     );
-    let Some(place) = state.place else {
+    let Some(directory) = state.directory else {
         let results = Results::of(sweep.points.clone(), state.finished.into_rows());
         output::results(&args.output, &sweep.identity, &results)?;
         return output::gates(conditions, &results);
     };
     if args.shard.is_some() {
-        place.finish(|_| Ok(()))?;
+        directory.finish(|_| Ok(()))?;
         if !args.output.quiet {
             notice(&format!(
                 "shard {shard}: {count} replications; put all {} together with `sweep merge`",
@@ -154,7 +157,7 @@ fn end(
     let results = Results::of(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
     let hangs = hanging::foot(&stored::hung(sweep, &results));
-    place.finish(|dir| {
+    directory.finish(|dir| {
         output::keep(
             dir,
             &args.output,
@@ -168,21 +171,21 @@ fn end(
 }
 
 /// A sweep that is played.
-struct Job<'a> {
+struct SweepJob<'a> {
     sweep: &'a Sweep,
     /// Replications of the shard.
     total: u64,
     limits: &'a Limits,
     progress: Mutex<Progress>,
-    state: Mutex<State>,
+    state: Mutex<SweepState>,
 }
 
-struct State {
+struct SweepState {
     finished: Finished,
-    place: Option<Box<Place>>,
+    directory: Option<Box<SweepDirectory>>,
 }
 
-impl Job<'_> {
+impl SweepJob<'_> {
     /// In rounds: with `--until` what is next is known after a look at what there is.
     fn play(&self, shard: Shard, threads: usize) -> Result<(), Failure> {
         loop {
@@ -207,7 +210,7 @@ impl Job<'_> {
     }
 }
 
-impl Host for Job<'_> {
+impl Host for SweepJob<'_> {
     type Error = Failure;
 
     fn load(&self, point: usize) -> Result<Subject, Failure> {
@@ -224,28 +227,32 @@ impl Host for Job<'_> {
     fn keep(&self, row: Row) -> Result<(), Failure> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = &mut state.place {
-            place.journal.append(&row)?;
+        if let Some(directory) = &mut state.directory {
+            directory.journal.append(&row)?;
             if progress.syncs() {
-                place.journal.sync()?;
+                directory.journal.sync()?;
             }
         }
         state.finished.add(row);
         let done = state.finished.count() as u64;
-        progress.tell(done, self.total, self.sweep.target.until.is_some());
+        progress.show(done, self.total, self.sweep.target.until.is_some());
         Ok(())
     }
 }
 
 /// The failure, with where the finished replications are.
-fn kept(why: Failure, state: &State) -> Failure {
-    let Some(place) = state.place.as_ref().filter(|_| state.finished.count() > 0) else {
+fn kept(why: Failure, state: &SweepState) -> Failure {
+    let Some(directory) = state
+        .directory
+        .as_ref()
+        .filter(|_| state.finished.count() > 0)
+    else {
         return why;
     };
     let count = state.finished.count();
     let more = format!(
         "\n{count} replications are finished and kept in {}",
-        place.shown()
+        directory.shown()
     );
     why.map_input_error(|m| m + &more)
 }

@@ -36,7 +36,7 @@ impl Progress {
     }
 
     /// `at most` of the total: with `--until` nobody knows it.
-    pub fn tell(&mut self, done: u64, total: u64, at_most: bool) {
+    pub fn show(&mut self, done: u64, total: u64, at_most: bool) {
         let is_old = self.shown.is_none_or(|last| last.elapsed() >= BETWEEN);
         if self.quiet || !is_old {
             return;

@@ -1,8 +1,9 @@
 //! A sweep as it was asked for: inputs, axes, how often; and what a point of it is.
 
 use crate::cli::args::{InputArgs, Until};
-use crate::cli::failure::Failure;
-use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, quoted};
+use crate::cli::failure::{Failure, bail};
+use crate::cli::inputs::options;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput};
 use crate::cli::sweep::args::OverArgs;
 use sim_analysis::experiment::Subject;
 use sim_analysis::sweep;
@@ -52,12 +53,12 @@ impl Sweep {
         let replications = asked.unwrap_or(otherwise);
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
-            return Err(Failure::Invalid(format!(
+            bail!(
                 "{} points x {replications} replications = {all}; a sweep has at most {ROWS_MAX} replications",
                 points.count()
-            )));
+            );
         }
-        let copies = given.copies(&baseline, (seed, Some(replications)), &options(over));
+        let copies = given.copies(&baseline, (seed, Some(replications)), &repeated(over));
         let inputs = copies.of_command("sweep");
         let until = over.until.as_ref();
         let identity = Identity::of(
@@ -105,8 +106,7 @@ impl Sweep {
     fn check(&self, input: &InputArgs) -> Result<(), Failure> {
         for axis in self.points.axes() {
             if let Some((path, _)) = input.sets.iter().find(|(path, _)| *path == axis.path) {
-                let text = format!("--set {path} and an axis of {path} contradict each other");
-                return Err(Failure::Invalid(text));
+                bail!("--set {path} and an axis of {path} contradict each other");
             }
         }
         let mut seen: Vec<Vec<bool>> = vec![Vec::new(); self.points.axes().len()];
@@ -163,20 +163,12 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
 }
 
 /// What is varied, as it would be typed.
-pub fn options(over: &OverArgs) -> String {
-    let mut more = String::new();
-    let mut option = |name: &str, value: &str| {
-        more.push_str(&format!(" --{name} {}", quoted(value)));
-    };
-    over.grids.iter().for_each(|arg| option("grid", &arg.text));
-    over.ranges
-        .iter()
-        .for_each(|arg| option("range", &arg.text));
-    if let Some(n) = over.lhs {
-        option("lhs", &n.to_string());
-    }
-    if let Some(until) = &over.until {
-        option("until", &until.text);
-    }
-    more
+pub fn repeated(over: &OverArgs) -> String {
+    [
+        options("grid", over.grids.iter().map(|arg| &arg.text)),
+        options("range", over.ranges.iter().map(|arg| &arg.text)),
+        options("lhs", over.lhs),
+        options("until", over.until.iter().map(|until| &until.text)),
+    ]
+    .concat()
 }

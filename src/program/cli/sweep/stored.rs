@@ -2,7 +2,7 @@
 //!
 //! Must never play the sweep again: its replications are in the directory.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedInput, dominant_assumptions};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::request::Sweep;
@@ -38,22 +38,19 @@ impl StoredSweep {
         let summary = summary(dir)?;
         let of = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
         if of("version") != env!("CARGO_PKG_VERSION") {
-            return Err(Failure::Invalid(format!(
+            bail!(
                 "{shown} is of jobset-sim {}, and this is {}: sweep it anew",
                 of("version"),
                 env!("CARGO_PKG_VERSION")
-            )));
+            );
         }
         if of("experiment") != sweep.identity.digest() {
-            let text = format!("{shown}: its inputs are not those that were swept");
-            return Err(Failure::Invalid(text));
+            bail!("{shown}: its inputs are not those that were swept");
         }
         let rows = rows(dir, &summary)?;
         let digest = fnv::of_words(rows.iter().map(|r| r.digest));
         if of("digest") != format!("{digest:016x}") {
-            let text =
-                format!("{shown}: replications.csv and summary.json are of different sweeps");
-            return Err(Failure::Invalid(text));
+            bail!("{shown}: replications.csv and summary.json are of different sweeps");
         }
         let results = Results::of(sweep.points.clone(), rows);
         let warnings = summary["warnings"].as_array().into_iter().flatten();

@@ -1,6 +1,6 @@
 //! An Indexed Job of Kubernetes: the inputs as a ConfigMap, one index for each shard.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{InputCopies, words};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use sim_base::plain::for_terminal;
@@ -23,10 +23,10 @@ pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failur
         .sum();
     // Its own keys and metadata need room, too.
     if size > CONFIG_MAP - 16_384 {
-        return Err(Failure::Invalid(format!(
+        bail!(
             "the inputs are {size} bytes, and a ConfigMap holds {CONFIG_MAP}: build them into the image, or put them on the volume, and start `sweep --shard auto/{}` there",
             plan.shards
-        )));
+        );
     }
     let name = &plan.name;
     let mut text = format!(

@@ -8,12 +8,12 @@ mod scripts;
 mod shard_plan;
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::words;
 use crate::cli::output;
 use crate::cli::sweep::args::{Engine, SweepPlanArgs};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
-use crate::cli::sweep::request::{Sweep, options};
+use crate::cli::sweep::request::{Sweep, repeated};
 use sim_analysis::format::count;
 use sim_analysis::sweep::shard::SHARDS_MAX;
 
@@ -37,9 +37,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
         } else {
             "replications"
         };
-        return Err(Failure::Invalid(format!(
-            "{shards} shards, and there are {pieces} {what}"
-        )));
+        bail!("{shards} shards, and there are {pieces} {what}");
     }
     debug_assert!(shards <= SHARDS_MAX);
     let plan = ShardPlan {
@@ -78,10 +76,9 @@ fn words_of(
     args: &SweepPlanArgs,
 ) -> Result<Vec<String>, Failure> {
     if input.manifests.iter().any(|path| path == sim_inputs::STDIN) {
-        let text = "standard input is here alone: give -f a file, for shards to read";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("standard input is here alone: give -f a file, for shards to read");
     }
-    let (inputs, own) = (input.words(), options(&args.over));
+    let (inputs, own) = (input.words(), repeated(&args.over));
     Ok(words(&format!("sweep{inputs}{}{own}", sweep.tail())))
 }
 
