@@ -1,4 +1,4 @@
-//! `recording commands` and `recording import`: what kubectl printed of a restart, and what must stay out of a recording.
+//! `recording commands` and `recording import`: what kubectl printed of a restart, and what a recording leaves out.
 
 mod printer;
 mod variants;

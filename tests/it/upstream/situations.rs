@@ -28,6 +28,7 @@ fn code() -> String {
         root().join("src"),
         root().join("tests/it"),
         root().join("tests/unit"),
+        root().join("tests/inside"),
     ];
     let mut code = String::new();
     while let Some(folder) = folders.pop() {

@@ -1,0 +1,110 @@
+//! Unit tests of `sim_analysis::reduced::measurement::search`.
+
+use super::super::pairs::Belongs;
+use super::*;
+
+const ALONG: Zone = Zone {
+    adds: (0, 0),
+    waits: true,
+};
+const NEXT: Zone = Zone {
+    adds: (1, 1),
+    waits: true,
+};
+const SECOND: u64 = 1_000_000_000;
+
+/// Along until 45 s before the binding, whichever first fault it is.
+fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync)) -> Pair {
+    let search = Search {
+        play,
+        alone: (1, 1),
+        ready: vec![650 * SECOND; 3],
+        bind: vec![645 * SECOND; 3],
+        spread: 0,
+        seen_after: 20 * SECOND,
+        other_bind: Some(vec![400 * SECOND; 3]),
+    };
+    search.find().expect("it runs")
+}
+
+#[test]
+fn an_edge_is_found_and_moves_with_the_binding() {
+    let pair = search(&|_, offset, other| {
+        let bind = if other { 400 } else { 645 };
+        Ok(if offset < (bind - 45) * SECOND {
+            ALONG
+        } else {
+            NEXT
+        })
+    });
+    assert!(pair.open < 0.01);
+    for (offset, bind, along) in [
+        (599, 645, true),
+        (601, 645, false),
+        (354, 400, true),
+        (356, 400, false),
+    ] {
+        let expected = if along {
+            Belongs::Along(ALONG)
+        } else {
+            Belongs::Next
+        };
+        assert_eq!(
+            pair.of(offset * SECOND, bind * SECOND),
+            (expected, false, false),
+            "{offset} of {bind}"
+        );
+    }
+    assert!(
+        pair.of(600 * SECOND, 645 * SECOND).1,
+        "at the edge nobody knows"
+    );
+}
+
+/// A second fault 100 s before an edge that is always at 500 s.
+#[test]
+fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
+    let behind = Zone {
+        adds: (0, 0),
+        waits: false,
+    };
+    let pair = search(&|look, offset, _| {
+        Ok(match offset {
+            _ if offset < (200 + 60 * look) * SECOND => ALONG,
+            _ if offset < 500 * SECOND => behind,
+            _ => NEXT,
+        })
+    });
+    assert!(!pair.of(400 * SECOND, 645 * SECOND).1, "{pair:?}");
+    assert!(pair.of(499 * SECOND, 645 * SECOND).1);
+    assert!(pair.of(250 * SECOND, 645 * SECOND).2, "who waits is open");
+}
+
+#[test]
+fn an_edge_that_counts_from_the_fault_stays_where_it_is() {
+    let first = Zone {
+        adds: (0, -1),
+        waits: true,
+    };
+    let pair = search(&|_, offset, other| {
+        let bind = if other { 400 } else { 645 };
+        Ok(match offset {
+            _ if offset < 345 * SECOND => first,
+            _ if offset < (bind - 2) * SECOND => ALONG,
+            _ => NEXT,
+        })
+    });
+    for (offset, bind, expected) in [
+        (344, 645, Belongs::Along(first)),
+        (346, 645, Belongs::Along(ALONG)),
+        (344, 500, Belongs::Along(first)),
+        (497, 500, Belongs::Along(ALONG)),
+        (499, 500, Belongs::Next),
+    ] {
+        assert_eq!(
+            pair.of(offset * SECOND, bind * SECOND).0,
+            expected,
+            "{offset} of {bind}"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! Unit tests of `sim_engine::progress`.
+
+use super::*;
+
+/// The Job's makings, a tenth of a second apart, for these attempts.
+fn circle(attempts: impl Iterator<Item = u32>) -> Option<Circle> {
+    let mut progress = Progress::default();
+    for (i, n) in attempts.enumerate() {
+        let made = Made {
+            attempt: (n, 0),
+            counted: i64::from(n),
+        };
+        let now = Time::ZERO + Duration::from_millis(100 * i as u64);
+        progress.made(JobId(0), made, now);
+    }
+    progress.goes_round
+}
+
+#[test]
+fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
+    let found = circle(0..1_001).map(|c| (c.times, c.restarts, c.counted));
+    assert_eq!(found, Some((1_001, 1_000, 1_000)));
+    assert!(circle((0..600).chain(0..600)).is_none());
+    assert!(circle((0..600).chain(0..1_001)).is_some());
+}
+
+/// After how many of these events, all at once, time stands still.
+fn named_after(subjects: impl Iterator<Item = u32>) -> Option<usize> {
+    let mut progress = Progress::default();
+    let mut still = subjects.map(|s| progress.stands_still_at(Time::ZERO, Some((b'P', s))));
+    still.position(|still| still)
+}
+
+#[test]
+fn a_moment_of_many_objects_passes_and_one_of_a_single_object_soon_does_not() {
+    let chains = (0..50).flat_map(|_| 0..65_535);
+    assert_eq!(named_after(chains), None, "50 events of each pod");
+    assert_eq!(named_after((0..1_000_000).map(|_| 7)), Some(20_400));
+}
+
+#[test]
+fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
+    let circle = circle(0..1_001).unwrap();
+    let hour = Duration::from_secs(3_600);
+    for (left, expected) in [(100, false), (35_999, false), (36_001, true)] {
+        assert_eq!(
+            circle.outlasts(left, hour),
+            expected,
+            "{left} left, ten a second"
+        );
+    }
+    assert!(
+        Circle {
+            counted: 0,
+            ..circle
+        }
+        .outlasts(1, hour),
+        "nothing is counted"
+    );
+}

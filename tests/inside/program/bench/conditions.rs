@@ -1,0 +1,65 @@
+//! Unit tests of `jobset_sim::bench::conditions`.
+
+use super::super::row::Key;
+use super::*;
+use std::collections::BTreeMap;
+
+fn report(ttr_s: &[Option<u64>]) -> Report {
+    let row = |(i, ttr): (usize, &Option<u64>)| Row {
+        key: Key {
+            case: format!("case-{i}"),
+            nodes: 100,
+            strategy: "Recreate".to_owned(),
+            preset: "stock".to_owned(),
+            kubernetes: "1.36".to_owned(),
+        },
+        ttr_ns: ttr.map(|s| s * 1_000_000_000),
+        restarts: 1,
+        phases_ns: BTreeMap::from([("detect".to_owned(), 2_000_000_000)]),
+        waits_ns: BTreeMap::new(),
+        digest: String::new(),
+    };
+    Report::new(ttr_s.iter().enumerate().map(row).collect(), Vec::new())
+}
+
+#[test]
+fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline() {
+    let (now, before) = (
+        report(&[Some(10), Some(33), None]),
+        report(&[Some(10), Some(30), None]),
+    );
+    for (text, failed, rows) in [
+        ("ttr > +2%", true, &["case-1/100/Recreate/stock/1.36"][..]),
+        ("ttr > +11%", false, &[]),
+        ("ttr > +2s", true, &["case-1/100/Recreate/stock/1.36"]),
+        (
+            "case-0/100:ttr > 9s",
+            true,
+            &["case-0/100/Recreate/stock/1.36"],
+        ),
+        ("ttr.min > +2%", false, &[]),
+        ("ttr.p50 > +2%", true, &[]),
+        ("ttr.max > 1h", true, &[]),
+        ("detect.mean > 1.9s", true, &[]),
+        ("rows.stuck > 0", true, &[]),
+        ("rows.changed == 1", true, &[]),
+        ("rows.faster > 0", false, &[]),
+    ] {
+        let condition: Condition = text.parse().unwrap();
+        known(&condition, true).unwrap();
+        let checked = check(&condition, &now, Some(&before)).unwrap();
+        assert_eq!(checked.failed, failed, "{text}: {checked:?}");
+        assert_eq!(checked.rows, rows, "{text}");
+    }
+    for (text, expected) in [
+        ("ttl > 5", "the names are ttr,"),
+        ("ttr > +2%", "needs --against"),
+        ("rows.new > 0", "needs --against"),
+    ] {
+        let condition: Condition = text.parse().unwrap();
+        let error = known(&condition, false).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    let nothing: Condition = "x:ttr > 1".parse().unwrap();
+    assert!(check(&nothing, &now, None).unwrap_err().contains("no row"));
+}

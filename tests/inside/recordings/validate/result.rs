@@ -1,0 +1,64 @@
+//! Unit tests of `sim_recordings::validate::result`.
+
+use super::*;
+
+pub fn file(kind: Kind) -> FileResult {
+    FileResult::new(&format!("{}.json", kind.as_str()), kind)
+}
+
+pub fn restart(recorded_s: f64, simulated_s: Option<f64>) -> Restart {
+    Restart {
+        milestone: "lastPodReady".to_owned(),
+        recorded_s,
+        simulated_s,
+        scored: true,
+    }
+}
+
+#[test]
+fn errors_are_absolute_in_the_totals_and_only_scored_restarts_count() {
+    let mut files = Vec::new();
+    for (simulated, scored) in [
+        (Some(90.0), true),
+        (Some(104.0), true),
+        (Some(102.0), true),
+        (Some(900.0), false),
+    ] {
+        let mut f = file(Kind::Times);
+        f.restart = Some(Restart {
+            scored,
+            ..restart(100.0, simulated)
+        });
+        files.push(f);
+    }
+    let totals = Totals::of(&files);
+    let error = totals.restart.unwrap();
+    assert!(
+        (error.p50 - 0.04).abs() < 1e-12 && (error.max - 0.1).abs() < 1e-12,
+        "{error:?}"
+    );
+    assert_eq!((totals.scored_restarts, totals.decisions), (3, None));
+    assert_eq!(restart(100.0, None).error(), -1.0);
+}
+
+#[test]
+fn each_recording_has_one_of_four_verdicts() {
+    let mut equal = file(Kind::Decisions);
+    equal.differences = Some(Vec::new());
+    let mut different = file(Kind::Decisions);
+    different.differences = Some(vec![Difference::new("deleted", true, false)]);
+    let mut other = different.clone();
+    other.play = Some("created 0.50 s into a second".to_owned());
+    let mut skipped = file(Kind::Corner);
+    skipped.not_simulated = vec!["action patch".to_owned()];
+    let totals = Totals::of(&[equal, different, other, skipped]);
+    let all = totals.decisions.unwrap();
+    let each = (all.equal, all.other_play, all.different, all.not_simulated);
+    assert_eq!((each, all.total()), ((1, 1, 1, 1), 4));
+    assert_eq!(totals.kinds["corner"].not_simulated, 1);
+    assert_eq!(totals.kinds["decisions"].total(), 3);
+    assert_eq!(
+        totals.not_simulated,
+        BTreeMap::from([("action patch".to_owned(), 1)])
+    );
+}

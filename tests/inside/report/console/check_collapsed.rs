@@ -1,0 +1,71 @@
+//! Unit tests of `sim_report::console::check_collapsed`.
+
+use super::*;
+
+/// Of `pods` restarts with every pod, and a goodput of 0.9.
+fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<Row> {
+    let side = |restarts, goodput| Side {
+        restarts,
+        restarts_count_towards_max: restarts,
+        terminal_state: "",
+        goodput,
+    };
+    let row = |(replication, &(restarts, goodput))| Row {
+        replication,
+        pods: side(pods, 0.9),
+        collapsed: side(restarts, goodput),
+        bound: 0.01,
+        close_calls: 1,
+        verdict: match pods == restarts && goodput == 0.9 {
+            true => Agreement::Equal,
+            false => Agreement::Close,
+        },
+        parts: None,
+    };
+    (0..).zip(collapsed).map(row).collect()
+}
+
+#[test]
+fn what_differs_is_told_on_average_with_an_interval() {
+    let all = rows(70, &[(69, 0.901), (71, 0.901), (73, 0.901)]);
+    let told = sentence(&differences(&all).unwrap());
+    // Student's t with two degrees of freedom: 4.303 times 2 / sqrt(3).
+    let restarts = "+1.000 restarts (95 % interval -3.968 to +5.968)";
+    assert!(told.contains(restarts), "{told}");
+    assert!(told.contains("+0.1000 % goodput"), "{told}");
+    assert!(differences(&[]).is_none());
+}
+
+/// As many again are equal.
+#[test]
+fn close_replications_may_not_be_most_of_them_and_have_to_even_out() {
+    let check = |close: [(u32, f64); 4], equal: usize| {
+        let all = [&close[..], &vec![(100, 0.9); equal]].concat();
+        let replications = rows(100, &all);
+        Check {
+            scenario: "some".to_owned(),
+            seed: 1,
+            measured_plays: 1,
+            spread_s: 0.0,
+            equal,
+            within_bound: 4 + equal,
+            close: 4,
+            differences: differences(&replications),
+            replications,
+        }
+    };
+    let failure = |of| check(of, 4).failure().unwrap_or_default();
+    let even = [(98, 0.9), (103, 0.9), (99, 0.9), (102, 0.9)];
+    assert_eq!(failure(even), "");
+    let most = check(even, 3).failure();
+    let told = "the levels differ in 4 of 7 replications";
+    assert_eq!(most.as_deref(), Some(told));
+    let fewer = [(70, 0.9), (71, 0.9), (70, 0.9), (71, 0.9)];
+    assert_eq!(failure(fewer), "the levels differ in restarts on average");
+    let poorer = [(100, 0.6), (100, 0.61), (100, 0.6), (100, 0.61)];
+    assert_eq!(failure(poorer), "the levels differ in goodput on average");
+    let less = [(100, 0.892), (100, 0.893), (100, 0.892), (100, 0.893)];
+    assert_eq!(failure(less), "", "by less than the bound");
+    let told = check(poorer, 4).text(&Style::default());
+    assert!(told.ends_with("That does not even out.\n"), "{told}");
+}

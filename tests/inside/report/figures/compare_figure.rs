@@ -1,0 +1,79 @@
+//! Unit tests of `sim_report::figures::compare_figure`.
+
+use super::super::figure::tests::check;
+use super::*;
+use sim_analysis::experiment::Replication;
+use std::collections::BTreeMap;
+
+/// So long that it needs two lines.
+pub const HANGS: &str = "hangs on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
+
+pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
+    let replication = |i: u32| Replication {
+        level: sim_api::spec::Level::Pods,
+        replication: u64::from(i),
+        digest: u64::from(i),
+        end_s: 100_000.0 * scale + f64::from(i * i) * 900.0,
+        end_reason: "AllJobSetsFinished",
+        jobsets: Vec::new(),
+        fleet_goodput: None,
+        ledger_s: BTreeMap::from_iter(
+            categories
+                .iter()
+                .map(|c| (*c, 5000.0 * scale + f64::from(i))),
+        ),
+        cost: 1e6 * scale,
+        cost_by_category: BTreeMap::new(),
+        outputs: Vec::new(),
+        warnings: Vec::new(),
+        never_placed: None,
+    };
+    PlayedVariant {
+        name: name.to_owned(),
+        changes: Vec::new(),
+        jobsets: Vec::new(),
+        replications: (0..6).map(replication).collect(),
+    }
+}
+
+#[test]
+fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_are() {
+    let all = sim_engine::record::LedgerCategory::ALL.map(|c| c.as_str());
+    let long = "a variant with a name that somebody wrote who likes long names very much indeed";
+    for names in [
+        &["one"][..],
+        &["one", "two"],
+        &["a", "b", "c", "d", "e", "f", "g", "h", long],
+    ] {
+        for categories in [&all[..], &all[..2]] {
+            let scale = |i: usize| 1.0 + i as f64 * 0.3;
+            let variants = names
+                .iter()
+                .enumerate()
+                .map(|(i, n)| variant(n, scale(i), categories));
+            let played: Vec<PlayedVariant> = variants.collect();
+            let compared = Comparison::of(("a-scenario", 1), &played);
+            let figures = figures(&compared, &played, &[HANGS.to_owned()]);
+            let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+            let expected = match names.len() {
+                1 => vec!["ledger"],
+                _ => vec!["differences", "ledger", "distributions"],
+            };
+            assert_eq!(drawn, expected);
+            figures.iter().for_each(|(_, scene)| check(scene));
+        }
+    }
+}
+
+#[test]
+fn ticks_are_round_in_the_unit_that_people_count_in() {
+    let axis = |from, to| Axis {
+        from,
+        to,
+        left: 0,
+        right: 100,
+    };
+    let of = |axis: &Axis, metric| axis.ticks(4, axis.unit(metric));
+    assert_eq!(of(&axis(-1e4, 2e4), "end.t_s"), [0.0, 18_000.0]);
+    assert_eq!(of(&axis(0.71, 0.83), "goodput").len(), 2);
+}
