@@ -294,7 +294,8 @@ fn a_changed_input_makes_recordings_different() {
         }
     };
     let unchanged = equal(&|_| {});
-    let changes: [(&str, &dyn Fn(&mut Value)); 4] = [
+    type Change<'a> = (&'a str, &'a dyn Fn(&mut Value));
+    let changes: [Change<'_>; 4] = [
         ("one restart more", &|json| {
             if let Some(max) = json.pointer_mut("/jobSet/spec/failurePolicy/maxRestarts") {
                 *max = json!(max.as_i64().unwrap() + 1);
