@@ -1,4 +1,4 @@
-//! Presets are data: `src/presets/*.yaml`, each value with its source and how far to trust it.
+//! Presets are data: `src/inputs/presets/*.yaml`, each value with its source and how far to trust it.
 //!
 //! No number of a preset may be written in code.
 

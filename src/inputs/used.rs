@@ -1,6 +1,6 @@
 //! Which defaults of the presets hold in a scenario, and which its inputs replace; and how to try another value.
 //!
-//! Must hold no value: those are in `src/presets/`.
+//! Must hold no value: those are in `src/inputs/presets/`.
 
 use super::dist;
 use super::presets::faults;

@@ -1,4 +1,4 @@
-//! Every delay of the model in one profile. The values and their sources are data: `src/presets/timing.yaml`.
+//! Every delay of the model in one profile. The values and their sources are data: `src/inputs/presets/timing.yaml`.
 
 use sim_base::Duration;
 use sim_base::random::Dist;

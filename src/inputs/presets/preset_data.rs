@@ -1,4 +1,4 @@
-//! The embedded preset files of `src/presets/` as documents, and the names of the control plane presets.
+//! The embedded preset files of `src/inputs/presets/` as documents, and the names of the control plane presets.
 
 use crate::read;
 use crate::text::diagnostic::Source;

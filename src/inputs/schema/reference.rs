@@ -30,7 +30,7 @@ pub fn markdown(kind: &str) -> Option<String> {
     let command = format!("jobset-sim schema {} --format md", kind.to_lowercase());
     let mut page = format!(
         "# {kind}\n\n{what}. `{command}` prints this page; it is made of the tables that files are\n\
-         checked with (`src/manifest/shapes/`).\n"
+         checked with (`src/inputs/schema/shapes/`).\n"
     );
     let assumptions = assumptions();
     for section in &sections(object, prefix) {

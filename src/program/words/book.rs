@@ -47,8 +47,8 @@ fn assumptions() -> Vec<Entry> {
         ],
         kind: "assumption".to_owned(),
         source: match a.id.starts_with("timing.") {
-            true => "src/presets/timing.yaml".to_owned(),
-            false => "src/presets/control-plane.yaml".to_owned(),
+            true => "src/inputs/presets/timing.yaml".to_owned(),
+            false => "src/inputs/presets/control-plane.yaml".to_owned(),
         },
         word: a.id,
         ..Entry::default()

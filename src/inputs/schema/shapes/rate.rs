@@ -99,7 +99,7 @@ pub const PRESET: [Field; 2] = [
         .example("[gpu, hbm3]"),
 ];
 
-/// Names of the published mixes, in the order of `src/presets/faults.yaml`.
+/// Names of the published mixes, in the order of `src/inputs/presets/faults.yaml`.
 pub const NAMES: [&str; 9] = [
     "llama3-405b",
     "rsc-1",

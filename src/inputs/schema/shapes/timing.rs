@@ -1,4 +1,4 @@
-//! The table of `timing` in a scenario: the ids of `src/presets/timing.yaml`, which has their defaults.
+//! The table of `timing` in a scenario: the ids of `src/inputs/presets/timing.yaml`, which has their defaults.
 
 use super::distribution::DELAY;
 use crate::schema::shape::{Field, Object, Shape, field};
