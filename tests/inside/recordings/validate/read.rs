@@ -49,7 +49,7 @@ fn every_shared_recording_is_read() {
         ("times", 4),
         ("nodes", 10),
         ("decisions", 30),
-        ("corner", 30),
+        ("corner", 29),
     ] {
         let files = shared(folder);
         let kinds = files.iter().map(|(f, t)| read(f, t).unwrap().kind.as_str());
