@@ -4,8 +4,8 @@ use super::table;
 use super::trap::Trap;
 use std::fmt::Write;
 
-const HEAD: &str = include_str!("docs-head.md");
-const TAIL: &str = include_str!("docs-tail.md");
+const HEAD: &str = include_str!("docs/head.md");
+const TAIL: &str = include_str!("docs/tail.md");
 
 /// `docs/lint.md`, whole.
 pub fn markdown() -> String {

@@ -1,4 +1,4 @@
-//! Published rates of faults as data (`src/inputs/presets/faults.yaml`): an entry `{preset: NAME}` stands for one process for
+//! Published rates of faults as data (`faults.yaml`): an entry `{preset: NAME}` stands for one process for
 //! each cause, in Fleets and in scenarios alike; what else the entry says replaces what the preset says.
 
 use super::preset_data::document;

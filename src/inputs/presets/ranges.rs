@@ -1,4 +1,4 @@
-//! Published ranges of inputs as data (`src/inputs/presets/ranges.yaml`): those of the fields that a scenario or Fleet has.
+//! Published ranges of inputs as data (`ranges.yaml`): those of the fields that a scenario or Fleet has.
 
 use super::preset_data::document;
 use crate::read;

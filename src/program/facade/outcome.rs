@@ -104,6 +104,23 @@ impl Outcome {
             .collect()
     }
 
+    /// The rows of one of [`Outcome::tables`] as JSON objects, numbers as numbers; `None` if the run has no such table.
+    ///
+    /// ```
+    /// use jobset_sim::{Scenario, Simulation};
+    ///
+    /// let scenario = Scenario::from_file("scenarios/first-steps.yaml")?;
+    /// let outcome = Simulation::new(&scenario)?.run(1, 0);
+    /// let restarts = outcome.rows("restarts").expect("every run has this table");
+    /// assert!(restarts[0]["strategy"].is_string() && restarts[0]["total"].is_number());
+    /// # Ok::<(), jobset_sim::Error>(())
+    /// ```
+    pub fn rows(&self, table: &str) -> Option<serde_json::Value> {
+        let mut all = csv::tables(&self.view()).into_iter();
+        let (_, table) = all.find(|(name, _)| *name == table)?;
+        Some(table.json())
+    }
+
     /// Every restart, in the order in which they began.
     pub fn restarts(&self) -> impl Iterator<Item = Restart<'_>> {
         let run = self.view();

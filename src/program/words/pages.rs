@@ -20,7 +20,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("diff"),
     page!("fail-if"),
     page!("fleet"),
-    ("lint", include_str!("../../lint/docs-head.md")),
+    ("lint", include_str!("../../lint/docs/head.md")),
     page!("limits"),
     page!("planning"),
     page!("planning-output"),
