@@ -1,4 +1,4 @@
-//! Numbers and ids in words: seconds, counts, faults, causes.
+//! Formats numbers and ids as text: seconds, counts, faults, causes.
 
 use crate::metrics::restarts::critical::counts;
 use crate::metrics::restarts::restart::{Cause, CauseKind, Ending};
@@ -12,7 +12,7 @@ use sim_base::*;
 
 pub use crate::metrics::restarts::waits::{thousands, with_sign};
 
-/// `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`: three figures are what a reader can use.
+/// Formats a duration with three significant digits: `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`.
 pub fn seconds(d: Duration) -> String {
     match d.seconds() {
         s if s < 9.995 => format!("{s:.2} s"),
@@ -27,7 +27,7 @@ pub fn seconds(d: Duration) -> String {
 
 const HOUR_S: f64 = 3_599.5;
 
-/// Columns that `seconds` takes in a table in which nothing is longer than `longest`.
+/// Width of `seconds` in a table whose longest duration is `longest`.
 pub fn seconds_width(longest: Duration, least: usize) -> usize {
     seconds(longest).chars().count().max(least)
 }
@@ -51,13 +51,14 @@ pub fn exact_time(t: Time) -> String {
     }
 }
 
-/// `1 pod`, `5,000 pods`.
+/// Formats `1 pod`, `5,000 pods`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(n))
 }
 
-/// Spans of a critical path that are too short to be told: how many, and what most of their time went to, if it counts.
+/// Summary of critical-path spans that are too short to be listed: their number, and the main wait if it is
+/// significant.
 pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
     let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
     let mut n = count(short.len() as u64, "short span");
@@ -77,8 +78,8 @@ pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
     n
 }
 
-/// Breaks a text at spaces so that no line is longer than `width`, unless a single word is. A no-break space holds,
-/// and so does the space between a number and `s` or `%`.
+/// Wraps a text at spaces to the given width; longer words are kept. Does not break at no-break spaces, or between a
+/// number and `s` or `%`.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut held = text.replace(" %", "\u{a0}%");
     for end in [")", ",", ".", ""] {
@@ -101,15 +102,15 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
 }
 
-/// As wide as the longest of these, but for names that are longer than any table: they push their own row aside alone.
+/// Width of the longest of these texts, except for very long names, which only widen their own row.
 pub fn column<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
     const WIDEST: usize = 100;
     let longest = texts.map(|text| text.chars().count()).max().unwrap_or(0);
     longest.clamp(least, WIDEST)
 }
 
-/// A text whose lines are broken at spaces where they are longer than `width`; what goes on is indented. What is to be
-/// typed stays whole, and so does a word that is longer. Colors take no room.
+/// Wraps lines longer than `width`, with indentation. Commands and longer words are kept whole. Color codes have no
+/// width.
 pub fn fitted(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -136,11 +137,11 @@ pub fn fitted(text: &str, width: usize) -> String {
     out
 }
 
-/// What begins so is to be typed or copied.
+/// Prefixes of text to be typed or copied.
 const TYPED: [&str; 4] = ["--set", "$ ", "jobset-sim ", "kubectl "];
 const HANGING: usize = 4;
 
-/// Characters that are seen, each with its place in bytes.
+/// Visible characters with their byte positions.
 fn seen(line: &str) -> impl Iterator<Item = (usize, char)> {
     let mut escape = false;
     line.char_indices().filter(move |(_, c)| {
@@ -154,7 +155,7 @@ fn columns(line: &str) -> usize {
     seen(line).count()
 }
 
-/// Where a line that is too long is broken: at its last space that is early enough, else at the first.
+/// Position at which a long line is wrapped: the last space before `width`, otherwise the first space.
 fn break_at(line: &str, width: usize) -> Option<usize> {
     if columns(line) <= width {
         return None;
@@ -182,7 +183,7 @@ fn node_ref(node: &NodeRef) -> String {
     }
 }
 
-/// What a scripted fault or user action does, as the end of "at 12 s, …".
+/// Describes a scripted fault or user action, as the end of "at 12 s, …".
 pub fn fault(action: &FaultAction) -> String {
     use FaultAction::*;
     match action {
@@ -265,7 +266,7 @@ fn user_request(request: &UserRequest) -> String {
     format!("{kind} {} is {what}", request.object.name)
 }
 
-/// A fault of the script; a random one with its cause.
+/// Describes a fault of the script; a random fault with its cause.
 pub fn scripted(f: &ScriptedFault) -> String {
     let what = fault(&f.action);
     match &f.drawn_as {
@@ -274,7 +275,7 @@ pub fn scripted(f: &ScriptedFault) -> String {
     }
 }
 
-/// What began a restart.
+/// Describes the cause of a restart.
 pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
     let pod = run.names.pod_place(cause.job, cause.index);
     match cause.kind {
@@ -292,7 +293,7 @@ pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
     }
 }
 
-/// `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
+/// Title such as `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
 pub fn restart_title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
     let end = match r.ending {
         Ending::Ready => "from the fault until every pod was ready",

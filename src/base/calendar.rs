@@ -1,13 +1,13 @@
-//! Virtual time as the calendar of the API has it: the run begins with the year 1970.
+//! Virtual time as calendar time for the API: a run starts at the beginning of 1970.
 
 use super::Time;
 use super::time::NANOS_PER_SECOND;
 
-/// Virtual time as metav1.Time, whole seconds from 1970-01-01T00:00:00Z.
+/// Formats virtual time as metav1.Time: whole seconds since 1970-01-01T00:00:00Z.
 pub fn text(at: Time) -> String {
     let seconds = at.0 / NANOS_PER_SECOND;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years of 365.2425 days, by the era of 400 years (the civil-from-days rule of proleptic Gregorian calendars).
+    // Years of 365.2425 days, in eras of 400 years (civil-from-days algorithm for the proleptic Gregorian calendar).
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era =
@@ -25,7 +25,7 @@ pub fn text(at: Time) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The virtual time that such a text names; `None` if it is before the run.
+/// Parses a calendar time; `None` if it is before the start of the run.
 pub fn instant(text: &str) -> Option<Time> {
     let (date, clock) = text.split_once('T')?;
     let mut date = date.splitn(3, '-').map(|n| n.parse::<i64>().ok());
@@ -49,13 +49,13 @@ pub fn instant(text: &str) -> Option<Time> {
     let whole = clock.split_once('.').map_or(clock, |(whole, _)| whole);
     let mut clock = whole.splitn(3, ':').map(|n| n.parse::<i64>().ok());
     let of_day = clock.next()?? * 3600 + clock.next()?? * 60 + clock.next()??;
-    // The same rule the other way round, with years that begin in March.
+    // The inverse algorithm, with years that begin in March.
     let year = year - i64::from(month <= 2);
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let seconds = (era * 146_097 + day_of_era - 719_468) * 86_400 + of_day - offset;
     let nanos = u64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?;
-    // Whoever counts from it shall not count beyond the end of time.
+    // The upper half of the range is excluded, so that sums do not overflow.
     (nanos <= i64::MAX as u64).then_some(Time(nanos))
 }

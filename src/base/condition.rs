@@ -1,13 +1,11 @@
-//! The language of `--fail-if`: one number, an operator, a limit with its unit, absolute or against a reference.
-//!
-//! `NAME OPERATOR LIMIT`; what names there are, and what they mean, is for whoever asks. `docs/fail-if.md` is the
-//! manual.
+//! The language of `--fail-if`: a name, an operator, and a limit with a unit, absolute or relative to a reference.
+//! `NAME OPERATOR LIMIT`; the available names are defined by the caller. Documented in `docs/fail-if.md`.
 
 #![deny(missing_docs)]
 
 use std::fmt;
 
-/// How the number and the limit are compared.
+/// Comparison operator.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `>=`
@@ -24,7 +22,7 @@ pub enum Operator {
     Below,
 }
 
-/// Longest first, so that `>=` is not read as `>`.
+/// Longest operators first, so that `>=` is not parsed as `>`.
 const OPERATORS: [(&str, Operator); 6] = [
     (">=", Operator::AtLeast),
     ("<=", Operator::AtMost),
@@ -34,7 +32,7 @@ const OPERATORS: [(&str, Operator); 6] = [
     ("<", Operator::Below),
 ];
 
-/// Seconds of a unit of time, or how many of something.
+/// Factor per unit: seconds for units of time, otherwise a multiplier.
 static UNITS: [(&str, f64); 10] = [
     ("%", 0.01),
     ("ns", 1e-9),
@@ -48,26 +46,26 @@ static UNITS: [(&str, f64); 10] = [
     ("M", 1e6),
 ];
 
-/// What a number is held against.
+/// The limit of a condition.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Limit {
-    /// The number itself: `5`, `2m`, `5%` (0.05).
+    /// An absolute value: `5`, `2m`, `5%` (0.05).
     Absolute(f64),
-    /// How much it is more than the reference: `+10s`, `-3`.
+    /// A difference from the reference: `+10s`, `-3`.
     Change(f64),
-    /// The same as a share of the reference: `+2%`, `-0.5%`.
+    /// A difference relative to the reference: `+2%`, `-0.5%`.
     Share(f64),
 }
 
-/// A condition as it was written.
+/// A parsed condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
-    /// Of the number.
+    /// Name of the metric.
     pub name: String,
-    /// How it is compared.
+    /// Comparison operator.
     pub operator: Operator,
-    /// With what.
+    /// Limit of the comparison.
     pub limit: Limit,
 }
 
@@ -77,7 +75,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// How a condition is written.
+/// Describes the syntax of a condition.
 const FORM: &str = "write NAME OPERATOR LIMIT, with >, >=, <, <=, == or !=; the limit is a number, perhaps with %, ns, us, ms, s, m, h, d, k or M; \
     with + or - it is a change against the reference, such as +2%";
 
@@ -119,7 +117,7 @@ fn read_limit(text: &str) -> Option<Limit> {
         Ok(number) => ("", number, 1.0),
         Err(_) => UNITS.iter().find_map(unit)?,
     };
-    // 5 % and 5 per cent of a hundred are the same number.
+    // Rounded, so that 5 % and 0.05 are equal numbers.
     let value = match unit {
         "%" => number / 100.0,
         _ => number * factor,
@@ -132,27 +130,27 @@ fn read_limit(text: &str) -> Option<Limit> {
     value.is_finite().then_some(limit)
 }
 
-/// What became of a condition.
+/// Result of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The number, or the change.
+    /// The metric, or its change relative to the reference.
     pub value: f64,
-    /// The condition holds: whoever set it wants to know.
+    /// True if the condition is met, which means failure.
     pub failed: bool,
 }
 
 impl Condition {
-    /// As it was written.
+    /// Returns the condition as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it needs a reference.
+    /// Returns true if the condition needs a reference.
     pub fn is_relative(&self) -> bool {
         !matches!(self.limit, Limit::Absolute(_))
     }
 
-    /// Whether it holds of a number; the error: it needs a reference and there is none.
+    /// Evaluates the condition. Fails if it needs a reference and there is none.
     pub fn holds(&self, now: f64, reference: Option<f64>) -> Result<Verdict, String> {
         let missing = || {
             format!(
@@ -166,7 +164,7 @@ impl Condition {
             Limit::Share(limit) => {
                 let of = reference.ok_or_else(missing)?;
                 let change = now - of;
-                // Of nothing, any change is without bounds.
+                // Any change relative to zero is infinite.
                 let share = if change == 0.0 {
                     0.0
                 } else {
@@ -186,7 +184,7 @@ impl Condition {
         Ok(Verdict { value, failed })
     }
 
-    /// That there is no such number, which there are, and which may have been meant.
+    /// Error message for an unknown name, with the available names and a suggestion.
     pub fn unknown<'n>(&self, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<&str> = names.collect();
         format!(

@@ -1,6 +1,5 @@
 //! Dense `u32` ids: every table of the model is an array indexed by one of them.
-//!
-//! Ids are given in the order of the inputs, so they are the same in every run.
+//! Ids are assigned in the order of the inputs, so they are the same in every run.
 
 #![deny(missing_docs)]
 
@@ -9,20 +8,20 @@ macro_rules! define_id {
         $(#[$doc])*
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
         pub struct $name(
-            /// Its number.
+            /// The value of the id.
             pub u32,
         );
 
         impl $name {
-            /// No object: the value in a column where there is none.
+            /// Marks the absence of an object.
             pub const NONE: $name = $name(u32::MAX);
 
-            /// Its place in a table.
+            /// Index in a table.
             pub fn ix(self) -> usize {
                 self.0 as usize
             }
 
-            /// Whether it is one, and not `NONE`.
+            /// Returns true unless the id is `NONE`.
             pub fn is_some(self) -> bool {
                 self.0 != u32::MAX
             }
@@ -33,22 +32,22 @@ macro_rules! define_id {
 define_id! {
     /// A JobSet of the scenario.
     JobSetId,
-    /// A namespace and name of a Job; its object may be created many times.
+    /// A Job's namespace and name; its object may be created several times.
     JobId,
-    /// A row for a pod object; when the object is gone the row is used again, under a higher incarnation.
+    /// The row of a pod object, reused after the object was removed, with a higher incarnation.
     PodId,
-    /// A Node object, by its name.
+    /// A Node object, identified by its name.
     NodeId,
-    /// Nodes that every random fault hits together or not at all.
+    /// A set of nodes that every random fault affects together or not at all.
     CellId,
-    /// One value of a topology key: the set of nodes that carry it.
+    /// A value of a topology key: the set of nodes with that value.
     DomainId,
     /// An ICI slice or NVLink domain.
     IslandId,
-    /// A failure zone as the node lifecycle controller sees it.
+    /// A failure zone of the node lifecycle controller.
     ZoneId,
-    /// A distinct pod template: what the scheduler has to know of a pod.
+    /// A distinct pod template, with everything that the scheduler has to know about its pods.
     TemplateId,
-    /// A string made during the run (condition messages).
+    /// A string created during the run, such as a condition message.
     TextId,
 }

@@ -1,6 +1,6 @@
-//! Building blocks that know nothing of Kubernetes: time, ids, random numbers, quantities.
+//! Building blocks independent of Kubernetes: time, ids, random numbers, quantities.
 //!
-//! Must never know what a pod is, read a file, or look at a clock.
+//! Must never know what a pod is, read a file, or read a clock.
 
 pub mod calendar;
 pub mod condition;

@@ -1,12 +1,12 @@
-//! Text from names, messages and files, made harmless for where it goes: a terminal, a cell of a table.
+//! Sanitizes text from names, messages and files for its destination: a terminal, a table cell, Markdown, HTML.
 //!
-//! Escapes are those of JSON, so that JSON stays JSON and means the same.
+//! Uses the escapes of JSON, so that JSON remains valid and keeps its meaning.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Without characters that move the cursor, change the terminal or the direction of reading: each becomes `\u001b` or
-/// the like. Line ends and tabs stay; with `colors`, so do color sequences (`ESC [ digits ; … m`).
+/// Escapes characters that move the cursor, change the terminal or the reading direction, as `\u001b` for example.
+/// Line ends and tabs are kept; with `colors`, also color sequences (`ESC [ digits ; … m`).
 pub fn for_terminal(text: &str, colors: bool) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return text.into();
@@ -29,8 +29,8 @@ pub fn for_terminal(text: &str, colors: bool) -> Cow<'_, str> {
     out.into()
 }
 
-/// A cell that no spreadsheet takes for a formula and no terminal for a command: what begins like a formula, and is no
-/// number, gets an apostrophe.
+/// Text of a table cell that a spreadsheet does not interpret as a formula and a terminal not as a command: text that
+/// begins like a formula and is not a number gets an apostrophe.
 pub fn for_cell(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if formula && text.parse::<f64>().is_err() {
@@ -40,7 +40,7 @@ pub fn for_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text inside a line or cell of Markdown that means itself: no markup, no HTML, no link.
+/// Escapes text for a line or cell of Markdown: no markup, HTML or links.
 pub fn for_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in for_terminal(text, false).chars() {
@@ -58,8 +58,8 @@ pub fn for_markdown(text: &str) -> String {
     out
 }
 
-/// Text between tags or in a quoted attribute of HTML or SVG that means itself. What XML has no characters for is
-/// spelled out or replaced.
+/// Escapes text between tags or in quoted attributes of HTML or SVG. Characters that XML does not allow are escaped
+/// or replaced.
 pub fn for_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in for_terminal(text, false).chars() {
@@ -76,8 +76,8 @@ pub fn for_html(text: &str) -> String {
     out
 }
 
-/// C0 but line end and tab, DEL, C1, and the marks and overrides of direction (Unicode Standard Annex 9), with the two
-/// separators that some terminals take for line ends.
+/// C0 except line end and tab, DEL, C1, the marks and overrides of the reading direction (Unicode Standard Annex 9),
+/// and two separators that some terminals interpret as line ends.
 fn is_control(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
@@ -88,7 +88,7 @@ fn is_control(c: char) -> bool {
     }
 }
 
-/// The length of the color sequence that `text` begins with.
+/// Length of the color sequence at the beginning of `text`.
 fn color_length(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;

@@ -1,6 +1,6 @@
-//! Resource quantities (`100m`, `4Gi`, `129e6`): the one reader of them, exact, with Go's words for what is none.
+//! Parser of resource quantities (`100m`, `4Gi`, `129e6`): exact, with the error messages of Go.
 //!
-//! Must never judge whether a quantity makes sense where it stands.
+//! Must never check whether a quantity is valid in its context.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ pub const FORMAT_WRONG: &str =
 const SUFFIX_WRONG: &str = "unable to parse quantity's suffix";
 const NUMERIC_WRONG: &str = "unable to parse numeric part of quantity";
 
-/// More digits than an int64 surely holds take Go's slow path.
+/// Quantities with more digits may exceed int64 and take Go's slow path.
 const INT64_DIGITS: i32 = 18;
 const DECIMAL: [(&str, i32); 10] = [
     ("n", -9),
@@ -39,7 +39,7 @@ enum Format {
     Binary,
 }
 
-/// `digits` × 10^`scale`, and how it was written.
+/// `digits` × 10^`scale`, and the notation.
 #[derive(Copy, Clone, Debug)]
 pub struct Quantity {
     digits: i128,
@@ -47,12 +47,12 @@ pub struct Quantity {
     format: Format,
 }
 
-/// The value of a text, or Go's words against it.
+/// Parses a quantity, or returns Go's error message.
 pub fn parse(text: &str) -> Result<Quantity, &'static str> {
     read(text).map(|(quantity, _)| quantity)
 }
 
-/// The quantity as Go writes it again, or Go's words against it.
+/// Returns the quantity in Go's canonical form, or Go's error message.
 pub fn canonical(text: &str) -> Result<String, &'static str> {
     let (quantity, as_written) = read(text)?;
     Ok(match as_written {
@@ -61,9 +61,9 @@ pub fn canonical(text: &str) -> Result<String, &'static str> {
     })
 }
 
-/// Whole thousandths, rounded up as Kubernetes does; the error says what is legal.
+/// Parses a quantity as whole thousandths, rounded up like Kubernetes; the error describes valid forms.
 pub fn parse_milli(text: &str) -> Result<i64, String> {
-    // Go takes a text without any digit for zero; here it is a typing error.
+    // Go accepts a text without digits as zero; here it is treated as a typing error.
     let some = text.contains(|c: char| c.is_ascii_digit());
     let quantity = parse(text).ok().filter(|_| some).ok_or_else(|| {
         format!("{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6")
@@ -82,12 +82,12 @@ impl Quantity {
         self.digits == 0
     }
 
-    /// Whether whole units, as far as Go looks: to thousandths.
+    /// Returns true for whole units, at Go's precision of thousandths.
     pub fn is_whole(&self) -> bool {
         self.scaled(3).is_none_or(|milli| milli % 1_000 == 0)
     }
 
-    /// A form that two quantities share if they are equal, however they are written.
+    /// A normalized form: equal for equal quantities, independent of the notation.
     pub fn value(&self) -> (i128, i32) {
         let (mut digits, mut scale) = (self.digits, self.scale);
         if digits == 0 {
@@ -111,13 +111,13 @@ impl Quantity {
         let by = self.scale.saturating_sub(other.scale);
         match (up(self.digits, by), up(other.digits, by.saturating_neg())) {
             (Some(own), Some(other)) => own.cmp(&other),
-            // Too large to write out: it is the one farther from zero.
+            // If one is too large to be scaled, it has the larger magnitude.
             (None, _) => a.cmp(&0),
             (_, None) => 0.cmp(&a),
         }
     }
 
-    /// In units of 10^-`places`, rounded away from zero; `None` if it is too large.
+    /// The quantity in units of 10^-`places`, rounded away from zero; `None` if it is too large.
     fn scaled(&self, places: i32) -> Option<i128> {
         match self.scale.saturating_add(places) {
             _ if self.digits == 0 => Some(0),
@@ -157,7 +157,7 @@ impl Quantity {
     }
 }
 
-/// The quantity, and whether Go keeps its text.
+/// Parses the quantity; the flag is true if Go keeps its text.
 fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
     let text = text.trim();
     if text.is_empty() {
@@ -179,7 +179,7 @@ fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
         }
         _ => (magnitude, scale.saturating_add(exponent), format),
     };
-    // Nothing is finer than a billionth.
+    // The smallest unit is one billionth.
     let (magnitude, scale) = match scale {
         ..-9 => (
             divided_up(magnitude, pow10((-9i32).saturating_sub(scale))),
@@ -202,7 +202,7 @@ fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
 
 struct Parts<'a> {
     negative: bool,
-    /// Without leading zeros.
+    /// Digits without leading zeros.
     num: &'a str,
     denom: &'a str,
     suffix: &'a str,
@@ -242,7 +242,7 @@ fn interpret(suffix: &str) -> Option<(Format, i32)> {
     Some((Format::Exponent, exponent))
 }
 
-/// Go keeps the text of a number that already is in its canonical form, by a rough test.
+/// Go keeps the text of a number already in canonical form, using an approximate test.
 fn is_as_written(parts: &Parts, digits: &str, format: Format, exponent: i32) -> bool {
     let Ok(value) = digits.parse::<i64>() else {
         return false;
@@ -268,7 +268,7 @@ fn pow10(n: i32) -> Option<i128> {
     10i128.checked_pow(n.max(0) as u32)
 }
 
-/// Away from zero; a unit too large to write is larger than any number.
+/// Rounds away from zero; `unit` is `None` if it is larger than any number.
 fn divided_up(value: i128, unit: Option<i128>) -> i128 {
     match unit {
         Some(unit) => value / unit + i128::from(value % unit != 0) * value.signum(),

@@ -1,9 +1,9 @@
-//! All randomness: numbers with names, and inverse-CDF sampling.
+//! All randomness: named random numbers and inverse-CDF sampling.
 //!
-//! A number is a function of the seed, the replication and its name (`Draw`): it is the same whatever else happened in
-//! the run, so two policies under one seed meet the same start-up times and the same faults. One draw is one `u64` and
-//! one evaluation of a quantile function over `libm`. This is the only file that names `rand`; nothing here may look at
-//! a clock, and no other module may draw a number.
+//! A number is a function of the seed, the replication and its name (`Draw`), independent of everything else in the
+//! run. Therefore two policies under one seed get the same start-up times and the same faults. One draw is one `u64`
+//! and one evaluation of a quantile function with `libm`. This is the only file that uses `rand`; no other module may
+//! generate random numbers, and nothing here may read a clock.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -24,7 +24,7 @@ pub use draws::{Draw, Draws};
 pub use key::Key;
 pub use mixture::Mixture;
 
-/// What a number is for. Append only, never renumber: the number is part of the key.
+/// The purpose of a random number. Append only, never renumber: the number is part of the key.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Purpose {
@@ -49,11 +49,11 @@ pub enum Purpose {
     ContainerStop = 19,
     Cleanup = 20,
     ContainerRemove = 21,
-    /// Requests that leave together share the server's latency.
+    /// Server latency shared by requests that leave together.
     Burst = 22,
     SchedulerTie = 23,
     NodeReadyDelay = 24,
-    /// How late the pod worker of a kubelet looks again.
+    /// Jitter of a kubelet's pod worker.
     WorkerJitter = 25,
     FleetLife = 40,
     FleetRepair = 41,
@@ -69,33 +69,33 @@ pub enum Purpose {
     TrainingSteps = 51,
     TrainingCommit = 52,
     TrainingReinitialization = 53,
-    /// When a detector finds a fault of which nobody is told.
+    /// Delay until a detector reports a silent fault.
     FaultDetection = 60,
-    /// Which nodes fail more often, and whether a repair heals them.
+    /// Whether a node is a lemon, and whether a repair cures it.
     FaultLemon = 61,
-    /// Whether what is gone comes back at all.
+    /// Whether a lost node returns.
     FaultReturn = 62,
-    /// Whom a diagnosis sends to repair.
+    /// The node that a diagnosis sends to repair.
     FaultDiagnosis = 63,
     FaultStage = 64,
-    /// Which of the measured restarts the collapsed level takes.
+    /// Choice among the measured restarts in the reduced model.
     CollapsedRecovery = 80,
-    /// Which values a resample takes: of statistics, not of the model.
+    /// Values of a bootstrap resample: for statistics, not for the model.
     Bootstrap = 200,
-    /// Which values the points of a sweep have.
+    /// Values of the points of a sweep.
     LatinHypercube = 201,
     Test = 255,
 }
 
-/// Words that the generator computes at once: four blocks of ChaCha.
+/// Number of words generated at once: four blocks of ChaCha.
 const BATCH: usize = 32;
 
-/// A batch as bytes, each word with its lowest byte first: as the generator hands it out, without a second copy.
+/// A batch in the generator's little-endian byte order, to avoid a second copy.
 type Batch = [u8; BATCH * 8];
 
-/// Fills `batch` with the words of the stream `stream` under `key`, from word `first` on.
+/// Fills `batch` with the words of the stream `stream` under `key`, starting at word `first`.
 ///
-/// A generator from its seed each time is no slower than one that is kept and moved.
+/// Creating the generator for each batch is as fast as keeping and seeking one.
 fn fill(batch: &mut Batch, key: [u64; 4], stream: u64, first: u32) {
     let mut seed = [0; 32];
     for (bytes, part) in seed.chunks_exact_mut(8).zip(key) {
@@ -103,17 +103,17 @@ fn fill(batch: &mut Batch, key: [u64; 4], stream: u64, first: u32) {
     }
     let mut rng = ChaCha8Rng::from_seed(seed);
     rng.set_stream(stream);
-    // The position counts words of 32 bits.
+    // The position is in words of 32 bits.
     rng.set_word_pos(u128::from(first) * 2);
     rng.fill_bytes(batch);
 }
 
-/// A word as a number in the open interval (0, 1), 53 bits.
+/// Converts a word to a number in the open interval (0, 1), 53 bits.
 fn open_unit(word: u64) -> f64 {
     ((word >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A word as a number in `0..n` by multiplication; `n` > 0.
+/// Converts a word to a number in `0..n` by multiplication; `n` > 0.
 fn scaled(word: u64, n: u32) -> u32 {
     assert!(n > 0, "below(0)");
     ((u128::from(word) * u128::from(n)) >> 64) as u32

@@ -1,6 +1,6 @@
-//! Tables by id that grow when an id appears for the first time.
+//! Tables indexed by ids, which grow when an id first appears.
 
-/// The row `at`; it and those before it are made if they are not there. `at` must be somebody's id, not `NONE`.
+/// Returns the row `at`, adding it and preceding rows if needed. `at` must not be the index of `NONE`.
 pub fn row<T: Default>(table: &mut Vec<T>, at: usize) -> &mut T {
     if table.len() <= at {
         assert!(at < u32::MAX as usize, "nobody has a row");

@@ -1,51 +1,50 @@
 //! Virtual time as integer nanoseconds, and Go-style durations (`1m30s`, `1.5s`, `2d`).
-//!
-//! Must never hold a float: the order of events depends on these values.
+//! Must never use floating point: the order of events depends on these values.
 
 #![deny(missing_docs)]
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// An instant of virtual time, nanoseconds since the run began.
+/// An instant of virtual time, in nanoseconds since the start of the run.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Time(pub u64);
 
-/// A length of virtual time in nanoseconds.
+/// A duration of virtual time in nanoseconds.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Duration(pub u64);
 
-/// What one second is.
+/// Nanoseconds per second.
 pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl Time {
-    /// When a run begins.
+    /// The start of a run.
     pub const ZERO: Time = Time(0);
-    /// Later than everything; "never" in columns of times.
+    /// Later than all other times; means "never" in columns of times.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// Since the run began.
+    /// Seconds since the start of the run.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
-    /// The first instant at or after it of a clock with this phase and period.
+    /// The first tick at or after this instant of a clock with this phase and period.
     pub fn next_tick(self, phase: Duration, period: Duration) -> Time {
         let since = self.0.saturating_sub(phase.0);
         Time(phase.0 + since.div_ceil(period.0) * period.0)
     }
 
-    /// The time since `earlier`; zero if `earlier` is later.
+    /// Time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// The zero duration.
     pub const ZERO: Duration = Duration(0);
 
-    /// Whole seconds; as with all sums and products of times, what is longer than 584 years is 584 years.
+    /// Whole seconds. Sums and products of times saturate at 584 years.
     pub const fn from_secs(s: u64) -> Duration {
         Duration(s.saturating_mul(NANOS_PER_SECOND))
     }
@@ -60,12 +59,12 @@ impl Duration {
         Duration((s * NANOS_PER_SECOND as f64 + 0.5) as u64)
     }
 
-    /// For people: a float.
+    /// Seconds as a float, for output only.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
-    /// So many times as long, at most the longest there is.
+    /// Multiplies, saturating at the maximum.
     pub fn saturating_mul(self, factor: u64) -> Duration {
         Duration(self.0.saturating_mul(factor))
     }
@@ -116,7 +115,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Units of a written duration, longest first so that `ms` wins over `m`.
+/// Units of durations, longest name first, so that `ms` is matched before `m`.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -128,14 +127,14 @@ const UNITS: [(&str, u64); 8] = [
     ("s", NANOS_PER_SECOND),
 ];
 
-/// The longest duration an input may name: 100 years. Longer ones are typing errors.
+/// The longest duration accepted as input, 100 years; longer ones are assumed to be typing errors.
 pub const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl std::str::FromStr for Duration {
     type Err = String;
 
-    /// Go's notation: a sequence of decimal numbers with units, e.g. `1h30m`, `1.5s`, `250ms`; `d` is 24 h; `0` alone
-    /// is zero.
+    /// Parses Go's notation: decimal numbers with units, such as `1h30m`, `1.5s`, `250ms`; `d` is 24 h, and `0` needs
+    /// no unit.
     fn from_str(text: &str) -> Result<Duration, String> {
         if text == "0" {
             return Ok(Duration::ZERO);
@@ -171,7 +170,7 @@ impl std::str::FromStr for Duration {
     }
 }
 
-/// `number × nanos`, exact for decimals; `None` if `number` is not one.
+/// `number × nanos`, exact for decimals; `None` if `number` is not a decimal number.
 fn scaled(number: &str, nanos: u64) -> Option<u128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.len() > 18 || (whole.is_empty() && fraction.is_empty()) {

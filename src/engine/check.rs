@@ -1,11 +1,12 @@
-//! Whole-state invariants: everything the store keeps incrementally, derived again from scratch (`--paranoid`, tests).
+//! Whole-state invariants: recomputes from scratch everything that the store maintains incrementally (`--paranoid`,
+//! tests).
 
 use super::Components;
 use super::ctx::Ctx;
 use crate::store::{Counters, NO_ATTEMPT, Phase, Store, flag};
 use sim_base::*;
 
-/// Panics with what does not agree.
+/// Panics with the first disagreement between stored and recomputed state.
 pub fn whole_state(ctx: &Ctx<'_>, parts: &Components) {
     counters(ctx);
     free_resources(ctx.store, parts);

@@ -1,6 +1,7 @@
-//! Whether a Job that was made often goes round in circles, and in which.
+//! Restart loops: decides whether a Job that was recreated many times is in a loop that only the time limit would
+//! stop, and describes it.
 //!
-//! Must never change anything.
+//! Must never change any state.
 
 use super::Components;
 use super::ctx::Ctx;
@@ -8,7 +9,7 @@ use super::progress::Circle;
 use sim_api::spec::BY_SCRIPT;
 use sim_base::*;
 
-/// Whether nobody will end it before the run's time is over: neither the script nor a limit of restarts.
+/// Returns true if only the time limit ends the loop: neither the script nor a restart limit stops it before.
 pub fn lasts(ctx: &Ctx<'_>, parts: &Components, circle: &Circle) -> bool {
     let limit = Time::ZERO + ctx.scenario.stop.at;
     let left = restarts_left(ctx, circle.job);
@@ -18,7 +19,7 @@ pub fn lasts(ctx: &Ctx<'_>, parts: &Components, circle: &Circle) -> bool {
     nobody_acts && circle.outlasts(left, limit.since(ctx.now))
 }
 
-/// FP-7.
+/// Restarts that maxRestarts still allows (FP-7).
 fn restarts_left(ctx: &Ctx<'_>, job: JobId) -> i64 {
     let jobset = &ctx.store.jobsets[ctx.store.jobs[job.ix()].jobset.ix()];
     let policy = jobset.spec.spec.failure_policy.as_ref();
@@ -26,14 +27,14 @@ fn restarts_left(ctx: &Ctx<'_>, job: JobId) -> i64 {
     max - jobset.status.budget_used()
 }
 
-/// For people.
+/// Describes the loop in one sentence for users.
 pub fn sentence(ctx: &Ctx<'_>, circle: &Circle) -> String {
     let store = &ctx.store;
     let (j, name) = (&store.jobs[circle.job.ix()], store.names.job(circle.job));
     let jobset = &store.names.jobsets[j.jobset.ix()].name;
     let (times, restarts) = (circle.times, circle.restarts);
     let cause = match (restarts, j.spec.ttl_seconds_after_finished) {
-        // REC-9: a Job that is gone is made again, whatever took it away.
+        // REC-9: the JobSet controller recreates a missing Job, whatever deleted it.
         (0, Some(ttl)) => format!(
             "without a restart; its ttlSecondsAfterFinished {ttl} deletes it when it has finished, and the JobSet \
              controller makes the missing Job again; leave it away, or set it on the JobSet"

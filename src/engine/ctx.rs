@@ -1,6 +1,7 @@
-//! All that a component may use: the store to read, requests, timers, named random numbers, records.
+//! The interface of a component to the rest of the simulation: the store (read-only), requests, timers, named random
+//! numbers and records.
 //!
-//! Components never see each other, only this. Must never decide anything.
+//! Components do not access each other directly. Must never make a decision.
 
 use super::apiserver::stored::Stored;
 use super::event::Event;
@@ -17,9 +18,9 @@ pub struct Ctx<'a> {
     pub now: Time,
     pub store: &'a mut Stored,
     pub draws: &'a mut Draws,
-    /// The JobSet manager's feature gates now; its webhooks have the same.
+    /// Feature gates of the JobSet manager in effect now; its webhooks use the same gates.
     pub gates: FeatureGates,
-    /// When the manager's process did not run.
+    /// Periods in which the JobSet manager's process was not running.
     pub manager_away: Vec<(Time, Time)>,
     pub progress: Progress,
     pub(super) requests: &'a mut Requests,
@@ -30,7 +31,7 @@ pub struct Ctx<'a> {
     pub(super) tickets: Tickets,
     pub(super) records: u32,
     pub(super) digest: u64,
-    /// Whether the script asks for objects; only then are they kept as posted.
+    /// True if the script reads objects; only then are objects kept as they were posted.
     pub(super) keeps_objects: bool,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Tickets {
     pub next: u32,
 }
 
-/// A point on a chain of waits: what happens next goes on from here.
+/// A point on a chain of waits, from which the next wait starts.
 #[derive(Copy, Clone, Debug)]
 pub struct Mark {
     pub at: Time,
@@ -58,12 +59,12 @@ impl Default for Mark {
     }
 }
 
-/// Who watches: part of the name of a watch event's delay. Append only.
+/// The receiver of a watch event; part of the name of the random delay. Append only.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Watcher {
     Manager = 1,
-    /// How much longer the answer to the manager's own write takes than the watch event about it.
+    /// Additional delay of the response to the manager's own write, compared with the watch event for it.
     ManagerOwnWrite = 2,
     Collector = 3,
     Kubelet = 4,
@@ -76,7 +77,7 @@ pub enum Watcher {
 impl Ctx<'_> {
     // --- waits
 
-    /// Here and now.
+    /// Returns the mark of the current instant and its cause.
     pub fn mark(&self) -> Mark {
         Mark {
             at: self.now,
@@ -85,7 +86,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The chain goes on `delay` later.
+    /// Extends the chain by a wait of `delay`.
     pub fn wait(&mut self, mark: Mark, delay: Duration, waited: Waited, about: About) -> Mark {
         if delay == Duration::ZERO {
             return mark;
@@ -94,12 +95,12 @@ impl Ctx<'_> {
         self.link(mark, mark.at, to, waited, about)
     }
 
-    /// Sends a request where the chain is; it goes on with the answer.
+    /// Sends a request at the mark; the chain continues with the response.
     pub fn ask(&mut self, mark: Mark, req: Req) -> Mark {
         self.send(mark, req).1
     }
 
-    /// The same, and when it leaves.
+    /// Sends a request like `ask`, and also returns the time at which it leaves the client.
     fn send(&mut self, mark: Mark, req: Req) -> (Time, Mark) {
         let (key, lane) = self.key_of(req.about);
         let lane = req.lane.unwrap_or(lane);
@@ -138,7 +139,8 @@ impl Ctx<'_> {
             .push_with_ticket(mark.at, event, mark.cause, mark.ticket);
     }
 
-    /// What follows is caused by what led to `mark`, and has waited since. Returns what was current, for `back_to`.
+    /// Makes the cause of `mark` the cause of everything that follows, with a wait since then. Returns the previous
+    /// state for `back_to`.
     pub fn resume(&mut self, mark: Mark, waited: Waited, about: About) -> Mark {
         let before = self.mark();
         let delay = self.now.since(mark.at);
@@ -147,16 +149,16 @@ impl Ctx<'_> {
         before
     }
 
-    /// Somebody ends a wait that nothing else would have ended: he is the cause of what follows, and the walk back goes
-    /// through the wait.
+    /// Ends a wait that no scheduled event would have ended. The current handler becomes the cause of what follows,
+    /// and the critical path continues through the wait.
     pub fn end_wait(&mut self, mark: Mark, waited: Waited, about: About) -> Mark {
         let before = self.resume(mark, waited, about);
         self.cause = before.cause;
         before
     }
 
-    /// Somebody takes an item from his queue: what follows is caused by what put it there. He had been busy until now,
-    /// or it has just come: the walk back goes on with what made him free, or with who brought it.
+    /// Takes an item from a worker's queue: the cause of what follows is whatever enqueued the item. If the worker
+    /// was busy, the critical path continues with the work that occupied it, otherwise with the enqueuing event.
     pub fn take(&mut self, item: Mark) -> Mark {
         let before = self.mark();
         self.cause = item.cause;
@@ -178,21 +180,22 @@ impl Ctx<'_> {
         self.push(mark, event);
     }
 
-    /// Sends a request now; `event` comes with the answer, at the returned time.
+    /// Sends a request now and schedules `event` at the time of the response, which is returned.
     pub fn request(&mut self, req: Req, event: Event) -> Time {
         let answered = self.ask(self.mark(), req);
         self.push(answered, event);
         answered.at
     }
 
-    /// The same, but returns when it reaches the API server, which asks its webhooks then.
+    /// Sends a request like `request`, but returns the time at which it reaches the API server and its webhooks are
+    /// called.
     pub fn request_leaving(&mut self, req: Req, event: Event) -> Time {
         let (leaves, answered) = self.send(self.mark(), req);
         self.push(answered, event);
         leaves
     }
 
-    /// Whether the manager's process ran then, so that its webhooks answer.
+    /// Returns true if the manager's process was running at `at`, so that its webhooks respond.
     #[inline]
     pub fn manager_answers(&self, at: Time) -> bool {
         !self
@@ -201,7 +204,7 @@ impl Ctx<'_> {
             .any(|&(from, to)| from <= at && at < to)
     }
 
-    /// Writes an answered request into the audit log.
+    /// Adds an answered request to the audit log.
     pub fn answered(&mut self, call: Call, answer: Answer) {
         self.answered_at(call, answer, self.now);
     }
@@ -214,19 +217,19 @@ impl Ctx<'_> {
         }
     }
 
-    /// After the record that has the sums.
+    /// Notifies the sink of a replicatedJob's status; called after the record that contains its totals.
     pub fn tell_replicated_job(&mut self, now: &ReplicatedJobNow) {
         self.sink.replicated_job(now);
     }
 
-    /// The first restart begins: requests from now on are counted apart, too.
+    /// Marks the start of the first restart: later requests are also counted separately.
     pub fn mark_restart(&mut self) {
         self.requests.mark_restart();
     }
 
     // --- random numbers
 
-    /// What stands for an object in the names of random numbers, and its lane.
+    /// Returns the key that identifies an object in the names of random numbers, and its lane.
     pub fn key_of(&self, about: About) -> (Key, u32) {
         match about {
             About::Nothing => (Key::default(), 0),
@@ -237,7 +240,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The nth number of a kind about an object.
+    /// Draws the `nth` value of a kind for an object.
     pub fn draw(&mut self, purpose: Purpose, about: About, nth: u32, dist: &Dist) -> Duration {
         if let Dist::Fixed(d) = dist {
             return *d;
@@ -246,13 +249,13 @@ impl Ctx<'_> {
         self.draws.sample(draw, dist)
     }
 
-    /// A number in (0, 1) of that name.
+    /// Draws a uniform number in (0, 1) under that name.
     pub fn draw_unit(&mut self, purpose: Purpose, about: About, nth: u32) -> f64 {
         let draw = self.name(purpose, about, nth);
         self.draws.uniform(draw)
     }
 
-    /// The same, uniform over [0, period).
+    /// Draws a uniform duration in [0, period) under that name.
     pub fn draw_phase(
         &mut self,
         purpose: Purpose,
@@ -274,7 +277,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// From a write to a watcher's cache; `version` counts the changes of the object.
+    /// Draws the delay from a write to a watcher's cache; `version` is the number of changes of the object so far.
     pub fn watch_lag(&mut self, watcher: Watcher, about: About, version: u32) -> Duration {
         let dist = &self.scenario.timing.watch_lag;
         if let Dist::Fixed(d) = dist {
@@ -292,7 +295,7 @@ impl Ctx<'_> {
 
     // --- records
 
-    /// Writes a record; what the handler does next is caused by it.
+    /// Writes a record, which becomes the cause of what the handler does next.
     pub fn emit(&mut self, body: Body) {
         let record = Record {
             seq: self.records,
@@ -315,7 +318,7 @@ impl Ctx<'_> {
         self.store.intern(text)
     }
 
-    /// A Kubernetes Event on an object.
+    /// Emits a Kubernetes Event for an object.
     pub fn kube_event(&mut self, object: ObjectRef, warning: bool, reason: &str, message: &str) {
         let (reason, message) = (self.text(reason), self.text(message));
         self.emit(Body::KubeEvent {
@@ -330,7 +333,7 @@ impl Ctx<'_> {
         self.sink.wants_events()
     }
 
-    /// An Event of the Job controller leaves for the API server.
+    /// Sends an Event of the Job controller to the API server.
     pub fn stored_event(&mut self, event: StoredEvent) {
         self.sink.event(&event);
     }
@@ -351,12 +354,13 @@ impl Ctx<'_> {
 
     // --- the scenario
 
-    /// Objects are kept as they were posted: the script asks for some.
+    /// Returns true if objects are kept as posted, because the script reads some of them.
     pub fn keeps_objects(&self) -> bool {
         self.keeps_objects
     }
 
-    /// The kubelets are the recordings' player: no PLEG, no probes, no limit of their own.
+    /// Returns true if the kubelets are scripted, as in replayed recordings: no PLEG, no probes and no rate limits of
+    /// their own.
     pub fn scripted(&self) -> bool {
         matches!(self.scenario.timing.kubelet, Kubelet::Scripted { .. })
     }

@@ -1,7 +1,7 @@
-//! Everything that can be about to happen: one closed enum, and the order of its kinds at equal times.
+//! All pending events: one closed enum, and the order of its variants at equal times.
 //!
-//! An event of a pod carries the pod's incarnation (object) or epoch (process life); it is dropped when the pod has
-//! moved on, so nothing is ever cancelled.
+//! Events about a pod carry the pod's incarnation (object) or epoch (process lifetime). Events are never canceled:
+//! they are dropped if the pod has moved on.
 
 use crate::record::Call;
 use sim_base::*;
@@ -13,69 +13,69 @@ pub enum Event {
     Fault(u32),
     ManagerStops(u32),
     ManagerBack,
-    /// A clock of use shows the age of its next fault, or goes on after one, unless it has stood since.
+    /// An aging clock reaches the age of the node's next fault, or resumes after a fault, unless it was paused since.
     Worn {
         clock: u32,
         nth: u32,
     },
     // class 1: nodes
-    /// Containers of a newly bound pod run.
+    /// The containers of a newly bound pod start running.
     ContainersUp {
         pod: PodId,
         epoch: u32,
     },
-    /// A container ends by itself.
+    /// A container exits on its own.
     ContainerExit {
         pod: PodId,
         epoch: u32,
     },
-    /// The kubelet has noticed the exit.
+    /// The kubelet detects the exit.
     ExitNoticed {
         pod: PodId,
         epoch: u32,
     },
-    /// All containers have been stopped and removed for an in-place restart, and are up again.
+    /// All containers were stopped and removed for an in-place restart, and are running again.
     ContainersBack {
         pod: PodId,
         epoch: u32,
     },
-    /// A deleted pod's containers have stopped.
+    /// The containers of a deleted pod have stopped.
     Stopped {
         pod: PodId,
         incarnation: u32,
     },
-    /// A JobSet update reaches the pod's in-place agent.
+    /// A JobSet update reaches the pod's in-place restart agent.
     AgentSees {
         pod: PodId,
         epoch: u32,
     },
-    /// A training job's work is done, unless it was interrupted since.
+    /// A training job reaches the end of its work, unless it was interrupted since.
     WorkDone {
         jobset: JobSetId,
         generation: u32,
     },
-    /// A detector finds that the nth process of a pod hangs.
+    /// A detector reports that the `nth` process of a pod hangs.
     HangFound {
         pod: PodId,
         nth: u32,
         exit_code: u8,
     },
-    /// What a training job computes is found to be wrong, for the nth time.
+    /// A silent error in a training job's results is detected for the `nth` time.
     WrongFound {
         jobset: JobSetId,
         nth: u32,
     },
-    /// The nth process of a pod has waited so long for those of the other pods.
+    /// The `nth` process of a pod times out waiting for the processes of the other pods.
     RendezvousOver {
         pod: PodId,
         nth: u32,
     },
-    /// A training job has waited long enough for more slices, for the nth time.
+    /// A training job stops waiting for more slices, for the `nth` time.
     LastCallOver {
         jobset: JobSetId,
         nth: u32,
     },
-    /// The barrier is down and the worker container runs.
+    /// The in-place restart barrier is lifted and the worker container runs.
     WorkerUp {
         pod: PodId,
         epoch: u32,
@@ -94,7 +94,7 @@ pub enum Event {
         pod: PodId,
         epoch: u32,
     },
-    /// `nth`: of the pods that the worker's sync creates.
+    /// `nth` is the index among the pods that the worker's sync creates.
     PodCreateAnswered {
         worker: u16,
         nth: u32,
@@ -113,7 +113,7 @@ pub enum Event {
         worker: u16,
     },
     JobEventSent,
-    /// The tracking finalizer of a pod that no sync looks at is off.
+    /// The tracking finalizer of an orphaned pod is removed; no sync processes that pod.
     OrphanReleased {
         pod: PodId,
         incarnation: u32,
@@ -126,7 +126,7 @@ pub enum Event {
         call: JobSetCall,
         job: JobId,
     },
-    /// The manager's pod reconciler has an answer about the nth follower of the Job at hand.
+    /// The manager's pod reconciler receives the response for the `nth` follower of the current Job.
     FollowerAnswered {
         at: u32,
         call: FollowerCall,
@@ -139,9 +139,9 @@ pub enum Event {
         pod: PodId,
         incarnation: u32,
     },
-    // class 3: controllers see and act
+    // class 3: controllers observe and act
     JobDue(JobId),
-    /// ttlSecondsAfterFinished of a Job is over.
+    /// `ttlSecondsAfterFinished` of a Job expires.
     JobTtlOver {
         job: JobId,
         incarnation: u32,
@@ -150,34 +150,34 @@ pub enum Event {
         job: JobId,
         incarnation: u32,
     },
-    /// The JobSet manager's cache sees a Job.
+    /// The JobSet manager's cache receives an update of a Job.
     JobSeen(JobId),
-    /// The JobSet manager's cache sees the JobSet.
+    /// The JobSet manager's cache receives an update of the JobSet.
     JobSetSeen(JobSetId),
     JobSetDue(JobSetId),
-    /// The JobSet manager's cache sees a change of one of the JobSet's pods.
+    /// The JobSet manager's cache receives an update of one of the JobSet's pods.
     JobSetPodNews(JobSetId),
-    /// The JobSet manager's cache sees a change of an exclusive leader.
+    /// The JobSet manager's cache receives an update of an exclusive-placement leader pod.
     LeaderSeen {
         pod: PodId,
         incarnation: u32,
     },
-    /// The leader's back-off in the pod reconciler is over.
+    /// The back-off of the leader in the pod reconciler expires.
     LeaderDue {
         pod: PodId,
         incarnation: u32,
     },
-    /// The JobSet manager has computed its pass.
+    /// The JobSet manager finishes the computation of its reconcile pass.
     JobSetComputed(JobSetId),
-    /// The garbage collector's graph sees a Job under foreground deletion, or a vanished dependent of one.
+    /// The garbage collector's graph observes a Job under foreground deletion, or that one of its dependents is gone.
     CollectorSees {
         job: JobId,
         incarnation: u32,
         deleted: bool,
     },
-    /// The collector has deleted a Job of a JobSet under foreground deletion.
+    /// The garbage collector deletes a Job of a JobSet under foreground deletion.
     CollectorDeletesJob(JobId),
-    /// The same for its Service, or for a claim.
+    /// The garbage collector deletes the Service, or a claim, of a JobSet under foreground deletion.
     CollectorDeletesOwned {
         jobset: JobSetId,
         call: Call,
@@ -200,7 +200,7 @@ pub enum Event {
     },
 }
 
-/// The components, each with a folder of its own.
+/// The component that handles an event; each has its own folder.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
     User,
@@ -222,9 +222,9 @@ pub enum StatusWrite {
     Running,
     Ready,
     NotReady,
-    /// Not ready either: RestartAllContainers has removed all containers.
+    /// Not ready: RestartAllContainers has removed all containers.
     RestartingAll,
-    /// Not ready either: all containers have ended with 0, and the phase is to come.
+    /// Not ready: all containers exited with code 0, and the phase is not yet updated.
     Succeeding,
     Finished,
 }
@@ -238,14 +238,14 @@ pub enum JobSetCall {
     Patch,
     Create,
     Suspend,
-    /// SUS-5: a Job that has a startTime loses it first.
+    /// SUS-5: a Job with a startTime loses it first.
     ClearStart,
     Resume,
     Status,
     DeleteJobSet,
 }
 
-/// What the manager's pod reconciler asks about a follower (EXC-15).
+/// Requests of the manager's pod reconciler about a follower (EXC-15).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FollowerCall {
@@ -254,7 +254,7 @@ pub enum FollowerCall {
 }
 
 impl Event {
-    /// Whose event it is.
+    /// Returns the component that handles the event.
     pub fn owner(&self) -> Owner {
         use Event::*;
         match self {
@@ -285,8 +285,8 @@ impl Event {
         }
     }
 
-    /// Whether it may still change something, however long it takes; not so for clocks, retries and what follows a
-    /// change within a moment. The script says itself whether it is over.
+    /// Returns true if the event may still change state, however long it takes. False for clocks, retries and events
+    /// that follow a change within a moment. The script decides itself whether it is finished.
     pub fn is_awaited(&self) -> bool {
         use Event::*;
         match self {
@@ -298,14 +298,14 @@ impl Event {
             | CycleDone { .. } => true,
             JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
             CollectorSees { .. } | LeaderSeen { .. } => true,
-            // Training says itself which of them still counts.
+            // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
         }
     }
 
-    /// The object it is about, as the kind of its id and the id: what goes round in circles is about the same ones
-    /// again and again. Answers to workers are about what they change.
+    /// Returns the object that the event is about, as kind and id. A livelock repeats events about the same objects.
+    /// Responses to workers are about the object they change.
     pub fn subject(&self) -> Option<(u8, u32)> {
         use Event::*;
         Some(match *self {
@@ -346,7 +346,7 @@ impl Event {
         })
     }
 
-    /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler.
+    /// Order of events at the same instant: faults, nodes, API server, controllers, scheduler.
     pub fn class(&self) -> u8 {
         use Event::*;
         match self {

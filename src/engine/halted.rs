@@ -1,5 +1,5 @@
-//! Runs that are halted at an instant and go on from there, as often as wanted, each with what comes next in a script
-//! of its own: runs that begin alike are played once until they part.
+//! Snapshots: a run is stopped at an instant and resumed any number of times, each time with a different continuation
+//! of the script. Runs with a common beginning simulate it only once.
 
 use super::ctx::Tickets;
 use super::progress::Progress;
@@ -9,7 +9,7 @@ use crate::record::{NO_CAUSE, NO_TICKET, RunOutcome, Sink, digest};
 use sim_api::spec::{FaultTime, FeatureGates, Scenario, ScriptedFault, StopWhen};
 use sim_base::*;
 
-/// What a run knows besides the tables of its simulation.
+/// The state of a run outside the tables of its simulation.
 #[derive(Clone)]
 pub(super) struct Course {
     pub now: Time,
@@ -25,7 +25,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Nothing has happened.
+    /// Returns the state before the first event.
     pub fn begin(scenario: &Scenario, wants_tickets: bool) -> Course {
         Course {
             now: Time::ZERO,
@@ -60,18 +60,18 @@ impl Course {
     }
 }
 
-/// A run that has come to an instant; its script may be longer than what has been told of it so far.
+/// A run stopped at an instant. Its script may be longer than the part passed to it so far.
 #[derive(Clone)]
 pub struct Halted {
     simulation: Simulation,
     course: Course,
-    /// Everything before that has happened.
+    /// All events before this time have been processed.
     at: Time,
 }
 
 impl Halted {
-    /// Before its first event. Only a run that ends by its time alone can be halted: whether another is over hangs on
-    /// what its script still brings.
+    /// Creates a snapshot before the first event. Requires a run that ends at its time limit only: any other end may
+    /// depend on the rest of the script.
     pub fn start(
         mut simulation: Simulation,
         (seed, replication): (u64, u64),
@@ -89,7 +89,7 @@ impl Halted {
         }
     }
 
-    /// What its script brings next, in the order of time.
+    /// Appends the next actions of the script, in order of time.
     pub fn expect(&mut self, script: impl IntoIterator<Item = ScriptedFault>, sink: &mut dyn Sink) {
         let known = self.simulation.scenario.faults.len();
         for fault in script {
@@ -101,13 +101,13 @@ impl Halted {
         self.with_run(sink, |run| run.plan_script(known));
     }
 
-    /// Plays everything before `at`; whether it has not come to its end before.
+    /// Processes all events before `at`. Returns false if the run ended earlier.
     pub fn run_to(&mut self, at: Time, sink: &mut dyn Sink) -> bool {
         self.at = at;
         self.with_run(sink, |run| run.go_on(at).is_none())
     }
 
-    /// Plays the rest until that time.
+    /// Processes the remaining events until `stop` and returns the outcome.
     pub fn finish(mut self, stop: Duration, sink: &mut dyn Sink) -> RunOutcome {
         self.simulation.scenario.stop.at = stop;
         self.with_run(sink, |run| {

@@ -1,18 +1,18 @@
-//! A client-go token bucket as a FIFO lane: who asks is told when its turn is.
+//! A client-go token bucket, as a FIFO: each caller is told its grant time when it asks.
 //!
-//! client-go reserves a token at the time of asking and waits for it; callers are served in order and nothing is
-//! dropped (kubernetes.md 1.2). So a lane needs no queue: the grant time is known at once.
+//! client-go reserves a token at the time of the call and waits for it; callers are served in order and none is
+//! dropped (kubernetes.md 1.2). Therefore no queue is stored: the grant time is known immediately.
 
 use sim_api::spec::ClientRate;
 use sim_base::*;
 
-/// Times during which somebody waited; disjoint and ascending, neighbours merged.
+/// Periods with at least one waiting caller: disjoint, ascending, neighbors merged.
 #[derive(Clone, Default)]
 pub struct BusyTimes {
     spans: Vec<(Time, Time)>,
 }
 
-/// Gaps shorter than this are bridged: a server that pauses for it is still the one that paces.
+/// Gaps shorter than this are bridged: a server that pauses for less is still the bottleneck.
 const BRIDGE: Duration = Duration::from_millis(50);
 
 impl BusyTimes {
@@ -20,7 +20,7 @@ impl BusyTimes {
         self.spans.clear();
     }
 
-    /// Spans must begin in ascending order.
+    /// Adds a period. Periods must be added in ascending order of their start.
     pub fn add(&mut self, from: Time, to: Time) {
         if to <= from {
             return;
@@ -40,7 +40,7 @@ impl BusyTimes {
 pub struct Lane {
     interval: u64,
     burst: u64,
-    /// Theoretical arrival time of the generic cell rate algorithm, the integer form of a token bucket.
+    /// Theoretical arrival time of the generic cell rate algorithm (GCRA), the integer form of a token bucket.
     arrival: u64,
     pub requests: u64,
     pub longest_queue: u32,
@@ -67,7 +67,7 @@ impl Lane {
         self.busy.clear();
     }
 
-    /// Takes the next token; the request may leave at the returned time.
+    /// Reserves the next token and returns the time at which the request may leave.
     pub fn reserve(&mut self, now: Time) -> Time {
         self.requests += 1;
         let arrival = self.arrival.max(now.0) + self.interval;
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(lane.longest_queue, 100);
     }
 
-    /// calibration.md 6.6: the last of n requests passes at (n - b) / q.
+    /// calibration.md 6.6: the last of n requests passes at (n − b) / q.
     #[test]
     fn the_last_of_five_thousand_passes_when_the_token_bucket_says() {
         for (rate, burst, expected) in [(50.0, 100, 98.0), (20.0, 30, 248.5), (500.0, 500, 9.0)] {

@@ -1,7 +1,7 @@
-//! The simulation: events in their order, and the components of a cluster, each with state of its own.
+//! The simulation engine: the ordered event queue and the components of a cluster, each with its own state.
 //!
-//! Works on ids; never sees text, files or YAML, and never asks what time it is outside. A component has one folder,
-//! an entry `handle` for its events and an entry `watch` for changes of stored objects; it reaches the others only
+//! Works on ids. Never accesses text, files, YAML or the wall clock. Each component has one folder, an entry point
+//! `handle` for its events and an entry point `watch` for changes of stored objects. It affects other components only
 //! through objects, watches and requests (`ctx`, `apiserver`).
 
 mod accounting;
@@ -50,7 +50,7 @@ use requests::Requests;
 use sim_api::spec::Scenario;
 use sim_base::random::Draws;
 
-/// A scenario ready to be run, as often as wanted; the tables are kept between runs.
+/// A scenario prepared to be run any number of times; its tables are reused between runs.
 #[derive(Clone)]
 pub struct Simulation {
     scenario: Scenario,
@@ -63,7 +63,7 @@ pub struct Simulation {
     paranoid: bool,
 }
 
-/// Every component of the cluster, and the books that nobody in it reads.
+/// All components of the cluster, and the ledgers, which no component reads.
 #[derive(Clone)]
 pub struct Components {
     pub user: user::User,
@@ -101,7 +101,7 @@ impl Components {
         }
     }
 
-    /// Back to the beginning; buffers are kept.
+    /// Resets all components to their initial state; buffers are kept.
     fn reset(&mut self, ctx: &mut Ctx<'_>) {
         self.user.reset(ctx);
         self.kubelet.reset(ctx);
@@ -120,7 +120,7 @@ impl Components {
 }
 
 impl Simulation {
-    /// Resolves the scenario, unless something of it cannot exist or be placed.
+    /// Resolves the scenario. Returns an error if a part of it cannot exist or be placed.
     pub fn new(scenario: &Scenario) -> Result<Simulation, CannotRun> {
         let store = prepare::store(scenario)?;
         Ok(Simulation {
@@ -135,7 +135,7 @@ impl Simulation {
         })
     }
 
-    /// Checks the whole state after every event: slow, for tests and hunts.
+    /// Checks the whole state after every event; slow, for tests and debugging.
     pub fn paranoid(&mut self, on: bool) {
         self.paranoid = on;
     }
@@ -153,12 +153,12 @@ impl Simulation {
         self.store.nodes.cluster.len()
     }
 
-    /// Pods that the scenario's JobSets want at once.
+    /// Number of pods that the JobSets of the scenario create at the same time.
     pub fn pods(&self) -> u32 {
         prepare::wanted_pods(&self.scenario)
     }
 
-    /// Plays the scenario once. Equal arguments give equal records.
+    /// Simulates the scenario once. Equal arguments produce equal records.
     pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn Sink) -> RunOutcome {
         let mut run = self.start(seed, replication, sink);
         let reason = run.execute();
@@ -168,7 +168,7 @@ impl Simulation {
         outcome
     }
 
-    /// Everything is as before the first event.
+    /// Resets everything to the state before the first event.
     fn start<'a>(
         &'a mut self,
         seed: u64,
@@ -187,7 +187,7 @@ impl Simulation {
         run
     }
 
-    /// Where the run has come to.
+    /// Restores the state of an interrupted run.
     fn resume<'a>(&'a mut self, course: Course, sink: &'a mut dyn Sink) -> run::Run<'a> {
         let next_look = match sink.looks_after(0) {
             NO_LOOK => NO_LOOK,

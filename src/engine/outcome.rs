@@ -1,4 +1,4 @@
-//! The end of a run: final states, the closed ledger, usage of shared resources.
+//! The outcome of a run: final states, the closed ledger, and the usage of shared resources.
 
 use super::ctx::Ctx;
 use super::lane::{BusyTimes, Lane};
@@ -45,7 +45,7 @@ fn jobset_outcome(
     parts: &mut Components,
     (jobset, reason): (JobSetId, EndReason),
 ) -> JobSetOutcome {
-    // At the time limit, too: nobody can tell whether more time would have helped.
+    // Also at the time limit: more time might have helped, or might not.
     let over = matches!(reason, EndReason::Stuck | EndReason::TimeLimit);
     let never_placed = over.then(|| stuck::never_placed(ctx, parts, jobset));
     let never_placed = never_placed.flatten();
@@ -143,7 +143,7 @@ fn warnings(ctx: &mut Ctx<'_>, parts: &Components) -> Vec<String> {
 
 fn lane((resource, rate, lane): (Resource, ClientRate, &Lane)) -> ResourceUsage {
     let capacity = match resource {
-        // No burst worth telling.
+        // The burst is one request and not worth printing.
         Resource::NodeRequests => format!("{} requests/s", rate.qps),
         _ => format!("{} requests/s, burst {}", rate.qps, rate.burst),
     };

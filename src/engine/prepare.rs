@@ -1,4 +1,4 @@
-//! What can be said before a run: the cluster as arrays, and workloads that no node of it could ever take.
+//! Preparation of a run: the cluster as arrays, and detection of workloads that no node could ever run.
 
 #![deny(missing_docs)]
 
@@ -10,67 +10,67 @@ use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::Cluster;
 use std::fmt;
 
-/// Why a scenario cannot be run at all; at least one reason.
+/// The reasons why a scenario cannot be run; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotRun(pub Vec<Impossible>);
 
-/// One thing of a scenario that cannot be, whatever happens.
+/// A conflict in a scenario that makes it impossible to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Impossible {
     /// The cluster is empty.
     NoNodes {
-        /// The name of the topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// No node of the empty cluster would take the pod.
+    /// No node of the empty cluster can run the pod.
     NeverFits {
-        /// Its name without the random suffix.
+        /// Name of the pod without the random suffix.
         pod: String,
-        /// In kube-scheduler's words.
+        /// The reason, in kube-scheduler's words.
         reason: String,
     },
-    /// No node has the label whose values are the domains of exclusive placement.
+    /// No node has the label that defines the domains of exclusive placement.
     NoDomain {
-        /// The name of the replicatedJob.
+        /// Name of the replicatedJob.
         replicated_job: String,
-        /// The label.
+        /// Key of the topology label.
         key: String,
     },
-    /// Exclusive placement, and no domain holds a whole Job; nothing ends that would make room.
+    /// Exclusive placement, but no domain is large enough for a whole Job, and no container ends to make room.
     DomainsTooSmall {
-        /// The name of the replicatedJob.
+        /// Name of the replicatedJob.
         replicated_job: String,
-        /// The label whose values are the domains.
+        /// Key of the topology label.
         key: String,
-        /// Pods of one Job.
+        /// Number of pods per Job.
         pods: u64,
-        /// What the largest domain holds of them.
+        /// Number of these pods that fit into the largest domain.
         most: u64,
     },
-    /// More Jobs than domains; nothing ends that would make room.
+    /// Exclusive placement with more Jobs than domains, and no container ends to make room.
     TooFewDomains {
-        /// The name of the JobSet.
+        /// Name of the JobSet.
         jobset: String,
-        /// The label whose values are the domains.
+        /// Key of the topology label.
         key: String,
-        /// Jobs that run at once.
+        /// Number of Jobs that run at the same time.
         jobs: u64,
-        /// Domains that can take one.
+        /// Number of domains that can hold a Job.
         domains: usize,
     },
-    /// More pods than the empty cluster holds; nothing ends that would make room.
+    /// More pods than the empty cluster can hold, and no container ends to make room.
     TooManyPods {
-        /// The name of the replicatedJob.
+        /// Name of the replicatedJob.
         replicated_job: String,
-        /// Its pods.
+        /// Number of its pods.
         pods: u64,
-        /// What the cluster holds of them.
+        /// Number of these pods that the cluster can hold.
         most: u64,
     },
 }
 
-/// Else room comes back in time.
+/// If containers end, the capacity becomes free again later.
 const NOTHING_ENDS: &str = "no container ends here that would make room";
 
 impl fmt::Display for Impossible {
@@ -121,7 +121,7 @@ impl fmt::Display for Impossible {
 }
 
 impl fmt::Display for CannotRun {
-    /// One line for each.
+    /// Writes one line per conflict.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, one) in self.0.iter().enumerate() {
             let line = if i > 0 { "\n" } else { "" };
@@ -133,7 +133,7 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// The store of a scenario before anything has happened.
+/// Builds the store of a scenario before the first event.
 pub fn store(scenario: &Scenario) -> Result<Store, CannotRun> {
     let drawn = scenario.fault_processes.is_empty();
     assert!(
@@ -160,7 +160,7 @@ pub fn store(scenario: &Scenario) -> Result<Store, CannotRun> {
     }
 }
 
-/// Resources that some pod may request; the columns of the cluster.
+/// Resources that a pod may request; they are the columns of the cluster.
 fn resources(scenario: &Scenario) -> Vec<String> {
     let mut found = vec!["pods".to_owned()];
     let mut add = |name: &str| {
@@ -190,7 +190,7 @@ fn resources(scenario: &Scenario) -> Vec<String> {
     found
 }
 
-/// Names of resources in every `requests` and `limits` of an object of any kind.
+/// Collects the resource names in every `requests` and `limits` of an object of any kind.
 fn requested_in(value: &Value, add: &mut impl FnMut(&str)) {
     match value {
         Value::Object(fields) => {
@@ -208,7 +208,7 @@ fn requested_in(value: &Value, add: &mut impl FnMut(&str)) {
     }
 }
 
-/// Workloads that no node of the empty cluster could ever take, in kube-scheduler's words.
+/// Workloads that no node of the empty cluster could ever run, with the reasons in kube-scheduler's words.
 fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
     let mut problems = Vec::new();
     let mut rooms = Rooms::default();
@@ -234,10 +234,10 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
     problems
 }
 
-/// Whether the script asks for nothing that could help: what is lost or fails leaves no more than the empty cluster
-/// has. All else only the run can tell.
+/// Returns true if no scripted action can add capacity: faults and lost nodes never leave more than the empty cluster
+/// has. All other cases can only be decided by the run.
 fn nothing_makes_room(scenario: &Scenario) -> bool {
-    // Random faults bring at most back what they took.
+    // Random faults restore at most what they removed.
     let makes_none = |fault: &ScriptedFault| match &fault.action {
         _ if fault.drawn_as.is_some() => true,
         FaultAction::ContainerExit { exit_code, .. } => *exit_code != 0,
@@ -247,13 +247,14 @@ fn nothing_makes_room(scenario: &Scenario) -> bool {
         | FaultAction::Request(_) => false,
         _ => true,
     };
-    // A training job ends only where all of its pods have found a node.
+    // A training job ends only after all of its pods were placed.
     let others_end =
         scenario.jobsets.len() > 1 && scenario.training.iter().any(|t| t.work.is_some());
     !others_end && scenario.faults.iter().all(makes_none)
 }
 
-/// Whether nobody says that a container of the replicatedJob ends: then all of its pods are there at once, for ever.
+/// Returns true if no rule ends the containers of the replicatedJob: all of its pods then run at the same time,
+/// indefinitely.
 fn lasts(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w == name);
     let of = |rule: &ContainerRule| {
@@ -264,7 +265,8 @@ fn lasts(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     !rules.iter().any(of)
 }
 
-/// How many pods of a template the empty cluster holds; the next one is often like the one before.
+/// Number of pods of a template that fit into the empty cluster; caches the last template, because the next one is
+/// often equal.
 #[derive(Default)]
 struct Rooms<'s>(Option<(&'s PodTemplate, u64)>);
 
@@ -279,7 +281,7 @@ impl<'s> Rooms<'s> {
     }
 }
 
-/// Where each pod finds a node, and all that last find none together.
+/// Checks that each pod fits, and that all pods that never end fit together.
 fn no_room<'s>(
     cluster: &Cluster,
     jobset: &'s JobSet,
@@ -353,7 +355,8 @@ fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Op
     })
 }
 
-/// Whether the API server refuses the Job, so that its pods never are: the run says so, in the server's words.
+/// Returns true if the API server rejects the Job, so that its pods never exist; the run reports this in the server's
+/// words.
 fn is_refused(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     let mut rjs = jobset.spec.replicated_jobs.iter();
     let Some((stored, replicated_job)) = jobset
@@ -374,7 +377,7 @@ fn is_refused(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     objects::admit_job(&job).is_err()
 }
 
-/// Pods that the scenario's JobSets want at once.
+/// Number of pods that the JobSets of the scenario create at the same time.
 pub fn wanted_pods(scenario: &Scenario) -> u32 {
     let rjs = scenario.jobsets.iter();
     let rjs = rjs.flat_map(|js| &js.jobset.spec.replicated_jobs);
@@ -382,7 +385,7 @@ pub fn wanted_pods(scenario: &Scenario) -> u32 {
     wanted.sum::<u64>().min(u64::from(u32::MAX)) as u32
 }
 
-/// Whether the script asks for objects; only then are they kept as posted.
+/// Returns true if the script reads objects; only then are objects kept as posted.
 pub fn shows_objects(scenario: &Scenario) -> bool {
     let mut actions = scenario.faults.iter().map(|f| &f.action);
     actions.any(|action| {

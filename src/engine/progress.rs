@@ -1,64 +1,65 @@
-//! What tells a run that goes on from one that only retries, or that goes round in circles.
+//! Progress detection: distinguishes a run that advances from one that only retries or loops.
 //!
-//! Must never look at a spec: what is counted here is told by those who do it.
+//! Must never read a spec: the components report what is counted here.
 
 use sim_base::*;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Default)]
 pub struct Progress {
-    /// When something last changed that was not a retry.
+    /// Time of the last change that was not a retry.
     pub last: Time,
-    /// When the last cache knows what no event will tell it: an admission webhook looks only when it is called. When it
-    /// answers again, too.
+    /// Time at which the last cache learns of changes for which it gets no event: an admission webhook reads state
+    /// only when it is called, also when it becomes available again.
     pub known: Time,
-    /// When the last request was refused for what was so before that.
+    /// Time of the last request that was rejected because of state from before that time.
     outdated: Time,
-    /// Events under way that may still change something, however long they take.
+    /// Pending events that may still change state, however long they take.
     pub awaited: u32,
-    /// Since when it was quiet when somebody last looked for one of them, and when the next one comes.
+    /// Start of the quiet period at the last search for such an event, and the time of the next one.
     pub awaits: (Time, Time),
-    /// Events under way that repeat for ever what is refused each time: nothing comes of them.
+    /// Pending events that repeat indefinitely a request that is rejected each time.
     pub idle: usize,
-    /// When the present moment began, the events in it, and whether it will not end.
+    /// Start of the current moment, the number of its events, and whether it is a livelock.
     moment: Time,
     in_moment: u64,
     pub stands_still: bool,
-    /// What the later ones of these events are about.
+    /// Subjects of the later events of the moment.
     touched: BTreeSet<(u8, u32)>,
     again: Vec<Again>,
-    /// The first Job that was made again too often.
+    /// The first Job that was recreated too often.
     pub goes_round: Option<Circle>,
     pub warnings: Vec<String>,
 }
 
-/// How often a Job was made since then.
+/// Number of times that a Job was created since the first count.
 #[derive(Copy, Clone, Default)]
 struct Again {
     since: Time,
     times: u32,
-    /// What it was made for, then and last.
+    /// The purpose of the Job at the first count and at the last.
     first: Made,
     last: Made,
 }
 
-/// What a Job of a JobSet is made for.
+/// The purpose for which a JobSet's Job is created.
 #[derive(Copy, Clone, Default)]
 pub struct Made {
-    /// Restarts of the JobSet and of the Job.
+    /// Restart attempts of the JobSet and of the Job.
     pub attempt: (u32, u32),
     /// Restarts that counted towards maxRestarts.
     pub counted: i64,
 }
 
 impl Made {
-    /// The JobSet was made again, or its restarts were forgotten (REC-6): what was counted before is of no use.
+    /// Returns true if the JobSet was recreated or its restarts were reset (REC-6), so that earlier counts do not
+    /// apply.
     fn begins_anew(&self, last: &Made) -> bool {
         self.attempt.0 < last.attempt.0 || self.counted < last.counted
     }
 }
 
-/// A Job that was made too often.
+/// A Job that was recreated too often.
 #[derive(Copy, Clone, Debug)]
 pub struct Circle {
     pub job: JobId,
@@ -68,31 +69,31 @@ pub struct Circle {
     pub counted: i64,
 }
 
-/// More often within this time than any controller repeats what has an end.
+/// More creations within this window than any terminating retry of a controller produces.
 const AGAIN_MAX: u32 = 1_000;
 const AGAIN_WITHIN: Duration = Duration::from_secs(1_000);
 
-/// More events of each object within a moment than a chain that ends can have.
+/// Maximum number of events per object within a moment; a chain that terminates has fewer.
 const IN_MOMENT_EACH: u64 = 200;
-/// A moment with fewer events is not looked into, and so many are not counted: those of a hundred objects.
+/// A moment with fewer events is not checked, and this number is not counted: the events of 100 objects.
 const IN_MOMENT_FREE: u64 = 100 * IN_MOMENT_EACH;
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Progress {
-    /// Since when nothing but retries has happened, each of which met all that had changed.
+    /// Start of the period in which only retries happened, each of which observed all changes before it.
     pub fn quiet_since(&self) -> Time {
         self.last.max(self.known).max(self.outdated)
     }
 
-    /// A request that was decided at `called` is refused now.
+    /// Records that a request issued at `called` is rejected now.
     pub fn refused(&mut self, called: Time, now: Time) {
         if called < self.last.max(self.known) {
             self.outdated = now;
         }
     }
 
-    /// Whether so much has happened within a moment that it goes round in circles: what takes no time, or hardly any,
-    /// can do so for longer than anybody waits. `subject`: what the event at this time is about.
+    /// Returns true if the number of events within a moment shows a livelock: a loop of events that takes almost no
+    /// virtual time would never end. `subject` is the object of the event at this time.
     pub fn stands_still_at(&mut self, at: Time, subject: Option<(u8, u32)>) -> bool {
         if at.since(self.moment) >= MOMENT {
             (self.moment, self.in_moment) = (at, 0);
@@ -105,14 +106,14 @@ impl Progress {
         self.stands_still
     }
 
-    /// An object is changed, or an event is about it.
+    /// Records an object that was changed or that an event is about.
     pub fn touches(&mut self, subject: Option<(u8, u32)>) {
         if self.in_moment > IN_MOMENT_FREE {
             self.touched.extend(subject);
         }
     }
 
-    /// A Job of a JobSet is made.
+    /// Records the creation of a JobSet's Job.
     pub fn made(&mut self, job: JobId, made: Made, now: Time) {
         if self.again.len() <= job.ix() {
             self.again.resize(job.ix() + 1, Again::default());
@@ -144,7 +145,7 @@ impl Progress {
 }
 
 impl Circle {
-    /// Whether it still goes round at the end of that time: its restarts are not limited, or the limit is too far away.
+    /// Returns true if the loop still runs after `time`: its restarts are unlimited, or the limit is too far away.
     pub fn outlasts(&self, restarts_left: i64, time: Duration) -> bool {
         let lasts = i128::from(restarts_left) * i128::from(self.within.0);
         lasts > i128::from(time.0) * i128::from(self.counted) || self.counted <= 0

@@ -1,10 +1,9 @@
 //! The pending events: a timing wheel of four levels over a slab of events.
-//!
-//! Time is cut into slices of half a millisecond. An event waits unsorted in the list of its slice, or, when it is
-//! further off, in that of 4,096 slices, of 4,096² or of more; it moves down a level when its time comes near. Only the
-//! events of the present slice are sorted, by one 128-bit key: (time, class, sequence). So an event costs a few moves,
-//! however many are pending.
-//! Source: G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", 1987, scheme 7.
+//! Time is divided into slices of half a millisecond. An event waits unsorted in the list of its slice or, if it is
+//! further away, in the list of 4,096 slices, of 4,096² or of more; it moves down a level when its time approaches.
+//! Only the events of the current slice are sorted, by one 128-bit key: (time, class, sequence). The cost of an event
+//! is a few moves, independent of the number of pending events. Source: G. Varghese and T. Lauck, "Hashed and
+//! hierarchical timing wheels", 1987, scheme 7.
 
 use super::event::Event;
 use super::wheel_level::Level;
@@ -17,10 +16,10 @@ use std::collections::BinaryHeap;
 const SLOT_BITS: u32 = 24;
 const SEQUENCE_BITS: u32 = 36;
 const SLOT_MASK: u64 = (1 << SLOT_BITS) - 1;
-/// The end of a list of slots.
+/// End marker of a list of slots.
 const NONE: u32 = SLOT_MASK as u32;
 
-/// A slice is 2^19 ns, 0.52 ms: a busy run has a few events in each. Speed alone depends on it.
+/// Length of a slice: 2^19 ns = 0.52 ms, so that a busy run has a few events in each. Affects speed only.
 const SLICE_BITS: u32 = 19;
 const LEVEL_BITS: u32 = Level::BITS;
 const LEVELS: usize = (u64::BITS - SLICE_BITS).div_ceil(LEVEL_BITS) as usize;
@@ -28,7 +27,7 @@ const LEVELS: usize = (u64::BITS - SLICE_BITS).div_ceil(LEVEL_BITS) as usize;
 #[derive(Copy, Clone)]
 struct Pending {
     at: Time,
-    /// Class and sequence, above the slot that follows in the same list.
+    /// Class and sequence, in the bits above the next slot of the same list.
     order: u64,
     event: Event,
     cause: u32,
@@ -37,16 +36,16 @@ struct Pending {
 #[derive(Clone)]
 pub struct EventQueue {
     slab: Vec<Pending>,
-    /// The first slot of the list of free ones.
+    /// First slot of the list of free slots.
     free: u32,
-    /// The ticket of each event in the slab; empty while nobody wants tickets.
+    /// Ticket of each event in the slab; empty if tickets are not collected.
     tickets: Vec<u32>,
     levels: [Level; LEVELS],
-    /// The number of the present slice. The lists hold later ones only.
+    /// Number of the current slice. The lists hold later slices only.
     slice: u64,
-    /// What was in the present slice when it came, the last one first.
+    /// Events that were in the current slice when it began, sorted, last one first.
     due: Vec<u128>,
-    /// What has been added to the present slice since.
+    /// Events added to the current slice since it began.
     added: BinaryHeap<Reverse<u128>>,
     sequence: u64,
     len: usize,
@@ -69,7 +68,7 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
-    /// What each pending event takes.
+    /// Bytes per pending event.
     pub const BYTES_EACH: usize = size_of::<Pending>();
 
     pub fn clear(&mut self) {
@@ -92,7 +91,7 @@ impl EventQueue {
         self.len == 0
     }
 
-    /// `cause`: the record that brings the event about; it comes back with the event.
+    /// Adds an event. `cause` is the record that causes it, returned together with the event.
     pub fn push(&mut self, at: Time, event: Event, cause: u32) {
         self.push_with_ticket(at, event, cause, NO_TICKET);
     }
@@ -135,7 +134,7 @@ impl EventQueue {
         }
     }
 
-    /// When the next event is.
+    /// Returns the time of the next event.
     pub fn next_at(&mut self) -> Option<Time> {
         if self.due.is_empty() && self.added.is_empty() && !self.next_slice() {
             return None;
@@ -145,7 +144,7 @@ impl EventQueue {
         next.map(|key| Time((key >> 64) as u64))
     }
 
-    /// All of them and their times, in no order.
+    /// Iterates over all pending events and their times, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = (Time, Event)> {
         let near = self
             .due
@@ -159,7 +158,7 @@ impl EventQueue {
         slots.map(|pending| (pending.at, pending.event))
     }
 
-    /// The next event, its cause, its ticket.
+    /// Removes the next event and returns it with its time, cause and ticket.
     pub fn pop(&mut self) -> Option<(Time, Event, u32, u32)> {
         if self.due.is_empty() && self.added.is_empty() && !self.next_slice() {
             return None;
@@ -188,7 +187,7 @@ impl EventQueue {
         key
     }
 
-    /// Goes to the next slice that has events; false if there is none.
+    /// Advances to the next slice that has events. Returns false if there is none.
     fn next_slice(&mut self) -> bool {
         while self.due.is_empty() {
             let within = |level: usize| (self.slice >> (level as u32 * LEVEL_BITS)) as usize;
@@ -215,7 +214,8 @@ impl EventQueue {
         true
     }
 
-    /// Into the list of a later slice: on the level of the highest digit in which it differs from the present one.
+    /// Inserts an event into the list of a later slice, on the level of the highest digit in which that slice differs
+    /// from the current one.
     fn put_off(&mut self, slot: u32) {
         let slice = self.slab[slot as usize].at.0 >> SLICE_BITS;
         let level = (slice ^ self.slice).ilog2() / LEVEL_BITS;

@@ -1,7 +1,7 @@
-//! Requests to the API server: when each leaves, when it is answered, and how often that happened.
-//!
-//! A client's token bucket decides when a request leaves, a latency named after its object decides when it is
-//! answered. The counters are those of an audit log. Must never apply a request's effect: that is `apiserver`.
+//! Requests to the API server: when each one leaves the client, when its response arrives, and the counts per kind.
+//! The client's token bucket decides when a request leaves; a random latency, named after its object, decides when
+//! the response arrives. The counters are those of an audit log. Must never apply the effect of a request: that is
+//! the task of `apiserver`.
 
 use super::lane::Lane;
 use crate::record::{About, Call, Cost, RequestCount, Resource};
@@ -14,11 +14,12 @@ use sim_base::*;
 pub struct Req {
     pub call: Call,
     pub about: About,
-    /// nth request of its kind about the object.
+    /// Number of earlier requests of this kind about the object.
     pub nth: u32,
-    /// Which of many alike, where the object does not say.
+    /// Distinguishes similar requests if the object does not.
     pub lane: Option<u32>,
-    /// The step of its sender that sends it with others: those of one step that leave together meet the same server.
+    /// Identifies the sender's step that sends several requests; requests of one step that leave together share the
+    /// server's latency.
     pub step: Option<Key>,
 }
 
@@ -48,10 +49,10 @@ impl Req {
     }
 }
 
-/// A tenth: Jobs deleted in one go were answered within 1.0 to 1.4 of the median (recordings/times, `requests`).
+/// 0.1: Jobs deleted together were answered within 1.0 to 1.4 times the median (recordings/times, `requests`).
 const TOGETHER_SPREAD: f64 = 0.1;
 
-/// Answers other than success that the model produces.
+/// Responses that the model produces, besides success.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Answer {
@@ -63,12 +64,12 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Empty for success.
+    /// HTTP status code and reason; empty for success.
     pub fn code(self) -> &'static str {
         CODES[self as usize]
     }
 
-    /// Success if the object is still there, else 404.
+    /// Success if the object exists, otherwise 404.
     pub fn found(there: bool) -> Answer {
         if there {
             Answer::Success
@@ -97,7 +98,7 @@ const NO_TALLY: Tally = Tally {
     last: Time::ZERO,
 };
 
-/// When a request left and when it is answered.
+/// Time at which a request leaves and time at which its response arrives.
 pub struct Times {
     pub granted: Time,
     pub answered: Time,
@@ -112,7 +113,7 @@ fn measured(timing: &Timing, call: Call) -> Option<&Dist> {
     timing.api_measured.iter().find(is_this).map(|m| &m.latency)
 }
 
-/// Measured for this kind of request, or what its kind of cost takes.
+/// The measured latency of this kind of request, or the latency of its cost class.
 fn latency(timing: &Timing, call: Call) -> Dist {
     let kind = call.kind();
     let by_cost = match kind.cost {
@@ -126,26 +127,26 @@ fn latency(timing: &Timing, call: Call) -> Dist {
 #[derive(Clone)]
 pub struct Requests {
     lanes: Vec<(Resource, ClientRate, Lane)>,
-    /// Per kind: its bucket among `lanes`.
+    /// Index of the token bucket per kind, in `lanes`.
     bucket: [Option<u8>; Call::COUNT],
     latency: [Dist; Call::COUNT],
-    /// What nodes wait for is the server itself: a latency that was measured has that wait in it.
+    /// True for kinds whose measured latency includes the wait at the API server, as for nodes.
     includes_wait: [bool; Call::COUNT],
-    /// Stand for the kinds of requests in the names of their latencies.
+    /// Keys of the request kinds in the names of their random latencies.
     keys: [Key; Call::COUNT],
-    /// Per kind: the last step that sent several, and what they share; asked for again and again.
+    /// Per kind: the last step that sent several requests, and the latency that they share (cached).
     shared: [(Key, Duration); Call::COUNT],
     tally: [[Tally; CODES.len()]; Call::COUNT],
-    /// Counts when the first restart began, to tell start from restart.
+    /// Counts at the start of the first restart, which separate start and restart.
     at_restart: Option<[[u64; CODES.len()]; Call::COUNT]>,
 }
 
 impl Requests {
     pub fn new(plane: &ControlPlane, timing: &Timing) -> Requests {
         let kcm = plane.kube_controller_manager;
-        // kubernetes.md 1.2: the collector's metadata client gets twice the rate, burst unchanged.
+        // kubernetes.md 1.2: the garbage collector's metadata client has twice the QPS, with the burst unchanged.
         let collector = ClientRate::new(2.0 * kcm.qps, kcm.burst);
-        // What all nodes together get: no burst of their own beyond one second's worth of queue-free capacity.
+        // Rate of all nodes together, without a burst beyond one second of capacity.
         let nodes = ClientRate::new(plane.node_requests_per_s, 1);
         let rates = [
             (Resource::JobControllerClient, kcm),
@@ -184,7 +185,7 @@ impl Requests {
         self.at_restart = None;
     }
 
-    /// Sends a request at `now`; `object`: what stands for its object in the name of its latency.
+    /// Sends a request at `now`. `object` identifies its object in the name of the random latency.
     pub fn send(&mut self, draws: &mut Draws, req: &Req, object: (Key, u32), now: Time) -> Times {
         let granted = match self.bucket[req.call as usize] {
             Some(bucket) => self.lanes[usize::from(bucket)].2.reserve(now),
@@ -199,7 +200,7 @@ impl Requests {
         Times { granted, answered }
     }
 
-    /// Requests that leave together share one draw, each up to `TOGETHER_SPREAD` above it.
+    /// Requests that leave together share one draw; each adds at most `TOGETHER_SPREAD` of it.
     fn latency(
         &mut self,
         draws: &mut Draws,
@@ -237,7 +238,7 @@ impl Requests {
         base + Duration(spread as u64)
     }
 
-    /// Writes an answered request into the audit log.
+    /// Adds an answered request to the audit log.
     pub fn answered(&mut self, call: Call, answer: Answer, now: Time) {
         let t = &mut self.tally[call as usize][answer as usize];
         t.count += 1;
@@ -245,14 +246,14 @@ impl Requests {
         t.last = now;
     }
 
-    /// The first restart begins: what comes after is counted apart.
+    /// Marks the start of the first restart; later requests are counted separately.
     pub fn mark_restart(&mut self) {
         if self.at_restart.is_none() {
             self.at_restart = Some(self.tally.map(|answers| answers.map(|t| t.count)));
         }
     }
 
-    /// Every bucket with its rate.
+    /// Iterates over every token bucket with its rate.
     pub fn lanes(&self) -> impl Iterator<Item = (Resource, ClientRate, &Lane)> {
         self.lanes.iter().map(|(r, rate, lane)| (*r, *rate, lane))
     }

@@ -1,6 +1,7 @@
-//! The loop: pop the next event, hand it to the component it belongs to, tell watchers what changed. Read this first.
+//! The event loop: removes the next event, passes it to its component, and notifies the watchers of changes. Start
+//! reading here.
 //!
-//! Text, files and names do not exist here, only ids. Must never act on an object itself.
+//! Works on ids only: no text, files or names. Must never change an object itself.
 
 use super::ctx::{Ctx, Mark};
 use super::event::{Event, Owner};
@@ -15,27 +16,27 @@ pub struct Run<'a> {
     pub ctx: Ctx<'a>,
     pub parts: &'a mut Components,
     pub paranoid: bool,
-    /// Before which event the sink is asked whether it stops the run.
+    /// Number of the next event before which the sink is asked whether to stop the run.
     pub next_look: u64,
     pub events: u64,
-    /// A buffer of changes that are being told.
+    /// Buffer for the changes that are being delivered to watchers.
     pub told: Vec<Change>,
 }
 
-/// Longer than any timer of the modelled controllers (pod-failure back-off 600 s, toleration 300 s): when only
-/// retries have happened for so long, nothing else will.
+/// Longer than any timer of the modelled controllers (pod-failure back-off 600 s, toleration 300 s): if only retries
+/// happened during this period, the run cannot progress.
 const QUIET: Duration = Duration::from_secs(900);
 
 impl Run<'_> {
-    /// From the beginning to the end.
+    /// Runs from the first event to the end.
     pub fn execute(&mut self) -> EndReason {
         self.begin();
         let reason = self.go_on(Time::NEVER).expect("nothing halts it");
         self.end(reason)
     }
 
-    /// Plays everything that comes before `halt`; why it has come to its end before, if it has. Whoever halts a run
-    /// may have more of the script: that nothing else is to come does not end it.
+    /// Processes all events before `halt`. Returns the end reason if the run ended earlier. An empty queue does not
+    /// end the run here, because the caller may extend the script.
     pub fn go_on(&mut self, halt: Time) -> Option<EndReason> {
         let halts = halt != Time::NEVER;
         let limit = Time::ZERO + self.ctx.scenario.stop.at;
@@ -87,19 +88,19 @@ impl Run<'_> {
 
     pub fn end(&mut self, reason: EndReason) -> EndReason {
         if reason == EndReason::Stopped {
-            // No record: what has been written is the beginning of what the whole run would write.
+            // No record is written: the records so far are a prefix of those of the whole run.
             return reason;
         }
         let limit = Time::ZERO + self.ctx.scenario.stop.at;
         let to_its_time = self.ctx.scenario.stop.when == StopWhen::Time;
         let reason = match reason {
             EndReason::Settled if to_its_time => EndReason::TimeLimit,
-            // What a repair after the end of the run would free is not stuck.
+            // A run that waits for a repair after its end is not blocked.
             EndReason::Stuck if self.waits_for_repair() => EndReason::TimeLimit,
             other => other,
         };
         if (to_its_time || reason == EndReason::TimeLimit) && self.ctx.now < limit {
-            // Nobody brings it about but time itself.
+            // Time alone is the cause.
             self.ctx.back_to(Mark::default());
             self.ctx.now = limit;
         }
@@ -107,7 +108,7 @@ impl Run<'_> {
         reason
     }
 
-    /// Whether a Job was made so often that only the end of the run's time would end that.
+    /// Returns true if a Job is being recreated in a loop that only the time limit would stop.
     fn goes_round(&mut self) -> bool {
         let Some(circle) = self.ctx.progress.goes_round else {
             return false;
@@ -119,13 +120,13 @@ impl Run<'_> {
         lasts
     }
 
-    /// Whether repairs are all that could still come, and come too late.
+    /// Returns true if the only remaining events are repairs that complete after the end of the run.
     fn waits_for_repair(&self) -> bool {
         let circle = self.ctx.progress.stands_still || self.ctx.progress.goes_round.is_some();
         (self.ctx.scenario.repairs_later || self.parts.ageing.repairs_later) && !circle
     }
 
-    /// What is known from the start: objects that exist, submissions and the script.
+    /// Schedules what is known from the start: existing objects, submissions and the script.
     pub fn begin(&mut self) {
         self.parts.user.begin(&mut self.ctx);
         self.tell_watchers();
@@ -138,7 +139,7 @@ impl Run<'_> {
         self.plan_script(0);
     }
 
-    /// The script from that fault on.
+    /// Schedules the scripted actions from index `from`.
     pub fn plan_script(&mut self, from: usize) {
         for (i, fault) in self.ctx.scenario.faults.iter().enumerate().skip(from) {
             if let FaultTime::At(instant) = fault.at {
@@ -147,7 +148,7 @@ impl Run<'_> {
         }
     }
 
-    /// Nobody causes it.
+    /// Schedules an event without a cause.
     fn plan(&mut self, at: Duration, event: Event) {
         let begun = Mark::default();
         let mark = self.ctx.wait(begun, at, Waited::Script, About::Nothing);
@@ -171,7 +172,7 @@ impl Run<'_> {
         }
     }
 
-    /// Watches: every change to everybody, in the order of the changes; what they bring about is told as well.
+    /// Delivers every change to all watchers, in order, including the changes that watchers make.
     fn tell_watchers(&mut self) {
         while !self.ctx.store.changes.is_empty() {
             let mut told = std::mem::take(&mut self.told);
@@ -184,7 +185,7 @@ impl Run<'_> {
         self.ctx.store.told();
     }
 
-    /// Accounting first: a record about readiness goes with the change that made it.
+    /// Notifies the accounting first, so that a readiness record has the cause of the change itself.
     fn tell(&mut self, change: &Change) {
         let (parts, ctx, what) = (&mut *self.parts, &mut self.ctx, change.what);
         ctx.progress.touches(what.subject());
@@ -248,7 +249,7 @@ impl Run<'_> {
                     return None;
                 }
                 let reason = stuck::rest_reason(ctx, parts);
-                // What is stuck until a deadline is not stuck.
+                // A run with a pending deadline is not blocked.
                 (reason != EndReason::Stuck || !stuck::deadline_ahead(ctx)).then_some(reason)
             }
         }

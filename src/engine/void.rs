@@ -1,9 +1,8 @@
-//! Events under way that have come to nothing: what they were about has moved on since. They take no time, so that no
-//! run lasts until then.
-//!
-//! Nothing is ever cancelled: whoever takes an event out of the queue asks here first. The real controllers keep such
-//! timers, too, and find nothing to do when they ring: a key without an object (REC-4 and its like in the Job
-//! controller), a UID that is another one's (the TTL controller), a pod that is gone or going (kubernetes.md 3, 4).
+//! Stale events: their object has changed since they were scheduled. They are dropped without advancing virtual time.
+//! Events are never canceled; instead, each event is checked here when it is removed from the queue. The real
+//! controllers also keep such timers and find nothing to do when they fire: a key without an object (REC-4 and its
+//! counterpart in the Job controller), a different UID (the TTL controller), or a pod that is gone or terminating
+//! (kubernetes.md 3, 4).
 
 use super::Components;
 use super::ctx::Ctx;
@@ -11,7 +10,7 @@ use super::event::Event;
 use super::ttl_controller;
 use sim_base::Time;
 
-/// Whether nobody would do anything about the event, now or later.
+/// Returns true if no component would act on the event, now or later.
 #[inline]
 pub fn is_void(ctx: &Ctx<'_>, parts: &Components, at: Time, event: Event) -> bool {
     use Event::*;
@@ -39,7 +38,7 @@ pub fn is_void(ctx: &Ctx<'_>, parts: &Components, at: Time, event: Event) -> boo
     }
 }
 
-/// The time of a void event has come: what was kept for it is forgotten.
+/// Discards the data kept for a stale event whose time has come.
 pub fn pass(ctx: &mut Ctx<'_>, parts: &mut Components, at: Time, event: Event) {
     ctx.progress.awaited -= u32::from(event.is_awaited());
     match event {
@@ -50,8 +49,8 @@ pub fn pass(ctx: &mut Ctx<'_>, parts: &mut Components, at: Time, event: Event) {
     }
 }
 
-/// Whether something under way may still change something, however long it takes. What is found once holds until that
-/// event's time, or until something changes.
+/// Returns true if a pending event may still change state, however long it takes. The result stays valid until the
+/// time of the event that was found, or until something changes.
 pub fn is_awaited(ctx: &mut Ctx<'_>, parts: &Components) -> bool {
     if ctx.progress.awaited == 0 {
         return false;

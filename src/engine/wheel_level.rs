@@ -1,4 +1,4 @@
-//! One level of the timing wheel: the first slot of each list, and which lists are not empty.
+//! One level of the timing wheel: the first slot of each list, and a bit set of the non-empty lists.
 
 const PLACES: usize = 1 << Level::BITS;
 const MASK: usize = PLACES - 1;
@@ -7,7 +7,7 @@ const WORD: usize = u64::BITS as usize;
 #[derive(Clone)]
 pub struct Level {
     firsts: Box<[u32; PLACES]>,
-    /// One bit per place that has a list, and one per word of these.
+    /// One bit per place with a non-empty list, and one bit per word of these.
     used: [u64; PLACES / WORD],
     used_words: u64,
     none: u32,
@@ -16,7 +16,7 @@ pub struct Level {
 impl Level {
     pub const BITS: u32 = 12;
 
-    /// `none` stands for an empty list.
+    /// Creates an empty level; `none` marks an empty list.
     pub fn new(none: u32) -> Level {
         Level {
             firsts: Box::new([none; PLACES]),
@@ -32,7 +32,7 @@ impl Level {
         self.used_words = 0;
     }
 
-    /// Makes `slot` the first of the list at `place` (its lowest bits count); returns what was the first.
+    /// Makes `slot` the head of the list at `place` (modulo the number of places) and returns the previous head.
     pub fn put(&mut self, place: usize, slot: u32) -> u32 {
         let place = place & MASK;
         self.used[place / WORD] |= 1 << (place % WORD);
@@ -40,7 +40,7 @@ impl Level {
         std::mem::replace(&mut self.firsts[place], slot)
     }
 
-    /// Empties the list at `place`; returns its first slot.
+    /// Empties the list at `place` and returns its head.
     pub fn take(&mut self, place: usize) -> u32 {
         let place = place & MASK;
         self.used[place / WORD] &= !(1 << (place % WORD));
@@ -50,7 +50,7 @@ impl Level {
         std::mem::replace(&mut self.firsts[place], self.none)
     }
 
-    /// The first slots of all lists.
+    /// Iterates over the heads of all lists.
     pub fn firsts(&self) -> impl Iterator<Item = u32> {
         self.firsts
             .iter()
@@ -58,7 +58,7 @@ impl Level {
             .filter(|first| *first != self.none)
     }
 
-    /// The first place after `place` (its lowest bits count) that has a list.
+    /// Returns the first non-empty place after `place` (modulo the number of places).
     pub fn first_after(&self, place: usize) -> Option<usize> {
         let place = place & MASK;
         let above = |bits: u64, bit: usize| bits & (!1u64 << bit);

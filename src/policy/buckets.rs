@@ -1,6 +1,6 @@
-//! REC-5 and REC-6: which Jobs count for what, and the counters per replicatedJob.
+//! REC-5 and REC-6: the bucket of each Job, and the counters per replicatedJob.
 //!
-//! Must never look at anything but labels and conditions of Jobs, as upstream does not.
+//! Must never read anything but labels and conditions of Jobs, as upstream.
 
 pub(crate) mod job_bucket;
 pub mod tally;
@@ -13,7 +13,7 @@ use tally::Tally;
 
 pub use job_bucket::{Bucket, Buckets};
 
-/// REC-5 for one Job.
+/// The bucket of one Job (REC-5).
 pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
     bucket_of(&view.basis(), job).map_err(|why| words(view, job, why))
 }
@@ -37,7 +37,7 @@ fn words(view: &JobSetView<'_>, job: &JobView, why: Unreadable) -> String {
     }
 }
 
-/// The Jobs of one bucket with their positions. Call it only after `update` accepted every Job.
+/// The Jobs of one bucket with their positions. Requires that `update` accepted every Job.
 pub fn in_bucket<'v>(
     view: &'v JobSetView<'_>,
     wanted: Bucket,
@@ -53,7 +53,7 @@ pub fn jobs_of(view: &JobSetView<'_>, rj: u32) -> Range<usize> {
     start..start + view.jobs[start..].partition_point(|j| j.rj == rj)
 }
 
-/// REC-5 over all Jobs and REC-6: the counters go to `plan.status`.
+/// Applies REC-5 to all Jobs, and stores the counters (REC-6) in `plan.status`.
 pub fn update(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<Buckets, String> {
     if tally.unreadable > 0 {
         for job in view.jobs {
@@ -63,7 +63,7 @@ pub fn update(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<B
     let status = &mut plan.status.replicated_jobs;
     status.resize_with(view.jobset.spec.replicated_jobs.len(), Default::default);
     if !view.gates.restart_job {
-        // ST-6, ST-7 are carried over only with the gate.
+        // ST-6, ST-7 are carried over only if the feature gate is enabled.
         for s in status.iter_mut() {
             s.job_restarts.clear();
             s.job_restarts_count_towards_max.clear();
@@ -77,7 +77,7 @@ pub fn update(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<B
     Ok(tally.buckets)
 }
 
-/// `to` becomes equal to `from` and keeps its buffers.
+/// Copies `from` to `to`, reusing the buffers of `to`.
 pub fn copy_status(to: &mut JobSetStatus, from: &JobSetStatus) {
     to.restarts = from.restarts;
     to.restarts_count_towards_max = from.restarts_count_towards_max;

@@ -1,6 +1,6 @@
-//! COND-1 to COND-4: how conditions of a JobSet are written, and the words upstream writes.
+//! COND-1 to COND-4: how conditions of a JobSet are written, with upstream's texts.
 //!
-//! Must never decide whether a condition is due; only how it is stored and which event announces it.
+//! Must never decide whether a condition applies, only how it is stored and which Event announces it.
 
 use super::{Condition, JobSetStatus, KubeEvent, Plan, TerminalState};
 use crate::kinds::JobSetConditionType;
@@ -14,7 +14,7 @@ pub const REACHED_MAX_RESTARTS_MESSAGE: &str =
 pub const FAILED_JOBS: &str = "FailedJobs";
 pub const FAILED_JOBS_MESSAGE: &str = "jobset failed due to one or more job failures";
 
-/// A condition to be written and the type of its event.
+/// A condition to be written, and the type of its Event.
 pub struct NewCondition<'a> {
     pub kind: JobSetConditionType,
     pub status: bool,
@@ -42,7 +42,7 @@ impl<'a> NewCondition<'a> {
     }
 }
 
-/// COND-1. Whether something changed; then the status is dirty and one event is queued.
+/// Writes a condition (COND-1). Returns true if something changed; then the status is dirty and one Event is queued.
 pub fn set(plan: &mut Plan, now: Time, new: NewCondition<'_>) -> bool {
     let (mut found, mut changed) = (false, false);
     for c in &mut plan.status.conditions {
@@ -59,7 +59,7 @@ pub fn set(plan: &mut Plan, now: Time, new: NewCondition<'_>) -> bool {
                 changed = true;
             }
         } else if exclusive(c.kind, new.kind) && c.status && new.status {
-            // COND-1e: reason, message and transition time stay as they were.
+            // COND-1e: reason, message and transition time are kept.
             c.status = false;
             changed = true;
         }
@@ -99,13 +99,13 @@ fn exclusive(a: JobSetConditionType, b: JobSetConditionType) -> bool {
     )
 }
 
-/// COND-4: the Completed=True or Failed=True condition.
+/// The condition Completed=True or Failed=True (COND-4).
 pub fn terminal(status: &JobSetStatus) -> Option<&Condition> {
     let terminal = |c: &&Condition| matches!(c.kind, Completed | Failed) && c.status;
     status.conditions.iter().find(terminal)
 }
 
-/// FP-13: the JobSet fails.
+/// Sets the condition Failed (FP-13).
 pub fn set_failed(plan: &mut Plan, now: Time, reason: &'static str, message: &str) {
     let failed = NewCondition {
         warning: true,
@@ -116,7 +116,7 @@ pub fn set_failed(plan: &mut Plan, now: Time, reason: &'static str, message: &st
     plan.status.terminal_state = Some(TerminalState::Failed);
 }
 
-/// SP-3: the JobSet completes.
+/// Sets the condition Completed (SP-3).
 pub fn set_completed(plan: &mut Plan, now: Time) {
     let message = "jobset completed successfully";
     let completed = NewCondition::normal(Completed, true, "AllJobsCompleted", message);
@@ -125,7 +125,7 @@ pub fn set_completed(plan: &mut Plan, now: Time) {
     plan.status.terminal_state = Some(TerminalState::Completed);
 }
 
-/// SUS-1, SUS-3.
+/// Sets the condition Suspended (SUS-1, SUS-3).
 pub fn set_suspended(plan: &mut Plan, now: Time) -> bool {
     let message = "jobset is suspended";
     let suspended = NewCondition::normal(Suspended, true, "SuspendedJobs", message);
@@ -133,13 +133,13 @@ pub fn set_suspended(plan: &mut Plan, now: Time) -> bool {
     set_not_restarting(plan, now, "JobSetSuspended", message) || changed
 }
 
-/// SUS-4: no-op if the JobSet was never suspended.
+/// Clears the condition Suspended; no-op if the JobSet was never suspended (SUS-4).
 pub fn set_resumed(plan: &mut Plan, now: Time) -> bool {
     let resumed = NewCondition::normal(Suspended, false, "ResumeJobs", "jobset is resumed");
     set(plan, now, resumed)
 }
 
-/// REC-9: also rewrites the reason of a condition that is False already, long after the restart.
+/// REC-9: also rewrites the reason of a condition that is already False, long after the restart.
 pub fn set_jobs_ready(plan: &mut Plan, now: Time) -> bool {
     set_not_restarting(plan, now, "JobsReady", "all jobs are ready")
 }
@@ -152,7 +152,7 @@ fn set_not_restarting(plan: &mut Plan, now: Time, reason: &'static str, message:
     )
 }
 
-/// SU-2.
+/// Sets the condition StartupPolicyInProgress (SU-2).
 pub fn set_startup_in_progress(plan: &mut Plan, now: Time) -> bool {
     let (reason, message) = (
         "InOrderStartupPolicyInProgress",
@@ -162,7 +162,7 @@ pub fn set_startup_in_progress(plan: &mut Plan, now: Time) -> bool {
     set(plan, now, c)
 }
 
-/// CRE-6.
+/// Sets the condition StartupPolicyCompleted (CRE-6).
 pub fn set_startup_completed(plan: &mut Plan, now: Time) -> bool {
     let (reason, message) = (
         "InOrderStartupPolicyCompleted",

@@ -1,6 +1,7 @@
-//! What a controller saw, tried and did in one pass: the decision log as data.
+//! The decision log as data: the input, the evaluated rules and the actions of one pass of a controller.
 //!
-//! Made only for a sink that asks for it. Must never be part of the records, so that watching changes no digest.
+//! Created only for a sink that requests it. Must never be part of the records, so that logging does not change a
+//! digest.
 
 use serde::{Serialize, Serializer};
 use sim_base::*;
@@ -9,12 +10,12 @@ use std::borrow::Cow;
 /// One pass that decided something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
-    /// Its number in the log, from 1; the log gives it.
+    /// Number in the log, from 1, assigned by the log.
     #[serde(rename = "decision")]
     pub id: u32,
     #[serde(rename = "t_ns", serialize_with = "nanoseconds")]
     pub at: Time,
-    /// `seq` of the record that brought the pass about.
+    /// `seq` of the record that triggered the pass.
     pub cause: Option<u32>,
     #[serde(flatten)]
     pub what: Decided,
@@ -23,18 +24,18 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "controller", rename_all = "camelCase")]
 pub enum Decided {
-    /// A pass of the JobSet controller.
+    /// A reconcile pass of the JobSet controller.
     JobSet(Box<JobSetPass>),
     /// A sync of the Job controller.
     Job(Box<JobSync>),
-    /// A pass of the JobSet controller that came to nothing on the way.
+    /// A reconcile pass of the JobSet controller that was aborted.
     JobSetPassLost(PassLost),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PassLost {
-    /// Number of the decision that is lost.
+    /// Number of the aborted decision.
     #[serde(rename = "lost")]
     pub decision: u32,
     /// `namespace/name`.
@@ -43,7 +44,7 @@ pub struct PassLost {
     pub rule: &'static str,
 }
 
-/// A number before and after.
+/// A number before and after a pass.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
     pub before: u32,
@@ -73,7 +74,7 @@ pub struct JobSetPass {
     pub ttl: Option<TtlTrace>,
     pub restarts: Step,
     pub restarts_count_towards_max: Step,
-    /// Every other field of the status that changes.
+    /// All other fields of the status that change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<Change>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -85,7 +86,7 @@ pub struct JobSetPass {
     pub does: Requests,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Ids of the rules that decided something, in order.
+    /// Ids of the rules that decided something, in order of evaluation.
     pub rules: Vec<&'static str>,
 }
 
@@ -97,7 +98,7 @@ pub struct JobCounts {
     pub previous: u32,
 }
 
-/// What the pass asks of the API server besides the status write; Jobs by name.
+/// The API requests of a pass other than the status write; Jobs by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Requests {
@@ -105,15 +106,15 @@ pub struct Requests {
     pub delete: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub create_service: bool,
-    /// PersistentVolumeClaims, asked for in every pass.
+    /// Number of PersistentVolumeClaims, which every pass requests.
     #[serde(skip_serializing_if = "is_zero")]
     pub create_claims: u32,
-    /// Jobs that get the template's parallelism and completions.
+    /// Jobs that get the parallelism and completions of the template.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub patch: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub create: Vec<String>,
-    /// The Jobs of `create` are created suspended.
+    /// True if the Jobs in `create` are created suspended.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub create_suspended: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -138,26 +139,26 @@ pub struct ConditionWrite {
     pub status: bool,
     pub reason: String,
     pub message: String,
-    /// The status before; `None`: the condition is new.
+    /// The status before; `None` if the condition is new.
     pub was: Option<bool>,
 }
 
-/// Section 4 of the rules: FP-1 to FP-17.
+/// Failure policy evaluation: section 4 of the rules, FP-1 to FP-17.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureTrace {
-    /// Current failed Jobs, the earliest first (FP-2).
+    /// Failed Jobs of the current attempt, earliest first (FP-2).
     pub failed_jobs: Vec<FailedJob>,
-    /// None: the JobSet has no failurePolicy (FP-1).
+    /// False if the JobSet has no failurePolicy (FP-1).
     pub has_policy: bool,
     pub rules: Vec<RuleTrace>,
-    /// Position of the rule that decides; None: the default RestartJobSet (FP-5).
+    /// Index of the deciding rule; `None` for the default action RestartJobSet (FP-5).
     pub chosen_rule: Option<usize>,
     pub action: Option<&'static str>,
-    /// The Job that the action is about.
+    /// The Job that the action refers to.
     pub job: String,
     pub budget: Option<Budget>,
-    /// Complete Jobs that the success policy was not asked about (REC-10).
+    /// Number of complete Jobs to which the success policy was not applied (REC-10).
     pub success_not_asked: u32,
 }
 
@@ -185,27 +186,27 @@ pub struct RuleTrace {
     pub patterns: Vec<String>,
     pub invalid_patterns: Vec<String>,
     pub targets: Vec<String>,
-    /// One verdict per failed Job, in their order; empty: an earlier rule had decided.
+    /// One verdict per failed Job, in order; empty if an earlier rule decided.
     pub verdicts: Vec<Verdict>,
 }
 
-/// FP-4: what one rule says of one failed Job. `None` where the rule does not ask.
+/// Evaluation of one rule for one failed Job (FP-4). `None` if the rule does not have the criterion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
     pub job: String,
     pub reason: Option<bool>,
-    /// The pattern that was found; empty: none was.
+    /// The matching pattern; empty if none matches.
     pub pattern: Option<String>,
     pub target: Option<bool>,
     pub matches: bool,
 }
 
-/// FP-7.
+/// The use of maxRestarts (FP-7).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
-    /// Whether the action counts towards maxRestarts at all.
+    /// True if the action counts towards maxRestarts.
     pub counted: bool,
     pub restarts_count_towards_max: i64,
     pub job_restarts_count_towards_max: i64,
@@ -213,7 +214,7 @@ pub struct Budget {
     pub reached: bool,
 }
 
-/// SP-1, SP-2.
+/// Success policy evaluation (SP-1, SP-2).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SuccessTrace {
     pub operator: &'static str,
@@ -223,55 +224,55 @@ pub struct SuccessTrace {
     pub met: bool,
 }
 
-/// DEP-1: a dependency that holds a replicatedJob back.
+/// DEP-1: a dependency that delays a replicatedJob.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DependencyTrace {
     pub replicated_job: String,
     pub on: String,
-    /// `Ready` or `Complete`.
+    /// The required status: `Ready` or `Complete`.
     pub status: &'static str,
     pub have: u32,
     pub need: u32,
 }
 
-/// SU-1, SU-2: the replicatedJob at which InOrder stops.
+/// SU-1, SU-2: the replicatedJob at which the startup order InOrder stops.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartupTrace {
-    /// The first one that has not started; None: all have.
+    /// The first replicatedJob that has not started; `None` if all have.
     pub waits_for: Option<String>,
     pub have: u32,
     pub need: u32,
-    /// Those after it.
+    /// The replicatedJobs after it.
     pub held_back: Vec<String>,
 }
 
-/// RS-1, RS-2.
+/// Restart strategy evaluation (RS-1, RS-2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RestartTrace {
     pub strategy: &'static str,
-    /// Jobs of an earlier attempt that still exist.
+    /// Existing Jobs of an earlier attempt.
     pub previous: Vec<String>,
-    /// Whether nothing is created while one of them exists.
+    /// True if nothing is created while such a Job exists.
     pub blocks: bool,
 }
 
-/// Truth table 5.6.
+/// In-place restart evaluation (truth table 5.6).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InPlaceTrace {
     pub max_container_restarts: u32,
-    /// Pods that announced an attempt, and how many are expected.
+    /// Number of pods that announced an attempt, and the expected number.
     pub attempts: u32,
     pub expected: Option<u64>,
     pub smallest: Option<u32>,
     pub largest: Option<u32>,
-    /// Restarts of the JobSet that do not count towards maxRestarts.
+    /// Number of the JobSet's restarts that do not count towards maxRestarts.
     pub uncounted: i64,
     pub max_restarts: i64,
-    /// Row of the table that decided.
+    /// The deciding row of the table.
     pub row: u8,
 }
 
@@ -291,49 +292,49 @@ pub struct TtlTrace {
 pub struct JobSync {
     /// `namespace/name`.
     pub object: String,
-    /// Failed pods judged for the first time, the first few.
+    /// The first few of the failed pods evaluated for the first time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_pods: Vec<FailedPod>,
-    /// How many more there are.
+    /// Number of further such pods.
     pub more_failed_pods: u32,
-    /// Pods counted as failed, without ignored ones.
+    /// Number of failed pods, without ignored ones.
     pub failed: Step,
     pub backoff_limit: i32,
-    /// Container restarts of active pods; they count with restartPolicy OnFailure.
+    /// Container restarts of active pods, which count with restartPolicy OnFailure.
     pub container_restarts: Option<u32>,
     pub succeeded: u32,
     pub completions: Option<u32>,
     /// Reason and message of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fails: Option<(Cow<'static, str>, String)>,
-    /// The same of its success.
+    /// Reason and message of the success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completes: Option<(Cow<'static, str>, String)>,
-    /// Indexes that have failed for good.
+    /// Number of permanently failed indexes.
     pub failed_indexes: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub suspends: bool,
     pub delete_pods: u32,
     pub create_pods: u32,
-    /// Pod-failure back-off before pods are created again.
+    /// Pod-failure back-off before the next creation of pods.
     #[serde(rename = "wait_ns", serialize_with = "span")]
     pub wait: Option<Duration>,
 }
 
-/// A failed pod before the Job's podFailurePolicy.
+/// Evaluation of the Job's podFailurePolicy for a failed pod.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedPod {
     #[serde(skip)]
     pub pod: PodId,
     pub name: String,
-    /// Completion index and the name of the Job, as scenarios name pods.
+    /// Name of the Job and completion index, as scenarios name pods.
     #[serde(skip)]
     pub place: String,
     pub container: String,
     pub exit_code: Option<i32>,
     pub disruption_target: bool,
-    /// Deleted before it could fail by itself (FP-20).
+    /// True if it was deleted before it could fail (FP-20).
     pub by_deletion: bool,
     pub rules: Vec<PodRuleTrace>,
     pub counts: bool,
@@ -345,7 +346,7 @@ pub struct FailedPod {
 pub struct PodRuleTrace {
     pub index: usize,
     pub action: &'static str,
-    /// What the rule asks for: `onExitCodes worker In [3, 9]`.
+    /// The criterion of the rule, such as `onExitCodes worker In [3, 9]`.
     pub asks: String,
     pub matches: bool,
 }

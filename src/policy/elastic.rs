@@ -1,11 +1,11 @@
-//! Changes the size of living Jobs when the template's has changed (ELA-2).
+//! Resizes running Jobs after a change of the template's size (ELA-2).
 //!
-//! Must never touch a finished Job or one of an earlier restart.
+//! Must never change a finished Job or one of an earlier attempt.
 
 use super::buckets::{Bucket, in_bucket};
 use super::{JobSetView, Plan};
 
-/// Jobs to patch, in the order of the view.
+/// Adds the Jobs to patch, in the order of the view.
 pub fn scale(view: &JobSetView<'_>, plan: &mut Plan) {
     if !view.gates.elastic_jobset {
         return;
@@ -15,7 +15,8 @@ pub fn scale(view: &JobSetView<'_>, plan: &mut Plan) {
         let Some(template) = specs.get(job.rj as usize).map(|r| &r.template) else {
             continue;
         };
-        // Both unset are equal too, and never equal to what the API server filled in: a patch in every pass (C-72).
+        // If both are unset they also count as equal, but differ from the values that the API server defaults: a
+        // patch in every pass (C-72).
         let equal = template.parallelism == template.completions;
         let stored = (job.parallelism, job.completions);
         if equal && stored != (template.parallelism, template.completions) {

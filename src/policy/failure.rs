@@ -1,6 +1,7 @@
-//! What a failed Job does to its JobSet: which rule matches, and what its action changes (FP-1 to FP-17).
+//! The failure policy of a JobSet: the matching rule, and the effect of its action (FP-1 to FP-17).
 //!
-//! Must never delete a Job: the counters it writes make the Jobs *previous*, and the next pass deletes them (FP-14).
+//! Must never delete a Job: the increased counters move the Jobs to the previous attempt, and the next pass deletes
+//! them (FP-14).
 
 pub mod re2;
 
@@ -11,7 +12,7 @@ use crate::kinds::JobSetConditionType::RestartingJobSet;
 use FailurePolicyAction::*;
 use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule, TieBreak};
 
-/// REC-10. Asked only if some current Job is failed.
+/// Executes the failure policy; called only if a Job of the current attempt has failed (REC-10).
 pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     let Some(policy) = &view.jobset.spec.failure_policy else {
         if let Some(job) = earliest(view, |_, _| true) {
@@ -33,8 +34,8 @@ pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     apply(view, plan, policy, action, rule, job)
 }
 
-/// FP-3: the first rule that matches a failed Job, and the earliest of its matches; rules outside, Jobs inside. FP-5:
-/// no rule, and the earliest failed Job.
+/// FP-3: the first rule that matches a failed Job, and the earliest matching Job (rules in the outer loop, Jobs in
+/// the inner). FP-5: without a matching rule, the earliest failed Job.
 pub(super) fn choose<'v>(
     view: &'v JobSetView<'_>,
     policy: &FailurePolicy,
@@ -49,7 +50,7 @@ pub(super) fn choose<'v>(
     earliest(view, |_, _| true).map(|job| (None, job))
 }
 
-/// FP-2: the smallest time of the Failed condition in whole seconds; ties go to the smaller Job name.
+/// FP-2: the Job with the smallest time of the Failed condition in whole seconds; ties go to the smaller Job name.
 pub(super) fn earliest<'v>(
     view: &'v JobSetView<'_>,
     applies: impl Fn(&JobView, &FinishedView) -> bool,
@@ -69,13 +70,13 @@ pub(super) fn earliest<'v>(
     first.map(|(job, _)| job)
 }
 
-/// Where a Job of the view is in it.
+/// Position of a Job in the view.
 fn position(view: &JobSetView<'_>, job: &JobView) -> Option<u32> {
     let at = view.jobs.iter().position(|j| std::ptr::eq(j, job));
     at.map(|at| at as u32)
 }
 
-/// Among Jobs that failed within one second.
+/// Order of Jobs that failed within the same second.
 pub(super) fn before(view: &JobSetView<'_>, job: &JobView, other: &JobView) -> bool {
     match view.ties {
         TieBreak::FirstName => name(view, job) < name(view, other),
@@ -87,10 +88,10 @@ fn name(view: &JobSetView<'_>, job: &JobView) -> String {
     (view.job_name)(job.rj, job.index)
 }
 
-/// FP-4: one rule, ready to be held against Jobs.
+/// One rule, prepared for matching Jobs (FP-4).
 pub(super) struct Prepared<'r> {
     rule: &'r FailurePolicyRule,
-    /// `None`: the pattern is not valid and never matches (API-20).
+    /// `None` for an invalid pattern, which never matches (API-20).
     pub(super) patterns: Vec<Option<regex::bytes::Regex>>,
 }
 
@@ -108,7 +109,7 @@ impl<'r> Prepared<'r> {
         reasons.is_empty() || reasons.contains(&failed.reason)
     }
 
-    /// The first pattern that is found in the message.
+    /// Returns the index of the first pattern that matches the message.
     pub(super) fn found(&self, failed: &FinishedView) -> Option<usize> {
         let is_in = |re: &regex::bytes::Regex| re.is_match(failed.message.as_bytes());
         let mut patterns = self.patterns.iter();
@@ -133,7 +134,7 @@ impl<'r> Prepared<'r> {
     }
 }
 
-/// COND-3.
+/// Appends the name of the first failed Job to a message (COND-3).
 fn naming(view: &JobSetView<'_>, message: &str, job: &JobView) -> String {
     format!("{message} (first failed job: {})", name(view, job))
 }
@@ -192,12 +193,12 @@ fn apply(
     Ok(())
 }
 
-/// FP-9, FP-11: the actions that use up maxRestarts.
+/// FP-9, FP-11: the actions that count towards maxRestarts.
 pub(super) fn counts_towards_max(action: FailurePolicyAction) -> bool {
     matches!(action, RestartJobSet | RestartJob)
 }
 
-/// FP-9, FP-10, FP-16.
+/// Restarts the JobSet (FP-9, FP-10, FP-16).
 fn restart_jobset(
     view: &JobSetView<'_>,
     plan: &mut Plan,
@@ -223,7 +224,7 @@ fn restart_jobset(
     conditions::set(plan, view.now, restarting);
 }
 
-/// FP-11, FP-12, ST-6, ST-7: the lists get their full length at first use (C-41).
+/// Restarts one Job (FP-11, FP-12, ST-6, ST-7); the lists get their full length at first use (C-41).
 fn restart_job(
     view: &JobSetView<'_>,
     plan: &mut Plan,

@@ -1,12 +1,12 @@
-//! The controller's part of an in-place restart: when all agents may go on (IPR-2 to IPR-9).
+//! The controller's part of in-place restarts: when all agents may lift their barriers (IPR-2 to IPR-9).
 //!
-//! Must never emit an event of its own or change `restarts` (IPR-8).
+//! Must never emit an Event or change `restarts` (IPR-8).
 
 use super::{JobSetView, Plan, conditions};
 use sim_api::spec::keys::IN_PLACE_RESTART_ATTEMPT;
 use sim_api::spec::{ReplicatedJob, RestartStrategy};
 
-/// REC-12f. Does nothing without the strategy, or without the gate (then upstream only logs).
+/// Executes REC-12f. No effect without the strategy, or without the feature gate (upstream then only logs).
 pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     let spec = &view.jobset.spec;
     if spec.strategy() != RestartStrategy::InPlaceRestart || !view.gates.in_place_restart {
@@ -28,7 +28,7 @@ pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
         ));
     }
     let largest = pods.max_attempt.unwrap_or(0);
-    // IPR-4: of the global restarts only those that ignore maxRestarts are subtracted.
+    // IPR-4: only restarts that ignore maxRestarts are subtracted from the total.
     let uncounted =
         i64::from(plan.status.restarts) - i64::from(plan.status.restarts_count_towards_max);
     if i64::from(largest) - uncounted > budget {
@@ -50,7 +50,7 @@ pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
         return Ok(());
     }
     if largest == 0 {
-        // IPR-6: the first start; missing pods are waited for without a limit.
+        // IPR-6: the first start, which waits indefinitely for missing pods.
         return Ok(());
     }
     let previous = &mut plan.status.previous_in_place_restart_attempt;
@@ -62,7 +62,7 @@ pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// COND-3: this message names no Job.
+/// COND-3: this message does not name a Job.
 fn fail(view: &JobSetView<'_>, plan: &mut Plan) {
     conditions::set_failed(
         plan,
@@ -72,7 +72,7 @@ fn fail(view: &JobSetView<'_>, plan: &mut Plan) {
     );
 }
 
-/// IPR-5: replicatedJobs that are not created yet count too, which is why InOrder and dependsOn never start.
+/// IPR-5: replicatedJobs that are not yet created also count; therefore InOrder and dependsOn never start.
 pub(super) fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, String> {
     specs.iter().try_fold(0, |sum, r| {
         match (r.template.parallelism, r.template.completions) {

@@ -1,6 +1,5 @@
-//! What the Job controller decides in one sync (kubernetes.md 1.3 to 1.6; `pkg/controller/job/job_controller.go`).
-//!
-//! Must never choose a pod: it says how many, the engine says which.
+//! Decisions of the Job controller in one sync (kubernetes.md 1.3 to 1.6; `pkg/controller/job/job_controller.go`).
+//! Must never choose pods: it decides their number, the engine selects them.
 
 pub mod backoff;
 pub mod per_index;
@@ -20,7 +19,7 @@ pub const SYNC_JOB_BATCH_PERIOD: Duration = Duration::from_secs(1);
 /// `MaxPodCreateDeletePerSync`.
 pub const MAX_POD_CREATE_DELETE_PER_SYNC: u32 = 500;
 
-/// `batch/v1` JobReason…; each with the message the controller writes.
+/// Reasons of `batch/v1`, each with the controller's message.
 pub const BACKOFF_LIMIT_EXCEEDED: (&str, &str) = (
     "BackoffLimitExceeded",
     "Job has reached the specified backoff limit",
@@ -36,16 +35,16 @@ pub const COMPLETIONS_REACHED: (&str, &str) = (
 pub const JOB_SUSPENDED: (&str, &str) = ("JobSuspended", "Job suspended");
 pub const JOB_RESUMED: (&str, &str) = ("JobResumed", "Job resumed");
 
-/// The name under which Kubernetes' own controller manages Jobs.
+/// Name of Kubernetes' built-in Job controller in spec.managedBy.
 const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
 
-/// Whether another controller was named (gate JobManagedBy, on by default since 1.32): the Job is left alone.
+/// Returns true if another controller manages the Job (feature gate JobManagedBy, on by default since 1.32).
 pub fn managed_by_other(spec: &JobSpec, version: Version) -> bool {
     let other = spec.managed_by.as_deref().filter(|m| *m != JOB_CONTROLLER);
     version >= Version::new(32) && other.is_some()
 }
 
-/// One sync of a Job that is not finished.
+/// One sync of an unfinished Job.
 pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     let mut plan = JobPlan::default();
     let failure = failure(view, &mut plan);
@@ -55,7 +54,8 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
         None => success::met(view).map(|message| (success::SUCCESS_POLICY.into(), message)),
     };
     if success.is_some() || failure.is_some() {
-        // Every active pod goes at once; the end is declared only with expectations settled (1.3 step 5).
+        // All active pods are deleted immediately; the end is declared only when no expectations are open (1.3 step
+        // 5).
         plan.delete_active = view.active;
         if view.expectations_satisfied {
             plan.complete = success;
@@ -82,7 +82,7 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     plan
 }
 
-/// Until 1.30 a Complete condition said nothing.
+/// Until 1.30 the Complete condition had no reason or message.
 fn completions_reached(version: Version) -> (&'static str, &'static str) {
     if version.delays_terminal_condition() {
         COMPLETIONS_REACHED
@@ -91,7 +91,7 @@ fn completions_reached(version: Version) -> (&'static str, &'static str) {
     }
 }
 
-/// 1.3 step 4: failure is evaluated before success. Sets the requeue for an active deadline on the way.
+/// 1.3 step 4: failure is evaluated before success. Also plans the sync for an active deadline.
 fn failure<'v>(view: &JobSyncView<'v>, plan: &mut JobPlan) -> Option<(Cow<'static, str>, &'v str)> {
     if view.success_criteria_met.is_some() {
         return None;
@@ -118,7 +118,7 @@ fn said((reason, message): (&'static str, &'static str)) -> (Cow<'static, str>, 
     (reason.into(), message)
 }
 
-/// 1.6: failed pods, and with OnFailure also the sum of container restarts of active pods.
+/// 1.6: counts failed pods and, with OnFailure, the container restarts of active pods.
 fn past_backoff_limit(view: &JobSyncView<'_>) -> bool {
     let limit = i64::from(view.spec.backoff_limit());
     if i64::from(view.failed) > limit {
@@ -128,7 +128,8 @@ fn past_backoff_limit(view: &JobSyncView<'_>) -> bool {
         && i64::from(view.container_restarts) >= limit.max(1)
 }
 
-/// Time until activeDeadlineSeconds; zero once it is over. startTime is stored in whole seconds, so up to 1 s early.
+/// Time until activeDeadlineSeconds expires; zero afterwards. startTime is stored in whole seconds, so up to 1 s
+/// early.
 fn until_deadline(view: &JobSyncView<'_>) -> Option<Duration> {
     let seconds = u64::try_from(view.spec.active_deadline_seconds?).unwrap_or(0);
     if view.suspended {
@@ -139,9 +140,9 @@ fn until_deadline(view: &JobSyncView<'_>) -> Option<Duration> {
     Some((start + Duration::from_secs(seconds)).since(view.now))
 }
 
-/// `manageJob`: either deletes or creates, deletes win (1.3 step 6).
+/// `manageJob`: either deletes or creates pods; deletion has precedence (1.3 step 6).
 fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
-    // Pods that manageJob deletes lose their tracking finalizer first: however they end, they are not counted.
+    // Pods deleted by manageJob first lose their tracking finalizer, so they are never counted.
     plan.untracked = true;
     if view.suspended {
         plan.delete_active = view.active;
@@ -168,7 +169,8 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
     if missing == 0 {
         return;
     }
-    // With backoffLimitPerIndex each index waits for itself; which may come is the engine's to ask (`backoff`).
+    // With backoffLimitPerIndex each index has its own back-off; the engine selects the indexes that are due
+    // (`backoff`).
     let left = if per_index::counts_per_index(view.spec) {
         Duration::ZERO
     } else {
@@ -183,7 +185,7 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
         .min(free_indexes(view, terminating));
 }
 
-/// 1.7: indexes that are neither active nor decided; a failed index is not tried again.
+/// 1.7: number of indexes that are neither active nor decided; a failed index is not retried.
 fn free_indexes(view: &JobSyncView<'_>, terminating: u32) -> u32 {
     match (view.spec.completion_mode, view.spec.completions()) {
         (CompletionMode::Indexed, Some(completions)) => {

@@ -1,12 +1,12 @@
-//! The words that records use: kinds of conditions, deleters, states of nodes, ends.
+//! Enumerations used in records: condition types, deleters, node states, end reasons.
 //!
-//! Plain enums with Kubernetes' spelling; must never hold a fact about a run.
+//! Plain enums with Kubernetes' spelling. Must never contain data of a run.
 
 #![deny(missing_docs)]
 
 use sim_base::*;
 
-/// Whom a Kubernetes Event is about.
+/// The object of a Kubernetes Event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ObjectRef {
     /// A JobSet.
@@ -21,22 +21,22 @@ pub enum ObjectRef {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum JobSetConditionType {
-    /// Its success policy is fulfilled.
+    /// The success policy is fulfilled.
     Completed,
-    /// Its failure policy gave up.
+    /// The failure policy ended the JobSet.
     Failed,
-    /// It is suspended.
+    /// The JobSet is suspended.
     Suspended,
-    /// It is being restarted (shown by newer managers).
+    /// The JobSet is being restarted (set by newer managers).
     RestartingJobSet,
-    /// Its replicatedJobs start one after the other.
+    /// The replicatedJobs are being started in order.
     StartupPolicyInProgress,
-    /// All of them have started.
+    /// All replicatedJobs have started.
     StartupPolicyCompleted,
 }
 
 impl JobSetConditionType {
-    /// All of them.
+    /// All condition types.
     pub const ALL: [JobSetConditionType; 6] = [
         Self::Completed,
         Self::Failed,
@@ -46,7 +46,7 @@ impl JobSetConditionType {
         Self::StartupPolicyCompleted,
     ];
 
-    /// Kubernetes' word.
+    /// Returns the name in Kubernetes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "Completed",
@@ -63,20 +63,20 @@ impl JobSetConditionType {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum JobConditionType {
-    /// It is to fail; its pods are being stopped.
+    /// The Job will fail; its pods are being stopped.
     FailureTarget,
-    /// It is to complete; its pods are being stopped.
+    /// The Job will complete; its pods are being stopped.
     SuccessCriteriaMet,
-    /// It has failed.
+    /// The Job has failed.
     Failed,
-    /// It is complete.
+    /// The Job is complete.
     Complete,
-    /// It is suspended.
+    /// The Job is suspended.
     Suspended,
 }
 
 impl JobConditionType {
-    /// Kubernetes' word.
+    /// Returns the name in Kubernetes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FailureTarget => "FailureTarget",
@@ -88,7 +88,7 @@ impl JobConditionType {
     }
 }
 
-/// Who asked for a pod's deletion.
+/// The component that requested the deletion of a pod.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Deleter {
@@ -96,22 +96,22 @@ pub enum Deleter {
     JobController,
     /// The garbage collector.
     GarbageCollector,
-    /// The taint manager, from a node with a NoExecute taint.
+    /// The taint manager, because the node has a NoExecute taint.
     TaintEviction,
-    /// The pod garbage collector, from a node that is gone.
+    /// The pod garbage collector, because the node was removed.
     PodGarbageCollector,
-    /// The API's eviction, as in a drain.
+    /// The eviction API, as used by a drain.
     Eviction,
-    /// A user.
+    /// A user of the API.
     User,
     /// The kubelet.
     Kubelet,
-    /// The JobSet manager's pod reconciler: a follower outside its leader's domain.
+    /// The JobSet manager's pod reconciler, for a follower outside its leader's domain.
     JobSetManager,
 }
 
 impl Deleter {
-    /// Its name in files.
+    /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JobController => "job-controller",
@@ -126,20 +126,20 @@ impl Deleter {
     }
 }
 
-/// What a Node's condition Ready says.
+/// Status of a Node's condition Ready.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum NodeReady {
-    /// Ready.
+    /// The node is ready.
     True,
-    /// Its kubelet says that it is not.
+    /// The kubelet reports that the node is not ready.
     False,
-    /// Its kubelet says nothing.
+    /// The kubelet does not report.
     Unknown,
 }
 
 impl NodeReady {
-    /// Kubernetes' word.
+    /// Returns the name in Kubernetes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::True => "True",
@@ -149,30 +149,30 @@ impl NodeReady {
     }
 }
 
-/// A condition's status by its bool.
+/// The status of a condition, indexed by a Boolean.
 pub const STATUS: [&str; 2] = ["False", "True"];
 
-/// Taint effects in the order of `spec::TaintEffect`.
+/// Taint effects, in the order of `spec::TaintEffect`.
 pub const TAINT_EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndReason {
     /// Every JobSet is Completed or Failed.
     AllJobSetsFinished,
-    /// Nothing is under way, and nothing more is scripted.
+    /// No events are pending and no actions are scripted.
     Settled,
-    /// No event is left, or only ones that change nothing, and something can never go on.
+    /// No events are pending, or only events without effect, and a JobSet is permanently blocked.
     Stuck,
-    /// The scenario's time is over.
+    /// The time limit of the scenario is reached.
     TimeLimit,
-    /// Whoever took the records wanted no more; no record tells of it.
+    /// The sink stopped the run; no record is written for it.
     Stopped,
 }
 
 impl EndReason {
-    /// The word in files.
+    /// Returns the word used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::AllJobSetsFinished => "AllJobSetsFinished",

@@ -1,6 +1,6 @@
-//! What the controllers decide: pure functions, a view in and a plan out.
+//! Decisions of the controllers as pure functions from a view to a plan.
 //!
-//! Must never see a clock, randomness, a queue or `&mut World`.
+//! Must never access a clock, random numbers, a queue or mutable state.
 
 pub mod buckets;
 pub mod conditions;

@@ -1,10 +1,10 @@
-//! What a policy decided. Only the engine carries it out.
+//! The decisions of a policy. Only the engine executes them.
 
 use super::view::JobSetStatus;
 use sim_base::Duration;
 use std::borrow::Cow;
 
-/// The outcome of one JobSet pass, in the order the controller would act. Buffers are reused between passes.
+/// The decisions of one reconcile pass, in the order of their execution. Buffers are reused between passes.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Jobs to delete (foreground), as positions in `JobSetView::jobs`; up to 50 at once (DEL-1).
@@ -12,9 +12,9 @@ pub struct Plan {
     pub create_service: bool,
     /// PersistentVolumeClaims to POST, one after another (PVC-1).
     pub create_claims: u32,
-    /// Jobs whose parallelism and completions become the template's, serially (ELA-2).
+    /// Jobs to which the template's parallelism and completions are applied, one after another (ELA-2).
     pub patch: Vec<u32>,
-    /// Jobs to create, replicatedJob after replicatedJob, up to 50 of one replicatedJob at once (CRE-4).
+    /// Jobs to create, one replicatedJob after another, up to 50 Jobs of a replicatedJob in parallel (CRE-4).
     pub create: Vec<CreateJob>,
     /// Jobs whose `spec.suspend` is set, serially (SUS-1).
     pub suspend: Vec<u32>,
@@ -24,20 +24,20 @@ pub struct Plan {
     /// The status to write, if `status_dirty`.
     pub status: JobSetStatus,
     pub status_dirty: bool,
-    /// The Job that conditions and events name as the first that failed, as a position in `JobSetView::jobs`.
+    /// The first failed Job named by conditions and Events, as a position in `JobSetView::jobs`.
     pub failed_job: Option<u32>,
     /// Emitted only after the status write succeeded (REC-14).
     pub events: Vec<KubeEvent>,
-    /// TTL only (REC-15).
+    /// Delay of a requeue; used for the TTL only (REC-15).
     pub requeue_after: Option<Duration>,
-    /// REC-13: the pass ends, status changes are discarded, back-off.
+    /// An error that ends the pass: status changes are discarded and the key is requeued with back-off (REC-13).
     pub error: Option<String>,
-    /// Why, for the decision log: rule ids in the order they decided something.
+    /// Rule ids in the order of evaluation, for the decision log.
     pub rules: Vec<&'static str>,
 }
 
 impl Plan {
-    /// Empties the plan for the next pass and keeps its buffers; `status` is overwritten by the pass itself.
+    /// Clears the plan for the next pass and keeps its buffers; `status` is overwritten by the pass.
     pub fn clear(&mut self) {
         self.delete.clear();
         self.create_service = false;
@@ -55,7 +55,7 @@ impl Plan {
         self.rules.clear();
     }
 
-    /// Whether there are positions in `JobSetView::jobs` in it.
+    /// Returns true if the plan contains positions in `JobSetView::jobs`.
     pub fn names_jobs(&self) -> bool {
         let lists = [&self.delete, &self.patch, &self.suspend, &self.resume];
         self.failed_job.is_some() || lists.iter().any(|jobs| !jobs.is_empty())
@@ -76,34 +76,34 @@ pub struct KubeEvent {
     pub message: String,
 }
 
-/// The outcome of one Job sync.
+/// The decisions of one Job sync.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobPlan {
-    /// Set FailureTarget (then Failed) with this reason and message; every active pod is deleted first.
+    /// Sets FailureTarget (then Failed) with this reason and message; every active pod is deleted first.
     pub fail: Option<(Cow<'static, str>, String)>,
-    /// Set SuccessCriteriaMet (then Complete) with this reason and message.
+    /// Sets SuccessCriteriaMet (then Complete) with this reason and message.
     pub complete: Option<(Cow<'static, str>, String)>,
-    /// Delete active pods: all of them (failure, success, suspend) or this many (surplus).
-    /// All of them with neither `fail` nor `complete` set: decided, but expectations are open, so it is not declared
-    /// yet.
+    /// Number of active pods to delete: all of them (failure, success, suspend) or the surplus. If all are deleted
+    /// but neither `fail` nor `complete` is set, the end is decided but not declared yet, because expectations are
+    /// open.
     pub delete_active: u32,
-    /// Their tracking finalizer comes off before they are deleted: no end of theirs is counted (suspend, surplus).
+    /// True if their tracking finalizer is removed before deletion, so that they are not counted (suspend, surplus).
     pub untracked: bool,
-    /// Create this many missing pods, lowest indexes first, in slow-start batches; at most 500.
+    /// Number of missing pods to create, lowest indexes first, in slow-start batches; at most 500.
     pub create: u32,
-    /// Sync again after this (pod-failure back-off, active deadline).
+    /// Delay of the next sync (pod-failure back-off, active deadline).
     pub requeue_after: Option<Duration>,
-    /// What the Suspended condition should say now; False is written only where the condition exists.
+    /// The new status of the Suspended condition; False is written only if the condition exists.
     pub suspended_condition: Option<bool>,
 }
 
 impl JobPlan {
-    /// Sync again after `left`, or earlier if that is planned already.
+    /// Plans a sync after `left`, unless an earlier one is planned.
     pub fn requeue(&mut self, left: Duration) {
         self.requeue_after = Some(self.requeue_after.map_or(left, |r| r.min(left)));
     }
 
-    /// Whether the Job ends, one way or the other.
+    /// Returns true if the Job ends, successfully or not.
     pub fn ends(&self) -> bool {
         self.fail.is_some() || self.complete.is_some()
     }

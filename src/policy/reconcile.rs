@@ -1,6 +1,6 @@
-//! One pass over one JobSet, in upstream's strict order (REC-4 to REC-15).
+//! One reconcile pass over one JobSet, in upstream's strict order (REC-4 to REC-15).
 //!
-//! Must never carry anything out: the plan says what, the engine does it.
+//! Must never execute anything: the plan contains the actions, the engine executes them.
 
 use super::buckets::tally::Tally;
 use super::buckets::{self, Bucket, in_bucket};
@@ -9,12 +9,12 @@ use super::{
 };
 use sim_api::spec::JOBSET_CONTROLLER;
 
-/// One pass. `plan` is overwritten; its buffers are reused.
+/// Computes the plan of one pass. `plan` is overwritten; its buffers are reused.
 pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {
     reconcile_counted(view, &Tally::of(&view.basis(), view.jobs), plan);
 }
 
-/// The same by somebody who has counted the Jobs of the view.
+/// Like `reconcile`, for a caller that has already counted the Jobs of the view.
 pub fn reconcile_counted(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) {
     plan.clear();
     buckets::copy_status(&mut plan.status, view.status);
@@ -24,7 +24,7 @@ pub fn reconcile_counted(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) 
         return;
     }
     if let Err(error) = pass(view, tally, plan) {
-        // REC-13: commands sent so far stay sent; nothing of the status survives.
+        // REC-13: requests sent so far remain; status changes are discarded.
         plan.error = Some(error);
         plan.status_dirty = false;
         plan.events.clear();
@@ -89,7 +89,7 @@ fn delete(view: &JobSetView<'_>, plan: &mut Plan, bucket: Bucket, rule: &'static
     }
 }
 
-/// REC-9: sums over all replicatedJobs, so succeeded Jobs of one may stand for others only by number (C-25).
+/// REC-9: compares totals over all replicatedJobs, so succeeded Jobs of one may compensate for others (C-25).
 fn all_jobs_ready(view: &JobSetView<'_>, plan: &Plan) -> bool {
     let specs = view.jobset.spec.replicated_jobs.iter();
     let wanted: u64 = specs.map(|r| u64::from(r.replicas)).sum();

@@ -1,16 +1,16 @@
-//! Which missing Jobs are created in this pass (CRE-1 to CRE-7, RS-1, RS-2).
+//! Missing Jobs that are created in this pass (CRE-1 to CRE-7, RS-1, RS-2).
 //!
-//! Must never create a Job whose name is taken, by whatever incarnation.
+//! Must never create a Job whose name is taken by any existing object.
 
 use super::buckets::jobs_of;
 use super::buckets::tally::Tally;
 use super::{CreateJob, JobSetView, Plan, conditions, depends_on, startup};
 use sim_api::spec::RestartStrategy;
 
-/// CRE-1 to CRE-7 over all replicatedJobs in spec order.
+/// Applies CRE-1 to CRE-7 to all replicatedJobs, in spec order.
 pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, tally: &Tally) {
     let specs = &view.jobset.spec.replicated_jobs;
-    // RS-2: nothing at all while an old Job exists, whichever replicatedJob it is of.
+    // RS-2: no Job is created while a Job of a previous attempt exists in any replicatedJob.
     let blocked = view.jobset.spec.strategy() == RestartStrategy::BlockingRecreate
         && tally.buckets.previous > 0;
     if blocked {

@@ -1,22 +1,23 @@
-//! When a JobSet is complete (SP-1, SP-2).
+//! The success policy: when a JobSet is complete (SP-1, SP-2).
 //!
-//! Must never be asked while a current Job is failed (REC-10).
+//! Must never be evaluated while a Job of the current attempt has failed (REC-10).
 
 use super::JobSetView;
 use super::buckets::{Bucket, in_bucket};
 use sim_api::spec::Operator;
 
-/// C-76: what the manager's recovered panic says when an update has removed the policy.
+/// C-76: error of the manager's recovered panic after an update removed the policy.
 const NO_POLICY: &str =
     "panic: runtime error: invalid memory address or nil pointer dereference [recovered]";
 
-/// SP-2. Asked only if some current Job is Complete: All over targets without replicas is then met (C-11).
+/// SP-2. Evaluated only if a Job of the current attempt is Complete: operator All with targets without replicas is
+/// then met (C-11).
 pub fn met(view: &JobSetView<'_>) -> Result<bool, String> {
     let (matched, needed) = tally(view)?;
     Ok(matched >= needed)
 }
 
-/// Complete Jobs of the targets, and how many are needed.
+/// Number of complete Jobs among the targets, and the required number.
 pub(super) fn tally(view: &JobSetView<'_>) -> Result<(u64, u64), String> {
     let spec = &view.jobset.spec;
     let policy = spec.success_policy.as_ref().ok_or(NO_POLICY)?;

@@ -1,11 +1,11 @@
-//! Suspends and resumes the Jobs seen at the start of the pass (SUS-1 to SUS-5).
+//! Suspends and resumes the Jobs present at the start of the pass (SUS-1 to SUS-5).
 //!
-//! Must never touch restarts (SUS-7) or wait for pods.
+//! Must never change restarts (SUS-7) or wait for pods.
 
 use super::buckets::{Bucket, Buckets, bucket, in_bucket, jobs_of};
 use super::{JobSetView, Plan, conditions, depends_on, startup};
 
-/// SUS-1: every active Job that is not suspended; the condition does not wait for the pods.
+/// SUS-1: suspends every active Job that is not suspended; the condition is set without waiting for the pods.
 pub fn suspend(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets) {
     let suspended: u32 = plan
         .status
@@ -23,7 +23,7 @@ pub fn suspend(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets) {
     }
 }
 
-/// SUS-4, SUS-5, SU-3: resumes what dependsOn and InOrder let through; a Job suspended by hand too (C-33).
+/// SUS-4, SUS-5, SU-3: resumes the Jobs that dependsOn and InOrder permit, including Jobs suspended by a user (C-33).
 pub fn resume(view: &JobSetView<'_>, plan: &mut Plan) {
     let specs = &view.jobset.spec.replicated_jobs;
     let in_order = startup::in_order(view);

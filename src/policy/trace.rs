@@ -1,7 +1,7 @@
-//! The decision log: what one pass saw, tried and did, put into words that a report can print.
+//! The decision-log entry of one pass: its input, the evaluated rules and its actions, as text for reports.
 //!
-//! Made after the pass from the same view and its plan, with the same questions (`failure::choose`, `success::tally`,
-//! `depends_on::progress`). Must never decide anything, and costs nothing unless somebody asks for it.
+//! Created after the pass from the same view and its plan, with the same functions (`failure::choose`,
+//! `success::tally`, `depends_on::progress`). Must never decide anything; has no cost unless requested.
 
 pub(crate) mod failure;
 pub(crate) mod job;
@@ -15,7 +15,7 @@ use sim_base::Duration;
 
 pub use job::{pod, sync};
 
-/// What the pass decided, and why. `None`: nothing. `object`: `namespace/name`.
+/// The decisions of the pass and their reasons; `None` if there are none. `object` is `namespace/name`.
 pub fn pass(view: &JobSetView<'_>, plan: &Plan, object: &str) -> Option<JobSetPass> {
     if !decided(plan) {
         return None;
@@ -42,7 +42,7 @@ pub fn pass(view: &JobSetView<'_>, plan: &Plan, object: &str) -> Option<JobSetPa
     Some(trace)
 }
 
-/// Something is written, created, deleted, suspended or resumed, or the pass failed.
+/// Returns true if anything is written, created, deleted, suspended or resumed, or the pass failed.
 fn decided(plan: &Plan) -> bool {
     let lists = [&plan.delete, &plan.suspend, &plan.resume, &plan.patch];
     plan.status_dirty
@@ -53,7 +53,7 @@ fn decided(plan: &Plan) -> bool {
         || lists.iter().any(|l| !l.is_empty())
 }
 
-/// Which policies were asked, in the order of the pass (REC-7 to REC-12).
+/// The evaluated policies, in the order of the pass (REC-7 to REC-12).
 fn reasons(view: &JobSetView<'_>, plan: &Plan, trace: &mut JobSetPass) {
     if conditions::terminal(view.status).is_some() {
         trace.ttl = ttl_of(view);
@@ -118,7 +118,7 @@ fn requests(view: &JobSetView<'_>, plan: &Plan) -> Requests {
     }
 }
 
-/// Fields of the status that differ, except the two counters of restarts and the conditions.
+/// Changed fields of the status, except the two restart counters and the conditions.
 fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<Change> {
     let (old, new) = (view.status, &plan.status);
     let mut out = Vec::new();
@@ -213,7 +213,7 @@ fn success_of(view: &JobSetView<'_>) -> Option<SuccessTrace> {
     })
 }
 
-/// Dependencies that hold back Jobs which are missing or suspended.
+/// Dependencies that delay missing or suspended Jobs.
 fn dependencies(view: &JobSetView<'_>, plan: &Plan) -> Vec<DependencyTrace> {
     let specs = &view.jobset.spec.replicated_jobs;
     let statuses = &plan.status.replicated_jobs;
@@ -272,7 +272,7 @@ fn restart(view: &JobSetView<'_>, previous: u32) -> Option<RestartTrace> {
     })
 }
 
-/// Which row of the truth table decided, as the plan says; the numbers behind it.
+/// The deciding row of the truth table and its inputs.
 fn in_place_of(view: &JobSetView<'_>, plan: &Plan) -> Option<InPlaceTrace> {
     let spec = &view.jobset.spec;
     let active = spec.strategy() == RestartStrategy::InPlaceRestart && view.gates.in_place_restart;

@@ -1,6 +1,6 @@
-//! What a policy may see: borrowed snapshots of a controller's cache, cheap to build by hand in a test.
+//! The inputs of policies: borrowed snapshots of a controller's cache, easy to construct in tests.
 //!
-//! No clock to ask, no randomness, no names of pods: `now` is data.
+//! Contain no clock, random numbers or pod names: `now` is data.
 
 use super::job::backoff::BackoffRecord;
 use crate::kinds::JobSetConditionType;
@@ -8,23 +8,23 @@ use sim_api::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
 use sim_base::*;
 use std::borrow::Cow;
 
-/// All that one pass over one JobSet may know.
+/// The inputs of one pass over one JobSet.
 pub struct JobSetView<'a> {
     pub jobset: &'a JobSet,
-    /// May differ from the manifest after suspend and resume.
+    /// The current value; may differ from the manifest after suspend and resume.
     pub suspended: bool,
     pub deleting: bool,
     pub status: &'a JobSetStatus,
-    /// The Jobs this JobSet owns and the controller's cache holds, in slot order (replicatedJob, index).
+    /// The Jobs that this JobSet owns according to the controller's cache, in slot order (replicatedJob, index).
     pub jobs: &'a [JobView],
     pub gates: FeatureGates,
     pub now: Time,
-    /// Whether the headless Service exists in the cache.
+    /// True if the headless Service exists in the cache.
     pub service_exists: bool,
-    /// Only with strategy InPlaceRestart and its gate: one aggregate over the associated pods.
+    /// An aggregate over the JobSet's pods; only with strategy InPlaceRestart and its feature gate.
     pub in_place: Option<InPlaceView>,
     pub ties: TieBreak,
-    /// Job name of (replicatedJob position, index); for messages.
+    /// Returns the Job name of (replicatedJob position, index), for messages.
     pub job_name: &'a dyn Fn(u32, u32) -> String,
 }
 
@@ -38,19 +38,19 @@ impl JobSetView<'_> {
     }
 }
 
-/// A child Job as the JobSet controller's cache shows it.
+/// A child Job in the JobSet controller's cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobView {
     /// Position of the replicatedJob in the spec.
     pub rj: u32,
     pub index: u32,
-    /// Label restart-attempt; `None`: missing or not an integer (REC-5.1).
+    /// Label restart-attempt; `None` if missing or not an integer (REC-5.1).
     pub restart_attempt: Option<u32>,
-    /// Label job-restart-attempt (gate RestartJob); `None`: missing, which is only logged.
+    /// Label job-restart-attempt (feature gate RestartJob); `None` if missing, which is only logged.
     pub job_restart_attempt: Option<u32>,
-    /// REC-5.3: the first label that gate RestartJob needs and cannot use.
+    /// REC-5.3: the first invalid label among those that the feature gate RestartJob requires.
     pub unusable_label: Option<&'static str>,
-    /// As stored, defaults filled in.
+    /// As stored, with defaults.
     pub parallelism: Option<u32>,
     pub completions: Option<u32>,
     pub deleting: bool,
@@ -58,7 +58,7 @@ pub struct JobView {
     pub active: u32,
     pub ready: u32,
     pub succeeded: u32,
-    /// The first of Complete or Failed that is True.
+    /// The first condition of Complete and Failed that is True.
     pub finished: Option<FinishedView>,
 }
 
@@ -71,15 +71,15 @@ pub struct FinishedView {
     pub at: Time,
 }
 
-/// IPR-1…IPR-6: what the reconciler computes from the pods of the JobSet.
+/// IPR-1…IPR-6: aggregate that the reconciler computes from the pods of the JobSet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct InPlaceView {
     /// Largest container restart count over all pods.
     pub max_container_restarts: u32,
-    /// Pods that are not Failed and carry the attempt annotation.
+    /// Number of pods that are not Failed and have the attempt annotation.
     pub attempts: u32,
-    /// Smallest and largest attempt among them; `None` if there are none.
-    /// `None` although `attempts` > 0: one of the annotations is not a non-negative integer (IPR-3).
+    /// Smallest and largest attempt among these pods; `None` if there are none. If `None` although `attempts` > 0, an
+    /// annotation is not a non-negative integer (IPR-3).
     pub min_attempt: Option<u32>,
     pub max_attempt: Option<u32>,
 }
@@ -91,14 +91,15 @@ pub struct JobSetStatus {
     pub restarts_count_towards_max: u32,
     pub terminal_state: Option<TerminalState>,
     pub conditions: Vec<Condition>,
-    /// In spec order; sorted by name, descending, only when shown (ST-5).
+    /// In spec order; sorted by name, descending, only for output (ST-5).
     pub replicated_jobs: Vec<RjStatus>,
     pub current_in_place_restart_attempt: Option<u32>,
     pub previous_in_place_restart_attempt: Option<u32>,
 }
 
 impl JobSetStatus {
-    /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the gate REC-6 dropped the latter.
+    /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the feature gate REC-6 drops the
+    /// latter.
     pub fn budget_used(&self) -> i64 {
         let of_jobs = self.replicated_jobs.iter();
         let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
@@ -117,9 +118,9 @@ pub enum TerminalState {
 pub struct Condition {
     pub kind: JobSetConditionType,
     pub status: bool,
-    /// Not one of upstream's own only where somebody else wrote it.
+    /// Borrowed for upstream's own reasons; owned if another client wrote it.
     pub reason: Cow<'static, str>,
-    /// For `FailurePolicy_<rule name>`: the part after the underscore; else empty.
+    /// For `FailurePolicy_<rule name>`, the part after the underscore; otherwise empty.
     pub reason_suffix: String,
     pub message: String,
     pub last_transition: Time,
@@ -131,7 +132,7 @@ impl Condition {
     }
 }
 
-/// ST-5…ST-7 for one replicatedJob.
+/// Status of one replicatedJob (ST-5 to ST-7).
 #[derive(Clone, Debug, Default)]
 pub struct RjStatus {
     pub ready: u32,
@@ -139,15 +140,16 @@ pub struct RjStatus {
     pub failed: u32,
     pub active: u32,
     pub suspended: u32,
-    /// Empty until the first RestartJob* of this replicatedJob.
+    /// Empty until the first RestartJob* action of this replicatedJob.
     pub job_restarts: Vec<u32>,
     pub job_restarts_count_towards_max: Vec<u32>,
 }
 
 impl RjStatus {
-    /// ST-6, ST-7 are the same.
+    /// Returns true if ST-6 and ST-7 are equal.
     pub fn counts_like(&self, other: &RjStatus) -> bool {
-        // Nearly always there are none, and comparing no bytes is slow: 100 ns where nothing is mapped.
+        // Usually empty; the check for emptiness avoids a comparison of zero bytes, which takes 100 ns on unmapped
+        // memory.
         let same = |a: &[u32], b: &[u32]| a.len() == b.len() && (a.is_empty() || a == b);
         same(&self.job_restarts, &other.job_restarts)
             && same(
@@ -164,7 +166,7 @@ impl PartialEq for RjStatus {
     }
 }
 
-/// One sync of one Job by the Job controller (kubernetes.md 1.3), counted from its cache.
+/// The inputs of one Job sync (kubernetes.md 1.3), counted from the Job controller's cache.
 pub struct JobSyncView<'a> {
     pub spec: &'a JobSpec,
     pub version: Version,
@@ -174,25 +176,25 @@ pub struct JobSyncView<'a> {
     pub start_time: Option<Time>,
     /// Reason and message of an existing FailureTarget=True.
     pub failure_target: Option<(Cow<'static, str>, &'a str)>,
-    /// The same of SuccessCriteriaMet=True.
+    /// Reason and message of an existing SuccessCriteriaMet=True.
     pub success_criteria_met: Option<(Cow<'static, str>, &'a str)>,
-    /// Pods not terminal and without deletionTimestamp.
+    /// Pods that are not terminal and have no deletionTimestamp.
     pub active: u32,
-    /// Active pods of an index that does not exist (any more), or that has another active pod.
+    /// Active pods whose index does not exist or has another active pod.
     pub misplaced: u32,
-    /// Pods with deletionTimestamp whose phase is not terminal.
+    /// Pods with a deletionTimestamp that are not terminal.
     pub terminating: u32,
-    /// Distinct indexes (or pods) that succeeded.
+    /// Number of distinct indexes (or pods) that succeeded.
     pub succeeded: u32,
-    /// Those indexes, ascending; empty unless a successPolicy asks for them.
+    /// These indexes, ascending; empty unless a successPolicy requires them.
     pub succeeded_indexes: &'a [u32],
-    /// Pods that count as failed against backoffLimit: status.failed + uncounted + newly seen, without ignored ones.
+    /// Failed pods that count towards backoffLimit: status.failed + uncounted + new, without ignored ones.
     pub failed: u32,
-    /// Sum of container restart counts of active pods (restartPolicy OnFailure).
+    /// Total container restarts of active pods (restartPolicy OnFailure).
     pub container_restarts: u32,
-    /// Indexes beyond backoffLimitPerIndex or hit by FailIndex.
+    /// Number of indexes that exceeded backoffLimitPerIndex or matched FailIndex.
     pub failed_indexes: u32,
-    /// Of those, indexes that succeeded too: a pod that a user deleted exits 0 after its replacement has failed.
+    /// Failed indexes that also succeeded: a pod deleted by a user exits with 0 after its replacement has failed.
     pub failed_and_succeeded: u32,
     /// Message of the first podFailurePolicy FailJob match.
     pub fail_job_message: Option<&'a str>,
@@ -200,7 +202,8 @@ pub struct JobSyncView<'a> {
     pub backoff: BackoffRecord,
 }
 
-/// What a Job's bucket depends on beside itself: the spec, the restart counters stored when the pass began, the gates.
+/// The inputs of a Job's bucket besides the Job: the spec, the restart counters stored at the start of the pass, the
+/// feature gates.
 pub struct Basis<'a> {
     pub jobset: &'a JobSet,
     pub status: &'a JobSetStatus,

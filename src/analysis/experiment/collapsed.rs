@@ -1,4 +1,4 @@
-//! Replications of the collapsed level, in the form of every other level; and how near both levels are to each other.
+//! Replications of the reduced model, in the form used for all levels.
 
 use super::replication::{BriefRestart, ReplicatedJobSet, Replication};
 use super::stop::StopFlag;
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a scenario is not played collapsed.
+/// The reason why a scenario is not simulated with the reduced model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotCollapsed {
-    /// What it has that is not modelled.
+    /// Unsupported features of the scenario.
     Refused(Vec<String>),
-    /// What cannot exist or be placed.
+    /// The scenario cannot be run.
     CannotRun(CannotRun),
-    /// It was stopped while it was measured.
+    /// The measurement was stopped.
     Stopped,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for NotCollapsed {
 
 impl std::error::Error for NotCollapsed {}
 
-/// A scenario at the collapsed level, measured.
+/// A measured scenario, ready for the reduced model.
 #[derive(Clone)]
 pub struct Collapsed {
     measured: Arc<Measured>,
@@ -54,12 +54,12 @@ impl fmt::Debug for Collapsed {
 }
 
 impl Collapsed {
-    /// Measures what faults do to the scenario, unless it has something that is not modelled.
+    /// Measures the effects of faults in the scenario. Fails if a feature is unsupported.
     pub fn of(scenario: &Scenario) -> Result<Collapsed, NotCollapsed> {
         Collapsed::of_until(scenario, &StopFlag::new())
     }
 
-    /// The same, unless `stop` is raised before it is done.
+    /// Like `measure`, but stops early if `stop` is raised.
     pub fn of_until(scenario: &Scenario, stop: &StopFlag) -> Result<Collapsed, NotCollapsed> {
         let why = why_not(scenario);
         if !why.is_empty() {
@@ -76,22 +76,22 @@ impl Collapsed {
         })
     }
 
-    /// What is played.
+    /// The simulated scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// What was measured.
+    /// The measurements.
     pub fn measured(&self) -> &Measured {
         &self.measured
     }
 
-    /// Ready to play replications one after another.
+    /// Creates a runner of replications.
     pub fn player(&self) -> CollapsedPlayer<'_> {
         CollapsedPlayer::new(&self.measured)
     }
 
-    /// What is kept of a replication.
+    /// Converts the outcome of a replication.
     pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> Replication {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
         let latency = Latency::of(each.iter().filter_map(BriefRestart::latency));
@@ -125,17 +125,17 @@ impl Collapsed {
         }
     }
 
-    /// The hash over what a replication left.
+    /// Hash over the outcome of a replication.
     pub fn digest(&self, outcome: &CollapsedOutcome) -> u64 {
         digest(outcome)
     }
 
-    /// With the same measurements, if all that they hang on is the same.
+    /// Reuses the measurements for another scenario, if everything they depend on is equal.
     pub fn with(&self, scenario: &Scenario) -> Option<Collapsed> {
         self.with_until(scenario, &StopFlag::new())
     }
 
-    /// The same, unless `stop` is raised before it is known.
+    /// Like `with`, but stops early if `stop` is raised.
     pub fn with_until(&self, scenario: &Scenario, stop: &StopFlag) -> Option<Collapsed> {
         if !why_not(scenario).is_empty() {
             return None;
@@ -147,7 +147,7 @@ impl Collapsed {
         })
     }
 
-    /// What each cause took: steps, and time until they were made again.
+    /// Steps lost and recovery time per cause.
     fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, Taken> {
         let processes = &self.scenario.fault_processes;
         let mut all: Vec<Option<Taken>> = vec![None; processes.len()];

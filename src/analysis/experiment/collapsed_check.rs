@@ -1,4 +1,4 @@
-//! Both levels on the same faults: what must be equal, and how near the rest is.
+//! Comparison of both levels with the same faults: the results that must be equal, and the differences of the others.
 
 use super::collapsed::Collapsed;
 use super::parallel::{NoRuns, each};
@@ -12,17 +12,17 @@ use sim_base::stats::Estimate;
 /// One replication at both levels.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// With every pod.
+    /// Result at pod level.
     pub pods: Replication,
-    /// Collapsed.
+    /// Result of the reduced model.
     pub collapsed: Replication,
-    /// Faults near the edge between two outcomes.
+    /// Number of faults close to the boundary between two outcomes.
     pub close_calls: u32,
-    /// By how much goodput may differ.
+    /// Error bound of goodput.
     pub bound: f64,
 }
 
-/// What one level tells of the one JobSet.
+/// Restart counts of the JobSet at one level.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// `status.restarts`.
@@ -34,7 +34,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Of a replication.
+    /// Extracts the counts from a replication.
     pub fn of(replication: &Replication) -> Counted {
         let jobset = &replication.jobsets[0];
         Counted {
@@ -50,12 +50,12 @@ fn goodput(replication: &Replication) -> Option<f64> {
 }
 
 impl Checked {
-    /// Both levels counted the same.
+    /// Returns true if both levels have the same counts.
     pub fn is_equal(&self) -> bool {
         Counted::of(&self.pods) == Counted::of(&self.collapsed)
     }
 
-    /// Goodput with every pod, and collapsed.
+    /// Goodput at pod level and in the reduced model.
     pub fn goodput(&self) -> (f64, f64) {
         (
             goodput(&self.pods).unwrap_or(0.0),
@@ -63,13 +63,13 @@ impl Checked {
         )
     }
 
-    /// Goodput differs by no more than the bound.
+    /// Returns true if goodput differs by at most the error bound.
     pub fn is_within_bound(&self) -> bool {
         let (pods, collapsed) = self.goodput();
         (pods - collapsed).abs() <= self.bound
     }
 
-    /// What it says of the collapsed level.
+    /// Evaluates the agreement of the levels.
     pub fn agreement(&self) -> Agreement {
         match (self.is_equal() && self.is_within_bound(), self.close_calls) {
             (true, _) => Agreement::Equal,
@@ -79,19 +79,19 @@ impl Checked {
     }
 }
 
-/// How both levels of a replication compare.
+/// Agreement of both levels in a replication.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// The same was counted, and goodput is within its bound.
+    /// The counts are equal, and goodput is within its error bound.
     Equal,
-    /// They differ, and a fault was so near an edge that they may.
+    /// The levels differ, and a boundary case explains it.
     Close,
-    /// They differ where they must not.
+    /// The levels differ without explanation.
     Different,
 }
 
 impl Agreement {
-    /// As tables write it.
+    /// Name used in tables.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::Equal => "equal",
@@ -107,19 +107,20 @@ impl Serialize for Agreement {
     }
 }
 
-/// Collapsed less with every pod, on average: faults near an edge may go either way, and have to even out.
+/// Reduced model − pod level, averaged over replications: boundary cases may go either way and have to cancel out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Differences {
-    /// Of `status.restarts`.
+    /// Difference of `status.restarts`.
     pub restarts: Estimate,
-    /// Of goodput.
+    /// Difference of goodput.
     pub goodput: Estimate,
-    /// Which of them does not even out: by more than a stated share of all restarts, by more than the bounds.
+    /// Quantities whose differences do not cancel out: they exceed the accepted share of restarts, or the error
+    /// bounds.
     pub uneven: Vec<&'static str>,
 }
 
 impl Differences {
-    /// Of replications, each with every pod and collapsed, and by how much goodput may differ; none of none.
+    /// Computes the differences of pairs (pod level, reduced model) and their error bounds; `None` without pairs.
     pub fn of(
         restarts: &[[f64; 2]],
         goodput: &[[f64; 2]],
@@ -142,13 +143,13 @@ impl Differences {
     }
 }
 
-/// Whether the whole interval is farther from nothing than that.
+/// Returns true if the whole interval is outside of the accepted range.
 fn is_beyond(difference: &Estimate, allowed: f64) -> bool {
     let [low, high] = difference.ci95;
     difference.n > 1 && (low > allowed || high < -allowed)
 }
 
-/// Plays so many replications at both levels; `done` is told how many are.
+/// Runs replications at both levels; `done` receives the number of completed ones.
 pub fn check_collapsed(
     collapsed: &Collapsed,
     (seed, n): (u64, u64),

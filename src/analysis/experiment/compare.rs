@@ -1,7 +1,7 @@
-//! Variants of a scenario under the same random numbers: each metric of each, and their paired differences.
+//! Variants of a scenario under common random numbers: the metrics of each, and their paired differences.
 //!
-//! A verdict is given only where the interval of the difference excludes zero. Runs that got stuck or were cut are
-//! counted apart: they have no number, and no quantile is of the others without saying so.
+//! A variant is ranked better only if the interval of the difference excludes zero. Blocked and censored runs are
+//! counted separately: they have no value, and quantiles of the others are reported with a warning.
 
 use super::metric::{Better, Measured, better, metrics, unnamed};
 use super::replication::Replication;
@@ -15,30 +15,30 @@ use sim_base::stats::{
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The name of the format of [`Comparison`].
+/// Schema name of [`Comparison`].
 pub const COMPARE_SCHEMA: &str = "jobset-sim/compare/v1";
 
-/// A variant that was played.
+/// A simulated variant.
 #[derive(Clone, Debug)]
 pub struct PlayedVariant {
-    /// Its name.
+    /// Name of the variant.
     pub name: String,
-    /// What differs from the scenario.
+    /// Changes relative to the scenario.
     pub changes: Vec<Change>,
     /// Names of its JobSets.
     pub jobsets: Vec<String>,
-    /// In the order of their numbers.
+    /// Replications in the order of their numbers.
     pub replications: Vec<Replication>,
 }
 
 /// One field that a variant changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The field.
+    /// Path of the field.
     pub path: String,
-    /// As it would be written in a file.
+    /// Value as written in a file.
     pub value: String,
-    /// What it was changed for, if nobody asked for it.
+    /// The reason, if the change was made automatically.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub because: String,
 }
@@ -47,43 +47,43 @@ pub struct Change {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The name of the format.
+    /// Schema name.
     pub schema: &'static str,
-    /// Of this program.
+    /// Version of the program.
     pub version: &'static str,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How much detail the replications have, if one is collapsed; a Fleet has no other.
+    /// Level of detail; `reduced` if any variant uses the reduced model. Not used for a Fleet.
     #[serde(skip_serializing_if = "is_pods")]
     pub level: Level,
-    /// The scenario itself first.
+    /// The variants; the scenario itself is first.
     pub variants: Vec<VariantEstimates>,
-    /// Every two variants, metric by metric: "b less a".
+    /// All pairs of variants and metrics, as "b − a".
     pub paired: Vec<PairedEstimate>,
-    /// What the runs of each variant warned of: what differs in numbers only is one.
+    /// Warnings of all variants' runs; warnings that differ only in numbers are merged.
     pub warnings: Vec<String>,
     /// Names of all metrics, in the order of reports.
     pub metrics: Vec<String>,
 }
 
-/// One variant over its replications.
+/// Estimates of one variant over its replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VariantEstimates {
-    /// Its name.
+    /// Name of the variant.
     pub name: String,
-    /// What differs from the scenario.
+    /// Changes relative to the scenario.
     pub changes: Vec<Change>,
-    /// How many were played.
+    /// Number of replications.
     pub replications: usize,
-    /// The hash over the digests of all of them, in their order.
+    /// Hash over the digests of all replications, in order.
     #[serde(serialize_with = "hexadecimal")]
     pub digest: u64,
-    /// Why they ended → replications.
+    /// End reason → number of replications.
     pub end_reasons: BTreeMap<&'static str, usize>,
-    /// Metric → what is known of it.
+    /// Metric → estimate.
     pub metrics: BTreeMap<String, MetricEstimate>,
 }
 
@@ -91,13 +91,13 @@ fn hexadecimal<S: Serializer>(digest: &u64, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&format_args!("{digest:016x}"))
 }
 
-/// One metric of one variant.
+/// Estimate of one metric of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MetricEstimate {
-    /// The arithmetic mean; null without any value, as are those below.
+    /// Arithmetic mean; null if there are no values, as for the fields below.
     pub mean: Option<f64>,
-    /// 95 % interval of the mean by Student's t.
+    /// 95 % confidence interval of the mean by Student's t.
     pub ci95: Option<[f64; 2]>,
     /// The 10th percentile.
     pub p10: Option<f64>,
@@ -105,23 +105,22 @@ pub struct MetricEstimate {
     pub p50: Option<f64>,
     /// The 90th percentile.
     pub p90: Option<f64>,
-    /// Replications with a value.
+    /// Number of replications with a value.
     pub n: usize,
-    /// 95 % intervals of the three quantiles, whatever the distribution; null for a bound that so few values do not
-    /// give.
+    /// Distribution-free 95 % confidence intervals of the three quantiles; null for bounds that require more values.
     #[serde(rename = "quantiles_ci95")]
     pub quantile_intervals: [[Option<f64>; 2]; 3],
-    /// Replications that got stuck before it was measured.
+    /// Number of replications that were blocked before the metric was defined.
     pub stuck: usize,
-    /// Replications that ended before it was measured.
+    /// Number of replications that ended before the metric was defined.
     pub cut: usize,
-    /// Replications in which there was nothing to measure.
+    /// Number of replications in which the metric does not exist.
     pub absent: usize,
-    /// What speaks against trusting it.
+    /// Reasons not to trust the estimate.
     pub weaknesses: Vec<Weakness>,
 }
 
-/// Two variants, one metric.
+/// Comparison of two variants in one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PairedEstimate {
@@ -129,34 +128,35 @@ pub struct PairedEstimate {
     pub a: String,
     /// The second variant.
     pub b: String,
-    /// Of what.
+    /// Name of the metric.
     pub metric: String,
-    /// Mean, interval and deviation of "b less a" over the replications in which both have a value.
+    /// Mean, interval and standard deviation of "b − a" over the replications in which both have a value.
     #[serde(flatten)]
     pub difference: Paired,
-    /// Which is better, if the interval says so.
+    /// The better variant, if the interval excludes zero.
     pub verdict: Verdict,
-    /// Which of two numbers is better.
+    /// Whether lower or higher values are better.
     pub better: Better,
-    /// About so many pairs would separate a difference of this mean; null if it is separated, or none would.
+    /// Approximate number of pairs required to separate a difference of this mean; null if it is already separated,
+    /// or no reasonable number suffices.
     pub needed: Option<usize>,
-    /// Replications in which only one of them has a value.
+    /// Number of replications in which only one of them has a value.
     pub unpaired: usize,
-    /// The chance of such signs without a difference.
+    /// p-value of the sign test.
     pub sign_p: f64,
-    /// The same by Wilcoxon's test; null if all differences are 0.
+    /// p-value of Wilcoxon's test; null if all differences are 0.
     pub wilcoxon_p: Option<f64>,
 }
 
-/// Which variant is better.
+/// The better of two variants.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
-    /// The first.
+    /// The first variant is better.
     A,
-    /// The second.
+    /// The second variant is better.
     B,
-    /// The interval contains zero.
+    /// Inconclusive: the interval contains zero.
     NotSeparated,
 }
 
@@ -164,7 +164,7 @@ fn is_pods(level: &Level) -> bool {
     *level == Level::Pods
 }
 
-/// That of all, or else the lower one.
+/// The common level of all variants, otherwise the reduced one.
 fn level(played: &[PlayedVariant]) -> Level {
     let mut all = played.iter().flat_map(|v| &v.replications);
     match all.any(|r| r.level == Level::Collapsed && r.outputs.is_empty()) {
@@ -174,7 +174,7 @@ fn level(played: &[PlayedVariant]) -> Level {
 }
 
 impl Comparison {
-    /// Of variants played under one seed, the scenario itself first.
+    /// Compares variants simulated under one seed; the scenario itself is first.
     pub fn of((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> Comparison {
         let tables: Vec<Table> = played.iter().map(Table::of).collect();
         let mut names: Vec<String> = Vec::new();
@@ -209,14 +209,14 @@ impl Comparison {
         }
     }
 
-    /// What is known of these two and this metric.
+    /// Returns the comparison of two variants in a metric.
     pub fn pair(&self, a: &str, b: &str, metric: &str) -> Option<&PairedEstimate> {
         let mut all = self.paired.iter();
         all.find(|p| p.a == a && p.b == b && p.metric == metric)
     }
 }
 
-/// The numbers of a variant: by metric, then by replication.
+/// Values of a variant by metric and replication.
 struct Table<'a> {
     variant: &'a PlayedVariant,
     names: Vec<String>,
@@ -276,7 +276,7 @@ impl<'a> Table<'a> {
 }
 
 impl MetricEstimate {
-    /// Of one number for each replication.
+    /// Computes the estimate from one value per replication.
     pub fn of(column: &[Measured]) -> MetricEstimate {
         let count = |what: Measured| column.iter().filter(|m| **m == what).count();
         let (stuck, cut) = (count(Measured::Stuck), count(Measured::Cut));
@@ -319,7 +319,7 @@ fn pair(a: &Table, b: &Table, metric: &str) -> Option<PairedEstimate> {
     };
     let (left, right): (Vec<u64>, Vec<u64>) = (numbers(a), numbers(b));
     for (number, measured) in left.iter().zip(first) {
-        // A replication that was interrupted is missing.
+        // Interrupted replications are missing.
         let Ok(at) = right.binary_search(number) else {
             continue;
         };
@@ -347,7 +347,7 @@ fn pair(a: &Table, b: &Table, metric: &str) -> Option<PairedEstimate> {
     })
 }
 
-/// `separated` is how the second lies to the first.
+/// `separated` is the order of the second variant relative to the first.
 fn verdict(separated: Option<Ordering>, better: Better) -> Verdict {
     match (separated, better) {
         (Some(Ordering::Less), Better::Lower) | (Some(Ordering::Greater), Better::Higher) => {

@@ -1,4 +1,4 @@
-//! Replications of which only the restarts that use up a limit are kept, with their causes.
+//! Replications that keep only the restarts counted towards a limit, with their causes.
 
 use super::collapsed::Collapsed;
 use super::parallel::{NoRuns, each};
@@ -20,37 +20,37 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Something of a limit of restarts was used up.
+/// Restarts that were counted towards a limit at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsedAt {
-    /// In seconds of virtual time.
+    /// Virtual time in seconds.
     pub at_s: f64,
-    /// How much of it.
+    /// Number of restarts.
     pub times: u32,
-    /// By what: a random fault by its name, any other cause by its kind.
+    /// The cause: a random fault by its name, any other cause by its kind.
     pub cause: Arc<str>,
 }
 
-/// One replication.
+/// The counted restarts of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountedRun {
-    /// Its number.
+    /// Number of the replication.
     pub replication: u64,
-    /// When it ended, in seconds.
+    /// End in seconds of virtual time.
     pub end_s: f64,
-    /// Whether the job's work was done.
+    /// True if the job completed its work.
     pub completed: bool,
-    /// How it ended before its time, if it did and its work was not done.
+    /// The reason of an early end without completed work.
     pub ended_otherwise: Option<&'static str>,
-    /// Why it never found nodes for all its pods, if it did not.
+    /// The reason why it never found nodes for all pods, if so.
     pub never_placed: Option<String>,
-    /// In the order of time.
+    /// Counted restarts in order of time.
     pub used: Vec<UsedAt>,
-    /// The hash over its records.
+    /// Hash over its records.
     pub digest: u64,
 }
 
-/// Plays these replications of a subject, for one of its JobSets.
+/// Runs replications of a subject and counts the restarts of one of its JobSets.
 pub fn count_restarts(
     (subject, jobset): (&Subject, usize),
     (seed, which): (u64, Range<u64>),
@@ -121,7 +121,7 @@ fn of_fleet(
     })
 }
 
-/// How a JobSet's run ended before its time, if its work was not done.
+/// The reason why a JobSet's run ended early without completed work.
 fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static str> {
     match (state, reason) {
         ("Completed", _) => None,
@@ -200,8 +200,8 @@ fn of_pods(
     })
 }
 
-/// Lifts the limit of a JobSet's restarts, and lets the subject run until then; what the limit was, and until when it
-/// runs. The error says why that would tell nothing.
+/// Removes the restart limit of a JobSet and extends the run to the horizon. Returns the previous limit and the end
+/// time, or an error if the result would be meaningless.
 pub fn without_limit(
     subject: &mut Subject,
     jobset: usize,
@@ -244,11 +244,11 @@ fn lift(
     Ok((Some(limit), scenario.stop.at))
 }
 
-/// Puts rules before the others that leave uncounted what Jobs blame on disruptions; in words, what that is. `None`:
-/// no Job of the JobSet tells disruptions from failures, so no rule can.
+/// Adds rules, before the others, that do not count restarts caused by disruptions; returns their description. `None`
+/// if no Job of the JobSet distinguishes disruptions from failures, so that no rule can.
 pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
     match subject {
-        // A rule changes what is counted: the collapsed level would have to be measured anew.
+        // A rule changes the counting, so the reduced model would have to be measured again.
         Subject::Fleet(_) | Subject::Collapsed(_) => None,
         Subject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
     }
@@ -269,7 +269,8 @@ fn maintenance_rule(scenario: &mut Scenario, jobset: usize) -> Option<&'static s
         return None;
     }
     let policy = spec.failure_policy.as_mut()?;
-    // Whatever a Job of that reason restarts now it restarts then; without a rule that is the JobSet (FP-5).
+    // Keeps the action of the existing rule for Jobs with that reason; without a rule it is a restart of the JobSet
+    // (FP-5).
     let of_reason = |rule: &&FailurePolicyRule| {
         let reasons = &rule.on_job_failure_reasons;
         reasons.is_empty() || reasons.iter().any(|reason| reason == POD_FAILURE_POLICY)

@@ -1,41 +1,43 @@
-//! How much a metric hangs on one value: two variants, the value smaller and larger, against the scenario itself.
+//! Sensitivity of a metric to one value: variants with a smaller and a larger value, compared with the scenario
+//! itself.
 
 use super::metric::{Measured, metrics};
 use super::replication::Replication;
 use serde::Serialize;
 use sim_base::stats::{Mean, Paired};
 
-/// What a metric changes by when a value changes by 1 %.
+/// Change of a metric per 1 % change of a value.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Derivative {
-    /// In the metric's unit.
+    /// Change in the metric's unit.
     pub per_percent: f64,
-    /// Student's 95 % interval; infinite from one replication.
+    /// Student's 95 % confidence interval; infinite for one replication.
     pub ci95: [f64; 2],
-    /// The same in percent of the metric.
+    /// Change in percent of the metric.
     pub elasticity: Option<f64>,
-    /// Replications in which all was measured.
+    /// Number of replications with all values.
     pub n: usize,
 }
 
 impl Derivative {
-    /// Whether the interval excludes zero; of one replication nobody can tell.
+    /// Returns true if the interval excludes zero; false for one replication.
     pub fn is_separated(&self) -> bool {
         let [low, high] = self.ci95;
         low > 0.0 || high < 0.0
     }
 }
 
-/// The replications of the value so much smaller and so much larger, in shares.
+/// Replications with the value changed by a share.
 pub struct Side<'r> {
-    /// By which share the value differs.
+    /// Relative change of the value.
     pub share: f64,
-    /// In the order of their numbers.
+    /// Replications in the order of their numbers.
     pub replications: &'r [Replication],
 }
 
-/// Of the metric over replications in which the scenario and both sides have it; `names` are those of the JobSets.
+/// Computes the derivative over replications in which the scenario and both sides have the metric; `names` are the
+/// names of the JobSets.
 pub fn derivative(
     base: &[Replication],
     (smaller, larger): (&Side<'_>, &Side<'_>),
@@ -60,14 +62,14 @@ pub fn derivative(
     })
 }
 
-/// A metric of one replication, if it has one.
+/// The metric of one replication, if it has one.
 pub fn value(replication: &Replication, names: &[String], metric: &str) -> Option<f64> {
     let mut all = metrics(replication, names).into_iter();
     all.find(|(name, _)| name == metric)
         .and_then(|(_, measured): (String, Measured)| measured.value())
 }
 
-/// What a reader asks about first: the first of these that replications have, of the first JobSet that has it.
+/// The most important metric: the first of these that the replications have, for the first JobSet that has it.
 pub fn headline(replications: &[Replication], names: &[String]) -> Option<String> {
     const FIRST: [&str; 5] = [
         "goodput",

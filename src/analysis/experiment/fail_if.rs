@@ -1,8 +1,8 @@
-//! The numbers of replications that `--fail-if` may name, and whether a condition holds of them.
+//! The names that `--fail-if` accepts for replications, and the evaluation of its conditions.
 //!
-//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` is of one variant or point of
-//! a sweep, a metric alone of any; a change is one against the first. Must never pass because there was nothing to
-//! measure.
+//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` refers to one variant or
+//! point of a sweep, a metric alone to any; a change is relative to the first. Must never pass because a metric has
+//! no value.
 
 use super::metric::{Better, Measured, better, metrics};
 use super::replication::Replication;
@@ -10,24 +10,24 @@ use sim_base::condition::Condition;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 
-/// What was measured of one variant; a run has one, without a name.
+/// The values of one variant; a run has one variant without a name.
 pub struct Group {
-    /// What a condition calls it: the variant, or the number of the point.
+    /// Name in conditions: the variant, or the number of the point.
     pub name: String,
-    /// What it is called where a condition holds.
+    /// Name in messages.
     pub title: String,
-    /// By metric: a value of each replication that names it.
+    /// By metric: the value of each replication that has it.
     values: BTreeMap<String, Vec<Measured>>,
 }
 
 impl Group {
-    /// Of replications, with the names of their JobSets.
+    /// Extracts the values from replications; `jobsets` are the names of their JobSets.
     pub fn of(name: &str, jobsets: &[String], replications: &[Replication]) -> Group {
         let rows = replications.iter().map(|r| metrics(r, jobsets));
         Group::from_values(name, name, rows.flatten())
     }
 
-    /// Of values by the name of their metric.
+    /// Creates a group from values by metric.
     pub fn from_values(
         name: &str,
         title: &str,
@@ -43,16 +43,16 @@ impl Group {
     }
 }
 
-/// A condition that holds, and of what.
+/// A met condition, and where it is met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// The variant; empty of a run.
+    /// The variant; empty for a run.
     pub variant: String,
-    /// The number, or its change.
+    /// The value, or its change.
     pub value: f64,
 }
 
-/// Where the condition holds; empty: nowhere.
+/// Evaluates a condition; returns all variants that meet it.
 pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String> {
     let (variant, metric) = condition
         .name
@@ -98,7 +98,7 @@ pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String
     Ok(held)
 }
 
-/// What of the sorted values is meant; `None`: their mean.
+/// Quantile of the sorted values; `None` for the mean.
 type Share = Option<f64>;
 
 fn share(over: &str) -> Option<Share> {
@@ -119,7 +119,7 @@ fn value(
     let Some(own) = group.values.get(metric) else {
         return Err(condition.unknown(group.values.keys().map(String::as_str)));
     };
-    // What got stuck, or was cut, has no number: it is as bad as can be.
+    // Blocked or censored runs have no value and count as the worst.
     let worst = match better(metric) {
         Better::Lower => f64::INFINITY,
         Better::Higher => f64::NEG_INFINITY,

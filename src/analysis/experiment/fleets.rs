@@ -1,4 +1,4 @@
-//! Several replications of a fleet: every output with its mean, interval and quantiles.
+//! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
 use super::parallel::{NoRuns, each};
 use super::replication::Replication;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The name of the format of [`FleetReplications`].
+/// Schema name of [`FleetReplications`].
 pub const SCHEMA: &str = "jobset-sim/fleet/v1";
 
-/// Plays these replications, and tells `done` how many are; those that `limits` stop are left out.
+/// Runs replications; `done` receives the number of completed ones. Those stopped by `limits` are omitted.
 pub fn replicate_fleet(
     fleet: &Fleet,
     (seed, which): (u64, Range<u64>),
@@ -33,7 +33,7 @@ pub fn replicate_fleet(
     })
 }
 
-/// A replication as `compare` takes it: every output, and where the nodes' time went.
+/// Converts a replication for `compare`: every output, and the node time by category.
 pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
     let hours = |c: Category| outcome.books.node_ns(c) as f64 / 3.6e12;
     let nodes = Category::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
@@ -58,36 +58,36 @@ pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetReplications {
-    /// The name of the format.
+    /// Schema name.
     pub schema: &'static str,
-    /// Of this program.
+    /// Version of the program.
     pub version: &'static str,
-    /// The fleet's name.
+    /// Name of the fleet.
     pub scenario: String,
-    /// The hash over the digests of all replications, in their order.
+    /// Hash over the digests of all replications, in order.
     pub digest: String,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How many were played.
+    /// Number of replications.
     pub replications: usize,
-    /// Why the jobs ended → replications.
+    /// End reason of the job → number of replications.
     pub ends: BTreeMap<&'static str, usize>,
-    /// By name, as they were written or set.
+    /// Parameters by name, as written or set.
     pub parameters: serde_json::Map<String, serde_json::Value>,
-    /// Name → estimate; hours as `_h`.
+    /// Name → estimate; hours have the suffix `_h`.
     pub outputs: serde_json::Map<String, serde_json::Value>,
     /// Category → node-hours; they sum to nodes × time.
     #[serde(rename = "nodeHours")]
     pub node_hours: BTreeMap<&'static str, Option<Estimate>>,
-    /// What these numbers do not tell.
+    /// Limitations of these numbers.
     pub warnings: Vec<String>,
-    /// The outputs in their order, for text.
+    /// The outputs in order, for text.
     #[serde(skip)]
     pub rows: Vec<(String, Estimate)>,
 }
 
 impl FleetReplications {
-    /// `all` in the order of the replications.
+    /// `all` contains the outcomes in the order of the replications.
     pub fn of(
         (fleet, parameters): (&Fleet, &[(String, serde_json::Value)]),
         seed: u64,

@@ -1,26 +1,26 @@
-//! What is compared: every number of a replication under a stable name, or why it has none.
+//! The metrics of a replication: every value under a stable name, or the reason why it has none.
 //!
-//! The one place that knows them. Names are paths of `summary.json`.
+//! The only place that defines them. Names are paths in `summary.json`.
 
 use super::replication::{ReplicatedJobSet, Replication};
 use crate::metrics::Ending;
 use sim_engine::record::{LedgerCategory, TrainingPhase};
 
-/// A number of one replication, or why there is none.
+/// The value of a metric in one replication, or why there is none.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Measured {
-    /// The number.
+    /// The value.
     Value(f64),
-    /// There was nothing to measure, such as no restart.
+    /// The metric does not exist, for example without a restart.
     Absent,
-    /// The run got stuck before it was measured.
+    /// The run was blocked before the metric was defined.
     Stuck,
-    /// The run ended before it was measured.
+    /// The run ended before the metric was defined.
     Cut,
 }
 
 impl Measured {
-    /// The number, if there is one.
+    /// The value, if there is one.
     pub fn value(self) -> Option<f64> {
         match self {
             Measured::Value(v) => Some(v),
@@ -29,17 +29,17 @@ impl Measured {
     }
 }
 
-/// Which of two numbers is the better one.
+/// Whether lower or higher values of a metric are better.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Better {
-    /// The lower one.
+    /// Lower values are better.
     Lower,
-    /// The higher one.
+    /// Higher values are better.
     Higher,
 }
 
-/// Of the metric of that name: of all that is measured only productive time and goodput should be high.
+/// The direction of a metric: higher is better only for productive time and goodput.
 pub fn better(metric: &str) -> Better {
     let last = metric.rsplit('.').next().unwrap_or(metric);
     let high = [
@@ -57,8 +57,8 @@ pub fn better(metric: &str) -> Better {
     }
 }
 
-/// All metrics of a replication, in the order of reports. `names` are those of its JobSets: with several, metrics of a
-/// JobSet begin with its name.
+/// All metrics of a replication, in the order of reports. `names` are the names of its JobSets: if there are several,
+/// metrics of a JobSet are prefixed with its name.
 pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Measured)> {
     if !replication.outputs.is_empty() {
         return of_fleet(replication);
@@ -91,7 +91,7 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
         "TimeLimit" => Measured::Cut,
         _ => Measured::Value(replication.end_s),
     };
-    // What a run that got stuck would have cost in the end, nobody knows.
+    // The final value for a blocked run is unknown.
     let in_the_end = |value: f64| match end {
         Measured::Stuck => Measured::Stuck,
         _ => Measured::Value(value),
@@ -114,16 +114,16 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
     all
 }
 
-/// What a cause took of a training job: it took nothing of one that never met it.
+/// Prefix of the loss per cause, which is zero in a run without that cause.
 const LOST_BY: &str = "lost_s.";
 const RECOVERY_BY: &str = "recovery_s.";
 
-/// Whether it is what one cause took, and not all of them.
+/// Returns true for a metric of a single cause.
 pub fn is_by_cause(metric: &str) -> bool {
     metric.contains(LOST_BY) || metric.contains(RECOVERY_BY)
 }
 
-/// A metric that a replication does not name.
+/// A metric that the replication does not contain.
 pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
     match is_by_cause(metric) && replication.end_reason != "Stuck" {
         true => Measured::Value(0.0),
@@ -131,7 +131,7 @@ pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
     }
 }
 
-/// How long a job takes that did not complete its work, nobody knows.
+/// The total time of an unfinished job is unknown.
 fn of_fleet(replication: &Replication) -> Vec<(String, Measured)> {
     let one = |(name, value): &(String, f64)| {
         let measured = match (name.as_str(), replication.end_reason) {
@@ -145,7 +145,7 @@ fn of_fleet(replication: &Replication) -> Vec<(String, Measured)> {
 }
 
 fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Measured); 6] {
-    // The restarts that ended are not those of the run, if one of them did not.
+    // If a restart is unfinished, the finished ones do not represent the run.
     let unfinished = jobset.each.iter().any(|r| r.ending == Ending::Unfinished);
     let latency = |value: Option<f64>| match value {
         _ if unfinished && end_reason == "Stuck" => Measured::Stuck,
@@ -168,7 +168,7 @@ fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Mea
     ]
 }
 
-/// What is told of a training job, if the JobSet has one.
+/// Metrics of the training job, if the JobSet has one.
 fn of_training(
     jobset: &ReplicatedJobSet,
     end_reason: &str,

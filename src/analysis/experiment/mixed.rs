@@ -1,4 +1,5 @@
-//! Collapsed runs with numbers of several replications, and how much of something each of them had.
+//! Runs of the reduced model with random numbers of several replications, and the quantities for rare-event
+//! estimation.
 
 use super::collapsed::Collapsed;
 use crate::reduced::CollapsedPlayer;
@@ -6,23 +7,23 @@ use sim_base::Duration;
 use sim_base::random::Mixture;
 use sim_engine::record::TrainingPhase;
 
-/// Plays them one after another.
+/// Runs them one after another.
 pub struct MixedRuns<'c> {
     player: CollapsedPlayer<'c>,
     seed: u64,
 }
 
-/// What a run had.
+/// Quantities of a run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Had {
-    /// Restarts that count towards the limit.
+    /// Number of restarts that count towards the limit.
     pub counted: u32,
-    /// Time of its job that was no work that counts.
+    /// Time of the job without productive work.
     pub lost: Duration,
 }
 
 impl<'c> MixedRuns<'c> {
-    /// Of a scenario that was measured.
+    /// Creates a runner for a measured scenario.
     pub fn new(collapsed: &'c Collapsed, seed: u64) -> MixedRuns<'c> {
         MixedRuns {
             player: collapsed.player(),
@@ -30,7 +31,7 @@ impl<'c> MixedRuns<'c> {
         }
     }
 
-    /// The run with these numbers.
+    /// Runs with these random numbers.
     pub fn run(&mut self, numbers: Mixture) -> Had {
         let outcome = self.player.run_mixed(self.seed, numbers);
         let spent = &outcome.training.spent_ns;

@@ -1,6 +1,6 @@
-//! Runs put together: one run with its folds, many replications in parallel, and what they say together.
+//! Experiments: one run with its folds, replications in parallel, and their aggregation.
 //!
-//! Must never print, and never know a command line: `cli` and the façade call it alike.
+//! Must never print or depend on the command line: used by `cli` and by the façade.
 
 #![deny(missing_docs)]
 

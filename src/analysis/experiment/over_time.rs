@@ -1,32 +1,32 @@
-//! Variants over time: the fan of their goodput, how much of it they are at work, and how long single restarts take.
+//! Variants over time: quantiles of goodput, utilization, and the durations of single restarts.
 
 use super::PlayedVariant;
 use crate::metrics::timeline::Timeline;
 use sim_base::Duration;
 use sim_base::stats::quantile;
 
-/// Quantiles of a fan, ascending; the median is in the middle.
+/// Quantiles over replications, ascending; the median is in the middle.
 pub const FAN: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
-/// Instants of a fan: more than a chart can show apart are of no use.
+/// Number of instants; more would not be visible in a chart.
 const INSTANTS: u32 = 200;
-/// Pieces of time over which a share is taken.
+/// Number of time intervals for which a utilization is computed.
 const PIECES: u32 = 60;
 
-/// A training job of one variant over time, over all replications in which it started.
+/// Training job of one variant over time, over all replications in which it started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverTime {
-    /// Of the variant.
+    /// Name of the variant.
     pub name: String,
-    /// Replications in which it started.
+    /// Number of replications in which it started.
     pub replications: usize,
-    /// Seconds since the first start, and the quantiles `FAN` of goodput until then.
+    /// Seconds since the first start, and the quantiles `FAN` of the goodput so far.
     pub goodput: Vec<(f64, [f64; FAN.len()])>,
-    /// The middles of equal pieces of time in seconds since the first start, and the mean share of them at work.
+    /// Centers of the time intervals in seconds since the first start, and the mean share of time with steps.
     pub at_work: Vec<(f64, f64)>,
 }
 
-/// The first JobSet that trains, by name, and each variant's fan until its longest replication ends.
+/// The first training JobSet, by name, and each variant's quantiles until the end of its longest replication.
 pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let trains = |at: &usize| played.iter().any(|v| !timelines(v, *at).is_empty());
     let jobset = (0..played.first()?.jobsets.len()).find(trains)?;
@@ -71,7 +71,7 @@ fn fan(name: &str, own: &[&Timeline], longest: u64) -> OverTime {
     }
 }
 
-/// Seconds of every restart of all replications that came to its end, ascending, and how many did not.
+/// Durations of all finished restarts in seconds, ascending, and the number of unfinished ones.
 pub fn restart_times(variant: &PlayedVariant) -> (Vec<f64>, usize) {
     let jobsets = variant.replications.iter().flat_map(|r| &r.jobsets);
     let all: Vec<_> = jobsets.flat_map(|j| &j.each).map(|r| r.latency()).collect();

@@ -1,4 +1,4 @@
-//! Replications on several threads. Results are placed by their number, so threads change nothing.
+//! Parallel replications. Results are stored by number, so the number of threads has no influence on them.
 
 use super::player::Player;
 use super::stop::StopFlag;
@@ -8,12 +8,12 @@ use sim_engine::CannotRun;
 use std::fmt;
 use std::sync::Mutex;
 
-/// Why no replication was played.
+/// The reason why no replication was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRuns {
-    /// The operating system gave no threads, and why.
+    /// The operating system did not start threads; contains the reason.
     Threads(String),
-    /// What cannot exist or be placed.
+    /// The scenario cannot be run.
     Scenario(CannotRun),
 }
 
@@ -28,9 +28,9 @@ impl fmt::Display for NoRuns {
 
 impl std::error::Error for NoRuns {}
 
-/// Plays the replications 0 to `n` - 1, each thread with a player of its own that is used again; the results come
-/// in the order of the replications, without those that `play` gives none for. `threads` is 0 for as many as there are
-/// cores. No replication begins after `stop` was raised.
+/// Runs the replications 0 to `n` − 1. Each thread reuses one runner. Results are in the order of the replications,
+/// without those for which `play` returns `None`. With 0 `threads`, one thread per core is used. No replication
+/// starts after `stop` was raised.
 pub fn in_parallel<T: Send>(
     scenario: &Scenario,
     (n, threads): (u64, usize),
@@ -41,14 +41,14 @@ pub fn in_parallel<T: Send>(
     each(make, (n, threads), stop, play)
 }
 
-/// The same of anything that plays: `make` gives each thread one of its own.
+/// Like `in_parallel` for any kind of runner; `make` creates one per thread.
 pub fn each<S: Send, T: Send>(
     make: impl Fn() -> Result<S, CannotRun> + Sync + Send,
     (n, threads): (u64, usize),
     stop: &StopFlag,
     play: impl Fn(&mut S, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
-    // A player for each thread: rayon's own `map_init` makes one for each piece into which it splits the work.
+    // One runner per thread; rayon's `map_init` would create one for each part of the work.
     let idle = Mutex::new(Vec::new());
     let with_player = |i| {
         if stop.is_raised() {
@@ -67,7 +67,7 @@ pub fn each<S: Send, T: Send>(
         let all = (0..n).into_par_iter().map(with_player);
         all.filter_map(Result::transpose).collect()
     };
-    // A browser gives one thread, with which rayon's pool of everybody makes do.
+    // A browser provides one thread, for which rayon's global pool is sufficient.
     if cfg!(target_os = "wasi") {
         return all();
     }

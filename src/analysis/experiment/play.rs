@@ -1,24 +1,24 @@
-//! One run with everything that is folded from its records.
+//! One run with the results of all folds over its records.
 
 use crate::metrics::{Folded, Folds, RunView};
 use sim_api::spec::Scenario;
 use sim_engine::Simulation;
 use sim_engine::record::{Names, RunOutcome, Sink};
 
-/// A finished run with what was folded from its records.
+/// A completed run with the results of the folds.
 pub struct Played {
-    /// What was played: random faults are in its script.
+    /// The simulated scenario; random faults are in its script.
     pub scenario: Scenario,
-    /// What the ids and texts of its records mean.
+    /// Names of the ids and texts in its records.
     pub names: Names,
-    /// What the run left.
+    /// Outcome of the run.
     pub outcome: RunOutcome,
-    /// What the folds left.
+    /// Results of the folds.
     pub folded: Folded,
 }
 
 impl Played {
-    /// Everything known about it; `seed` is the one it was played with.
+    /// Combines all data about the run; `seed` is the seed of the run.
     pub fn view<'a>(&'a self, seed: u64, not_modelled: &'a [String]) -> RunView<'a> {
         RunView {
             scenario: &self.scenario,
@@ -31,7 +31,7 @@ impl Played {
     }
 }
 
-/// Plays one replication; the records go to the folds and to `more`, which comes back.
+/// Runs one replication. Records are passed to the folds and to `more`, which is returned.
 pub fn play<S: Sink>(
     simulation: &mut Simulation,
     (seed, replication): (u64, u64),

@@ -1,18 +1,18 @@
-//! What plays the replications of one scenario: random faults are drawn for each of them.
+//! Runs replications of one scenario; random faults are drawn for each of them.
 
 use sim_api::spec::Scenario;
 use sim_engine::faults;
 use sim_engine::{CannotRun, Simulation};
 
-/// A scenario ready to be played, as often as wanted.
+/// A scenario prepared to be run any number of times.
 pub struct Player {
     scenario: Scenario,
-    /// With random faults: of the last replication.
+    /// With random faults, that of the last replication.
     simulation: Simulation,
 }
 
 impl Player {
-    /// Refuses what cannot exist or be placed, whatever the faults are.
+    /// Fails if a part of the scenario cannot exist or be placed, whatever the faults.
     pub fn new(scenario: &Scenario) -> Result<Player, CannotRun> {
         Ok(Player {
             scenario: scenario.clone(),
@@ -20,7 +20,7 @@ impl Player {
         })
     }
 
-    /// The simulation of one replication, whose script holds the random faults.
+    /// The simulation of one replication, with the random faults in its script.
     pub fn simulation(&mut self, seed: u64, replication: u64) -> &mut Simulation {
         if !self.scenario.fault_processes.is_empty() {
             let drawn = faults::drawn(&self.scenario, seed, replication);

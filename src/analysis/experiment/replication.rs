@@ -1,4 +1,4 @@
-//! One replication: played with every pod, and what is kept of it, whatever its level.
+//! The result of one replication, for every level of detail, and the simulation at pod level.
 
 use super::player::Player;
 use super::stop::{Limited, Limits};
@@ -11,10 +11,10 @@ use sim_base::*;
 use sim_engine::record::EndReason;
 use std::collections::BTreeMap;
 
-/// More restarts than this are not told apart.
+/// Maximum number of restarts kept individually.
 pub(super) const EACH: usize = 20;
 
-/// Plays one replication, and keeps what `Replications` needs; nothing if `limits` stopped it.
+/// Runs one replication; `None` if `limits` stopped it.
 pub(super) fn replication(
     player: &mut Player,
     (seed, i): (u64, u64),
@@ -28,7 +28,7 @@ pub(super) fn replication(
     if outcome.end_reason == EndReason::Stopped {
         return None;
     }
-    // Nothing is kept of the run, so nothing is copied as `play` does.
+    // Unlike `play`, nothing of the run is copied.
     let folded = sink.0.finish(&outcome, simulation.names());
     let one = RunView {
         scenario: simulation.scenario(),
@@ -41,38 +41,38 @@ pub(super) fn replication(
     Some(Replication::of(&one, i))
 }
 
-/// What is kept of one replication.
+/// The result of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
-    /// Its number.
+    /// Number of the replication.
     pub replication: u64,
-    /// How much detail it has.
+    /// Level of detail.
     pub level: Level,
-    /// The hash over its records.
+    /// Hash over its records.
     pub digest: u64,
-    /// When it ended, in seconds of virtual time.
+    /// End in seconds of virtual time.
     pub end_s: f64,
-    /// Why it ended.
+    /// End reason.
     pub end_reason: &'static str,
-    /// In the order of the scenario.
+    /// JobSets in the order of the scenario.
     pub jobsets: Vec<ReplicatedJobSet>,
     /// Accelerator-seconds per category.
     pub ledger_s: BTreeMap<&'static str, f64>,
-    /// Of installed accelerator-time, steps that count; where JobSets train.
+    /// Productive steps ÷ installed accelerator-time; if JobSets train.
     pub fleet_goodput: Option<f64>,
-    /// What the accelerators cost, in the topology's currency.
+    /// Cost of the accelerators in the topology's currency.
     pub cost: f64,
-    /// The same per category.
+    /// Cost per category.
     pub cost_by_category: BTreeMap<&'static str, f64>,
-    /// Of a fleet all that is told, by name; else nothing.
+    /// Outputs of a fleet by name; otherwise empty.
     pub outputs: Vec<(String, f64)>,
-    /// What the run warned of.
+    /// Warnings of the run.
     pub warnings: Vec<String>,
-    /// Which JobSet never found nodes for all its pods, and why.
+    /// The JobSet that never found nodes for all pods, and the reason.
     pub never_placed: Option<String>,
 }
 
-/// Why nothing was placed, where it was so in every replication; of each why not, if it was not.
+/// The reason why nothing was placed, if this is the case in all replications.
 pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
     let why = of.next()??;
     let never = of.all(|why| why.is_some());
@@ -88,37 +88,37 @@ pub struct ReplicatedJobSet {
     pub restarts: u32,
     /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
-    /// The median over its restarts.
+    /// Median over its restarts.
     pub latency_p50_s: Option<f64>,
-    /// The 95th percentile over its restarts.
+    /// 95th percentile over its restarts.
     pub latency_p95_s: Option<f64>,
-    /// The longest of its restarts.
+    /// Longest of its restarts.
     pub latency_max_s: Option<f64>,
-    /// Its training job, if it has one.
+    /// Its training job, if any.
     pub training: Option<TrainingSummary>,
-    /// How far that was at any time.
+    /// Progress of the training job over time.
     pub timeline: Option<Timeline>,
-    /// What interruptions took of that, by their cause.
+    /// Loss of the training job by cause of interruption.
     pub taken: BTreeMap<String, Taken>,
-    /// In the order of their start.
+    /// Restarts in the order of their start.
     pub each: Vec<BriefRestart>,
 }
 
-/// As much of a restart as thousands of replications keep.
+/// The part of a restart kept for thousands of replications.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefRestart {
-    /// When it began.
+    /// Start of the restart.
     pub start: Time,
-    /// All ready again; else when the JobSet or the run ended.
+    /// Readiness of all pods; otherwise the end of the JobSet or of the run.
     pub end: Time,
-    /// How it ended.
+    /// How the restart ended.
     pub ending: Ending,
-    /// What each phase took, of the first ones that have any.
+    /// Duration of each phase, for the first restarts only.
     pub(super) phases: Option<Box<[Duration; Phase::COUNT]>>,
 }
 
 impl BriefRestart {
-    /// Of one without pods.
+    /// Creates a restart without phases, as in models without pods.
     pub fn new((start, end): (Time, Time), ending: Ending) -> BriefRestart {
         BriefRestart {
             start,
@@ -128,7 +128,7 @@ impl BriefRestart {
         }
     }
 
-    /// The nth of a run.
+    /// Extracts the `nth` restart of a run.
     fn of((nth, restart): (usize, &Restart)) -> BriefRestart {
         let has_phases = nth < EACH && restart.latency().is_some() && restart.reached().len() > 1;
         let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
@@ -138,14 +138,14 @@ impl BriefRestart {
         }
     }
 
-    /// From the fault to all ready; none if that was never reached.
+    /// Time from the fault to readiness of all pods; `None` if not reached.
     pub fn latency(&self) -> Option<Duration> {
         (self.ending == Ending::Ready).then(|| self.end.since(self.start))
     }
 }
 
 impl Replication {
-    /// What is kept of a run.
+    /// Extracts the result from a run.
     pub fn of(run: &RunView<'_>, replication: u64) -> Replication {
         let outcome = run.outcome;
         let jobset = |(i, o): (usize, &sim_engine::record::JobSetOutcome)| {

@@ -1,4 +1,4 @@
-//! Several replications of one scenario: every metric with its mean, interval and quantiles.
+//! Replications of one scenario: every metric with its mean, confidence interval and quantiles.
 
 use super::replication::{EACH, ReplicatedJobSet, Replication};
 use super::warned::warnings;
@@ -16,59 +16,59 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replications {
-    /// The name of the format.
+    /// Schema name.
     pub schema: &'static str,
-    /// Of this program.
+    /// Version of the program.
     pub version: &'static str,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// The hash over the digests of all replications, in their order.
+    /// Hash over the digests of all replications, in order.
     pub digest: String,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How many were played.
+    /// Number of replications.
     pub replications: usize,
-    /// How much detail they have.
+    /// Level of detail.
     pub level: Level,
-    /// When and why they ended.
+    /// Times and reasons of the ends.
     pub end: End,
-    /// In the order of the scenario.
+    /// JobSets in the order of the scenario.
     pub job_sets: Vec<JobSetEstimates>,
     /// Accelerator-seconds per category.
     pub ledger: BTreeMap<&'static str, Option<Estimate>>,
-    /// Of installed accelerator-time, steps that count; where JobSets train.
+    /// Productive steps ÷ installed accelerator-time; if JobSets train.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet_goodput: Option<Estimate>,
-    /// What the accelerators cost.
+    /// Cost of the accelerators.
     pub cost: Cost,
-    /// What the runs warned of: what differs in numbers only is one, with how many replications say it.
+    /// Warnings of the runs, with the number of replications; warnings that differ only in numbers are merged.
     pub warnings: Vec<String>,
-    /// Fields of the inputs that the API knows and the model ignores.
+    /// Fields of the inputs that the API accepts but the model ignores.
     pub not_modelled: Vec<String>,
 }
 
 /// How the replications ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct End {
-    /// Seconds of virtual time.
+    /// End in seconds of virtual time.
     pub t_s: Option<Estimate>,
-    /// Reason → replications that ended so.
+    /// End reason → number of replications.
     pub reasons: BTreeMap<&'static str, usize>,
 }
 
-/// What they cost.
+/// Cost over the replications.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cost {
-    /// Of the topology.
+    /// Currency of the topology.
     pub currency: String,
-    /// Over all categories of the ledger.
+    /// Total over all categories of the ledger.
     pub total: Option<Estimate>,
-    /// Of each.
+    /// Cost per category.
     #[serde(rename = "byCategory")]
     pub by_category: BTreeMap<&'static str, Option<Estimate>>,
 }
 
-/// One JobSet over the replications.
+/// Estimates of one JobSet over the replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetEstimates {
@@ -76,72 +76,72 @@ pub struct JobSetEstimates {
     pub name: String,
     /// `metadata.namespace`.
     pub namespace: String,
-    /// Terminal state → replications; the empty one is "still running".
+    /// Terminal state → number of replications; the empty state means unfinished.
     pub terminal_states: BTreeMap<&'static str, usize>,
     /// `status.restarts`.
     pub restarts: Option<Estimate>,
     /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: Option<Estimate>,
-    /// Of its training job; none without one.
+    /// Goodput of its training job, if any.
     pub goodput: Option<Estimate>,
-    /// The same by other definitions, and where its time went.
+    /// Further estimates of the training job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingEstimates>,
     /// Seconds from the fault until all pods were ready again.
     #[serde(rename = "restartLatency_s")]
     pub restart_latency: LatencyEstimates,
-    /// The nth restart over the replications that had one.
+    /// The nth restart, over the replications that had one.
     pub each_restart: Vec<RestartEstimates>,
 }
 
-/// A training job over the replications.
+/// Estimates of a training job over the replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrainingEstimates {
-    /// Replications in which all of its work was done.
+    /// Number of replications that completed all work.
     pub done: usize,
-    /// As of one run.
+    /// Effective training time ratio, defined as for a single run.
     pub ettr: Option<Estimate>,
-    /// As of one run.
+    /// Job uptime, defined as for a single run.
     pub job_uptime: Option<Estimate>,
-    /// How often it was interrupted.
+    /// Number of interruptions.
     pub interruptions: Option<Estimate>,
     /// Seconds by phase.
     #[serde(rename = "time_s")]
     pub time_s: BTreeMap<&'static str, Option<Estimate>>,
 }
 
-/// How long its restarts took.
+/// Restart durations over the replications.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencyEstimates {
-    /// How many restarts of a replication ended with every pod ready.
+    /// Number of restarts of a replication that ended with all pods ready.
     pub count: Option<Estimate>,
-    /// The median of a replication.
+    /// Median of a replication.
     pub p50: Option<Estimate>,
-    /// The 95th percentile of a replication.
+    /// 95th percentile of a replication.
     pub p95: Option<Estimate>,
-    /// The longest of a replication.
+    /// Longest restart of a replication.
     pub max: Option<Estimate>,
 }
 
-/// One restart over the replications that had it.
+/// Estimates of one restart over the replications that had it.
 #[derive(Clone, Debug, Serialize)]
 pub struct RestartEstimates {
-    /// 1 for the first.
+    /// Number of the restart, from 1.
     pub restart: usize,
-    /// Replications in which it ended with every pod ready; the metrics are over these alone.
+    /// Number of replications in which it ended with all pods ready; the metrics include only these.
     pub ended: usize,
-    /// Replications in which it did not.
+    /// Number of replications in which it did not.
     #[serde(rename = "notEnded")]
     pub not_ended: usize,
     /// Seconds from the fault until all pods were ready again.
     pub total_s: Option<Estimate>,
-    /// Phase → seconds; only restarts that ended with every pod ready.
+    /// Phase → seconds, for restarts that ended with all pods ready.
     pub phases_s: BTreeMap<&'static str, Estimate>,
 }
 
 impl Replications {
-    /// `run` is any run of the scenario, for its names; `all` in the order of the replications.
+    /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
     pub fn of(run: &RunView<'_>, all: &[Replication]) -> Replications {
         let estimate = |f: &dyn Fn(&Replication) -> f64| Estimate::of(all.iter().map(f).collect());
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
@@ -187,7 +187,7 @@ impl Replications {
     }
 }
 
-/// Over the digests in order.
+/// Hash over the digests in order.
 pub(super) fn digest(all: &[Replication]) -> u64 {
     fnv::of_words(all.iter().map(|r| r.digest))
 }
@@ -248,7 +248,7 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     let all = nth().count();
     let nth = nth();
     let total_s: Vec<f64> = nth.filter_map(|r| Some(r.latency()?.seconds())).collect();
-    // Who has no pods knows of no phases.
+    // Models without pods have no phases.
     let nth = jobsets.iter().filter_map(|j| j.each.get(n));
     let phases: Vec<_> = nth.filter_map(|r| r.phases.as_ref()).collect();
     let of_phase = |p: &Phase| {

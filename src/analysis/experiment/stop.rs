@@ -1,52 +1,52 @@
-//! Stopping runs: by whoever watches, from another thread, after so many events.
+//! Stopping runs: by an observer, from another thread, or after a number of events.
 
 use sim_engine::record::{Names, Record, Sink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Stops runs from anywhere: clones of it raise the same flag.
+/// A flag that stops runs from anywhere; clones share it.
 ///
-/// It is looked at every few hundred events, which take less than a millisecond. Where exactly a run stops depends on
-/// when the flag is raised; what was recorded until then does not.
+/// It is checked every few hundred events, which take less than a millisecond. The point at which a run stops depends
+/// on timing; the records up to that point do not.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// A flag that is not raised.
+    /// Creates a flag that is not raised.
     pub fn new() -> StopFlag {
         StopFlag::default()
     }
 
-    /// Runs with this flag end soon, and later ones before their first event.
+    /// Makes running runs end soon, and later ones before their first event.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Runs may go on again.
+    /// Lowers the flag, so that runs continue.
     pub fn lower(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether it is raised.
+    /// Returns true if the flag is raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The flag is looked at before the first event and then every so many.
+/// The flag is checked before the first event and then at this interval.
 const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
-/// When a run is to end early.
+/// Limits after which a run ends early.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Raised: now.
+    /// Ends the run when raised.
     pub flag: StopFlag,
-    /// After this many events.
+    /// Ends the run after this number of events.
     pub events_max: u64,
 }
 
 impl Limits {
-    /// Without any.
+    /// No limits.
     pub fn none() -> Limits {
         Limits {
             flag: StopFlag::new(),
@@ -54,18 +54,18 @@ impl Limits {
         }
     }
 
-    /// Whether the run is to end when `events` have been handled.
+    /// Returns true if the run is to end after `events` events.
     pub fn reached(&self, events: u64) -> bool {
         events >= self.events_max
             || (events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.flag.is_raised())
     }
 }
 
-/// Sees nothing, and stops when it is time.
+/// A sink without data that stops the run at its limits.
 pub struct Limited<'l>(&'l Limits);
 
 impl<'l> Limited<'l> {
-    /// For one run.
+    /// Creates the sink for one run.
     pub fn by(limits: &'l Limits) -> Limited<'l> {
         Limited(limits)
     }

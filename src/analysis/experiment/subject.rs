@@ -1,4 +1,4 @@
-//! What replications are played of, whatever its level of detail: a scenario with pods, the same collapsed, or a Fleet.
+//! The subject of replications at any level of detail: a scenario with pods, its reduced model, or a Fleet.
 
 use super::collapsed::Collapsed;
 use super::fleets::compared;
@@ -13,19 +13,19 @@ use sim_engine::CannotRun;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What replications are played of.
+/// The subject of replications.
 #[derive(Clone, Debug)]
 pub enum Subject {
-    /// Every pod, by the engine.
+    /// A scenario at pod level, simulated by the engine.
     Pods {
-        /// What is played.
+        /// The simulated scenario.
         scenario: Box<Scenario>,
-        /// Fields of the inputs that the API knows and the model ignores.
+        /// Fields of the inputs that the API accepts but the model ignores.
         not_modelled: Vec<String>,
     },
-    /// The gang of its one JobSet, by what the engine was measured to do.
+    /// The reduced model of a scenario, measured with the engine.
     Collapsed(Collapsed),
-    /// One job on a fleet of alike nodes.
+    /// One job on a fleet of equal nodes.
     Fleet(Box<Fleet>),
 }
 
@@ -44,7 +44,7 @@ impl From<Scenario> for Subject {
 }
 
 impl Subject {
-    /// As reports name it.
+    /// Name in reports.
     pub fn name(&self) -> &str {
         match self {
             Subject::Pods { scenario, .. } => &scenario.name,
@@ -53,7 +53,7 @@ impl Subject {
         }
     }
 
-    /// What is played, unless it is a Fleet.
+    /// The scenario; `None` for a Fleet.
     pub fn scenario(&self) -> Option<&Scenario> {
         match self {
             Subject::Pods { scenario, .. } => Some(scenario),
@@ -62,7 +62,7 @@ impl Subject {
         }
     }
 
-    /// Of all random numbers, unless somebody asks for another.
+    /// Default seed of all random numbers.
     pub fn seed(&self) -> u64 {
         match self {
             Subject::Pods { scenario, .. } => scenario.seed,
@@ -71,7 +71,7 @@ impl Subject {
         }
     }
 
-    /// Names of its JobSets; a Fleet has none.
+    /// Names of its JobSets; empty for a Fleet.
     pub fn jobsets(&self) -> Vec<String> {
         match self {
             Subject::Pods { scenario, .. } => names(scenario),
@@ -80,7 +80,7 @@ impl Subject {
         }
     }
 
-    /// Ready to play replications one after another. Refuses what cannot exist or be placed.
+    /// Creates a runner of replications. Fails if the scenario cannot be run.
     pub fn player(&self) -> Result<SubjectPlayer<'_>, CannotRun> {
         Ok(match self {
             Subject::Pods {
@@ -94,8 +94,8 @@ impl Subject {
         })
     }
 
-    /// Plays these replications on so many threads (0: one per core), and tells `done` how many are; those that
-    /// `limits` stop are left out. Whichever others are played, each is what it is.
+    /// Runs replications on a number of threads (0: one per core); `done` receives the number of completed ones.
+    /// Those stopped by `limits` are omitted. Each result is independent of the others.
     pub fn replicate(
         &self,
         (seed, which): (u64, Range<u64>),
@@ -117,18 +117,18 @@ impl Subject {
     }
 }
 
-/// Plays the replications of one subject, in the memory of the one before.
+/// Runs replications of one subject, reusing memory.
 pub enum SubjectPlayer<'s> {
-    /// Of a scenario with pods; and its fields that are not modelled.
+    /// A scenario with pods, and its fields that are not modelled.
     Pods(Box<Player>, &'s [String]),
-    /// Of a scenario at the collapsed level.
+    /// The reduced model of a scenario.
     Collapsed(&'s Collapsed, Box<CollapsedPlayer<'s>>),
-    /// Of a Fleet.
+    /// A Fleet.
     Fleet(FleetSimulation<'s>),
 }
 
 impl SubjectPlayer<'_> {
-    /// The replication of this seed and number; nothing if `limits` stopped it.
+    /// Runs the replication with this seed and number; `None` if `limits` stopped it.
     pub fn play(&mut self, (seed, i): (u64, u64), limits: &Limits) -> Option<Replication> {
         match self {
             SubjectPlayer::Pods(player, not_modelled) => {

@@ -1,19 +1,19 @@
-//! A run played again, with the whole state checked after every event.
+//! Verification: repeats a run and checks the whole state after every event.
 
 use super::stop::{Limited, Limits};
 use crate::metrics::RunView;
 use sim_engine::Simulation;
 use sim_engine::record::EndReason;
 
-/// Why a run is not known to be right.
+/// The reason why a run is not verified.
 pub enum NotVerified {
-    /// A limit ended the second run.
+    /// A limit stopped the second run.
     Stopped,
-    /// A sentence for whoever looks for the bug.
+    /// A description of the difference.
     Differs(String),
 }
 
-/// The same run again must give the same records, and every accelerator-second must be accounted for.
+/// Requires equal records in the repeated run, and a ledger that accounts for all accelerator-time.
 pub fn verify(
     again: &mut Simulation,
     view: &RunView<'_>,

@@ -1,4 +1,4 @@
-//! What replications warned of, told once for all of them.
+//! Merges the warnings of replications.
 
 use super::replication::Replication;
 
@@ -7,9 +7,10 @@ pub(super) fn warnings(all: &[Replication]) -> Vec<String> {
     warnings_of(&own)
 }
 
-/// What replications warned of, in all: sentences that are equal but for their numbers are one.
+/// The merged warnings of all replications: sentences that differ only in numbers are merged.
 pub fn warnings_of(all: &[&[String]]) -> Vec<String> {
-    // Of each: itself without numbers, the first of its kind, how many replications have one, whether they are equal.
+    // Per warning: its text without numbers, its first occurrence, the number of replications, and whether all are
+    // equal.
     let mut kinds: Vec<(String, &str, usize, bool)> = Vec::new();
     for own in all {
         let mut seen: Vec<usize> = Vec::new();

@@ -1,20 +1,20 @@
-//! What is assumed where the inputs say nothing, in sentences.
+//! Descriptions of the assumptions about containers whose run time the inputs do not specify.
 
 use sim_api::spec::{ReplicatedJob, Scenario};
 use sim_base::JobSetId;
 use std::collections::BTreeMap;
 
-/// How long containers run of which no rule of the scenario says it.
+/// Assumed run times of containers that have no explicit run time in the scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Assumed {
-    /// The replicatedJobs, where it is not all of them, and what is assumed of their containers.
+    /// Names of the replicatedJobs (`None` for all) and the assumption about their containers.
     of: Vec<(Option<String>, String)>,
-    /// How to say it.
+    /// How to set a run time, if anything is assumed.
     pub hint: Option<String>,
 }
 
 impl Assumed {
-    /// Beside the word "containers".
+    /// Returns the assumptions and the hint as lines to be printed after the label "containers".
     pub fn lines(&self) -> Vec<String> {
         let line = |(of, what): &(Option<String>, String)| match of {
             Some(of) => format!("those of {of} {what}"),
@@ -24,7 +24,7 @@ impl Assumed {
         self.of.iter().map(line).chain(hint).collect()
     }
 
-    /// As whole sentences, without the hint.
+    /// Returns the assumptions as complete sentences, without the hint.
     pub fn sentences(&self) -> Vec<String> {
         let sentence = |(of, what): &(Option<String>, String)| match of {
             Some(of) => format!("containers of {of} {what}"),
@@ -34,7 +34,7 @@ impl Assumed {
     }
 }
 
-/// What a scenario does not say of containers.
+/// Returns the assumptions for containers whose run time the scenario does not set.
 pub fn containers(scenario: &Scenario) -> Assumed {
     let mut assumed = Assumed::default();
     let mut endless: Vec<&str> = Vec::new();

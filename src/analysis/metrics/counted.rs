@@ -1,4 +1,4 @@
-//! The sink that notes when a JobSet used up something of `maxRestarts`.
+//! Sink that records when JobSets use up restarts of their `maxRestarts` limit.
 
 #![deny(missing_docs)]
 
@@ -6,32 +6,32 @@ use sim_base::*;
 use sim_engine::record::{Body, Names, Record, Sink};
 use std::collections::BTreeMap;
 
-/// Something of `maxRestarts` was used up.
+/// One use of the `maxRestarts` limit by a JobSet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// By which JobSet.
+    /// JobSet that restarted.
     pub jobset: JobSetId,
-    /// When.
+    /// Virtual time of the record that increased the use.
     pub at: Time,
-    /// How much.
+    /// Number of restarts used up by this record; at least 1.
     pub times: u32,
 }
 
-/// What a JobSet has used.
+/// Restart counts of one JobSet so far.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// Restarts of the whole JobSet: counted ones, and those that ignore the limit.
+    /// Restarts of the whole JobSet that count towards the limit (`counted`) and that ignore it (`ignored`).
     counted: u32,
     ignored: u32,
-    /// Restarts of single Jobs that count, of each Job (FP-11, FP-12).
+    /// Restarts of single Jobs that count towards the limit, by Job (FP-11, FP-12).
     of_jobs: BTreeMap<JobId, u32>,
-    /// The greatest in-place attempt.
+    /// Highest in-place restart attempt plus one.
     in_place: u32,
     told: u32,
 }
 
-/// Notes it. In place, attempts count beside the restarts of the whole JobSet, of which only those that ignore the
-/// limit are subtracted (IPR-4); whichever of both is more is what the limit is held against (FP-7).
+/// Records each use of `maxRestarts`. The use of a JobSet is the larger of two numbers (FP-7): its counted restarts,
+/// and its in-place restart attempts minus the restarts of the whole JobSet that ignore the limit (IPR-4).
 #[derive(Default)]
 pub struct CountedFold {
     states: Vec<State>,
@@ -39,7 +39,7 @@ pub struct CountedFold {
 }
 
 impl CountedFold {
-    /// In the order of time.
+    /// Returns all uses in order of time.
     pub fn finish(self) -> Vec<Used> {
         self.used
     }

@@ -1,4 +1,4 @@
-//! Kubernetes Events counted per JobSet, type and reason, as `kubectl get events` would merge them.
+//! Counts of Kubernetes Events per JobSet, type and reason, merged as `kubectl get events` does.
 
 use sim_base::*;
 use sim_engine::record::{Body, Names, ObjectRef, Record, Sink};
@@ -13,7 +13,7 @@ pub struct EventCount {
 
 #[derive(Default)]
 pub struct EventFold {
-    /// The Job of the newest object of each pod id; none before its first.
+    /// By pod id: the Job of its newest object, or `None` before the first object is created.
     pod_job: Vec<Option<JobId>>,
     counts: Vec<EventCount>,
 }

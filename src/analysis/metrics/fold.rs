@@ -1,4 +1,4 @@
-//! All folds of one run behind one sink.
+//! All folds of one run combined in one sink.
 
 use super::events::EventFold;
 use super::nodes::NodeFold;
@@ -13,11 +13,11 @@ pub struct Folds {
     restarts: RestartFold,
     pub events: EventFold,
     pub story: StoryFold,
-    /// Rows of the tables, only where a run directory is written.
+    /// Rows of `pods.csv` and `nodes.csv`; only collected if a run directory is written.
     pub tables: Option<(PodFold, NodeFold)>,
 }
 
-/// What the folds leave when the run is over.
+/// Results of the folds after the end of the run.
 pub struct Folded {
     pub restarts: Vec<Restart>,
     pub events: EventFold,
@@ -35,7 +35,7 @@ impl Folds {
         }
     }
 
-    /// Without tickets: restarts then do not say what they waited for.
+    /// Turns off tickets: restarts then have no critical path.
     pub fn without_paths(self) -> Folds {
         Folds {
             restarts: self.restarts.without_paths(),

@@ -1,4 +1,4 @@
-//! Every record and every ticket of a run, for whoever writes all of it.
+//! In-memory buffer of all records and tickets of a run, for exporters that write all of them.
 
 use sim_engine::record::{Names, Record, Sink, Ticket};
 
@@ -8,7 +8,7 @@ pub struct Kept {
     pub tickets: Vec<Ticket>,
 }
 
-/// Runs with more records are too long to be kept whole.
+/// Maximum number of records of a run that is kept in memory.
 pub const MOST: u32 = 5_000_000;
 
 impl Sink for Kept {

@@ -1,6 +1,6 @@
-//! Folds over records and outcomes: restarts, what gated them, rows of the tables, the summary.
+//! Metrics of a run, folded from its records and outcome: restarts and their critical paths, table rows, the summary.
 //!
-//! Must never look into the engine: every number here comes from records, tickets and the outcome.
+//! Must never read engine state: every number is computed from records, tickets and the outcome.
 
 pub mod assumed;
 pub mod counted;

@@ -1,22 +1,22 @@
-//! What each node does at every instant of a stretch of time: of its pods, or of itself when it is not ready.
+//! State of each node over an interval of time, from its pods and its Ready condition.
 //!
-//! Must never say who has a node: that is `occupancy`, whose rule of what a record does to a pod is used here.
+//! Must never record which Job uses a node: that is the task of `occupancy`, whose rules for pod states are used here.
 
 use super::occupancy::{PodChange, PodState, of_node, of_pod};
 use sim_base::*;
 use sim_engine::record::{Names, Record, Sink};
 
-/// As one color of a chart; of a node with several pods the last in this order that one of them is in.
+/// State of a node, shown as one color of a chart. With several pods, the last variant that applies to one of them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum NodeState {
-    /// No pod is bound to it.
+    /// No pod is bound to the node.
     Free,
     Ready,
     Starting,
     Down,
     Ending,
-    /// The Node is not ready, or not there.
+    /// The Node is not ready or does not exist.
     Broken,
 }
 
@@ -54,10 +54,10 @@ impl NodeState {
 
 #[derive(Clone, Default)]
 struct Row {
-    /// Pods by the state they are in.
+    /// Number of pods by state.
     pods: [u32; NodeState::ALL.len()],
     broken: bool,
-    /// The first one holds from the beginning of the stretch on.
+    /// Time and new state of each change; the first entry holds from the beginning of the interval.
     changes: Vec<(Time, NodeState)>,
 }
 
@@ -72,11 +72,11 @@ impl Row {
     }
 }
 
-/// Takes the records of a run that is played again: the stretch is known.
+/// Sink for the second simulation of a run, which records node states in a known interval.
 pub struct NodeStates {
     from: Time,
     to: Time,
-    /// Where each pod is bound, and its state.
+    /// By pod id: node that the pod is bound to, and its state.
     pods: Vec<(NodeId, Option<PodState>)>,
     rows: Vec<Row>,
 }
@@ -104,7 +104,7 @@ impl NodeStates {
         }
     }
 
-    /// Keeps what the node does now, if that is new.
+    /// Appends the current state of the node if it differs from the last one.
     fn note(&mut self, node: NodeId, at: Time) {
         if at > self.to {
             return;
@@ -114,7 +114,7 @@ impl NodeStates {
         let state = row.state();
         match row.changes.last_mut() {
             Some((_, last)) if *last == state => {}
-            // Nobody asks what it did before the stretch.
+            // Earlier states are overwritten: only the last one before the interval is needed.
             Some((since, last)) if at <= from || *since == at => *last = state,
             _ => row.changes.push((at, state)),
         }

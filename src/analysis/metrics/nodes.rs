@@ -8,9 +8,9 @@ pub struct NodeRow {
     pub pods_bound: u32,
     pub first_fault: Time,
     pub gone: Time,
-    /// When the Ready condition changed, and to what.
+    /// Changes of the Ready condition: time and new status.
     pub transitions: Vec<(Time, NodeReady)>,
-    /// When a taint was added (`true`) or removed, and its key.
+    /// Changes of taints: time, taint key, and `true` if added or `false` if removed.
     pub taints: Vec<(Time, TextId, bool)>,
 }
 
@@ -32,14 +32,14 @@ pub struct NodeFold {
 }
 
 impl NodeFold {
-    /// In the order of the ids, up to the last node that something happened to.
+    /// Rows in order of node id, up to the last node that has a record.
     pub fn rows(&self) -> &[NodeRow] {
         &self.rows
     }
 }
 
 impl NodeRow {
-    /// Time during which the Ready condition was not True, until `end`.
+    /// Returns the time during which the Ready condition was not `True`, up to `end` or the deletion of the node.
     pub fn not_ready(&self, end: Time) -> Duration {
         let mut total = Duration::ZERO;
         let mut down: Option<Time> = None;

@@ -1,23 +1,23 @@
-//! How many pods of each Job are in which state at given instants, and which Job has which node.
+//! Number of pods of each Job by state at given instants, and the Job that uses each node.
 //!
-//! Must never keep more than what changed between two of the instants.
+//! Must never store more than the changes between two instants.
 
 use sim_base::*;
 use sim_engine::record::{Body, Names, NodeReady, Record, Sink};
 
-/// What a pod that exists is doing, as one color of a chart.
+/// State of an existing pod, shown as one color of a chart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PodState {
-    /// It has no node.
+    /// The pod has no node.
     Pending,
-    /// It has a node and is not ready yet.
+    /// The pod has a node and is not ready yet.
     Starting,
-    /// It is ready.
+    /// The pod is ready.
     Ready,
-    /// It was ready: its containers restart, or have ended.
+    /// The pod was ready, and its containers are restarting or have exited.
     Down,
-    /// It was asked to go, or has ended for good.
+    /// The pod is being deleted or has finished.
     Ending,
 }
 
@@ -42,13 +42,13 @@ impl PodState {
     }
 }
 
-/// Pods of a Job by state.
+/// Number of pods of a Job by state, indexed by [`PodState`].
 pub type Counts = [u32; PodState::COUNT];
 
-/// Who has a node.
+/// Current user of a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// Whose pod was bound there last and is still there; `JobId::NONE`: nobody's.
+    /// Job of the last bound pod that is still on the node; `JobId::NONE` if there is no pod.
     pub job: JobId,
     /// Whether the Node is ready.
     pub ready: bool,
@@ -61,23 +61,23 @@ struct Pod {
     node: NodeId,
 }
 
-/// Takes the records of a run that is played again: the instants are known.
+/// Sink for the second simulation of a run, which records the state at known instants.
 pub struct Occupancy {
     moments: Vec<Time>,
     next: usize,
     pods: Vec<Pod>,
     counts: Vec<Counts>,
     changed: Vec<JobId>,
-    /// Of each Job: from which instant on, what.
+    /// By Job: index of the instant from which the counts hold, and the counts.
     lanes: Vec<Vec<(u32, Counts)>>,
     nodes: Vec<Tenant>,
-    /// Pods on each node.
+    /// Number of pods on each node.
     load: Vec<u32>,
     snapshots: Vec<(Time, Option<Vec<Tenant>>)>,
 }
 
 impl Occupancy {
-    /// `moments` ascend; `snapshots`: when to keep who has which node.
+    /// `moments` must be ascending; `snapshots` are the times at which the users of all nodes are stored.
     pub fn new(moments: Vec<Time>, snapshots: &[Time], nodes: usize) -> Occupancy {
         let empty = Tenant {
             job: JobId::NONE,
@@ -96,23 +96,23 @@ impl Occupancy {
         }
     }
 
-    /// After the last record.
+    /// Completes the last instants; called after the last record.
     pub fn finish(&mut self) {
         self.pass(Time::NEVER);
     }
 
-    /// From which instant on there were how many pods of a Job in which state.
+    /// Returns the changes of the pod counts of a Job: index of the instant, and counts from then on.
     pub fn of(&self, job: JobId) -> &[(u32, Counts)] {
         self.lanes.get(job.ix()).map_or(&[], Vec::as_slice)
     }
 
-    /// Who had the nodes at an instant that was asked for.
+    /// Returns the users of all nodes at a time passed as snapshot to `new`, or `None` for other times.
     pub fn at(&self, at: Time) -> Option<&[Tenant]> {
         let kept = self.snapshots.iter().find(|(of, _)| *of == at)?;
         kept.1.as_deref()
     }
 
-    /// Everything up to here has been seen.
+    /// Stores the current state for all instants before `until`.
     fn pass(&mut self, until: Time) {
         for (at, kept) in &mut self.snapshots {
             if *at < until && kept.is_none() {
@@ -223,7 +223,7 @@ impl Occupancy {
     }
 }
 
-/// What a record says of one pod.
+/// Effect of a record on one pod.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum PodChange {
     Created(JobId),
@@ -232,7 +232,7 @@ pub(super) enum PodChange {
     Gone,
 }
 
-/// `state`: in which state a pod is so far.
+/// Returns the effect of a record on a pod, if any. `state` returns the current state of a pod.
 pub(super) fn of_pod(
     body: &Body,
     state: impl Fn(PodId) -> Option<PodState>,
@@ -258,7 +258,7 @@ pub(super) fn of_pod(
     }
 }
 
-/// Whether a record makes a node ready, or takes that from it.
+/// Returns the node whose readiness a record changes, and whether it is ready now.
 pub(super) fn of_node(body: &Body) -> Option<(NodeId, bool)> {
     match *body {
         Body::NodeState { node, ready } => Some((node, ready == NodeReady::True)),

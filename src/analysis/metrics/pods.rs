@@ -14,11 +14,11 @@ pub struct PodRow {
     pub created: Time,
     pub bound: Time,
     pub running: Time,
-    /// First time ready.
+    /// First time the pod became ready; `Time::NEVER` if it never did.
     pub ready: Time,
-    /// Last time ready was lost.
+    /// Last time the pod became unready; `Time::NEVER` if it never did.
     pub not_ready: Time,
-    /// Last time a container ended by itself.
+    /// Time of the last exit of a container; `Time::NEVER` if none exited.
     pub exited: Time,
     pub exit_code: i32,
     pub finished: Time,
@@ -30,11 +30,11 @@ pub struct PodRow {
     pub container_restarts: u32,
 }
 
-/// Keeps a row per pod object, in the order of creation.
+/// Collects one row per pod object, in order of creation.
 #[derive(Default)]
 pub struct PodFold {
     rows: Vec<PodRow>,
-    /// Row of the newest object of each pod id, plus one.
+    /// By pod id: the row of its newest object plus one; 0 if it was never created.
     newest: Vec<u32>,
 }
 
@@ -132,7 +132,7 @@ impl Sink for PodFold {
                 container_restarts: 0,
             });
         } else {
-            // A record of a pod that was never created changes no row.
+            // Records of a pod without a row are ignored.
             let _ = self.update(record.at, &record.body);
         }
     }

@@ -1,14 +1,14 @@
-//! How many wait for each shared resource at given instants: from the tickets, as the paths of restarts are.
+//! Queue length of each shared resource at given instants, computed from tickets like the critical paths of restarts.
 //!
-//! Must never keep a ticket.
+//! Must never store tickets.
 
 use sim_base::*;
 use sim_engine::record::{Names, Record, Resource, Sink, Ticket, Waited};
 
-/// Takes the tickets of a run that is played again: the instants are known.
+/// Sink for the second simulation of a run, which counts waiting requests at known instants.
 pub struct Queued {
     moments: Vec<Time>,
-    /// Of each resource: how many more wait at an instant than at the one before.
+    /// By resource: change of the queue length at each instant.
     steps: Vec<(Resource, Vec<i32>)>,
 }
 
@@ -20,14 +20,15 @@ impl Queued {
         }
     }
 
-    /// From which instant on how many waited; none: nobody ever did at one of the instants.
+    /// Returns the changes of the queue length: index of the instant, and length from then on. Empty if nothing ever
+    /// waited for the resource at one of the instants.
     pub fn of(&self, resource: Resource) -> Vec<(u32, u32)> {
         let Some((_, steps)) = self.steps.iter().find(|(r, _)| *r == resource) else {
             return Vec::new();
         };
         let (mut waiting, mut last) = (0i64, 0);
         let mut all = Vec::new();
-        // Who is served after the last instant waits at it.
+        // The extra last element counts requests that are served after the last instant; they still wait at it.
         for (at, step) in steps[..self.moments.len()].iter().enumerate() {
             waiting += i64::from(*step);
             let now = u32::try_from(waiting).unwrap_or(0);

@@ -1,6 +1,6 @@
-//! What a Prometheus server would have scraped: the state of objects at regular instants.
+//! Metrics as a Prometheus server would scrape them: the state of objects at fixed instants.
 //!
-//! Must never say more than records and tickets do: what they do not hold has no series.
+//! Must never contain more than records and tickets do: data that they lack gets no series.
 
 use super::queued::Queued;
 use sim_base::*;
@@ -10,62 +10,62 @@ use sim_engine::record::{
 };
 use std::collections::BTreeMap;
 
-/// Bounds of client-go's histogram of its rate limiter, seconds (component-base, restclient metrics).
+/// Upper bounds in seconds of the buckets of client-go's rate limiter histogram (component-base, restclient metrics).
 pub const LIMITER_BOUNDS: [f64; 12] = [
     0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0,
 ];
 
-/// The phases of a pod, as kube-state-metrics names them.
+/// Pod phases in the spelling of kube-state-metrics.
 pub const PHASES: [&str; 4] = ["Pending", "Running", "Succeeded", "Failed"];
 
-/// A pod object while it exists.
+/// One pod object and its states at the scrapes during its existence.
 #[derive(Clone, Debug)]
 pub struct Pod {
     pub job: JobId,
     pub index: u32,
     pub pod: PodId,
     pub incarnation: u32,
-    /// From which scrape on it was in which phase, and whether it was ready.
+    /// One entry per scrape: index of the scrape, index into `PHASES`, and whether the pod was ready.
     pub seen: Vec<(u32, u8, bool)>,
     phase: u8,
     ready: bool,
 }
 
-/// A JobSet at one scrape.
+/// State of a JobSet at one scrape.
 #[derive(Clone, Debug, Default)]
 pub struct JobSetNow {
     pub exists: bool,
     pub restarts: u32,
-    /// Of each replicatedJob in its spec's order: ready, succeeded, failed, active, suspended.
+    /// Counts of Jobs per replicatedJob in spec order: ready, succeeded, failed, active, suspended.
     pub replicas: Vec<[u32; 5]>,
     pub conditions: BTreeMap<JobSetConditionType, bool>,
 }
 
-/// A Job at one scrape.
+/// State of a Job at one scrape.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct JobNow {
     pub created: Option<Time>,
     pub complete: bool,
     pub failed: bool,
-    /// Pods that have not ended; that have succeeded; that have failed; since it was created.
+    /// Numbers of pods since the creation of the Job: active, succeeded, failed.
     pub pods: [u32; 3],
 }
 
-/// How long requests of one client and verb waited for their token.
+/// Waits of one client's requests of one verb for a token of the rate limiter.
 #[derive(Clone, Debug)]
 pub struct Limiter {
     pub client: &'static str,
     pub verb: &'static str,
-    /// Of each scrape: how many since the one before, by bound, and the sum of their waits.
+    /// One entry per scrape, for the time since the previous one: requests by bucket of the histogram, and total wait.
     pub since: Vec<([u64; LIMITER_BOUNDS.len() + 1], Duration)>,
 }
 
-/// Requests of one client for the same that had the same answer.
+/// Number of API responses with one status code to one kind of request.
 #[derive(Clone, Debug)]
 pub struct Answers {
     pub call: Call,
     pub code: &'static str,
-    /// Of each scrape: how many since the one before.
+    /// One entry per scrape: number of responses since the previous one.
     pub since: Vec<u64>,
 }
 
@@ -73,7 +73,7 @@ pub struct Scraped {
     pub at: Vec<Time>,
     next: usize,
     pub pods: Vec<Pod>,
-    /// By row: the place in `pods` of who has it.
+    /// By pod id: index in `pods` of the existing pod object, if any.
     newest: Vec<Option<usize>>,
     pub jobsets: Vec<Vec<JobSetNow>>,
     jobsets_now: Vec<JobSetNow>,
@@ -109,7 +109,7 @@ impl Scraped {
         self.pass(Time::NEVER);
     }
 
-    /// Scrapes everything up to here.
+    /// Performs all pending scrapes that are due before `until`.
     fn pass(&mut self, until: Time) {
         while self.at.get(self.next).is_some_and(|at| *at < until) {
             let scrape = self.next as u32;
@@ -279,7 +279,7 @@ impl Sink for Scraped {
         };
         let kind = call.kind();
         let scrape = self.at.partition_point(|at| *at < ticket.granted);
-        // What the API server gives to nodes is no client's rate limiter.
+        // Limits of the API server on requests of nodes are not a client's rate limiter.
         let own = kind.bucket.is_some_and(|b| b != Resource::NodeRequests);
         if !own || scrape == self.at.len() {
             return;

@@ -1,8 +1,8 @@
-//! The few records that tell what happened to the JobSets; the rest is counted.
+//! Main records of what happened to the JobSets, for console and report; further ones are only counted.
 
 use sim_engine::record::{Body, JobSetConditionType, Names, Record, Sink};
 
-/// More than this is not read by anybody; the run directory has everything.
+/// Maximum number of records in the story; a run directory contains all of them.
 const KEPT: usize = 400;
 
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Sink for StoryFold {
             | Body::Fault { .. } => true,
             Body::Answered { answer, .. } => !names.text(answer).is_empty(),
             Body::JobSetCondition { kind, status, .. } => {
-                // Its false is the end of the restart, told by AllReady.
+                // The end of a restart (status False) is already reported by AllReady.
                 kind != JobSetConditionType::RestartingJobSet || status
             }
             _ => false,

@@ -1,6 +1,6 @@
-//! `summary.json`, schema `jobset-sim/summary/v1`.
+//! Contents of `summary.json`, schema `jobset-sim/summary/v1`.
 //!
-//! Kubernetes' fields keep Kubernetes' spelling; must never rename a key that is written in the schema.
+//! Kubernetes fields keep their Kubernetes spelling. Must never rename a key that the schema contains.
 
 #![deny(missing_docs)]
 
@@ -14,95 +14,95 @@ use sim_base::*;
 use sim_engine::record::{ConditionOutcome, JobOutcome, JobSetOutcome, Ledger, LedgerCategory};
 use std::collections::BTreeMap;
 
-/// The name of the format.
+/// Name and version of the format.
 pub const SCHEMA: &str = "jobset-sim/summary/v1";
 
-/// The file `summary.json`.
+/// Contents of the file `summary.json`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// The name of the format.
+    /// Name and version of the format, see [`SCHEMA`].
     pub schema: &'static str,
-    /// Of this program.
+    /// Version of jobset-sim that wrote the file.
     pub version: &'static str,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// The hash over all records, in hexadecimal.
+    /// Hash over all records, in hexadecimal.
     pub digest: String,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// When and why the run ended.
+    /// Time and reason of the end of the run.
     pub end: End,
-    /// In the order of the scenario.
+    /// JobSets in the order of the scenario.
     pub job_sets: Vec<JobSetSummary>,
-    /// Accelerator-seconds per category.
+    /// Accelerator-seconds by category.
     pub ledger: BTreeMap<&'static str, f64>,
-    /// What of the accelerators' time was steps that count, where JobSets train.
+    /// Productive shares of the accelerator time; `None` if no JobSet trains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput: Option<Shares>,
-    /// What the accelerators cost.
+    /// Cost of the accelerators.
     pub cost: Cost,
-    /// What nothing says of containers, in sentences.
+    /// Assumptions about containers whose run time is not specified, as sentences.
     pub assumed: Vec<String>,
-    /// What makes the numbers doubtful, and what is stuck.
+    /// Reasons to doubt the numbers, and permanently blocked or suspended JobSets.
     pub warnings: Vec<String>,
-    /// Fields of the inputs that the API knows and the model ignores.
+    /// Input fields that are valid in the Kubernetes API and ignored by the model.
     pub not_modelled: Vec<String>,
 }
 
-/// How the run ended.
+/// Time and reason of the end of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct End {
-    /// Seconds of virtual time.
+    /// End of the run in seconds of virtual time.
     pub t_s: f64,
-    /// The word for `EndReason`.
+    /// Spelling of the `EndReason`.
     pub reason: &'static str,
 }
 
-/// What the nodes cost.
+/// Cost of the nodes.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
-    /// Of the topology.
+    /// Currency of the prices in the topology.
     pub currency: String,
-    /// Over all categories of the ledger.
+    /// Sum over all categories of the ledger.
     pub total: f64,
-    /// By category; only where something has a price.
+    /// Cost by category; empty if nothing has a price.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_category: BTreeMap<&'static str, f64>,
 }
 
-/// The final state of one JobSet.
+/// Final state of one JobSet.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetSummary {
-    /// `metadata.name`.
+    /// Name of the JobSet (`metadata.name`).
     pub name: String,
-    /// `metadata.namespace`.
+    /// Namespace of the JobSet (`metadata.namespace`).
     pub namespace: String,
-    /// `Completed`, `Failed` or empty.
+    /// `Completed`, `Failed`, or empty if the JobSet has not finished.
     pub terminal_state: &'static str,
-    /// Whether the object is gone.
+    /// Whether the object was deleted before the end of the run.
     pub deleted: bool,
-    /// `status.restarts`.
+    /// Number of restarts (`status.restarts`).
     pub restarts: u32,
-    /// `status.restartsCountTowardsMax`.
+    /// Restarts that count towards `maxRestarts` (`status.restartsCountTowardsMax`).
     pub restarts_count_towards_max: u32,
-    /// `status.currentInPlaceRestartAttempt`.
+    /// Latest in-place restart attempt whose barrier is open (`status.currentInPlaceRestartAttempt`).
     pub current_in_place_restart_attempt: Option<u32>,
-    /// `status.previousInPlaceRestartAttempt`.
+    /// Latest in-place restart attempt that agents must leave (`status.previousInPlaceRestartAttempt`).
     pub previous_in_place_restart_attempt: Option<u32>,
-    /// `status.conditions`.
+    /// Conditions of the JobSet (`status.conditions`).
     pub conditions: Vec<Condition>,
-    /// `status.replicatedJobsStatus`.
+    /// Job counts by replicatedJob (`status.replicatedJobsStatus`).
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
     /// Every child Job object that ever existed, in order of creation.
     pub jobs: Vec<Job>,
-    /// Kubernetes Events about it, counted.
+    /// Kubernetes Events of the JobSet and its objects, counted by type and reason.
     pub events: Vec<Event>,
-    /// `training.goodput`; null without a training job.
+    /// Copy of `training.goodput`; `None` without a training job.
     pub goodput: Option<f64>,
-    /// Its training job, if the scenario gives it one.
+    /// Its training job, if the scenario defines one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSummary>,
     /// Seconds from the fault until all pods were ready again.
@@ -110,38 +110,38 @@ pub struct JobSetSummary {
     pub restart_latency: Latency,
 }
 
-/// One of `status.conditions`.
+/// One entry of `status.conditions`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
-    /// Such as `Completed`.
+    /// Type of the condition, such as `Completed`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// `True` or `False`.
+    /// Status: `True` or `False`.
     pub status: &'static str,
-    /// Kubernetes' reason.
+    /// Reason of the condition, as set by the JobSet controller.
     pub reason: String,
-    /// Kubernetes' message.
+    /// Message of the condition, as set by the JobSet controller.
     pub message: String,
-    /// Seconds of virtual time.
+    /// Time of the last change of the status, in seconds of virtual time.
     #[serde(rename = "lastTransitionTime_s")]
     pub last_transition_time: f64,
 }
 
-/// One of `status.replicatedJobsStatus`.
+/// One entry of `status.replicatedJobsStatus`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReplicatedJobStatus {
-    /// Of the replicatedJob.
+    /// Name of the replicatedJob.
     pub name: String,
-    /// Jobs of which enough pods are ready.
+    /// Number of Jobs with enough ready pods.
     pub ready: u32,
-    /// Jobs that are complete.
+    /// Number of completed Jobs.
     pub succeeded: u32,
-    /// Jobs that have failed.
+    /// Number of failed Jobs.
     pub failed: u32,
-    /// Jobs with pods that have not ended.
+    /// Number of Jobs with active pods.
     pub active: u32,
-    /// Jobs that are suspended.
+    /// Number of suspended Jobs.
     pub suspended: u32,
 }
 
@@ -149,51 +149,51 @@ pub struct ReplicatedJobStatus {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
-    /// `metadata.name`.
+    /// Name of the Job (`metadata.name`).
     pub name: String,
-    /// `Complete`, `Failed`, `Suspended` or `Running`.
+    /// State of the Job: `Complete`, `Failed`, `Suspended` or `Running`.
     pub state: &'static str,
-    /// Its label `jobset.sigs.k8s.io/restart-attempt`.
+    /// Value of its label `jobset.sigs.k8s.io/restart-attempt`.
     pub restart_attempt: u32,
-    /// `status.active`.
+    /// Number of active pods (`status.active`).
     pub active: u32,
-    /// `status.ready`.
+    /// Number of ready pods (`status.ready`).
     pub ready: u32,
-    /// `status.succeeded`.
+    /// Number of succeeded pods (`status.succeeded`).
     pub succeeded: u32,
-    /// `status.failed`.
+    /// Number of failed pods (`status.failed`).
     pub failed: u32,
-    /// Whether the object is there at the end.
+    /// Whether the object exists at the end of the run.
     pub exists: bool,
 }
 
 /// Kubernetes Events of one type and reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
-    /// `Normal` or `Warning`.
+    /// Type of the Events: `Normal` or `Warning`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Such as `SuccessfulCreate`.
+    /// Reason of the Events, such as `SuccessfulCreate`.
     pub reason: String,
-    /// How many.
+    /// Number of Events.
     pub count: u64,
 }
 
-/// Over restarts that ended with every pod ready.
+/// Restart latency in seconds, over restarts that ended with every pod ready.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
-    /// How many restarts.
+    /// Number of restarts with a latency.
     pub count: usize,
-    /// The median.
+    /// Median latency; `None` without restarts.
     pub p50: Option<f64>,
-    /// The 95th percentile.
+    /// 95th percentile of the latency; `None` without restarts.
     pub p95: Option<f64>,
-    /// The longest.
+    /// Longest latency; `None` without restarts.
     pub max: Option<f64>,
 }
 
 impl Latency {
-    /// Of restarts that ended so.
+    /// Computes the statistics of the given latencies.
     pub fn of(restarts: impl Iterator<Item = Duration>) -> Latency {
         let sorted = stats::sorted(restarts.map(Duration::seconds).collect());
         Latency {
@@ -206,7 +206,7 @@ impl Latency {
 }
 
 impl Summary {
-    /// Of a finished run.
+    /// Builds the summary of a finished run.
     pub fn of(run: &RunView<'_>) -> Summary {
         let outcome = run.outcome;
         let one = |(i, o)| jobset(run, JobSetId(i as u32), o);
@@ -235,17 +235,17 @@ impl Summary {
     }
 }
 
-/// Goodput of accelerators, each with another denominator.
+/// Accelerator goodput with two denominators.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Shares {
-    /// Productive / installed accelerator-time.
+    /// Productive ÷ installed accelerator time.
     pub fleet: Option<f64>,
-    /// Productive / accelerator-time that pods held.
+    /// Productive ÷ accelerator time held by pods.
     pub allocated: Option<f64>,
 }
 
 impl Shares {
-    /// None where nobody trains: what is productive then says nothing.
+    /// Returns the shares, or `None` if no JobSet trains: the productive category has no meaning then.
     pub fn of(ledger: &Ledger) -> Option<Shares> {
         let ns = |c: LedgerCategory| ledger.accelerator_ns[c as usize];
         let installed: u128 = ledger.accelerator_ns.iter().sum();
@@ -259,7 +259,7 @@ impl Shares {
     }
 }
 
-/// What each category cost, if anything has a price.
+/// Returns the cost by category; empty if nothing has a price.
 pub fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     if ledger.cost_micros.iter().all(|micros| *micros == 0) {
         return BTreeMap::new();
@@ -269,14 +269,14 @@ pub fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     categories.map(cost).collect()
 }
 
-/// Accelerator-seconds per category, by its name.
+/// Returns the accelerator-seconds by name of the category.
 pub fn ledger(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     let seconds = |c: &LedgerCategory| ledger.accelerator_ns[*c as usize] as f64 / 1e9;
     let categories = ledger.categories().iter();
     categories.map(|c| (c.as_str(), seconds(c))).collect()
 }
 
-/// The cost over all categories, in the ledger's currency.
+/// Returns the cost over all categories, in the ledger's currency.
 pub fn total_cost(ledger: &Ledger) -> f64 {
     ledger.cost_micros.iter().sum::<u128>() as f64 / 1e6
 }

@@ -1,25 +1,25 @@
-//! How far a training job was at any time of a run: goodput until then, and whether it was at work.
+//! Goodput and uptime of a training job as functions of time.
 //!
-//! What counted of a stretch is spread evenly over its steps: where in it the lost ones were, a run does not keep.
+//! The productive time of a segment is spread evenly over its steps, as a run does not record which steps were lost.
 
 #![deny(missing_docs)]
 
 use sim_base::*;
 use sim_engine::record::{TrainingOutcome, TrainingStretch};
 
-/// What a training job did over time, from its first start on.
+/// Segments of a training job over time, beginning at its first start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// When its work was done; else the end of the run.
+    /// Time at which the work was done; otherwise the end of the run.
     end: Time,
     stretches: Vec<Stretch>,
 }
 
-/// As much of a stretch as is asked for: thousands of replications keep theirs.
+/// Reduced copy of a [`TrainingStretch`] that saves memory, because thousands of replications keep theirs.
 #[derive(Copy, Clone, Debug, PartialEq)]
 struct Stretch {
     since: Time,
-    /// Of its first step.
+    /// Start of the first step, after rendezvous and restore.
     steps: Time,
     until: Time,
     productive: Duration,
@@ -37,7 +37,7 @@ impl Stretch {
 }
 
 impl Timeline {
-    /// None of a job that never started.
+    /// Returns the timeline of a training job, or `None` if it never started.
     pub fn of(training: &TrainingOutcome) -> Option<Timeline> {
         let last = training.stretches.last()?;
         let end = if training.done {
@@ -48,7 +48,7 @@ impl Timeline {
         Some(Timeline::new(end, &training.stretches))
     }
 
-    /// `end`: of the last thing that is told; at least one stretch.
+    /// Creates a timeline that ends at `end`. Panics if there is no segment.
     pub fn new(end: Time, stretches: &[TrainingStretch]) -> Timeline {
         assert!(!stretches.is_empty(), "a timeline begins with a start");
         let stretches = stretches.iter().map(Stretch::of).collect();
@@ -59,13 +59,13 @@ impl Timeline {
         self.stretches[0].since
     }
 
-    /// From its first start to its end.
+    /// Returns the time from the first start to the end.
     pub fn length(&self) -> Duration {
         self.end.since(self.start())
     }
 
-    /// Steps that counted / time, both from the first start until so long after it: the goodput of
-    /// [`TrainingSummary`](super::training::TrainingSummary), were that the end. Later than the end it stays.
+    /// Returns the goodput until `after` the first start: productive steps ÷ time, both since the first start, as in
+    /// [`TrainingSummary`](super::training::TrainingSummary). Times past the end give the goodput at the end.
     pub fn goodput(&self, after: Duration) -> f64 {
         let at = (self.start() + after).min(self.end);
         let of = |s: &Stretch| {
@@ -80,8 +80,8 @@ impl Timeline {
         productive / at.since(self.start()).seconds().max(1e-9)
     }
 
-    /// The share of the time between two instants, counted from the first start, in which every pod was at work; none
-    /// after the end.
+    /// Returns the share of an interval in which every pod was working, or `None` if it begins after the end. `from`
+    /// and `to` are relative to the first start.
     pub fn at_work(&self, from: Duration, to: Duration) -> Option<f64> {
         let from = self.start() + from;
         let to = (self.start() + to).min(self.end);

@@ -1,6 +1,6 @@
-//! What a training job came to: where its time went, and goodput by the definitions in use, each under its name.
+//! Summary of a training job: time by phase, and goodput in the definitions in use.
 //!
-//! The same word hides different numerators and denominators, so each says what it divides by what.
+//! These definitions share names and differ in numerator and denominator, so each field documents its quotient.
 
 #![deny(missing_docs)]
 
@@ -12,58 +12,58 @@ use sim_base::*;
 use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::collections::BTreeMap;
 
-/// The training job of one JobSet.
+/// Summary of the training job of one JobSet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrainingSummary {
-    /// Whether all of its work was done.
+    /// Whether all of its work was completed.
     pub done: bool,
-    /// What was to be done, in seconds of steps; null: without end.
+    /// Total work in seconds of steps; `None` if the work has no end.
     #[serde(rename = "work_s")]
     pub work_s: Option<f64>,
-    /// What was done until the last step.
+    /// Progress at the last step, in seconds of steps.
     #[serde(rename = "reached_s")]
     pub reached_s: f64,
-    /// Of that, what no interruption takes back.
+    /// Part of `reached_s` that no interruption can discard.
     #[serde(rename = "durable_s")]
     pub durable_s: f64,
-    /// The latest step; null if the scenario does not say what a step takes.
+    /// Latest step; `None` if the scenario does not specify the duration of a step.
     pub latest_step: Option<u64>,
-    /// The latest step that no interruption takes back.
+    /// Latest step that no interruption can discard; `None` if the scenario does not specify the duration of a step.
     pub durable_step: Option<u64>,
-    /// How often every pod was ready, and it began or went on.
+    /// Number of times that all required pods were ready and training began or continued.
     pub starts: u32,
-    /// How often it was interrupted.
+    /// Number of interruptions.
     pub interruptions: u32,
-    /// Checkpoints that were completed.
+    /// Number of completed checkpoints.
     pub checkpoints: u64,
     /// Seconds by phase, from the submission of the JobSet to its end.
     #[serde(rename = "time_s")]
     pub time_s: BTreeMap<&'static str, f64>,
-    /// Steps that count / time since every pod was ready for the first time, until the work was done. With steps of one
-    /// length that is the goodput of Google's measurement library, and the effective training time of MegaScale.
+    /// Productive steps ÷ time from the first moment with all pods ready to the end of the work. With steps of constant
+    /// length this is the goodput of Google's measurement library and the effective training time of MegaScale.
     pub goodput: Option<f64>,
-    /// Steps that count / time from the submission to the end, queueing included: the ETTR of Kokolis et al. and
+    /// Productive steps ÷ time from the submission to the end, including queueing: the ETTR of Kokolis et al. and
     /// ByteRobust.
     pub ettr: Option<f64>,
-    /// The product that Google calls ML productivity goodput.
+    /// Google's ML productivity goodput; `None` if the JobSet never held all of its nodes.
     pub ml_productivity: Option<MlProductivity>,
-    /// Time with every pod at work, whatever at / time from the submission to the end.
+    /// Time with every pod at work, productive or not ÷ time from the submission to the end.
     pub job_uptime: Option<f64>,
 }
 
-/// ML productivity goodput: the product of its three parts.
+/// ML productivity goodput: the product of its three factors.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct MlProductivity {
-    /// Time during which its pods held all the nodes that they want / time from the submission to the end.
+    /// Time in which the JobSet held nodes for all of its pods ÷ time from the submission to the end.
     pub scheduling: f64,
-    /// Steps that count / time during which they held them.
+    /// Productive steps ÷ time in which the JobSet held nodes for all of its pods.
     pub runtime: f64,
-    /// How near a step is to the ideal one: a step takes what the scenario says.
+    /// Ideal ÷ actual duration of a step; always 1, as the scenario gives the duration of a step.
     pub program: f64,
 }
 
-/// Phases in which not every pod is at work.
+/// Phases in which at least one pod is not at work.
 const AWAY: [TrainingPhase; 4] = [
     TrainingPhase::Startup,
     TrainingPhase::Recovery,
@@ -72,7 +72,7 @@ const AWAY: [TrainingPhase; 4] = [
 ];
 
 impl TrainingSummary {
-    /// Of a run's outcome.
+    /// Builds the summary from the outcome of a training job.
     pub fn of(training: &TrainingOutcome) -> TrainingSummary {
         let t = training;
         let seconds = |phase: &TrainingPhase| (phase.as_str(), t.ns(*phase) as f64 / 1e9);
@@ -108,16 +108,16 @@ impl TrainingSummary {
     }
 }
 
-/// What interruptions with one cause took.
+/// Training time lost to interruptions with one cause.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Taken {
-    /// Seconds of steps.
+    /// Discarded steps, in seconds.
     pub lost_s: f64,
-    /// Seconds until it began again.
+    /// Seconds from the interruptions to the next starts, without suspensions.
     pub recovery_s: f64,
 }
 
-/// By what began the restart that the job was in: a random fault by its name, any other by its kind.
+/// Sums the losses by the cause of the restart that each interruption belongs to, named as by [`cause_name`].
 pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<String, Taken> {
     let mut all: BTreeMap<String, Taken> = BTreeMap::new();
     let restarts: Vec<_> = run.restarts_of(training.jobset).collect();
@@ -126,7 +126,7 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
         if next.is_none() && (training.done || stretch.until >= training.end) {
             break;
         }
-        // An elastic job that takes slices in goes on.
+        // Not an interruption: an elastic job that admits slices continues without a gap.
         if next == Some(stretch.until) && stretch.lost == Duration::ZERO {
             continue;
         }
@@ -144,7 +144,7 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
     all
 }
 
-/// A random fault by its name, any other cause by its kind.
+/// Returns the name of a random fault, or the kind of any other cause.
 pub fn cause_name(scenario: &Scenario, cause: &Cause) -> String {
     let word = match cause.kind {
         CauseKind::Fault { index } => {

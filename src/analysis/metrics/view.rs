@@ -1,4 +1,4 @@
-//! Everything known about one finished run, borrowed: what summaries and reports are made from.
+//! Read-only view of one finished run, the input of summaries and reports.
 
 use super::fold::Folded;
 use super::restarts::restart::Restart;
@@ -13,7 +13,7 @@ pub struct RunView<'a> {
     pub outcome: &'a RunOutcome,
     pub folded: &'a Folded,
     pub seed: u64,
-    /// Fields of the inputs that the API knows and the model ignores.
+    /// Input fields that are valid in the Kubernetes API and ignored by the model.
     pub not_modelled: &'a [String],
 }
 
@@ -37,8 +37,8 @@ impl<'a> RunView<'a> {
         self.names.namespace(jobset)
     }
 
-    /// `Recreate`, `BlockingRecreate` or `InPlaceRestart` where the JobSet restarted as its policy says; else what
-    /// happened instead.
+    /// Returns the restart strategy that took effect: `Recreate`, `BlockingRecreate` or `InPlaceRestart` if the JobSet
+    /// restarted according to its failure policy, otherwise `RestartJob`, `PodReplacement` or `ContainerRestart`.
     pub fn strategy(&self, restart: &Restart) -> &'static str {
         use super::restarts::restart::Shape;
         use sim_api::spec::RestartStrategy;
@@ -58,7 +58,7 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Which JobSet never found nodes for all its pods and never will, or did not in the time of the run, and why.
+    /// Describes the first JobSet whose pods were never all placed, with the reason, or returns `None`.
     pub fn never_placed(&self) -> Option<String> {
         let mut jobsets = self.outcome.jobsets.iter().enumerate();
         jobsets.find_map(|(i, o)| {
@@ -75,7 +75,7 @@ impl<'a> RunView<'a> {
         })
     }
 
-    /// JobSets that somebody outside has to resume, and who.
+    /// Describes each JobSet that is suspended at the end of the run, with the condition for its resumption.
     pub fn suspended(&self) -> Vec<String> {
         let jobsets = self.scenario.jobsets.iter().enumerate();
         let waits = jobsets.filter_map(|(i, submitted)| {
@@ -88,7 +88,7 @@ impl<'a> RunView<'a> {
         waits.collect()
     }
 
-    /// Whom a JobSet that is suspended at the end waits for.
+    /// Describes who can resume a JobSet that is suspended at the end of the run; `None` if it is not suspended.
     pub fn who_resumes(&self, jobset: JobSetId) -> Option<String> {
         let outcome = self.outcome.jobsets.get(jobset.ix())?;
         let mut conditions = outcome.conditions.iter();
@@ -109,7 +109,7 @@ impl<'a> RunView<'a> {
         ))
     }
 
-    /// What can never go on, who waits to be resumed, and warnings of the engine.
+    /// Returns all warnings of the run: permanently blocked or unfinished parts, suspended JobSets, engine warnings.
     pub fn warnings(&self) -> Vec<String> {
         let (stuck, overtaken) = self.outcome.stuck_and_overtaken();
         let stuck = stuck.iter().map(|s| format!("stuck: {s}"));

@@ -1,4 +1,4 @@
-//! Where one choice overtakes another: by bisection on paired differences, as far as their intervals tell.
+//! Break-even search: the value at which one choice becomes better than another, by bisection on paired differences.
 
 use super::range::{Range, Unit};
 use super::sample::{Play, Sample, pairs};
@@ -7,97 +7,97 @@ use serde::Serialize;
 use sim_base::stats::{Looks, Paired};
 use std::cmp::Ordering;
 
-/// The chance that a sign is right, over all looks at it.
+/// Confidence level of a decision, over all looks.
 const LEVEL: f64 = 0.95;
-/// Halvings of the range on each side of the crossing.
+/// Number of bisections on each side of the crossing.
 const HALVINGS: usize = 6;
 
-/// One value of the unknown, played with one of the two choices.
+/// One value of the parameter, simulated with one of the two choices.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The unknown.
+    /// Value of the parameter.
     pub value: f64,
-    /// The second choice.
+    /// True for the second choice.
     pub is_b: bool,
 }
 
-/// Who is better.
+/// The better choice.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Side {
-    /// The first.
+    /// The first choice.
     A,
-    /// The second.
+    /// The second choice.
     B,
-    /// The interval of the difference contains zero.
+    /// Inconclusive: the interval of the difference contains zero.
     NotSeparated,
 }
 
-/// A value that was played.
+/// An evaluated value of the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Played {
-    /// The unknown.
+    /// Value of the parameter.
     pub value: f64,
-    /// "B less A", paired.
+    /// Paired difference "B − A".
     pub difference: Option<Paired>,
-    /// Who is better.
+    /// The better choice at this value.
     pub side: Side,
-    /// Replications of each.
+    /// Number of replications of each choice.
     pub replications: usize,
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "found")]
 pub enum Crossing {
-    /// One of them is better wherever it was played.
+    /// One choice is better at all evaluated values.
     Everywhere {
-        /// Which.
+        /// The better choice.
         side: Side,
     },
-    /// They change places.
+    /// The better choice changes within the range.
     At {
-        /// Who is better below it.
+        /// The better choice below the crossing.
         below: Side,
-        /// Where the mean difference is 0, by the line between the values next to it.
+        /// Zero of the mean difference, by linear interpolation between neighboring values.
         estimate: f64,
-        /// Below this one it is told who is better.
+        /// Below this value the comparison is conclusive.
         low: f64,
-        /// Above this one it is told that the other is.
+        /// Above this value the opposite choice is conclusively better.
         high: f64,
     },
-    /// One end tells, and from this value on nobody can.
+    /// Conclusive at one end of the range, inconclusive from some value on.
     OneEnd {
-        /// Who is better there.
+        /// The better choice at that end.
         side: Side,
-        /// At the lower end.
+        /// True for the lower end.
         lower: bool,
-        /// Up to, or from, this value.
+        /// Limit of the conclusive part.
         until: f64,
     },
-    /// Neither end tells.
+    /// Inconclusive at both ends.
     NotTold,
-    /// They change places more than once.
+    /// The better choice changes more than once.
     SeveralTimes,
 }
 
-/// A search that is over.
+/// Result of a finished search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
-    /// What it found.
+    /// The crossing.
     pub crossing: Crossing,
-    /// All that were played, ascending.
+    /// All evaluated values, ascending.
     pub points: Vec<Played>,
-    /// Somebody has ended it early.
+    /// True if the search was interrupted.
     pub interrupted: bool,
 }
 
-/// How often values are played.
+/// Number of replications per value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Replications before the first look; twice as many before each further one.
+    /// Replications before the first look; doubled for each further look.
     pub first_look: u64,
-    /// No value is played more often.
+    /// Maximum number of replications per value.
     pub most: u64,
 }
 
@@ -114,7 +114,7 @@ pub fn break_even<E>(
         points: Vec::new(),
         interrupted: false,
     };
-    // The ends, and enough between them to see a second crossing.
+    // The ends, and enough values between them to detect a second crossing.
     for share in [0.0, 1.0, 0.5, 0.25, 0.75] {
         search.look(range.at(share))?;
     }
@@ -149,7 +149,7 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Plays a value until it can be told who is better, or often enough.
+    /// Evaluates a value until the comparison is conclusive or the limit is reached.
     fn look(&mut self, value: f64) -> Result<Side, E> {
         if let Some(known) = self.points.iter().find(|p| p.value == value) {
             return Ok(known.side);
@@ -188,7 +188,8 @@ impl<E> Search<'_, '_, E> {
         Ok(side)
     }
 
-    /// The two neighbors between which the sides change, if they do so once; those that cannot be told are between.
+    /// The two neighboring conclusive values between which the better choice changes, if it changes once;
+    /// inconclusive values may lie between them.
     fn ends(&self) -> Option<(f64, f64)> {
         let told = self.points.iter().filter(|p| p.side != Side::NotSeparated);
         let told: Vec<&Played> = told.collect();
@@ -200,8 +201,8 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Moves one end of the interval of the crossing towards the other as far as it can be told: `known` keeps its
-    /// side.
+    /// Moves one end of the crossing's interval towards the other while the comparison remains conclusive; `known`
+    /// keeps its side.
     fn narrow(&mut self, range: &Range, (low, high): (f64, f64), known: f64) -> Result<(), E> {
         let side = self.look(known)?;
         let (mut near, mut far) = match known == low {
@@ -258,7 +259,7 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Where the mean difference is 0, between these values.
+    /// Zero of the mean difference between these values.
     fn zero(&self, (low, high): (f64, f64)) -> f64 {
         let inside = self
             .points

@@ -1,7 +1,7 @@
-//! How long a limit of restarts lasts: from runs without one, of which every restart that would have counted is known.
+//! The probability that a restart limit suffices, from runs without a limit in which all counted restarts are known.
 //!
-//! A limit changes nothing before it is used up, so the same runs tell of every limit, and of any rule that would have
-//! left the restarts of some cause uncounted.
+//! A limit has no effect before it is used up, so the same runs provide the result for every limit, and for every
+//! rule that would not count restarts of some cause.
 
 use crate::experiment::CountedRun;
 use serde::Serialize;
@@ -10,31 +10,31 @@ use sim_base::stats::{
 };
 use std::collections::BTreeMap;
 
-/// The name of the format of [`Budget`].
+/// Schema name of [`Budget`].
 pub const SCHEMA: &str = "jobset-sim/plan-budget/v1";
 
-/// The level of all intervals.
+/// Confidence level of all intervals.
 const LEVEL: f64 = 0.95;
-/// Instants of the curve.
+/// Number of instants on the curve.
 const CURVE: usize = 90;
 
-/// What is asked.
+/// Inputs of the estimation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Until when the limit is to last, in seconds.
+    /// Required lifetime of the limit, in seconds.
     pub horizon_s: f64,
-    /// The limit that the inputs have.
+    /// The limit in the inputs.
     pub limit: Option<u32>,
-    /// With which chance the least limit is to last.
+    /// Required probability that the smallest limit suffices.
     pub probability: f64,
 }
 
-/// A share of the replications, with its exact interval.
+/// A proportion of the replications with its exact confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// Of the replications.
+    /// Proportion of the replications.
     pub share: f64,
-    /// Exact 95 % interval of the chance.
+    /// Exact 95 % confidence interval of the probability.
     pub ci95: [f64; 2],
 }
 
@@ -47,127 +47,127 @@ impl Share {
     }
 }
 
-/// The least limit that lasts with the chance that is asked for.
+/// The smallest limit that suffices with the required probability.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeastLimit {
-    /// No smaller one does.
+    /// No smaller limit suffices.
     pub low: u32,
-    /// This one does; null: so few replications cannot tell of any.
+    /// This limit suffices; null if more replications are needed.
     pub high: Option<u32>,
-    /// So many replications could tell of some limit.
+    /// Number of replications needed to determine a limit.
     pub replications_needed: usize,
 }
 
-/// What one limit is worth.
+/// Result for one limit.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitRow {
-    /// `maxRestarts`.
+    /// Value of `maxRestarts`.
     pub max_restarts: u32,
-    /// Runs that it lasts for.
+    /// Share of runs for which it suffices.
     pub lasts: Share,
-    /// The chance if restarts came independently of each other, with the same mean.
+    /// Probability for a Poisson distribution with the same mean (independent restarts).
     pub poisson: f64,
-    /// The chance of the negative binomial distribution with the same mean and variance, where that is more than the
-    /// mean.
+    /// Probability for the negative binomial distribution with the same mean and variance, if the variance exceeds
+    /// the mean.
     pub negative_binomial: Option<f64>,
 }
 
-/// What one cause uses.
+/// Use of the limit by one cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CauseUse {
-    /// Its name.
+    /// Name of the cause.
     pub cause: String,
-    /// Of the limit, in a run.
+    /// Number of its restarts per run that count.
     pub used: Estimate,
-    /// Of all that is used.
+    /// Share of all counted restarts.
     pub share: f64,
-    /// Runs in which it was what the limit was not enough for.
+    /// Number of runs in which it exceeded the limit.
     pub last_straw: usize,
-    /// Were its restarts not counted.
+    /// Share of runs for which the limit suffices if its restarts were not counted.
     pub lasts_without: Option<Share>,
-    /// The least limit then.
+    /// The smallest sufficient limit in that case.
     pub least_without: LeastLimit,
 }
 
-/// The same runs with a rule that leaves some restarts uncounted.
+/// The same runs with a rule that does not count some restarts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruled {
-    /// Which restarts it leaves uncounted, in words.
+    /// Description of the restarts that are not counted.
     pub what: String,
-    /// The runs with it.
+    /// The runs with the rule.
     pub runs: Vec<CountedRun>,
 }
 
-/// What a rule that leaves some restarts uncounted is worth.
+/// Result for a rule that does not count some restarts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
-    /// Which restarts it leaves uncounted, in words.
+    /// Description of the restarts that are not counted.
     pub what: String,
-    /// Cause → what it leaves uncounted in a run, on average.
+    /// Cause → mean number of restarts per run that are not counted.
     pub uncounted: BTreeMap<String, f64>,
-    /// Of the limit, in a run.
+    /// Number of restarts per run that count.
     pub used: Estimate,
-    /// With the limit of the inputs.
+    /// Share of runs for which the limit of the inputs suffices.
     pub lasts: Option<Share>,
-    /// The least limit with it.
+    /// The smallest sufficient limit with the rule.
     pub least: LeastLimit,
 }
 
-/// The state on a day.
+/// State on a day.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtDay {
-    /// Since the start.
+    /// Days since the start.
     pub day: f64,
-    /// Runs whose limit is not used up.
+    /// Share of runs whose limit is not used up.
     pub lasts: Share,
-    /// The same with the rule.
+    /// The same share with the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_rule: Option<Share>,
 }
 
-/// How long a limit lasts.
+/// How long a restart limit suffices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
-    /// How many were played.
+    /// Number of replications.
     pub replications: usize,
-    /// Until when.
+    /// Required lifetime in seconds.
     #[serde(rename = "horizon_s")]
     pub horizon_s: f64,
-    /// Of the inputs.
+    /// The limit in the inputs.
     pub max_restarts: Option<u32>,
-    /// The chance that is asked for.
+    /// Required probability.
     pub probability: f64,
-    /// Of the limit, in a run, until then.
+    /// Number of restarts per run that count until then.
     pub used: Estimate,
-    /// The variance of that over its mean: 1 if restarts came independently of each other.
+    /// Variance divided by mean of that number: 1 for independent restarts.
     pub dispersion: f64,
-    /// With the limit of the inputs.
+    /// Share of runs for which the limit of the inputs suffices.
     pub lasts: Option<Share>,
-    /// The least limit.
+    /// The smallest sufficient limit.
     pub least: LeastLimit,
-    /// Who uses it, the greatest first.
+    /// Causes of counted restarts, most frequent first.
     pub causes: Vec<CauseUse>,
-    /// With a rule.
+    /// Result with a rule.
     pub rule: Option<Rule>,
-    /// Limits around those that matter.
+    /// Results for limits around the relevant ones.
     pub limits: Vec<LimitRow>,
-    /// Over time, with the limit of the inputs, or the least one.
+    /// Results over time, for the limit of the inputs or the smallest sufficient one.
     pub curve: Vec<AtDay>,
     /// The limit of the curve.
     pub curve_limit: u32,
-    /// Runs whose work was done before.
+    /// Number of runs that completed their work earlier.
     pub completed: usize,
-    /// Runs that ended in another way before, without the limit.
+    /// Number of runs that ended earlier for other reasons.
     pub ended_otherwise: usize,
 }
 
-/// What a run uses until an instant, of all causes but some.
+/// Number of counted restarts of a run until an instant, except for some causes.
 fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
     let counts = |u: &&crate::experiment::UsedAt| {
         u.at_s <= until_s && !but.iter().any(|ignored| **ignored == *u.cause)
@@ -176,7 +176,7 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
 }
 
 impl Budget {
-    /// Of runs without a limit; none without runs. `ruled`: the same with a rule.
+    /// Estimates from runs without a limit; `None` without runs. `ruled` contains the same runs with a rule.
     pub fn of(question: &Question, runs: &[CountedRun], ruled: Option<&Ruled>) -> Option<Budget> {
         let whole = Counts::of(runs, question.horizon_s, &[]);
         let least = whole.least(question.probability);
@@ -219,7 +219,7 @@ impl Budget {
     }
 }
 
-/// What each run uses, ascending.
+/// Counted restarts of each run, ascending.
 struct Counts(Vec<u32>);
 
 impl Counts {
@@ -229,7 +229,7 @@ impl Counts {
         Counts(all)
     }
 
-    /// Runs that use at most so much.
+    /// Number of runs with at most `limit` counted restarts.
     fn within(&self, limit: u32) -> usize {
         self.0.partition_point(|used| *used <= limit)
     }
@@ -252,7 +252,7 @@ impl Counts {
 
     fn least(&self, probability: f64) -> LeastLimit {
         let most = self.0.last().copied().unwrap_or(0);
-        // Shares grow with the limit, and so do both bounds.
+        // Proportions increase with the limit, and so do both bounds.
         let first = |is: &dyn Fn(Share) -> bool| {
             let (mut low, mut high) = (0, most + 1);
             while low < high {
@@ -303,7 +303,7 @@ fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
     told
 }
 
-/// The cause of the restart that the limit was not enough for.
+/// The cause of the restart that exceeded the limit.
 fn last_straw<'r>(question: &Question, run: &'r CountedRun) -> Option<&'r str> {
     let limit = question.limit?;
     let mut sum = 0;
@@ -315,7 +315,7 @@ fn last_straw<'r>(question: &Question, run: &'r CountedRun) -> Option<&'r str> {
     straw.map(|u| &*u.cause)
 }
 
-/// Between the limits that hardly ever and nearly always last, about a dozen of them.
+/// About a dozen limits between those that rarely and almost always suffice.
 fn limits(question: &Question, counts: &Counts, least: LeastLimit) -> Vec<LimitRow> {
     let at = |share: f64| counts.0[((counts.0.len() - 1) as f64 * share) as usize];
     let (from, to) = (at(0.02), at(1.0));
@@ -369,7 +369,7 @@ fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule>
 }
 
 impl Ruled {
-    /// As if restarts by these causes were not counted.
+    /// The runs if restarts with these causes were not counted.
     pub fn ignoring(causes: &[String], runs: &[CountedRun]) -> Ruled {
         let without = |run: &CountedRun| {
             let mut run = run.clone();

@@ -1,31 +1,32 @@
-//! Checkpoint intervals in closed form, for failures that come whatever happened before.
+//! Optimal checkpoint intervals in closed form, for memoryless failures.
 
 use serde::Serialize;
 use sim_base::stats::lambert_w0;
 
-/// What three formulas say of one job, in seconds.
+/// Results of three formulas for one job, in seconds.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClosedForm {
-    /// How long the job stands still for a checkpoint.
+    /// Time blocked by a checkpoint.
     #[serde(rename = "blocking_s")]
     pub blocking_s: f64,
-    /// Mean time at work between interruptions.
+    /// Mean time between interruptions, while making steps.
     #[serde(rename = "between_s")]
     pub between_s: f64,
-    /// Young's first order.
+    /// Young's first-order approximation.
     #[serde(rename = "young_s")]
     pub young_s: f64,
-    /// Daly's higher order.
+    /// Daly's higher-order approximation.
     #[serde(rename = "daly_s")]
     pub daly_s: f64,
-    /// Of greatest availability, exact for exponential failures, whatever a restart takes.
+    /// Interval with the largest availability, exact for exponential failures, independent of the restart time.
     #[serde(rename = "exact_s")]
     pub exact_s: f64,
 }
 
 impl ClosedForm {
-    /// Work between two checkpoints of length `blocking_s`, for interruptions every `between_s` at work.
+    /// Computes the interval for checkpoints that block for `blocking_s`, with interruptions every `between_s` of
+    /// steps.
     pub fn of(blocking_s: f64, between_s: f64) -> ClosedForm {
         let (c, m) = (blocking_s, between_s);
         let young = libm::sqrt(2.0 * c * m);
@@ -35,7 +36,7 @@ impl ClosedForm {
             true => young * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - c,
             false => m,
         };
-        // The slope of the expected time of a segment over its work is 0.
+        // The derivative of the expected segment time per work is zero.
         let exact = m * (1.0 + lambert_w0(-libm::exp(-1.0 - c / m)));
         ClosedForm {
             blocking_s,

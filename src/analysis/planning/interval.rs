@@ -1,9 +1,9 @@
-//! The best checkpoint interval: the top of a parabola through five intervals around it, each replication with a
-//! parabola of its own, so that the top has an interval.
+//! The best checkpoint interval: the vertex of a parabola fitted to five intervals around it, with one parabola per
+//! replication, which gives the vertex a confidence interval.
 //!
-//! What a checkpoint costs and what a failure takes back are as the intervals' inverse and the intervals themselves:
-//! over their logarithm that is alike on both sides of the best one, where it is flat. So its place is found from
-//! values further off, and not by looking for the greatest of many that hardly differ.
+//! The cost of checkpoints is proportional to 1/interval, the loss by failures to the interval; over the logarithm of
+//! the interval the total is symmetric around the optimum, where it is flat. Therefore the optimum is located by
+//! values further away, not as the largest of many almost equal values.
 
 use super::sample::{Play, Sample, pairs, values};
 use crate::experiment::{Better, better};
@@ -11,52 +11,52 @@ use serde::Serialize;
 use sim_base::stats::{Estimate, Paired, t_quantile};
 use std::collections::BTreeMap;
 
-/// The level of all intervals.
+/// Confidence level of all intervals.
 const LEVEL: f64 = 0.95;
-/// Powers of this factor around the middle.
+/// The five intervals are spaced by this factor around the center.
 const FACTOR: f64 = std::f64::consts::SQRT_2;
 const STEPS: [i32; 5] = [-2, -1, 0, 1, 2];
-/// Twelfths of the values that add up to the slope in the middle, exact for cubics: the curve is a little steeper on
-/// one side, and a parabola alone would take that for a slope.
+/// Coefficients, in twelfths, of the slope at the center, exact for cubics: the curve is slightly asymmetric, which a
+/// parabola alone would interpret as a slope.
 const SLOPE: [f64; 5] = [1.0, -8.0, 0.0, 8.0, -1.0];
-/// So often the five are moved.
+/// Maximum number of times that the five intervals are moved.
 const ROUNDS: usize = 8;
-/// How far from the middle, as a logarithm, the top may be found: a tenth of the factor between neighbors would do.
+/// Accepted distance of the vertex from the center, as a logarithm: a tenth of the spacing.
 const NEAR: f64 = 0.12;
 
-/// An interval that was played.
+/// An evaluated checkpoint interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Played {
-    /// In seconds.
+    /// The interval in seconds.
     #[serde(rename = "every_s")]
     pub every_s: f64,
-    /// The metric over the replications.
+    /// Estimate of the metric over the replications.
     pub metric: Option<Estimate>,
-    /// Less that of the best one that was played.
+    /// Paired difference from the best evaluated interval.
     pub change: Option<Paired>,
-    /// Replications.
+    /// Number of replications.
     pub replications: usize,
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// The best interval, in seconds; null where no top was found.
+    /// The best interval in seconds; null if there is no vertex.
     pub every_s: Option<f64>,
-    /// 95 % interval of it; null for a bound that the replications do not give.
+    /// Its 95 % confidence interval; null for a bound that requires more replications.
     pub ci95_s: Option<[f64; 2]>,
-    /// All that were played, ascending.
+    /// All evaluated intervals, ascending.
     pub points: Vec<Played>,
-    /// The sample of the best one that was played.
+    /// The sample of the best evaluated interval.
     best: Sample,
-    /// The metric fell or rose as far as was looked.
+    /// True if the best interval is at the edge of the searched range.
     pub at_edge: bool,
-    /// Somebody has ended it early.
+    /// True if the search was interrupted.
     pub interrupted: bool,
 }
 
 impl Best {
-    /// One more interval that was played.
+    /// Adds an evaluated interval.
     pub fn add(&mut self, every_s: f64, sample: Sample) {
         let at = self.points.partition_point(|p| p.every_s < every_s);
         self.points.insert(at, point(every_s, &sample, &self.best));
@@ -77,23 +77,23 @@ fn metric_of(sample: &Sample) -> Option<Estimate> {
     Estimate::of(finite.collect())
 }
 
-/// How far and how often is looked.
+/// Inputs of the search.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Search {
-    /// Where it begins, in seconds.
+    /// First center, in seconds.
     pub start_s: f64,
-    /// No interval outside of these is played.
+    /// Bounds of the search.
     pub bounds_s: [f64; 2],
-    /// Replications of each.
+    /// Initial number of replications per interval.
     pub first: u64,
-    /// No interval is played more often.
+    /// Maximum number of replications per interval.
     pub most: u64,
 }
 
-/// Candidates are milliseconds.
+/// Candidates are in milliseconds.
 type Ms = u64;
 
-/// Searches.
+/// Runs the search.
 pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Result<Best, E> {
     let mut known: BTreeMap<Ms, Sample> = BTreeMap::new();
     let [from, to] = search.bounds_s;
@@ -118,7 +118,7 @@ pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Res
         );
         let Some(fit) = fit else { break };
         top.found = None;
-        // Too little of a bend to say where the top is: more replications tell.
+        // The curvature is too uncertain for a vertex: adds replications.
         let bent = fit.is_bent();
         let moved = fit.top();
         if bent && moved.abs() <= NEAR {
@@ -189,8 +189,8 @@ impl Top {
     }
 }
 
-/// Slope `b` and half of the bend `c` in the middle, over the logarithm of the factor to it, by replication: their
-/// means, and how they vary together.
+/// Slope `b` and half of the curvature `c` at the center, over the logarithm of the factor, per replication: their
+/// means and covariances.
 struct Fit {
     n: f64,
     b: f64,
@@ -201,7 +201,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// Of five samples, replications that all of them have.
+    /// Fits five samples, using the replications that all of them have.
     fn of(five: &[&Sample; 5], higher: bool) -> Option<Fit> {
         let step = libm::log(FACTOR);
         let sign = if higher { 1.0 } else { -1.0 };
@@ -235,7 +235,7 @@ impl Fit {
         })
     }
 
-    /// Where the parabola of the means has its top.
+    /// Vertex of the parabola of the means.
     fn top(&self) -> f64 {
         -self.b / (2.0 * self.c)
     }
@@ -248,19 +248,19 @@ impl Fit {
         self.b * self.b > self.share() * self.bb
     }
 
-    /// What a squared mean is held against, for each unit of variance.
+    /// Critical value of a squared mean per unit of variance.
     fn share(&self) -> f64 {
         let t = t_quantile(self.n - 1.0, 1.0 - 0.5 * (1.0 - LEVEL));
         t * t / self.n
     }
 
-    /// Whether it surely has a top.
+    /// Returns true if the curvature significantly differs from zero.
     fn is_bent(&self) -> bool {
         self.c < 0.0 && self.c * self.c > self.share() * self.cc
     }
 
-    /// All tops that the replications do not rule out: of those that have the mean slope `b + 2 c u` of 0 within
-    /// Student's interval. Source: E. Fieller, "Some problems in interval estimation", 1954.
+    /// Confidence set of the vertex: all positions at which the mean slope `b + 2 c u` may be 0 by Student's
+    /// interval. Source: E. Fieller, "Some problems in interval estimation", 1954.
     fn interval(&self) -> Option<[f64; 2]> {
         let s = self.share();
         let (a, half, c) = (
@@ -273,7 +273,7 @@ impl Fit {
             return None;
         }
         let root = libm::sqrt(under);
-        // Of w = 2 u.
+        // The equation is in w = 2 u.
         Some([(-half - root) / a / 2.0, (-half + root) / a / 2.0])
     }
 }

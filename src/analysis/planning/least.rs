@@ -1,7 +1,7 @@
-//! The least number that meets a target, by bisection: what one candidate cannot tell is played more often, and what
-//! cannot be told at all is said.
+//! The smallest number that satisfies a target, by bisection: inconclusive candidates get more replications, and
+//! undecidable cases are reported.
 //!
-//! More of it is assumed to be no worse. That is held against everything that was played.
+//! Assumes that larger numbers are not worse; the assumption is checked against all evaluated candidates.
 
 use super::sample::{Play, Row, Sample, pairs};
 use super::target::{Estimated, Judgement, Target};
@@ -11,76 +11,76 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Between which numbers, and how often each may be played.
+/// Bounds of the search, and number of replications per candidate.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The least candidate.
+    /// The smallest candidate.
     pub min: u64,
-    /// The greatest candidate.
+    /// The largest candidate.
     pub max: u64,
-    /// Replications before the first look; twice as many before each further one.
+    /// Replications before the first look; doubled for each further look.
     pub first_look: u64,
-    /// No candidate is played more often.
+    /// Maximum number of replications per candidate.
     pub most: u64,
 }
 
-/// The chance that a judgement of a candidate is right, over all looks at it.
+/// Confidence level of a candidate's judgement, over all looks.
 pub const LEVEL: f64 = 0.95;
 
-/// What the search found.
+/// Result of the search.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "found")]
 pub enum Answer {
-    /// This one meets the target, and the one below misses it, or there is none below.
+    /// This number satisfies the target, and the next smaller one, if any, does not.
     Least {
         /// The number.
         value: u64,
     },
-    /// The least is one of these, which of them cannot be told.
+    /// The smallest number is in this range; inconclusive.
     Between {
-        /// The first that may be it.
+        /// The smallest possible result.
         low: u64,
-        /// This one meets the target.
+        /// This number satisfies the target.
         high: u64,
     },
-    /// Even the greatest misses it.
+    /// Even the largest candidate does not satisfy the target.
     Nothing,
-    /// Whether the greatest meets it cannot be told; those below this one miss it.
+    /// It is inconclusive whether the largest candidate satisfies the target; smaller ones than this do not.
     Open {
-        /// The first that may meet it.
+        /// The smallest number that may satisfy it.
         low: u64,
     },
 }
 
-/// A number that was played.
+/// An evaluated candidate.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The number.
     pub value: u64,
     /// Its replications.
     pub sample: Sample,
-    /// Whether it meets the target.
+    /// Whether it satisfies the target.
     pub judgement: Judgement,
-    /// The statistic of the target, with its 95 % interval.
+    /// The statistic of the target with its 95 % confidence interval.
     pub estimated: Option<Estimated>,
-    /// Its metric less that of the candidate before it in the table, over the same replications.
+    /// Paired difference of its metric from the previous candidate in the table.
     pub change: Option<Paired>,
 }
 
-/// A search that is over.
+/// Result of a finished search.
 #[derive(Clone, Debug)]
 pub struct Least {
-    /// What it found.
+    /// The answer.
     pub answer: Answer,
-    /// All that were played, ascending.
+    /// All evaluated candidates, ascending.
     pub candidates: Vec<Candidate>,
-    /// Candidates that are worse than the one before them, if any are: more of it should not hurt.
+    /// Candidates that are worse than the previous one, contrary to the assumption.
     pub not_monotone: Vec<u64>,
-    /// Somebody has ended it early.
+    /// True if the search was interrupted.
     pub interrupted: bool,
 }
 
-/// Searches.
+/// Runs the search.
 pub fn least<E>(plan: &Plan, target: &Target, play: &mut Play<'_, u64, E>) -> Result<Least, E> {
     let mut search = Search {
         plan,
@@ -116,7 +116,7 @@ impl<E> Search<'_, '_, E> {
             self.first(max, |j| j == Judgement::Meets)?;
         }
         self.first(max, |j| j != Judgement::Misses)?;
-        // Of what was played, and not of what the bisection assumes.
+        // Uses the evaluated candidates, not the assumption of the bisection.
         let meets = self.known.iter().filter(|(_, k)| k.1 == Judgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
@@ -132,7 +132,7 @@ impl<E> Search<'_, '_, E> {
         })
     }
 
-    /// Plays towards the first candidate of which `is` holds, as it does of all from some one on, `high` among them.
+    /// Bisects for the first candidate for which `is` holds; it must hold for all larger ones, including `high`.
     fn first(&mut self, high: u64, is: impl Fn(Judgement) -> bool) -> Result<(), E> {
         let (mut low, mut high) = (self.plan.min, high);
         while low < high && !self.interrupted {
@@ -145,7 +145,7 @@ impl<E> Search<'_, '_, E> {
         Ok(())
     }
 
-    /// Plays a candidate until it can be told, or often enough.
+    /// Evaluates a candidate until it is conclusive or the limit of replications is reached.
     fn judge(&mut self, value: u64) -> Result<Judgement, E> {
         if let Some((_, judgement)) = self.known.get(&value) {
             return Ok(*judgement);
@@ -156,7 +156,7 @@ impl<E> Search<'_, '_, E> {
         Ok(judgement)
     }
 
-    /// Advice has neighbors: what one more, and one less, would do.
+    /// Also evaluates the next larger and the next smaller candidate, for comparison.
     fn neighbors(&mut self, answer: Answer) -> Result<(), E> {
         let around = match answer {
             Answer::Least { value } => value,
@@ -207,7 +207,7 @@ impl<E> Search<'_, '_, E> {
     }
 }
 
-/// Replications of one candidate, so many that they can be told, or as many as it may have.
+/// Replications of one candidate: enough for a conclusive result, or the maximum.
 pub(super) fn look<E>(
     plan: &Plan,
     target: &Target,
@@ -234,13 +234,13 @@ pub(super) fn look<E>(
 }
 
 impl Candidate {
-    /// The mean cost of a replication.
+    /// Mean cost of a replication.
     pub fn cost(&self) -> f64 {
         let n = self.sample.len().max(1) as f64;
         self.sample.iter().map(|row| row.cost).sum::<f64>() / n
     }
 
-    /// Replications that got stuck or were cut; they count as the worst there is.
+    /// Number of blocked or censored replications, which count as the worst value.
     pub fn left_out(&self) -> usize {
         self.sample.iter().filter(|row: &&Row| row.left_out).count()
     }

@@ -1,8 +1,8 @@
-//! Answers of a planner: the least that meets a target, the best interval, the budget of restarts, what matters most,
-//! where one choice overtakes another, and chances that are too small to be counted.
+//! Planning: the smallest value that satisfies a target, the best checkpoint interval, restart budgets,
+//! sensitivities, break-even values, and probabilities of rare events.
 //!
-//! It asks whoever plays for replications, and knows neither files nor printing. Each search plays all it compares
-//! under the same random numbers.
+//! The caller provides the replications; this module knows neither files nor output. Each search compares candidates
+//! under common random numbers.
 
 #![deny(missing_docs)]
 

@@ -1,9 +1,9 @@
-//! A field and the range in which its value may be: `parameters.mtbf=10d..40d`.
+//! A field and the range of its value: `parameters.mtbf=10d..40d`.
 
 use serde::Serialize;
 use sim_base::Duration;
 
-/// What the bounds are.
+/// Kind of the bounds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Unit {
@@ -15,19 +15,19 @@ pub enum Unit {
     Seconds,
 }
 
-/// A field with its bounds.
+/// A field with the bounds of its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Range {
-    /// As it was written.
+    /// The text as written.
     #[serde(skip)]
     pub text: String,
-    /// The field.
+    /// Path of the field.
     pub path: String,
     /// The lower bound.
     pub low: f64,
     /// The upper bound.
     pub high: f64,
-    /// What they are.
+    /// Kind of the bounds.
     pub unit: Unit,
 }
 
@@ -87,7 +87,7 @@ fn number(word: &str) -> Option<(f64, Unit)> {
 }
 
 impl Range {
-    /// A value as a file has it.
+    /// Formats a value as in a file.
     pub fn written(&self, value: f64) -> String {
         match self.unit {
             Unit::Whole => format!("{}", value.round() as i64),
@@ -96,12 +96,12 @@ impl Range {
         }
     }
 
-    /// Equal factors are equally wide: both bounds are above 0, and far apart.
+    /// Returns true if the scale is logarithmic: both bounds are positive and far apart.
     pub fn is_log(&self) -> bool {
         self.low > 0.0 && self.high >= 8.0 * self.low
     }
 
-    /// The value that lies so far between the bounds.
+    /// The value at this fraction of the range.
     pub fn at(&self, share: f64) -> f64 {
         let value = match self.is_log() {
             true => self.low * libm::pow(self.high / self.low, share),

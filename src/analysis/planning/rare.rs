@@ -1,5 +1,4 @@
-//! Chances that are too small to be counted: of a Fleet, whose runs branch, and of collapsed replications, of whose
-//! numbers some are drawn anew.
+//! Probabilities of rare events: for a Fleet by splitting runs, for the reduced model by resampling random numbers.
 
 use super::redrawn::Redrawn;
 use super::splitting::{Branching, batch, pilot};
@@ -10,59 +9,59 @@ use serde::Serialize;
 use sim_api::spec::Fleet;
 use sim_base::stats::student::Mean;
 
-/// The name of the format.
+/// Schema name.
 pub const SCHEMA: &str = "jobset-sim/plan-rare/v1";
 
-/// What is asked.
+/// Inputs of the estimation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Of what a run may have too much.
+    /// The quantity that must not exceed the limit.
     pub excess: Excess,
-    /// From so much on it is too much; nanoseconds of time.
+    /// The limit: a count, or nanoseconds.
     pub limit: u64,
-    /// Runs from each level.
+    /// Number of runs per level.
     pub runs: u32,
-    /// Batches that know nothing of each other.
+    /// Number of independent batches.
     pub batches: u64,
 }
 
-/// A level, and how many of the runs from the one before came there.
+/// A level of the quantity, with the share of runs that reached it.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
-    /// Restarts, or seconds.
+    /// Number of restarts, or seconds.
     pub at: f64,
-    /// Of the runs that began at the level before, over all batches.
+    /// Share of the runs from the previous level, over all batches.
     pub share: f64,
-    /// The chance to come there at all.
+    /// Probability of reaching the level.
     pub chance: f64,
 }
 
-/// The answer.
+/// Result of the estimation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rare {
-    /// The chance.
+    /// Probability of the rare event.
     pub chance: f64,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub ci95: [f64; 2],
-    /// Batches.
+    /// Number of batches.
     pub batches: usize,
-    /// Runs from each level in each batch.
+    /// Number of runs per level and batch.
     pub runs: u32,
-    /// From the first to the limit.
+    /// Levels, from the first to the limit.
     pub levels: Vec<Level>,
-    /// Each batch alone.
+    /// Estimate of each batch.
     #[serde(skip)]
     pub estimates: Vec<f64>,
-    /// Runs, or parts of runs, that were played.
+    /// Number of runs, or parts of runs, that were simulated.
     pub played: u64,
-    /// Whole runs were played, with some of their numbers drawn anew, and not parts of runs that branch.
+    /// True if whole runs were resampled, false if runs were split.
     pub whole_runs: bool,
-    /// So many whole runs would have to be counted for an interval of the same width.
+    /// Number of independent runs required for a confidence interval of the same width.
     pub by_counting: f64,
 }
 
-/// Of a fleet without a limit of restarts; none if it was stopped before two batches were done.
+/// Estimates the probability for a fleet without a restart limit; `None` if fewer than two batches were completed.
 pub fn of_fleet(
     (fleet, seed): (&Fleet, u64),
     question: &Question,
@@ -74,7 +73,7 @@ pub fn of_fleet(
     split(&make, question, on, done)
 }
 
-/// The same of a scenario at the collapsed level, without a limit of restarts.
+/// Estimates the probability with the reduced model of a scenario without a restart limit.
 pub fn of_collapsed(
     (collapsed, seed): (&Collapsed, u64),
     question: &Question,
@@ -113,7 +112,7 @@ fn split<B: Branching + Send>(
     Ok(told(question, (&levels, plays), &all))
 }
 
-/// What batches say together.
+/// Combines the batches.
 fn told(question: &Question, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -> Option<Rare> {
     let product = |shares: &Vec<f64>, n: usize| shares[..n].iter().product::<f64>();
     let estimates: Vec<f64> = all.iter().map(|s| product(s, levels.len())).collect();
@@ -142,7 +141,7 @@ fn told(question: &Question, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -
         levels: levels.iter().enumerate().map(level).collect(),
         played: all.len() as u64 * plays * u64::from(question.runs),
         whole_runs: false,
-        // Of a share p of n, the interval is 1.96 deviations sqrt(p (1 - p) / n) wide on each side.
+        // For a proportion p of n, the half-width of the interval is 1.96 sqrt(p (1 − p) / n).
         by_counting: match half > 0.0 {
             true => 1.96 * 1.96 * p * (1.0 - p) / (half * half),
             false => 0.0,

@@ -1,36 +1,36 @@
-//! Branches of runs that cannot be halted: a run that came so far is played again with a share of its random numbers
-//! drawn anew, and what came of it is taken if it comes as far, else the run stays as it was.
+//! Resampling, for runs without snapshots: a run that reached a level is repeated with a share of its random numbers
+//! replaced. The new run is accepted if it also reaches the level, otherwise the old one is kept.
 //!
-//! Whatever share is drawn anew, runs that have so much stay a fair sample of all runs that have it, so splitting has
-//! no bias; many steps, small and large, make a sample's runs differ. Source: Z. Botev, D. Kroese, "Efficient Monte
-//! Carlo simulation via the generalized splitting method", 2012.
+//! For any share, runs that reach the level remain an unbiased sample of all such runs, so splitting has no bias;
+//! many steps, large and small, decorrelate the sample. Source: Z. Botev, D. Kroese, "Efficient Monte Carlo
+//! simulation via the generalized splitting method", 2012.
 
 use super::splitting::Branching;
 use crate::experiment::{Collapsed, MixedRuns};
 use crate::fleet::Excess;
 use sim_base::random::{Key, Mixture};
 
-/// The shares of the numbers that are drawn anew, one step after another. Large ones forget the run that it was, small
-/// ones are taken more often the further it came.
+/// Shares of the random numbers that are replaced in successive steps. Large shares decorrelate, small ones are
+/// accepted more often at high levels.
 const SHARES: [f64; 8] = [0.5, 0.2, 0.08, 0.03, 0.5, 0.2, 0.08, 0.03];
 
-/// Plays replications of a scenario again with some of their numbers drawn anew.
+/// Repeats replications of a scenario with some of their random numbers replaced.
 pub struct Redrawn<'c> {
     runs: MixedRuns<'c>,
     excess: Excess,
 }
 
-/// A whole run.
+/// A complete run.
 #[derive(Clone)]
 pub struct Run {
     numbers: Mixture,
     has: u64,
-    /// So much it must have.
+    /// The level that it has to reach.
     floor: u64,
 }
 
 impl<'c> Redrawn<'c> {
-    /// Of a scenario without a limit of restarts.
+    /// Creates a resampler for a scenario without a restart limit.
     pub fn new(collapsed: &'c Collapsed, excess: Excess, seed: u64) -> Redrawn<'c> {
         Redrawn {
             runs: MixedRuns::new(collapsed, seed),
@@ -61,7 +61,7 @@ impl Branching for Redrawn<'_> {
 
     fn go_on(&mut self, from: &Run, branch: u64, level: u64) -> (Option<Run>, u64) {
         let mut run = from.clone();
-        // A run that has just begun is as good as any other one.
+        // Runs without a level are already independent.
         let steps = if run.floor == 0 { &[][..] } else { &SHARES };
         for (step, share) in (0..).zip(steps) {
             let numbers = run.numbers.with(Key(branch).and(step).0, *share);

@@ -1,4 +1,4 @@
-//! What is kept of the replications of one candidate: one number each, and what it cost.
+//! The result of a candidate's replications: one value each, and the cost.
 
 use crate::experiment::{Better, Measured, Replication, better, metrics, unnamed};
 use std::ops::Range;
@@ -6,26 +6,26 @@ use std::ops::Range;
 /// One replication of a candidate.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its number.
+    /// Number of the replication.
     pub replication: u64,
-    /// The metric; none where there was nothing to measure.
+    /// Value of the metric; `None` if it does not exist.
     pub value: Option<f64>,
-    /// What the accelerators cost, or node-hours of a fleet.
+    /// Cost of the accelerators, or node-hours of a fleet.
     pub cost: f64,
-    /// The run got stuck or was cut before it was measured: its value is the worst there can be.
+    /// True if the run was blocked or censored before the metric was defined: its value counts as the worst.
     pub left_out: bool,
-    /// The hash over its records.
+    /// Hash over its records.
     pub digest: u64,
 }
 
 /// Replications of a candidate, in the order of their numbers.
 pub type Sample = Vec<Row>;
 
-/// Plays replications of a candidate; fewer than asked for where somebody has interrupted it.
+/// Runs replications of a candidate; returns fewer than requested if interrupted.
 pub type Play<'a, C, E> = dyn FnMut(&C, Range<u64>) -> Result<Sample, E> + 'a;
 
 impl Row {
-    /// Of a replication, the metric of that name; an error names the metrics that there are.
+    /// Extracts a metric from a replication; an unknown name is an error that lists the available metrics.
     pub fn of(
         replication: &Replication,
         jobsets: &[String],
@@ -68,12 +68,12 @@ impl Row {
     }
 }
 
-/// The values of a sample that has any.
+/// The values of a sample.
 pub fn values(sample: &[Row]) -> Vec<f64> {
     sample.iter().filter_map(|row| row.value).collect()
 }
 
-/// Pairs of values of the replications that both samples have, first and second; none of them without bounds.
+/// Pairs of finite values of the replications that both samples have.
 pub fn pairs(first: &[Row], second: &[Row]) -> Vec<(f64, f64)> {
     let mut all = Vec::new();
     for row in first {

@@ -1,8 +1,8 @@
-//! The least of several numbers at once that meets a target, such as spare hosts, spare slices and racks: every
-//! combination of which no number can be less, and the cheapest of them.
+//! The smallest combinations of several numbers that satisfy a target, such as spare hosts, spare slices and racks:
+//! all combinations in which no number can be reduced, and the cheapest of them.
 //!
-//! More of any of them is assumed to be no worse, as with one: then it is enough to walk along the edge of what meets
-//! the target.
+//! Assumes that larger numbers are not worse, so that it suffices to follow the boundary of the satisfying
+//! combinations.
 
 use super::least::{Candidate, LEVEL, Plan, look};
 use super::sample::{Sample, pairs};
@@ -12,36 +12,36 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Plays replications of a combination; fewer than asked for where somebody has interrupted it.
+/// Runs replications of a combination; returns fewer than requested if interrupted.
 pub type PlaySeveral<'a, E> = dyn FnMut(&[u64], Range<u64>) -> Result<Sample, E> + 'a;
 
-/// A combination that was played.
+/// An evaluated combination.
 #[derive(Clone, Debug)]
 pub struct Combination {
-    /// One number of each, in their order.
+    /// The numbers, in order.
     pub values: Vec<u64>,
-    /// What it is worth; its `value` says nothing.
+    /// Its evaluation; the field `value` is not used.
     pub candidate: Candidate,
-    /// Its cost less that of the cheapest, paired.
+    /// Paired difference of its cost from the cheapest combination.
     pub dearer: Option<Paired>,
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Clone, Debug)]
 pub struct Several {
-    /// Those that meet the target and of which no number can be less, the cheapest first.
+    /// Minimal combinations that satisfy the target, cheapest first.
     pub least: Vec<Combination>,
-    /// Those that may meet it, and cannot be told.
+    /// Minimal combinations for which it is inconclusive.
     pub open: Vec<Combination>,
-    /// The greatest of all, if it does not meet the target.
+    /// The largest combination, if it does not satisfy the target.
     pub greatest: Option<Combination>,
-    /// Combinations that were played.
+    /// Number of evaluated combinations.
     pub played: usize,
-    /// Somebody has ended it early.
+    /// True if the search was interrupted.
     pub interrupted: bool,
 }
 
-/// Searches; `plans` has the bounds of each number, and how often a combination may be played.
+/// Runs the search; `plans` contains the bounds of each number and the number of replications.
 pub fn several<E>(
     plans: &[Plan],
     target: &Target,
@@ -85,8 +85,8 @@ impl<E> Search<'_, '_, E> {
         Ok(judgement)
     }
 
-    /// The least number behind those before it for which `is` holds with all that follow at their greatest; `high` is
-    /// known to do.
+    /// The smallest number, after the given ones, for which `is` holds with all following numbers at their maximum;
+    /// it must hold for `high`.
     fn first(
         &mut self,
         before: &[u64],
@@ -107,7 +107,7 @@ impl<E> Search<'_, '_, E> {
         Ok(high)
     }
 
-    /// Every combination behind the numbers before it for which `is` holds and of which no number can be less.
+    /// All combinations with the given first numbers for which `is` holds and no number can be reduced.
     fn edge(
         &mut self,
         before: &mut Vec<u64>,
@@ -124,7 +124,7 @@ impl<E> Search<'_, '_, E> {
         if before.len() + 1 == plans.len() {
             return Ok(vec![vec![from]]);
         }
-        // With more of this one than there is none of the others can be less.
+        // A larger number cannot reduce the others.
         before.push(plan.max);
         let last = self.edge(before, is)?;
         before.pop();
@@ -172,14 +172,14 @@ impl<E> Search<'_, '_, E> {
     }
 }
 
-/// Those that no other one is below or beside in every number.
+/// Removes combinations that are dominated by another one.
 fn minimal(all: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
     let below = |a: &[u64], b: &[u64]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
     let keep = |one: &&Vec<u64>| !all.iter().any(|other| below(other, one));
     all.iter().filter(keep).cloned().collect()
 }
 
-/// The cheapest first, over the replications that all of them have.
+/// Sorts by cost over the replications that all of them have, cheapest first.
 fn by_cost(all: &mut [Combination]) {
     let common = all.iter().map(|c| c.candidate.sample.len()).min();
     let common = common.unwrap_or(0);

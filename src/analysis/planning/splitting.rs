@@ -1,31 +1,32 @@
-//! Splitting: runs that have come part of the way are played on several times, so that some of them come all the way.
+//! Multilevel splitting: runs that reach a level are continued several times, so that some of them reach the rare
+//! event.
 //!
-//! Fixed effort: at each of some levels the same number of runs begins, from states drawn among those in which runs
-//! before came that far. The product of the shares that go on is an estimate without bias, and so is the mean over
-//! batches that know nothing of each other, which gives its interval. Source: P. Glasserman, P. Heidelberger, P.
-//! Shahabuddin, T. Zajic, "Multilevel splitting for estimating rare event probabilities", 1999; fixed effort: M.
-//! Garvels, "The splitting method in rare event simulation", 2000.
+//! Fixed effort: the same number of runs starts at each level, from states sampled among those in which earlier runs
+//! reached it. The product of the shares is an unbiased estimate, and so is the mean over independent batches, which
+//! provides its confidence interval. Source: P. Glasserman, P. Heidelberger, P. Shahabuddin, T. Zajic, "Multilevel
+//! splitting for estimating rare event probabilities", 1999; fixed effort: M. Garvels, "The splitting method in rare
+//! event simulation", 2000.
 
 use super::rare::Question;
 use crate::experiment::StopFlag;
 use crate::fleet::{Branches, State};
 
-/// The share of the runs of a level that the next one is to be reached by.
+/// Target share of the runs of a level that reach the next one.
 const ONWARD: f64 = 0.25;
-/// More levels than these and something is wrong.
+/// Maximum number of levels.
 const LEVELS_MAX: usize = 60;
-/// Branches of the pilot are numbered from here on, and those of each batch further on.
+/// First number of the pilot's branches; those of the batches follow.
 const BRANCHES: u64 = 1 << 62;
 
-/// What is branched.
+/// A model that can be branched.
 pub trait Branching {
-    /// A run at an instant.
+    /// State of a run at an instant.
     type State: Clone;
-    /// A run that has just begun.
+    /// A run at its start.
     fn start(&mut self, branch: u64) -> Self::State;
     /// Goes on from a state until the run has so much, or ends; the state if it has so much, and how much it has.
     fn go_on(&mut self, from: &Self::State, branch: u64, level: u64) -> (Option<Self::State>, u64);
-    /// Runs, or parts of runs, that are played from each state of a level.
+    /// Number of runs, or parts of runs, simulated from each state of a level.
     fn plays(&self, level: usize) -> u64 {
         let _ = level;
         1
@@ -44,7 +45,8 @@ impl Branching for Branches<'_> {
     }
 }
 
-/// Levels of which about a quarter of the runs goes on to the next: found with one batch, and then fixed.
+/// Determines levels for which about a quarter of the runs reach the next one, with a pilot batch; they are then
+/// fixed.
 pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFlag) -> Vec<u64> {
     let runs = u64::from(question.runs.max(4));
     let first = BRANCHES;
@@ -61,7 +63,7 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
             break;
         }
         has.sort_unstable();
-        // The next one that any of them has come to, if a quarter has not come further.
+        // The next level that any of them reached, if fewer than a quarter reached a higher one.
         let quarter = has[((1.0 - ONWARD) * runs as f64) as usize];
         let further = has[has.partition_point(|h| *h <= reached)..].first();
         let Some(onward) = further.map(|next| quarter.max(*next)) else {
@@ -70,7 +72,7 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
         if onward >= question.limit {
             break;
         }
-        // The same branches, up to there.
+        // Repeats the same branches up to that level.
         let states: Vec<B::State> = (0..runs)
             .filter_map(|i| branches.go_on(&from[own(i)], number(i), onward).0)
             .collect();
@@ -81,7 +83,7 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
     levels
 }
 
-/// The shares of one batch, level by level; none if it was stopped.
+/// The shares of one batch, per level; `None` if it was stopped.
 pub fn batch<B: Branching>(
     branches: &mut B,
     (question, levels): (&Question, &[u64]),
@@ -98,11 +100,11 @@ pub fn batch<B: Branching>(
             if stop.is_raised() {
                 return None;
             }
-            // Every state is used as often as the others, or once more.
+            // Every state is used equally often, or once more.
             let state = &from[i as usize % from.len()];
             next.extend(branches.go_on(state, first + (stage << 32) + i, *level).0);
         }
-        // The last of them may not have come where it would have.
+        // The last branch may be incomplete.
         if stop.is_raised() {
             return None;
         }

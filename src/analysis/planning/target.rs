@@ -1,43 +1,43 @@
-//! A target such as `goodput.p10 >= 0.9`, and whether replications meet it: yes, no, or not to be told from so many.
+//! A target such as `goodput.p10 >= 0.9`, and its test against replications: satisfied, missed, or inconclusive.
 
 use super::sample::{Row, values};
 use serde::Serialize;
 use sim_base::condition::{Condition, Limit, Operator};
 use sim_base::stats::{quantile, quantile_interval, share_interval, sorted, student};
 
-/// What of the values over replications is meant.
+/// Statistic over the replications.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Statistic {
-    /// The quantile of this share.
+    /// The quantile at this probability.
     Quantile(f64),
     /// The arithmetic mean.
     Mean,
 }
 
-/// A metric, what of it, on which side of a limit.
+/// A bound on a statistic of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// As it was written.
+    /// The text as written.
     pub text: String,
-    /// Of a replication.
+    /// Metric of a replication.
     pub metric: String,
-    /// Over the replications.
+    /// Statistic over the replications.
     pub statistic: Statistic,
-    /// At least the limit; else at most.
+    /// True for a lower bound, false for an upper bound.
     pub at_least: bool,
-    /// In the unit of the metric.
+    /// The bound, in the unit of the metric.
     pub limit: f64,
 }
 
-/// What replications say of a target.
+/// Result of testing a target.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Judgement {
-    /// The whole interval is on the right side.
+    /// The whole confidence interval satisfies the bound.
     Meets,
-    /// The whole interval is on the wrong side.
+    /// The whole confidence interval violates the bound.
     Misses,
-    /// The interval has the limit in it.
+    /// Inconclusive: the interval contains the bound.
     Open,
 }
 
@@ -94,17 +94,17 @@ fn statistic(word: &str) -> Option<Statistic> {
     inside.then_some(Statistic::Quantile(percent / 100.0))
 }
 
-/// An estimate, and its interval at the level that was asked for.
+/// An estimate with its confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Estimated {
-    /// The best guess.
+    /// The point estimate.
     pub value: f64,
-    /// None for a bound that so few values do not give.
+    /// `None` for a bound that requires more values.
     pub interval: [Option<f64>; 2],
 }
 
 impl Target {
-    /// The statistic of a sample; none without values.
+    /// Estimates the statistic of a sample; `None` without values.
     pub fn estimate(&self, sample: &[Row], level: f64) -> Option<Estimated> {
         let values = sorted(values(sample));
         match self.statistic {
@@ -114,7 +114,7 @@ impl Target {
             }),
             Statistic::Mean => {
                 let mean = student::Mean::of(&values)?;
-                // A share: whether it happened. Student's interval of equal values has no width.
+                // A proportion of 0/1 values, for which Student's interval may have zero width.
                 let yes = values.iter().filter(|v| **v == 1.0).count();
                 let share = values.iter().all(|v| *v == 0.0 || *v == 1.0);
                 let interval = match share {
@@ -130,7 +130,7 @@ impl Target {
         }
     }
 
-    /// Whether a sample meets it, at this level.
+    /// Tests a sample at this confidence level.
     pub fn judge(&self, sample: &[Row], level: f64) -> Judgement {
         let Some(estimated) = self.estimate(sample, level) else {
             return Judgement::Open;
@@ -147,7 +147,7 @@ impl Target {
         }
     }
 
-    /// `p10` or `mean`.
+    /// Name of the statistic: `p10` or `mean`.
     pub fn statistic_name(&self) -> String {
         match self.statistic {
             Statistic::Mean => "mean".to_owned(),

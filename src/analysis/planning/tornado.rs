@@ -1,37 +1,37 @@
-//! Which input moves an answer most: each at both ends of its range, all others as they are, on the same random
-//! numbers.
+//! Sensitivity of a result to each input: each input at both ends of its range, with all others unchanged, under
+//! common random numbers.
 
 use super::sample::{Sample, pairs, values};
 use serde::Serialize;
 use sim_base::stats::{Estimate, Paired};
 
-/// An input at both ends of its range.
+/// Results for an input at both ends of its range.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bar {
-    /// The field.
+    /// Path of the field.
     pub path: String,
-    /// The lower end, as a file has it.
+    /// The lower end, as written in a file.
     pub low: String,
-    /// The upper end.
+    /// The upper end, as written in a file.
     pub high: String,
-    /// Both in words.
+    /// Both ends, formatted.
     #[serde(skip)]
     pub shown: [String; 2],
-    /// Where the range is from.
+    /// Source of the range.
     pub source: String,
-    /// At the lower end, less the inputs as they are.
+    /// Paired difference: lower end − baseline.
     pub at_low: Option<Paired>,
-    /// At the upper end, less the inputs as they are.
+    /// Paired difference: upper end − baseline.
     pub at_high: Option<Paired>,
-    /// At the upper end less at the lower end.
+    /// Paired difference: upper end − lower end.
     pub swing: Option<Paired>,
-    /// Replications that got stuck or were cut at either end: they are in no difference.
+    /// Number of blocked or censored replications at either end, which are in no difference.
     pub left_out: usize,
 }
 
 impl Bar {
-    /// Of samples of one metric.
+    /// Computes the differences from samples of one metric.
     pub fn of(
         (path, low, high): (String, String, String),
         (shown, source): ([String; 2], String),
@@ -51,7 +51,7 @@ impl Bar {
         }
     }
 
-    /// How far apart the ends are.
+    /// Size of the effect: the largest distance between the three results.
     pub fn size(&self) -> f64 {
         let sizes = [self.swing, self.at_low, self.at_high]
             .into_iter()
@@ -59,7 +59,7 @@ impl Bar {
         sizes.map(|p| p.mean.abs()).fold(0.0, f64::max)
     }
 
-    /// Whether any of its differences is separated from 0.
+    /// Returns true if any of its differences significantly differs from 0.
     pub fn matters(&self) -> bool {
         let mut all = [self.swing, self.at_low, self.at_high]
             .into_iter()
@@ -68,13 +68,13 @@ impl Bar {
     }
 }
 
-/// The greatest first.
+/// Sorts by size, largest first.
 pub fn sorted(mut bars: Vec<Bar>) -> Vec<Bar> {
     bars.sort_by(|a, b| b.size().total_cmp(&a.size()));
     bars
 }
 
-/// The metric with the inputs as they are.
+/// Estimate of the baseline.
 pub fn base(sample: &Sample) -> Option<Estimate> {
     Estimate::of(
         values(sample)

@@ -1,4 +1,4 @@
-//! A second fault that a restart under way takes along: what it waits for, and who began it.
+//! A second fault that joins a restart in progress: its effect on the restart, and which fault counts as the cause.
 
 use super::measurement::curve::{NEVER, Sample};
 use super::measurement::pairs::Zone;
@@ -6,7 +6,7 @@ use super::run::Game;
 use sim_base::*;
 
 impl Game<'_, '_> {
-    /// It belongs to an attempt that ends anyway.
+    /// The fault affects an attempt that ends anyway.
     pub(super) fn goes_along(
         &mut self,
         now: Time,
@@ -28,7 +28,7 @@ impl Game<'_, '_> {
             episode.floor = episode.floor.max(episode.others);
             episode.bind = episode.bind.max(now + Duration(waited.bind));
         }
-        // Whichever fails the Job first is what the restart counts from.
+        // The restart is counted from the first failure of the Job.
         let counted = now.0.saturating_add(sample.counted);
         if counted < episode.counted.0 {
             self.leads(now, (effect, away), &sample);
@@ -38,7 +38,7 @@ impl Game<'_, '_> {
         }
     }
 
-    /// The fault that has come now begins the restart before the one that has come first: that one is waited for.
+    /// The new fault triggers the restart before the first fault does; the first fault is then waited for.
     fn leads(&mut self, now: Time, (effect, away): (usize, u64), sample: &Sample) {
         let first = self.episode.as_ref().map(|e| (e.effect, e.away, e.since));
         let Some((first, first_away, since)) = first else {
@@ -59,7 +59,7 @@ impl Game<'_, '_> {
         episode.counted = Time(now.0.saturating_add(sample.counted));
     }
 
-    /// What a restart that is under way waits for, of a fault of that effect.
+    /// The part of a fault's recovery that a restart in progress waits for.
     fn waited(&mut self, effect: usize, away: u64) -> Option<Sample> {
         let u = self.unit(2);
         let along = &self.model.along[effect];

@@ -1,6 +1,6 @@
-//! A set of small numbers, as bits.
+//! A set of small integers as a bit set.
 
-/// Numbers below a limit.
+/// A set of integers below a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bits {
     words: Vec<u64>,
@@ -8,7 +8,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// All numbers below `len`, or none of them.
+    /// Contains all integers below `len`, or none.
     pub fn new(len: usize, all: bool) -> Bits {
         let mut bits = Bits {
             words: vec![if all { u64::MAX } else { 0 }; len.div_ceil(64)],
@@ -36,20 +36,20 @@ impl Bits {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// How many of them are not in `other`.
+    /// Number of elements that are not in `other`.
     pub fn outside(&self, other: &Bits) -> usize {
         let words = self.words.iter().zip(&other.words);
         words.map(|(a, b)| (a & !b).count_ones() as usize).sum()
     }
 
-    /// Of its numbers those that are in `other`, too.
+    /// Removes all elements that are not in `other`.
     pub fn keep(&mut self, other: &Bits) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
         }
     }
 
-    /// The first number from `from` on that is in it and not in `without`, around the end.
+    /// The first element at or after `from` that is not in `without`, wrapping around.
     pub fn next(&self, from: usize, without: &Bits) -> Option<usize> {
         let free = |w: usize| self.words[w] & !without.words[w];
         let n = self.words.len();
@@ -66,7 +66,7 @@ impl Bits {
         })
     }
 
-    /// Into `into`: the first `n` of them from `from` on, around the end. The last one of them.
+    /// Stores the first `n` elements at or after `from`, wrapping around, in `into`. Returns the last one.
     pub fn first(&self, n: usize, from: usize, into: &mut Bits) -> Option<usize> {
         into.words.fill(0);
         let words = self.words.len();

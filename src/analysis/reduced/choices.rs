@@ -1,53 +1,54 @@
-//! How exactly the collapsed level measures: choices, not facts. Each says why; `sensitivity` lists them.
+//! Accuracy parameters of the reduced model: choices, not facts, each with its reason; listed by `sensitivity`.
 
 use sim_base::Duration;
 
-/// Plays of each point of a curve.
+/// Number of runs per point of a curve.
 pub const PLAYS: u64 = 5;
-/// How many times edges are looked for, each with other numbers and other nodes.
+/// Number of searches for each edge, each with different random numbers and nodes.
 pub const LOOKS: u64 = 3;
-/// A whole JobSet has started by then, or it is refused.
+/// Maximum time for a JobSet to start; otherwise it is rejected.
 pub const STARTUP: Duration = Duration::from_secs(7200);
-/// Between the first start and the fault that is tried.
+/// Time between the first start and the injected fault.
 pub const CALM: Duration = Duration::from_secs(300);
-/// How long a play goes on after everything that was scripted.
+/// Simulated time after the last scripted action.
 pub const AFTERWARDS: Duration = Duration::from_secs(3600);
-/// Times away are told apart as finely as this, in nanoseconds.
+/// Resolution of outage durations, in nanoseconds.
 pub const FINEST: u64 = 500_000_000;
-/// So many plays say whether a point lies on a straight line.
+/// Number of runs that check whether a point is on a straight line.
 pub const CHECKS: u64 = 2;
-/// A restart time may be off by this share of it, or for this share of faults by more.
+/// Accepted relative error of a restart time, and accepted share of faults with a larger error.
 pub const OFF: f64 = 0.001;
-/// For this share of faults nobody knows what they do, because nobody looked finer.
+/// Accepted share of faults with an unknown outcome because the search was not finer.
 pub const ODD: f64 = 0.0001;
-/// How near an edge is found, at best.
+/// Best accuracy of an edge.
 pub const NEAR: u64 = 50_000_000;
-/// Edges are found as exactly as this share of what chance moves them by.
+/// Edges are located to this fraction of their random variation.
 pub const FINER: u64 = 8;
-/// At first an edge is found to this part of the restart.
+/// Initial accuracy of an edge, as a fraction of the restart.
 pub const COARSE: u64 = 128;
-/// After another first fault an edge is looked for so far from where it should be, at least.
+/// Minimum search range around the expected edge, after a different first fault.
 pub const AROUND: u64 = 3_000_000_000;
-/// A restart that is later than this because of a second fault waits for it.
+/// A restart delayed by a second fault by more than this waits for that fault.
 pub const WAITS: u64 = 10_000_000_000;
-/// Where chance decides for more than this share of a restart, the pair is not modelled.
+/// Maximum share of a restart in which the outcome is random; beyond it, the pair is not modelled.
 pub const OPEN: f64 = 0.2;
-/// And for longer than this, in seconds.
+/// Minimum duration of that random part, in seconds.
 pub const OPEN_S: f64 = 120.0;
-/// Replications with close faults differ, and may not by more restarts than this share of them on average.
+/// Maximum average difference in the number of restarts, as a share, between levels in replications with boundary
+/// cases.
 pub const UNEVEN: f64 = 0.01;
 
-/// One of them, as it is told.
+/// An accuracy parameter, as reported.
 pub struct Choice {
-    /// Its name.
+    /// Identifier of the parameter.
     pub id: &'static str,
-    /// As it would be written.
+    /// Value as text.
     pub value: String,
-    /// Why.
+    /// Reason for the value.
     pub why: &'static str,
 }
 
-/// All of them.
+/// Returns all accuracy parameters.
 pub fn choices() -> Vec<Choice> {
     let of = |id, value, why| Choice { id, value, why };
     let ns = |ns: u64| Duration(ns).to_string();

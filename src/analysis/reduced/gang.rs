@@ -1,4 +1,4 @@
-//! Which seats there are, and which the gang has.
+//! The slots of the cluster, and those occupied by the JobSet's pods.
 
 use super::bits::Bits;
 use super::measurement::curve::Moves;
@@ -6,27 +6,27 @@ use super::seats::Seats;
 use sim_base::NodeId;
 use std::sync::Arc;
 
-/// What can be wrong with a node.
+/// Conditions that make a node unusable, as bit flags.
 pub const DOWN: u8 = 1;
 pub const CLOSED: u8 = 2;
 
-/// The seats of one replication.
+/// The occupied slots in one replication.
 #[derive(Clone, Debug)]
 pub struct Gang {
     seats: Arc<Seats>,
-    /// Of each node.
+    /// Conditions of each node.
     node: Vec<u8>,
-    /// Nodes of each seat that cannot be used.
+    /// Number of unusable nodes in each slot.
     bad: Vec<u32>,
-    /// Seats with a node that can be used, and those without one that cannot.
+    /// Slots with at least one usable node, and slots with only usable nodes.
     open: Bits,
     whole: Bits,
     pub used: Bits,
-    /// Those that were used before the last placing.
+    /// The slots occupied before the last placement.
     before: Bits,
-    /// Where the scheduler begins to look: a seat.
+    /// The slot at which the scheduler's next search starts.
     cursor: usize,
-    /// Nodes that are down, by accelerators.
+    /// Accelerators on failed nodes.
     pub sick: u64,
 }
 
@@ -46,7 +46,7 @@ impl Gang {
         }
     }
 
-    /// As it was at the beginning.
+    /// Resets to the initial state.
     pub fn reset(&mut self) {
         let n = self.seats.nodes.len();
         self.node.fill(0);
@@ -60,7 +60,7 @@ impl Gang {
         self.node[node.ix()] & what != 0
     }
 
-    /// A node is down or closed, or no longer.
+    /// Sets or clears a condition of a node.
     pub fn mark(&mut self, node: NodeId, what: u8, on: bool) {
         let before = self.node[node.ix()];
         let now = if on { before | what } else { before & !what };
@@ -84,23 +84,23 @@ impl Gang {
         self.open.set(seat, bad < self.seats.nodes[seat].len());
     }
 
-    /// Whether a pod of the gang is on it.
+    /// Returns true if a pod of the JobSet is on the node.
     pub fn uses(&self, node: NodeId) -> bool {
         self.used.has(self.seats.of[node.ix()])
     }
 
-    /// Whether the last placing has brought pods to it.
+    /// Returns true if the last placement added pods to the node.
     pub fn is_new(&self, node: NodeId) -> bool {
         let seat = self.seats.of[node.ix()];
         self.used.has(seat) && !self.before.has(seat)
     }
 
-    /// Whether a pod could be bound to it.
+    /// Returns true if a pod could be bound to the node.
     pub fn is_free(&self, node: NodeId) -> bool {
         self.node[node.ix()] == 0 && !self.uses(node)
     }
 
-    /// The pods are bound anew, as the scheduler goes round.
+    /// Places all pods again, in the order of the scheduler's search.
     pub fn place(&mut self, moves: Moves) {
         self.before.clone_from(&self.used);
         match moves {
@@ -117,7 +117,7 @@ impl Gang {
         }
     }
 
-    /// Seats that have come since are taken by whoever waits.
+    /// Fills slots that have become usable with waiting pods.
     pub fn fill(&mut self) {
         while self.used.count() < self.seats.needed {
             let Some(seat) = self.open.next(self.cursor, &self.used) else {
@@ -128,7 +128,8 @@ impl Gang {
         }
     }
 
-    /// The scheduler goes on behind the node that it took: in a domain that is the leader's, and the rest follows.
+    /// Advances the scheduler's search position past the chosen node: with exclusive placement, past the leader's,
+    /// and the followers are placed after it.
     fn looked(&mut self, last: Option<usize>) {
         let Some(last) = last else { return };
         let next = if self.seats.width() > 1 {
@@ -139,17 +140,17 @@ impl Gang {
         self.cursor = next % self.seats.nodes.len();
     }
 
-    /// Whether everybody has a place that works.
+    /// Returns true if all pods have a usable slot.
     pub fn complete(&self) -> bool {
         self.used.count() == self.seats.needed && self.used.outside(&self.whole) == 0
     }
 
-    /// How much of what is needed has a place.
+    /// Share of the required slots that are usable.
     pub fn share(&self) -> f64 {
         self.used.count() as f64 / self.seats.needed as f64
     }
 
-    /// Whether there are more places than are needed.
+    /// Returns true if there are more slots than required.
     pub fn has_choice(&self) -> bool {
         self.open.count() >= self.seats.needed
     }

@@ -1,36 +1,36 @@
-//! Where the accelerators' time went: exact for steps, checkpoints and lost nodes, and during restarts as the engine's
-//! plays divided it.
+//! The accelerator-time ledger of the reduced model: exact for steps, checkpoints and lost nodes; restarts are split
+//! like the measured restarts of the engine.
 
 use super::seats::Seats;
 use super::trainer::Times;
 use sim_base::*;
 use sim_engine::record::{Ledger, LedgerCategory, LedgerSums};
 
-/// Books of one replication.
+/// The ledger of one replication.
 #[derive(Clone, Debug, Default)]
 pub struct Accounts {
-    /// Accelerator-nanoseconds of restarts by category.
+    /// Accelerator-nanoseconds of restarts, by category.
     pub restarts: [f64; LedgerCategory::COUNT],
-    /// Of nodes that are down.
+    /// Accelerator-nanoseconds of failed nodes.
     pub sick: u128,
     until: Time,
 }
 
 impl Accounts {
-    /// So many accelerators were on lost nodes until now.
+    /// Records accelerators on lost nodes up to now.
     pub fn sick_until(&mut self, now: Time, accelerators: u64) {
         self.sick += u128::from(accelerators) * u128::from(now.since(self.until).0);
         self.until = now;
     }
 
-    /// A restart of the gang took so long.
+    /// Records a restart of the JobSet with its duration.
     pub fn restart(&mut self, ns: u64, gang: u64, shares: &[f64; LedgerCategory::COUNT]) {
         for (sum, share) in self.restarts.iter_mut().zip(shares) {
             *sum += ns as f64 * gang as f64 * share;
         }
     }
 
-    /// The ledger at the end. What nothing else is known of was idle.
+    /// Closes the ledger; the remaining time is idle.
     pub fn close(&self, end: Time, times: &Times, (seats, gang): (&Seats, u64)) -> Ledger {
         let installed: u64 = seats.accelerators.iter().sum();
         let all = u128::from(installed) * u128::from(end.0);

@@ -1,9 +1,9 @@
-//! The collapsed level of a scenario with pods: one gang instead of its pods, with restart times that are measured by
-//! playing the engine on this very scenario.
+//! The reduced model of a scenario with pods: the JobSet is one unit, with restart times measured by simulating this
+//! scenario with the engine.
 //!
-//! The faults of a replication are those that the engine would meet, the arithmetic of training is the engine's
-//! (`training`), and what a fault does is looked up in what the engine did with one like it (`measure`). What is not
-//! modelled is refused by name (`refuse`): where the levels cannot be equal, nothing is guessed.
+//! The faults of a replication are those of the engine, the arithmetic of training is the engine's
+//! (`training_model`), and the effect of a fault is looked up among measured ones (`measurement`). Everything that is
+//! not modelled is rejected by name (`unsupported`): the model never guesses where the levels may differ.
 
 #![deny(missing_docs)]
 

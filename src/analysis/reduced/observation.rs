@@ -1,29 +1,29 @@
-//! The observations of a trial: what its records say of the JobSet.
+//! The observations of a trial: the JobSet's part of its records.
 
 use super::choices::OFF;
 use sim_base::*;
 use sim_engine::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
 
-/// What was seen of the JobSet.
+/// Observations of the JobSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub started: Vec<Time>,
     pub interrupted: Vec<Time>,
     pub done: Option<Time>,
-    /// When a restart was counted, with both counters.
+    /// Times at which a restart was counted, with both counters.
     pub counted: Vec<(Time, u32, u32)>,
     pub bound: Vec<(Time, NodeId)>,
     pub failed: Option<Time>,
     pub completed: Option<Time>,
     pub restarts: u32,
     pub counts: u32,
-    /// Accelerator-nanoseconds of its pods by category.
+    /// Accelerator-nanoseconds of its pods, by category.
     pub held: Vec<u128>,
     pub submitted: Time,
 }
 
 impl Seen {
-    /// Of a play that has not come to its end: its counters are those that were told last.
+    /// For an unfinished run: uses the counters in the last record.
     pub(super) fn so_far(mut self) -> Seen {
         if let Some((_, restarts, counts)) = self.counted.last() {
             (self.restarts, self.counts) = (*restarts, *counts);
@@ -31,14 +31,14 @@ impl Seen {
         self
     }
 
-    /// When pods were bound later than that.
+    /// Times at which pods were bound after `at`.
     pub fn bound_after(&self, at: Time) -> Vec<Time> {
         let times = self.bound.iter().map(|(t, _)| *t);
         times.filter(|t| *t > at).collect()
     }
 
-    /// How far the times of another play are off at most, if it is the same otherwise and none is off by more than is
-    /// let pass.
+    /// The largest timing difference from another run; `None` if it exceeds the tolerance or the outcomes differ in
+    /// kind.
     pub fn off(&self, other: &Seen) -> Option<u64> {
         let counters = |seen: &Seen| (seen.restarts, seen.counts);
         let events = |seen: &Seen| {

@@ -1,40 +1,40 @@
-//! What one replication of the collapsed level leaves.
+//! The outcome of one replication of the reduced model.
 
 use sim_base::*;
 use sim_engine::record::{EndReason, Ledger, TrainingOutcome};
 
-/// One restart.
+/// One restart of the replication.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// The process whose fault began it.
+    /// The process whose fault triggered it.
     pub process: u32,
-    /// When the fault came.
+    /// Time of the fault.
     pub start: Time,
-    /// When the job stopped.
+    /// Time at which the training job stopped.
     pub stopped: Time,
-    /// When every pod was there again; else the end of the JobSet or the run.
+    /// Time at which all pods were ready again, otherwise the end of the JobSet or run.
     pub end: Time,
-    /// Every pod was there again.
+    /// True if all pods were ready again.
     pub is_over: bool,
 }
 
 /// Restarts that count towards the limit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Counting {
-    /// When they were counted.
+    /// Time at which they were counted.
     pub at: Time,
-    /// How many.
+    /// Number of restarts.
     pub times: u32,
-    /// The process whose fault it was.
+    /// The process of the fault.
     pub process: u32,
 }
 
-/// What one replication leaves.
+/// The outcome of one replication.
 #[derive(Clone, Debug)]
 pub struct CollapsedOutcome {
-    /// When it ended.
+    /// End of the replication.
     pub end: Time,
-    /// Why.
+    /// Reason of the end.
     pub end_reason: EndReason,
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
@@ -42,16 +42,17 @@ pub struct CollapsedOutcome {
     pub restarts: u32,
     /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
-    /// Of its training job.
+    /// Outcome of the training job.
     pub training: TrainingOutcome,
-    /// In the order of their start.
+    /// Restarts in the order of their start.
     pub recoveries: Vec<Recovery>,
-    /// In the order in which their faults came.
+    /// Counted restarts in the order of their faults.
     pub counted: Vec<Counting>,
-    /// Where the accelerators' time went.
+    /// The accelerator-time ledger.
     pub ledger: Ledger,
-    /// Faults that came so near to the edge between two outcomes that the engine may have taken the other one.
+    /// Number of boundary cases: faults so close to the boundary between two outcomes that the engine may have taken
+    /// the other one.
     pub close_calls: u32,
-    /// By how much goodput may differ from the engine's, if that was asked for.
+    /// Maximum difference of goodput from the engine's, if requested.
     pub bound: Option<f64>,
 }

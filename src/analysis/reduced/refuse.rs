@@ -1,11 +1,11 @@
-//! What the collapsed level does not model, by name: where it cannot be equal to the pods, it is not played.
+//! Features that the reduced model does not support, by name: such scenarios are rejected.
 
 use sim_api::spec::{
     FailurePolicyAction, Loss, NodePool, RandomAction, RandomFaults, RestartStrategy, Scenario,
     StartupPolicyOrder, StopWhen,
 };
 
-/// Everything that speaks against playing a scenario collapsed; nothing: it may be measured.
+/// All reasons why a scenario cannot be reduced; empty if it can be measured.
 pub fn why_not(scenario: &Scenario) -> Vec<String> {
     let mut all = Vec::new();
     let mut refuse = |is: bool, why: &str| {
@@ -118,7 +118,7 @@ fn refuse_faults(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
     refuse(spares.is_some_and(|s| s.hand_back), "nodeSpares.handBack");
 }
 
-/// Where pods go, as far as it matters who is hit next.
+/// Unsupported placements, as far as they affect which nodes are in use.
 fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
     let jobset = &scenario.jobsets[0].jobset;
     let rj = &jobset.spec.replicated_jobs[0];

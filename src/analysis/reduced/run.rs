@@ -1,4 +1,4 @@
-//! One replication: its faults one after another, and what each of them was measured to do.
+//! One replication: its faults one after another, with the measured effect of each.
 
 use super::gang::{CLOSED, Gang};
 use super::ledger::Accounts;
@@ -13,62 +13,63 @@ use sim_engine::faults::{Does, Fault, On, SPARE};
 use sim_engine::longest_unnoticed;
 use sim_engine::record::EndReason;
 
-/// Plays replications, in the memory of the one before.
+/// Runs replications, reusing the memory of the previous one.
 pub struct CollapsedPlayer<'m> {
     model: &'m Measured,
     pub(super) draws: Draws,
     pub(super) gang: Gang,
-    /// When each cell is back, while the faults are read backwards.
+    /// Time of return of each cell, while the faults are processed backwards.
     back: Vec<u64>,
     away: Vec<u64>,
     bounds: bool,
 }
 
-/// A restart that is under way.
+/// A restart in progress.
 pub(super) struct Episode {
-    /// What it is called after: a process, and where; none for the start.
+    /// Process and target that identify its cause; `None` for the start.
     pub(super) process: u32,
     pub(super) on: Option<On>,
-    /// Its effect; none: the start of the JobSet.
+    /// Its measured effect; `None` for the start of the JobSet.
     pub(super) effect: Option<usize>,
-    /// When what began it came, what is last known to have begun it anew, and when the job stopped.
+    /// Time of the first fault, time of the last event known to have begun it again, and time at which the job
+    /// stopped.
     pub(super) start: Time,
     pub(super) since: Time,
     pub(super) stopped: Time,
-    /// Pods are bound anew then, and were; and when they would be if it waited for no other fault.
+    /// Time at which pods are bound again, time of the previous binding, and the binding time without other faults.
     pub(super) bind: Time,
     pub(super) own_bind: Time,
-    /// When the restart is counted.
+    /// Time at which the restart is counted.
     pub(super) counted: Time,
     pub(super) placed: bool,
     pub(super) moves: Moves,
-    /// Every pod is there then, if there are places by the time that pods are bound.
+    /// Earliest time at which all pods are ready, provided that slots are available when pods are bound.
     pub(super) floor: Time,
-    /// How much of that is for faults that the restart was not begun by.
+    /// Part of that time caused by faults other than the first.
     pub(super) others: Time,
-    /// How long nodes of the fault that it was begun by are away.
+    /// Outage duration of the first fault's nodes.
     pub(super) away: u64,
     pub(super) complete_at: Option<Time>,
 }
 
 impl Episode {
-    /// Its pods are bound, but for those that find no place.
+    /// Returns true if its pods are bound, except those without a slot.
     pub(super) fn waits(&self) -> bool {
         self.placed && self.complete_at.is_none()
     }
 }
 
-/// A restart that is over.
+/// A finished restart.
 #[derive(Copy, Clone)]
 pub(super) struct Over {
     pub(super) over: Time,
-    /// The effect that it was begun by last, and when; and when pods were bound.
+    /// The effect that last began it, and its time; and the time at which pods were bound.
     pub(super) effect: usize,
     pub(super) since: Time,
     pub(super) bind: Time,
 }
 
-/// One replication that is under way.
+/// The state of one replication.
 pub(super) struct Game<'g, 'm> {
     pub(super) model: &'m Measured,
     pub(super) draws: &'g mut Draws,
@@ -82,20 +83,20 @@ pub(super) struct Game<'g, 'm> {
     pub(super) restarts: u32,
     pub(super) counts: u32,
     pub(super) close_calls: u32,
-    /// When nodes that nobody used were lost last.
+    /// Last loss of unused nodes.
     pub(super) last_idle: Option<Time>,
-    /// When pods were bound anew last, and by which effect.
+    /// Last time at which pods were bound again, and the effect that caused it.
     pub(super) last_bind: Option<(Time, usize)>,
     pub(super) last_over: Option<Over>,
     pub(super) terminal: &'static str,
     pub(super) over: Option<Time>,
     pub(super) doubt: u64,
-    /// Whether the bound is asked for: it costs as much again.
+    /// True if the error bound is requested, which doubles the cost.
     pub(super) bounds: bool,
 }
 
 impl<'m> CollapsedPlayer<'m> {
-    /// Of a scenario that was measured.
+    /// Creates a runner for a measured scenario.
     pub fn new(model: &'m Measured) -> CollapsedPlayer<'m> {
         CollapsedPlayer {
             model,
@@ -107,7 +108,7 @@ impl<'m> CollapsedPlayer<'m> {
         }
     }
 
-    /// It says by how much goodput may differ, too.
+    /// Also computes the error bound of goodput.
     pub fn with_bound(self) -> CollapsedPlayer<'m> {
         CollapsedPlayer {
             bounds: true,
@@ -115,12 +116,13 @@ impl<'m> CollapsedPlayer<'m> {
         }
     }
 
-    /// The replication of this seed and number.
+    /// Runs the replication with this seed and number.
     pub fn run(&mut self, seed: u64, replication: u64) -> CollapsedOutcome {
         self.run_mixed(seed, Mixture::of(replication))
     }
 
-    /// The same; nothing if `stops` says so, which is asked with the number of faults before each of them.
+    /// Runs the replication; returns `None` if `stops`, called before each fault with the number of faults so far,
+    /// returns true.
     pub fn run_until(
         &mut self,
         (seed, replication): (u64, u64),
@@ -129,7 +131,7 @@ impl<'m> CollapsedPlayer<'m> {
         self.play((seed, Mixture::of(replication)), stops)
     }
 
-    /// A run of this seed with the numbers of several replications.
+    /// Runs a replication with the random numbers of several replications.
     pub fn run_mixed(&mut self, seed: u64, numbers: Mixture) -> CollapsedOutcome {
         self.play((seed, numbers), &|_| false)
             .expect("nobody stops it")
@@ -194,7 +196,7 @@ impl<'m> CollapsedPlayer<'m> {
         Some(game.close(repairs_later))
     }
 
-    /// How long what each fault takes away is away.
+    /// Computes the outage duration of each fault.
     fn times_away(&mut self, faults: &[Fault]) {
         self.back.clear();
         self.back.resize(self.model.faults.cells(), NEVER);
@@ -204,7 +206,7 @@ impl<'m> CollapsedPlayer<'m> {
             let On::Cell(cell) = fault.on else { continue };
             match fault.does {
                 Does::Return | Does::New | Does::Uncordon => self.back[cell.ix()] = fault.at.0,
-                // What was drained is back as a spare.
+                // A drained node returns as a spare.
                 Does::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
                 _ => {
                     let back = self.back[cell.ix()];
@@ -263,11 +265,11 @@ impl<'m> Game<'_, 'm> {
         });
     }
 
-    /// Everything that comes by itself until then.
+    /// Processes everything that happens without a fault before `now`.
     pub(super) fn until(&mut self, now: Time) {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
-                // Nothing of the JobSet happens behind its end.
+                // Nothing happens to the JobSet after its end.
                 self.accounts
                     .sick_until(over.max(Time::ZERO), self.gang.sick);
                 return;
@@ -290,7 +292,7 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// The pods of the restart at hand find nodes.
+    /// Places the pods of the current restart.
     pub(super) fn place(&mut self) {
         let Some(episode) = &mut self.episode else {
             return;
@@ -298,7 +300,7 @@ impl<'m> Game<'_, 'm> {
         episode.placed = true;
         let bind = episode.bind;
         self.last_bind = episode.effect.map(|effect| (bind, effect));
-        // Pods may be bound to what is lost.
+        // Pods may be bound to lost nodes.
         self.close_calls += u32::from(self.unseen(bind));
         let Some(episode) = &mut self.episode else {
             return;
@@ -309,14 +311,14 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Whether nodes that nobody used were lost so lately that the control plane may not know it yet.
+    /// Returns true if unused nodes were lost so recently that the control plane may not know it yet.
     pub(super) fn unseen(&self, now: Time) -> bool {
         let unnoticed = longest_unnoticed(&self.model.scenario.control_plane);
         self.last_idle
             .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
     }
 
-    /// When every pod is there, as far as is known.
+    /// Expected time of readiness of all pods.
     fn ready(&self) -> Option<Time> {
         let episode = self.episode.as_ref()?;
         if !episode.placed || episode.floor == Time::NEVER {
@@ -368,7 +370,7 @@ impl<'m> Game<'_, 'm> {
         });
     }
 
-    /// The JobSet comes to its end.
+    /// The JobSet ends.
     pub(super) fn end(&mut self, at: Time, state: &'static str) {
         self.over = Some(at);
         self.terminal = state;

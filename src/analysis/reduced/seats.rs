@@ -1,31 +1,31 @@
-//! Where the gang can sit: a seat is a node, or with exclusive placement a domain, that holds one Job.
+//! Slots for the JobSet's pods: a slot is a node or, with exclusive placement, a domain that holds one Job.
 
 use sim_api::spec::Scenario;
 use sim_base::NodeId;
 use sim_policy::topology::Cluster;
 use std::collections::BTreeMap;
 
-/// The seats of a cluster.
+/// The slots of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Seats {
-    /// The nodes of each, in the order of nodes.
+    /// The nodes of each slot, in order.
     pub nodes: Vec<Vec<NodeId>>,
-    /// The seat of each node.
+    /// The slot of each node.
     pub of: Vec<usize>,
-    /// How many the gang needs.
+    /// Number of required slots.
     pub needed: usize,
-    /// Pods of the JobSet.
+    /// Number of pods of the JobSet.
     pub pods: usize,
-    /// Accelerators of a node that a pod holds, and what one costs an hour, in millionths.
+    /// Per node: accelerators held by a pod, and the price of one per hour in millionths.
     pub accelerators: Vec<u64>,
-    /// Of each node.
+    /// Price per node.
     pub rates: Vec<u64>,
-    /// What its money is called.
+    /// Currency of the prices.
     pub currency: String,
 }
 
 impl Seats {
-    /// Of the one JobSet of a scenario.
+    /// Creates the slots for the only JobSet of a scenario.
     pub fn of(scenario: &Scenario) -> Seats {
         let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
         let jobset = &scenario.jobsets[0].jobset;
@@ -57,7 +57,7 @@ impl Seats {
         seats
     }
 
-    /// Nodes of a seat; all have as many where nothing is refused.
+    /// Number of nodes per slot, equal for all slots of a supported scenario.
     pub fn width(&self) -> usize {
         self.nodes.first().map_or(1, Vec::len)
     }

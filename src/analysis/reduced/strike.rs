@@ -1,4 +1,4 @@
-//! What a fault does to the gang, and what comes back.
+//! The effect of a fault on the JobSet, and of returning nodes.
 
 use super::chance_range::range;
 use super::gang::{CLOSED, DOWN};
@@ -9,11 +9,11 @@ use super::run::{Episode, Game};
 use sim_base::*;
 use sim_engine::faults::{Does, Fault, On};
 
-/// Numbers that say whether a pod is one of those that wait have the pod's number from here on.
+/// Offset of the random numbers that decide whether a pod is among the waiting ones.
 const LANE_OF_POD: u32 = 16;
 
 impl<'m> Game<'_, 'm> {
-    /// Faults of one entity at one instant: one close fault, in however many ways it is.
+    /// Processes the faults of one entity at one instant, counted as at most one boundary case.
     pub(super) fn happens(&mut self, faults: &[Fault], away: u64) {
         let before = self.close_calls;
         let now = Time::ZERO + faults[0].at;
@@ -36,7 +36,7 @@ impl<'m> Game<'_, 'm> {
         self.close_calls = self.close_calls.min(before + 1);
     }
 
-    /// Every node that these faults are of.
+    /// All nodes of these faults.
     fn nodes_of<'f>(
         &self,
         faults: &'f [Fault],
@@ -62,7 +62,7 @@ impl<'m> Game<'_, 'm> {
         }
         let is_down = |(_, node): (&Fault, NodeId)| self.gang.is(node, DOWN);
         if self.nodes_of(faults).any(is_down) && self.unseen(now) {
-            // A spare that was lost on its way: pods may be bound to it.
+            // A spare that was lost while it took over: pods may be bound to it.
             self.close_calls += 1;
         }
         let restart = self
@@ -73,22 +73,23 @@ impl<'m> Game<'_, 'm> {
         self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
     }
 
-    /// Whether the restart binds its pods when that comes back, and no sooner: always near, and never by chance.
+    /// Returns true if the restart binds its pods when that node returns; counted as a boundary case if close, never
+    /// decided randomly.
     fn waits_for(&self, restart: &Episode, back: &Fault) -> bool {
         let own = (restart.process, restart.on) == (back.cause, Some(back.on));
         let curve = restart.effect.map(|effect| &self.model.curves[effect]);
         own && curve.is_none_or(|curve| curve.binds_with(restart.away))
     }
 
-    /// Just before the pods are bound, or just behind it.
+    /// Returns true just before or after the binding of pods.
     fn is_near(&self, now: Time, bind: Option<(Time, usize)>) -> bool {
         bind.is_some_and(|(bind, effect)| {
             bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
         })
     }
 
-    /// Whether some pods are there and others are not, or just were not: they start one after another, and those of a
-    /// Job that waits for a place do not. Nobody knows which of them a fault hits.
+    /// Returns true if some pods are, or just were, running and others not: they start one after another, and those
+    /// of a Job that waits for a slot do not start. It is unknown which of them a fault hits.
     fn pods_come(&self, now: Time) -> bool {
         let Some(e) = &self.episode else {
             return self.last_over.is_some_and(|last| {
@@ -103,7 +104,8 @@ impl<'m> Game<'_, 'm> {
         starts || e.waits()
     }
 
-    /// Whether it is a container that does not run, since its Job waits for a place: one of the Jobs, by chance.
+    /// Returns true if the fault hits a container that does not run because its Job waits for a slot; the Job is
+    /// chosen randomly.
     fn hits_nobody(&mut self, on: On) -> bool {
         match on {
             On::Pod(pod) if self.episode.as_ref().is_some_and(Episode::waits) => {
@@ -114,7 +116,7 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Whether chance decides if pods are there yet.
+    /// Returns true if it is random whether the pods are already running.
     fn is_race(&self, now: Time, faults: &[Fault]) -> bool {
         let ahead = self.episode.as_ref().filter(|e| !e.placed);
         let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
@@ -127,13 +129,13 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Everything of this instant has happened: pods that wait take what is there now. A node that comes back as a
-    /// spare is cordoned before the scheduler sees it.
+    /// All faults of this instant were processed: waiting pods take usable slots. A node that returns as a spare is
+    /// cordoned before the scheduler uses it.
     pub(super) fn settle(&mut self, now: Time) {
         let Some(episode) = self.episode.as_mut() else {
             return;
         };
-        // Pods of an attempt that ends are bound, too, until they are deleted; before the first one there are none.
+        // Pods of an ending attempt are also bound until they are deleted; before the first attempt there are none.
         let bind = episode.placed || episode.effect.is_some() && now < episode.counted;
         if bind {
             self.gang.fill();
@@ -147,7 +149,7 @@ impl<'m> Game<'_, 'm> {
         let effect = self.model.effect_of[faults[0].cause as usize];
         let belongs = self.belongs(now, effect);
         if belongs == Belongs::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
-            // They are bound before anybody knows.
+            // They are bound before the loss is known.
             self.place();
         }
         let of_pod = matches!(faults[0].on, On::Pod(_));
@@ -168,7 +170,7 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// What is taken away; whether the gang feels it.
+    /// Marks the lost nodes; returns true if the JobSet is affected.
     fn mark(&mut self, faults: &[Fault]) -> bool {
         let mut hit = faults.iter().any(|fault| matches!(fault.on, On::Pod(_)));
         for (fault, node) in self.nodes_of(faults) {
@@ -184,7 +186,7 @@ impl<'m> Game<'_, 'm> {
         hit
     }
 
-    /// Which attempt a fault that comes now belongs to.
+    /// The attempt that a fault at this time affects.
     fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
         let Some(episode) = &self.episode else {
             let just_over = self.last_over.is_some_and(|last| {
@@ -194,12 +196,12 @@ impl<'m> Game<'_, 'm> {
                     || pair.ends_otherwise() || pair.of(now.since(last.since).0, bind).1;
                 now.since(last.over.min(now)).0 <= pair.margin && otherwise()
             });
-            // With every pod the restart may not be over yet.
+            // Although all pods are ready, the restart may not be complete yet.
             self.close_calls += u32::from(just_over);
             return Belongs::Next;
         };
         let Some(first) = episode.effect else {
-            // While it starts for the first time nobody has measured it.
+            // The first start was not measured with faults.
             self.close_calls += 1;
             return Belongs::Next;
         };
@@ -209,7 +211,8 @@ impl<'m> Game<'_, 'm> {
         let (mut belongs, mut close, open) = pair.of(offset, bind);
         let over = episode.floor.max(now).since(now).0;
         close |= pair.ends_otherwise() && over <= pair.margin;
-        // Its own pods are deleted, and it waits for no more of them, whatever it waits for.
+        // The pods of the first fault are deleted, and the restart no longer waits for them, whatever else it waits
+        // for.
         let own = episode
             .own_bind
             .since(episode.since.min(episode.own_bind))
@@ -231,7 +234,7 @@ impl<'m> Game<'_, 'm> {
         self.model.curves[effect].at(away, u)
     }
 
-    /// A fault of the attempt that runs, or is to run next.
+    /// Processes a fault of the running or next attempt.
     fn begins(&mut self, now: Time, effect: usize, away: u64, faults: &[Fault]) {
         let (sample, open) = self.sample(effect, away);
         self.close_calls += u32::from(open);
@@ -257,7 +260,7 @@ impl<'m> Game<'_, 'm> {
             true => self.pick(3, |m| &m.last[effect]),
             false => (sample.failed != NEVER).then_some(sample.failed),
         };
-        // What would be counted after the end of the run is not.
+        // Restarts after the end of the run are not counted.
         let (decided, limit) = (
             now.0.saturating_add(sample.counted),
             model.scenario.stop.at.0,

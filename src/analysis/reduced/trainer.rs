@@ -1,4 +1,4 @@
-//! The training job of one replication: the engine's arithmetic, interrupted by nobody but the model.
+//! The training job of one replication, with the arithmetic of the engine; only the model interrupts it.
 
 use sim_api::spec::{Loss, TrainingJob};
 use sim_base::random::{Draws, Key};
@@ -9,12 +9,12 @@ use sim_engine::training_model::{Books, End, Kept, Plan, Spent, plan};
 /// Time by category of the ledger.
 pub type Times = [u64; LedgerCategory::COUNT];
 
-/// What is under way.
+/// The current segment.
 struct Stretch {
     plan: Plan,
     since: Time,
     from: u64,
-    /// When its work is done.
+    /// Completion time of its work.
     ends: Option<Time>,
 }
 
@@ -27,9 +27,9 @@ pub struct Trainer<'a> {
     reached: u64,
     starts: u32,
     now: Option<Stretch>,
-    /// What its pods' time was, beside that of restarts.
+    /// Time of its pods outside of restarts.
     pub times: Times,
-    /// How much less could count, and how much more, had each restart taken as long as any other one.
+    /// Error bound of the productive time, due to the spread of restart times.
     pub doubt: u64,
 }
 
@@ -52,12 +52,12 @@ impl<'a> Trainer<'a> {
         self.now.is_some()
     }
 
-    /// When the work is done if nothing interrupts it.
+    /// Completion time of the work without interruptions.
     pub fn ends(&self) -> Option<Time> {
         self.now.as_ref()?.ends
     }
 
-    /// Every pod is there; `loss`: what it has lost of its hosts.
+    /// All pods are ready; `loss` describes the lost hosts.
     pub fn begin(&mut self, now: Time, loss: Loss, draws: &mut Draws) {
         for ((), ns) in self.kept.loses(loss, self.spec) {
             self.take_back(ns);
@@ -75,7 +75,7 @@ impl<'a> Trainer<'a> {
         });
     }
 
-    /// One of its nodes is to be taken for maintenance: it saves after the step at hand.
+    /// Maintenance of one of its nodes was announced: it saves after the current step.
     pub fn notice(&mut self, now: Time) {
         let spec = self.spec;
         let Some(stretch) = self.now.as_mut().filter(|_| spec.save_at_notice) else {
@@ -95,7 +95,7 @@ impl<'a> Trainer<'a> {
         self.times[LedgerCategory::Lost as usize] += ns;
     }
 
-    /// The stretch at hand ends; `loses`: what no checkpoint has saved is taken back. How far it came.
+    /// Ends the current segment; with `loses`, unsaved progress is undone. Returns the progress reached.
     pub fn end_stretch(&mut self, now: Time, loses: bool) -> Option<u64> {
         let stretch = self.now.take()?;
         let spent = stretch.plan.at(now.since(stretch.since).0);
@@ -120,8 +120,8 @@ impl<'a> Trainer<'a> {
         Some(reached)
     }
 
-    /// An interruption; if it is asked, by how much less or more would have counted if the stretch had been so much
-    /// longer or shorter.
+    /// An interruption. `either_way` requests the change of productive time if the segment were that much longer or
+    /// shorter.
     pub fn interrupt(&mut self, now: Time, either_way: Option<u64>) {
         if let Some((stretch, either_way)) = self.now.as_ref().zip(either_way) {
             let ran = now.since(stretch.since).0;
@@ -134,7 +134,7 @@ impl<'a> Trainer<'a> {
         self.end_stretch(now, true);
     }
 
-    /// The work is done.
+    /// The work is complete.
     pub fn finish(&mut self, now: Time) {
         self.end_stretch(now, false);
         self.books.done();

@@ -1,21 +1,21 @@
-//! The replications of a sweep that are finished, in whatever order they were.
+//! The finished replications of a sweep, in any order of completion.
 
 use super::row::Row;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Each replication once.
+/// Each finished replication once.
 #[derive(Default)]
 pub struct Finished {
-    /// By point and number.
+    /// Rows by point and replication number.
     rows: BTreeMap<usize, BTreeMap<u64, Row>>,
     count: usize,
-    /// Lists of names, each kept once.
+    /// Shared lists of names.
     names: BTreeSet<Arc<Vec<String>>>,
 }
 
 impl Finished {
-    /// False if there is one of this point and number already.
+    /// Adds a row; returns false if one with this point and number exists.
     pub fn add(&mut self, mut row: Row) -> bool {
         if self.has(row.point, row.replication) {
             return false;
@@ -41,7 +41,7 @@ impl Finished {
         self.count
     }
 
-    /// Of all metrics that are measured; nothing before the first replication.
+    /// Names of all metrics; `None` before the first replication.
     pub fn names(&self) -> Option<Vec<String>> {
         let all = self.names.iter().flat_map(|list| list.iter().cloned());
         let mut all: Vec<String> = all.collect();
@@ -50,13 +50,13 @@ impl Finished {
         (!all.is_empty()).then_some(all)
     }
 
-    /// Sorted by point and number.
+    /// All rows, sorted by point and number.
     pub fn into_rows(self) -> Vec<Row> {
         let points = self.rows.into_values();
         points.flat_map(BTreeMap::into_values).collect()
     }
 
-    /// Those of a point, in the order of their numbers.
+    /// The rows of a point, sorted by number.
     pub fn of_point(&self, point: usize) -> Vec<&Row> {
         let own = self.rows.get(&point).into_iter();
         own.flat_map(BTreeMap::values).collect()

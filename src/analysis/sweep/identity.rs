@@ -1,4 +1,4 @@
-//! What makes two sweeps the same experiment: program, inputs and everything that was asked for.
+//! The identity of a sweep: program version, inputs and all options that affect results.
 
 use super::points::Points;
 use super::shard::Shard;
@@ -9,27 +9,27 @@ use std::collections::BTreeMap;
 
 const SCHEMA: &str = "jobset-sim/sweep-experiment/v1";
 
-/// One experiment. What is equal in it gives equal replications, whoever plays them.
+/// Identity of an experiment. Equal identities produce equal replications.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     pub schema: String,
-    /// Of this program.
+    /// Version of the program.
     pub version: String,
     pub scenario: String,
     pub seed: u64,
-    /// Of each point; with `until` the most of them.
+    /// Replications per point; with `until`, the maximum.
     pub replications: u64,
     pub until: Option<String>,
     pub axes: Vec<AxisText>,
     pub latin_hypercube: Option<u64>,
-    /// Name → digest of its text.
+    /// Name → digest of the text.
     pub inputs: BTreeMap<String, String>,
-    /// What repeats it inside its inputs.
+    /// Command that repeats the sweep with its inputs.
     pub command: String,
 }
 
-/// An axis on paper.
+/// Textual form of an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisText {
     pub path: String,
@@ -43,7 +43,7 @@ pub struct AxisText {
     pub scale: Option<String>,
 }
 
-/// What a directory with a part of a sweep says of itself.
+/// Identity of a directory with one shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOf {
     pub shard: ShardText,
@@ -63,7 +63,8 @@ impl From<Shard> for ShardText {
 }
 
 impl Identity {
-    /// `asked`: seed, replications, and the precision that ends them. `inputs`: their names and texts, and the command.
+    /// `asked` contains the seed, the number of replications, and the precision goal; `inputs` contains names and
+    /// texts of the inputs, and the command.
     pub fn of(
         scenario: &str,
         (seed, replications, until): (u64, u64, Option<&str>),
@@ -85,12 +86,12 @@ impl Identity {
         }
     }
 
-    /// 16 digits that stand for all of it.
+    /// Digest of the identity, 16 hexadecimal digits.
     pub fn digest(&self) -> String {
         hex(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// The points that are swept.
+    /// The points of the sweep.
     pub fn points(&self) -> Result<Points, String> {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
         let axes = axes.ok_or("an axis has neither values nor a range")?;
@@ -98,7 +99,7 @@ impl Identity {
         Points::of(&SweepSpec { axes, hypercube }, self.seed)
     }
 
-    /// In what another experiment is not this one, each by name; nothing if it is.
+    /// Descriptions of all differences from another experiment; empty if there are none.
     pub fn differences(&self, other: &Identity) -> Vec<String> {
         let mut all = Vec::new();
         let mut differ = |what: &str, a: String, b: String| {
@@ -176,7 +177,7 @@ impl AxisText {
         Some(Axis { path, over })
     }
 
-    /// As it would be typed.
+    /// The axis as typed on the command line.
     pub fn told(&self) -> String {
         let path = &self.path;
         match (&self.values, &self.from, &self.to) {

@@ -24,15 +24,15 @@ use std::sync::Arc;
 
 const FORMAT: &str = "1";
 
-/// What a journal is of.
+/// Header of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The experiment's digest.
+    /// Digest of the experiment's identity.
     pub experiment: String,
     pub shard: Shard,
 }
 
-/// A journal that is open for more rows. No other process can have it open at the same time.
+/// A journal open for writing, locked against other processes.
 pub struct Journal {
     file: File,
     names: Table,
@@ -40,7 +40,7 @@ pub struct Journal {
     synced: bool,
 }
 
-/// Lists that many rows share, by what they hold.
+/// Lists shared by many rows, by content.
 #[derive(Default)]
 struct Table {
     ids: BTreeMap<Arc<Vec<String>>, usize>,
@@ -48,7 +48,7 @@ struct Table {
 }
 
 impl Table {
-    /// Its number, and whether it is new.
+    /// Id of a list, and true if it is new.
     fn id(&mut self, list: &Arc<Vec<String>>) -> (usize, bool) {
         if let Some(id) = self.ids.get(list) {
             return (*id, false);
@@ -64,7 +64,7 @@ impl Table {
 }
 
 impl Journal {
-    /// A new one; the file must not exist.
+    /// Creates a journal; the file must not exist.
     pub fn create(path: &Path, head: &Head) -> Result<Journal, String> {
         let failed = |e: io::Error| format!("cannot create {}: {e}", path.display());
         let new = OpenOptions::new()
@@ -79,7 +79,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// One that is there, with its rows in the order in which they were finished.
+    /// Opens an existing journal and returns its rows in the order of completion.
     pub fn open(path: &Path, head: &Head) -> Result<(Journal, Vec<Row>), String> {
         let failed = |e: io::Error| format!("cannot open {}: {e}", path.display());
         let file = OpenOptions::new()
@@ -104,7 +104,7 @@ impl Journal {
         Ok((journal, read.rows))
     }
 
-    /// Locked until it is closed, also by the end of the process. Where files cannot be locked, nobody is kept out.
+    /// Locks the file until it is closed or the process ends. On file systems without locks there is no protection.
     fn on(file: File, path: &Path) -> Result<Journal, String> {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(format!("another process is at work on {}", path.display()));
@@ -117,7 +117,8 @@ impl Journal {
         })
     }
 
-    /// The row is safe from the end of this process when it returns, and from that of the machine after `sync`.
+    /// Appends a row. The row survives the end of the process when this returns, and a crash of the machine after
+    /// `sync`.
     pub fn append(&mut self, row: &Row) -> Result<(), String> {
         let mut lines = String::new();
         let (names, new) = self.names.id(&row.names);
@@ -135,7 +136,7 @@ impl Journal {
         self.write(&lines)
     }
 
-    /// Waits until everything is on the disk.
+    /// Waits until all data is on disk.
     pub fn sync(&mut self) -> Result<(), String> {
         if !self.synced {
             self.file.sync_data().map_err(|e| failed_write(&e))?;
@@ -156,7 +157,7 @@ fn failed_write(e: &io::Error) -> String {
     format!("cannot write the journal of the sweep: {e}; what is in it is kept")
 }
 
-/// The rows of a journal that is finished.
+/// Reads the rows of a complete journal.
 pub fn read(path: &Path) -> Result<(Head, Vec<Row>), String> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
@@ -173,7 +174,7 @@ struct Content {
     rows: Vec<Row>,
     names: Table,
     texts: Table,
-    /// Bytes up to the end of the last line that counts.
+    /// Bytes up to the end of the last valid line.
     good: usize,
 }
 
@@ -265,7 +266,7 @@ fn written(row: &Row, names: usize, texts: usize) -> String {
     for value in &row.values {
         line.push('\t');
         match value {
-            // The shortest text that is read as this very number.
+            // The shortest text that is parsed as exactly this number.
             Measured::Value(v) => line.push_str(&format!("{v:?}")),
             Measured::Absent => line.push('a'),
             Measured::Stuck => line.push('s'),
@@ -292,7 +293,7 @@ fn checked(payload: &str) -> String {
     format!("{:08x}\t{payload}\n", checksum(payload.as_bytes()))
 }
 
-/// What the line says, if it is whole.
+/// The content of the line, if its checksum is valid.
 fn payload(line: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (sum, payload) = line.split_once('\t')?;

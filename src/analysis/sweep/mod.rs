@@ -1,7 +1,7 @@
-//! Sweeps: a scenario at many points of its fields, replications of each, in shards and after interruptions, to the
-//! same numbers.
+//! Sweeps: replications of a scenario at many points of its fields, in shards and across interruptions, with
+//! identical results.
 //!
-//! Must never print, and never know a command line or a file format of inputs: who sweeps brings what a point is.
+//! Must never print or depend on the command line or input formats: the caller loads the points.
 
 pub mod finished;
 pub mod identity;

@@ -1,4 +1,5 @@
-//! Plays replications of many points on several threads: each keeps one point ready, and all are busy to the end.
+//! Runs replications of many points on several threads: each thread keeps one point loaded, and all are busy until
+//! the end.
 
 use super::row::Row;
 use super::todo::Work;
@@ -8,20 +9,20 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Who sweeps: what a point is, and what becomes of a replication.
+/// The caller of a sweep: loads points and receives replications.
 pub trait Host: Sync {
     type Error: Send;
 
-    /// What is played at a point.
+    /// Loads the subject of a point.
     fn load(&self, point: usize) -> Result<Subject, Self::Error>;
-    /// Why a point, or anything, cannot be played.
+    /// Creates the error for a point, or for the sweep, that cannot be run.
     fn refused(&self, point: Option<usize>, why: NoRuns) -> Self::Error;
-    /// A replication is finished.
+    /// Receives a finished replication.
     fn keep(&self, row: Row) -> Result<(), Self::Error>;
 }
 
-/// Plays all of it, on so many threads (0: one per core), until `limits` stop it or something fails. Which thread plays
-/// what, and in which order, changes nothing about any replication.
+/// Runs all replications on a number of threads (0: one per core), until `limits` stop it or an error occurs. The
+/// assignment to threads has no influence on results.
 pub fn play<H: Host>(
     host: &H,
     work: Work,
@@ -47,7 +48,7 @@ pub fn play<H: Host>(
                 Err(e) if workers.is_empty() => {
                     return Err(host.refused(None, NoRuns::Threads(e.to_string())));
                 }
-                // Fewer threads than asked for are slower, and nothing else.
+                // Fewer threads only make it slower.
                 Err(_) => break,
             }
         }
@@ -64,7 +65,7 @@ struct Common<'a, H> {
     seed: u64,
     limits: &'a Limits,
     queue: Mutex<Queue>,
-    /// Nobody begins another replication.
+    /// After a failure, no thread starts another replication.
     failed: AtomicBool,
 }
 
@@ -103,11 +104,11 @@ impl<H: Host> Common<'_, H> {
     }
 }
 
-/// What nobody has begun yet.
+/// Replications that no thread has started.
 struct Queue {
-    /// By point: its replications.
+    /// Remaining replications by point.
     left: Vec<(usize, VecDeque<u64>)>,
-    /// Points before it have a thread of their own.
+    /// Points before this index have a thread.
     fresh: usize,
 }
 
@@ -120,7 +121,7 @@ impl Queue {
         }
     }
 
-    /// Of the next point that nobody plays; if there is none, of one that others play too.
+    /// A replication of the next point without a thread, otherwise of a point that has one.
     fn any(&mut self) -> Option<(usize, u64)> {
         if let Some((point, which)) = self.left.get_mut(self.fresh) {
             self.fresh += 1;
@@ -131,7 +132,7 @@ impl Queue {
         Some((*point, which.pop_front()?))
     }
 
-    /// One more of the same point.
+    /// Another replication of the same point.
     fn another(&mut self, point: usize) -> Option<u64> {
         let at = self.left.binary_search_by_key(&point, |(p, _)| *p).ok()?;
         self.left[at].1.pop_front()

@@ -1,26 +1,26 @@
-//! The points of a sweep: every combination of the values of its axes, with a Latin hypercube over its ranges.
+//! The points of a sweep: all combinations of the values of its axes, with a Latin hypercube over its ranges.
 //!
-//! A point is a function of the axes and the seed alone; its number stays whatever part of the sweep is played.
+//! A point is a function of the axes and the seed only; its number is independent of the shard.
 
 use super::range::Range;
 use sim_api::spec::{Axis, Over, SweepSpec};
 use sim_base::random::{Draw, Draws, Key, Purpose};
 
-/// More points are a mistake: each is a scenario of its own, and has estimates of every metric.
+/// Maximum number of points: each is a separate scenario with estimates of every metric.
 pub const POINTS_MAX: u64 = 20_000;
 
-/// All points, in their order: the first axis changes slowest, the hypercube fastest.
+/// All points, in order: the first axis changes slowest, the hypercube fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
     axes: Vec<Axis>,
-    /// By axis: its values; of a range one for each point of the hypercube.
+    /// Values per axis; for a range, one per point of the hypercube.
     values: Vec<Vec<String>>,
     hypercube: Option<usize>,
     count: usize,
 }
 
 impl Points {
-    /// Refuses axes that contradict each other and numbers that are absurd.
+    /// Rejects contradictory axes and excessive numbers of points.
     pub fn of(sweep: &SweepSpec, seed: u64) -> Result<Points, String> {
         if sweep.axes.is_empty() {
             return Err("there is nothing to vary: give --grid 'PATH=VALUE,VALUE', --range 'PATH=LOW..HIGH' with --lhs N, or `experiment.sweep` in the scenario".to_owned());
@@ -71,17 +71,17 @@ impl Points {
         })
     }
 
-    /// How many there are, one at least.
+    /// Number of points, at least one.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// In the order in which they were given.
+    /// The axes, in the order of the input.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Values of an axis in their order; none of a range.
+    /// Values of an axis, in order; `None` for a range.
     pub fn grid(&self, axis: usize) -> Option<&[String]> {
         match self.axes[axis].over {
             Over::Values(_) => Some(&self.values[axis]),
@@ -89,7 +89,7 @@ impl Points {
         }
     }
 
-    /// Where a point lies on each axis: the index of its value.
+    /// Indexes of a point's values, per axis.
     pub fn indexes(&self, point: usize) -> Vec<usize> {
         let mut rest = point;
         let sample = match self.hypercube {
@@ -110,21 +110,21 @@ impl Points {
         indexes
     }
 
-    /// One value for each axis, as it would be written.
+    /// Values of a point, one per axis, as written in a file.
     pub fn values(&self, point: usize) -> Vec<&str> {
         let indexes = self.indexes(point);
         let own = indexes.iter().zip(&self.values);
         own.map(|(at, values)| values[*at].as_str()).collect()
     }
 
-    /// The same as overrides.
+    /// Values of a point as overrides.
     pub fn sets(&self, point: usize) -> Vec<(String, String)> {
         let paths = self.axes.iter().map(|a| a.path.clone());
         let values = self.values(point).into_iter().map(str::to_owned);
         paths.zip(values).collect()
     }
 
-    /// As messages and reports call it.
+    /// Name of a point in messages and reports.
     pub fn name(&self, point: usize) -> String {
         let values = self.values(point);
         let one = |(axis, value): (&Axis, &str)| format!("{}={value}", short(&axis.path));
@@ -133,7 +133,7 @@ impl Points {
     }
 }
 
-/// A path without what goes without saying.
+/// A path without redundant prefixes.
 pub fn short(path: &str) -> &str {
     path.strip_prefix("parameters.").unwrap_or(path)
 }
@@ -160,7 +160,7 @@ fn count(sweep: &SweepSpec) -> Result<usize, String> {
     }
 }
 
-/// Two axes of one field, or of a field and what is inside it, and values that are there twice.
+/// Rejects two axes of one field, axes of nested fields, and duplicate values.
 fn contradictions(axes: &[Axis]) -> Result<(), String> {
     for (i, axis) in axes.iter().enumerate() {
         let own = segments(&axis.path);
@@ -203,13 +203,13 @@ fn contradictions(axes: &[Axis]) -> Result<(), String> {
     Ok(())
 }
 
-/// The parts of a path, however it is written: `a[0].b` is `a.0.b`.
+/// The segments of a path in either notation: `a[0].b` is `a.0.b`.
 fn segments(path: &str) -> Vec<&str> {
     let parts = path.split(['.', '[', ']', '"']);
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// One number from each of `n` equal parts of 0 to 1, the parts in random order.
+/// One random number from each of `n` equal parts of [0, 1), in random order.
 fn strata(draws: &mut Draws, path: &str, n: usize) -> Vec<f64> {
     let entity = Key::of(path);
     let mut order: Vec<usize> = (0..n).collect();

@@ -1,9 +1,9 @@
-//! Ranges of an axis: whole numbers, numbers or durations, and the value at a share of the way through.
+//! Ranges of an axis: integers, decimal numbers or durations.
 
 use sim_base::Duration;
 use sim_base::time::NANOS_PER_SECOND;
 
-/// A range that is not empty.
+/// A nonempty range.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Range {
     low: f64,
@@ -16,15 +16,15 @@ pub struct Range {
 enum Kind {
     Whole,
     Number,
-    /// In seconds.
+    /// Durations in seconds.
     Duration,
 }
 
-/// Whole numbers beyond it are not told apart by a float.
+/// The largest integer below which a float is exact.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 impl Range {
-    /// From two values as they are written.
+    /// Parses a range from its two ends.
     pub fn of(low: &str, high: &str, log: bool) -> Result<Range, String> {
         let (low_text, high_text) = (low.trim(), high.trim());
         let (kind, low, high) = read(low_text, high_text)?;
@@ -46,10 +46,10 @@ impl Range {
         })
     }
 
-    /// The value at this share of the way, from 0 to 1, as it would be written.
+    /// The value at a fraction of the range from 0 to 1, as written in a file.
     pub fn at(&self, share: f64) -> String {
         match self.kind {
-            // Each whole number has a part of its own, the last one, too.
+            // Each integer has an equal part of the range.
             Kind::Whole => {
                 let v = self.between(self.high + 1.0, share).floor().min(self.high);
                 format!("{}", v as i64)
@@ -98,7 +98,7 @@ fn read(low: &str, high: &str) -> Result<(Kind, f64, f64), String> {
     }
 }
 
-/// What a reader of a table can take in; the float that is written is the float that is played.
+/// Rounds to six significant digits; the printed number is the one that is simulated.
 fn six_figures(v: f64) -> f64 {
     format!("{v:.5e}").parse().unwrap_or(v)
 }

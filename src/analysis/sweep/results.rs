@@ -1,4 +1,4 @@
-//! What a sweep has found: every metric at every point, and which points are best.
+//! Results of a sweep: every metric at every point, and the best points.
 
 use super::points::Points;
 use super::row::Row;
@@ -9,23 +9,23 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// All replications by point, each metric as one column.
+/// All replications by point, with each metric as a column.
 pub struct Results {
     points: Points,
     rows: Vec<Row>,
-    /// By point: where its rows are.
+    /// Range of rows per point.
     places: Vec<Range<usize>>,
     names: Vec<String>,
-    /// By name, then by row.
+    /// Values by metric, then by row.
     columns: Vec<Vec<Measured>>,
 }
 
-/// The points that are best in a metric.
+/// The best points in a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
     pub metric: String,
     pub better: Better,
-    /// With the best mean.
+    /// The point with the best mean.
     pub point: usize,
     /// Those whose paired difference to it contains zero: nobody can say that they are worse.
     pub not_separated: Vec<usize>,

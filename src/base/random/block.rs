@@ -1,17 +1,17 @@
-//! One block of ChaCha8 alone: half of the price of the four that `rand_chacha` computes at least.
+//! A single block of ChaCha8, at half of the cost of the four that `rand_chacha` computes at least.
 //!
-//! Most objects that are not pods have one number for each purpose. Tests hold it against `rand_chacha`.
-//! Source: RFC 8439, 2.3, with the 64-bit counter and stream of D. J. Bernstein, "ChaCha, a variant of Salsa20", 2008.
+//! Most objects other than pods need one number per purpose. Tested against `rand_chacha`. Source: RFC 8439, 2.3,
+//! with the 64-bit counter and stream of D. J. Bernstein, "ChaCha, a variant of Salsa20", 2008.
 
-/// Words of 64 bits in a block.
+/// 64-bit words per block.
 pub(super) const WORDS: usize = 8;
 
 type Row = [u32; 4];
 
-/// "expand 32-byte k".
+/// The ChaCha constant "expand 32-byte k".
 const CONSTANTS: Row = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 
-/// The block of that number in the stream `stream` under `key`.
+/// Computes block `number` of the stream `stream` under `key`.
 pub(super) fn block(out: &mut [u8; WORDS * 8], key: [u64; 4], stream: u64, number: u64) {
     let start = start(key, stream, number);
     let rows = mixed(start);
@@ -22,7 +22,7 @@ pub(super) fn block(out: &mut [u8; WORDS * 8], key: [u64; 4], stream: u64, numbe
     }
 }
 
-/// The first word of block 0 alone: nothing is written, and the compiler leaves out what only other words need.
+/// Computes only the first word of block 0; the compiler removes the computation of the others.
 #[inline]
 pub(super) fn first_word(key: [u64; 4], stream: u64) -> u64 {
     let [[low, high, ..], ..] = mixed(start(key, stream, 0));
@@ -47,7 +47,7 @@ fn row(low: u64, high: u64) -> Row {
     [low as u32, low_too as u32, high as u32, high_too as u32]
 }
 
-/// Two rounds at a time: on columns, and on diagonals.
+/// Double rounds: on columns, then on diagonals.
 #[inline(always)]
 fn mixed(mut rows: [Row; 4]) -> [Row; 4] {
     for _ in 0..4 {
@@ -77,7 +77,7 @@ fn half(sum: &mut Row, added: &Row, turned: &mut Row, bits: u32) {
     }
 }
 
-/// To the left, by one, two and three words.
+/// Rotates left by one, two and three words.
 #[inline(always)]
 fn turn(one: &mut Row, two: &mut Row, three: &mut Row) {
     *one = [one[1], one[2], one[3], one[0]];

@@ -1,7 +1,6 @@
 //! Distributions of durations, sampled by their quantile functions.
-//!
-//! One number in (0, 1) gives one duration, by `libm` alone, so a sample has the same last bit on every machine.
-//! Nothing here draws a number.
+//! One number in (0, 1) gives one duration, computed with `libm` only, so that a sample has the same last bit on
+//! every machine. This module draws no random numbers.
 
 use super::{gamma, open_unit};
 use crate::time::Duration;
@@ -32,26 +31,26 @@ pub enum Dist {
         mean_s: f64,
         shape: f64,
     },
-    /// One of these.
+    /// An empirical distribution.
     Empirical(Empirical),
-    /// Straight lines through the two figures that an audit log gives, and on beyond the second: no tail is assumed
-    /// that nobody has measured.
+    /// Piecewise linear through the two percentiles of an audit log, extended linearly beyond the second: no tail is
+    /// assumed that was not measured.
     Measured {
         p50_s: f64,
         p95_s: f64,
     },
 }
 
-/// Values of a table, each with the part of all draws that it has.
+/// Values of a table with their weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Empirical {
-    /// In seconds, from the smallest on; and how many of all draws are not greater.
+    /// Values in seconds, ascending, each with the cumulative probability.
     steps: Arc<[(f64, f64)]>,
     mean_s: f64,
 }
 
 impl Empirical {
-    /// None without a value that has weight. Values and weights are finite and not negative.
+    /// `None` if no value has a positive weight. Values and weights must be finite and not negative.
     pub fn new(weighted: &[(f64, f64)]) -> Option<Empirical> {
         let mut values: Vec<(f64, f64)> = weighted.to_vec();
         values.retain(|(_, weight)| *weight > 0.0);
@@ -70,7 +69,7 @@ impl Empirical {
         (!steps.is_empty() && all.is_finite()).then_some(Empirical { steps, mean_s })
     }
 
-    /// The same with every value so many times as great.
+    /// Multiplies every value by a factor.
     pub fn scaled(&self, by: f64) -> Empirical {
         Empirical {
             steps: self
@@ -82,7 +81,7 @@ impl Empirical {
         }
     }
 
-    /// Of all draws, in seconds.
+    /// Mean in seconds.
     pub fn mean_s(&self) -> f64 {
         self.mean_s
     }
@@ -111,7 +110,7 @@ impl Dist {
         Dist::Fixed(Duration::from_millis(ms))
     }
 
-    /// Log-normal from its median and 95th percentile, the two figures an audit log gives.
+    /// Log-normal distribution from its median and 95th percentile, as reported by an audit log.
     pub fn from_p50_p95(p50_s: f64, p95_s: f64) -> Dist {
         if p50_s <= 0.0 || p95_s <= p50_s {
             return Dist::Fixed(Duration::from_seconds_f64(p50_s.max(0.0)));
@@ -122,7 +121,7 @@ impl Dist {
         }
     }
 
-    /// The value below which a fraction `u` of all draws lies, 0 < u < 1.
+    /// The quantile at `u`, 0 < u < 1.
     pub fn quantile(&self, u: f64) -> Duration {
         let seconds = match *self {
             Dist::Fixed(d) => return d,
@@ -138,15 +137,15 @@ impl Dist {
         Duration::from_seconds_f64(seconds)
     }
 
-    /// Words whose values are later than `limit`, for sure; none of a distribution without chance.
+    /// Words whose values certainly exceed `limit`; `None` for a constant distribution.
     pub fn later_than(&self, limit: Duration) -> Option<RangeInclusive<u64>> {
         if matches!(self, Dist::Fixed(_)) {
             return None;
         }
-        // Quantile functions are monotone but for their last digits, and none of them is wrong by a thousandth.
+        // Quantile functions are monotone except for rounding errors, which are far below one thousandth.
         let sure = limit.0.saturating_add(limit.0 / 1000).saturating_add(1);
         let is_later = |word: u64| self.quantile(open_unit(word)).0 > sure;
-        // The very last words are 1 in floating point, where some quantiles have no end.
+        // The largest words round to 1 in floating point, where some quantiles are infinite.
         let last = u64::MAX - (1 << 20);
         if !is_later(last) {
             return None;
@@ -162,7 +161,7 @@ impl Dist {
         Some(high..=last)
     }
 
-    /// The mean of all draws, in seconds.
+    /// Mean in seconds.
     pub fn mean_s(&self) -> f64 {
         match *self {
             Dist::Fixed(d) => d.seconds(),
@@ -171,12 +170,12 @@ impl Dist {
             Dist::Empirical(ref table) => table.mean_s,
             Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
             Dist::Weibull { scale_s, shape } => scale_s * libm::tgamma(1.0 + 1.0 / shape),
-            // The areas under the two lines.
+            // The areas under the two line segments.
             Dist::Measured { p50_s, p95_s } => 0.75 * p50_s + (p95_s - p50_s) * 0.125 / 0.45,
         }
     }
 
-    /// The standard deviation of all draws, in seconds.
+    /// Standard deviation in seconds.
     pub fn sd_s(&self) -> f64 {
         let variance = match *self {
             Dist::Fixed(_) => 0.0,
@@ -193,7 +192,7 @@ impl Dist {
                 scale_s * scale_s * (libm::tgamma(1.0 + 2.0 / shape) - mean * mean)
             }
             Dist::Measured { p50_s, p95_s } => {
-                // Half of the draws are uniform below p50, the others up to where the second line ends.
+                // Half of the samples are uniform below p50, the others up to the end of the second segment.
                 let above = (p95_s - p50_s) * 0.5 / 0.45;
                 let square =
                     p50_s * p50_s / 3.0 + p50_s * p50_s + p50_s * above + above * above / 3.0;
@@ -212,7 +211,6 @@ impl Dist {
 const NORMAL_P95: f64 = 1.644_853_626_951_472_7;
 
 /// Quantile of the standard normal distribution, |relative error| < 1.15e-9.
-///
 /// Source: P. J. Acklam, "An algorithm for computing the inverse normal cumulative distribution function", 2003.
 pub fn normal_quantile(u: f64) -> f64 {
     const A: [f64; 6] = [

@@ -1,13 +1,13 @@
-//! Numbers by name, and the cache that makes neighbors cheap.
+//! Named random numbers (a counter-based generator), and a set-associative cache of batches.
 //!
-//! A number is a word of ChaCha8: seed, replication, purpose and entity are the key, the occurrence is the stream, the
-//! lane is the position. The cache decides what a number costs, never what it is.
+//! A number is a word of ChaCha8: seed, replication, purpose and entity form the key, the occurrence is the stream,
+//! and the lane is the position. The cache affects the cost of a number, never its value.
 
 use super::block::{self, block, first_word};
 use super::{BATCH, Batch, Dist, Key, Mixture, Purpose, fill, open_unit, scaled};
 use crate::time::Duration;
 
-/// The name of one number: what it is for, whose, the nth time, and which of many alike.
+/// The name of a random number: purpose, entity, occurrence, and lane among similar numbers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Draw {
     pub purpose: Purpose,
@@ -16,24 +16,24 @@ pub struct Draw {
     pub lane: u32,
 }
 
-/// Batches kept at a time, 1 MiB: enough for 5,000 pods that take turns in any order, each with numbers for a score of
-/// purposes. Speed alone depends on it.
+/// Number of cached batches, 1 MiB: enough for 5,000 pods in any order, each with about 20 purposes. Affects speed
+/// only.
 pub(super) const LINES: usize = 4096;
 
-/// Lines in which a batch may be kept: with two, few of those that are in use drive each other out.
+/// Associativity of the cache: with two ways, few batches in use evict each other.
 const WAYS: usize = 2;
 
-/// All numbers of one run, by name.
+/// The random numbers of one run, by name.
 #[derive(Clone)]
 pub struct Draws {
     seed: u64,
     of: Mixture,
-    /// By line: the name of the first word of the batch that is kept there.
+    /// Per line: the name of the first word of the cached batch.
     firsts: Vec<Option<Draw>>,
     batches: Vec<Batch>,
-    /// By line: whether only the first block of the batch is there.
+    /// Per line: true if only the first block of the batch is valid.
     partial: Vec<bool>,
-    /// By pair of lines: which was used last.
+    /// Per pair of lines: the one used last.
     recent: Vec<u8>,
 }
 
@@ -49,18 +49,18 @@ impl Draws {
         }
     }
 
-    /// As `new`, in the memory that is there.
+    /// Resets to a new seed and replication, reusing the memory.
     pub fn reset(&mut self, seed: u64, replication: u64) {
         self.reset_to(seed, Mixture::of(replication));
     }
 
-    /// The same with the numbers of several replications.
+    /// Resets to a mixture of several replications.
     pub fn reset_to(&mut self, seed: u64, of: Mixture) {
         (self.seed, self.of) = (seed, of);
         self.firsts.fill(None);
     }
 
-    /// The number of that name, 64 bits. Lanes that lie side by side cost one computation in 32.
+    /// The random word with that name, 64 bits. Adjacent lanes share one computation per 32 words.
     pub fn word(&mut self, draw: Draw) -> u64 {
         let within = draw.lane as usize % BATCH;
         let first = Draw {
@@ -72,8 +72,8 @@ impl Draws {
         u64::from_le_bytes(words[within])
     }
 
-    /// The line that holds word `within` of the batch that begins with `first`. Of a pair, the one used longer ago
-    /// makes room.
+    /// Returns the line with word `within` of the batch that begins with `first`, computing it if needed. Evicts the
+    /// less recently used line of the pair.
     fn find(&mut self, first: Draw, within: usize) -> usize {
         let pair = pair_of(first);
         let recent = &mut self.recent[pair];
@@ -92,7 +92,7 @@ impl Draws {
         line
     }
 
-    /// Objects without many alike need one number or a few: the first block is enough for them.
+    /// Computes the first block only if that is sufficient, as for objects with few similar numbers.
     fn begin(&mut self, line: usize, first: Draw, within: usize) {
         self.firsts[line] = Some(first);
         if first.lane > 0 || within >= block::WORDS {
@@ -117,19 +117,20 @@ impl Draws {
         [self.seed, self.of.has(first), purpose, first.entity.0]
     }
 
-    /// The same of a name that nobody asks for twice, and without a lane: it costs a quarter where nothing is kept.
+    /// Like `word`, for a name that is used once and has no lane: bypasses the cache, at a quarter of the cost of a
+    /// miss.
     #[inline]
     pub fn word_once(&self, draw: Draw) -> u64 {
         debug_assert_eq!(draw.lane, 0, "the first word of a stream");
         first_word(self.key(draw), u64::from(draw.occurrence))
     }
 
-    /// As `uniform`, of a name that nobody asks for twice.
+    /// Like `uniform`, for a name that is used once.
     pub fn uniform_once(&self, draw: Draw) -> f64 {
         open_unit(self.word_once(draw))
     }
 
-    /// As `sample`, of a name that nobody asks for twice.
+    /// Like `sample`, for a name that is used once.
     pub fn sample_once(&self, draw: Draw, dist: &Dist) -> Duration {
         match dist {
             Dist::Fixed(d) => *d,
@@ -147,7 +148,7 @@ impl Draws {
         scaled(self.word(draw), n)
     }
 
-    /// The value of `dist` at the uniform number of that name. What is fixed needs no number.
+    /// Samples `dist` with the number of that name. A constant needs no number.
     pub fn sample(&mut self, draw: Draw, dist: &Dist) -> Duration {
         match dist {
             Dist::Fixed(d) => *d,
@@ -155,7 +156,7 @@ impl Draws {
         }
     }
 
-    /// Fisher–Yates from the end; the lanes 0, 1, 2 … of that name are its words.
+    /// Fisher–Yates shuffle from the end; uses the lanes 0, 1, 2 … of that name.
     pub fn shuffle<T>(&mut self, purpose: Purpose, entity: Key, occurrence: u32, items: &mut [T]) {
         for (lane, i) in (1..items.len()).rev().enumerate() {
             let draw = Draw {
@@ -171,14 +172,13 @@ impl Draws {
 
 #[cfg(test)]
 impl Draws {
-    /// Lines with words in them.
+    /// Number of cache lines in use.
     pub(super) fn filled_lines(&self) -> usize {
         self.firsts.iter().flatten().count()
     }
 }
 
-/// The pair of lines in which the batch that begins with `first` is kept: the highest bits of a product that all parts
-/// move.
+/// The pair of lines for the batch that begins with `first`: the highest bits of a multiplicative hash.
 pub(super) fn pair_of(first: Draw) -> usize {
     let batch = u64::from(first.lane) / BATCH as u64;
     let parts =

@@ -1,16 +1,14 @@
 //! The gamma distribution by its quantile function: the inverse of the regularized incomplete gamma function.
 
-/// Halvings of the range: below one part in 2^62 of it nothing is left of a duration in nanoseconds.
+/// Number of bisections: the remaining interval, 2^-62 of the range, is below a nanosecond.
 const HALVINGS: u32 = 62;
-/// Terms of a series or fraction; for the shapes that are allowed a hundred or so are enough.
+/// Maximum number of terms of a series or fraction; the allowed shapes need about 100.
 const TERMS: u32 = 10_000;
 const SMALLEST: f64 = 1e-300;
 
-/// The value below which a fraction `u` of all draws lies, 0 < u < 1, of the gamma distribution of that shape and of
-/// scale 1.
+/// Quantile at `u`, 0 < u < 1, of the gamma distribution with that shape and scale 1.
 ///
-/// By halving a range that does not depend on `u`: so a greater `u` never gives a smaller value, whatever the last bit
-/// of the function is.
+/// Bisects an interval that does not depend on `u`, so the result is monotone in `u` despite rounding errors.
 pub fn quantile(shape: f64, u: f64) -> f64 {
     // P(X > shape + sqrt(2 · shape · t) + t) <= exp(-t) (Boucheron, Lugosi and Massart, "Concentration inequalities",
     // 2.4), and 1 - u is at least exp(-38).
@@ -19,7 +17,7 @@ pub fn quantile(shape: f64, u: f64) -> f64 {
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         let (below, above) = regularized(shape, log_gamma, middle);
-        // Of the two the one that is small has all its digits.
+        // The smaller of the two probabilities is exact to all digits.
         let is_low = match u <= 0.5 {
             true => below < u,
             false => above > 1.0 - u,

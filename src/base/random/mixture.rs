@@ -1,28 +1,28 @@
-//! Numbers of several replications in one run: a share of the names has those of another one.
+//! Mixes the random streams of several replications: a given fraction of draws comes from another replication.
 //!
-//! What hardly ever happens is looked for from runs in which much of it has happened: some of their numbers are drawn
-//! anew, and the others kept. Which names are drawn anew hangs on the name and the other replication alone, so the
-//! step there and the step back have the same chance.
+//! Used to search for rare events: some of the draws of a run close to the event are replaced, the others are kept.
+//! The replaced draws are chosen by their names and the other replication only, so that a step and its reverse have
+//! the same probability.
 
 use super::{Draw, Key};
 
-/// Which replication the number of each name is of.
+/// The replication that provides each draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixture {
     pub(super) replication: u64,
-    /// In the order in which they came: a later one takes names from those before it.
+    /// In order of addition: a later one replaces draws of earlier ones.
     parts: Vec<Part>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Part {
     replication: u64,
-    /// Names whose hash is below this are its own.
+    /// Draws whose name has a hash below this come from this replication.
     below: u64,
 }
 
 impl Mixture {
-    /// All numbers are of one replication.
+    /// All draws come from a single replication.
     pub fn of(replication: u64) -> Mixture {
         Mixture {
             replication,
@@ -30,7 +30,7 @@ impl Mixture {
         }
     }
 
-    /// The same, but for this share of the names, which has the numbers of another replication.
+    /// Replaces this share of the draws by those of another replication.
     #[must_use]
     pub fn with(&self, replication: u64, share: f64) -> Mixture {
         let mut mixture = self.clone();
@@ -41,7 +41,7 @@ impl Mixture {
         mixture
     }
 
-    /// The replication that has the batch which begins with `first`.
+    /// The replication that provides the batch beginning with `first`.
     pub(super) fn has(&self, first: Draw) -> u64 {
         if self.parts.is_empty() {
             return self.replication;

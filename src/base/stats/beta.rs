@@ -1,14 +1,14 @@
-//! The incomplete beta function, from which Student's t and the binomial distribution follow.
+//! The incomplete beta function, the basis of Student's t and the binomial distribution.
 //!
-//! Relative errors are near 1e-13 also far out in the tails: nothing is computed as the difference of large logarithms.
+//! Relative errors are about 1e-13 even far in the tails: nothing is computed as a difference of large logarithms.
 
 use std::f64::consts::{PI, TAU};
 
-/// The continued fraction converges in about the square root of its larger parameter; this is reached at 1e11.
+/// The continued fraction converges in about the square root of its larger parameter; this limit is reached at 1e11.
 const TERMS_MAX: u32 = 1_000_000;
 
-/// `I_x(a, b)`, the chance that a beta variable of `a` and `b` is below `x`. `y` is 1 - `x`, given apart because it may
-/// be small where `x` rounds to 1.
+/// `I_x(a, b)`, the probability that a beta variable with parameters `a` and `b` is below `x`. `y` is 1 − `x`, passed
+/// separately because it may be small where `x` rounds to 1.
 pub fn incomplete_beta((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -24,8 +24,7 @@ pub fn incomplete_beta((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     }
 }
 
-/// `x^a y^b / B(a, b)` with `y` = 1 - `x`: the density of the beta distribution times `x y`.
-///
+/// `x^a y^b / B(a, b)` with `y` = 1 − `x`: the density of the beta distribution times `x y`.
 /// Source: the saddle-point form of C. Loader, "Fast and Accurate Computation of Binomial Probabilities", 2000.
 pub fn beta_power((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     let n = a + b;
@@ -37,14 +36,13 @@ pub fn beta_power((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     libm::sqrt(a * b / (TAU * n)) * libm::exp(exponent)
 }
 
-/// What `beta_power` is multiplied with. The fraction is written with the smaller of `x` and `y`, of
-/// which no digits are lost.
+/// The factor of `beta_power`. The fraction uses the smaller of `x` and `y`, which loses no digits.
 ///
-/// Source: equation 9 of A. DiDonato and A. Morris, "Algorithm 708: Significant Digit Computation of the Incomplete Beta
-/// Function Ratios", 1992, evaluated as W. Lentz proposed, "Generating Bessel functions in Mie scattering calculations
-/// using continued fractions", 1976.
+/// Source: equation 9 of A. DiDonato and A. Morris, "Algorithm 708: Significant Digit Computation of the Incomplete
+/// Beta Function Ratios", 1992, evaluated by the method of W. Lentz, "Generating Bessel functions in Mie scattering
+/// calculations using continued fractions", 1976.
 fn continued_fraction((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
-    // No denominator may become zero.
+    // Denominators must not become zero.
     let apart = |v: f64| if v.abs() < 1e-300 { 1e-300 } else { v };
     let from_mean = if y < x {
         (a + b) * y - b
@@ -69,13 +67,13 @@ fn continued_fraction((a, b): (f64, f64), (x, y): (f64, f64)) -> f64 {
     1.0 / value
 }
 
-/// What Stirling's formula leaves of `ln Γ(z + 1)`.
+/// The remainder of Stirling's formula for `ln Γ(z + 1)`.
 fn stirling_error(z: f64) -> f64 {
     if z <= 15.0 {
         let half_ln_tau = 0.5 * libm::log(2.0 * PI);
         return libm::lgamma(z + 1.0) - (z + 0.5) * libm::log(z) + z - half_ln_tau;
     }
-    // Bernoulli numbers over their factors.
+    // Bernoulli numbers divided by their factors.
     const SERIES: [f64; 7] = [
         1.0 / 12.0,
         -1.0 / 360.0,
@@ -89,7 +87,7 @@ fn stirling_error(z: f64) -> f64 {
     SERIES.iter().rev().fold(0.0, |sum, c| sum * inverse + c) / z
 }
 
-/// `x ln(x / mean) + mean - x`, without loss where both are near.
+/// `x ln(x / mean) + mean − x`, without cancellation if `x` is close to `mean`.
 fn deviance(x: f64, mean: f64) -> f64 {
     let (difference, sum) = (x - mean, x + mean);
     if difference.abs() >= 0.1 * sum {

@@ -1,9 +1,9 @@
-//! The binomial distribution, and what follows from it: intervals of quantiles, and the sign test.
+//! The binomial distribution, confidence intervals of quantiles, and the sign test.
 
 use super::beta::incomplete_beta;
 use serde::Serialize;
 
-/// The chance of at most `k` of `n`, each with chance `p`.
+/// Probability of at most `k` successes in `n` trials with success probability `p`.
 pub fn binomial_cdf(k: usize, n: usize, p: f64) -> f64 {
     if k >= n {
         return 1.0;
@@ -11,7 +11,7 @@ pub fn binomial_cdf(k: usize, n: usize, p: f64) -> f64 {
     incomplete_beta(((n - k) as f64, (k + 1) as f64), (1.0 - p, p))
 }
 
-/// The chance of more than `k` of `n`, each with chance `p`.
+/// Probability of more than `k` successes in `n` trials with success probability `p`.
 pub fn binomial_sf(k: usize, n: usize, p: f64) -> f64 {
     if k >= n {
         return 0.0;
@@ -19,30 +19,30 @@ pub fn binomial_sf(k: usize, n: usize, p: f64) -> f64 {
     incomplete_beta(((k + 1) as f64, (n - k) as f64), (p, 1.0 - p))
 }
 
-/// The interval of the quantile `p` at this level, whatever the distribution is: two of the values, which ascend. On a
-/// side where there are too few values for it, it has no bound.
+/// Distribution-free confidence interval of the quantile `p` at this level: two of the ascending values. A bound is
+/// `None` if there are too few values for it.
 ///
-/// The values below the quantile are binomial, so the smallest and greatest numbers of them that are not too unlikely
-/// name the values.
+/// The number of values below the quantile is binomial, so the smallest and largest plausible numbers determine the
+/// bounds.
 pub fn quantile_interval(sorted: &[f64], p: f64, level: f64) -> [Option<f64>; 2] {
     let n = sorted.len();
     let side = 0.5 * (1.0 - level);
-    // The value of rank k is above the quantile with the chance that fewer than k are below.
+    // The value of rank k is above the quantile with the probability that fewer than k values are below.
     let below = first(n, |k| binomial_cdf(k, n, p) >= side);
     let above = first(n, |k| binomial_sf(k, n, p) <= side);
     let low = below.checked_sub(1).map(|k| sorted[k]);
     [low, sorted.get(above).copied()]
 }
 
-/// How many values the interval of the quantile `p` needs to have both bounds at this level.
+/// Number of values required for both bounds of the confidence interval of the quantile `p`.
 pub fn values_for_quantile_interval(p: f64, level: f64) -> usize {
     let extreme = p.max(1.0 - p);
-    // The greatest value of n is below the quantile with the chance p^n.
+    // The largest of n values is below the quantile with probability p^n.
     let n = libm::log(0.5 * (1.0 - level)) / libm::log(extreme);
     n.ceil() as usize
 }
 
-/// The first of 0 to `n` for which `holds`, which must hold from some number on.
+/// The smallest of 0 to `n` for which `holds` is true; `holds` must be monotone.
 fn first(n: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, n);
     while low < high {
@@ -56,14 +56,14 @@ fn first(n: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Whether differences lean to one side, by their signs alone.
+/// Sign test: whether differences have a preferred sign.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct SignTest {
-    /// Differences above 0.
+    /// Number of differences above 0.
     pub positive: usize,
-    /// Differences below 0; those that are 0 are in neither.
+    /// Number of differences below 0; zero differences are not counted.
     pub negative: usize,
-    /// The chance of signs as unequal as these, or more, if both were equally likely.
+    /// Probability of signs at least this unequal if both were equally likely.
     pub p: f64,
 }
 

@@ -1,5 +1,4 @@
-//! The bootstrap interval that corrects for bias and skewness ("BCa"), for any statistic of a sample.
-//!
+//! The bootstrap confidence interval corrected for bias and skewness ("BCa"), for any statistic of a sample.
 //! Source: B. Efron, R. Tibshirani, "An Introduction to the Bootstrap", 1993, 14.3.
 
 use super::normal::{normal_cdf, normal_quantile};
@@ -7,19 +6,19 @@ use super::quantile::{quantile, sorted};
 use crate::random::{Draw, Draws, Key, Purpose};
 use serde::Serialize;
 
-/// An interval with the two corrections that made it.
+/// A BCa interval with its two corrections.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Bca {
-    /// The bounds.
+    /// The bounds of the interval.
     pub interval: [f64; 2],
-    /// How far the median of the resamples is from the observed value, in normal deviations.
+    /// Bias correction: distance of the resamples' median from the observed value, in normal standard deviations.
     pub z0: f64,
-    /// How fast the deviation of the statistic changes with its value.
+    /// Acceleration: rate of change of the statistic's standard deviation with its value.
     pub acceleration: f64,
 }
 
-/// The interval of `statistic` at this level from `resamples` samples with replacement. The numbers are those of `key`
-/// in `draws`: the same whatever else is drawn. `None` where the resamples cannot tell, as of equal values.
+/// The interval of `statistic` at this level from `resamples` samples with replacement. Uses the random numbers of
+/// `key` in `draws`, independent of all other draws. `None` if the resamples are degenerate, such as equal values.
 pub fn bca(
     values: &[f64],
     statistic: &dyn Fn(&[f64]) -> f64,
@@ -59,10 +58,10 @@ pub fn jackknife(values: &[f64], statistic: &dyn Fn(&[f64]) -> f64) -> Vec<f64> 
     (0..values.len()).map(without).collect()
 }
 
-/// The interval from the observed statistic, that of the resamples and that of the jackknife.
+/// Computes the interval from the observed, the resampled and the jackknife statistics.
 pub fn bca_from(observed: f64, resampled: Vec<f64>, jackknife: &[f64], level: f64) -> Option<Bca> {
     let resampled = sorted(resampled);
-    // Those equal to the observed value count by half.
+    // Values equal to the observed one count half.
     let below = resampled.partition_point(|v| *v < observed);
     let up_to = resampled.partition_point(|v| *v <= observed);
     let z0 = normal_quantile((below + up_to) as f64 / (2 * resampled.len()) as f64);

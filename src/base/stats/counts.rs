@@ -1,19 +1,19 @@
-//! Chances of counts: how often something happens, how many fail before so many succeed, and a share with its interval.
+//! Distributions of counts (Poisson, negative binomial), and the confidence interval of a proportion.
 
 use super::beta::incomplete_beta;
 use super::binomial::{binomial_cdf, binomial_sf};
 
-/// The chance of at most `k` events of which `mean` are expected, each coming whatever the others do.
+/// Poisson distribution: probability of at most `k` independent events if `mean` are expected.
 pub fn poisson_cdf(k: u64, mean: f64) -> f64 {
     poisson(k, mean)[0]
 }
 
-/// The chance of more than `k` of them.
+/// Poisson distribution: probability of more than `k` events.
 pub fn poisson_sf(k: u64, mean: f64) -> f64 {
     poisson(k, mean)[1]
 }
 
-/// Both, summed from the side that is small, so that it keeps its digits.
+/// Both probabilities; the smaller one is summed directly, so that it keeps its digits.
 fn poisson(k: u64, mean: f64) -> [f64; 2] {
     if mean <= 0.0 {
         return [1.0, 0.0];
@@ -32,7 +32,7 @@ fn poisson(k: u64, mean: f64) -> [f64; 2] {
     }
 }
 
-/// A sum of falling terms, of which each is a multiple of the one before it.
+/// Sums a decreasing series whose terms are multiples of the preceding ones.
 fn series(first: f64, ratio: impl Fn(f64) -> f64) -> f64 {
     let (mut term, mut sum) = (first, first);
     let mut i = 1.0;
@@ -44,19 +44,19 @@ fn series(first: f64, ratio: impl Fn(f64) -> f64) -> f64 {
     sum
 }
 
-/// The chance of at most `k` failures before `successes` tries have succeeded, each with chance `p`. `successes` need
-/// not be whole.
+/// Negative binomial distribution: probability of at most `k` failures before `successes` successes, each trial with
+/// success probability `p`. `successes` may be fractional.
 pub fn negative_binomial_cdf(k: u64, successes: f64, p: f64) -> f64 {
     incomplete_beta((successes, k as f64 + 1.0), (p, 1.0 - p))
 }
 
-/// The interval of a share of which `k` of `n` were seen, exact at this level: C. Clopper and E. Pearson, "The use of
-/// confidence or fiducial limits illustrated in the case of the binomial", 1934.
+/// Exact confidence interval of a proportion with `k` of `n` observed, at this level: C. Clopper and E. Pearson, "The
+/// use of confidence or fiducial limits illustrated in the case of the binomial", 1934.
 pub fn share_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
     let side = 0.5 * (1.0 - level);
     let low = match k {
         0 => 0.0,
-        // The smallest share under which so many, or more, are not too unlikely.
+        // The smallest proportion for which at least `k` successes are plausible.
         _ => crossing(|p| binomial_sf(k - 1, n, p) >= side),
     };
     let high = match k {
@@ -66,7 +66,7 @@ pub fn share_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
     [low, high]
 }
 
-/// The share from which on `holds`.
+/// The proportion from which on `holds` is true.
 fn crossing(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {

@@ -1,15 +1,15 @@
-//! A metric over replications: its mean with an interval, and quantiles.
+//! Estimate of a metric over replications: mean with confidence interval, and quantiles.
 
 use super::quantile::{quantile, sorted};
 use super::student::Mean;
 use serde::Serialize;
 
-/// What is reported of a metric over replications.
+/// The reported estimate of a metric over replications.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The arithmetic mean.
     pub mean: f64,
-    /// 95 % interval of the mean by Student's t; the mean itself twice where one value cannot tell.
+    /// 95 % confidence interval of the mean by Student's t; the mean itself twice for a single value.
     pub ci95: [f64; 2],
     /// The 10th percentile.
     pub p10: f64,
@@ -17,12 +17,12 @@ pub struct Estimate {
     pub p50: f64,
     /// The 90th percentile.
     pub p90: f64,
-    /// How many values there were.
+    /// Number of values.
     pub n: usize,
 }
 
 impl Estimate {
-    /// `None` without values.
+    /// Returns `None` if there are no values.
     pub fn of(values: Vec<f64>) -> Option<Estimate> {
         let values = sorted(values);
         let mean = Mean::of(&values)?;

@@ -1,8 +1,7 @@
-//! Lambert's W: the number `w` of which `w e^w` is given.
+//! Lambert's W function: the solution `w` of `w e^w = x`.
 
-/// The principal branch, for `x` of -1/e or more; not a number below that. Halley's method, from the series at the
-/// branch point or from the logarithm.
-///
+/// The principal branch, for `x` ≥ −1/e; NaN below. Uses Halley's method, starting from the series at the branch
+/// point or from the logarithm.
 /// Source: R. Corless, G. Gonnet, D. Hare, D. Jeffrey, D. Knuth, "On the Lambert W function", 1996, 4.22 and 5.9.
 pub fn lambert_w0(x: f64) -> f64 {
     let from_branch = 2.0 * (std::f64::consts::E * x + 1.0);

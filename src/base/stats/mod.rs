@@ -1,6 +1,5 @@
-//! Exact statistics of small samples: quantiles, intervals, differences, tests, and when there are enough values.
-//!
-//! Numbers only: must never format one, and never know what was measured.
+//! Exact statistics of small samples: quantiles, confidence intervals, differences, tests, and required sample sizes.
+//! Numbers only: must never format a number or know what was measured.
 
 #![deny(missing_docs)]
 

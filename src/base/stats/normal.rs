@@ -1,23 +1,23 @@
-//! The normal distribution, to the last digits.
+//! The normal distribution, to full precision.
 
 use crate::random;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// The chance of a standard normal number below `z`.
+/// Probability that a standard normal variable is below `z`.
 pub fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
 
-/// The number below which a standard normal one lies with chance `p`; infinite at 0 and 1.
+/// Quantile of the standard normal distribution at `p`; infinite at 0 and 1.
 ///
-/// One step of Halley's method from the approximation by which random numbers are drawn: that one is fixed for ever, as
-/// every result hangs on it, and good to nine digits.
+/// One step of Halley's method from the approximation used for sampling. That approximation cannot be changed,
+/// because all results depend on it, and has nine correct digits.
 pub fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 || p >= 1.0 {
         return (p - 0.5) * f64::INFINITY;
     }
     let z = random::normal_quantile(p);
-    // Measured where no digits are lost: from the center, or as the tail.
+    // Evaluated where no digits are lost: from the center, or as the tail.
     let error = match p {
         _ if (p - 0.5).abs() < 0.25 => 0.5 * libm::erf(z * FRAC_1_SQRT_2) - (p - 0.5),
         _ if p < 0.5 => normal_cdf(z) - p,

@@ -1,38 +1,38 @@
-//! Paired differences: two variants under the same random numbers.
+//! Paired differences of two variants under common random numbers.
 
 use super::student::{Mean, t_upper};
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// The level of reported intervals.
+/// Confidence level of reported intervals.
 const LEVEL: f64 = 0.95;
 
-/// More replications than this are not proposed.
+/// Larger numbers of replications are not proposed.
 const NEEDED_MAX: usize = 10_000_000;
 
-/// The difference "second less first" over replications that have both.
+/// The difference "second − first" over replications that have both values.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Paired {
-    /// The mean of the differences.
+    /// Mean of the differences.
     pub mean: f64,
-    /// Student's 95 % interval of the mean; infinite from one pair, which cannot tell.
+    /// Student's 95 % confidence interval of the mean; infinite for a single pair.
     pub ci95: [f64; 2],
-    /// How many pairs there were.
+    /// Number of pairs.
     pub n: usize,
-    /// The deviation of one difference.
+    /// Standard deviation of one difference.
     pub deviation: f64,
-    /// The deviation that a difference would have if both sides were drawn apart.
+    /// Standard deviation that a difference would have if both sides were independent.
     #[serde(rename = "unpairedDeviation")]
     pub unpaired_deviation: f64,
 }
 
 impl Paired {
-    /// `None` without pairs.
+    /// Returns `None` if there are no pairs.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Paired> {
         Paired::at(pairs, LEVEL)
     }
 
-    /// The same with an interval at another level, as of one look of several.
+    /// With a confidence interval at another level, as for one of several interim looks.
     pub fn at(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
         let column = |f: fn(&(f64, f64)) -> f64| pairs.iter().map(f).collect::<Vec<f64>>();
         let difference = Mean::of(&column(|(a, b)| b - a))?;
@@ -46,7 +46,7 @@ impl Paired {
         })
     }
 
-    /// How the second lies to the first, if the interval does not contain zero.
+    /// The order of second relative to first if the interval excludes zero.
     pub fn separated(&self) -> Option<Ordering> {
         match self.ci95 {
             [low, _] if low > 0.0 => Some(Ordering::Greater),
@@ -55,8 +55,8 @@ impl Paired {
         }
     }
 
-    /// How many pairs would separate a difference of this mean and deviation; `None` where no number of them would be
-    /// of use, or one pair cannot tell.
+    /// Number of pairs required to separate a difference with this mean and deviation; `None` if no reasonable number
+    /// suffices, or with a single pair.
     pub fn needed(&self) -> Option<usize> {
         if self.n < 2 || self.mean == 0.0 {
             return None;

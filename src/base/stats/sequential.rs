@@ -1,32 +1,32 @@
-//! When enough replications are played: looks at growing numbers of them, with intervals that stay true however many
-//! looks there are.
+//! Sequential stopping: interim looks at a growing number of replications, with confidence intervals valid over all
+//! looks.
 //!
-//! A 95 % interval that is looked at again and again until it is narrow enough is wrong more often than one time in
-//! twenty: the looks that end are those at which the values happened to be close together. Here the chances of all
-//! looks to be wrong add up to that of one interval, so their rule of ending does not matter. That is true of intervals
-//! that are true by themselves, so no look ends at values that are too few or too skewed for theirs.
+//! Repeatedly checking a 95 % interval until it is narrow enough is wrong in more than 5 % of the cases, because it
+//! stops when the values happen to be close together. Here the error probabilities of all looks add up to that of one
+//! interval, so the stopping rule has no influence. This assumes that each interval is valid, so no look stops with
+//! too few or too skewed values.
 
 use super::student::Mean;
 use super::weakness::weaknesses;
 
-/// Looks after `first` values, twice as many, and so on.
+/// Looks after `first` values, 2 · `first`, 4 · `first`, and so on.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Looks {
     first: usize,
     level: f64,
 }
 
-/// One look.
+/// One interim look.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Look {
-    /// After so many values.
+    /// Number of values at the look.
     pub n: usize,
-    /// The level of the interval that is looked at.
+    /// Confidence level of the look's interval.
     pub level: f64,
 }
 
 impl Look {
-    /// The interval of the mean, if it is narrow enough and nothing speaks against it: then no more values are needed.
+    /// The confidence interval of the mean, if it is narrow enough and reliable, so that no more values are needed.
     pub fn ends(&self, values: &[f64], precision: Precision) -> Option<[f64; 2]> {
         let mean = Mean::of(values)?;
         let interval = mean.interval(self.level);
@@ -36,14 +36,13 @@ impl Look {
 }
 
 impl Looks {
-    /// At this level over all looks; `first` of 0 is taken as 1.
+    /// Looks with this overall confidence level; a `first` of 0 is treated as 1.
     pub fn new(first: usize, level: f64) -> Looks {
         let first = first.max(1);
         Looks { first, level }
     }
 
-    /// All looks, as far as numbers reach. The `k`th may be wrong with the share 1 / (k (k + 1)) of the whole chance;
-    /// all shares add up to 1.
+    /// All looks. The `k`th has the share 1 / (k (k + 1)) of the total error probability; the shares add up to 1.
     pub fn all(self) -> impl Iterator<Item = Look> {
         (1..).map_while(move |k: u32| {
             let n = self.first.checked_mul(1usize.checked_shl(k - 1)?)?;
@@ -56,17 +55,17 @@ impl Looks {
     }
 }
 
-/// How narrow an interval must be.
+/// Required precision of a confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Precision {
-    /// Each bound at most this far from the estimate.
+    /// Maximum distance of each bound from the estimate.
     Absolute(f64),
-    /// Each bound at most this share of the estimate from it.
+    /// Maximum distance of each bound from the estimate, relative to the estimate.
     Relative(f64),
 }
 
 impl Precision {
-    /// Whether the interval around `estimate` is narrow enough.
+    /// Returns true if the interval around `estimate` is narrow enough.
     pub fn reached(self, estimate: f64, [low, high]: [f64; 2]) -> bool {
         let most = match self {
             Precision::Absolute(distance) => distance,

@@ -1,10 +1,10 @@
-//! Student's t: its quantiles for any degrees of freedom, and the interval of a mean.
+//! Student's t distribution: quantiles for any degrees of freedom, and the confidence interval of a mean.
 
 use super::beta::{beta_power, incomplete_beta};
 use super::normal::normal_quantile;
 
-/// The number below which Student's t of `degrees` degrees of freedom lies with chance `p`. The relative error is below
-/// 1e-10 for 1e-100 < `p` and for one degree or more; infinite without any, at 0 and at 1.
+/// Quantile of Student's t with `degrees` degrees of freedom at `p`. The relative error is below 1e-10 for `p` >
+/// 1e-100 and at least one degree; infinite with zero degrees, at 0 and at 1.
 pub fn t_quantile(degrees: f64, p: f64) -> f64 {
     if p < 0.5 {
         -t_upper(degrees, p)
@@ -13,7 +13,7 @@ pub fn t_quantile(degrees: f64, p: f64) -> f64 {
     }
 }
 
-/// As `t_quantile`, from the chance of a greater number: tails of 1e-20 cannot be told from 1.
+/// Like `t_quantile`, from the upper tail probability, because 1 − 1e-20 rounds to 1.
 pub fn t_upper(degrees: f64, tail: f64) -> f64 {
     if tail > 0.5 {
         return -t_upper(degrees, 1.0 - tail);
@@ -24,7 +24,7 @@ pub fn t_upper(degrees: f64, tail: f64) -> f64 {
     if degrees <= 0.0 || tail <= 0.0 {
         return f64::INFINITY;
     }
-    // Newton's method on logarithms, where both sides are nearly straight; whichever side is not near 1.
+    // Newton's method on logarithms, where both functions are almost linear; uses the one that is not close to 1.
     let center = 0.5 - tail;
     let from_center = center < 0.25;
     let goal = libm::log(if from_center { center } else { tail });
@@ -63,45 +63,45 @@ pub fn t_upper(degrees: f64, tail: f64) -> f64 {
     t
 }
 
-/// The chance of more than `t`, and its slope over the logarithm of `t`.
+/// Probability of more than `t`, and its slope over the logarithm of `t`.
 fn upper(degrees: f64, t: f64) -> (f64, f64) {
     let (parameters, (x, y)) = as_beta(degrees, t);
     let chance = 0.5 * incomplete_beta(parameters, (x, y));
     (chance, -beta_power(parameters, (x, y)))
 }
 
-/// The chance of 0 to `t`, and its slope over the logarithm of `t`.
+/// Probability of 0 to `t`, and its slope over the logarithm of `t`.
 fn central(degrees: f64, t: f64) -> (f64, f64) {
     let ((a, b), (x, y)) = as_beta(degrees, t);
     let chance = 0.5 * incomplete_beta((b, a), (y, x));
     (chance, beta_power((a, b), (x, y)))
 }
 
-/// `degrees / (degrees + t²)` is a beta variable of half of `degrees` and a half.
+/// `degrees / (degrees + t²)` has a beta distribution with parameters `degrees`/2 and 1/2.
 fn as_beta(degrees: f64, t: f64) -> ((f64, f64), (f64, f64)) {
     let ratio = t * t / degrees;
     let x = 1.0 / (1.0 + ratio);
     ((0.5 * degrees, 0.5), (x, ratio * x))
 }
 
-/// The chance of a number further from 0 than `t`, on both sides.
+/// Two-sided tail probability of `t`.
 pub fn t_two_sided(degrees: f64, t: f64) -> f64 {
     (2.0 * upper(degrees, t.abs()).0).min(1.0)
 }
 
-/// A mean with its deviation, as far as numbers tell.
+/// Mean and standard deviation of a sample.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Mean {
     /// The arithmetic mean.
     pub mean: f64,
-    /// The deviation of one value, by n - 1; 0 of one value.
+    /// Standard deviation with n − 1; 0 for a single value.
     pub deviation: f64,
-    /// How many values there were.
+    /// Number of values.
     pub n: usize,
 }
 
 impl Mean {
-    /// `None` without values.
+    /// Returns `None` if there are no values.
     pub fn of(values: &[f64]) -> Option<Mean> {
         let n = values.len();
         if n == 0 {
@@ -116,7 +116,7 @@ impl Mean {
         Some(Mean { mean, deviation, n })
     }
 
-    /// Half of the width of Student's interval at this level; infinite for one value, which cannot tell.
+    /// Half-width of Student's confidence interval at this level; infinite for a single value.
     pub fn half_width(&self, level: f64) -> f64 {
         if self.n < 2 {
             return f64::INFINITY;
@@ -125,7 +125,7 @@ impl Mean {
         t * self.deviation / libm::sqrt(self.n as f64)
     }
 
-    /// Student's interval at this level.
+    /// Student's confidence interval at this level.
     pub fn interval(&self, level: f64) -> [f64; 2] {
         let half = self.half_width(level);
         [self.mean - half, self.mean + half]

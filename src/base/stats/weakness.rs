@@ -1,43 +1,43 @@
-//! What speaks against trusting an estimate, as data; the words are others'.
+//! Reasons not to trust an estimate, as data; the text is produced elsewhere.
 
 use super::binomial::values_for_quantile_interval;
 use serde::Serialize;
 
-/// One reason for caution.
+/// One reason not to trust an estimate.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "weakness")]
 pub enum Weakness {
-    /// The outer quantiles have no interval: so few values say nothing of one in ten.
+    /// Too few values for a confidence interval of the outer quantiles p10 and p90.
     TooFew {
-        /// Values there were.
+        /// Number of values.
         n: usize,
-        /// Values that p10 and p90 need.
+        /// Number of values required for p10 and p90.
         needed: usize,
     },
-    /// The values are so skewed that the interval of their mean is wrong more often than it says.
+    /// The values are so skewed that the confidence interval of their mean covers less than stated.
     HeavyTail {
-        /// Of the values.
+        /// Skewness of the values.
         skewness: f64,
-        /// Values there were.
+        /// Number of values.
         n: usize,
-        /// Values that make the interval true enough at this skewness.
+        /// Number of values for which the interval is accurate enough at this skewness.
         needed: usize,
     },
-    /// Runs that have no value; of what would have become of them, the others do not tell.
+    /// Runs without a value; the other runs do not represent them.
     LeftOut {
-        /// Runs in which nothing could happen any more.
+        /// Number of blocked runs.
         stuck: usize,
-        /// Runs that ended before what is measured did.
+        /// Number of runs that ended before the metric was defined.
         cut: usize,
-        /// All runs.
+        /// Total number of runs.
         of: usize,
     },
 }
 
-/// From here on values are markedly skewed; the rule below is made for those.
+/// Minimum skewness to which the rule below applies.
 const MARKED: f64 = 1.0;
 
-/// Weaknesses of values; runs that were left out are the caller's to count.
+/// Weaknesses of the values; the caller counts the runs without a value.
 pub fn weaknesses(values: &[f64]) -> Vec<Weakness> {
     let n = values.len();
     let mut found = Vec::new();

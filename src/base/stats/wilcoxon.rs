@@ -1,35 +1,35 @@
-//! Wilcoxon's signed-rank test: whether differences lean to one side, by signs and ranks.
+//! Wilcoxon's signed-rank test: whether differences have a preferred sign, by signs and ranks.
 
 use super::normal::normal_cdf;
 use serde::Serialize;
 
-/// Above this many differences the distribution of the rank sum is normal to all digits that matter.
+/// For more differences, the normal approximation of the rank sum is accurate.
 const EXACT_MAX: usize = 50;
 
-/// How the chance was computed.
+/// How the p-value was computed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Method {
-    /// By counting all signs.
+    /// Exact, by enumeration of the signs.
     Exact,
-    /// By the normal distribution, corrected for continuity and for ties.
+    /// Normal approximation with corrections for continuity and ties.
     Normal,
 }
 
-/// What the test found.
+/// Result of the test.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Wilcoxon {
     /// The smaller of the rank sums of both signs.
     pub statistic: f64,
-    /// Differences that are not 0; the others are left out.
+    /// Number of nonzero differences; zero differences are ignored.
     pub n: usize,
-    /// The chance of a statistic as small as this, or smaller, if both signs were equally likely.
+    /// Probability of a statistic at most this large if both signs were equally likely.
     pub p: f64,
-    /// How `p` was computed.
+    /// Method used for `p`.
     pub method: Method,
 }
 
-/// The test, two-sided: exact up to 50 differences without ties and without zeros. `None` if all differences are 0.
+/// Two-sided test: exact for up to 50 differences without ties and zeros. `None` if all differences are 0.
 pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     let mut by_size: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -41,7 +41,7 @@ pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     let mut rank = 0;
     for equal in by_size.chunk_by(|a, b| a.abs() == b.abs()) {
         let count = equal.len();
-        // Equal ones share the mean of their ranks.
+        // Ties get the mean of their ranks.
         let mean = rank as f64 + (count + 1) as f64 / 2.0;
         for d in equal {
             *(if *d > 0.0 {
@@ -73,7 +73,7 @@ fn cube_less_self(count: usize) -> f64 {
     c * c * c - c
 }
 
-/// Twice the chance of a rank sum of at most `statistic`.
+/// Twice the probability of a rank sum of at most `statistic`.
 fn exact_p(statistic: usize, n: usize) -> f64 {
     // By sum: the chance that the ranks of positive differences add up to it.
     let mut chances = vec![0.0; statistic + 1];

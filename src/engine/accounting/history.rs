@@ -1,4 +1,4 @@
-//! Every Job object that a JobSet ever had, as it was last seen.
+//! Every Job object that a JobSet ever had, with its last state.
 
 use super::Accounting;
 use crate::ctx::Ctx;
@@ -7,20 +7,20 @@ use crate::store::Job;
 use sim_api::spec::keys::RESTART_ATTEMPT;
 use sim_base::*;
 
-/// Of Jobs that are gone so many are kept; a run may make as many as it has time for.
+/// Number of removed Jobs that are kept; their total number is unlimited.
 const GONE_KEPT: usize = 10_000;
 
 #[derive(Clone, Default)]
 pub struct History {
     entries: Vec<JobOutcome>,
-    /// Of `entries` those whose Job is gone.
+    /// Number of `entries` whose Job was removed.
     gone: usize,
-    /// Oldest ones that were left out.
+    /// Number of entries that were dropped, oldest first.
     pub dropped: u64,
 }
 
 impl History {
-    /// Leaves out the oldest Jobs that are gone.
+    /// Drops the oldest removed Jobs.
     fn shorten(&mut self) {
         let mut surplus = self.gone - GONE_KEPT;
         self.dropped += surplus as u64;
@@ -44,7 +44,7 @@ fn changed_attempt(j: &Job) -> Option<String> {
 }
 
 impl Accounting {
-    /// A new Job object.
+    /// Adds a new Job object.
     pub(super) fn remember(&mut self, ctx: &Ctx<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let outcome = JobOutcome {
@@ -67,16 +67,16 @@ impl Accounting {
         }
     }
 
-    /// Brings the newest entry of the Job up to date.
+    /// Updates the newest entry of the Job.
     pub(super) fn write_history(&mut self, ctx: &Ctx<'_>, job: JobId, exists: bool) {
-        // While it lives the store has it; the end of the run writes it down.
+        // While the Job exists, its state is in the store and is written at the end of the run.
         if exists {
             return;
         }
         self.settle(ctx, job, false);
     }
 
-    /// The entries of Jobs that exist at the end of the run.
+    /// Updates the entries of Jobs that exist at the end of the run.
     pub fn settle_history(&mut self, ctx: &Ctx<'_>) {
         for job in (0..ctx.store.jobs.len() as u32).map(JobId) {
             if ctx.store.jobs[job.ix()].exists {

@@ -1,4 +1,4 @@
-//! The accelerator-second ledger: each accelerator is in one category at each instant, so the sums close exactly.
+//! The accelerator-time ledger: each accelerator is in exactly one category at each instant, so the sums are exact.
 
 use super::sums::Sums;
 use super::{Accounting, Gang};
@@ -10,16 +10,16 @@ use sim_policy::topology::Cluster;
 #[derive(Clone, Default)]
 pub struct LedgerBooks {
     cluster: Sums,
-    /// Of each JobSet, what its pods hold; kept where one of them trains.
+    /// Per JobSet: the time held by its pods; kept if a JobSet trains.
     own: Vec<Sums>,
     accelerators: u64,
-    /// Accelerators × time, whatever they were counted as.
+    /// Installed accelerators × time, independent of categories.
     installed: u128,
     installed_until: Time,
 }
 
 impl LedgerBooks {
-    /// `jobsets`: how many have books of their own.
+    /// `jobsets` is the number of JobSets with a separate ledger.
     pub fn reset(&mut self, cluster: &Cluster, jobsets: usize) {
         *self = LedgerBooks::default();
         self.own.resize(jobsets, Sums::default());
@@ -35,7 +35,7 @@ impl LedgerBooks {
         self.installed += u128::from(self.accelerators) * dt;
     }
 
-    /// Moves accelerators of a JobSet, and what they cost, from category to category.
+    /// Moves accelerators of a JobSet, with their cost, between categories.
     pub fn transfer(
         &mut self,
         now: Time,
@@ -52,7 +52,7 @@ impl LedgerBooks {
         self.transfer_own(now, jobset, held, from, to);
     }
 
-    /// Idle accelerators are nobody's.
+    /// Idle accelerators belong to no JobSet.
     fn transfer_own(
         &mut self,
         now: Time,
@@ -72,7 +72,7 @@ impl LedgerBooks {
         }
     }
 
-    /// Accelerators that a node brings or takes with it; `sick`: they are counted as Unhealthy.
+    /// Adds or removes the accelerators of a node; with `sick`, they are counted as Unhealthy.
     pub fn install(&mut self, now: Time, n: u32, rate: u64, sick: bool, add: bool) {
         let category = if sick {
             LedgerCategory::Unhealthy
@@ -90,8 +90,7 @@ impl LedgerBooks {
         }
     }
 
-    /// What a stretch of training was found to be worth when it ended: time of these accelerators that was counted as
-    /// Productive.
+    /// Reclassifies accelerator time of a training segment, which was counted as Productive until its end.
     pub fn book(
         &mut self,
         now: Time,
@@ -127,8 +126,8 @@ impl LedgerBooks {
 }
 
 impl Accounting {
-    /// Which category the pod's accelerators are in (`None`: it holds none); ready ones count as `Waiting` or, with the
-    /// whole JobSet ready, `Productive`.
+    /// Sets the category of the pod's accelerators (`None` if it holds none); ready ones are `Waiting` or, if the
+    /// whole JobSet is ready, `Productive`.
     pub(super) fn set_category(&mut self, ctx: &Ctx<'_>, pod: PodId, to: Option<LedgerCategory>) {
         let from = std::mem::replace(&mut self.pod(pod).category, to);
         let node = ctx.store.pods.node[pod.ix()];
@@ -176,7 +175,7 @@ impl Accounting {
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 
-    /// What is left of the node's accelerators: somebody may bind a pod to a node that has no room for it.
+    /// Reserves the remaining accelerators of the node: a client may bind a pod to a node without enough capacity.
     fn hold(&mut self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) {
         let wanted = ctx.store.template(pod).accelerators;
         let Some(row) = self.nodes.get_mut(node.ix()) else {
@@ -188,7 +187,7 @@ impl Accounting {
         self.pod(pod).holds = holds;
     }
 
-    /// A ready pod is on a node that nobody can use, or no longer is.
+    /// Handles a ready pod on a node that became unusable or usable.
     fn count_sick(
         &mut self,
         ctx: &Ctx<'_>,
@@ -206,7 +205,7 @@ impl Accounting {
         }
     }
 
-    /// The category as the ledger has it; keeps the sums of the ready accelerators of the JobSet and its Job.
+    /// Returns the pod's category in the ledger; updates the counts of ready accelerators of the JobSet and its Job.
     fn shown(
         &mut self,
         (jobset, job): (JobSetId, JobId),
@@ -234,7 +233,7 @@ impl Accounting {
         }
     }
 
-    /// A node is new, or has another number of accelerators.
+    /// A node was added, or its number of accelerators changed.
     pub(super) fn node_counts(&mut self, ctx: &Ctx<'_>, node: NodeId) {
         if self.nodes.len() <= node.ix() {
             self.nodes.resize(node.ix() + 1, super::Node::default());
@@ -254,7 +253,7 @@ impl Accounting {
         }
     }
 
-    /// A node reports fewer accelerators: what its pods hold stays theirs until they end.
+    /// A node reports fewer accelerators: its pods keep theirs until they end.
     fn take_away(&mut self, now: Time, node: NodeId, n: u32) {
         let row = &mut self.nodes[node.ix()];
         let before = u64::from(row.accelerators) + u64::from(n);
@@ -275,7 +274,7 @@ impl Accounting {
         held.map(|p| (p, u64::from(self.pods[p.ix()].holds)))
     }
 
-    /// Nobody can use the accelerators of a machine that is dead, silent to the control plane, or without its object.
+    /// Marks the accelerators of a machine as unusable if it failed, is silent, or has no Node object.
     pub(super) fn judge_node(&mut self, ctx: &Ctx<'_>, node: NodeId) {
         let row = &ctx.store.nodes.rows[node.ix()];
         let sick = self.nodes[node.ix()].dead || !row.exists || row.unknown;

@@ -1,7 +1,7 @@
-//! The books that nobody in the cluster reads: which accelerators do what, when a JobSet as a whole is ready, and every
-//! Job object that ever existed.
+//! Accounting that no component reads: the accelerator-time ledger, the readiness of JobSets, and the history of all
+//! Job objects.
 //!
-//! Watches everything, changes nothing but its own books and the records AllReady.
+//! Receives all watch events; changes only its own data and emits the records AllReady.
 
 mod history;
 mod ledger;
@@ -35,49 +35,50 @@ pub struct Accounting {
 pub struct Gang {
     pods: u32,
     pub accelerators: u64,
-    /// What they cost per hour, all together.
+    /// Their total price per hour.
     pub rate: u64,
 }
 
-/// What the books know of a pod.
+/// The accounting data of a pod.
 #[derive(Copy, Clone, Default)]
 struct Pod {
     category: Option<LedgerCategory>,
-    /// Accelerators of its node that are in that category for it.
+    /// Number of its node's accelerators counted in that category.
     holds: u32,
     ready: bool,
-    /// Ended well while the Job tracked it: the JobSet waits for one ready pod less.
+    /// Succeeded while the Job tracked it: the JobSet requires one ready pod less.
     success: bool,
 }
 
 #[derive(Copy, Clone, Default)]
 struct Job {
-    /// Pods of this Job object that succeeded.
+    /// Number of succeeded pods of this Job object.
     successes: u32,
-    /// Pods the JobSet wants ready of it now.
+    /// Number of ready pods that the JobSet currently requires of it.
     wanted: u32,
-    /// Where the newest Job of this row is in the history of its JobSet.
+    /// Index of the row's newest Job in the history of its JobSet.
     entry: usize,
     held: slices::Held,
 }
 
 #[derive(Clone, Default)]
 struct JobSet {
-    /// Pods that the stored spec wants; those of Jobs that do not exist count in full.
+    /// Number of pods that the stored spec requires, including those of Jobs that do not exist.
     wanted: u64,
     ready: u32,
     all_ready: bool,
     ever_ready: bool,
-    /// It trains: its accelerators are productive when its training says so, not as soon as all pods are ready.
+    /// True for a training job: its accelerators are productive while it makes steps, not whenever all pods are
+    /// ready.
     trains: bool,
-    /// Its ready accelerators count as Productive; of one that is elastic, those of the Jobs that take part.
+    /// True if its ready accelerators count as Productive; for an elastic job, those of the participating Jobs.
     runs: bool,
     elastic: bool,
     ready_accelerators: u64,
     ready_rate: u64,
-    /// Ready pods on nodes that nobody can use.
+    /// Number of ready pods on unusable nodes.
     sick: u32,
-    /// Pods of its Jobs that have a node and have not ended.
+    /// Number of its Jobs' pods that are bound and have not ended.
     bound: u64,
     history: History,
 }
@@ -86,10 +87,10 @@ struct JobSet {
 struct Node {
     dead: bool,
     unhealthy: bool,
-    /// In the books with so many accelerators of this price.
+    /// Number of accelerators in the ledger, and their price.
     accelerators: u32,
     rate: u64,
-    /// Of these, those that pods hold.
+    /// Number of these that pods hold.
     held: u64,
 }
 
@@ -161,7 +162,7 @@ impl Accounting {
     fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
         match change {
             JobChange::Created => {
-                // Pods of an earlier Job of that name may still be there.
+                // Pods of an earlier Job with the name may remain.
                 let held = self.job(job).held;
                 *self.job(job) = Job {
                     held,
@@ -198,7 +199,7 @@ impl Accounting {
             NodeChange::Taints | NodeChange::Lease => return,
         }
         if change == NodeChange::Created {
-            // Another machine has its name.
+            // The name belongs to a new machine.
             self.nodes[node.ix()].dead = false;
         }
         self.judge_node(ctx, node);
@@ -235,7 +236,7 @@ impl Accounting {
         self.pods.get(pod.ix()).and_then(|p| p.category)
     }
 
-    /// Whether every pod that the JobSet wants is ready, and whether that ever was so.
+    /// Returns whether every pod that the JobSet requires is ready, and whether this was ever the case.
     pub fn is_ready(&self, jobset: JobSetId) -> (bool, bool) {
         let js = self.jobsets.get(jobset.ix());
         js.map_or((false, false), |js| (js.all_ready, js.ever_ready))
@@ -245,12 +246,12 @@ impl Accounting {
         self.jobsets.get(jobset.ix()).map_or(0, |js| js.wanted)
     }
 
-    /// Whether pods of the Job have succeeded.
+    /// Returns true if pods of the Job have succeeded.
     pub fn has_successes(&self, job: JobId) -> bool {
         self.jobs.get(job.ix()).is_some_and(|j| j.successes > 0)
     }
 
-    /// Whether now, for the first time, every JobSet has been ready once.
+    /// Returns true once: when every JobSet has been ready at least once.
     pub fn take_first_ready(&mut self) -> bool {
         std::mem::take(&mut self.first_ready)
     }
@@ -260,13 +261,13 @@ impl Accounting {
         js.map_or(History::default(), |js| std::mem::take(&mut js.history))
     }
 
-    /// Whether the pods of a JobSet hold as many nodes as it wants.
+    /// Returns true if the pods of a JobSet hold all required nodes.
     pub fn holds_all(&self, jobset: JobSetId) -> bool {
         let js = self.jobsets.get(jobset.ix());
         js.is_some_and(|js| js.wanted > 0 && js.bound >= js.wanted)
     }
 
-    /// The ready pods of a JobSet, if it has all that it wants and all of their nodes can be used.
+    /// The ready pods of a JobSet, if all required pods are ready on usable nodes.
     pub fn gang(&self, jobset: JobSetId) -> Option<Gang> {
         let js = self.jobsets.get(jobset.ix())?;
         let complete = js.all_ready && js.sick == 0 && js.ready > 0;
@@ -277,7 +278,7 @@ impl Accounting {
         })
     }
 
-    /// All books derived again (`--paranoid`, tests).
+    /// Recomputes all accounting (`--paranoid`, tests).
     pub fn check(&self, ctx: &Ctx<'_>) {
         for (i, js) in self.jobsets.iter().enumerate() {
             let own = |p: &PodId| {

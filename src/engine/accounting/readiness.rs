@@ -1,4 +1,4 @@
-//! When a JobSet as a whole is ready: the clock of a restart.
+//! Readiness of JobSets as a whole, which defines the duration of restarts.
 
 use super::Accounting;
 use crate::apiserver;
@@ -9,7 +9,8 @@ use sim_api::spec::{JobSpec, ReplicatedJob};
 use sim_base::*;
 
 impl Accounting {
-    /// What the JobSet wants ready: what the Jobs that exist want, for the others what its spec says.
+    /// Computes the number of pods that the JobSet requires: by their own specs for existing Jobs, by the JobSet's
+    /// spec for others.
     pub(super) fn jobset_wants(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let rjs = &ctx.store.jobsets[jobset.ix()].spec.spec.replicated_jobs;
         let of_rj = |rj: &ReplicatedJob| u64::from(rj.replicas) * u64::from(rj.template.pods());
@@ -28,7 +29,7 @@ impl Accounting {
         self.check_all_ready(ctx, jobset);
     }
 
-    /// The share of a Job in `wanted` while it does not exist: what its JobSet's spec says of it.
+    /// Number of pods in `wanted` for a Job that does not exist, according to its JobSet's spec.
     fn of_spec(ctx: &Ctx<'_>, job: JobId) -> u32 {
         let j = &ctx.store.jobs[job.ix()];
         let spec = ctx.store.jobsets.get(j.jobset.ix()).map(|js| &js.spec.spec);
@@ -36,14 +37,14 @@ impl Accounting {
         rj.map_or(0, |rj| rj.template.pods())
     }
 
-    /// A new Job object: its own spec counts instead of the JobSet's.
+    /// A new Job object: its own spec applies instead of the JobSet's.
     pub(super) fn wants_at_first(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         self.job(job).wanted = Self::of_spec(ctx, job);
         self.recount(ctx, job);
     }
 
-    /// The Job object is gone: all of its pods are wanted again, and those that are left are nobody's, as in the status
-    /// of the JobSet (REC-6): no later Job can adopt them, because its selector has its own uid.
+    /// The Job object was removed: all of its pods are required again, and remaining pods do not count, as in the
+    /// status of the JobSet (REC-6): no later Job can adopt them, because its selector contains its own uid.
     pub(super) fn forget_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         self.job(job).successes = 0;
         let left: Vec<PodId> = ctx.store.jobs[job.ix()].pods.iter().collect();
@@ -62,20 +63,20 @@ impl Accounting {
         self.want(ctx, job, wanted);
     }
 
-    /// What a Job wants may be another number now.
+    /// Recomputes the number of pods that a Job requires.
     pub(super) fn recount(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         if let Some(wanted) = self.wanted_of(ctx, job) {
             self.want(ctx, job, wanted);
         }
     }
 
-    /// What a Job wants ready is min(parallelism, completions − succeeded): with more completions than parallelism the
-    /// next pod takes the place of one that succeeded.
+    /// A Job requires min(parallelism, completions − succeeded) ready pods: with more completions than parallelism,
+    /// the next pod replaces one that succeeded.
     fn wanted_of(&mut self, ctx: &Ctx<'_>, job: JobId) -> Option<u32> {
         if !ctx.store.jobs[job.ix()].exists {
             return None;
         }
-        // A successPolicy may be met before all completions are.
+        // A successPolicy may be met before all completions.
         let complete = apiserver::is_complete(ctx, job);
         let successes = self.job(job).successes;
         Some(match complete {
@@ -116,7 +117,7 @@ impl Accounting {
         self.check_all_ready(ctx, jobset);
     }
 
-    /// The pod is no longer active: it no longer counts as ready.
+    /// The pod is no longer active and no longer counts as ready.
     pub(super) fn stops_counting(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if !std::mem::replace(&mut self.pod(pod).ready, false) {
             return;
@@ -125,7 +126,7 @@ impl Accounting {
         self.check_all_ready(ctx, jobset);
     }
 
-    /// A pod is ready, or no longer is.
+    /// A pod became ready or not ready.
     fn count_ready(&mut self, ctx: &Ctx<'_>, pod: PodId, ready: bool) -> JobSetId {
         let jobset = ctx.store.jobset_of(pod);
         let change = |n: &mut u32| *n = if ready { *n + 1 } else { *n - 1 };
@@ -139,11 +140,11 @@ impl Accounting {
     pub(super) fn pod_finished(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let job = ctx.store.pods.job[pod.ix()];
         let succeeded = ctx.store.pods.phase[pod.ix()] == Phase::Succeeded;
-        // One whose finalizer is off was deleted by a suspension, and its end is nobody's success (D-13).
+        // A pod without finalizer was deleted by a suspension and does not count as a success (D-13).
         let counted = succeeded && ctx.store.pods.has(pod, flag::FINALIZER);
         let counts = counted && ctx.store.is_owned(pod);
         if counts && !std::mem::replace(&mut self.pod(pod).success, true) {
-            // In one step with its readiness: the JobSet is as ready as before.
+            // Together with its readiness, so that the readiness of the JobSet does not change.
             self.job(job).successes += 1;
             if let Some(wanted) = self.wanted_of(ctx, job) {
                 self.want_quietly(ctx, job, wanted);
@@ -185,7 +186,7 @@ impl Accounting {
         }
     }
 
-    /// Completed or Failed: what still runs is no longer productive.
+    /// Completed or Failed: pods that still run are no longer productive.
     pub(super) fn jobset_ended(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let ended = ctx.store.jobsets[jobset.ix()]
             .status
@@ -200,7 +201,7 @@ impl Accounting {
         }
     }
 
-    /// Whether the ready accelerators of a JobSet are productive.
+    /// Sets whether the ready accelerators of a JobSet are productive.
     pub fn set_runs(&mut self, ctx: &Ctx<'_>, jobset: JobSetId, runs: bool) {
         let Some(js) = self.jobset(jobset).filter(|js| js.runs != runs) else {
             return;
@@ -217,7 +218,7 @@ impl Accounting {
     }
 }
 
-/// Pods that a Job wants ready after so many successes.
+/// Number of ready pods that a Job requires after this number of successes.
 pub(super) fn wanted_pods(spec: &JobSpec, successes: u32) -> u32 {
     let left = match spec.completions() {
         Some(completions) => completions.saturating_sub(successes),

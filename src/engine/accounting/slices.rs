@@ -1,4 +1,4 @@
-//! The ready pods of each child Job: of an elastic training job some of them step while others are away.
+//! The ready pods of each child Job: in an elastic training job some Jobs make steps while others are missing.
 
 use super::{Accounting, Gang};
 use crate::ctx::Ctx;
@@ -9,28 +9,28 @@ use sim_base::*;
 #[derive(Copy, Clone, Default)]
 pub struct Held {
     pub ready: u32,
-    /// Of these, on nodes that nobody can use.
+    /// Number of these on unusable nodes.
     pub sick: u32,
     pub accelerators: u64,
     pub rate: u64,
-    /// It takes part in the steps of its JobSet.
+    /// True if it takes part in the steps of its JobSet.
     pub runs: bool,
 }
 
-/// The Jobs of an elastic JobSet that could step now.
+/// The Jobs of an elastic JobSet that could make steps now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtHand {
-    /// Complete slices, and after them the Jobs that are none, in the order of ids.
+    /// Complete slices, followed by the Jobs that are not slices, in the order of ids.
     pub jobs: Vec<JobId>,
     pub slices: u32,
-    /// Slices that are still to do something.
+    /// Number of unfinished slices.
     pub of: u32,
-    /// Every Job that is no slice is there.
+    /// True if every Job that is not a slice is ready.
     pub others: bool,
 }
 
 impl Accounting {
-    /// `slices_of`: the replicatedJob whose Jobs are slices; `up`: of which Jobs all processes run.
+    /// `slices_of` is the replicatedJob whose Jobs are slices; `up` returns true for Jobs with all processes running.
     pub fn at_hand(
         &self,
         ctx: &Ctx<'_>,
@@ -57,7 +57,7 @@ impl Accounting {
             let Held { ready, sick, .. } = own.held;
             let complete = own.wanted == 0 || (ready >= own.wanted && sick == 0 && up(job));
             match (own.wanted, complete, is_slice) {
-                // It has ended, and nobody waits for it.
+                // It has ended, and no process waits for it.
                 (0, _, true) => of = of.saturating_sub(1),
                 (_, true, true) => slices.push(job),
                 (_, true, false) => {
@@ -91,7 +91,7 @@ impl Accounting {
         gang
     }
 
-    /// Whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.
+    /// Sets whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.
     pub fn set_jobs_run(&mut self, ctx: &Ctx<'_>, jobset: JobSetId, jobs: &[JobId], runs: bool) {
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
         let (from, to) = match runs {

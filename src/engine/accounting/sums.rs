@@ -1,4 +1,4 @@
-//! Accelerators by category and their time, as exact sums: of the cluster, and of each JobSet.
+//! Accelerators by category and their time, as exact sums, for the cluster and for each JobSet.
 
 use crate::record::{LedgerCategory, LedgerSums};
 use sim_base::*;
@@ -7,17 +7,17 @@ const N: usize = LedgerCategory::COUNT;
 
 #[derive(Copy, Clone, Default)]
 pub struct Sums {
-    /// Accelerators in each category now, and what they cost per hour (millionths).
+    /// Current number of accelerators per category, and their price per hour in millionths.
     counts: [u64; N],
     rates: [u64; N],
     times: [u128; N],
     costs: [u128; N],
-    /// Until when each category is in its sum.
+    /// End of the time included in each category's sum.
     until: [Time; N],
 }
 
 impl Sums {
-    /// Brings the sums of a category up to now.
+    /// Extends the sum of a category to the current time.
     fn settle(&mut self, now: Time, category: usize) {
         let dt = u128::from(now.since(self.until[category]).0);
         self.until[category] = now;
@@ -43,7 +43,7 @@ impl Sums {
         self.rates[from] -= rate;
     }
 
-    /// Time of so many accelerators that was counted as Productive was something else.
+    /// Moves accelerator time from Productive to another category.
     pub fn book(&mut self, now: Time, (n, rate): (u64, u64), (to, ns): (LedgerCategory, u64)) {
         let productive = LedgerCategory::Productive as usize;
         self.settle(now, productive);
@@ -59,7 +59,7 @@ impl Sums {
         self.counts
     }
 
-    /// Accelerator-nanoseconds, and their cost in millionths.
+    /// Accelerator-nanoseconds per category, and their cost in millionths.
     pub fn close(&mut self, now: Time) -> LedgerSums {
         (0..N).for_each(|category| self.settle(now, category));
         const HOUR_NS: u128 = 3_600_000_000_000;

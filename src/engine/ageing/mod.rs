@@ -1,7 +1,6 @@
-//! Clocks of use: nodes and pods that grow older while somebody uses them, and the faults that come with age.
-//!
-//! The script has the ages (`FaultTime::Worn`); when a clock shows one is known here alone. What happens then is the
-//! script's again. Must never act on an object.
+//! Usage-based aging: clocks of nodes and pods that advance while they are in use, and the faults that occur at ages.
+//! The script contains the ages (`FaultTime::Worn`); only this module knows when a clock reaches one. The
+//! consequences are executed by the script. Must never change an object.
 
 use super::ctx::{Ctx, Mark};
 use super::event::Event;
@@ -18,33 +17,33 @@ pub struct Ageing {
     /// By the name without suffix.
     of_pod: BTreeMap<String, Vec<u32>>,
     pods: Vec<Pod>,
-    /// Clocks whose next event comes within the run, if nothing stops them before.
+    /// Number of clocks whose next event is within the run, if they are not paused before.
     armed: u32,
-    /// When the last of what follows faults comes.
+    /// Time of the last consequence of the faults so far.
     until: Time,
-    /// Something is repaired after the end of the run.
+    /// True if a repair ends after the end of the run.
     pub repairs_later: bool,
 }
 
 #[derive(Clone)]
 struct Clock {
     exposure: Exposure,
-    /// Ages, ascending, each with its fault in the script.
+    /// Ages in ascending order, each with its fault in the script.
     faults: Vec<(Duration, u32)>,
     next: usize,
-    /// Pods that use it.
+    /// Number of pods that use the entity.
     users: u32,
-    /// What it showed when it began to advance, and since when it does.
+    /// Age when the clock was last started, and the time since when it advances.
     shows: Duration,
     since: Option<Time>,
-    /// It stands because what has it is being repaired.
+    /// Aging is paused while the entity is under repair.
     rests: bool,
     armed: bool,
-    /// Which of its events is the valid one.
+    /// Identifies the valid event of the clock.
     nth: u32,
 }
 
-/// A pod, as far as it is one that uses something.
+/// A pod and the entities that it uses.
 #[derive(Copy, Clone)]
 struct Pod {
     node: NodeId,
@@ -83,18 +82,18 @@ impl Ageing {
         }
     }
 
-    /// Whether anything ages with use.
+    /// Returns true if any entity has usage-based aging.
     #[inline]
     pub fn any(&self) -> bool {
         !self.clocks.is_empty()
     }
 
-    /// Whether a fault or what follows one will come, as things are.
+    /// Returns true if a fault, or a consequence of one, will occur in the current state.
     pub fn awaits(&self, now: Time) -> bool {
         self.armed > 0 || self.any() && now <= self.until
     }
 
-    /// Whether the clock has stood since the event was scheduled.
+    /// Returns true if the clock was paused since the event was scheduled.
     #[inline]
     pub fn is_void(&self, event: Event) -> bool {
         matches!(event, Event::Worn { clock, nth } if self.clocks[clock as usize].nth != nth)
@@ -137,7 +136,7 @@ impl Ageing {
         }
     }
 
-    /// A pod begins or ends to be a user in that sense.
+    /// A pod starts or stops to use its entities, in the sense of `exposure`.
     fn set(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exposure: Exposure, on: bool) {
         if self.pods.len() <= pod.ix() {
             let nobody = Pod {
@@ -179,7 +178,7 @@ impl Ageing {
         }
     }
 
-    /// The clock advances, if something uses it and its next fault is not behind a repair.
+    /// Starts the clock if the entity is in use and its next fault is not after a pending repair.
     fn go(&mut self, ctx: &mut Ctx<'_>, clock: u32) {
         let row = &mut self.clocks[clock as usize];
         if row.users == 0 || row.rests || row.since.is_some() {
@@ -201,7 +200,7 @@ impl Ageing {
         }
     }
 
-    /// The clock's next event; none comes after the end of the run.
+    /// Schedules the clock's next event, unless it is after the end of the run.
     fn arm(&mut self, ctx: &mut Ctx<'_>, clock: u32, at: Time) {
         if at > Time::ZERO + ctx.scenario.stop.at {
             return;
@@ -222,7 +221,7 @@ impl Ageing {
         }
     }
 
-    /// The fault comes now, and what follows it later: when the last of that is over, if anything follows.
+    /// Executes the fault now and schedules its consequences; returns the time of the last one, if any.
     fn strike(&mut self, ctx: &mut Ctx<'_>, fault: u32) -> Option<Time> {
         let limit = Time::ZERO + ctx.scenario.stop.at;
         by_itself(ctx, ctx.now, Event::Fault(fault));
@@ -250,7 +249,7 @@ impl Ageing {
     }
 }
 
-/// Like an action of the script: nothing that happened before is its cause.
+/// Schedules an event without a cause, like an action of the script.
 fn by_itself(ctx: &mut Ctx<'_>, at: Time, event: Event) {
     let before = ctx.mark();
     ctx.back_to(Mark::default());

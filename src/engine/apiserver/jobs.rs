@@ -14,10 +14,10 @@ use sim_api::spec::*;
 use sim_base::*;
 use std::sync::Arc;
 
-/// A Job as the JobSet manager posts it.
+/// A Job to be created by the JobSet manager.
 pub struct NewChild {
     pub job: JobId,
-    /// The JobSet as the manager's cache shows it, and the version of that spec.
+    /// The JobSet in the manager's cache, and the version of its spec.
     pub from: Arc<JobSet>,
     pub spec_version: u32,
     pub restart_attempt: u32,
@@ -30,7 +30,7 @@ fn job_changed(ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
     note(ctx, What::Job(job, change));
 }
 
-/// POST of a child Job; the server's words if the name is taken or the Job is invalid (CRE-4, C-16, C-18).
+/// POST of a child Job. Returns the server's message if the name is taken or the Job is invalid (CRE-4, C-16, C-18).
 pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
     if ctx.store.name_is_taken(new.job) {
         ctx.answered(Call::JobSetJobCreate, Answer::Conflict);
@@ -64,7 +64,7 @@ pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
     Ok(())
 }
 
-/// The object exists from now on.
+/// Stores the Job's object.
 fn appear(ctx: &mut Ctx<'_>, job: JobId) {
     let store = ctx.store.write();
     store.names.jobs[job.ix()].without_index = !store.indexed(job);
@@ -89,7 +89,8 @@ fn posted(ctx: &Ctx<'_>, new: &NewChild, places: Option<&Places>) -> Option<Valu
     }))
 }
 
-/// The spec and template that the JobSet's template makes of this Job; why the API server refuses them (C-16).
+/// Derives the spec and pod template of this Job from the JobSet's template, or returns why the API server rejects
+/// them (C-16).
 fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobSpec>), String> {
     let (jobset, rj_position) = {
         let j = &ctx.store.jobs[new.job.ix()];
@@ -142,7 +143,7 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     Ok(found)
 }
 
-/// The priority of the Job's pods, `Some(None)` if they are refused; `None` where nobody keeps objects.
+/// The priority of the Job's pods; `Some(None)` if they are rejected, `None` if objects are not kept.
 fn pod_word(
     ctx: &mut Ctx<'_>,
     new: &NewChild,
@@ -150,7 +151,7 @@ fn pod_word(
     places: Option<&Places>,
 ) -> Option<Option<i32>> {
     let object = new.from.object.as_ref()?;
-    // The word depends on nothing but the object and the classes.
+    // The result depends only on the object and on the priority classes.
     let others = &ctx.store.others;
     let keeps = others.of_kind(ObjectKind::PriorityClass).next().is_none();
     if let Some(known) = ctx.store.templates.word(object, rj).filter(|_| keeps) {
@@ -164,7 +165,8 @@ fn pod_word(
     Some(word)
 }
 
-/// Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
+/// Checks all Jobs of a replicatedJob by its last one: they differ only in the length of the name, which is longest
+/// there.
 fn admit_child(
     ctx: &mut Ctx<'_>,
     new: &NewChild,
@@ -203,7 +205,7 @@ fn admit_child(
     answer
 }
 
-/// PVC-1: the claims of the JobSet's policies that some container of the replicatedJob mounts.
+/// PVC-1: the claims of the JobSet's policies that a container of the replicatedJob mounts.
 fn claims_of_policies(jobset: &JobSet, rj: u32) -> Vec<String> {
     let Some(object) = jobset.object.as_ref() else {
         return Vec::new();
@@ -213,7 +215,7 @@ fn claims_of_policies(jobset: &JobSet, rj: u32) -> Vec<String> {
     mounted.into_iter().map(|(_, claim)| claim).collect()
 }
 
-/// A Job of somebody else; `None` if the name is taken.
+/// POST of a Job that does not belong to a JobSet; `None` if the name is taken.
 pub fn create_foreign_job(
     ctx: &mut Ctx<'_>,
     mut object: JobObject,
@@ -252,7 +254,7 @@ pub fn create_foreign_job(
     Some(job)
 }
 
-/// spec.suspend and what changes with it; a resumed Job may get another pod template (SUS-5).
+/// Sets spec.suspend and the dependent fields; a resumed Job may get a different pod template (SUS-5).
 pub fn set_suspended(
     ctx: &mut Ctx<'_>,
     job: JobId,
@@ -271,19 +273,20 @@ pub fn set_suspended(
     }
     j.suspended = suspended;
     if !suspended {
-        // SUS-5: whoever resumes a Job clears its startTime first.
+        // SUS-5: resuming a Job first clears its startTime.
         j.status.start_time = None;
     }
     job_changed(ctx, job, JobChange::Spec);
 }
 
-/// SUS-5.
+/// Clears status.startTime (SUS-5).
 pub fn clear_start_time(ctx: &mut Ctx<'_>, job: JobId) {
     ctx.store.write().jobs[job.ix()].status.start_time = None;
     job_changed(ctx, job, JobChange::Status);
 }
 
-/// PUT by which its JobSet resumes a Job, with another pod template perhaps; `object`: the same where objects are kept.
+/// PUT with which the JobSet resumes a Job, possibly with a different pod template; `object` is the same Job where
+/// objects are kept.
 pub fn resume_job(
     ctx: &mut Ctx<'_>,
     job: JobId,
@@ -296,7 +299,7 @@ pub fn resume_job(
     set_suspended(ctx, job, false, template);
 }
 
-/// spec.parallelism and spec.completions (ELA-2).
+/// Sets spec.parallelism and spec.completions (ELA-2).
 pub fn scale_job(
     ctx: &mut Ctx<'_>,
     job: JobId,
@@ -308,13 +311,13 @@ pub fn scale_job(
     job_changed(ctx, job, JobChange::Spec);
 }
 
-/// Sizes and limits of the spec, as a user has changed them.
+/// Sets the sizes and limits of the spec, as changed by a user.
 pub fn set_job_spec(ctx: &mut Ctx<'_>, job: JobId, spec: Arc<JobSpec>) {
     ctx.store.write().jobs[job.ix()].spec = spec;
     job_changed(ctx, job, JobChange::Spec);
 }
 
-/// Labels set or taken away (`None`).
+/// Sets labels, or removes them (`None`).
 pub fn set_job_labels(ctx: &mut Ctx<'_>, job: JobId, labels: Vec<(String, Option<String>)>) {
     let own = &mut ctx.store.write().jobs[job.ix()].relabelled;
     for (key, value) in labels {
@@ -324,7 +327,8 @@ pub fn set_job_labels(ctx: &mut Ctx<'_>, job: JobId, labels: Vec<(String, Option
     job_changed(ctx, job, JobChange::Metadata);
 }
 
-/// The finalizers that a PATCH leaves. Without that of the garbage collector nothing waits for the pods.
+/// Sets the finalizers that a PATCH leaves. Without the garbage collector's finalizer, deletion does not wait for the
+/// pods.
 pub fn set_job_finalizers(ctx: &mut Ctx<'_>, job: JobId, mut left: Vec<String>) {
     let waits = left.iter().any(|name| name == FOREGROUND_DELETION);
     left.retain(|name| name != FOREGROUND_DELETION);
@@ -337,13 +341,13 @@ pub fn set_job_finalizers(ctx: &mut Ctx<'_>, job: JobId, mut left: Vec<String>) 
     }
 }
 
-/// PUT of jobs/status: everything but the conditions.
+/// PUT of jobs/status, without the conditions.
 pub fn set_job_status(ctx: &mut Ctx<'_>, job: JobId, write: impl FnOnce(&mut JobStatus)) {
     write(&mut ctx.store.write().jobs[job.ix()].status);
     job_changed(ctx, job, JobChange::Status);
 }
 
-/// One condition of the status that is being written; the record of it.
+/// Sets one condition of the status being written and emits its record.
 pub fn set_job_condition(ctx: &mut Ctx<'_>, job: JobId, condition: JobCondition) {
     let (kind, status) = (condition.kind, condition.status);
     let reason = ctx.text(&condition.reason);
@@ -362,8 +366,8 @@ pub fn set_job_condition(ctx: &mut Ctx<'_>, job: JobId, condition: JobCondition)
     });
 }
 
-/// DELETE with foreground propagation: deletionTimestamp and the foregroundDeletion finalizer are stored; the object
-/// stays until its pods are gone (DEL-2).
+/// DELETE with foreground propagation: stores deletionTimestamp and the foregroundDeletion finalizer; the object
+/// stays until its pods are removed (DEL-2).
 pub fn delete_job(ctx: &mut Ctx<'_>, job: JobId) {
     if !ctx.store.jobs[job.ix()].exists || ctx.store.jobs[job.ix()].is_deleting() {
         return;
@@ -374,8 +378,8 @@ pub fn delete_job(ctx: &mut Ctx<'_>, job: JobId) {
     job_changed(ctx, job, JobChange::Deleting);
 }
 
-/// The last finalizer but somebody else's is off, or propagation was Background or Orphan: the name is free (CRE-8,
-/// C-13). Pods may be left behind.
+/// Removes the Job object, after its last finalizer was removed or with Background or Orphan propagation: the name is
+/// free (CRE-8, C-13). Pods may remain.
 pub fn end_job(ctx: &mut Ctx<'_>, job: JobId) {
     if !ctx.store.jobs[job.ix()].exists {
         return;
@@ -398,18 +402,18 @@ pub fn end_job(ctx: &mut Ctx<'_>, job: JobId) {
     job_changed(ctx, job, JobChange::Gone);
 }
 
-/// The condition that ends a Job, if it has one.
+/// Returns true if the Job has the condition Complete or Failed.
 pub fn is_complete(ctx: &Ctx<'_>, job: JobId) -> bool {
     let status = &ctx.store.jobs[job.ix()].status;
     status.condition(JobConditionType::Complete).is_some()
 }
 
-/// DELETE with propagation Orphan: the pods stay, without an owner. Their owner goes as soon as the garbage collector
-/// has seen its finalizer, some ms later, which is not modelled. In a Job that is being deleted already, the finalizer
-/// replaces the other one (k8s.io/apiserver, `deletionFinalizersForGarbageCollection`).
+/// DELETE with propagation Orphan: the pods stay and lose their owner reference. The real garbage collector needs a
+/// few ms to do so; this delay is not modelled. In a Job under deletion, the orphan finalizer replaces the other one
+/// (k8s.io/apiserver, `deletionFinalizersForGarbageCollection`).
 pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
     let j = &ctx.store.jobs[job.ix()];
-    // What is held stays, and `end_job` says so.
+    // Held objects stay; `end_job` handles them.
     if !j.is_deleting() && !j.is_held() {
         ctx.emit(Body::JobDeleting { job });
     }
@@ -417,7 +421,7 @@ pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
     end_job(ctx, job);
 }
 
-/// A pod template of its own for a row that no Job object has.
+/// Adds a separate pod template for a row without a Job object.
 pub fn add_template(ctx: &mut Ctx<'_>, job: JobId, pod: PodTemplate) -> TemplateId {
     let s = ctx.store.write();
     let pod = Arc::new(pod);

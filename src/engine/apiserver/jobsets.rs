@@ -14,7 +14,7 @@ fn jobset_changed(ctx: &mut Ctx<'_>, jobset: JobSetId, change: JobSetChange) {
     note(ctx, What::JobSet(jobset, change));
 }
 
-/// The object exists from now on; `jobset` is its row.
+/// Stores the object in the row `jobset`.
 pub fn create_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
     let row = &mut ctx.store.write().jobsets[jobset.ix()];
     row.created = true;
@@ -23,7 +23,7 @@ pub fn create_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
     jobset_changed(ctx, jobset, JobSetChange::Created);
 }
 
-/// A row and an object for a JobSet that the scenario did not announce.
+/// Adds a row and an object for a JobSet that the scenario did not declare.
 pub fn create_new_jobset(ctx: &mut Ctx<'_>, spec: Arc<JobSet>) -> JobSetId {
     let s = ctx.store.write();
     let jobset = s.add_jobset(&spec.namespace, &spec.name);
@@ -31,7 +31,7 @@ pub fn create_new_jobset(ctx: &mut Ctx<'_>, spec: Arc<JobSet>) -> JobSetId {
     jobset
 }
 
-/// The spec, labels, annotations or finalizers are others now.
+/// Replaces the spec, labels, annotations and finalizers.
 pub fn set_jobset_spec(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: JobSet) {
     let row = &mut ctx.store.write().jobsets[jobset.ix()];
     row.spec = Arc::new(spec);
@@ -40,13 +40,13 @@ pub fn set_jobset_spec(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: JobSet) {
     free_jobset(ctx, jobset);
 }
 
-/// A PATCH takes the garbage collector's finalizer off: the object no longer waits for what it owns.
+/// A PATCH removes the garbage collector's finalizer: the object no longer waits for its dependents.
 pub fn stop_waiting(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     ctx.store.write().jobsets[jobset.ix()].foreground = false;
 }
 
-/// The status as the manager (or somebody else) writes it, and the records of what is new in it. `status` gets the old
-/// one, with its buffers. `failed_job`: what made `restarts` grow.
+/// Writes the status, as the manager or a user does, and emits records of the changes. `status` receives the old
+/// status with its buffers. `failed_job` is the Job that caused an increase of `restarts`.
 pub fn set_jobset_status(
     ctx: &mut Ctx<'_>,
     jobset: JobSetId,
@@ -86,7 +86,7 @@ fn tell_status(
         tell_job_restarts(ctx, jobset, rj as u32, before, s);
     }
     if new.replicated_jobs != old.replicated_jobs {
-        // By another hand any int32 may stand there.
+        // A user may have written any int32 here.
         let sum = |f: fn(&RjStatus) -> u32| {
             let all = new.replicated_jobs.iter().map(f);
             all.fold(0, u32::saturating_add)
@@ -145,7 +145,7 @@ fn tell_job_restarts(
     }
 }
 
-/// IPR-7, IPR-9.
+/// Emits records for changed in-place restart attempts (IPR-7, IPR-9).
 fn tell_attempts(
     ctx: &mut Ctx<'_>,
     jobset: JobSetId,
@@ -167,8 +167,8 @@ fn tell_attempts(
     told
 }
 
-/// DELETE. Foreground: the object waits for its Jobs (the collector deletes them); else it goes at once, and its Jobs
-/// go in the background (C-17) or stay.
+/// DELETE. Foreground: the object waits for its Jobs, which the garbage collector deletes. Otherwise it is removed
+/// immediately, and its Jobs are deleted in the background (C-17) or stay.
 pub fn delete_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, propagation: Propagation) {
     let row = &ctx.store.jobsets[jobset.ix()];
     if row.deleted || (row.is_deleting() && propagation == Propagation::Foreground) {
@@ -191,7 +191,7 @@ pub fn delete_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, propagation: Propagati
     jobset_gone(ctx, jobset);
 }
 
-/// The Jobs have no owner from now on: nobody collects them.
+/// Removes the owner references of the Jobs, so that they are not garbage-collected.
 fn orphan_jobs(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     let jobs: Vec<JobId> = ctx.store.jobs_of(jobset).collect();
     for job in jobs {
@@ -202,7 +202,7 @@ fn orphan_jobs(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     ctx.store.write().others.disown(jobset);
 }
 
-/// A JobSet under deletion goes when nobody's finalizer keeps it; in the foreground not before all that it owns, which
+/// Removes a JobSet under deletion, unless a finalizer holds it or, with foreground propagation, an owned object
 /// blocks it (`ctrl.SetControllerReference`).
 pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     let row = &ctx.store.jobsets[jobset.ix()];
@@ -227,7 +227,7 @@ fn jobset_gone(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     jobset_changed(ctx, jobset, JobSetChange::Gone);
 }
 
-/// The collector's PATCH took the foregroundDeletion finalizer off a Job.
+/// The garbage collector's PATCH removes the foregroundDeletion finalizer of a Job.
 pub fn release_job(ctx: &mut Ctx<'_>, job: JobId) {
     let jobset = ctx.store.jobs[job.ix()].jobset;
     end_job(ctx, job);

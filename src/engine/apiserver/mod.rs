@@ -1,7 +1,7 @@
-//! The API server: the only place that writes to the store. Each function carries out one request at the instant of its
-//! answer, tells watches what changed, and says how it was answered.
+//! The API server: the only code that writes to the store. Each function executes one request at the instant of its
+//! response, records the changes for the watches, and returns the response.
 //!
-//! Must never wait, draw a number or know who watches.
+//! Must never wait, draw a random number, or know the watchers.
 
 mod jobs;
 mod jobsets;
@@ -22,7 +22,7 @@ pub use stored::Stored;
 use super::ctx::Ctx;
 use crate::store::{Change, What};
 
-/// Tells watches; they see it when the event at hand has been handled.
+/// Records a change for the watches; they receive it after the current event was handled.
 fn note(ctx: &mut Ctx<'_>, what: What) {
     let change = Change {
         what,

@@ -7,13 +7,14 @@ use crate::store::{NodeChange, What};
 use sim_api::spec::{NodeObject, Taint, TaintEffect};
 use sim_base::*;
 
-/// node.kubernetes.io/unschedulable: goes with spec.unschedulable.
+/// The taint node.kubernetes.io/unschedulable accompanies spec.unschedulable.
 pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
-/// node.kubernetes.io/not-ready: admission gives it to every new Node; the node lifecycle controller takes it off.
+/// The taint node.kubernetes.io/not-ready: admission adds it to every new Node; the node lifecycle controller removes
+/// it.
 pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
-/// POST of a Node: a new one, or one of a name whose Node is gone. `false`: the name is taken.
+/// POST of a Node. Returns false if the name is taken.
 pub fn create_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
     if !add_node(ctx, object) {
         return false;
@@ -23,13 +24,13 @@ pub fn create_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
         let (key, effect) = (NOT_READY.to_owned(), TaintEffect::NoSchedule);
         let value = String::new();
         add_taint(ctx, node, Taint { key, value, effect });
-        // Its kubelet is there already.
+        // The kubelet is already running.
         set_node_ready(ctx, node, true);
     }
     true
 }
 
-/// A Node that has been there for long.
+/// Adds a Node that has existed for a long time.
 pub fn add_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
     let known = ctx.store.nodes.named(&object.name);
     if known.is_some_and(|n| ctx.store.nodes.exists(n)) {
@@ -49,7 +50,7 @@ pub fn add_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
     true
 }
 
-/// Labels, taints, features and allocatable are as `object` says from now on.
+/// Sets labels, taints, features and allocatable to those of `object`.
 pub fn change_node(ctx: &mut Ctx<'_>, node: NodeId, object: &NodeObject) {
     let s = ctx.store.write();
     s.nodes.cluster.change(node, object);
@@ -57,7 +58,7 @@ pub fn change_node(ctx: &mut Ctx<'_>, node: NodeId, object: &NodeObject) {
     note(ctx, What::Node(node, NodeChange::Spec));
 }
 
-/// DELETE: the object is gone at once; its pods are pod garbage collection's business.
+/// DELETE: the object is removed immediately; its pods are left to pod garbage collection.
 pub fn delete_node(ctx: &mut Ctx<'_>, node: NodeId) {
     if !ctx.store.nodes.exists(node) {
         return;
@@ -69,7 +70,7 @@ pub fn delete_node(ctx: &mut Ctx<'_>, node: NodeId) {
     note(ctx, What::Node(node, NodeChange::Gone));
 }
 
-/// spec.unschedulable, with the taint that goes with it.
+/// Sets spec.unschedulable and the corresponding taint.
 pub fn set_unschedulable(ctx: &mut Ctx<'_>, node: NodeId, on: bool) {
     ctx.store.write().nodes.rows[node.ix()].cordoned = on;
     if on {
@@ -84,7 +85,7 @@ pub fn set_unschedulable(ctx: &mut Ctx<'_>, node: NodeId, on: bool) {
     }
 }
 
-/// The Ready condition; `false` is Unknown, the only other one that the model knows.
+/// Sets the Ready condition; `false` means Unknown, the only other modelled status.
 pub fn set_node_ready(ctx: &mut Ctx<'_>, node: NodeId, ready: bool) {
     ctx.store.write().nodes.rows[node.ix()].unknown = !ready;
     let ready = if ready {
@@ -96,13 +97,13 @@ pub fn set_node_ready(ctx: &mut Ctx<'_>, node: NodeId, ready: bool) {
     note(ctx, What::Node(node, NodeChange::Condition));
 }
 
-/// The kubelet last renewed its Lease at `at`; `NEVER`: it renews it all the time.
+/// Records that the kubelet last renewed its Lease at `at`; `NEVER`: it renews it continuously.
 pub fn set_lease(ctx: &mut Ctx<'_>, node: NodeId, at: Time) {
     ctx.store.write().nodes.rows[node.ix()].lease = at;
     note(ctx, What::Node(node, NodeChange::Lease));
 }
 
-/// A taint beyond those of the node's description.
+/// Adds a taint that is not part of the node's description.
 pub fn add_taint(ctx: &mut Ctx<'_>, node: NodeId, taint: Taint) {
     if ctx.store.nodes.has_taint(node, &taint.key, taint.effect) {
         return;
@@ -140,39 +141,40 @@ pub fn remove_taint(ctx: &mut Ctx<'_>, node: NodeId, key: &str, effect: Option<T
     }
 }
 
-/// Not a request: the containers of a pod run, or no longer do, which only a training job sees at once, and what ages
-/// with use.
+/// Not a request: the containers of a pod started or stopped. Only training jobs and usage-based aging observe this
+/// immediately.
 pub fn note_process(ctx: &mut Ctx<'_>, pod: PodId, up: bool) {
     if !ctx.scenario.training.is_empty() || !ctx.scenario.clocks.is_empty() {
         note(ctx, What::Process { pod, up });
     }
 }
 
-/// Not a request: the containers of a deleted pod have stopped, which only what ages with use sees at once.
+/// Not a request: the containers of a deleted pod have stopped. Only usage-based aging observes this immediately.
 pub fn note_stopped(ctx: &mut Ctx<'_>, pod: PodId) {
     if !ctx.scenario.clocks.is_empty() {
         note(ctx, What::Stopped(pod));
     }
 }
 
-/// Not a request: a process of the pod ends, which no other one has met in time, or which hangs or computed wrongly.
+/// Not a request: a process of the pod exits because it could not reach another one in time, hangs, or computed wrong
+/// results.
 pub fn note_gives_up(ctx: &mut Ctx<'_>, pod: PodId, exit_code: i32) {
     note(ctx, What::GivesUp(pod, exit_code));
 }
 
-/// Not a request: a fault of which nobody is told meets a pod, or else a node; what trains there feels it.
+/// Not a request: a silent fault occurs in a pod or on a node; only training jobs there are affected.
 pub fn note_silent(ctx: &mut Ctx<'_>, fault: u32, node: NodeId, pod: PodId) {
     if !ctx.scenario.training.is_empty() {
         note(ctx, What::Silent { fault, node, pod });
     }
 }
 
-/// Not a request: what the containers of a JobSet train is done, and their processes end.
+/// Not a request: the training job of a JobSet has completed its work, and its processes exit.
 pub fn note_work_done(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     note(ctx, What::WorkDone(jobset));
 }
 
-/// Not a request: the machine died or lives again, which only the ledger sees at once.
+/// Not a request: the machine failed or recovered. Only the ledger observes this immediately.
 pub fn note_machine(ctx: &mut Ctx<'_>, node: NodeId, dead: bool) {
     note(ctx, What::Node(node, NodeChange::Machine { dead }));
 }

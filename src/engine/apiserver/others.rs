@@ -7,7 +7,7 @@ use serde_json::Value;
 use sim_api::spec::ObjectKind;
 use sim_base::{calendar, *};
 
-/// POST; `false`: the name is taken.
+/// POST. Returns false if the name is taken.
 pub fn create_other(
     ctx: &mut Ctx<'_>,
     kind: ObjectKind,
@@ -47,11 +47,11 @@ pub fn change_other(
     }
 }
 
-/// Which controllers take off by themselves as soon as nothing uses the object; that takes no time here.
+/// Finalizer that controllers remove as soon as the object is unused; this takes no time in the model.
 const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 
-/// Whether somebody's finalizers keep the object; that of claims does while a pod uses them.
+/// Returns true if finalizers hold the object; the finalizer of claims does so while a pod uses them.
 fn is_held(ctx: &Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
     let Some(other) = ctx.store.others.get(kind, namespace, name) else {
         return false;
@@ -65,7 +65,7 @@ fn is_held(ctx: &Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> 
     })
 }
 
-/// A pod is gone: claims of its that are being deleted may go with it.
+/// A pod was removed: claims under deletion that it used may be removed.
 pub fn release_claims(ctx: &mut Ctx<'_>, pod: PodId) {
     let namespace = ctx.store.names.namespace_of(ctx.store.pods.job[pod.ix()]);
     let claims = ctx.store.pod_spec(pod).claims.iter();
@@ -83,7 +83,7 @@ pub fn release_claims(ctx: &mut Ctx<'_>, pod: PodId) {
     }
 }
 
-/// DELETE; the object stays, marked for deletion, while somebody's finalizers keep it.
+/// DELETE: an object with finalizers is only marked for deletion.
 pub fn delete_other(ctx: &mut Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
     let now = calendar::text(ctx.now);
     let held = is_held(ctx, kind, (namespace, name));
@@ -109,7 +109,7 @@ pub fn delete_other(ctx: &mut Ctx<'_>, kind: ObjectKind, (namespace, name): (&st
 
 fn told(ctx: &mut Ctx<'_>, kind: ObjectKind, jobset: JobSetId, _: (&str, &str)) {
     match kind {
-        // SVC-1: the event of an owned Service queues a pass of its owner.
+        // SVC-1: a watch event of an owned Service queues a reconcile of its owner.
         ObjectKind::Service if jobset.is_some() => note(ctx, What::Service(jobset)),
         ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume => note(ctx, What::Claim),
         _ => {}

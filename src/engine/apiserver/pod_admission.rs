@@ -1,6 +1,7 @@
-//! What the API server says of a Job's pods whoever asks: the plugin Priority, JobSet's label, the rules of pods.
+//! Admission of a Job's pods: the Priority plugin, JobSet's label and the validation of pods, whichever client
+//! creates them.
 //!
-//! Must never ask about leaders and followers: those are the pod webhook's.
+//! Must never consider leaders and followers: these belong to the pod webhook.
 
 use crate::ctx::Ctx;
 use crate::requests::Answer;
@@ -12,7 +13,7 @@ use sim_api::spec::ObjectKind;
 use sim_base::*;
 use std::sync::Arc;
 
-/// The Job as the manager would post it now, or as somebody else has posted it; `null` where nobody keeps objects.
+/// The Job as the manager would post it now, or as another client posted it; `null` if objects are not kept.
 pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
     let j = &ctx.store.jobs[job.ix()];
     if let Some(object) = &j.object {
@@ -32,7 +33,7 @@ pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
     })
 }
 
-/// The pod of an index of a Job as it would be stored, or the server's refusal.
+/// Returns the pod with this index as it would be stored, or the server's rejection.
 fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
     let stored = objects::admit_job(job)?;
     let indexed = stored["spec"]["completionMode"] == "Indexed";
@@ -46,7 +47,7 @@ fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
     objects::stored_pod(&pod, GENERATED_SUFFIX, &around)
 }
 
-/// The PriorityClasses that exist, the names of RuntimeClasses, and those of the pod that nobody has described.
+/// The existing PriorityClasses, the names of RuntimeClasses, and those of the pod that are not declared.
 pub fn classes(ctx: &Ctx<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
     let classes = ctx.store.others.of_kind(ObjectKind::PriorityClass);
     let mut classes: Vec<Value> = classes.map(|(_, _, class)| class.object.clone()).collect();
@@ -63,13 +64,13 @@ pub fn classes(ctx: &Ctx<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
     (classes, runtime.into_iter().collect())
 }
 
-/// The priority of the Job's pods; `None` if they are refused.
+/// The priority of the Job's pods; `None` if they are rejected.
 pub(super) fn priority(ctx: &Ctx<'_>, job: &Value) -> Option<i32> {
     let pod = admit(ctx, job, 0).ok()?;
     i32::try_from(pod["spec"]["priority"].as_i64()?).ok()
 }
 
-/// Why this pod of the Job is refused, if every pod of its template is: HTTP status and message.
+/// HTTP status and message with which this pod is rejected, if every pod of its template is.
 pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(u16, String)> {
     let template = ctx.store.jobs[job.ix()].template;
     if !ctx.store.templates.get(template).refused {
@@ -79,7 +80,7 @@ pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(u16, String
     Some((refusal.code, refusal.message))
 }
 
-/// The same when it is posted; it is worked out once for as long as nothing changes that it depends on.
+/// Returns the rejection at a POST; cached until one of its inputs changes.
 pub fn post_refusal(ctx: &mut Ctx<'_>, job: JobId, index: u32) -> Option<(Answer, String)> {
     let j = &ctx.store.jobs[job.ix()];
     if !ctx.store.templates.get(j.template).refused {

@@ -8,28 +8,28 @@ use crate::store::{NO_STATUS, Phase, PodChange, SUCCEEDING, Store, What, flag};
 use sim_api::spec::keys::JOB_TRACKING;
 use sim_base::*;
 
-/// A pod as posted.
+/// A pod to be created.
 #[derive(Copy, Clone)]
 pub struct NewPod {
     pub job: JobId,
     pub index: u32,
     pub template: TemplateId,
-    /// What the webhook's node selector says (EXC-8): `PodWebhook::judge` returns it.
+    /// The domain in the webhook's node selector (EXC-8), as returned by `PodWebhook::judge`.
     pub domain: DomainId,
-    /// Annotations job-index-failure-count and job-index-ignored-failure-count.
+    /// Values of the annotations job-index-failure-count and job-index-ignored-failure-count.
     pub failures: (u16, u16),
-    /// With the Job controller's tracking finalizer.
+    /// True if it has the Job controller's tracking finalizer.
     pub tracked: bool,
-    /// With a finalizer of somebody else.
+    /// True if it has a finalizer of another component.
     pub held: bool,
 }
 
-/// How the containers of a pod ended, as its kubelet writes it.
+/// The final state of a pod's containers, as written by its kubelet.
 #[derive(Copy, Clone)]
 pub struct Ended {
     pub succeeded: bool,
     pub exit_code: u8,
-    /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them.
+    /// The container of `exit_code`, from 1, the others having exited with 0; 0 means all containers.
     pub exit_container: u8,
     pub at: Time,
 }
@@ -39,7 +39,7 @@ fn pod_changed(ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
     note(ctx, What::Pod(pod, change));
 }
 
-/// The object appears (POST answered).
+/// Stores the object (response of the POST).
 pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
     let gated = ctx.store.templates.get(new.template).facts.gated;
     let s = ctx.store.write();
@@ -84,7 +84,7 @@ pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
     pod
 }
 
-/// How many pods of this index the present Job object has had; without indexes, of the whole Job.
+/// Number of earlier pods with this index within the current Job object; for NonIndexed Jobs, of the whole Job.
 fn next_try(s: &mut Store, job: JobId, index: u32) -> u16 {
     let index = if s.indexed(job) { index } else { 0 };
     let j = &s.jobs[job.ix()];
@@ -97,7 +97,7 @@ fn next_try(s: &mut Store, job: JobId, index: u32) -> u16 {
     there.map_or(gone, |p| gone.max(s.pods.job_try[p.ix()].saturating_add(1)))
 }
 
-/// The binding is stored, unless the pod is gone or going. Nobody asks whether the node still exists.
+/// Stores the binding, unless the pod is removed or terminating. Does not check that the node still exists.
 pub fn bind_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32, node: NodeId) -> Answer {
     let there = ctx.store.pods.is(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
     let answer = Answer::found(there);
@@ -108,7 +108,7 @@ pub fn bind_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32, node: NodeId) -
     answer
 }
 
-/// spec.nodeName.
+/// Sets spec.nodeName.
 fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
     let s = ctx.store.write();
     s.pods.node[pod.ix()] = node;
@@ -123,7 +123,7 @@ fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
     pod_changed(ctx, pod, PodChange::Bound);
 }
 
-/// Containers run: phase Running.
+/// Sets the phase Running: the containers run.
 pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
     if ctx.store.pods.phase[pod.ix()] != Phase::Pending {
         return;
@@ -134,15 +134,15 @@ pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Running);
 }
 
-/// What a status says of the main containers, for whoever looks at it; see `Pods::exit_container`.
+/// Stores the final state of the main containers; see `Pods::exit_container`.
 pub fn note_ended(ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
     let pods = &mut ctx.store.write().pods;
     pods.exit_code[pod.ix()] = exit_code;
     pods.exit_container[pod.ix()] = exit_container;
 }
 
-/// A pod that was succeeding had its status written: if its containers start again instead, and it is not ready with
-/// that, it has not been since they ended.
+/// The status of a succeeding pod was written: if its containers start again and it is not ready, it has not been
+/// ready since they ended.
 pub fn was_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
     let pods = &ctx.store.pods;
     let stays = pods.is_succeeding(pod) || pods.has(pod, flag::READY) || pods.is_terminal(pod);
@@ -151,7 +151,7 @@ pub fn was_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
     }
 }
 
-/// A pod is not ready any more because all of its containers have ended with 0.
+/// Marks a pod as not ready because all of its containers exited with code 0.
 pub fn set_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
     if ctx.store.pods.has(pod, flag::READY) {
         ctx.store.write().pods.exit_container[pod.ix()] = SUCCEEDING;
@@ -159,7 +159,7 @@ pub fn set_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
     }
 }
 
-/// The Ready condition.
+/// Sets the Ready condition.
 pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
     let i = pod.ix();
     if ctx.store.pods.has(pod, flag::READY) == ready {
@@ -187,7 +187,7 @@ pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
     }
 }
 
-/// restartCount of the containers: the largest, and their sum.
+/// Sets the restart counts of the containers: the largest, and their sum.
 pub fn set_restarts(ctx: &mut Ctx<'_>, pod: PodId, restarts: u32, sum: u32) {
     let i = pod.ix();
     let s = ctx.store.write();
@@ -203,14 +203,14 @@ pub fn set_restarts(ctx: &mut Ctx<'_>, pod: PodId, restarts: u32, sum: u32) {
     pod_changed(ctx, pod, PodChange::Restarted);
 }
 
-/// AG-2: the agent's attempt annotation; `NO_ATTEMPT` takes it away.
+/// AG-2: sets the agent's attempt annotation; `NO_ATTEMPT` removes it.
 pub fn set_attempt(ctx: &mut Ctx<'_>, pod: PodId, attempt: u32) {
     let s = ctx.store.write();
     s.change_pod(pod, |s| s.pods.attempt[pod.ix()] = attempt);
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
-/// A condition, label or finalizer that nothing else speaks of.
+/// Sets a condition, label or finalizer that has a flag only.
 pub fn set_pod_flag(ctx: &mut Ctx<'_>, pod: PodId, flags: u8, on: bool) {
     let pods = &mut ctx.store.write().pods;
     if on {
@@ -222,7 +222,7 @@ pub fn set_pod_flag(ctx: &mut Ctx<'_>, pod: PodId, flags: u8, on: bool) {
     remove_if_free(ctx, pod);
 }
 
-/// The finalizers that a PATCH leaves.
+/// Sets the finalizers that a PATCH leaves.
 pub fn set_pod_finalizers(ctx: &mut Ctx<'_>, pod: PodId, mut left: Vec<String>) {
     let tracked = left.iter().any(|name| name == JOB_TRACKING);
     left.retain(|name| name != JOB_TRACKING);
@@ -236,18 +236,18 @@ pub fn set_pod_finalizers(ctx: &mut Ctx<'_>, pod: PodId, mut left: Vec<String>) 
     }
 }
 
-/// Some change of the metadata that the model has no column for.
+/// Changes metadata that the model does not store.
 pub fn touch_pod(ctx: &mut Ctx<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
-/// A status that says of the containers what the store does not keep: watches are told all the same.
+/// Writes a status of containers that the store does not keep; the watches are still notified.
 pub fn rewrite_pod_status(ctx: &mut Ctx<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
-/// Phase Failed or Succeeded is stored. `ended`: what a kubelet says of the containers; `None`: nobody knows (pod
-/// garbage collection), the pod has Failed.
+/// Stores the phase Failed or Succeeded. `ended` is the kubelet's final state of the containers; `None` if it is
+/// unknown (pod garbage collection) and the pod is Failed.
 pub fn finish_pod(ctx: &mut Ctx<'_>, pod: PodId, ended: Option<Ended>) {
     let i = pod.ix();
     if !ctx.store.pods.exists(pod) || ctx.store.pods.is_terminal(pod) {
@@ -288,7 +288,7 @@ pub fn finish_pod(ctx: &mut Ctx<'_>, pod: PodId, ended: Option<Ended>) {
     pod_changed(ctx, pod, PodChange::Finished);
 }
 
-/// DELETE, with the pod's own grace period. `call`: the request to write into the audit log.
+/// DELETE with the pod's own grace period. `call` is the request for the audit log.
 pub fn delete_pod(
     ctx: &mut Ctx<'_>,
     call: Call,
@@ -305,21 +305,21 @@ pub fn delete_pod(
     Answer::found(there)
 }
 
-/// The condition DisruptionTarget.
+/// Sets the condition DisruptionTarget.
 pub fn set_disrupted(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
     let pods = &mut ctx.store.write().pods;
     pods.disrupted_by.insert(pod, by);
     set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
 }
 
-/// DisruptionTarget and a graceful DELETE: the eviction API, taint eviction, preemption.
+/// Sets DisruptionTarget and sends a graceful DELETE: the eviction API, taint eviction, preemption.
 pub fn disrupt_pod(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
     set_disrupted(ctx, pod, by);
     let grace_zero = ctx.store.pod_spec(pod).termination_grace_period_s == 0;
     mark_deleting(ctx, pod, by, grace_zero);
 }
 
-/// deletionTimestamp is stored. `grace_zero` removes the object as soon as its finalizers are gone.
+/// Stores deletionTimestamp. With `grace_zero` the object is removed as soon as it has no finalizers.
 pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: bool) {
     let i = pod.ix();
     let unbound = !ctx.store.pods.has(pod, flag::BOUND);
@@ -345,7 +345,7 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
         });
         pod_changed(ctx, pod, PodChange::Deleting);
     } else if at_once && !ctx.store.pods.has(pod, flag::CONFIRMED) {
-        // deletionGracePeriodSeconds is 0 from now on.
+        // deletionGracePeriodSeconds is now 0.
         pod_changed(ctx, pod, PodChange::Metadata);
     }
     if at_once {
@@ -353,18 +353,18 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
     }
 }
 
-/// As the API writes times; 136 years are longer than any run.
+/// Time in whole seconds, as the API writes it; 32 bits hold 136 years.
 fn whole_seconds(at: Time) -> u32 {
     u32::try_from(at.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX)
 }
 
-/// Nothing but finalizers keeps the object any longer: DELETE with grace 0.
+/// Marks that only finalizers still hold the object: DELETE with grace period 0.
 pub fn confirm_deletion(ctx: &mut Ctx<'_>, pod: PodId) {
     ctx.store.write().pods.set(pod, flag::CONFIRMED);
     remove_if_free(ctx, pod);
 }
 
-/// The PATCH that takes the Job controller's tracking finalizer off.
+/// PATCH that removes the Job controller's tracking finalizer.
 pub fn untrack_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) -> Answer {
     let there = ctx.store.pods.is(pod, incarnation);
     ctx.answered(Call::JobPodPatch, Answer::found(there));
@@ -388,7 +388,7 @@ fn drop_finalizer(ctx: &mut Ctx<'_>, pod: PodId) {
     remove_if_free(ctx, pod);
 }
 
-/// The object leaves etcd once it is deleting, confirmed and without finalizers.
+/// Removes the object from the store once it is terminating, confirmed and without finalizers.
 fn remove_if_free(ctx: &mut Ctx<'_>, pod: PodId) {
     let p = &ctx.store.pods;
     let held = p.has(pod, flag::FINALIZER | flag::HELD);
@@ -417,7 +417,7 @@ fn remove_if_free(ctx: &mut Ctx<'_>, pod: PodId) {
     }
 }
 
-/// The Job goes on without this pod: how many its index has had is kept.
+/// The Job continues without this pod; keeps the number of pods that its index has had.
 fn remember_try(s: &mut Store, pod: PodId) {
     let job = s.pods.job[pod.ix()];
     let index = if s.indexed(job) {
@@ -433,7 +433,7 @@ fn remember_try(s: &mut Store, pod: PodId) {
     }
 }
 
-/// The pod stops being active: counters of ready and active follow.
+/// The pod is no longer active: updates the counters of ready and active pods.
 fn leave_active(ctx: &mut Ctx<'_>, pod: PodId) {
     if !ctx.store.pods.is_active(pod) {
         return;

@@ -1,4 +1,4 @@
-//! The store behind a door: everybody reads through it, only the API server's functions write.
+//! Access to the store: every component can read it, only the functions of the API server write to it.
 
 use crate::record::JobName;
 use crate::store::{Change, Store};
@@ -16,7 +16,7 @@ impl Stored {
         &mut self.0
     }
 
-    /// Names are not objects: whoever speaks of one may give it a row.
+    /// Names are not objects: any component that mentions a name may add a row for it.
     pub fn intern(&mut self, text: &str) -> TextId {
         self.0.names.intern(text)
     }
@@ -29,7 +29,7 @@ impl Stored {
         self.0.place(name)
     }
 
-    /// Rows for the JobSets of the scenario, in its order.
+    /// Adds rows for the JobSets of the scenario, in order.
     pub(crate) fn begin<'a>(&mut self, jobsets: impl Iterator<Item = (&'a str, &'a str)>) {
         self.0.reset();
         for (namespace, name) in jobsets {
@@ -41,7 +41,7 @@ impl Stored {
         std::mem::swap(&mut self.0.changes, into);
     }
 
-    /// Everybody has been told of the pods that are gone.
+    /// Frees the rows of removed pods after all watchers were notified.
     pub(crate) fn told(&mut self) {
         self.0.free_retired();
     }

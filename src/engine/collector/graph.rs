@@ -1,4 +1,4 @@
-//! What the collector's dependency graph learns from watches, and what it queues for that.
+//! The garbage collector's dependency graph: watch events update it and enqueue items.
 
 use super::{Collector, Item, JobMarks, Marks, owned};
 use crate::apiserver;
@@ -20,7 +20,7 @@ impl Collector {
         let foreground = ctx.store.jobsets[jobset.ix()].foreground;
         match change {
             JobSetChange::Deleting if foreground => {}
-            // One that goes after its Jobs has none left.
+            // A JobSet deleted in the foreground has no Jobs left.
             JobSetChange::Gone => {}
             _ => return,
         }
@@ -40,7 +40,7 @@ impl Collector {
                     self.collect_owned_job(ctx, job);
                 }
             }
-            // In the background it has pods until it is gone, whoever's finalizers keep it.
+            // In the background, the Job keeps its pods until it is removed, whichever finalizers hold it.
             JobChange::Deleting if ctx.store.jobs[job.ix()].collected => {}
             JobChange::Deleting => self.tell(ctx, job, true),
             JobChange::Gone => {
@@ -79,14 +79,14 @@ impl Collector {
         ctx.after(lag, Waited::Watch, about, sees);
     }
 
-    /// The dependency graph learns of a Job under deletion (`deleted`), or that one of its pods vanished.
+    /// The graph observes a Job under deletion (`deleted`), or that one of its pods was removed.
     pub(super) fn sees(&mut self, ctx: &mut Ctx<'_>, job: JobId, incarnation: u32, deleted: bool) {
         let j = &ctx.store.jobs[job.ix()];
         if j.incarnation != incarnation {
             return;
         }
         if !j.exists {
-            // Background deletion: the owner is gone, its pods follow.
+            // Background deletion: the owner was removed, its pods follow.
             if !j.pods_orphaned {
                 self.queue_dependents(ctx, job);
                 self.run(ctx);
@@ -103,7 +103,7 @@ impl Collector {
         self.run(ctx);
     }
 
-    /// Go iterates the dependents' map: any order; here one drawn per Job object.
+    /// Enqueues the dependents. Go iterates over a map in any order; here the order is drawn once per Job object.
     pub(super) fn queue_dependents(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
@@ -119,7 +119,7 @@ impl Collector {
         self.order = order;
     }
 
-    /// The collector deletes a Job whose JobSet is being deleted or gone.
+    /// Deletes a Job whose JobSet is being deleted or was removed.
     fn collect_owned_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         if !j.exists || j.is_deleting() || j.orphaned {
@@ -152,7 +152,7 @@ impl Collector {
             .get(owner.ix())
             .is_some_and(|js| js.deleted)
         {
-            // An absent owner: the collector deletes in the background (D-2).
+            // The owner is absent: the collector deletes in the background (D-2).
             apiserver::end_job(ctx, job);
         } else {
             apiserver::delete_job(ctx, job);

@@ -1,9 +1,10 @@
-//! The garbage collector: one FIFO queue with de-duplication, 20 workers, its own token bucket (kubernetes.md 5.4).
+//! The garbage collector: one FIFO queue with de-duplication, 20 workers, a separate token bucket (kubernetes.md
+//! 5.4).
 //!
-//! Per pod: GET pod, GET owner, DELETE with the resource version seen; a pod changed in between answers 409 and is
-//! fetched and deleted again. A Job is looked at once, and again from the tail of the queue whenever a dependent has
-//! vanished, so with few large Jobs all leave together at the end. Must never delete a pod of another Job object of
-//! the same name.
+//! Per pod: GET pod, GET owner, DELETE with the observed resource version; if the pod changed in between, the
+//! response is 409, and the pod is read and deleted again. A Job is processed once, and again from the tail of the
+//! queue whenever a dependent was removed; therefore a few large Jobs are all removed at the end. Must never delete a
+//! pod of another Job object with the same name.
 
 mod graph;
 mod owned;
@@ -22,7 +23,7 @@ pub struct Collector {
     workers: Vec<Worker>,
     pods: Vec<Marks>,
     jobs: Vec<JobMarks>,
-    /// Per JobSet: objects of each of `owned::KINDS` that were asked about.
+    /// Per JobSet: number of requests about objects of each of `owned::KINDS`.
     owned: Vec<[u32; owned::KINDS.len()]>,
     order: Vec<PodId>,
     pub busy: BusyTimes,
@@ -37,13 +38,13 @@ enum Item {
     Job(JobId, u32),
 }
 
-/// Where an object is in the work queue.
+/// Work-queue state of an object.
 #[derive(Copy, Clone, Default)]
 struct Marks {
     queued: bool,
     busy: bool,
     dirty: bool,
-    /// Requests about it so far: part of their names.
+    /// Number of requests about it so far, part of their names.
     asked: u32,
     since: Mark,
 }
@@ -51,9 +52,9 @@ struct Marks {
 #[derive(Copy, Clone, Default)]
 struct JobMarks {
     marks: Marks,
-    /// The graph knows that the Job waits for its dependents (foreground deletion).
+    /// The graph has recorded that the Job waits for its dependents (foreground deletion).
     deleting_dependents: bool,
-    /// Changes of its dependents that the graph has been told of.
+    /// Number of changes of its dependents delivered to the graph.
     told: u32,
 }
 
@@ -70,9 +71,9 @@ enum Step {
     GetItem,
     GetOwner,
     Delete,
-    /// After a conflict: the pod again, then DELETE again.
+    /// After a conflict: reads the pod again, then repeats the DELETE.
     GetAgain,
-    /// A Job without dependents: removeFinalizer's own GET, then the PATCH.
+    /// A Job without dependents: the GET of removeFinalizer, then the PATCH.
     GetForPatch,
     Patch,
 }

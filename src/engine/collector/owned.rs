@@ -1,4 +1,4 @@
-//! Service and claims of a JobSet that is deleted: what it owns goes with it, one after the other (SVC-1, PVC-1).
+//! Service and claims of a deleted JobSet, which are deleted with it, one after another (SVC-1, PVC-1).
 
 use super::Collector;
 use crate::apiserver;
@@ -9,7 +9,7 @@ use crate::requests::{Answer, Req};
 use sim_api::spec::ObjectKind;
 use sim_base::*;
 
-/// What is asked about objects of a kind.
+/// The kinds of owned objects, with their GET and DELETE requests.
 pub(super) const KINDS: [(ObjectKind, Call, Call); 2] = [
     (
         ObjectKind::Service,
@@ -23,7 +23,7 @@ pub(super) const KINDS: [(ObjectKind, Call, Call); 2] = [
     ),
 ];
 
-/// Whether what was just created for the JobSet came after its deletion: the request was on its way.
+/// Returns true if an object was created for the JobSet after its deletion, by a request in flight.
 pub(super) fn is_late(ctx: &Ctx<'_>, jobset: JobSetId) -> bool {
     let owner = ctx.store.jobsets.get(jobset.ix());
     owner.is_some_and(|js| js.foreground || js.deleted)
@@ -45,7 +45,7 @@ impl Collector {
         }
     }
 
-    /// An object of `KINDS[at]` and its owner are looked at, then it is deleted, as every dependent is.
+    /// Reads an object of `KINDS[at]` and its owner, then deletes it, like every dependent.
     fn collect_one(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, at: usize) {
         if self.owned.len() <= jobset.ix() {
             self.owned.resize(jobset.ix() + 1, Default::default());
@@ -66,7 +66,7 @@ impl Collector {
     }
 }
 
-/// The first that is left.
+/// Deletes the first remaining object.
 pub(super) fn delete(ctx: &mut Ctx<'_>, jobset: JobSetId, call: Call) {
     let of_call = KINDS.iter().find(|(_, _, delete)| *delete == call);
     let kind = of_call.map(|(kind, _, _)| *kind);
@@ -77,7 +77,7 @@ pub(super) fn delete(ctx: &mut Ctx<'_>, jobset: JobSetId, call: Call) {
     }
 }
 
-/// Those that are not being deleted: namespace and name.
+/// Namespace and name of the objects that are not being deleted.
 fn owned(ctx: &Ctx<'_>, jobset: JobSetId, kind: ObjectKind) -> Vec<(String, String)> {
     let all = ctx.store.others.of_kind(kind);
     let stays = |object: &serde_json::Value| object["metadata"]["deletionTimestamp"].is_null();

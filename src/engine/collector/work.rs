@@ -1,4 +1,4 @@
-//! The collector's work queue and its workers: what they ask, and what they do with the answers.
+//! The garbage collector's work queue and workers: their requests, and the handling of the responses.
 
 use super::{Collector, Item, Step, Worker};
 use crate::apiserver;
@@ -26,7 +26,7 @@ impl Collector {
         }
     }
 
-    /// Adds to the queue unless it is there; while a worker has it, it comes again afterwards.
+    /// Enqueues an item unless it is queued; an item being processed is queued again afterwards.
     pub(super) fn collect(&mut self, ctx: &Ctx<'_>, item: Item) {
         let since = ctx.mark();
         let marks = self.marks(item);
@@ -66,7 +66,8 @@ impl Collector {
         ctx.back_to(before);
     }
 
-    /// Takes an item off the queue; false if nothing has to be asked: it is gone, or already being deleted.
+    /// Removes an item from the queue. Returns false if no request is needed, because it was removed or is already
+    /// being deleted.
     fn take(&mut self, ctx: &Ctx<'_>, item: Item) -> bool {
         let there = match item {
             Item::Pod(pod, incarnation) => ctx.store.pods.is(pod, incarnation),
@@ -153,7 +154,7 @@ impl Collector {
             return self.done(ctx, at);
         }
         self.workers[at].step = match w.step {
-            // For the PATCH: a pod that a sync still created meanwhile keeps the Job.
+            // The Job is kept if a sync created a pod before the PATCH.
             Step::GetItem | Step::Patch if has_pods => {
                 self.queue_dependents(ctx, job);
                 return self.done(ctx, at);
@@ -173,7 +174,7 @@ impl Collector {
         if self.workers.iter().all(|w| w.item.is_none()) {
             self.busy.add(self.busy_since, ctx.now);
         }
-        // The row of a pod that is gone may be another pod's by now.
+        // The row of a removed pod may have been reused.
         let there = |item: &Item| match *item {
             Item::Pod(pod, incarnation) => ctx.store.pods.is(pod, incarnation),
             Item::Job(..) => true,

@@ -1,21 +1,21 @@
-//! Cells: nodes that every fault hits together or not at all, so that what becomes of them is worked out once.
+//! Cells: sets of nodes that every fault affects together or not at all, so that their state is computed once.
 
 use sim_base::{CellId, NodeId};
 use std::collections::BTreeMap;
 
-/// The cells of a cluster, numbered by their first nodes.
+/// The cells of a cluster, numbered in the order of their first nodes.
 pub struct Cells {
     nodes: Vec<Vec<NodeId>>,
     of_node: Vec<CellId>,
 }
 
 impl Cells {
-    /// Of so many nodes, of which these are hit together.
+    /// Partitions `nodes` nodes by sets of nodes that fail together.
     pub fn of<'s>(nodes: usize, sets: impl Iterator<Item = &'s [NodeId]>) -> Cells {
         let mut class = vec![0_u32; nodes];
         let mut classes = 1;
         for set in sets {
-            // Who was together until now, and is in the set, still is.
+            // Nodes of one cell that are in the set stay together.
             let mut split: BTreeMap<u32, u32> = BTreeMap::new();
             for node in set {
                 let own = &mut class[node.ix()];
@@ -42,17 +42,17 @@ impl Cells {
         cells
     }
 
-    /// How many there are.
+    /// Number of cells.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The nodes of one, in their order.
+    /// The nodes of a cell, in order.
     pub fn nodes(&self, cell: CellId) -> &[NodeId] {
         &self.nodes[cell.ix()]
     }
 
-    /// The cells that a set is made of.
+    /// The cells that make up a set.
     pub fn within(&self, set: &[NodeId]) -> Vec<CellId> {
         let mut cells: Vec<CellId> = set.iter().map(|node| self.of_node[node.ix()]).collect();
         cells.sort_unstable();

@@ -1,4 +1,4 @@
-//! What has random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
+//! Entities with random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
 
 use super::cells::Cells;
 use sim_api::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
@@ -9,38 +9,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// One process, and what has its faults.
+/// A fault process and its entities.
 pub struct Process {
     pub spec: RandomFaults,
     pub entities: Vec<Entity>,
-    /// Their keys.
+    /// Keys of the entities.
     keys: Vec<Key>,
-    /// Words whose first life is longer than the run.
+    /// Random words whose first lifetime is longer than the run.
     outlives: Option<RangeInclusive<u64>>,
 }
 
-/// What fails at once.
+/// A set of nodes, or a pod, that fails as a unit.
 #[derive(Clone)]
 pub struct Entity {
     pub name: Arc<str>,
-    /// Without pods.
+    /// Its nodes; empty for a pod.
     pub nodes: Arc<[NodeId]>,
-    /// The same as cells.
+    /// The cells of these nodes.
     pub cells: Arc<[CellId]>,
-    /// Those of the nodes whose use makes it older, where that counts.
+    /// Its nodes with usage-based aging, where that applies.
     pub worn: Arc<[NodeId]>,
-    /// Which of all pods it is.
+    /// Index of the pod among all pods.
     pub pod: Option<u32>,
-    /// Whose random numbers they are, whatever the cause is.
+    /// Key of its random numbers, independent of the cause.
     pub own: Key,
-    /// And with the cause.
+    /// Key of its random numbers including the cause.
     pub key: Key,
 }
 
-/// Where faults are, and which label they take along.
+/// The level of the faults, and the label by which other nodes fail together.
 type Level = (FaultsOn, Option<String>);
 
-/// What processes of one scenario have faults of, each found once.
+/// The entities of all levels in a scenario, computed once per level.
 pub struct Levels<'a> {
     scenario: &'a Scenario,
     cluster: &'a Cluster,
@@ -56,7 +56,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Without causes.
+    /// Entities of a process, with keys that do not include a cause.
     fn of(&mut self, spec: &RandomFaults) -> Vec<Entity> {
         let wanted = (&spec.on, &spec.takes_along);
         let is_it = |((on, along), _): &&(Level, Vec<Entity>)| (on, along) == wanted;
@@ -82,7 +82,7 @@ impl<'a> Levels<'a> {
         all
     }
 
-    /// Each set of nodes that fail at once, once.
+    /// Iterates over the distinct sets of nodes that fail together.
     pub fn sets(&self) -> impl Iterator<Item = &[NodeId]> {
         let sets = self.found.iter().map(|(_, all)| {
             let mut seen = BTreeSet::new();
@@ -121,7 +121,7 @@ impl Process {
         }
     }
 
-    /// Its entities are told which cells they are made of.
+    /// Stores the cells of each entity.
     pub fn settle(&mut self, cells: &Cells, known: &mut BTreeMap<*const NodeId, Arc<[CellId]>>) {
         for entity in &mut self.entities {
             let within = || cells.within(&entity.nodes).into();
@@ -130,7 +130,7 @@ impl Process {
         }
     }
 
-    /// Entities that may fail before the run ends: of most nobody needs to know when they would.
+    /// Entities that may fail before the run ends; the failure times of all others are not needed.
     pub fn mortal<'a, 'd>(
         &'a self,
         draws: &'d Draws,
@@ -140,7 +140,7 @@ impl Process {
             .map(|(entity, _)| entity)
     }
 
-    /// Whether the entity of that key may fail before the run ends.
+    /// Returns true if the entity with that key may fail before the run ends.
     pub fn may_fail(&self, key: Key, draws: &Draws) -> bool {
         let outlives =
             |words: &RangeInclusive<u64>| words.contains(&draws.word_once(first_life(key)));
@@ -148,7 +148,7 @@ impl Process {
     }
 }
 
-/// Whoever fails takes along all nodes that have the same value of the label.
+/// Extends each entity by all nodes with the same value of the label.
 fn take_along(all: &mut [Entity], cluster: &Cluster, key: &str) {
     let domains = domains(cluster, |node| cluster.label(node, key));
     for entity in all {
@@ -164,7 +164,7 @@ fn nodes(cluster: &Cluster) -> impl Iterator<Item = NodeId> + '_ {
     (0..cluster.names.len()).map(|node| NodeId(node as u32))
 }
 
-/// The nodes by what they have in common.
+/// Groups the nodes by a common label, island or pool.
 fn domains(
     cluster: &Cluster,
     of: impl Fn(NodeId) -> Option<String>,
@@ -210,7 +210,7 @@ fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(Strin
     }
 }
 
-/// Names without suffix of the pods that JobSets want when they are submitted.
+/// Names without suffix of the pods that the JobSets create at submission.
 pub fn pods(scenario: &Scenario) -> Vec<String> {
     let mut all = Vec::new();
     for submitted in &scenario.jobsets {
@@ -226,7 +226,7 @@ pub fn pods(scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// What the first life of an entity is called.
+/// Name of the random number for the first lifetime of an entity.
 pub fn first_life(entity: Key) -> Draw {
     Draw {
         purpose: Purpose::FaultLife,

@@ -1,38 +1,38 @@
-//! One drawn fault, without any text: where, what, and which process it is of.
+//! A random fault without text: time, target, effect and process.
 
 use super::Faults;
 use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
 use sim_base::{CellId, Duration, NodeId};
 use std::sync::Arc;
 
-/// The cause of what spares do: no process.
+/// The cause of actions by spares, which belong to no process.
 pub const SPARE: u32 = u32::MAX;
 
-/// A fault, or what ends one.
+/// A fault, or an action that ends one.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// Since the run began.
+    /// Time since the start of the run.
     pub at: Duration,
-    /// What it hits.
+    /// The target of the fault.
     pub on: On,
-    /// What it does.
+    /// The effect of the fault.
     pub does: Does,
-    /// Which of the scenario's processes it is of; `SPARE`: of none.
+    /// Index of the scenario's fault process, or `SPARE`.
     pub cause: u32,
 }
 
-/// What a fault hits.
+/// The target of a fault.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum On {
     /// A node.
     Node(NodeId),
-    /// All nodes of a cell.
+    /// All nodes of the cell.
     Cell(CellId),
-    /// A pod: which of all that the JobSets want when they are submitted.
+    /// Index of the pod among all pods that the JobSets create at submission.
     Pod(u32),
 }
 
-/// What happens to it: an action of the script.
+/// The effect of a fault: an action of the script.
 #[derive(Copy, Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Does {
@@ -49,7 +49,7 @@ pub enum Does {
 }
 
 impl Fault {
-    /// Whether both are one deed to several cells.
+    /// Returns true if both faults are one action on several cells.
     pub fn is_with(&self, other: &Fault) -> bool {
         matches!((self.on, other.on), (On::Cell(_), On::Cell(_)))
             && (self.at, self.cause, self.does) == (other.at, other.cause, other.does)
@@ -57,7 +57,7 @@ impl Fault {
 }
 
 impl Faults {
-    /// The same faults with cells node by node, those of one deed in the order of nodes.
+    /// Expands cells into nodes; the faults of one action are sorted by node.
     pub fn node_by_node(&self, faults: &[Fault]) -> Vec<Fault> {
         let mut all = Vec::with_capacity(faults.len());
         for deed in faults.chunk_by(|a, b| a.is_with(b) && a.cause != SPARE) {
@@ -81,12 +81,12 @@ impl Faults {
         all
     }
 
-    /// The fault as a line of a script.
+    /// Converts the fault to an action of a script.
     pub fn scripted(&self, fault: &Fault) -> ScriptedFault {
         self.scripted_at(FaultTime::At(fault.at), fault)
     }
 
-    /// The same at another time than its own.
+    /// Converts the fault to an action of a script at a different time.
     pub(super) fn scripted_at(&self, at: FaultTime, fault: &Fault) -> ScriptedFault {
         ScriptedFault {
             at,
@@ -131,7 +131,7 @@ impl Faults {
     }
 }
 
-/// A node by its name.
+/// A reference to a node by its name.
 pub fn reference(name: &str) -> NodeRef {
     NodeRef {
         name: Some(name.to_owned()),

@@ -1,4 +1,4 @@
-//! What was drawn: faults that stand for themselves, and what of a node may overlap.
+//! The drawn faults: independent ones, and outages of nodes, which may overlap.
 
 use super::entities::{Entity, Process};
 use super::fault::{Does, Fault, On};
@@ -10,7 +10,7 @@ use sim_base::{CellId, Duration, NodeId};
 
 /// A fault of an entity, and the end of its repair.
 pub struct Struck<'a> {
-    /// Which process it is, and that.
+    /// Index of the process, and the process.
     pub cause: u32,
     pub process: &'a Process,
     pub entity: &'a Entity,
@@ -20,7 +20,7 @@ pub struct Struck<'a> {
 }
 
 impl Struck<'_> {
-    /// How long a detector needs.
+    /// Draws the time until a detector reports the fault.
     fn detection(&self, dist: &Dist, draws: &mut Draws) -> Duration {
         let draw = Draw {
             purpose: Purpose::FaultDetection,
@@ -35,7 +35,7 @@ impl Struck<'_> {
 #[derive(Default)]
 pub struct Found {
     faults: Vec<Fault>,
-    /// With the cell, and whether it is drained only.
+    /// With the cell, and true if it is only drained.
     outages: Vec<((CellId, bool), Outage)>,
     slow: Vec<(NodeId, Slowness)>,
 }
@@ -85,7 +85,7 @@ impl Found {
         self.lose(struck, (how, struck.start, struck.end), (as_new, deleted));
     }
 
-    /// All of the entity is away.
+    /// All nodes of the entity are lost.
     fn lose(
         &mut self,
         struck: &Struck,
@@ -105,7 +105,7 @@ impl Found {
         }
     }
 
-    /// Maintenance: announced, then drained, then back.
+    /// Maintenance: announced, then drained, then returned.
     fn drain(&mut self, struck: &Struck) {
         let drained = struck.start + struck.process.spec.notice;
         if drained > struck.start {
@@ -118,8 +118,8 @@ impl Found {
         self.lose(struck, (How::Drained, drained, struck.end), (false, None));
     }
 
-    /// The provider takes the machine back: nothing new is put there from the notice on, drained after the grace, gone
-    /// when the notice is over.
+    /// The provider reclaims the machine: cordoned from the notice on, drained after the grace period, removed at the
+    /// end of the notice.
     fn reclaim(&mut self, struck: &Struck) {
         let spec = &struck.process.spec;
         let (gone, drained) = (struck.start + spec.notice, struck.start + spec.grace);
@@ -143,7 +143,7 @@ impl Found {
         });
     }
 
-    /// In the processes of the pod, or on each node.
+    /// A silent fault in the processes of the pod, or on each node.
     fn silent(&mut self, struck: &Struck, what: Silent) {
         if struck.process.spec.on == FaultsOn::Pod {
             let pod = struck.entity.pod.unwrap_or_default();
@@ -154,12 +154,12 @@ impl Found {
         }
     }
 
-    /// All of it in the order of time, and whether some repair ends after `stop`.
+    /// All actions in order of time, and true if a repair ends after `stop`.
     pub fn script(mut self, processes: &[Process], stop: Duration) -> (Vec<Fault>, bool) {
         let mut faults = self.faults;
         let late = |(_, o): &(_, Outage)| o.end.is_some_and(|end| end > stop);
         let repairs_later = self.outages.iter().any(late);
-        // Stable: of one cell at one instant, in the order of the processes.
+        // Stable sort: outages of one cell at one instant keep the order of the processes.
         self.outages.sort_by_key(|(cell, o)| (*cell, o.start));
         for of_cell in self.outages.chunk_by(|a, b| a.0 == b.0) {
             let all = of_cell.iter().map(|(_, outage)| outage);
@@ -171,7 +171,7 @@ impl Found {
             let all: Vec<Slowness> = of_node.iter().map(|(_, slow)| slow.clone()).collect();
             faults.extend(slow::script(of_node[0].0, &all, stop, name));
         }
-        // Stable: at one instant, in the order of processes, entities and cells.
+        // Stable sort: faults at one instant keep the order of processes, entities and cells.
         faults.sort_by_key(|fault| fault.at);
         (faults, repairs_later)
     }

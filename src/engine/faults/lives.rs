@@ -1,4 +1,5 @@
-//! The lives of one entity in one process: one after another, by numbers of its own, shorter while it is a lemon.
+//! Lifetimes of one entity in one process: a sequence of random draws with its own names; shorter while the entity is
+//! a lemon.
 
 use super::entities::Entity;
 use sim_api::spec::RandomFaults;
@@ -6,9 +7,9 @@ use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
 
 pub struct Lives {
     key: Key,
-    /// How often as often it fails, if more often than others.
+    /// Multiplier of the failure rate of a lemon; `None` for other entities.
     factor: Option<f64>,
-    /// Lives drawn so far.
+    /// Number of lifetimes drawn so far.
     drawn: u32,
 }
 
@@ -17,7 +18,7 @@ impl Lives {
         let lemon = process.lemons.filter(|lemons| {
             let draw = Draw {
                 purpose: Purpose::FaultLemon,
-                // Whatever the cause is.
+                // Independent of the cause.
                 entity: entity.own,
                 occurrence: 0,
                 lane: 0,
@@ -31,7 +32,7 @@ impl Lives {
         }
     }
 
-    /// A number about the life at hand.
+    /// Name of a random number of the current lifetime.
     pub fn named(&self, purpose: Purpose) -> Draw {
         Draw {
             purpose,
@@ -41,12 +42,12 @@ impl Lives {
         }
     }
 
-    /// The next life is longer than anybody asks.
+    /// Skips a lifetime that is known to be longer than the run.
     pub fn skip(&mut self) {
         self.drawn += 1;
     }
 
-    /// The next life, in nanoseconds; one at least: the next fault is a later one.
+    /// Draws the next lifetime in ns, at least 1, so that faults are at different times.
     pub fn next(&mut self, life: &Dist, draws: &Draws) -> u64 {
         self.drawn += 1;
         let drawn = draws.sample_once(self.named(Purpose::FaultLife), life).0;
@@ -54,12 +55,12 @@ impl Lives {
         self.factor.map_or(drawn, shorter).max(1)
     }
 
-    /// Whether what has this chance comes about.
+    /// Draws an event with this probability.
     pub fn chance(&self, purpose: Purpose, of: f64, draws: &Draws) -> bool {
         of >= 1.0 || of > 0.0 && draws.uniform_once(self.named(purpose)) < of
     }
 
-    /// From now on it is as good as the others.
+    /// Removes the lemon's higher failure rate.
     pub fn heal(&mut self) {
         self.factor = None;
     }

@@ -1,7 +1,7 @@
-//! Random faults, drawn before a run: instants and repairs of every entity, whatever the run will do.
+//! Random faults, drawn before a run: failure times and repairs of every entity, independent of the run.
 //!
-//! Pure: scenario, seed and replication in, faults out, bare or as a script. Two policies under one seed meet the same
-//! faults at the same instants, or at the same ages, since a number is named by cause, entity and occurrence alone.
+//! A pure function from scenario, seed and replication to faults. Under one seed, two policies get the same faults at
+//! the same times (or ages), because a random number is named by cause, entity and occurrence only.
 
 #![deny(missing_docs)]
 
@@ -33,8 +33,8 @@ use spares::Units;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The scenario of one replication: its processes are faults of its script, in the order of time behind the scripted
-/// ones.
+/// The scenario of one replication: the faults of its processes are added to its script, in order of time after the
+/// scripted ones.
 pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     let mut drawn = scenario.clone();
     if scenario.fault_processes.is_empty() {
@@ -52,7 +52,7 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     drawn
 }
 
-/// The random faults of a scenario, ready to be drawn for as many replications as wanted.
+/// The random faults of a scenario, prepared for drawing any number of replications.
 pub struct Faults {
     processes: Vec<Process>,
     causes: Vec<Arc<str>>,
@@ -61,13 +61,13 @@ pub struct Faults {
     spares: Option<Units>,
     cells: Cells,
     stop: Duration,
-    /// Names.
+    /// Node names.
     nodes: Vec<String>,
     pods: Vec<String>,
 }
 
 impl Faults {
-    /// Those of the scenario's processes.
+    /// Prepares the fault processes of a scenario.
     pub fn of(scenario: &Scenario) -> Faults {
         let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
         let mut levels = Levels::new(scenario, &cluster);
@@ -97,12 +97,12 @@ impl Faults {
         }
     }
 
-    /// What a fault is drawn as.
+    /// Text that identifies the process of a fault.
     pub fn cause(&self, cause: u32) -> &Arc<str> {
         self.causes.get(cause as usize).unwrap_or(&self.spare)
     }
 
-    /// All faults of one replication by the calendar in the order of time, and whether some repair ends after the run.
+    /// All calendar-based faults of one replication in order of time, and true if a repair ends after the run.
     pub fn draw(&self, draws: &mut Draws) -> (Vec<Fault>, bool) {
         let mut found = Found::default();
         let mut shop = (self.repair.as_ref()).map(|repair| Shop::new(repair, self.stop));

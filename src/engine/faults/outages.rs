@@ -1,5 +1,5 @@
-//! Outages of nodes that fail together (a cell) that overlap: they are lost at the first fault, and back when the last
-//! repair is over. Maintenance has a script of its own: a drained node still runs.
+//! Merges overlapping outages of nodes that fail together (a cell): the nodes are lost at the first fault and return
+//! when the last repair ends. Maintenance has separate actions, because a drained node still runs.
 
 use super::fault::{Does, Fault, On};
 use sim_base::{CellId, Duration};
@@ -8,36 +8,36 @@ use sim_base::{CellId, Duration};
 #[derive(Clone, Debug)]
 pub struct Outage {
     pub start: Duration,
-    /// None: it never comes back.
+    /// End of the repair; `None` means never repaired.
     pub end: Option<Duration>,
     pub cause: u32,
     pub how: How,
     pub as_new: bool,
-    /// When its Node is deleted, if it is not back by then.
+    /// Time at which its Node is deleted if it has not returned.
     pub deleted: Option<Duration>,
 }
 
-/// How much of a node is lost: less first.
+/// Severity of a node's outage, in ascending order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
-    /// Nothing new is put there.
+    /// Cordoned: no new pods are placed there.
     Announced,
     Drained,
     OutOfReach,
     Crashed,
 }
 
-/// A node that is lost.
+/// A lost node.
 struct Down {
     until: Option<Duration>,
-    /// Whose repair ends last.
+    /// The process whose repair ends last.
     cause: u32,
     how: How,
     as_new: bool,
     deleted: Option<Duration>,
 }
 
-/// What happens to the nodes of a cell until `stop`, of its outages in the order of their start.
+/// The actions on the nodes of a cell until `stop`, for outages sorted by start.
 pub fn script<'a>(
     cell: CellId,
     outages: impl Iterator<Item = &'a Outage>,
@@ -86,7 +86,7 @@ fn lost(cell: CellId, outage: &Outage) -> Fault {
     }
 }
 
-/// The end of a node that is lost: its Node may be deleted, and then or else it comes back.
+/// The end of an outage: the Node may be deleted, and the node returns.
 fn returns(cell: CellId, down: &Down, stop: Duration) -> impl Iterator<Item = Fault> {
     let deleted = down
         .deleted

@@ -1,5 +1,5 @@
-//! The repair of nodes: somebody looks, may miss the fault or blame another, crews repair stage after stage, and who
-//! failed too often is not used again. On the calendar, whatever a run does.
+//! The repair pipeline of nodes: a diagnosis, which may miss the fault or blame another node, then stages with
+//! limited crews, and retirement after too many failures. Calendar-based, independent of the run.
 
 use super::entities::{Entity, Process};
 use super::found::Struck;
@@ -10,7 +10,7 @@ use sim_base::random::{Draw, Draws, Purpose};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What can be due of an entity.
+/// A pending event of an entity.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Fails { line: usize, generation: u32 },
@@ -27,13 +27,13 @@ struct Line<'a> {
     failures: u32,
     failed_at: VecDeque<u64>,
     repairs: u32,
-    /// Which failure is still to come: one of a node that is taken to repair meanwhile is not.
+    /// Number of the pending failure; failures of a node that is in repair meanwhile are skipped.
     generation: u32,
-    /// Since when it is away.
+    /// Start of its outage.
     away: Option<Duration>,
 }
 
-/// The numbers of one diagnosis, and of one stage.
+/// Sub-streams of the random numbers of one diagnosis, and of one stage.
 const FINDS: u32 = 0;
 const BLAMES: u32 = 1;
 const WHOM: u32 = 2;
@@ -47,7 +47,7 @@ pub struct Shop<'a> {
     lines: Vec<Line<'a>>,
     queue: BinaryHeap<Reverse<(u64, u64, Event)>>,
     sent: u64,
-    /// Who waits for a crew, who came first first.
+    /// Entities waiting for a crew, first in, first out.
     waiting: VecDeque<usize>,
     busy: u32,
     over: Vec<Struck<'a>>,
@@ -89,7 +89,7 @@ impl<'a> Shop<'a> {
         }
     }
 
-    /// All times in which something was away.
+    /// Simulates the pipeline and returns all outages.
     pub fn play(mut self, draws: &mut Draws) -> Vec<Struck<'a>> {
         while let Some(Reverse((now, _, event))) = self.queue.pop() {
             match event {
@@ -110,7 +110,7 @@ impl<'a> Shop<'a> {
         self.queue.push(Reverse((at, self.sent, event)));
     }
 
-    /// The next failure of what is there, if it comes in time.
+    /// Schedules the next failure of an entity, if it is before the end.
     fn renew(&mut self, now: u64, line: usize, draws: &Draws) {
         let row = &mut self.lines[line];
         let Arrivals::Renewal(life) = &row.process.spec.arrivals else {
@@ -160,7 +160,7 @@ impl<'a> Shop<'a> {
             }
         };
         if blamed != Some(line) {
-            // It is started anew, and runs on.
+            // It restarts and continues to run.
             self.back(line, Some(now));
             self.renew(now, line, draws);
         }
@@ -179,7 +179,7 @@ impl<'a> Shop<'a> {
         }
     }
 
-    /// One of the others with the same faults that is there; without one it is itself.
+    /// Draws another entity with the same faults that is not in repair; without one, returns the entity itself.
     fn another(&self, line: usize, below: impl FnOnce(u32) -> u32) -> usize {
         let cause = &self.lines[line].process.spec.cause;
         let is = |(other, row): &(usize, &Line)| {
@@ -239,7 +239,7 @@ impl<'a> Shop<'a> {
         self.renew(now, line, draws);
     }
 
-    /// What is away is back, or never will be.
+    /// Ends an outage; `None` means never.
     fn back(&mut self, line: usize, end: Option<u64>) {
         let row = &mut self.lines[line];
         let Some(start) = row.away.take() else { return };

@@ -1,20 +1,20 @@
-//! Times in which one node is slow: while they overlap, the slowest counts.
+//! Slow periods of a node; where they overlap, the slowest factor applies.
 
 use super::fault::{Does, Fault, On};
 use sim_api::spec::Silent;
 use sim_base::{Duration, NodeId};
 
-/// One fault of a node and its repair.
+/// One slow period of a node.
 #[derive(Clone, Debug)]
 pub struct Slowness {
     pub start: Duration,
-    /// None: until the end of the run.
+    /// `None`: until the end of the run.
     pub end: Option<Duration>,
     pub factor: f64,
     pub cause: u32,
 }
 
-/// Each change of the factor until `stop`; `name`: of a cause.
+/// All changes of the factor until `stop`; `name` is the name of a cause.
 pub fn script<'n>(
     node: NodeId,
     all: &[Slowness],

@@ -1,4 +1,5 @@
-//! Spare nodes: cordoned until others are lost, in whole units; what comes back is a spare, or gets its place back.
+//! Spare nodes: cordoned until other nodes are lost, and used in whole units. A repaired unit becomes a spare or
+//! returns to its place.
 
 use super::cells::Cells;
 use super::fault::{Does, Fault, On, SPARE};
@@ -7,10 +8,10 @@ use sim_base::{CellId, Duration, NodeId};
 use sim_policy::topology::Cluster;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The units of a cluster, before anything is lost.
+/// The units of a cluster, before any loss.
 pub struct Units {
     spec: NodeSpares,
-    /// Nodes that take over together, and the cells that they are.
+    /// Nodes that are replaced together, and their cells.
     nodes: Vec<Vec<NodeId>>,
     cells: Vec<Vec<CellId>>,
     units: Vec<Unit>,
@@ -35,7 +36,7 @@ impl Units {
         sets
     }
 
-    /// Those that `sets` has found; a cell is in one of them.
+    /// Creates the units found by `sets`; every cell is in one unit.
     pub fn of(
         (spec, nodes): (&NodeSpares, Vec<Vec<NodeId>>),
         cells: &Cells,
@@ -63,27 +64,27 @@ impl Units {
         }
     }
 
-    /// So long after a loss a spare takes over.
+    /// Delay from a loss until a spare takes over.
     pub fn take_over(&self) -> Duration {
         self.spec.take_over
     }
 
-    /// The nodes of each unit that is a spare at the start: who is first takes over first.
+    /// The nodes of each unit that is a spare at the start, in the order of their use.
     pub fn spare(&self) -> impl Iterator<Item = &[NodeId]> {
         let units = self.units.iter().zip(&self.nodes);
         let spare = units.filter(|(unit, _)| unit.spare);
         spare.map(|(_, nodes)| nodes.as_slice())
     }
 
-    /// How many units have some of these cells.
+    /// Number of units that contain any of these cells.
     pub fn hit(&self, cells: &[CellId]) -> usize {
         let units: BTreeSet<usize> = cells.iter().map(|cell| self.of_cell[cell.ix()]).collect();
         units.len()
     }
 }
 
-/// These faults with the actions of spares, in the order of time, and whether some spare comes after the end of the
-/// run. A spare takes over so long after a loss.
+/// Adds the actions of spares to these faults, in order of time. The flag is true if a spare arrives after the end of
+/// the run.
 pub fn join(
     units: &Units,
     take_over: Duration,
@@ -93,12 +94,12 @@ pub fn join(
     let (more, later) = script(units, take_over, &faults, stop);
     let mut all = faults;
     all.extend(more);
-    // Stable: at one instant what is back comes before who is a spare again.
+    // Stable sort: at one instant, returns precede units that become spares again.
     all.sort_by_key(|fault| fault.at);
     (still_closed(&all), later)
 }
 
-/// What is drained and comes back as a spare is not opened in between: nobody may be put there.
+/// Removes the uncordoning of drained units that return as spares, because no pod may be placed there.
 fn still_closed(all: &[Fault]) -> Vec<Fault> {
     let mut kept = Vec::with_capacity(all.len());
     for instant in all.chunk_by(|a, b| a.at == b.at) {
@@ -148,14 +149,14 @@ fn script(
     (pool.script, !pool.coming.is_empty())
 }
 
-/// What is with nodes that take over together.
+/// State of nodes that are replaced together.
 #[derive(Clone, Default)]
 struct Unit {
-    /// Cordoned, and nobody's.
+    /// Cordoned and unused.
     spare: bool,
-    /// Cells that are lost, each with how: as machines, or drained.
+    /// Lost cells, each with the kind of loss: machine lost, or drained.
     lost: BTreeSet<(CellId, bool)>,
-    /// Who stands in for it.
+    /// The unit that replaces it.
     stand_in: Option<usize>,
 }
 
@@ -165,12 +166,12 @@ struct Pool<'a> {
     cells: &'a [Vec<CellId>],
     stop: Duration,
     units: Vec<Unit>,
-    /// Spares of which nothing is lost.
+    /// Spares without a loss.
     free: BTreeSet<usize>,
     of_cell: &'a [usize],
-    /// Units that were lost when no spare was there.
+    /// Units that were lost while no spare was available, in order of their loss.
     waiting: VecDeque<usize>,
-    /// Spares that are on their way.
+    /// Spares that are being activated, by the time of their activation.
     coming: BTreeSet<(Duration, usize)>,
     script: Vec<Fault>,
 }
@@ -185,7 +186,7 @@ impl Pool<'_> {
         });
     }
 
-    /// The same to all of a unit.
+    /// Applies an action to all nodes of a unit.
     fn act(&mut self, at: Duration, unit: usize, does: Does) {
         for cell in &self.cells[unit] {
             self.script.push(Fault {
@@ -197,7 +198,7 @@ impl Pool<'_> {
         }
     }
 
-    /// Spares that come until then are there.
+    /// Activates the spares due until `now`.
     fn until(&mut self, now: Duration) {
         while let Some(&(at, unit)) = self.coming.first() {
             if at > now || at > self.stop {
@@ -240,7 +241,7 @@ impl Pool<'_> {
         row.lost.remove(&what);
         let whole = row.lost.is_empty();
         if row.spare {
-            // It was lost as a spare, and comes back as one.
+            // It was lost as a spare and returns as one.
             self.closes(now, what.0);
         } else if whole {
             self.waiting.retain(|waits| *waits != unit);
@@ -261,7 +262,7 @@ impl Pool<'_> {
         }
     }
 
-    /// The stand-in is a spare again.
+    /// The replacement becomes a spare again.
     fn stand_back(&mut self, now: Duration, unit: usize) {
         let before = self.coming.len();
         self.coming.retain(|(_, coming)| *coming != unit);
@@ -279,7 +280,7 @@ impl Pool<'_> {
         }
     }
 
-    /// Who waits longest gets the first spare.
+    /// The unit that waits longest gets the first spare.
     fn serve(&mut self, now: Duration) {
         while let Some(&waits) = self.waiting.front() {
             let Some(spare) = self.free.pop_first() else {

@@ -1,4 +1,4 @@
-//! Chosen faults instead of drawn ones: what they would do, to see what comes of them.
+//! Chosen faults instead of random ones, to measure their effect.
 
 use super::entities::Process;
 use super::found::{Found, Struck};
@@ -11,63 +11,63 @@ use sim_base::{CellId, Duration, NodeId};
 /// One fault of an entity of a process.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Strike {
-    /// Which process.
+    /// Index of the process.
     pub process: usize,
-    /// Which of its entities.
+    /// Index of the entity in the process.
     pub entity: usize,
-    /// Since the run began.
+    /// Time since the start of the run.
     pub at: Duration,
-    /// When its repair is over, since the run began.
+    /// End of the repair, since the start of the run.
     pub end: Option<Duration>,
 }
 
 impl Faults {
-    /// The processes, in the order of the scenario.
+    /// The fault processes, in the order of the scenario.
     pub fn processes(&self) -> impl Iterator<Item = &RandomFaults> {
         self.processes.iter().map(|process| &process.spec)
     }
 
-    /// How many entities a process has.
+    /// Number of entities of a process.
     pub fn entities(&self, process: usize) -> usize {
         self.processes[process].entities.len()
     }
 
-    /// The nodes of an entity; none of a pod.
+    /// The nodes of an entity; empty for a pod.
     pub fn nodes_of(&self, process: usize, entity: usize) -> &[NodeId] {
         &self.processes[process].entities[entity].nodes
     }
 
-    /// The nodes of a cell, in their order.
+    /// The nodes of a cell, in order.
     pub fn nodes_in(&self, cell: CellId) -> &[NodeId] {
         self.cells.nodes(cell)
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn cells(&self) -> usize {
         self.cells.len()
     }
 
-    /// Nodes that are spares at the start, by units: who is first takes over first.
+    /// Nodes that are spares at the start, by unit, in the order of their use.
     pub fn spare_units(&self) -> impl Iterator<Item = &[NodeId]> {
         self.spares.iter().flat_map(Units::spare)
     }
 
-    /// All of them, in the order of nodes.
+    /// All spare nodes, sorted.
     pub fn spare_nodes(&self) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = self.spare_units().flatten().copied().collect();
         nodes.sort_unstable();
         nodes
     }
 
-    /// How many units of spares one fault hits at most.
+    /// Maximum number of spare units that one fault affects.
     pub fn most_units_hit(&self) -> usize {
         let entities = self.processes.iter().flat_map(|process| &process.entities);
         let hit = |units: &Units| entities.map(|entity| units.hit(&entity.cells)).max();
         self.spares.as_ref().and_then(hit).unwrap_or(0)
     }
 
-    /// What these faults do to cells until `stop`, and with `spares` what the spares do then. Here those take over at
-    /// once: whoever asks wants to know what is left when there is a place.
+    /// The effect of these faults on cells until `stop` and, with `spares`, the actions of spares. Spares take over
+    /// without delay here, because the caller needs the remaining capacity after the replacement.
     pub fn struck(&self, strikes: &[Strike], spares: bool, stop: Duration) -> Vec<Fault> {
         let mut found = Found::default();
         let mut draws = Draws::new(0, 0);

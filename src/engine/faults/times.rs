@@ -1,4 +1,4 @@
-//! When an entity fails, and when its repair is over: by the calendar, or by its age.
+//! Failure and repair times of an entity, by calendar or by age.
 
 use super::entities::Entity;
 use super::lives::Lives;
@@ -6,8 +6,8 @@ use sim_api::spec::{Arrivals, RandomAction, RandomFaults, TracedFault};
 use sim_base::Duration;
 use sim_base::random::{Draw, Draws, Purpose};
 
-/// Fault and end of the repair, one after another until `stop`; no end: it never comes back. Where use makes it older,
-/// faults come at ages, which repairs do not advance.
+/// Alternating failure and repair times up to `stop`; `None` means never repaired. With usage-based aging, failures
+/// are at ages, which repairs do not advance.
 pub fn times(
     (process, entity): (&RandomFaults, &Entity),
     stop: Duration,
@@ -29,7 +29,8 @@ pub fn times(
         let returns = lives.chance(Purpose::FaultReturn, process.comes_back, draws);
         let Some(back) = process.back.as_ref().filter(|_| returns) else {
             all.push((now, None));
-            // A pod is made anew by its Job, and a machine that hung or erred runs on; a node that is lost is not.
+            // A Job recreates its pod, and a machine that hung or computed wrong results continues; a lost node does
+            // not.
             match process.does {
                 RandomAction::Exit(_)
                 | RandomAction::Hang { .. }
@@ -57,7 +58,7 @@ pub fn times(
     all
 }
 
-/// The same of a trace.
+/// Failure and repair times from a trace.
 fn traced(
     (process, entity): (&RandomFaults, &Entity),
     rows: &[TracedFault],

@@ -1,5 +1,5 @@
-//! Faults that come with age where use makes older: each entity has a clock, its faults the ages at which they come,
-//! and what a fault brings with it follows it. When that is by the calendar, only the run knows.
+//! Usage-based aging: each entity has a clock that advances with use, and its faults occur at ages. The calendar time
+//! of a fault and its consequences is known only during the run.
 
 use super::Faults;
 use super::entities::{Entity, Process};
@@ -10,7 +10,7 @@ use sim_base::Duration;
 use sim_base::random::Draws;
 
 impl Faults {
-    /// Adds the clocks to the scenario, and what they bring to its script.
+    /// Adds the clocks to the scenario and their faults to its script.
     pub(super) fn wear(&self, draws: &mut Draws, drawn: &mut Scenario) {
         for (cause, process) in (0..).zip(&self.processes) {
             if process.spec.is_of_calendar() {
@@ -49,7 +49,7 @@ impl Faults {
         }
     }
 
-    /// One fault, and what follows it.
+    /// One fault and its consequences.
     fn strike(
         &self,
         (clock, age): (u32, Duration),
@@ -59,7 +59,7 @@ impl Faults {
     ) {
         let mut found = Found::default();
         found.add(struck, draws);
-        // Whether what follows comes within the run is seen then.
+        // Whether the consequences are within the run is only known during the run.
         let (faults, _) = found.script(&self.processes, Duration(u64::MAX));
         let head = drawn.faults.len() as u32;
         for (i, fault) in self.node_by_node(&faults).iter().enumerate() {

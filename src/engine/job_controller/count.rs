@@ -1,6 +1,8 @@
-//! What a sync of the Job controller counts at its start (kubernetes.md 1.3 step 3), and the view made of it.
+//! Counts that a sync of the Job controller makes at its start (kubernetes.md 1.3 step 3), and the view built from
+//! them.
 //!
-//! A sync acts on the pods as its cache showed them when it began: `Computed` keeps them, however long the sync takes.
+//! A sync acts on the pods as its cache showed them when it began: `PodTotals` keeps this state for the duration of
+//! the sync.
 
 use super::judge::Sight;
 use super::rows::merge;
@@ -12,7 +14,7 @@ use sim_policy::JobSyncView;
 use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::job::per_index;
 
-/// Counted at the start of a sync, carried on by its own deletions and creations.
+/// Counts at the start of a sync, updated by the sync's own deletions and creations.
 #[derive(Clone, Default)]
 pub(super) struct Computed {
     pub at: Time,
@@ -24,32 +26,32 @@ pub(super) struct Computed {
     pub misplaced: u32,
     pub backoff: BackoffRecord,
     pub fail_job_message: Option<String>,
-    /// Only with a successPolicy: the indexes behind `succeeded`.
+    /// The indexes that `succeeded` counts; only with a successPolicy.
     pub succeeded_indexes: Vec<u32>,
-    /// Indexes that failed for good, with those of this sync; ascending.
+    /// Permanently failed indexes, including those of this sync; ascending.
     pub failed_indexes: Vec<u32>,
-    /// With backoffLimitPerIndex: the failed pod of an index whose finalizer stays until the index has a new pod.
+    /// With backoffLimitPerIndex: the failed pod of an index, whose finalizer stays until the index has a new pod.
     pub delayed: Vec<(u32, PodId)>,
-    /// Pods that ended and still carry the finalizer, by index.
+    /// Ended pods with the finalizer, by index.
     pub ended: Vec<EndedPod>,
-    /// Some pod entered the uncounted list in this sync.
+    /// True if a pod entered the uncounted list in this sync.
     pub counted_any: bool,
     pub finish_now: bool,
 }
 
-/// A pod that ended, as the sync saw it.
+/// An ended pod, as the sync observed it.
 #[derive(Copy, Clone)]
 pub(super) struct EndedPod {
     pub pod: PodId,
     pub incarnation: u32,
     pub index: u32,
     pub succeeded: bool,
-    /// Enters the uncounted list: not ignored, its index exists.
+    /// True if the pod enters the uncounted list: not ignored, and its index exists.
     pub counts: bool,
 }
 
 impl Computed {
-    /// A pod that was active at the start of the sync; that somebody else was faster does not matter.
+    /// Removes a pod that was active at the start of the sync, even if it was deleted otherwise since.
     pub fn deleted(&mut self, was_ready: bool) {
         self.active = self.active.saturating_sub(1);
         self.terminating += 1;
@@ -62,14 +64,14 @@ impl Computed {
         self.active += 1;
     }
 
-    /// The pod that the next one of this index replaces.
+    /// The pod that the next pod of this index replaces.
     pub fn replaced(&self, index: u32) -> Option<PodId> {
         let delayed = &self.delayed;
         let at = delayed.binary_search_by_key(&index, |(i, _)| *i).ok()?;
         Some(delayed[at].1)
     }
 
-    /// What the sync saw of a pod of this index.
+    /// What the sync observed about a pod of this index.
     pub fn seen(&self, pod: PodId, index: u32) -> Option<&EndedPod> {
         let from = self.ended.partition_point(|e| e.index < index);
         let mut of_index = self.ended[from..].iter().take_while(|e| e.index == index);
@@ -78,7 +80,8 @@ impl Computed {
 }
 
 impl<'a> Sight<'a> {
-    /// Pods are walked only if some have ended; otherwise the incremental counters say it all. `ended` is a buffer.
+    /// Counts the pods. They are iterated only if some have ended; otherwise the incremental counters suffice.
+    /// `ended` is a reusable buffer.
     pub fn count(&self, now: Time, mut ended: Vec<EndedPod>) -> Computed {
         ended.clear();
         let j = &self.store.jobs[self.job.ix()];
@@ -112,7 +115,7 @@ impl<'a> Sight<'a> {
 
     fn count_ended(&self, limit: u32, c: &mut Computed) {
         let mut failed_now = Vec::new();
-        // From the newest, as far as there are any: pods that were counted long ago may be many.
+        // Iterates from the newest and stops after the last uncounted one, because there may be many counted pods.
         let any = self.store.jobs[self.job.ix()].live.ended_with_finalizer as usize;
         let all = self.all_pods().rev();
         let mut ended: Vec<PodId> = all
@@ -158,9 +161,9 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Whether this is the first success of an index; for a Job without indexes every success is.
+    /// Returns true if this is the first success of its index; for a NonIndexed Job, always.
     fn is_new_success(&self, index: u32, c: &Computed) -> bool {
-        // By index: a twin is among the last ones.
+        // Sorted by index: a second pod of the index is among the last entries.
         let mut same = c.ended.iter().rev().take_while(|e| e.index == index);
         let twin = same.any(|e| e.succeeded && e.counts);
         !twin && self.row.succeeded.binary_search(&index).is_err()
@@ -176,8 +179,8 @@ impl<'a> Sight<'a> {
             .after(succeeded.map(ended_at).max(), failed.map(ended_at));
     }
 
-    /// getPodsWithDelayedDeletionPerIndex: of every index that is neither active nor decided, the failed pod with the
-    /// most failures behind it.
+    /// getPodsWithDelayedDeletionPerIndex: for every index that is neither active nor decided, the failed pod with
+    /// the largest failure count.
     fn find_delayed(&self, limit: u32, c: &mut Computed) {
         let mut busy: Vec<u32> = self.row.succeeded.clone();
         busy.extend(&c.failed_indexes);

@@ -1,6 +1,6 @@
-//! The pods that a sync of the Job controller creates: which indexes, and the requests for them.
+//! Pod creation in a sync of the Job controller: the indexes and the requests.
 //!
-//! How many they are is `policy::job`'s decision.
+//! The number of pods is decided by `policy::job`.
 
 use super::worker::Stage;
 use super::{JobController, Step};
@@ -16,7 +16,8 @@ use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 use sim_policy::job::backoff;
 
 impl JobController {
-    /// Lowest missing indexes first; 1, 2, 4 … at a time, each batch after the last one's answers.
+    /// Creates the lowest missing indexes first, in batches of 1, 2, 4 …; each batch starts after the responses to
+    /// the previous one.
     pub(super) fn begin_creating(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -42,7 +43,7 @@ impl JobController {
         self.next_batch(ctx, worker);
     }
 
-    /// backoffLimitPerIndex: every index waits for itself; only if none may come now the key comes again.
+    /// backoffLimitPerIndex: every index has its own back-off; the key is requeued only if no index is due now.
     fn keep_indexes_due_now(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -101,7 +102,7 @@ impl JobController {
         }
     }
 
-    /// The API server has asked the pod webhook when the request came, and stores the pod now.
+    /// The API server called the pod webhook when the request arrived, and stores the pod now.
     pub(super) fn pod_create_answered(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -115,7 +116,7 @@ impl JobController {
         row.expected = row.expected.saturating_sub(1);
         let j = &ctx.store.jobs[job.ix()];
         let there = j.exists && j.incarnation == self.workers[worker].incarnation;
-        // A webhook that does not answer comes before the rules of pods.
+        // A webhook that does not respond fails before pod validation.
         let refused =
             apiserver::post_refusal(ctx, job, index).filter(|_| ctx.manager_answers(called));
         if let Some((answer, why)) = refused {
@@ -138,7 +139,7 @@ impl JobController {
         }
     }
 
-    /// EXC-11.
+    /// Handles a rejected pod (EXC-11).
     fn pod_refused(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -172,7 +173,7 @@ impl JobController {
             domain,
             failures: self.inherited_failures(ctx, worker, job, index),
             tracked: true,
-            // The controller adds its own to those of the template.
+            // The controller's finalizer is added to those of the template.
             held: !finalizers.is_empty(),
         };
         let pod = apiserver::create_pod(ctx, new);
@@ -181,7 +182,7 @@ impl JobController {
     }
 
     /// Annotations job-index-failure-count and job-index-ignored-failure-count of a new pod: those of the failed pod
-    /// it replaces, and that pod's own end.
+    /// that it replaces, plus that pod's own failure.
     fn inherited_failures(
         &self,
         ctx: &Ctx<'_>,

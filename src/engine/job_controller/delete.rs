@@ -1,6 +1,6 @@
-//! The pods that a sync of the Job controller deletes: which ones, and the requests for them.
+//! Pod deletion in a sync of the Job controller: the choice of pods and the requests.
 //!
-//! How many they are is `policy::job`'s decision.
+//! The number of pods is decided by `policy::job`.
 
 use super::judge::Sight;
 use super::worker::Stage;
@@ -16,8 +16,8 @@ use sim_base::*;
 use std::cmp::Reverse;
 
 impl JobController {
-    /// DELETE for the chosen pods at once; the token bucket spreads them (kubernetes.md 1.3 step 5). Pods that must
-    /// not be counted lose their finalizer first (deleteJobPods).
+    /// Sends DELETE for all chosen pods at the same time; the token bucket spaces them (kubernetes.md 1.3 step 5).
+    /// Pods that must not be counted first lose their finalizer (deleteJobPods).
     pub(super) fn delete_active_pods(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -59,7 +59,7 @@ impl JobController {
         ctx.request(req, event);
     }
 
-    /// PATCH the tracking finalizer off.
+    /// PATCH that removes the tracking finalizer.
     pub(super) fn ask_to_untrack(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -98,7 +98,7 @@ impl JobController {
         }
     }
 
-    /// The finalizer is off: now the DELETE itself.
+    /// The finalizer was removed: sends the DELETE.
     pub(super) fn untracked(&mut self, ctx: &mut Ctx<'_>, worker: usize, pod: PodId, there: bool) {
         if there {
             self.ask_to_delete(ctx, worker, pod, None);
@@ -109,7 +109,7 @@ impl JobController {
 }
 
 impl Sight<'_> {
-    /// activePodsForRemoval: indexes that do not exist, then pods that have come the least far.
+    /// activePodsForRemoval: first pods with nonexistent indexes, then the pods with the least progress.
     pub fn pods_to_delete(&self, count: u32, active: &mut Vec<PodId>) {
         active.clear();
         active.extend(self.active_pods());
@@ -118,7 +118,7 @@ impl Sight<'_> {
         }
         let limit = self.index_limit();
         let p = &self.store.pods;
-        // Of equals, the newest and then the highest index goes; the real order is a sort that is not stable.
+        // Among equal pods, the newest and then the highest index is chosen; upstream uses an unstable sort.
         active.sort_by_key(|pod| {
             let i = pod.ix();
             (

@@ -1,28 +1,27 @@
-//! One key of the Job controller's work queue: when it is due, whether it waits for a worker or is with one
+//! One key of the Job controller's work queue: its due time, and whether it is queued or processed by a worker
 //! (kubernetes.md 1.1).
-//!
-//! Knows a key, not an object: it outlives the Job. Must never set a timer itself.
+//! Refers to a key, not to an object: it outlives the Job. Must never set a timer itself.
 
 use crate::ctx::Mark;
 use crate::record::Waited;
 use sim_base::*;
 
-/// Work queue limiter of failed syncs: 1 s · 2^k, at most 60 s.
+/// Rate limiter of the work queue for failed syncs: 1 s · 2^k, at most 60 s.
 const ERROR_BACKOFF_CAP_S: u64 = 60;
 
 #[derive(Clone)]
 pub(super) struct Entry {
-    /// When a delayed sync is due; `NEVER` if none.
+    /// Due time of a delayed sync; `NEVER` if there is none.
     due: Time,
-    /// The newest of what the delayed sync is for, and what that waits for.
+    /// The latest trigger of the delayed sync, and the kind of its wait.
     delayed: (Mark, Waited),
     queued: bool,
     processing: bool,
-    /// Due again while a worker had it.
+    /// The key was added again while a worker processed it.
     dirty: bool,
-    /// The newest of what put it into the queue, or will when its worker is done.
+    /// The latest trigger of the queued (or requeued) key.
     ready: Mark,
-    /// Errors in a row: the rate limiter's exponent.
+    /// Number of consecutive errors: the exponent of the rate limiter.
     errors: u32,
 }
 
@@ -41,20 +40,20 @@ impl Default for Entry {
 }
 
 impl Entry {
-    /// A sync at `at`, unless one is due earlier. True: a timer has to be set.
+    /// Requests a sync at `at`, unless an earlier one is due. Returns true if a timer has to be set.
     pub fn ask(&mut self, at: Time, mark: Mark, waited: Waited) -> bool {
         let earlier = at < self.due;
         if earlier {
             self.due = at;
         }
-        // A change goes along with the sync that is due; one more attempt for later does not.
+        // A change is covered by the sync that is due; a later retry is not.
         if earlier || waited == Waited::JobBatch {
             self.delayed = (mark, waited);
         }
         earlier
     }
 
-    /// A timer rings; `None` if it was set for a sync that came earlier after all.
+    /// Handles a timer; `None` if its sync was moved to an earlier time.
     pub fn ring(&mut self, now: Time) -> Option<(Mark, Waited)> {
         if !self.is_due(now) {
             return None;
@@ -63,17 +62,17 @@ impl Entry {
         Some(self.delayed)
     }
 
-    /// Whether a delayed sync is due then.
+    /// Returns true if a delayed sync is due at `at`.
     pub fn is_due(&self, at: Time) -> bool {
         self.due == at
     }
 
-    /// Whether it waits for a worker or is with one.
+    /// Returns true if the key is queued or being processed.
     pub fn is_busy(&self) -> bool {
         self.queued || self.processing
     }
 
-    /// A sync is due. True: the key goes to the end of the queue.
+    /// Marks a sync as due. Returns true if the key has to be appended to the queue.
     pub fn ready(&mut self, mark: Mark) -> bool {
         self.ready = mark;
         if self.processing {
@@ -83,19 +82,19 @@ impl Entry {
         !std::mem::replace(&mut self.queued, true)
     }
 
-    /// A worker takes the key out of the queue. Returns what it is for.
+    /// A worker removes the key from the queue. Returns the trigger.
     pub fn take(&mut self) -> Mark {
         assert!(self.queued && !self.processing, "a queued key is nobody's");
         self.queued = false;
         self.ready
     }
 
-    /// The worker that has taken it works on it.
+    /// The worker starts to process the key.
     pub fn begin(&mut self) {
         self.processing = true;
     }
 
-    /// The worker is done. After an error: how long until the next attempt.
+    /// The worker has finished. After an error, returns the delay until the next attempt.
     pub fn end(&mut self, failed: bool) -> Option<Duration> {
         assert!(self.processing, "a sync that ends has begun");
         self.processing = false;
@@ -108,13 +107,13 @@ impl Entry {
         Some(Duration::from_secs(delay))
     }
 
-    /// Was the key due again meanwhile, it goes to the end of the queue. Returns the newest of what it is for.
+    /// If the key was added again meanwhile, returns its latest trigger, and the key has to be queued.
     pub fn again(&mut self) -> Option<Mark> {
         let again = std::mem::take(&mut self.dirty) && !std::mem::replace(&mut self.queued, true);
         again.then_some(self.ready)
     }
 
-    /// A new object of the name.
+    /// Resets the error count for a new object with the name.
     pub fn forget_errors(&mut self) {
         self.errors = 0;
     }

@@ -1,6 +1,6 @@
-//! The Job controller's Kubernetes Events: one sender, one at a time, through the same token bucket as everything else
-//! (kubernetes.md 1.2), behind client-go's correlator (25 per object, then 1 per 300 s; from the 10th similar one on
-//! they are combined, which turns creates into patches).
+//! The Job controller's Kubernetes Events: sent one at a time through the client's token bucket (kubernetes.md 1.2),
+//! after client-go's event correlator (25 per object, then 1 per 300 s; from the 10th similar Event on they are
+//! aggregated, which turns creates into patches).
 
 use super::JobController;
 use crate::ctx::{Ctx, Mark};
@@ -10,12 +10,12 @@ use crate::requests::{Answer, Req};
 use sim_base::*;
 use std::collections::VecDeque;
 
-/// `tools/record/events_cache.go`: spam filter burst and refill.
+/// `tools/record/events_cache.go`: burst and refill rate of the spam filter.
 const SPAM_BURST: u32 = 25;
 const SPAM_REFILL: Duration = Duration::from_secs(300);
-/// `defaultAggregateMaxEvents`: with the tenth similar one they are combined.
+/// `defaultAggregateMaxEvents`: aggregation starts with the tenth similar Event.
 const AGGREGATE_FROM: u32 = 10;
-/// `record.NewBroadcaster`: what does not fit is dropped.
+/// `record.NewBroadcaster`: Events beyond this queue length are dropped.
 const BROADCASTER_QUEUE: usize = 1000;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -26,12 +26,12 @@ pub(super) enum Kind {
     Other,
 }
 
-/// What an Event says.
+/// The content of an Event.
 #[derive(Copy, Clone)]
 enum Said {
     Created(PodId, u32),
     Deleted(PodId, u32),
-    /// The API server's words.
+    /// The API server's message.
     CreateFailed(TextId),
     Other {
         warning: bool,
@@ -56,7 +56,7 @@ struct Pending {
     job: JobId,
     incarnation: u32,
     said: Said,
-    /// Index of the pod that it is about.
+    /// Index of the pod concerned.
     index: u32,
     mark: Mark,
 }
@@ -85,7 +85,8 @@ pub(super) struct EventBooks {
 }
 
 impl EventBooks {
-    /// What the correlator makes of an event: nothing, a create or a patch; and whether it is combined with others.
+    /// Returns the request that the correlator sends for an Event, if any: a create or a patch, and whether it is
+    /// aggregated.
     pub fn correlate(&mut self, kind: Kind, now: Time) -> Option<(Call, bool)> {
         let refilled = (now.since(self.last_refill).0 / SPAM_REFILL.0) as u32;
         if refilled > 0 {
@@ -99,7 +100,7 @@ impl EventBooks {
             Kind::Other => &mut 0,
         };
         *similar += 1;
-        // Equal messages are patched from the second on, different ones from the second combined one on.
+        // Equal messages become patches from the second one on, different messages from the second aggregated one on.
         let (patch, combined) = match kind {
             Kind::CreateFailed => (*similar > 1, false),
             _ => (*similar > AGGREGATE_FROM, *similar >= AGGREGATE_FROM),
@@ -123,7 +124,7 @@ impl JobController {
         self.queue_event(ctx, job, Said::Created(pod, incarnation), index);
     }
 
-    /// The object may be gone already.
+    /// The Event about a deleted pod, whose object may already be removed.
     pub(super) fn event_of_deleted_pod(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -137,7 +138,7 @@ impl JobController {
         self.queue_event(ctx, job, Said::CreateFailed(words), 0);
     }
 
-    /// An event that is a record, too.
+    /// An Event that is also written as a record.
     pub(super) fn job_event(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -188,7 +189,7 @@ impl JobController {
             self.recorder.sending = Some(call);
             let nth = row.events;
             row.events += 1;
-            // The one sender is paced by the bucket.
+            // The single sender is paced by the token bucket.
             let waited = Waited::Queue(Resource::JobControllerClient);
             let before = ctx.resume(pending.mark, waited, About::Job(job));
             ctx.request(Req::new(call, About::Job(job), nth), Event::JobEventSent);
@@ -204,7 +205,7 @@ impl JobController {
     }
 }
 
-/// The Event as the API server gets it, for a sink that asks.
+/// Passes the Event as received by the API server to a sink that requests Events.
 fn tell(ctx: &mut Ctx<'_>, pending: &Pending, combined: bool) {
     if !ctx.wants_events() {
         return;

@@ -1,5 +1,4 @@
-//! Which pods lose their tracking finalizer at the end of a sync, and which of them are counted on the way
-//! (kubernetes.md 1.3 step 7).
+//! Finalizer removal at the end of a sync, and the pods that are counted with it (kubernetes.md 1.3 step 7).
 
 use super::JobController;
 use super::count::{Computed, EndedPod};
@@ -11,27 +10,27 @@ use sim_policy::JobPlan;
 /// kubernetes.md 1.1: MaxUncountedPods.
 const MAX_UNCOUNTED_PODS: usize = 500;
 
-/// What a sync has put into the uncounted list: all of it comes out again if that is not stored.
+/// Changes to the uncounted list by a sync; reverted if the status is not stored.
 #[derive(Clone, Default)]
 pub(super) struct Entered {
     pods: Vec<PodId>,
-    /// Ascending.
+    /// Succeeded indexes, ascending.
     succeeded: Vec<u32>,
     failed: u32,
-    /// Indexes that had failed for good before, if the list is another one now.
+    /// Permanently failed indexes before the sync, if the list changed.
     failed_before: Option<Vec<u32>>,
 }
 
 pub(super) struct Collected {
     pub entered: Entered,
-    /// The status has to be written because of it.
+    /// True if the status has to be written for these pods.
     pub counted: bool,
-    /// More are left for the next sync.
+    /// True if pods are left for the next sync.
     pub reached_max: bool,
 }
 
 impl Row {
-    /// What a sync found out about failures. If an index has failed for good: those that had before.
+    /// Updates the permanently failed indexes from a sync. Returns the previous list if it changed.
     fn learn_failures(&mut self, c: &Computed) -> Option<Vec<u32>> {
         self.backoff = c.backoff;
         let anew = self.failed != c.failed_indexes;
@@ -40,8 +39,8 @@ impl Row {
 }
 
 impl JobController {
-    /// Which pods lose their finalizer in this sync: ended ones, all of a finishing Job, all of a deleting Job; at
-    /// most 500 enter the uncounted list.
+    /// Chooses the pods that lose their finalizer in this sync: ended pods, or all pods of a finishing or deleted
+    /// Job; at most 500 enter the uncounted list.
     pub(super) fn collect_finished(
         &mut self,
         store: &Store,
@@ -75,7 +74,7 @@ impl JobController {
             }
             let failed = seen.is_some_and(|e| !e.succeeded);
             if failed && !everything && c.replaced(index_of(pod)) == Some(pod) {
-                // backoffLimitPerIndex: the count of failures is handed over to the next pod of the index.
+                // backoffLimitPerIndex: the next pod of the index inherits the failure count first.
                 continue;
             }
             into.push(pod);
@@ -104,7 +103,7 @@ impl JobController {
         }
     }
 
-    /// The status that had them was not stored: the next sync counts them anew.
+    /// Reverts the changes because the status was not stored: the next sync counts these pods again.
     pub(super) fn take_out(&mut self, store: &Store, job: JobId, entered: Entered) {
         for pod in entered.pods {
             self.pods.of(store, pod).counted = false;
@@ -119,7 +118,7 @@ impl JobController {
         }
     }
 
-    /// Whether a pod whose finalizer goes enters the uncounted list.
+    /// Returns true if a pod enters the uncounted list when its finalizer is removed.
     fn counts(
         &self,
         store: &Store,
@@ -132,7 +131,7 @@ impl JobController {
         }
         match seen {
             Some(e) => e.counts,
-            // What a failing Job deletes ends as a failure, whatever its containers say.
+            // Pods deleted by a failing Job count as failed, whatever their containers' exit codes.
             None => plan.fail.is_some() && self.sight_of(store, job).verdict(pod).counts,
         }
     }

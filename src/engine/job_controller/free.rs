@@ -1,6 +1,7 @@
-//! The lowest completion indexes (or places) that nobody has.
+//! The lowest free completion indexes (or positions, for a NonIndexed Job).
 //!
-//! Must never count up to `completions`, which may be two billion: only past pods and past what is to be created.
+//! Must never iterate up to `completions`, which may be two billion, but only over existing pods and pods to be
+//! created.
 
 use super::judge::Sight;
 use crate::store::{Phase, flag};
@@ -9,18 +10,18 @@ use sim_base::*;
 use std::iter::Peekable;
 
 impl Sight<'_> {
-    /// firstPendingIndexes: neither active, succeeded nor failed (nor, with replacement Failed, terminating).
+    /// firstPendingIndexes: neither active, succeeded nor failed (nor terminating, with podReplacementPolicy Failed).
     pub fn missing_indexes(&self, failed: &[u32], count: u32, into: &mut Vec<u32>) {
         let only_failed = self.spec().pod_replacement_policy() == PodReplacementPolicy::Failed;
         let p = &self.store.pods;
         let taken = |pod: &PodId| match p.phase[pod.ix()] {
             Phase::Absent | Phase::Failed => false,
-            // One that ended well without finalizer was deleted before (suspend): its end is nobody's success.
+            // A succeeded pod without finalizer was deleted before (suspend): it does not count as a success.
             Phase::Succeeded => p.has(*pod, flag::FINALIZER),
             _ => only_failed || !p.has(*pod, flag::DELETING),
         };
         let live = &self.store.jobs[self.job.ix()].live;
-        // Where only failed pods are left, of which there may be many, nobody has an index.
+        // If only failed pods remain, of which there may be many, no index is in use.
         let somebody = live.active + live.terminating + live.ended_with_finalizer > 0;
         let all = somebody.then(|| self.all_pods()).into_iter().flatten();
         let taken = all.filter(taken).map(|p| self.index(p));
@@ -29,7 +30,8 @@ impl Sight<'_> {
     }
 }
 
-/// The lowest `count` numbers below `limit` that are neither in `taken` nor in `decided`, all of them ascending.
+/// Returns the lowest `count` numbers below `limit` that are neither in `taken` nor in `decided`; all lists are
+/// ascending.
 pub(super) fn lowest_free(
     taken: impl Iterator<Item = u32>,
     decided: [&[u32]; 2],
@@ -54,7 +56,7 @@ pub(super) fn lowest_free(
     }
 }
 
-/// Whether an ascending list has the number; what is below it is passed.
+/// Returns true if an ascending list contains the number; smaller numbers are consumed.
 fn has(list: &mut Peekable<impl Iterator<Item = u32>>, index: u32) -> bool {
     while list.next_if(|i| *i < index).is_some() {}
     list.peek() == Some(&index)

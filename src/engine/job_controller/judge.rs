@@ -1,5 +1,4 @@
-//! What a sync sees of a Job and its pods, and what it makes of a single pod: ended, failed, counted or not.
-//!
+//! The input of a sync: a Job with its pods, and the classification of single pods: ended, failed, counted.
 //! Must never change anything.
 
 use super::rows::{PodMarks, Row};
@@ -22,7 +21,7 @@ impl<'a> Sight<'a> {
         self.store.job_spec(self.job)
     }
 
-    /// The Job's pods by index and age.
+    /// Iterates over the Job's pods by index and age.
     pub fn all_pods(&self) -> impl DoubleEndedIterator<Item = PodId> + use<'a> {
         self.store.jobs[self.job.ix()].pods.iter()
     }
@@ -36,7 +35,7 @@ impl<'a> Sight<'a> {
         self.store.pods.index[pod.ix()]
     }
 
-    /// Completion indexes below this exist; a Job without indexes has places only.
+    /// The number of completion indexes; for a NonIndexed Job, the number of positions.
     pub fn index_limit(&self) -> u32 {
         let spec = self.spec();
         let indexed = spec.completion_mode == CompletionMode::Indexed;
@@ -44,7 +43,7 @@ impl<'a> Sight<'a> {
         completions.unwrap_or(u32::MAX)
     }
 
-    /// Active pods whose index an elastic JobSet has taken away.
+    /// Number of active pods whose index was removed by scaling an elastic JobSet down.
     pub fn misplaced(&self) -> u32 {
         let limit = self.index_limit();
         let beyond = self
@@ -54,18 +53,18 @@ impl<'a> Sight<'a> {
         beyond.filter(|p| self.store.pods.is_active(*p)).count() as u32
     }
 
-    /// Ended, with the tracking finalizer, and not in the uncounted list yet.
+    /// Returns true for an ended pod with the tracking finalizer that is not in the uncounted list.
     pub fn newly_ended(&self, pod: PodId) -> bool {
         self.ended_with_finalizer(pod) && !self.pods.counted(self.store, pod)
     }
 
-    /// As `live.ended_with_finalizer` counts them.
+    /// Uses the same definition as `live.ended_with_finalizer`.
     pub fn ended_with_finalizer(&self, pod: PodId) -> bool {
         let p = &self.store.pods;
         p.has(pod, flag::FINALIZER) && (p.is_terminal(pod) || p.has(pod, flag::DELETING))
     }
 
-    /// isPodFailed: phase Failed, or deleted before it could fail, unless only failed pods are replaced.
+    /// isPodFailed: the phase is Failed, or the pod was deleted before, unless only failed pods are replaced.
     pub fn considered_failed(&self, pod: PodId) -> bool {
         let p = &self.store.pods;
         let by_deletion =
@@ -84,7 +83,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// podFailurePolicy about one failed pod.
+    /// Evaluates the podFailurePolicy for one failed pod.
     pub fn verdict(&self, pod: PodId) -> Verdict {
         let Some(rules) = &self.spec().pod_failure_policy else {
             return Verdict::default();
@@ -93,13 +92,13 @@ impl<'a> Sight<'a> {
         pod_failure::verdict(rules, &self.failed_pod(pod, &codes))
     }
 
-    /// Failures of its index before this pod, with ignored ones.
+    /// Failures of its index before this pod, including ignored ones.
     pub fn failures(&self, pod: PodId) -> u32 {
         let p = &self.store.pods;
         u32::from(p.index_failures[pod.ix()]) + u32::from(p.ignored_failures[pod.ix()])
     }
 
-    /// FailJob's message, of the first failed pod that matches; pods that are counted already still speak.
+    /// FailJob's message for the first matching failed pod, including pods that are already counted.
     pub fn fail_job_message(&self) -> Option<String> {
         let rules = self.spec().pod_failure_policy.as_ref()?;
         let fail_job = |action| action == PodFailurePolicyAction::FailJob;

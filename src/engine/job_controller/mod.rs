@@ -1,7 +1,7 @@
-//! The Job controller: keeps the pods of Jobs as wanted and counts them in the Jobs' status (kubernetes.md 1).
+//! The Job controller: creates and deletes the pods of Jobs and counts them in the Jobs' status (kubernetes.md 1).
 //!
-//! A work queue with 1 s batching, a few workers, one token bucket for everything they ask. What a sync decides is
-//! `policy::job`; here it is carried out, request by request. Must never look at the JobSet that a Job belongs to.
+//! A work queue with 1 s batching, a few workers, and one token bucket for all requests. The decisions of a sync are
+//! made by `policy::job`; this module executes them request by request. Must never access the JobSet of a Job.
 
 mod count;
 mod create;
@@ -43,21 +43,21 @@ pub struct JobController {
     queue: VecDeque<JobId>,
     workers: Vec<Worker>,
     recorder: EventRecorder,
-    /// The loop over the queue is at work.
+    /// True while the loop over the queue runs.
     dispatching: bool,
-    /// When all workers were in a sync.
+    /// Periods in which all workers were busy.
     pub busy: BusyTimes,
     busy_since: Time,
     pub syncs: u64,
     pub longest_queue: u32,
 }
 
-/// What one sync sends in parallel; such requests of a kind that leave together meet the same server.
+/// Requests that a sync sends in parallel; requests of one kind that leave together share the server's latency.
 #[derive(Copy, Clone)]
 enum Step {
     Deletes,
     Finalizers,
-    /// The nth batch of a slow start.
+    /// Batch number of a slow start.
     Creates(u32),
 }
 
@@ -130,27 +130,27 @@ impl JobController {
                 row.begin_object();
                 Duration::ZERO
             }
-            // These raise metadata.generation: no batching.
+            // These changes increase metadata.generation, which bypasses batching.
             JobChange::Spec | JobChange::Deleting => Duration::ZERO,
             JobChange::Status if own_write => batch_period(ctx),
-            // A user's.
+            // Written by a user.
             JobChange::Status | JobChange::Metadata => Duration::ZERO,
             JobChange::Gone => return self.release_all(ctx, job),
         };
         self.enqueue(ctx, job, delay, Waited::JobBatch);
     }
 
-    /// Completion indexes (or places) that have succeeded and are counted; ascending.
+    /// Completion indexes (or positions) that succeeded and are counted; ascending.
     pub fn succeeded(&self, job: JobId) -> &[u32] {
         self.rows.get(job.ix()).map_or(&[], |row| &row.succeeded)
     }
 
-    /// Completion indexes that have failed for good (backoffLimitPerIndex); ascending.
+    /// Permanently failed completion indexes (backoffLimitPerIndex); ascending.
     pub fn failed_indexes(&self, job: JobId) -> &[u32] {
         self.rows.get(job.ix()).map_or(&[], |row| &row.failed)
     }
 
-    /// Rows of Jobs may have appeared.
+    /// Extends the columns for new rows of Jobs.
     fn grow(&mut self, ctx: &Ctx<'_>) {
         if self.rows.len() < ctx.store.jobs.len() {
             self.rows.resize_with(ctx.store.jobs.len(), Row::default);
@@ -181,7 +181,7 @@ impl JobController {
     }
 }
 
-/// kubernetes.md 1.1: SyncJobBatchPeriod.
+/// SyncJobBatchPeriod (kubernetes.md 1.1).
 fn batch_period(ctx: &Ctx<'_>) -> Duration {
     ctx.scenario.timing.job_sync_batch_period
 }

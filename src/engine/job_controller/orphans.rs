@@ -1,7 +1,7 @@
-//! The queue of orphans: pods that no sync looks at lose the tracking finalizer, because their Job has finished or is
-//! gone.
+//! The orphan queue: removes the tracking finalizer of pods whose Job has finished or was removed, because no sync
+//! processes them.
 //!
-//! Must never delete a pod: that is the garbage collector's business.
+//! Must never delete a pod; this is the task of the garbage collector.
 
 use super::JobController;
 use crate::apiserver;
@@ -13,7 +13,7 @@ use crate::store::{Store, flag};
 use sim_base::random::Key;
 use sim_base::*;
 
-/// Sets the releases of a Job's end apart from what its syncs send.
+/// Separates the random numbers of these requests from those of the Job's syncs.
 const RELEASES: u64 = 1 << 32;
 
 fn is_orphan(store: &Store, pod: PodId) -> bool {
@@ -25,14 +25,14 @@ fn is_orphan(store: &Store, pod: PodId) -> bool {
 }
 
 impl JobController {
-    /// A pod has changed.
+    /// Handles a change of a pod.
     pub(super) fn release_if_orphan(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if is_orphan(ctx.store, pod) {
             self.release(ctx, pod, None);
         }
     }
 
-    /// The Job is gone, pods of it may not be.
+    /// Handles the removal of a Job whose pods may remain.
     pub(super) fn release_all(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let orphans: Vec<PodId> = j.pods.iter().filter(|p| is_orphan(ctx.store, *p)).collect();

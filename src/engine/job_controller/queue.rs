@@ -1,5 +1,5 @@
-//! The Job controller's work queue: delays, batching, de-duplication, and workers that take from it
-//! (kubernetes.md 1.1). What a worker does with a key is `sync`'s business.
+//! The Job controller's work queue: delays, batching, de-duplication, and the workers that process it (kubernetes.md
+//! 1.1). The processing of a key is in `sync`.
 
 use super::JobController;
 use super::worker::Stage;
@@ -10,7 +10,7 @@ use crate::store::Store;
 use sim_base::*;
 
 impl JobController {
-    /// A sync after `delay`, unless one is due earlier.
+    /// Enqueues a sync after `delay`, unless an earlier one is due.
     pub(super) fn enqueue(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -24,21 +24,22 @@ impl JobController {
         let mut mark = ctx.mark();
         let at = ctx.now + delay;
         if self.rows[job.ix()].entry.ask(at, mark, waited) {
-            // The ticket of the wait is made when it is over: it belongs to the newest change that goes along.
+            // The ticket of the wait is created at its end, because it belongs to the latest change covered by the
+            // sync.
             mark.at = at;
             ctx.push(mark, Event::JobDue(job));
         }
     }
 
-    /// Whether a timer rings for a sync that came earlier, or for a Job that is gone: the key is dropped if a worker
-    /// can take it at once. Else it may be that of the next Job of its name by then.
+    /// Returns true if a timer is stale: its sync ran earlier, or its Job was removed and a worker is free to drop
+    /// the key at once. If no worker is free, the key may belong to the next Job with the name by then.
     pub fn is_void(&self, store: &Store, at: Time, job: JobId) -> bool {
         let entry = &self.rows[job.ix()].entry;
         let dropped = || !entry.is_busy() && self.workers.iter().any(|w| !w.active);
         !entry.is_due(at) || !store.jobs[job.ix()].exists && dropped()
     }
 
-    /// It has rung.
+    /// Removes the fired timer.
     pub fn forget(&mut self, at: Time, job: JobId) {
         self.rows[job.ix()].entry.ring(at);
     }
@@ -56,7 +57,8 @@ impl JobController {
         self.run_workers(ctx);
     }
 
-    /// A sync without requests ends at once and lets the next one in: by the loop, not by a call within a call.
+    /// Runs queued syncs. A sync without requests ends immediately and starts the next one in this loop, not
+    /// recursively.
     fn run_workers(&mut self, ctx: &mut Ctx<'_>) {
         if !self.dispatching {
             self.dispatching = true;
@@ -110,7 +112,7 @@ impl JobController {
         }
         if let Some(mark) = self.rows[job.ix()].entry.again() {
             self.queue.push_back(job);
-            // Alone in the queue, it waited for nobody but itself: what it does now hangs on what came meanwhile.
+            // Alone in the queue, it waited for no other key: its cause is what arrived meanwhile.
             if self.queue.front() == Some(&job) {
                 let waited = Waited::Queue(Resource::JobControllerWorkers);
                 ctx.resume(mark, waited, About::Job(job));

@@ -1,4 +1,4 @@
-//! What the Job controller knows of each Job and of each pod beyond what is stored.
+//! The Job controller's data about each Job and pod, in addition to the stored objects.
 
 use super::entry::Entry;
 use super::events::EventBooks;
@@ -9,32 +9,32 @@ use sim_policy::job::backoff::BackoffRecord;
 #[derive(Clone, Default)]
 pub(super) struct Row {
     pub entry: Entry,
-    // Requests about the name so far: parts of their names, so they count on for a later object of it.
+    // Numbers of requests about the name so far: parts of random-number names, so they continue for a later object.
     pub syncs: u32,
     pub creating_syncs: u32,
     pub status_writes: u32,
     pub events: u32,
-    // --- of the present object
-    /// The status that is stored in this handler is the controller's own.
+    // --- of the current object
+    /// True if the status stored in this handler was written by the controller itself.
     pub own_write: bool,
-    /// The counters that took the uncounted pods met a conflict.
+    /// The status write that moves the uncounted pods to the counters had a conflict.
     pub unflushed: bool,
-    /// Creations asked for and not yet answered.
+    /// Number of creations without a response yet.
     pub expected: u32,
-    /// kubernetes.md 1.5.
+    /// Pod-failure back-off (kubernetes.md 1.5).
     pub backoff: BackoffRecord,
     pub books: EventBooks,
-    /// Pods that failed and are counted (uncounted list or counter).
+    /// Number of failed pods that are counted (uncounted list or counter).
     pub counted_failed: u32,
-    /// Completion indexes (or places) whose pod succeeded and is counted; ascending.
+    /// Completion indexes (or positions) whose pod succeeded and is counted; ascending.
     pub succeeded: Vec<u32>,
-    /// Indexes that failed for good (backoffLimitPerIndex); ascending.
+    /// Permanently failed indexes (backoffLimitPerIndex); ascending.
     pub failed: Vec<u32>,
 }
 
 impl Row {
-    /// A new object has the name. The work queue knows keys, not objects: a worker still in a sync of the old object
-    /// keeps the key busy.
+    /// Starts a new object with the name. The work queue contains keys, not objects: a worker still in a sync of the
+    /// old object keeps the key busy.
     pub fn begin_object(&mut self) {
         self.entry.forget_errors();
         self.own_write = false;
@@ -51,16 +51,16 @@ impl Row {
 #[derive(Copy, Clone, Default)]
 pub(super) struct PodMark {
     incarnation: u32,
-    /// In the uncounted list or a counter.
+    /// True if the pod is in the uncounted list or a counter.
     pub counted: bool,
-    /// Its finalizer is being taken off outside of any sync.
+    /// True while its finalizer is being removed outside of a sync.
     pub releasing: bool,
-    /// PATCHes and DELETEs asked for so far.
+    /// Number of PATCHes and DELETEs sent so far.
     pub patches: u32,
     pub deletes: u32,
 }
 
-/// One mark per pod object; a row of another object counts as empty.
+/// One mark per pod object; the mark of an earlier object in the row counts as empty.
 #[derive(Clone, Default)]
 pub(super) struct PodMarks(Vec<PodMark>);
 
@@ -90,12 +90,12 @@ impl PodMarks {
     }
 }
 
-/// Puts `more` into an ascending list without repeats.
+/// Merges `more` into an ascending list without duplicates.
 pub(super) fn merge(list: &mut Vec<u32>, more: impl Iterator<Item = u32>) {
     let known = list.len();
     list.extend(more);
     if list.len() > known {
-        // Two runs: the stable sort merges them.
+        // Two ascending runs, which the stable sort merges.
         list.sort();
         list.dedup();
     }

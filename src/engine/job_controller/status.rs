@@ -1,4 +1,4 @@
-//! What a sync of the Job controller stores in the status: counters and conditions.
+//! Status updates of a Job controller sync: counters and conditions.
 
 use super::JobController;
 use super::count::Computed;
@@ -12,10 +12,11 @@ use sim_policy::JobPlan;
 use sim_policy::job::{JOB_RESUMED, JOB_SUSPENDED};
 use std::borrow::Cow;
 
-/// Gate MutableSchedulingDirectivesForSuspendedJobs, on by default: a suspended Job has no startTime.
+/// With the feature gate MutableSchedulingDirectivesForSuspendedJobs, on by default, a suspended Job has no
+/// startTime.
 const CLEARS_START_TIME: Version = Version::new(36);
 
-/// Whether a counter or a condition is due that the status does not have.
+/// Returns true if a counter or condition has to be written.
 pub(super) fn is_stale(job: &Job, c: &Computed, plan: &JobPlan) -> bool {
     counters_differ(job, c)
         || suspended_changes(&job.status, plan.suspended_condition).is_some()
@@ -28,7 +29,7 @@ fn counters_differ(job: &Job, c: &Computed) -> bool {
     s.active != c.active || s.ready != c.ready || s.terminating != c.terminating || unstarted
 }
 
-/// What the Suspended condition is to become, if it has to be written; False only where the condition exists.
+/// The new status of the Suspended condition, if it has to be written; False only if the condition exists.
 pub(super) fn suspended_changes(status: &JobStatus, to: Option<bool>) -> Option<bool> {
     let mut conditions = status.conditions.iter();
     let stored = conditions.find(|c| c.kind == JobConditionType::Suspended);
@@ -41,8 +42,8 @@ fn interim_condition_is_missing(status: &JobStatus, plan: &JobPlan) -> bool {
         || (plan.complete.is_some() && missing(JobConditionType::SuccessCriteriaMet))
 }
 
-/// startTime after a status write. A resumed Job starts anew: suspended time does not count against
-/// activeDeadlineSeconds. `began`: when the sync began, `runs`: neither suspended nor about to be.
+/// startTime after a status write. A resumed Job starts again: suspended time does not count against
+/// activeDeadlineSeconds. `began` is the start of the sync; `runs` means neither suspended nor about to be.
 pub(super) fn start_time(
     stored: Option<Time>,
     suspended: Option<bool>,
@@ -58,7 +59,7 @@ pub(super) fn start_time(
 }
 
 impl JobController {
-    /// enactJobFinished: nothing uncounted and, since 1.31, nothing terminating (kubernetes.md 1.4).
+    /// enactJobFinished: requires that no pod is uncounted and, since 1.31, none is terminating (kubernetes.md 1.4).
     pub(super) fn may_finish(&self, ctx: &Ctx<'_>, worker: usize) -> bool {
         let w = &self.workers[worker];
         let delays = ctx
@@ -71,7 +72,8 @@ impl JobController {
             && (!delays || w.counted.terminating == 0)
     }
 
-    /// The PUT of jobs/status is stored: counters, the interim condition, with the last one the terminal condition.
+    /// Stores the PUT of jobs/status: counters and the interim condition, and in the last write the terminal
+    /// condition.
     pub(super) fn store_status(&mut self, ctx: &mut Ctx<'_>, worker: usize, last: bool) {
         let w = &mut self.workers[worker];
         let (job, plan) = (w.job, std::mem::take(&mut w.plan));
@@ -88,10 +90,10 @@ impl JobController {
         let limit = self.sight(ctx, job).index_limit();
         let row = &mut self.rows[job.ix()];
         row.own_write = true;
-        // Indexes that scaling has taken away are read no longer (parseIndexesFromString).
+        // Indexes removed by scaling are no longer read (parseIndexesFromString).
         let succeeded = row.succeeded.partition_point(|i| *i < limit) as u32;
         let failed = row.counted_failed;
-        // A Job without indexes counts a pod when its finalizer is off (cleanUncountedPodsWithoutFinalizers).
+        // A NonIndexed Job counts a pod when its finalizer is removed (cleanUncountedPodsWithoutFinalizers).
         let indexed = ctx.store.indexed(job);
         apiserver::set_job_status(ctx, job, |status| {
             status.start_time = start;
@@ -109,7 +111,7 @@ impl JobController {
         (w.plan, w.counted) = (plan, c);
     }
 
-    /// Told before the status is written; of the condition: reason and message.
+    /// Reason and message of the Event that is emitted before the status write.
     fn suspended_event(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -124,7 +126,7 @@ impl JobController {
         (reason, message)
     }
 
-    /// The event of a status that is not stored.
+    /// Emits the Event although the status is not stored.
     pub(super) fn tell_suspended(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
         let w = &self.workers[worker];
         let (job, to) = (w.job, w.plan.suspended_condition);
@@ -146,7 +148,7 @@ impl JobController {
         apiserver::set_job_condition(ctx, job, condition);
     }
 
-    /// The conditions of a Job that ends: the interim one, and with `finishes` the terminal one.
+    /// Sets the conditions of an ending Job: the interim one, and with `finishes` the terminal one.
     fn store_end(&mut self, ctx: &mut Ctx<'_>, job: JobId, plan: &JobPlan, finishes: bool) {
         let version = ctx.scenario.control_plane.kubernetes;
         let delays = version.delays_terminal_condition();

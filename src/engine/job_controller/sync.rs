@@ -1,7 +1,5 @@
-//! One sync of a Job, stage after stage: decide, delete or create, first status, finalizers, last status
-//! (kubernetes.md 1.3).
-//!
-//! What is decided is `sim_policy::job`'s business.
+//! One sync of a Job in stages: decide, delete or create, first status, finalizers, last status (kubernetes.md 1.3).
+//! The decisions are made by `sim_policy::job`.
 
 use super::status::is_stale;
 use super::worker::Stage;
@@ -52,14 +50,14 @@ impl JobController {
         }
     }
 
-    /// The object that the sync began with is still stored.
+    /// Returns true if the object with which the sync began is still stored.
     fn is_there(&self, ctx: &Ctx<'_>, worker: usize) -> bool {
         let w = &self.workers[worker];
         let j = &ctx.store.jobs[w.job.ix()];
         j.exists && j.incarnation == w.incarnation
     }
 
-    /// Counters are compared, finished pods collected, and the first status written if something must be flushed.
+    /// Compares the counters, collects finished pods, and writes the first status if needed.
     pub(super) fn begin_status(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
         if !self.is_there(ctx, worker) {
             return self.end_sync(ctx, worker);
@@ -120,8 +118,8 @@ impl JobController {
         }
     }
 
-    /// Somebody has changed the Job since the sync began: nothing is stored, and without an error the sync is repeated
-    /// with the next batch (kubernetes.md 1.3). Events that go before the write are told all the same.
+    /// The Job changed since the sync began: nothing is stored, and the sync is repeated without an error with the
+    /// next batch (kubernetes.md 1.3). Events that precede the write are still emitted.
     fn status_conflict(&mut self, ctx: &mut Ctx<'_>, worker: usize, stage: Stage) {
         ctx.answered(Call::JobStatusUpdate, Answer::Conflict);
         let w = &mut self.workers[worker];
@@ -136,7 +134,7 @@ impl JobController {
         self.end_sync(ctx, worker);
     }
 
-    /// PATCH the tracking finalizer off, all at once (kubernetes.md 1.3 step 7).
+    /// Sends all PATCHes that remove tracking finalizers, in parallel (kubernetes.md 1.3 step 7).
     fn begin_finalizers(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
         let finalize = std::mem::take(&mut self.workers[worker].finalize);
         let step = self.step_key(ctx, self.workers[worker].job, Step::Finalizers);
@@ -169,7 +167,7 @@ impl JobController {
         }
     }
 
-    /// Uncounted pods have become counters; the terminal condition is due if nothing terminates any more.
+    /// Moves uncounted pods to the counters; sets the terminal condition if no pod is terminating.
     fn last_status(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
         let w = &self.workers[worker];
         let removed_some = !w.finalize.is_empty() && w.counted.counted_any;
@@ -184,7 +182,7 @@ impl JobController {
     }
 }
 
-/// What the next sync, planned for `after`, will have waited for.
+/// The kind of wait before the next sync, planned after `after`.
 fn waits_for(view: &JobSyncView<'_>, after: Duration) -> Waited {
     let left = view.backoff.remaining(view.now);
     if left > Duration::ZERO && left.max(SYNC_JOB_BATCH_PERIOD) == after {

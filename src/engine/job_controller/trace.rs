@@ -1,6 +1,6 @@
-//! A sync of the Job controller for the decision log.
+//! The decision-log entry of a Job controller sync.
 //!
-//! Must never change anything: with and without it a run gives the same records.
+//! Must never change anything: records are the same with and without it.
 
 use super::count::Computed;
 use super::judge::Sight;
@@ -9,11 +9,11 @@ use sim_base::*;
 use sim_policy::decision::{FailedPod, JobSync};
 use sim_policy::{JobPlan, JobSyncView, trace};
 
-/// Failed pods of one sync that are listed one by one.
+/// Number of failed pods of a sync that are listed individually.
 const PODS_LISTED: usize = 8;
 
 impl Sight<'_> {
-    /// `None`: nothing to tell.
+    /// `None` if there is nothing to report.
     pub fn trace(&self, c: &Computed, view: &JobSyncView<'_>, plan: &JobPlan) -> Option<JobSync> {
         let namespace = self.store.namespace_of(self.job);
         let object = format!("{namespace}/{}", self.store.names.job(self.job));

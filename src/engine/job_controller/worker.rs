@@ -1,4 +1,4 @@
-//! A worker of the Job controller: one goroutine, and the sync it is in.
+//! A worker of the Job controller: one goroutine and its current sync.
 
 use super::count::Computed;
 use super::finished::Entered;
@@ -8,30 +8,30 @@ use sim_policy::JobPlan;
 #[derive(Clone, Default)]
 pub(super) struct Worker {
     pub job: JobId,
-    /// Of the Job when the sync began.
+    /// Incarnation of the Job when the sync began.
     pub incarnation: u32,
-    /// The Job's version that the next status write is based on.
+    /// Version of the Job on which the next status write is based.
     pub version: u32,
     pub active: bool,
     pub stage: Stage,
-    /// Answers that the worker waits for.
+    /// Number of responses that the worker waits for.
     pub outstanding: u32,
     pub failed: bool,
     pub plan: JobPlan,
-    /// What the sync counted at its start.
+    /// Counts made at the start of the sync.
     pub counted: Computed,
-    /// Pods to delete, a buffer.
+    /// Pods to delete (reusable buffer).
     pub victims: Vec<PodId>,
-    /// Indexes to create, and when the API server is asked for each: that far it has come.
+    /// Indexes to create, and the progress: the time of the API request for each index so far.
     pub create: Vec<u32>,
     pub asked: Vec<Time>,
-    /// Size of the next batch, and how many there were before it.
+    /// Size of the next batch, and number of batches before it.
     pub batch: usize,
     pub batches: u32,
     pub batch_failed: bool,
-    /// Pods whose finalizer goes in this sync.
+    /// Pods whose finalizer is removed in this sync.
     pub finalize: Vec<PodId>,
-    /// What entered the uncounted list with the status that is being written.
+    /// Changes to the uncounted list in the status being written.
     pub entered: Entered,
     pub reached_max_uncounted: bool,
     pub needs_flush: bool,
@@ -63,7 +63,7 @@ impl Worker {
         self.failed = false;
     }
 
-    /// One request of the parallel set is answered; true if it was the last.
+    /// Counts the response to one of the parallel requests. Returns true for the last one.
     pub fn one_less(&mut self) -> bool {
         assert!(self.outstanding > 0, "an answer nobody waits for");
         self.outstanding -= 1;

@@ -1,4 +1,4 @@
-//! Answers to the requests of a pass, and how it goes on after each.
+//! Responses to the requests of a pass, and the continuation of the pass after each.
 
 use super::JobSetManager;
 use super::events;
@@ -47,7 +47,8 @@ impl JobSetManager {
         self.go_on(ctx);
     }
 
-    /// Upstream gathers the errors of Jobs to create, Jobs to patch and claims; any other one ends the pass at once.
+    /// Continues the pass. Upstream collects the errors of Job creations, Job patches and claims; any other error
+    /// ends the pass immediately.
     fn go_on(&mut self, ctx: &mut Ctx<'_>) {
         let gathers = matches!(
             self.pass.step,
@@ -66,7 +67,7 @@ impl JobSetManager {
         self.advance(ctx);
     }
 
-    /// REC-14: optimistic concurrency; a conflict loses the pass and its events.
+    /// REC-14: optimistic concurrency; a conflict aborts the pass and discards its Events.
     fn status_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let stored = &ctx.store.jobsets[jobset.ix()];
         let answer = if !stored.exists() {

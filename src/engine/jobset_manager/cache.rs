@@ -1,6 +1,6 @@
-//! What the manager's informers show: a JobSet, and its Jobs in slot order.
+//! The manager's informer cache: a JobSet, and its Jobs in slot order.
 //!
-//! Must never be newer than the last watch event that arrived.
+//! Must never be newer than the last delivered watch event.
 
 use crate::store::JobSetRow;
 use sim_api::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
@@ -18,18 +18,18 @@ pub struct CachedJobSet {
     pub spec_version: u32,
     pub status: JobSetStatus,
     pub resource_version: u32,
-    /// The Service of its own.
+    /// True if the JobSet's own Service exists.
     pub has_service: bool,
-    /// REC-4: false if another controller manages it.
+    /// REC-4: false if another controller manages the JobSet.
     pub managed: bool,
-    /// Strategy InPlaceRestart, and its gate as the run began.
+    /// True for the strategy InPlaceRestart with its feature gate enabled at the start of the run.
     pub in_place: bool,
-    /// Pods that a pass in place lists (T-8).
+    /// Number of pods that an in-place pass lists (T-8).
     pub expected_pods: u64,
 }
 
 impl CachedJobSet {
-    /// Whether its Jobs may be in other buckets now.
+    /// Updates the JobSet. Returns true if its Jobs may now belong to other buckets.
     pub fn see(&mut self, stored: &JobSetRow, has_service: bool, gate: bool) -> bool {
         let (old, new) = (&self.status, &stored.status);
         let rjs = old.replicated_jobs.iter().zip(&new.replicated_jobs);
@@ -70,17 +70,18 @@ impl CachedJobSet {
     }
 }
 
-/// The Jobs of a JobSet, in slot order; kept from event to event, so that a pass copies none of them.
+/// The Jobs of a JobSet in slot order; updated by events, so that a pass does not copy them.
 #[derive(Clone, Default)]
 pub struct CachedJobs {
     pub views: Vec<JobView>,
     pub ids: Vec<JobId>,
-    /// Kept from event to event, too, with the gates it was counted by; `None`: to be counted anew.
+    /// Counts of the Jobs, updated by events, and the feature gates they were made with; `None` if they have to be
+    /// recomputed.
     tally: Option<(Tally, FeatureGates)>,
 }
 
 impl CachedJobs {
-    /// The Job of a slot as it is now; `None`: `job` is gone.
+    /// Updates the Job of a slot; `None` if `job` was removed.
     pub fn see(
         &mut self,
         jobset: &CachedJobSet,
@@ -90,7 +91,7 @@ impl CachedJobs {
     ) {
         let at = self.views.partition_point(|v| (v.rj, v.index) < slot);
         let known = self.views.get(at).is_some_and(|v| (v.rj, v.index) == slot);
-        // A later Job of the same name may be there already.
+        // A later Job with the same name may already exist.
         if view.is_none() && !(known && self.ids[at] == job) {
             return;
         }
@@ -118,20 +119,20 @@ impl CachedJobs {
         self.tally = None;
     }
 
-    /// Makes sure that the Jobs are counted by these gates.
+    /// Makes sure that the Jobs are counted with these feature gates.
     pub fn count(&mut self, jobset: &CachedJobSet, gates: FeatureGates) {
         if self.tally.as_ref().is_none_or(|(_, by)| *by != gates) {
             self.tally = Some((Tally::of(&jobset.basis(gates), &self.views), gates));
         }
     }
 
-    /// After `count`.
+    /// The counts; requires a preceding `count`.
     pub fn tally(&self) -> &Tally {
         let (tally, _) = self.tally.as_ref().expect("they are counted");
         tally
     }
 
-    /// Panics if what is kept is not what counting gives (`--paranoid`).
+    /// Panics if the incremental counts differ from a recount (`--paranoid`).
     pub fn check(&self, jobset: &CachedJobSet) {
         if let Some((tally, gates)) = &self.tally {
             let counted = Tally::of(&jobset.basis(*gates), &self.views);

@@ -1,6 +1,5 @@
 //! The headless Service and the claims of a JobSet (SVC-1, PVC-1).
-//!
-//! Must never touch one that is there already, whoever owns it.
+//! Must never change an existing object, whoever owns it.
 
 use super::JobSetManager;
 use super::cache::CachedJobSet;
@@ -17,15 +16,15 @@ use sim_base::*;
 const SERVICE_FAILED: &str = "HeadlessServiceCreationFailed";
 const CLAIM_FAILED: &str = "PVCCreationFailed";
 
-/// A claim as posted.
+/// A claim to be posted.
 #[derive(Clone)]
 pub(super) struct NewClaim {
-    /// Position of the policy that it is of.
+    /// Index of its policy.
     pub policy: usize,
     pub object: Value,
 }
 
-/// The claims of the JobSet's policies, in their order.
+/// The claims of the JobSet's policies, in order.
 pub(super) fn new_claims(jobset: &JobSet) -> Vec<NewClaim> {
     let Some(object) = jobset.object.as_ref() else {
         return Vec::new();
@@ -40,7 +39,7 @@ pub(super) fn new_claims(jobset: &JobSet) -> Vec<NewClaim> {
         .collect()
 }
 
-/// API-9.
+/// Name of the Service: the subdomain, by default the JobSet's name (API-9).
 fn service_name(jobset: &JobSet) -> &str {
     match jobset.spec.network.subdomain.as_str() {
         "" => &jobset.name,
@@ -48,13 +47,13 @@ fn service_name(jobset: &JobSet) -> &str {
     }
 }
 
-/// Whether the stored Service of the JobSet's subdomain is its own.
+/// Returns true if the JobSet owns the stored Service of its subdomain.
 pub(super) fn owns_service(ctx: &Ctx<'_>, jobset: JobSetId) -> bool {
     let spec = &ctx.store.jobsets[jobset.ix()].spec;
     owner_of_service(ctx, spec) == Some(jobset)
 }
 
-/// Whose the stored Service of the JobSet's subdomain is.
+/// Returns the owner of the stored Service of the JobSet's subdomain.
 fn owner_of_service(ctx: &Ctx<'_>, jobset: &JobSet) -> Option<JobSetId> {
     if !jobset.spec.network.enable_dns_hostnames {
         return None;
@@ -64,7 +63,8 @@ fn owner_of_service(ctx: &Ctx<'_>, jobset: &JobSet) -> Option<JobSetId> {
     stored.map(|service| service.jobset)
 }
 
-/// SVC-1, C-71: somebody else's will do. It is looked up when asked for: its changes queue no pass.
+/// SVC-1, C-71: a Service of another owner is sufficient. It is looked up on demand, because its changes do not queue
+/// a pass.
 pub(super) fn has_service(ctx: &Ctx<'_>, jobset: JobSetId, cached: &CachedJobSet) -> bool {
     match owner_of_service(ctx, &cached.spec) {
         Some(owner) if owner != jobset => true,
@@ -72,7 +72,7 @@ pub(super) fn has_service(ctx: &Ctx<'_>, jobset: JobSetId, cached: &CachedJobSet
     }
 }
 
-/// The Service as the API server stores it, or its words.
+/// Returns the Service as the API server stores it, or the server's rejection.
 fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
     let posted = jobset.object.as_ref().and_then(|o| objects::service(o));
     match posted {
@@ -81,7 +81,8 @@ fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
     }
 }
 
-/// Why the API server refuses the Service or a claim of the JobSet, and with it every Job; as the Event says it.
+/// Returns the message of the Event if the API server rejects the Service or a claim of the JobSet, which prevents
+/// the creation of all Jobs.
 pub fn refusal(jobset: &JobSet) -> Option<String> {
     let service = admitted_service(jobset).err();
     let service = service.map(|why| format!("{SERVICE_FAILED}: {why}"));
@@ -96,7 +97,8 @@ pub fn refusal(jobset: &JobSet) -> Option<String> {
 }
 
 impl JobSetManager {
-    /// Upstream POSTs what its cache does not show, so a name that is taken after all loses the pass.
+    /// Handles the response. Upstream posts what its cache does not contain, so a name that is already taken aborts
+    /// the pass.
     pub(super) fn service_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let spec = self.pass.spec.clone();
         let at = (spec.namespace.as_str(), service_name(&spec));
@@ -122,8 +124,8 @@ impl JobSetManager {
         }
     }
 
-    /// AlreadyExists is what every pass but the first gets, and ignores. A refusal ends its policy; the next one's
-    /// claims are still posted, then the pass is lost.
+    /// Handles the response. AlreadyExists is normal in every pass but the first and is ignored. A rejection ends its
+    /// policy; the claims of the next policy are still posted, then the pass is aborted.
     pub(super) fn claim_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let claim = &self.pass.claims[self.pass.next - 1];
         let (policy, posted) = (claim.policy, &claim.object);

@@ -1,4 +1,4 @@
-//! Kubernetes Events that the manager emits on a JobSet.
+//! Kubernetes Events that the manager emits about a JobSet.
 
 use crate::ctx::Ctx;
 use crate::record::{Call, ObjectRef};
@@ -6,7 +6,7 @@ use crate::requests::Answer;
 use sim_base::*;
 use sim_policy::KubeEvent;
 
-/// `events.k8s.io/v1` note, characters (recordings/admission, CRE-4).
+/// Maximum length of an `events.k8s.io/v1` note, in characters (recordings/admission, CRE-4).
 const EVENT_NOTE_MAX: usize = 1024;
 
 pub(super) fn tell(ctx: &mut Ctx<'_>, jobset: JobSetId, event: &KubeEvent) {
@@ -15,9 +15,9 @@ pub(super) fn tell(ctx: &mut Ctx<'_>, jobset: JobSetId, event: &KubeEvent) {
     ctx.kube_event(object, event.warning, &event.reason, &event.message);
 }
 
-/// An object of the JobSet could not be created: told at once, whatever becomes of the pass.
+/// Emits the Event for a failed creation immediately, independent of the rest of the pass.
 pub(super) fn tell_failure(ctx: &mut Ctx<'_>, jobset: JobSetId, reason: &str, message: String) {
-    // The server takes no Event with a longer note.
+    // The server rejects Events with a longer note.
     if message.len() <= EVENT_NOTE_MAX {
         let event = KubeEvent {
             warning: true,

@@ -1,4 +1,4 @@
-//! A stored Job as the manager's cache keeps it, with what its labels say by now.
+//! The manager's view of a stored Job, with its current labels.
 
 use crate::record::JobConditionType;
 use crate::store::Job;
@@ -31,7 +31,7 @@ pub fn view_of(j: &Job) -> JobView {
     }
 }
 
-/// The number in a label, as the manager's strconv.Atoi reads it; what is below zero is older than everything.
+/// The number in a label, parsed like strconv.Atoi in the manager; negative numbers are older than all attempts.
 fn attempt_of(j: &Job, label: &str, posted: u32) -> Option<u32> {
     match j.relabelled.iter().find(|(key, _)| key == label) {
         None => Some(posted),
@@ -42,7 +42,7 @@ fn attempt_of(j: &Job, label: &str, posted: u32) -> Option<u32> {
     }
 }
 
-/// REC-5.3.
+/// Returns the first label without a valid number, if any (REC-5.3).
 fn unusable_label(j: &Job) -> Option<&'static str> {
     let changed = |label: &str| j.relabelled.iter().find(|(key, _)| key == label);
     let number = |text: &Option<String>| text.as_deref().is_some_and(|t| t.parse::<i64>().is_ok());

@@ -1,4 +1,4 @@
-//! Child Jobs as the manager makes, changes and unmakes them.
+//! Requests of the manager about child Jobs: create, change, delete.
 
 use super::JobSetManager;
 use super::events;
@@ -23,7 +23,7 @@ impl JobSetManager {
 
     pub(super) fn job_created(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, job: JobId) {
         let (rj, index) = (ctx.store.jobs[job.ix()].rj, ctx.store.jobs[job.ix()].index);
-        // While the request was on its way, a Job that went in the background may have left its pods behind.
+        // While the request was in flight, a Job deleted in the background may have left pods behind.
         let job = ctx.store.place_of(jobset, rj, index);
         let status = &self.pass.plan.status;
         let restarts = status.replicated_jobs.get(rj as usize);
@@ -42,7 +42,7 @@ impl JobSetManager {
         }
     }
 
-    /// CRE-4: one event for all of them.
+    /// CRE-4: emits one Event for all failed creations.
     pub(super) fn tell_failed_creates(&self, ctx: &mut Ctx<'_>) {
         let failed = &self.pass.failed_creates;
         let (Some(jobset), false) = (self.pass.jobset, failed.is_empty()) else {
@@ -72,14 +72,14 @@ impl JobSetManager {
         }
     }
 
-    /// SUS-1.
+    /// SUS-1: PUT that suspends a Job.
     pub(super) fn job_suspended(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         if self.found(ctx, Call::JobSetJobUpdate, job) {
             apiserver::set_suspended(ctx, job, true, None);
         }
     }
 
-    /// SUS-5: PUT of the status; false if the Job is gone.
+    /// SUS-5: PUT of the status; returns false if the Job was removed.
     pub(super) fn start_cleared(&mut self, ctx: &mut Ctx<'_>, job: JobId) -> bool {
         let there = self.found(ctx, Call::JobSetJobStatusUpdate, job);
         if there {
@@ -88,7 +88,7 @@ impl JobSetManager {
         there
     }
 
-    /// SUS-5: with what the template of the replicatedJob has that the Job's has not.
+    /// SUS-5: PUT that resumes a Job and merges fields of the replicatedJob's template into it.
     pub(super) fn job_resumed(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         if !self.found(ctx, Call::JobSetJobUpdate, job) || !ctx.store.jobs[job.ix()].suspended {
             return;
@@ -115,7 +115,7 @@ impl JobSetManager {
         (template, object)
     }
 
-    /// Whether the Job is still there for a PUT or PATCH; else the pass is lost.
+    /// Returns true if the Job still exists for a PUT or PATCH; otherwise the pass is aborted.
     fn found(&mut self, ctx: &mut Ctx<'_>, call: Call, job: JobId) -> bool {
         let there = ctx.store.jobs[job.ix()].exists;
         ctx.answered(call, Answer::found(there));

@@ -1,7 +1,7 @@
-//! Leaders of exclusive placement in the queue of the manager's pod reconciler (EXC-12): what brings one up, when it
-//! comes back after an error.
+//! The queue of the manager's pod reconciler, whose keys are leader pods of exclusive placement (EXC-12): what
+//! enqueues them, and their retries after errors.
 //!
-//! Must never look at followers: that is `repair`.
+//! Must never process followers; this is the task of `repair`.
 
 use super::JobSetManager;
 use super::queue::error_delay;
@@ -15,10 +15,10 @@ use sim_api::spec::PlacementRepair;
 use sim_base::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// One worker of its own, one key per leader.
+/// The queue: one worker, one key per leader.
 #[derive(Clone, Default)]
 pub(super) struct Leaders {
-    /// By row of pods; few pods are leaders.
+    /// By row of pods, because few pods are leaders.
     rows: BTreeMap<PodId, Leader>,
     queue: VecDeque<PodObject>,
     pub repair: Repair,
@@ -29,7 +29,7 @@ struct Leader {
     incarnation: u32,
     queued: bool,
     mark: Mark,
-    /// Looks in a row that ended with an error.
+    /// Number of consecutive errors.
     errors: u32,
     timer: Timer,
 }
@@ -41,7 +41,7 @@ impl Leaders {
         self.repair.reset();
     }
 
-    /// The row, for this very object.
+    /// Returns the row for exactly this object.
     fn row(&mut self, (pod, incarnation): PodObject) -> &mut Leader {
         let row = self.rows.entry(pod).or_default();
         if row.incarnation != incarnation {
@@ -54,9 +54,9 @@ impl Leaders {
     }
 }
 
-/// EXC-12: bound, not deleted, of whatever strategy (EXC-16c).
+/// EXC-12: bound, not deleted, with any strategy (EXC-16c).
 fn is_watched(store: &Store, pod: PodId) -> bool {
-    // Few pods are leaders, so that is asked first.
+    // Checked first, because few pods are leaders.
     store.is_leader(pod)
         && store.pods.exists(pod)
         && store.pods.has(pod, flag::BOUND)
@@ -65,7 +65,7 @@ fn is_watched(store: &Store, pod: PodId) -> bool {
 }
 
 impl JobSetManager {
-    /// A pod changed; only leaders are told.
+    /// Handles a pod change; ignores pods that are not leaders.
     #[inline]
     pub(super) fn leader_news(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if !is_watched(ctx.store, pod) {
@@ -79,7 +79,7 @@ impl JobSetManager {
     }
 
     pub(super) fn leader_seen(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
-        // Upstream's look-up finds nothing, and that is all.
+        // Upstream does not find the pod and stops.
         if !ctx.store.pods.is(leader.0, leader.1) {
             return;
         }
@@ -91,7 +91,7 @@ impl JobSetManager {
         }
     }
 
-    /// The process is back: its informer lists every pod.
+    /// The process restarted: its informer lists every pod.
     pub(super) fn see_all_leaders(&mut self, ctx: &mut Ctx<'_>) {
         for pod in (0..ctx.store.pods.len() as u32).map(PodId) {
             if is_watched(ctx.store, pod) {
@@ -127,7 +127,8 @@ impl JobSetManager {
         }
     }
 
-    /// It comes back after an error; upstream's rate limiter is that of the JobSets (REC-13).
+    /// Ends the processing of a leader; after an error the key is retried with the same rate limiter as JobSets
+    /// (REC-13).
     pub(super) fn leader_done(&mut self, ctx: &mut Ctx<'_>, leader: PodObject, failed: bool) {
         let now = ctx.now;
         if !ctx.store.pods.is(leader.0, leader.1) {
@@ -145,7 +146,7 @@ impl JobSetManager {
         }
     }
 
-    /// A retry that comes to nothing is not under way any more.
+    /// Returns true if a retry would find that its leader was removed, so that it is stale.
     pub fn leader_is_gone(&self, ctx: &mut Ctx<'_>) {
         ctx.progress.idle -= usize::from(comes_to_nothing(ctx));
     }
@@ -161,7 +162,7 @@ impl JobSetManager {
         }
     }
 
-    /// The worker is free again.
+    /// Frees the worker.
     pub(super) fn end_repair(&mut self, ctx: &mut Ctx<'_>, leader: PodObject, failed: bool) {
         let dirty = std::mem::take(&mut self.leaders.repair.dirty);
         self.leaders.repair.leader = None;
@@ -173,7 +174,7 @@ impl JobSetManager {
     }
 }
 
-/// Without the role, or in a version that errs, no retry brings anything about.
+/// Returns true if no retry can succeed: the role is missing, or this version always fails.
 fn comes_to_nothing(ctx: &Ctx<'_>) -> bool {
     ctx.scenario.control_plane.placement_repair != PlacementRepair::Works
 }

@@ -1,10 +1,10 @@
-//! SUS-5: what a resumed Job takes over from the template of its replicatedJob.
+//! SUS-5: merges fields of the replicatedJob's template into a resumed Job.
 //!
-//! Must never take anything away (C-31).
+//! Must never remove a field (C-31).
 
 use sim_api::spec::PodTemplate;
 
-/// The Job's pod template after the merge; `None`: it has everything already.
+/// Returns the Job's pod template after the merge; `None` if nothing changes.
 pub(super) fn merged(own: &PodTemplate, new: &PodTemplate) -> Option<PodTemplate> {
     let mut all = own.clone();
     all.labels.extend(new.labels.clone());

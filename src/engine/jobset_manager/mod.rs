@@ -1,8 +1,8 @@
-//! The JobSet manager: one reconciler for all JobSets, reading its informer's cache, writing through its own client,
-//! up to 50 Job requests at once (docs/rules/reconcile.md).
+//! The JobSet manager: one reconciler for all JobSets that reads its informer cache, writes through its own client,
+//! and sends up to 50 Job requests in parallel (docs/rules/reconcile.md).
 //!
-//! What a pass decides is `policy::reconcile`; here it is carried out. Must never read a stored object but when a watch
-//! event about it arrives, or list a pod without paying for it.
+//! The decisions of a pass are made by `policy::reconcile`; this module executes them. Must never read a stored
+//! object except when a watch event about it arrives, and never list pods without the cost of the list.
 
 mod answers;
 mod cache;
@@ -38,14 +38,15 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Default)]
 pub struct JobSetManager {
-    /// Per JobSet.
+    /// One row per JobSet.
     rows: Vec<Row>,
     queue: VecDeque<JobSetId>,
-    /// The one pass at hand.
+    /// The current pass.
     pass: Pass,
-    /// Until when its process is stopped, and its gates from then on: no pass begins, its webhooks do not answer.
+    /// End of the manager's downtime and its feature gates from then on; during the downtime no pass starts and its
+    /// webhooks do not respond.
     stopped: Option<(Time, FeatureGates)>,
-    /// Changes that it has just made itself, and has dealt with: they are still to be told.
+    /// Changes made by the manager itself that it has already processed; their watch events are still pending.
     own: Vec<What>,
     leaders: Leaders,
     pub busy: BusyTimes,
@@ -83,19 +84,19 @@ impl JobSetManager {
         }
     }
 
-    /// Panics if what is kept from event to event is not what its caches give (`--paranoid`).
+    /// Panics if incremental data differs from data recomputed from the caches (`--paranoid`).
     pub fn check(&self) {
         for row in &self.rows {
             row.jobs.check(&row.cached);
         }
     }
 
-    /// Passes of the JobSet in a row that ended with an error.
+    /// Number of consecutive passes of the JobSet that ended with an error.
     pub fn errors(&self, jobset: JobSetId) -> u32 {
         self.rows.get(jobset.ix()).map_or(0, |row| row.errors)
     }
 
-    /// The process ends, as soon as a pass under way is finished, and nobody answers for it.
+    /// Stops the process after its current pass; until it restarts, its webhooks do not respond.
     fn stop(&mut self, ctx: &mut Ctx<'_>, action: u32) {
         let FaultAction::StopManager(stop) = ctx.scenario.faults[action as usize].action else {
             unreachable!("only a stop of the manager stops it");
@@ -108,14 +109,14 @@ impl JobSetManager {
         ctx.after(stop.down_for, Waited::Restart, About::Nothing, back);
     }
 
-    /// It is back with its gates, unless it has been stopped for longer meanwhile; its first pass over everything
-    /// follows (REC-1).
+    /// Restarts the process with the new feature gates, unless its downtime was extended; then it reconciles
+    /// everything (REC-1).
     fn come_back(&mut self, ctx: &mut Ctx<'_>) {
         let Some((_, gates)) = self.stopped.take_if(|(until, _)| *until <= ctx.now) else {
             return;
         };
         ctx.gates = gates;
-        // No event tells whom its webhooks refused that they answer again.
+        // Clients whose requests the webhooks rejected get no event when the webhooks respond again.
         ctx.progress.known = ctx.progress.known.max(ctx.now);
         for i in 0..ctx.store.jobsets.len() {
             let jobset = JobSetId(i as u32);

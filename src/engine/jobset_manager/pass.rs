@@ -1,4 +1,4 @@
-//! One pass over one JobSet: decided from the cache when it begins, carried out step by step in upstream's order
+//! One reconcile pass over one JobSet: decided from the cache at its start, executed step by step in upstream's order
 //! (REC-4 to REC-15).
 
 use super::JobSetManager;
@@ -15,29 +15,29 @@ use std::sync::Arc;
 
 #[derive(Clone, Default)]
 pub(super) struct Pass {
-    /// Whose it is; `None`: there is none.
+    /// The JobSet; `None` if no pass is running.
     pub jobset: Option<JobSetId>,
-    /// Something about the JobSet has arrived since it began.
+    /// A watch event about the JobSet arrived since the pass began.
     pub dirty: bool,
-    /// nth of this JobSet.
+    /// Number of the JobSet's pass.
     pub number: u32,
     pub began: Time,
-    /// The JobSet as the cache showed it.
+    /// The JobSet in the cache at the start of the pass.
     pub spec: Arc<JobSet>,
     pub spec_version: u32,
     pub based_on: u32,
     pub plan: Plan,
-    /// Those of the view, if the plan names any.
+    /// The Jobs of the view, if the plan refers to any.
     pub jobs: Vec<JobId>,
     pub claims: Vec<NewClaim>,
     pub step: Step,
-    /// Items of the step that are sent, and those of them that are not answered.
+    /// Number of items of the step sent so far, and number without a response.
     pub next: usize,
     pub in_flight: usize,
-    /// End of the present replicatedJob's run in `plan.create`.
+    /// End of the current replicatedJob's range in `plan.create`.
     pub create_until: usize,
     pub failed_creates: Vec<(JobId, String)>,
-    /// It ends with an error.
+    /// The pass ends with an error.
     pub lost: bool,
 }
 
@@ -79,12 +79,12 @@ impl Pass {
         self.lost = false;
     }
 
-    /// The Job at a position of the view.
+    /// Returns the Job at a position of the view.
     pub fn job(&self, at: u32) -> JobId {
         self.jobs[at as usize]
     }
 
-    /// Goes to the next step that has something to do; false: the pass is over.
+    /// Advances to the next step with work; false if the pass is finished.
     pub fn next_step(&mut self) -> bool {
         loop {
             let plan = &self.plan;
@@ -120,7 +120,7 @@ impl JobSetManager {
         let row = &self.rows[jobset.ix()];
         self.pass.begin(jobset, row, ctx.now);
         let cached = &row.cached;
-        // T-8: with the pod watch of the in-place gate a pass lists every pod of the JobSet.
+        // T-8: with the in-place feature gate, which adds a pod watch, a pass lists every pod of the JobSet.
         let pods = if cached.in_place {
             cached.expected_pods
         } else {
@@ -128,7 +128,7 @@ impl JobSetManager {
         };
         let listing = ctx.scenario.timing.jobset_list_per_pod.saturating_mul(pods);
         self.decide(ctx, jobset);
-        // The view is taken from the cache now; in place, listing the pods takes its time first.
+        // The view is taken from the cache now; with in-place restarts, listing the pods takes time first.
         let event = Event::JobSetComputed(jobset);
         ctx.after(listing, Waited::Listing, About::JobSet(jobset), event);
     }
@@ -154,7 +154,7 @@ impl JobSetManager {
             service_exists: has_service(ctx, jobset, cached),
             in_place: cached.in_place.then(|| stored.in_place_view()),
             ties: ctx.scenario.ties,
-            // NAM-1.
+            // Job name `<jobset>-<replicatedJob>-<index>` (NAM-1).
             job_name: &|rj, index| format!("{name}-{}-{index}", rjs[rj as usize].name),
         };
         let pass = &mut self.pass;

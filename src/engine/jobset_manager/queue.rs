@@ -1,6 +1,6 @@
-//! The work queue of passes (REC-1, REC-2): one key per JobSet, one worker for all, back-off after errors.
+//! The work queue of passes (REC-1, REC-2): one key per JobSet, one worker, back-off after errors.
 //!
-//! Must never decide anything: that is the pass.
+//! Must never make decisions; these are made by the pass.
 
 use super::JobSetManager;
 use crate::ctx::Ctx;
@@ -8,18 +8,18 @@ use crate::event::Event;
 use crate::record::{About, Resource, Waited};
 use sim_base::*;
 
-/// REC-13: 5 ms · 2^n, at most 1000 s.
+/// Error back-off: 5 ms · 2^n, at most 1000 s (REC-13).
 const ERROR_BACKOFF: Duration = Duration::from_millis(5);
 const ERROR_BACKOFF_MAX: Duration = Duration::from_secs(1000);
 
-/// `errors`: those in a row before this one.
+/// `errors` is the number of consecutive errors before this one.
 pub(super) fn error_delay(errors: u32) -> Duration {
     let delay = ERROR_BACKOFF.saturating_mul(1 << errors.min(20));
     delay.min(ERROR_BACKOFF_MAX)
 }
 
 impl JobSetManager {
-    /// REC-2: events during a pass collapse into one following pass.
+    /// REC-2: all events during a pass lead to a single following pass.
     pub(super) fn enqueue(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let row = self.row(jobset);
         if !row.cached.managed {
@@ -44,21 +44,21 @@ impl JobSetManager {
     fn enqueue_after(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, delay: Duration, why: Waited) {
         let (mut mark, at) = (ctx.mark(), ctx.now + delay);
         if self.row(jobset).timer.set(at, mark, why) {
-            // The ticket of the wait is made when it is over: it belongs to the newest reason for it.
+            // The ticket of the wait is created at its end, because it belongs to the latest trigger.
             mark.at = at;
             ctx.push(mark, Event::JobSetDue(jobset));
         }
     }
 
-    /// Whether a timer rings for a pass that came earlier, or for a JobSet that is somebody else's or gone: the key is
-    /// dropped if the worker can take it at once.
+    /// Returns true if a timer is stale: its pass ran earlier, or the JobSet was removed or is managed by another
+    /// controller, and the worker is free to drop the key at once.
     pub fn is_void(&self, at: Time, jobset: JobSetId) -> bool {
         let row = &self.rows[jobset.ix()];
         let dropped = || !row.cached.exists && self.pass.jobset.is_none() && self.queue.is_empty();
         !row.timer.is_due(at) || !row.cached.managed || dropped()
     }
 
-    /// It has rung.
+    /// Removes the fired timer.
     pub fn forget(&mut self, at: Time, jobset: JobSetId) {
         self.row(jobset).timer.ring(at);
     }
@@ -87,7 +87,7 @@ impl JobSetManager {
         ctx.back_to(before);
     }
 
-    /// REC-13, REC-15: the key comes back after an error, or when its TTL is over.
+    /// REC-13, REC-15: requeues the key after an error, or for the end of its TTL.
     pub(super) fn end_pass(&mut self, ctx: &mut Ctx<'_>, failed: bool) {
         let jobset = self.pass.jobset.take();
         let jobset = jobset.expect("only a pass that has begun ends");
@@ -105,7 +105,7 @@ impl JobSetManager {
         }
         if self.pass.dirty {
             self.line_up(jobset);
-            // Alone in the queue, it waited for nobody but itself: what it does now hangs on what came meanwhile.
+            // Alone in the queue, it waited for no other key: its cause is what arrived meanwhile.
             if self.queue.front() == Some(&jobset) {
                 let mark = self.row(jobset).mark;
                 let waited = Waited::Queue(Resource::JobSetReconciler);

@@ -1,6 +1,5 @@
-//! The manager's pod reconciler at work on one Job: if a follower's node selector does not lead into the leader's
+//! The manager's pod reconciler, processing one Job: if a follower's node selector does not match the leader's
 //! domain, all followers of the Job are deleted (EXC-13 to EXC-16).
-//!
 //! Source: `pkg/controllers/pod_controller.go`. Must never delete a leader.
 
 use super::JobSetManager;
@@ -15,26 +14,26 @@ use crate::store::{Store, flag};
 use sim_api::spec::PlacementRepair;
 use sim_base::*;
 
-/// The Job at hand.
+/// The Job being processed.
 #[derive(Clone, Default)]
 pub(super) struct Repair {
     pub leader: Option<PodObject>,
-    /// The leader has changed since.
+    /// The leader has changed since the start.
     pub dirty: bool,
     followers: Vec<Follower>,
     next: usize,
     in_flight: usize,
-    /// A request was answered with an error.
+    /// A request failed.
     lost: bool,
 }
 
-/// As the cache showed it.
+/// A follower as the cache shows it.
 #[derive(Copy, Clone)]
 struct Follower {
     pod: PodId,
     incarnation: u32,
     version: u32,
-    /// It has the condition already.
+    /// It already has the condition.
     disrupted: bool,
 }
 
@@ -48,7 +47,7 @@ impl Repair {
 enum Finding {
     Right,
     Violation,
-    /// The leader has no owner, its Node's domain is not known (EXC-13, EXC-14).
+    /// The leader has no owner, or its Node's domain is unknown (EXC-13, EXC-14).
     Unknown,
 }
 
@@ -57,7 +56,7 @@ fn followers(store: &Store, leader: PodId) -> impl Iterator<Item = PodId> + '_ {
     job.pods.iter().filter(|pod| !store.is_leader(*pod))
 }
 
-/// The value of the key in the pod's node selector: the webhook's, or the template's own.
+/// The value of the key in the pod's node selector, whether set by the webhook or by the template.
 fn selected<'a>(store: &'a Store, pod: PodId, key: &str) -> Option<&'a str> {
     let template = store.template(pod);
     let domain = store.pods.domain[pod.ix()];
@@ -78,7 +77,7 @@ fn judge(store: &Store, leader: PodId) -> Finding {
     let node = store.pods.node[leader.ix()];
     let domain = match store.nodes.exists(node) {
         true => store.nodes.cluster.label(node, key),
-        // Upstream goes on with an empty one.
+        // Upstream continues with an empty one.
         false => Some(Default::default()),
     };
     let Some(domain) = domain else {
@@ -101,7 +100,7 @@ impl JobSetManager {
         }
     }
 
-    /// EXC-15: every follower, those at the right place too.
+    /// EXC-15: processes every follower, including those in the correct domain.
     fn begin_repair(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
         let (store, repair) = (&**ctx.store, &mut self.leaders.repair);
         let p = &store.pods;
@@ -166,7 +165,7 @@ impl JobSetManager {
             FollowerCall::Delete => {
                 let (pod, incarnation) = (follower.pod, follower.incarnation);
                 let by = Deleter::JobSetManager;
-                // One that is gone by now is no error.
+                // A pod that was removed meanwhile is not an error.
                 apiserver::delete_pod(ctx, Call::JobSetPodDelete, pod, incarnation, by);
             }
         }
@@ -179,7 +178,8 @@ impl JobSetManager {
     }
 }
 
-/// DisruptionTarget=True, ExclusivePlacementViolation, "Pod violated JobSet exclusive placement policy".
+/// PATCH of the condition DisruptionTarget=True, ExclusivePlacementViolation, "Pod violated JobSet exclusive
+/// placement policy".
 fn write_condition(ctx: &mut Ctx<'_>, follower: &Follower) -> Answer {
     let (p, pod) = (&ctx.store.pods, follower.pod);
     if ctx.scenario.control_plane.placement_repair != PlacementRepair::Works {

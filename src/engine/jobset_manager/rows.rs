@@ -1,4 +1,4 @@
-//! What the manager keeps of one JobSet: its cache, its place in the work queue, its errors.
+//! The manager's data about one JobSet: its cache, work-queue state and error count.
 
 use super::cache::{CachedJobSet, CachedJobs};
 use crate::ctx::Mark;
@@ -10,20 +10,20 @@ pub struct Row {
     pub cached: CachedJobSet,
     pub jobs: CachedJobs,
     pub queued: bool,
-    /// The newest reason for the pass that is queued, or that follows the one at hand.
+    /// The latest trigger of the queued pass, or of the one that follows the current pass.
     pub mark: Mark,
     pub timer: Timer,
-    /// A change of a pod is on its way to the cache; further ones arrive with it. The newest of them.
+    /// The latest of the pod changes that are being delivered to the cache together.
     pub pod_news: Option<Mark>,
-    /// Passes in a row that ended with an error: the rate limiter's exponent.
+    /// Number of consecutive passes with an error: the exponent of the rate limiter.
     pub errors: u32,
-    /// Passes so far: part of the names of their requests.
+    /// Number of passes so far, part of the names of their requests.
     pub passes: u32,
-    /// Changes of its Service so far: part of the names of their delays.
+    /// Number of changes of its Service so far, part of the names of their delays.
     pub services: u32,
 }
 
-/// When the key comes back to the queue by itself; only the earliest of several counts.
+/// A delayed requeue of the key; only the earliest time counts.
 #[derive(Copy, Clone, Debug)]
 pub struct Timer {
     due: Time,
@@ -42,7 +42,7 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// True if it has to ring at `at`, and not earlier anyway.
+    /// Returns true if a timer has to be set for `at`, because no earlier one is set.
     pub fn set(&mut self, at: Time, mark: Mark, waited: Waited) -> bool {
         (self.mark, self.waited) = (mark, waited);
         let earlier = at < self.due;
@@ -50,7 +50,7 @@ impl Timer {
         earlier
     }
 
-    /// Since when somebody has waited, and for what; `None`: it rings for a time that an earlier one replaced.
+    /// Returns the start and kind of the wait; `None` if an earlier timer replaced this one.
     pub fn ring(&mut self, now: Time) -> Option<(Mark, Waited)> {
         if !self.is_due(now) {
             return None;
@@ -59,11 +59,11 @@ impl Timer {
         Some((self.mark, self.waited))
     }
 
-    /// Whether the key comes back then.
+    /// Returns true if the key is requeued at that time.
     pub fn is_due(&self, at: Time) -> bool {
         self.due == at
     }
 }
 
-/// A pod object: its row, and the how manieth in it.
+/// A pod object: its row and its incarnation.
 pub(super) type PodObject = (PodId, u32);

@@ -1,4 +1,4 @@
-//! The requests of a step: which of them, in which order, how many at once.
+//! The requests of a step: their kind, order and parallelism.
 
 use super::JobSetManager;
 use super::pass::{Pass, Step};
@@ -12,7 +12,7 @@ use sim_base::*;
 pub(super) const MAX_PARALLELISM: usize = 50;
 
 impl Step {
-    /// The kind of its requests, what their answers are told as, and how many may be under way.
+    /// Kind of the step's requests, kind of their responses, and maximum number in flight.
     fn requests(self) -> (Call, JobSetCall, usize) {
         match self {
             Step::Deleting => (Call::JobSetJobDelete, JobSetCall::Delete, MAX_PARALLELISM),
@@ -30,7 +30,7 @@ impl Step {
 }
 
 impl Pass {
-    /// Items of the step that may be sent by now, those that are sent included.
+    /// Number of items of the step that may be sent by now, including those already sent.
     pub fn open(&mut self) -> usize {
         match self.step {
             Step::Deleting => self.plan.delete.len(),
@@ -44,7 +44,7 @@ impl Pass {
         }
     }
 
-    /// CRE-4: replicatedJobs one after another; a failed one ends the pass, so later ones are not begun.
+    /// CRE-4: replicatedJobs are created one after another; after a failure, later ones are not started.
     fn open_creates(&mut self) -> usize {
         let creates = &self.plan.create;
         let over = self.next == self.create_until && self.in_flight == 0;
@@ -58,7 +58,7 @@ impl Pass {
 }
 
 impl JobSetManager {
-    /// Keeps as many requests under way as the step allows.
+    /// Sends requests up to the parallelism of the step.
     pub(super) fn send_more(&mut self, ctx: &mut Ctx<'_>) {
         let Some(jobset) = self.pass.jobset else {
             unreachable!("only a pass sends requests")
@@ -83,7 +83,7 @@ impl JobSetManager {
         }
     }
 
-    /// The second half of a resume, once the startTime is cleared.
+    /// Sends the second request of a resume, after the startTime was cleared.
     pub(super) fn send_resume(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, job: JobId) {
         let (call, what, _) = Step::Resuming.requests();
         let req = self.named(ctx, (jobset, job), call);
@@ -95,7 +95,7 @@ impl JobSetManager {
         ctx.request(req, answered);
     }
 
-    /// The Job that the next request is about, if it is about one.
+    /// The Job of the next request, if it is about a Job.
     fn next_job(&self, ctx: &mut Ctx<'_>, jobset: JobSetId) -> JobId {
         let (pass, plan) = (&self.pass, &self.pass.plan);
         match pass.step {
@@ -111,7 +111,8 @@ impl JobSetManager {
         }
     }
 
-    /// A pass sends one request of a kind about a Job, and one about its JobSet; claims are told apart by their number.
+    /// Names a request: within a pass there is one of a kind per Job and one per JobSet; claims are distinguished by
+    /// their number.
     fn named(&self, ctx: &Ctx<'_>, (jobset, job): (JobSetId, JobId), call: Call) -> Req {
         let pass = &self.pass;
         let about = match job.is_some() {

@@ -1,6 +1,6 @@
-//! Hands the manager's decisions to a sink that asks for them.
+//! Passes the manager's decisions to a sink that requests them.
 //!
-//! Must never change anything: with and without it a run gives the same records.
+//! Must never change anything: records are the same with and without it.
 
 use super::JobSetManager;
 use crate::ctx::Ctx;
@@ -8,7 +8,7 @@ use sim_base::*;
 use sim_policy::decision::{Decided, PassLost};
 use sim_policy::{JobSetView, Plan, trace};
 
-/// A pass, as soon as it is planned; `None`: nothing to tell or nobody asks.
+/// The decision of a planned pass; `None` if there is nothing to report or the sink does not request it.
 pub(super) fn traced(
     ctx: &Ctx<'_>,
     jobset: JobSetId,
@@ -28,7 +28,7 @@ fn full_name(ctx: &Ctx<'_>, jobset: JobSetId) -> String {
 }
 
 impl JobSetManager {
-    /// A pass that ends without what it had planned for its end.
+    /// A pass that ends without its planned final steps.
     pub(super) fn trace_pass_lost(
         &self,
         ctx: &mut Ctx<'_>,

@@ -1,6 +1,6 @@
-//! Watch events on their way to the manager's cache, and what they bring about when they arrive (REC-1).
+//! Delivery of watch events to the manager's cache, and the reconciles that they trigger (REC-1).
 //!
-//! Must never look into a change: what arrives is the object as it is stored by then.
+//! Must never inspect a change: the delivered object is the one stored at the time of delivery.
 
 use super::JobSetManager;
 use super::children::owns_service;
@@ -11,7 +11,7 @@ use crate::record::{About, Waited};
 use crate::store::{JobChange, JobSetChange, PodChange, What};
 use sim_base::*;
 
-/// Tells changes of a JobSet's Service from versions of the JobSet.
+/// Distinguishes changes of a JobSet's Service from versions of the JobSet.
 const SERVICE: u32 = 1 << 31;
 
 impl JobSetManager {
@@ -35,7 +35,7 @@ impl JobSetManager {
             self.own.swap_remove(at);
             return;
         }
-        // Told next to the status that they are part of.
+        // Delivered with the status that contains it.
         if matches!(what, What::JobSet(_, JobSetChange::Attempts)) {
             return;
         }
@@ -45,7 +45,7 @@ impl JobSetManager {
         }
     }
 
-    /// What a change is about, its name among those about the same object, and what arrives.
+    /// Returns the object of a change, its version among the changes of that object, and the event that delivers it.
     fn news(&mut self, ctx: &Ctx<'_>, what: What) -> Option<(About, u32, Event)> {
         match what {
             What::JobSet(jobset, _) => {
@@ -69,7 +69,7 @@ impl JobSetManager {
         }
     }
 
-    /// A request of the manager's own. What it writes comes back sooner than what others write.
+    /// Executes a write of the manager itself, whose watch event arrives earlier than those of other writes.
     pub(super) fn write<T>(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -87,8 +87,8 @@ impl JobSetManager {
         answer
     }
 
-    /// How much later than the answer to its own write the manager's cache shows it: the watch event and the answer set
-    /// out together and travel alike, so half of the time the event is there first.
+    /// Delivers the manager's own write to its cache: the watch event and the response leave together and take
+    /// equally long, so half of the time the event arrives first.
     fn written(&mut self, ctx: &mut Ctx<'_>, what: What) {
         let Some((about, version, event)) = self.news(ctx, what) else {
             return;
@@ -123,7 +123,7 @@ impl JobSetManager {
         self.enqueue(ctx, jobset);
     }
 
-    /// A pod of the JobSet changed; only in-place JobSets are told (REC-1).
+    /// Handles a pod change; only in-place JobSets watch pods (REC-1).
     fn pod_news(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let jobset = ctx.store.jobset_of(pod);
         let row = self.rows.get_mut(jobset.ix());
@@ -135,7 +135,7 @@ impl JobSetManager {
             return;
         }
         let version = ctx.store.pods.resource_version[pod.ix()];
-        // The ticket of the wait is made when it is over: it belongs to the newest change that arrives with it.
+        // The ticket of the wait is created at its end, because it belongs to the latest change delivered with it.
         mark.at = ctx.now + ctx.watch_lag(Watcher::Manager, About::Pod(pod), version);
         ctx.push(mark, Event::JobSetPodNews(jobset));
     }
@@ -148,8 +148,8 @@ impl JobSetManager {
     }
 }
 
-/// Whether the answer to the manager's own request races with its watch event; other changes that a request brings
-/// about are news like those of anybody.
+/// Returns true if the response to the manager's request races with the watch event of this change; other changes
+/// caused by the request are delivered like those of any client.
 fn comes_back(what: What) -> bool {
     matches!(
         what,

@@ -24,7 +24,7 @@ impl Kubelets {
         row.agent_writes += 1;
         let mut last = ctx.mark();
         if real(ctx).is_some() {
-            // LIST and WATCH go ahead of the PATCH through the same share of the API server.
+            // LIST and WATCH precede the PATCH and use the same share of the API server.
             for k in 0..2 {
                 let list = Req::new(Call::AgentList, about, 2 * nth + k);
                 let answered = ctx.ask(ctx.mark(), list);
@@ -82,8 +82,8 @@ impl Kubelets {
         self.process_ends(ctx, pod, code);
     }
 
-    /// AG-5: a sidecar's startup probe must notice before the kubelet starts the worker; a main-container agent
-    /// starts it itself.
+    /// AG-5: with a sidecar agent, the startup probe must succeed before the kubelet starts the worker; an agent in
+    /// the main container starts the worker itself.
     fn lift_barrier(&mut self, ctx: &mut Ctx<'_>, pod: PodId, attempt: u32) {
         self.set(pod, LIFTED);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
@@ -107,7 +107,7 @@ impl Kubelets {
         self.arm_exit(ctx, pod);
     }
 
-    /// A JobSet update goes out to every agent that watches it.
+    /// Delivers a JobSet update to every agent that watches it.
     pub(super) fn fan_out(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let store = &**ctx.store;
         let version = store.jobsets[jobset.ix()].resource_version;
@@ -128,7 +128,7 @@ impl Kubelets {
     }
 }
 
-/// Where a chain goes on that waits for both.
+/// Returns the later of two marks, for a chain that waits for both.
 fn later(a: Mark, b: Mark) -> Mark {
     if b.at >= a.at { b } else { a }
 }
@@ -145,7 +145,7 @@ fn told(ctx: &Ctx<'_>, pod: PodId) -> (Option<u32>, Option<u32>) {
     })
 }
 
-/// The container that is the agent: as `PodSpec::agent_mode` recognises it, else the first that could be.
+/// The agent's container: the one recognised by `PodSpec::agent_mode`, otherwise the first possible one.
 pub fn container(spec: &PodSpec, mode: AgentMode) -> Option<&Container> {
     let known =
         |c: &&Container| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
@@ -171,7 +171,7 @@ pub fn container(spec: &PodSpec, mode: AgentMode) -> Option<&Container> {
     }
 }
 
-/// AG-3: what the agent exits with when it has to begin anew.
+/// AG-3: exit code of an agent that has to restart.
 pub(super) fn exit_code(spec: &PodSpec, mode: AgentMode) -> i32 {
     let given = container(spec, mode).and_then(|c| c.env.get(EXIT_CODE));
     let given = given.and_then(|code| code.parse().ok());

@@ -1,7 +1,6 @@
-//! The end of a pod whose main containers have all ended for good, turn by turn of its pod worker (kubernetes.md 3.5).
-//!
-//! A worker begins a turn only when the runtime has been looked at since its last one (`podWorkerLoop`): each costs a
-//! relist. Must never deal with a deleted pod: that is `stop`.
+//! The end of a pod whose main containers have all ended permanently, in syncs of its pod worker (kubernetes.md 3.5).
+//! A worker starts a sync only after a runtime relist since its previous one (`podWorkerLoop`), so each sync costs a
+//! relist. Must never process a deleted pod; this is the task of `stop`.
 
 use super::{ALL_ENDED, ENDING, Kubelets, SIDECARS, real};
 use crate::ctx::Ctx;
@@ -12,8 +11,8 @@ use sim_base::random::Purpose;
 use sim_base::*;
 
 impl Kubelets {
-    /// The kubelet has noticed that no main container runs again. Sidecars do not keep a pod alive: they are stopped,
-    /// and the phase is terminal when they have ended, too.
+    /// Called when the kubelet has noticed that no main container will run again. Sidecars do not keep a pod alive:
+    /// they are stopped, and the phase becomes terminal after they have ended.
     pub(super) fn end_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let sidecars = match self.has(pod, ALL_ENDED) {
             true => Duration::ZERO,
@@ -49,14 +48,15 @@ impl Kubelets {
         ctx.push(mark, Event::ExitNoticed { pod, epoch });
     }
 
-    /// The worker's last turn: the phase is terminal.
+    /// The last sync of the worker: the phase becomes terminal.
     pub(super) fn pod_has_ended(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         self.clear(pod, ENDING | SIDECARS);
         self.set(pod, ALL_ENDED);
         self.write_status(ctx, pod, StatusWrite::Finished);
     }
 
-    /// From the end of the last container, or from the relist that noticed it, to the turn that tells the phase.
+    /// Time from the end of the last container, or from the relist that noticed it, to the sync that writes the
+    /// phase.
     fn turns(
         &self,
         ctx: &mut Ctx<'_>,
@@ -65,23 +65,24 @@ impl Kubelets {
         stopped_sidecars: bool,
     ) -> Duration {
         if !stopped_sidecars {
-            // SyncTerminatingPod stops the sandbox, which the status shows (PodReadyToStartContainers): the phase goes
-            // with it.
+            // SyncTerminatingPod stops the sandbox, which changes the status (PodReadyToStartContainers): the phase
+            // is written with it.
             return k.pleg_period;
         }
-        // Relists drift by what they take themselves: where the next one is after a minute nobody knows.
+        // The intervals between relists drift by their own duration, so after a minute the phase of the next one is
+        // random.
         let (about, nth) = (About::Pod(pod), self.nth(pod, 1));
         let to_relist = ctx.draw_phase(Purpose::PlegPhase, about, nth, k.pleg_period);
         to_relist + after_sidecars(k, ctx.scenario.control_plane.kubernetes)
     }
 }
 
-/// From the first relist after the end of the sidecars to the phase. Their sandbox has gone with them: nothing that the
-/// status shows changes any more, until SyncTerminatedPod has seen the volumes unmounted and forces a status.
+/// Time from the first relist after the end of the sidecars to the phase. The sandbox was removed with them, so the
+/// visible status does not change until SyncTerminatedPod has seen the volumes unmounted and forces a status write.
 pub(super) fn after_sidecars(k: &RealKubelet, version: Version) -> Duration {
     let terminating_and_terminated = k.pleg_period + k.unmount_poll;
     match version.relists_on_demand() {
-        // SyncPod stopped the sidecars, and has had the pod looked at when they ended.
+        // SyncPod stopped the sidecars and triggered an inspection of the pod when they ended.
         true => terminating_and_terminated,
         false => k.pleg_period + terminating_and_terminated,
     }

@@ -1,7 +1,6 @@
-//! Containers that end by themselves: what is noticed when, and whether the pod ends or its containers run again
+//! Containers that exit on their own: when the exit is noticed, and whether the pod ends or the containers restart
 //! (kubernetes.md 3.1, 3.4, 3.6).
-//!
-//! Must never stop the containers of a deleted pod: that is `stop`.
+//! Must never stop the containers of a deleted pod; this is the task of `stop`.
 
 use super::{AGENT_EXIT, ENDING, EXITED, Kubelets, LIFTED, UP, real};
 use crate::apiserver;
@@ -13,17 +12,17 @@ use sim_api::spec::*;
 use sim_base::random::Purpose;
 use sim_base::*;
 
-/// What a kubelet does about an exit.
+/// The kubelet's action after an exit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum AfterExit {
     PodEnds,
-    /// This many of the pod's containers run again.
+    /// This many of the pod's containers are restarted.
     Restart(u32),
     RestartAll,
 }
 
 impl Kubelets {
-    /// A container's process ends with the code its rule says.
+    /// A container's process exits with the code of its rule.
     pub(super) fn container_exit(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
         if !self.lives(ctx.store, pod, epoch) || !self.has(pod, UP) {
             return;
@@ -44,7 +43,7 @@ impl Kubelets {
             only.map_or(0, |at| (at + 1).min(LAST_CONTAINER.into()) as u8);
     }
 
-    /// The containers' processes end with this code; `false`: none was running.
+    /// The containers' processes exit with this code; returns false if none was running.
     pub fn process_ends(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exit_code: i32) -> bool {
         if !self.is_up(pod) {
             return false;
@@ -70,7 +69,7 @@ impl Kubelets {
         true
     }
 
-    /// What the JobSet trains is done: its processes end well.
+    /// The training job of the JobSet has completed its work: its processes exit with code 0.
     pub(super) fn work_done(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let store = &**ctx.store;
         let pods = store.jobs_of(jobset);
@@ -81,7 +80,7 @@ impl Kubelets {
         }
     }
 
-    /// The first exit in a JobSet that was ready begins the restart.
+    /// Marks the start of the restart: the first exit in a JobSet that was ready.
     fn mark_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if !self.restarted && was_ready(ctx.store, ctx.store.jobset_of(pod)) {
             self.restarted = true;
@@ -89,7 +88,7 @@ impl Kubelets {
         }
     }
 
-    /// PLEG relists every period from a phase of its own: a spontaneous exit waits U(0, period) (kubernetes.md 3.1).
+    /// Time to the next PLEG relist, uniform in (0, period): each kubelet has its own phase (kubernetes.md 3.1).
     fn until_relist(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         match real(ctx) {
             None => Duration::ZERO,
@@ -100,7 +99,7 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet has noticed the exit; or, later, the worker of a pod that ends has its last turn.
+    /// The kubelet notices the exit; later also called for the last sync of an ending pod's worker.
     pub(super) fn exit_noticed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
         if !self.lives(ctx.store, pod, epoch) {
             return;
@@ -119,8 +118,8 @@ impl Kubelets {
         match after {
             AfterExit::PodEnds => self.end_pod(ctx, pod),
             AfterExit::Restart(containers) => match ctx.scenario.timing.kubelet {
-                // The recordings' player reports a container only once it runs again: the pod stays ready meanwhile.
-                // An agent that is the container itself begins at its barrier (AG-2), whoever plays the kubelet.
+                // A replayed recording reports a container only once it runs again: the pod stays ready meanwhile. An
+                // agent in the main container starts at its barrier (AG-2) with either kind of kubelet.
                 Kubelet::Scripted { restart, .. }
                     if ctx.store.template(pod).agent == AgentMode::Absent
                         || ctx.store.pod_spec(pod).agent_mode() != AgentMode::MainContainer =>
@@ -148,7 +147,7 @@ impl Kubelets {
     }
 }
 
-/// Each container's own rules first, whatever its exit code, then its policy, then the pod's (KEP-5307, KEP-5532).
+/// Applies each container's restart rules by exit code, then its restart policy, then the pod's (KEP-5307, KEP-5532).
 fn after_exit(spec: &PodSpec, code_of: impl Fn(usize) -> i32) -> AfterExit {
     let mut again = 0;
     for (at, container) in spec.containers.iter().enumerate() {
@@ -173,8 +172,8 @@ fn runs_again(spec: &PodSpec, container: &Container, exit_code: i32) -> bool {
     }
 }
 
-/// The agent's own exit (AG-3): its restart rules, else its policy or the pod's. A sidecar's policy is Always: without
-/// a rule only the agent is started again.
+/// Action after the agent's own exit (AG-3): its restart rules, otherwise its policy or the pod's. The policy of a
+/// sidecar is Always: without a rule, only the agent is restarted.
 pub(super) fn after_agent_exit(spec: &PodSpec, mode: AgentMode, exit_code: i32) -> AfterExit {
     let Some(agent) = super::agents::container(spec, mode) else {
         return AfterExit::Restart(1);
@@ -187,7 +186,7 @@ pub(super) fn after_agent_exit(spec: &PodSpec, mode: AgentMode, exit_code: i32) 
     }
 }
 
-/// Every Job of the JobSet exists, and is complete or has its pods ready.
+/// Returns true if every Job of the JobSet exists and is complete or has all pods ready.
 fn was_ready(store: &Store, jobset: JobSetId) -> bool {
     let Some(row) = store.jobsets.get(jobset.ix()) else {
         return false;

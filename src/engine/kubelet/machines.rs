@@ -1,6 +1,6 @@
-//! Machines that die, fall silent, come back or are replaced, and what their kubelets then find.
+//! Machines that fail, become silent, return or are replaced, and the state that their kubelets then find.
 //!
-//! The script acts here directly; everybody else learns of it from the Lease and the status of pods.
+//! The script acts directly on machines; other components observe only the Lease and the status of pods.
 
 use super::{
     AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, Machine, SIDECARS, STOPPING, UP,
@@ -14,14 +14,14 @@ use sim_api::spec::{AgentMode, RestartPolicy};
 use sim_base::random::Purpose;
 use sim_base::*;
 
-/// Exit code of containers that a kubelet finds dead when its machine is up again (recordings/nodes). Nobody else ever
-/// tells it.
+/// Exit code of containers that a kubelet finds dead after the machine restarted (recordings/nodes); no other
+/// component reports it.
 const LOST_EXIT_CODE: u8 = 255;
-/// Exit code of containers that a kubelet does not find at all (ContainerStatusUnknown).
+/// Exit code of containers that a kubelet does not find (ContainerStatusUnknown).
 const MISSING_EXIT_CODE: u8 = 137;
 
 impl Kubelets {
-    /// Heartbeats stop; in a crash the containers die with it, and nobody writes anything.
+    /// Heartbeats stop. In a crash the containers also stop. No status is written.
     pub fn lose_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId, crash: bool) {
         let was = self.machine(node);
         if was.crashed || (!was.contact && !crash) {
@@ -47,7 +47,7 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet is back: Ready=True, and everything it could not do meanwhile is done now.
+    /// The kubelet returns: it sets Ready=True and catches up on everything that happened meanwhile.
     pub fn return_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let was = self.machine(node);
         let silent = !was.contact || was.crashed;
@@ -64,9 +64,10 @@ impl Kubelets {
         }
     }
 
-    /// A new Node, with a machine and a kubelet of its own. It knows no container of the pods that were bound to an
-    /// earlier Node of that name: they have ended, as a real kubelet says of a container that it cannot find
-    /// (ContainerStatusUnknown, `kubelet_pods.go`). The recordings' player says so only of pods that are being deleted.
+    /// A new Node with a new machine and kubelet. It does not know the containers of pods bound to an earlier Node
+    /// with that name: they have ended, with the status that a real kubelet reports for missing containers
+    /// (ContainerStatusUnknown, `kubelet_pods.go`). A replayed recording reports this only for pods that are being
+    /// deleted.
     pub(super) fn new_machine(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         self.machine_lives(ctx, node);
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
@@ -82,7 +83,7 @@ impl Kubelets {
         }
     }
 
-    /// From now on the pods of a node wait for its kubelet.
+    /// The pods of a node start to wait for its kubelet.
     pub(super) fn pods_wait(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let since = ctx.mark();
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
@@ -104,7 +105,7 @@ impl Kubelets {
         &mut self.nodes[node.ix()]
     }
 
-    /// What ran is dead, and what was under way on the machine is not.
+    /// The running containers are dead, and operations in progress on the machine are lost.
     fn lose_containers(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8) {
         let row = &mut self.pods[pod.ix()];
         if row.has(UP) {
@@ -143,7 +144,7 @@ impl Kubelets {
         }
         let row = &mut self.pods[pod.ix()];
         if row.has(EXITED) {
-            // The kubelet finds them dead now.
+            // The kubelet detects now that they are dead.
             row.ended_at = row.ended_at.min(ctx.now);
         }
         let still_stopping = row.has(STOPPING | SIDECARS) && row.stops_at > ctx.now;
@@ -173,8 +174,8 @@ impl Kubelets {
         ctx.after(Duration::ZERO, Waited::Pleg, About::Pod(pod), noticed);
     }
 
-    /// A real kubelet repairs the Ready condition that the node controller took, and an agent lists the JobSet again;
-    /// the recordings' player does neither.
+    /// A real kubelet restores the Ready condition removed by the node controller, and an agent lists the JobSet
+    /// again; a replayed recording does neither.
     fn catch_up_running(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let agent = ctx.store.template(pod).agent != AgentMode::Absent;
         let (attempt, epoch) = (self.pods[pod.ix()].agent_attempt, self.pods[pod.ix()].epoch);
@@ -195,7 +196,7 @@ impl Kubelets {
     }
 }
 
-/// When a kubelet whose heartbeats have this phase last renewed its Lease.
+/// Time of the last Lease renewal of a kubelet whose heartbeats have this phase.
 pub(super) fn last_beat(now: Time, phase: Duration, period: Duration) -> Time {
     if now.0 < phase.0 || period == Duration::ZERO {
         return Time::ZERO;

@@ -1,8 +1,8 @@
-//! Kubelets: what happens on nodes, from a pod's binding to the end of its containers (kubernetes.md 3), with the
-//! in-place agents that run there.
+//! Kubelets: the operations on nodes, from the binding of a pod to the end of its containers (kubernetes.md 3),
+//! including the in-place restart agents.
 //!
-//! The store has what a kubelet has written; what runs on a machine is known here alone. Must never write about a pod
-//! whose node does not answer.
+//! The store contains what a kubelet has written; only this module knows the state of a machine. Must never write the
+//! status of a pod whose node does not respond.
 
 mod agents;
 pub use agents::container as agent_container;
@@ -31,63 +31,63 @@ use sim_base::*;
 pub struct Kubelets {
     pods: Vec<Life>,
     nodes: Vec<Machine>,
-    /// A restart has begun: requests are counted apart.
+    /// A restart has begun: requests are also counted separately.
     restarted: bool,
 }
 
-/// Yes-or-no facts of a pod's containers.
+/// Boolean facts of a pod's containers, as bit flags.
 mod up {
-    /// Containers run on the node.
+    /// The containers run on the node.
     pub const UP: u8 = 1 << 0;
-    /// Containers have ended and the API server does not know yet.
+    /// The containers have ended, but the API server has not been informed.
     pub const EXITED: u8 = 1 << 1;
     /// The kubelet is stopping the containers of a deleted pod.
     pub const STOPPING: u8 = 1 << 2;
-    /// The barrier is down for this process life of the agent.
+    /// The barrier is lifted for the current process of the agent.
     pub const LIFTED: u8 = 1 << 3;
-    /// The exit at hand is the in-place agent's own.
+    /// The current exit is that of the in-place restart agent.
     pub const AGENT_EXIT: u8 = 1 << 4;
-    /// The main containers have ended for good, and the kubelet is stopping the sidecars.
+    /// The main containers have ended permanently, and the kubelet is stopping the sidecars.
     pub const SIDECARS: u8 = 1 << 5;
-    /// No container of the pod is left, sidecars included.
+    /// No container of the pod is left, including sidecars.
     pub const ALL_ENDED: u8 = 1 << 6;
-    /// The pod's worker takes its turns towards the terminal phase.
+    /// The pod's worker is in its last syncs, before the terminal phase.
     pub const ENDING: u8 = 1 << 7;
 }
 use up::*;
 
-/// What a kubelet knows of a pod on its machine.
+/// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]
 struct Life {
     flags: u8,
     exit_code: u8,
-    /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them.
+    /// The container of `exit_code`, from 1, the others having exited with 0; 0 means all containers.
     exit_container: u8,
-    /// Entry of the crash back-off: doublings, and when the containers were last started again.
+    /// Crash back-off: number of doublings, and time of the containers' last start.
     crash_level: u8,
     restarted_at: Time,
-    /// nth life of containers in this row; grows with every object and every restart. Events carry it.
+    /// Number of the container lifetime in this row; increases with every object and every restart. Events carry it.
     epoch: u32,
-    /// nth life of this object's containers, from 0: random numbers are named after it.
+    /// Number of the container lifetime of this object, from 0, part of the names of random numbers.
     lives: u32,
-    /// Largest restartCount of a container, and the sum over containers, as the kubelet counts them.
+    /// Largest restartCount of a container and the total over containers, as the kubelet counts them.
     restarts: u32,
     restart_sum: u32,
-    /// Containers that have ended and will have been restarted when the pod is up again.
+    /// Containers that have ended and are counted as restarted when the pod runs again.
     to_restart: u32,
-    /// Attempt of the agent's present process; `NO_ATTEMPT` before its first write.
+    /// Attempt of the agent's current process; `NO_ATTEMPT` before its first write.
     agent_attempt: u32,
-    /// Requests so far, by kind: their latencies are named after these.
+    /// Numbers of requests so far, by kind, part of the names of their latencies.
     status_writes: u32,
     agent_writes: u32,
     deletes: u32,
-    /// When the main containers ended.
+    /// Time at which the main containers ended.
     ended_at: Time,
-    /// When the containers that are being stopped will have ended.
+    /// Time at which the containers being stopped will have ended.
     stops_at: Time,
-    /// When the newest status PATCH is answered; a later one is not answered earlier.
+    /// Time of the response to the latest status PATCH; later PATCHes are not answered earlier.
     status_until: Time,
-    /// Since when the pod waits for a node that does not answer.
+    /// Start of the pod's wait for an unresponsive node.
     waits: Option<Mark>,
 }
 
@@ -119,19 +119,19 @@ impl Life {
         self.flags & flags != 0
     }
 
-    /// Events of the containers' life so far are void.
+    /// Bumps the epoch so that pending events of the previous container lifetime are ignored.
     fn begin_anew(&mut self) {
         self.epoch += 1;
         self.lives += 1;
     }
 }
 
-/// The physical state of a machine, whatever the Node object says.
+/// The physical state of a machine, independent of the Node object.
 #[derive(Copy, Clone)]
 struct Machine {
-    /// The kubelet reaches the API server.
+    /// True if the kubelet reaches the API server.
     contact: bool,
-    /// Containers run on after a partition, die in a crash.
+    /// True after a crash, which stops the containers; during a partition they continue to run.
     crashed: bool,
 }
 
@@ -184,7 +184,7 @@ impl Kubelets {
         }
     }
 
-    /// The row belongs to another object now.
+    /// Resets the row for another object.
     fn new_pod(&mut self, pod: PodId) {
         if self.pods.len() <= pod.ix() {
             self.pods.resize(pod.ix() + 1, Life::new(0));
@@ -193,14 +193,14 @@ impl Kubelets {
         *row = Life::new(row.epoch + 1);
     }
 
-    /// Terminal phase, or the object is gone: nothing of it runs, as far as anybody asks.
+    /// The pod has a terminal phase or was removed: none of its containers is considered running.
     fn pod_ended(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
         row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING);
         row.begin_anew();
     }
 
-    /// Whether an event of these containers has come to nothing.
+    /// Returns true if an event about these containers is stale.
     pub fn is_void(&self, store: &Store, at: Time, event: Event) -> bool {
         let lives = |pod, epoch| self.lives(store, pod, epoch);
         match event {
@@ -216,9 +216,9 @@ impl Kubelets {
         }
     }
 
-    // --- what others may ask
+    // --- queries of other components
 
-    /// The kubelet runs and reaches the API server, which knows its Node.
+    /// Returns true if the kubelet runs and reaches the API server, and the API server has its Node.
     pub fn answers(&self, ctx: &Ctx<'_>, node: NodeId) -> bool {
         let m = self.machine(node);
         m.contact && !m.crashed && ctx.store.nodes.exists(node)
@@ -228,22 +228,22 @@ impl Kubelets {
         self.machine(node).crashed
     }
 
-    /// Containers of the pod run.
+    /// Returns true if containers of the pod run.
     pub fn is_up(&self, pod: PodId) -> bool {
         self.pods.get(pod.ix()).is_some_and(|row| row.has(UP))
     }
 
-    /// Its containers have ended, whether or not anybody says so.
+    /// Returns true if its containers have ended, whether or not this was reported.
     pub fn has_ended(&self, pod: PodId) -> bool {
         self.pods.get(pod.ix()).is_some_and(|row| row.has(EXITED))
     }
 
-    /// Since when the pod waits for a node that does not answer.
+    /// Start of the pod's wait for an unresponsive node.
     pub fn waits_since(&self, pod: PodId) -> Option<Mark> {
         self.pods.get(pod.ix()).and_then(|row| row.waits)
     }
 
-    // --- helpers of all files
+    // --- helpers
 
     fn machine(&self, node: NodeId) -> Machine {
         self.nodes.get(node.ix()).copied().unwrap_or_default()
@@ -261,7 +261,7 @@ impl Kubelets {
         self.pods[pod.ix()].flags &= !flags;
     }
 
-    /// Whether an event is about the life that the pod's containers have now.
+    /// Returns true if an event belongs to the current lifetime of the pod's containers.
     fn lives(&self, store: &Store, pod: PodId, epoch: u32) -> bool {
         self.pods[pod.ix()].epoch == epoch && store.pods.exists(pod)
     }
@@ -270,7 +270,7 @@ impl Kubelets {
         self.answers(ctx, ctx.store.pods.node[pod.ix()])
     }
 
-    /// Names the random numbers of this life of the pod's containers, `position` among several of a kind.
+    /// Names the random numbers of the current container lifetime; `position` distinguishes several of a kind.
     fn nth(&self, pod: PodId, position: usize) -> u32 {
         self.pods[pod.ix()].lives << POSITION_BITS | position.min(MOST_POSITIONS) as u32
     }
@@ -279,7 +279,7 @@ impl Kubelets {
 const POSITION_BITS: u32 = 6;
 const MOST_POSITIONS: usize = (1 << POSITION_BITS) - 1;
 
-/// The delays of real kubelets; `None`: the recordings' player.
+/// The delays of real kubelets; `None` while a recording is replayed.
 fn real<'a>(ctx: &Ctx<'a>) -> Option<&'a RealKubelet> {
     match &ctx.scenario.timing.kubelet {
         Kubelet::Real(k) => Some(k),

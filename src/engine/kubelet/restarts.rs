@@ -1,4 +1,4 @@
-//! Containers that run again in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
+//! Containers that restart in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
 
 use super::exits::AfterExit;
 use super::{AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, UP};
@@ -11,14 +11,15 @@ use sim_api::spec::{Kubelet, RealKubelet};
 use sim_base::random::Purpose;
 use sim_base::*;
 
-/// A container that ran longer than this is not crash looping (kubernetes.md 3.4).
+/// A container that ran longer than this resets its crash back-off (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
-/// How long a pod worker sleeps at most, `syncFrequency` (kubernetes.md 3.1).
+/// Maximum sleep of a pod worker, `syncFrequency` (kubernetes.md 3.1).
 const WORKER_RESYNC: Duration = Duration::from_secs(60);
 
 impl Kubelets {
-    /// Containers of a pod start again in place, all of them or so many: readiness is lost. RestartAllContainers
-    /// removes what ended, which counts at once; else a restartCount grows when its container has started again.
+    /// Restarts all containers of a pod in place, or this number of them; the pod becomes not ready.
+    /// RestartAllContainers removes the ended containers and counts immediately; otherwise restartCount increases
+    /// when its container has started again.
     pub(super) fn restart_containers(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -40,7 +41,7 @@ impl Kubelets {
         ctx.after(delay, Waited::ContainerRestart, About::Pod(pod), back);
     }
 
-    /// A new life of the pod's processes begins.
+    /// Starts a new lifetime of the pod's processes.
     fn end_life(&mut self, ctx: &mut Ctx<'_>, pod: PodId, containers: Option<u32>) {
         let spec = ctx.store.pod_spec(pod);
         let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
@@ -63,7 +64,7 @@ impl Kubelets {
         }
     }
 
-    /// restartCount of the containers that were to run again.
+    /// Increases restartCount of the containers that were to be restarted.
     pub(super) fn count_restart(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
         let more = std::mem::take(&mut row.to_restart);
@@ -71,8 +72,8 @@ impl Kubelets {
         row.restart_sum += more;
     }
 
-    /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since
-    /// it was last started again begins anew.
+    /// kubernetes.md 3.4: the back-off entry is created at the second start; a container that ran for more than ten
+    /// minutes since its last start begins again at the initial delay.
     fn next_back_off(&mut self, pod: PodId) -> Duration {
         let row = &mut self.pods[pod.ix()];
         let ran = row.ended_at.since(row.restarted_at);
@@ -84,8 +85,8 @@ impl Kubelets {
         back_off
     }
 
-    /// What is left of the back-off, which counts from the end of the container. Whoever finds it unfinished comes back
-    /// after what is left of it, a minute at most, and up to half as long again (kubernetes.md 3.1).
+    /// Remaining back-off, counted from the end of the container. A pod worker that finds it unfinished returns after
+    /// the remaining time, at most one minute, extended by up to half of it (kubernetes.md 3.1).
     fn crash_wait(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let over = self.pods[pod.ix()].ended_at.min(ctx.now) + self.next_back_off(pod);
         let mut looks = ctx.now;
@@ -102,7 +103,7 @@ impl Kubelets {
         looks.since(ctx.now)
     }
 
-    /// A plain restart waits out the crash back-off.
+    /// Delay of an ordinary restart, including the crash back-off.
     fn restart_delay(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let scenario = ctx.scenario;
         let k = match &scenario.timing.kubelet {
@@ -116,8 +117,8 @@ impl Kubelets {
         status + back_off + start + self.agent_boot(ctx, pod, k)
     }
 
-    /// RestartAllContainers stops the containers one after another, removes and starts them. It leaves nothing in the
-    /// runtime for the back-off to look at (kubernetes.md 3.6).
+    /// Delay of RestartAllContainers, which stops, removes and starts the containers one after another. The runtime
+    /// keeps no state for the back-off (kubernetes.md 3.6).
     fn restart_all_delay(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let scenario = ctx.scenario;
         let k = match &scenario.timing.kubelet {
@@ -154,7 +155,7 @@ impl Kubelets {
         }
     }
 
-    /// The player's report of containers that run again, all in one.
+    /// Restarts all containers together, as in a replayed recording.
     fn scripted_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if let AfterExit::Restart(containers) = self.after_exit(ctx.store, pod) {
             self.end_life(ctx, pod, Some(containers));
@@ -169,7 +170,7 @@ impl Kubelets {
     }
 }
 
-/// Delay before a restart after so many others: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
+/// Delay before a restart, by the number of earlier ones: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
 pub(super) fn crash_back_off(level: u8) -> Duration {
     if level == 0 {
         return Duration::ZERO;

@@ -1,4 +1,4 @@
-//! Which rule of the scenario says what a container run does.
+//! Selection of the scenario's rule for a container run.
 
 use super::Kubelets;
 use crate::ctx::Ctx;
@@ -7,8 +7,8 @@ use sim_api::spec::ContainerRule;
 use sim_base::*;
 
 impl Kubelets {
-    /// The first container rule that matches this pod's present run. A pod that no JobSet made matches only rules that
-    /// name none.
+    /// The first container rule that matches this pod's current run. A pod without a JobSet matches only rules that
+    /// name no JobSet.
     pub(super) fn rule_for<'a>(&self, ctx: &Ctx<'a>, pod: PodId) -> Option<&'a ContainerRule> {
         let rules = &ctx.scenario.containers;
         if rules.is_empty() {

@@ -1,4 +1,4 @@
-//! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario has in store for them.
+//! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario schedules for them.
 
 use super::{Kubelets, LIFTED, UP, real};
 use crate::apiserver;
@@ -10,7 +10,7 @@ use sim_base::random::Purpose;
 use sim_base::*;
 
 impl Kubelets {
-    /// The kubelet learns of a pod bound to it.
+    /// The kubelet receives a pod bound to its node.
     pub(super) fn start_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if !ctx.store.pods.exists(pod) {
             return;
@@ -28,7 +28,7 @@ impl Kubelets {
         ctx.after(delay, Waited::ContainerStart, About::Pod(pod), up);
     }
 
-    /// Binding seen → containers run: volumes, sandbox, every container in turn.
+    /// Delay from the observed binding to running containers: volumes, sandbox, all containers one after another.
     fn start_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let scenario = ctx.scenario;
         let k = match &scenario.timing.kubelet {
@@ -41,7 +41,7 @@ impl Kubelets {
         volumes + sandbox + self.start_in_turn(ctx, pod, k)
     }
 
-    /// Every container in turn.
+    /// Delay of starting all containers one after another.
     pub(super) fn start_in_turn(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
         let (about, mut delay) = (About::Pod(pod), Duration::ZERO);
         for position in 0..ctx.store.template(pod).starts.len() {
@@ -84,19 +84,19 @@ impl Kubelets {
         self.write_status(ctx, pod, StatusWrite::Ready);
         self.arm_exit(ctx, pod);
         if agent != AgentMode::Absent {
-            // Nobody waits for what it opens.
+            // No process waits for the barrier.
             self.set(pod, LIFTED);
             self.agent_starts(ctx, pod);
         }
     }
 
-    /// A scripted crash of a pod that waits at its barrier.
+    /// Schedules the scripted crash of a pod that waits at its barrier.
     fn arm_barrier_crash(&self, ctx: &mut Ctx<'_>, pod: PodId) {
         let wait = self.rule_for(ctx, pod).and_then(|r| r.at_barrier_for);
         self.arm(ctx, pod, wait);
     }
 
-    /// The scripted exit of the container run that begins now, if a rule names one.
+    /// Schedules the exit of the container run that begins now, if a rule matches.
     pub(super) fn arm_exit(&self, ctx: &mut Ctx<'_>, pod: PodId) {
         let run_for = self.rule_for(ctx, pod).and_then(|r| r.run_for);
         self.arm(ctx, pod, run_for);
@@ -109,7 +109,8 @@ impl Kubelets {
         ctx.after(after, Waited::Running, About::Pod(pod), exit);
     }
 
-    /// A sidecar's startup probe has noticed that the barrier is open: its probe's phase, then the worker containers.
+    /// A sidecar's startup probe detects that the barrier is lifted: the remaining probe period, then the start of
+    /// the worker containers.
     pub(super) fn worker_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let template = ctx.store.template(pod);
         let (agent, spec) = (template.agent, template.pod.clone());

@@ -1,4 +1,4 @@
-//! What a kubelet writes into the status of its pods, and when.
+//! Status updates that a kubelet writes for its pods, and their times.
 
 use super::{Kubelets, UP, real};
 use crate::apiserver;
@@ -12,7 +12,7 @@ use sim_base::random::Purpose;
 use sim_base::*;
 
 impl Kubelets {
-    /// Sends a status PATCH; it is stored when answered.
+    /// Sends a status PATCH, which is stored at the time of the response.
     pub(super) fn write_status(&mut self, ctx: &mut Ctx<'_>, pod: PodId, what: StatusWrite) {
         let about = About::Pod(pod);
         let row = &mut self.pods[pod.ix()];
@@ -49,7 +49,8 @@ impl Kubelets {
             StatusWrite::Finished => self.report_end(ctx, pod),
             StatusWrite::NotReady | StatusWrite::RestartingAll | StatusWrite::Succeeding => {
                 self.report_restarts(ctx, pod);
-                // All containers have been started once: what waits to run again is no longer Pending.
+                // All containers have been started once: a container waiting for its restart does not make the pod
+                // Pending again.
                 apiserver::set_running(ctx, pod);
                 let row = &self.pods[pod.ix()];
                 let (code, which) = (row.exit_code, row.exit_container);
@@ -81,13 +82,13 @@ impl Kubelets {
         }
     }
 
-    /// restartCount as of now.
+    /// Writes the current restartCount.
     pub(super) fn report_restarts(&self, ctx: &mut Ctx<'_>, pod: PodId) {
         let row = &self.pods[pod.ix()];
         apiserver::set_restarts(ctx, pod, row.restarts, row.restart_sum);
     }
 
-    /// The terminal phase, with what the containers ended with.
+    /// Writes the terminal phase, with the exit codes of the containers.
     pub(super) fn report_end(&self, ctx: &mut Ctx<'_>, pod: PodId) {
         self.report_restarts(ctx, pod);
         let row = &self.pods[pod.ix()];
@@ -101,8 +102,8 @@ impl Kubelets {
     }
 }
 
-/// The kubelet's status manager sends one PATCH of a pod after the other: when one that alone would be answered at
-/// `answered` is, after one that is answered at `before`.
+/// The status manager sends the PATCHes of a pod one after another: returns the response time of a PATCH that alone
+/// would be answered at `answered`, after one that is answered at `before`.
 pub(super) fn one_after_another(now: Time, answered: Time, before: Time) -> Time {
     if answered > before {
         answered

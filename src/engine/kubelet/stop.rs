@@ -1,5 +1,5 @@
-//! The end of a deleted pod: its containers are stopped within the grace period, its phase is written, its object goes
-//! (kubernetes.md 3.5).
+//! The end of a deleted pod: its containers are stopped within the grace period, its phase is written, and its object
+//! is removed (kubernetes.md 3.5).
 
 use super::{ALL_ENDED, EXITED, Kubelets, SIDECARS, STOPPING, UP, agents, real};
 use crate::apiserver;
@@ -12,11 +12,11 @@ use sim_api::spec::{Kubelet, PodSpec};
 use sim_base::random::Purpose;
 use sim_base::*;
 
-/// What a container that SIGTERM ends exits with.
+/// Exit code of a container stopped by SIGTERM.
 const TERMINATED_EXIT_CODE: u8 = 128 + 15;
 
 impl Kubelets {
-    /// The kubelet sees a deletionTimestamp and stops the containers within the grace period.
+    /// The kubelet observes a deletionTimestamp and stops the containers within the grace period.
     pub(super) fn begin_stop(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         let ours = p.exists(pod) && p.has(pod, flag::BOUND) && !p.is_terminal(pod);
@@ -24,7 +24,7 @@ impl Kubelets {
             return;
         }
         if !self.pod_answers(ctx, pod) {
-            // Usually since the node fell silent: what was decided meanwhile did not delay anything.
+            // The wait usually began when the node became silent: later decisions did not delay anything.
             self.pods[pod.ix()].waits.get_or_insert(ctx.mark());
             return;
         }
@@ -41,7 +41,7 @@ impl Kubelets {
         ctx.push(stopped, Event::Stopped { pod, incarnation });
     }
 
-    /// How long it takes; what ran ends with the code of a stopped container.
+    /// Time to stop the containers; running ones exit with the code of a stopped container.
     fn stop_containers(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let row = &mut self.pods[pod.ix()];
         if row.has(ALL_ENDED) {
@@ -61,8 +61,8 @@ impl Kubelets {
         self.stop_time(ctx, pod, runs)
     }
 
-    /// How long containers take to stop: the main ones, if `mains` of them run, and then the sidecars. A rule says it
-    /// of each of them.
+    /// Time to stop the containers: first the main ones, if `mains` of them run, then the sidecars. Rules set the
+    /// time per container.
     pub(super) fn stop_time(&self, ctx: &mut Ctx<'_>, pod: PodId, mains: bool) -> Duration {
         let template = ctx.store.template(pod);
         let spec = &template.pod.spec;
@@ -96,20 +96,20 @@ impl Kubelets {
         stop_in_order((grace, k.minimum_grace), main, turns)
     }
 
-    /// Whether that is when the containers that are being stopped have ended.
+    /// Returns true if the containers being stopped end at that time.
     pub(super) fn ends_stopping(&self, pod: PodId, at: Time) -> bool {
         let row = &self.pods[pod.ix()];
         row.has(STOPPING) && row.stops_at == at
     }
 
-    /// Containers have ended: terminal phase, then the end of the object.
+    /// The containers have ended: writes the terminal phase, then removes the object.
     pub(super) fn stopped(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
         if !self.ends_stopping(pod, ctx.now) || !ctx.store.pods.is(pod, incarnation) {
             return;
         }
         let row = &mut self.pods[pod.ix()];
         if !row.has(EXITED) {
-            // Until now the deletion itself was the finish time (kubernetes.md 1.5).
+            // Until now, the deletion was the finish time (kubernetes.md 1.5).
             row.ended_at = ctx.now;
         }
         row.flags = row.flags & !(UP | SIDECARS) | EXITED | ALL_ENDED;
@@ -121,7 +121,7 @@ impl Kubelets {
         self.confirm_deletion(ctx, pod);
     }
 
-    /// Clean-up, then the kubelet's own DELETE with grace 0.
+    /// Clean-up, then the kubelet's DELETE with grace period 0.
     pub(super) fn confirm_deletion(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let about = About::Pod(pod);
         let nth = self.pods[pod.ix()].deletes;
@@ -149,8 +149,8 @@ impl Kubelets {
     }
 }
 
-/// Positions of the restartable init containers that are not the in-place agent, which ends at once; the last one is
-/// stopped first.
+/// Positions of the restartable init containers other than the in-place restart agent, which ends immediately; the
+/// last one is stopped first.
 fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
     let agent = agents::container(spec, mode);
     let own = |c: &sim_api::spec::Container| agent.is_some_and(|a| std::ptr::eq(a, c));
@@ -159,8 +159,8 @@ fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
     others.map(|(position, _)| position).collect()
 }
 
-/// The main containers first, together; then one sidecar after the other. All share one grace period, but each gets at
-/// least the floor.
+/// Stops the main containers together, then the sidecars one after another. All share one grace period, but each gets
+/// at least the minimum.
 pub(super) fn stop_in_order(
     (grace, floor): (Duration, Duration),
     main: Option<Duration>,

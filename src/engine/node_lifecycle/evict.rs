@@ -1,4 +1,4 @@
-//! Taint eviction: pods of a node with NoExecute taints go when their tolerations are over (kubernetes.md 4.1).
+//! Taint eviction: deletes pods of a node with NoExecute taints after their toleration periods (kubernetes.md 4.1).
 
 use super::{NOT_READY, NodeLifecycle, UNREACHABLE};
 use crate::apiserver;
@@ -10,12 +10,12 @@ use crate::store::{Store, flag};
 use sim_api::spec::{Taint, TaintEffect, Toleration};
 use sim_base::*;
 
-/// Admission plugin DefaultTolerationSeconds, of both taints (kubernetes.md 4.1).
+/// Toleration added by the admission plugin DefaultTolerationSeconds for both taints (kubernetes.md 4.1).
 const DEFAULT_TOLERATION_S: u64 = 300;
 
 impl NodeLifecycle {
-    /// The node's taints may be others now: each of its pods gets its smallest toleration time; without NoExecute
-    /// taints evictions under way are called off, and a taint that comes back starts their time anew.
+    /// Handles a change of the node's taints: each pod gets its shortest toleration period. Without NoExecute taints,
+    /// pending evictions are canceled; if a taint returns, the period starts again.
     pub(super) fn judge_pods_on(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let mut taints = nodes.taints_of(node);
@@ -52,7 +52,7 @@ impl NodeLifecycle {
         }
     }
 
-    /// Whether no toleration of the pod is over then.
+    /// Returns true if no toleration period of the pod ends at that time.
     pub fn is_void(&self, store: &Store, at: Time, (pod, incarnation): (PodId, u32)) -> bool {
         let due = self
             .pods
@@ -61,8 +61,8 @@ impl NodeLifecycle {
         !due || !store.pods.is(pod, incarnation) || store.pods.has(pod, flag::DELETING)
     }
 
-    /// Nobody asks whether the Node still exists: its deletion calls no eviction off (recordings/nodes,
-    /// n-lost-new-node).
+    /// Evicts the pod. The existence of the Node is not checked: its deletion does not cancel evictions
+    /// (recordings/nodes, n-lost-new-node).
     pub(super) fn toleration_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
         if self.is_void(ctx.store, ctx.now, (pod, incarnation)) {
             return;
@@ -87,7 +87,7 @@ impl NodeLifecycle {
     }
 }
 
-/// How long a pod may stay on a node with these taints: `None` for ever. Admission adds 300 s for not-ready and
+/// Period for which a pod tolerates these taints; `None` means indefinitely. Admission adds 300 s for not-ready and
 /// unreachable.
 pub(super) fn tolerated_for<'a>(
     tolerations: &[Toleration],

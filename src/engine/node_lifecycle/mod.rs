@@ -1,8 +1,7 @@
-//! The node lifecycle controller: Leases that are no longer renewed, taints at a rate per zone, taint eviction
-//! (kubernetes.md 4).
+//! The node lifecycle controller: expired Leases, taints at a rate per zone, taint eviction (kubernetes.md 4).
 //!
-//! Knows only what the store has: Leases, conditions, taints, pods. Must never ask what a machine does. Healthy nodes
-//! cost nothing: the monitor ticks only while some node is not as new.
+//! Knows only stored objects: Leases, conditions, taints, pods. Must never access the state of a machine. Healthy
+//! nodes cost nothing: the monitor runs only while a node has a pending change.
 
 mod evict;
 mod monitor;
@@ -23,11 +22,11 @@ use sim_base::random::Purpose;
 use sim_base::*;
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-/// kubernetes.md 4.1.
+/// Period of the node monitor (kubernetes.md 4.1).
 const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 
-/// After so long at the latest the monitor knows of a node that is lost: it saw the last renewal of the Lease within
-/// one period, and looks again within another one when the grace period is over.
+/// Maximum time until the monitor detects a lost node: it observes the last Lease renewal within one period, and the
+/// end of the grace period within another one.
 pub fn longest_unnoticed(plane: &ControlPlane) -> Duration {
     Duration::from_secs(plane.node_monitor_grace_period_s) + MONITOR_PERIOD + MONITOR_PERIOD
 }
@@ -36,11 +35,11 @@ pub fn longest_unnoticed(plane: &ControlPlane) -> Duration {
 pub struct NodeLifecycle {
     monitor_phase: Duration,
     monitor_armed: bool,
-    /// Nodes whose state the monitor has to look at, each since when.
+    /// Nodes that the monitor has to check, each with the start of the wait.
     watched: Vec<(NodeId, Mark)>,
     nodes: Vec<NodeMarks>,
     zones: Vec<Zone>,
-    /// Nodes whose turn for a NoExecute taint came while their zone's limiter stood still.
+    /// Nodes that were due for a NoExecute taint while the limiter of their zone was stopped.
     stopped: Vec<NodeId>,
     pods: Vec<PodMarks>,
     pub limiter_busy: BusyTimes,
@@ -49,9 +48,9 @@ pub struct NodeLifecycle {
 
 #[derive(Copy, Clone)]
 struct NodeMarks {
-    /// When the limiter gives the NoExecute taint; `NEVER`: not in its queue.
+    /// Time at which the limiter applies the NoExecute taint; `NEVER` if the node is not queued.
     taint_at: Time,
-    /// The zones that count it as silent, and as a Node that is gone; `NONE`: none does.
+    /// The zone that counts the node as silent, and the one that counts it as removed; `NONE` if there is none.
     silent_in: ZoneId,
     gone_from: ZoneId,
 }
@@ -68,7 +67,7 @@ impl Default for NodeMarks {
 
 #[derive(Copy, Clone, Default)]
 struct Zone {
-    /// When its limiter gives the next NoExecute taint.
+    /// Time at which its limiter applies the next NoExecute taint.
     next: Time,
     silent: u32,
     gone: u32,
@@ -76,7 +75,7 @@ struct Zone {
 
 #[derive(Copy, Clone)]
 struct PodMarks {
-    /// When taint eviction deletes the pod; `NEVER` if no taint is against it.
+    /// Time at which taint eviction deletes the pod; `NEVER` if all taints are tolerated.
     evict_at: Time,
     evictions: u32,
 }

@@ -1,4 +1,4 @@
-//! The monitor: a node whose Lease is old becomes Unknown, and as new again when its kubelet is back.
+//! The node monitor: a node with an expired Lease becomes Unknown, and ready again when its kubelet returns.
 
 use super::{MONITOR_PERIOD, NOT_READY, NodeLifecycle, UNREACHABLE};
 use crate::apiserver;
@@ -9,7 +9,7 @@ use sim_api::spec::{Taint, TaintEffect};
 use sim_base::*;
 
 impl NodeLifecycle {
-    /// Its Lease is no longer renewed, or is again: the monitor will find out.
+    /// Registers a node whose Lease renewals stopped or resumed.
     pub(super) fn watch_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let since = ctx.mark();
         match self.watched.iter_mut().find(|(n, _)| *n == node) {
@@ -41,7 +41,7 @@ impl NodeLifecycle {
         self.arm_monitor(ctx);
     }
 
-    /// Whether the node has to be looked at again.
+    /// Checks a node. Returns true if it has to be checked again.
     fn look_at(&mut self, ctx: &mut Ctx<'_>, node: NodeId, since: Mark) -> bool {
         let row = ctx.store.nodes.rows[node.ix()];
         if !row.exists {
@@ -49,7 +49,7 @@ impl NodeLifecycle {
         }
         let grace = Duration::from_secs(ctx.scenario.control_plane.node_monitor_grace_period_s);
         let silent = row.lease != Time::NEVER;
-        // Counted from the tick at which the monitor saw the last renewal.
+        // Counted from the run of the monitor that observed the last renewal.
         let seen = |lease: Time| lease.next_tick(self.monitor_phase, MONITOR_PERIOD);
         let becomes_unknown = silent && !row.unknown && ctx.now >= seen(row.lease) + grace;
         let recovers = !silent && has_lifecycle_taint(ctx, node);
@@ -67,7 +67,7 @@ impl NodeLifecycle {
         !settled && (silent || has_lifecycle_taint(ctx, node))
     }
 
-    /// Ready=Unknown, the NoSchedule taint, pods marked not ready, and a place in the queue for NoExecute.
+    /// Sets Ready=Unknown, the NoSchedule taint and the pods to not ready, and queues the node for NoExecute.
     fn node_becomes_unknown(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         apiserver::set_node_ready(ctx, node, false);
         apiserver::add_taint(ctx, node, unreachable(TaintEffect::NoSchedule));
@@ -77,7 +77,8 @@ impl NodeLifecycle {
         self.queue_no_execute(ctx, node);
     }
 
-    /// Ready=True: the taint controller drops NoSchedule at once, the monitor NoExecute at its next pass.
+    /// Sets Ready=True: the taint controller removes NoSchedule immediately, the monitor removes NoExecute in its
+    /// next run.
     pub(super) fn ready_again(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let row = ctx.store.nodes.rows[node.ix()];
         if !row.exists || row.unknown {

@@ -1,4 +1,5 @@
-//! One NoExecute taint per 10 s and zone, slower or never when most of the zone is silent (kubernetes.md 4.1).
+//! Rate limit for NoExecute taints: one per 10 s and zone, less or none if most of the zone is silent (kubernetes.md
+//! 4.1).
 
 use super::monitor::unreachable;
 use super::zones::Pace;
@@ -30,7 +31,7 @@ impl NodeLifecycle {
         self.stopped.retain(|n| *n != node);
     }
 
-    /// Another number of silent nodes may set limiters going that stood still: the monitor decides that when it runs.
+    /// Registers a change in the number of silent nodes, which may restart stopped limiters when the monitor runs.
     pub(super) fn ask_stopped(&mut self, ctx: &mut Ctx<'_>) {
         let at = (ctx.now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD);
         for node in std::mem::take(&mut self.stopped) {

@@ -1,4 +1,4 @@
-//! How much of a failure zone is silent, which decides how fast its nodes are tainted (kubernetes.md 4.1).
+//! Share of silent nodes per failure zone, which determines the rate of taints (kubernetes.md 4.1).
 
 use super::{NodeLifecycle, Zone};
 use crate::ctx::Ctx;
@@ -8,18 +8,19 @@ use sim_policy::topology::Cluster;
 /// `--large-cluster-size-threshold` (kubernetes.md 4.1).
 const LARGE_ZONE: u32 = 50;
 
-/// What the limiter of a zone does.
+/// Rate of a zone's limiter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
     Normal,
-    /// Most of a large zone is silent.
+    /// Most nodes of a large zone are silent.
     Slow,
-    /// Most of a small zone is silent, or every zone is.
+    /// Most nodes of a small zone are silent, or all zones are silent.
     Stopped,
 }
 
 impl NodeLifecycle {
-    /// Keeps the zones' counts right: the node may be silent or not, gone or there, or in another zone.
+    /// Updates the counts of the zones after a node became silent or ready, was removed or created, or changed its
+    /// zone.
     pub(super) fn count_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let (row, zone) = (nodes.rows[node.ix()], nodes.cluster.zone[node.ix()]);

@@ -1,7 +1,7 @@
-//! Pod garbage collection: every 20 s it removes by force what no kubelet will ever end (kubernetes.md 4.1).
+//! Pod garbage collection: every 20 s it force-deletes pods that no kubelet will terminate (kubernetes.md 4.1).
 //!
-//! Ticks only while some pod is on a missing or out-of-service node, or terminates without a node. Must never wait for
-//! a kubelet.
+//! Runs only while a pod is on a missing or out-of-service node, or terminates without a node. Must never wait for a
+//! kubelet.
 
 mod sweep;
 #[cfg(test)]
@@ -27,18 +27,18 @@ pub struct PodGc {
     phase: Duration,
     armed: bool,
     missing: Vec<Missing>,
-    /// Nodes with the taint that are not ready.
+    /// Nodes with the out-of-service taint that are not ready.
     out_of_service: Vec<NodeId>,
-    /// Pods that were deleted before they had a node.
+    /// Pods that were deleted before they were bound.
     unscheduled: Vec<(PodId, u32)>,
     waits: Waits,
 }
 
-/// A Node object that is gone.
+/// A removed Node object.
 #[derive(Copy, Clone)]
 struct Missing {
     node: NodeId,
-    /// When it has been missing for long enough; `NEVER`: nobody has missed it yet.
+    /// Time at which the quarantine ends; `NEVER` if no sweep has noticed the missing Node yet.
     leaves_quarantine: Time,
 }
 
@@ -79,7 +79,7 @@ impl PodGc {
             self.waits.begin(pod, ctx.mark());
         }
         if !p.has(pod, flag::BOUND) {
-            // Its finalizer keeps it: no kubelet will end it.
+            // Its finalizer holds it, and no kubelet will terminate it.
             self.unscheduled.push((pod, p.incarnation[pod.ix()]));
             self.waits.for_sweep(ctx, pod);
         } else if self.is_missing(node) || (deleting && self.out_of_service.contains(&node)) {
@@ -108,7 +108,7 @@ impl PodGc {
         self.arm(ctx);
     }
 
-    /// The pods of a node that no longer renews its Lease wait for it, deleted or not.
+    /// The pods of a node whose Lease is not renewed wait for it, whether deleted or not.
     fn lease_changed(&mut self, ctx: &Ctx<'_>, node: NodeId) {
         let renewed = ctx.store.nodes.rows[node.ix()].lease == Time::NEVER;
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
@@ -119,7 +119,8 @@ impl PodGc {
         }
     }
 
-    /// kubernetes.md 4.1: the taint, a node that is not ready, and a pod that terminates.
+    /// Checks for an out-of-service node (kubernetes.md 4.1): the taint, a node that is not ready, and a terminating
+    /// pod.
     fn judge_service(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let row = nodes.rows[node.ix()];

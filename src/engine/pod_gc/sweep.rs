@@ -1,4 +1,4 @@
-//! One sweep: which pods go by force, and how.
+//! One sweep: the pods that are force-deleted, and how.
 
 use super::PodGc;
 use crate::apiserver;
@@ -12,8 +12,8 @@ use sim_base::*;
 const QUARANTINE: Duration = Duration::from_secs(40);
 
 impl PodGc {
-    /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating
-    /// pods without a node are failed and removed by force.
+    /// Every 20 s: fails and force-deletes pods of nodes missing for 40 s or more, terminating pods of out-of-service
+    /// nodes, and terminating pods without a node.
     pub(super) fn tick(&mut self, ctx: &mut Ctx<'_>) {
         self.armed = false;
         for pod in self.orphans(ctx) {
@@ -25,7 +25,7 @@ impl PodGc {
         self.arm(ctx);
     }
 
-    /// Pods of Nodes that have been missing for long enough.
+    /// Pods of Nodes whose quarantine has ended.
     fn orphans(&mut self, ctx: &Ctx<'_>) -> Vec<PodId> {
         let mut orphans = Vec::new();
         for m in &mut self.missing {
@@ -39,7 +39,7 @@ impl PodGc {
         orphans
     }
 
-    /// Terminating pods of out-of-service nodes, and those that never had a node.
+    /// Terminating pods of out-of-service nodes, and those that were never bound.
     fn unattended(&mut self, ctx: &Ctx<'_>) -> Vec<PodId> {
         let p = &ctx.store.pods;
         let out = self.out_of_service.iter();
@@ -53,8 +53,8 @@ impl PodGc {
         pods
     }
 
-    /// Phase Failed, then DELETE with grace 0. Only a pod whose Node is gone gets the condition DisruptionTarget from
-    /// here. Nobody knows how its containers ended.
+    /// Sets the phase Failed, then sends DELETE with grace period 0. The condition DisruptionTarget is set only if
+    /// the Node is missing. The exit codes of its containers are unknown.
     fn remove_by_force(&mut self, ctx: &mut Ctx<'_>, pod: PodId, node_is_gone: bool) {
         if !ctx.store.pods.exists(pod) {
             return;
@@ -76,8 +76,8 @@ impl PodGc {
     }
 }
 
-/// The sweep puts the name of a missing Node aside when it sees pods of it, and looks again when 40 s are over; a Node
-/// that still has pods then is put aside once more. Returns when that is, and whether its pods go now.
+/// A sweep that finds pods of a missing Node puts it in quarantine for 40 s; a Node that still has pods afterwards is
+/// put in quarantine again. Returns the end of the quarantine, and whether its pods are deleted now.
 pub(super) fn quarantine(until: Time, now: Time, empty: bool) -> (Time, bool) {
     let over = until <= now;
     let next = match (over || until == Time::NEVER, empty) {

@@ -1,4 +1,4 @@
-//! Since when a pod waits for its removal, and for what: a kubelet that does not answer, then the next sweep.
+//! Start and kind of each pod's wait for its removal: first for an unresponsive kubelet, then for the next sweep.
 
 use crate::ctx::{Ctx, Mark};
 use crate::record::{About, Waited};
@@ -9,7 +9,7 @@ pub(super) struct Waits(Vec<Wait>);
 
 #[derive(Copy, Clone, Default)]
 struct Wait {
-    /// When it began to wait, later when the sweep became what it waits for.
+    /// Start of the wait; replaced when the pod starts to wait for the sweep.
     since: Option<Mark>,
     for_sweep: bool,
 }
@@ -26,19 +26,19 @@ impl Waits {
         &mut self.0[pod.ix()]
     }
 
-    /// The row belongs to another object now.
+    /// Resets the row for another object.
     pub fn forget(&mut self, pod: PodId) {
         if let Some(row) = self.0.get_mut(pod.ix()) {
             *row = Wait::default();
         }
     }
 
-    /// The pod is being deleted, or its node has fallen silent, whichever was first.
+    /// The pod is being deleted, or its node became silent, whichever was first.
     pub fn begin(&mut self, pod: PodId, since: Mark) {
         self.row(pod).since.get_or_insert(since);
     }
 
-    /// Its kubelet is back.
+    /// The kubelet of the pod is back.
     pub fn end(&mut self, pod: PodId) {
         let row = self.row(pod);
         if !row.for_sweep {
@@ -46,7 +46,7 @@ impl Waits {
         }
     }
 
-    /// From now on nothing but the sweep ends it.
+    /// From now on, only the sweep can remove the pod.
     pub fn for_sweep(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let now = ctx.now;
         let row = self.row(pod);
@@ -63,7 +63,7 @@ impl Waits {
         });
     }
 
-    /// Since when, and what it waited for.
+    /// Start and kind of the wait.
     pub fn of(&self, pod: PodId) -> Option<(Mark, Waited)> {
         let row = self.0.get(pod.ix())?;
         let waited = match row.for_sweep {

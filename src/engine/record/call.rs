@@ -1,11 +1,11 @@
-//! The kinds of request to the API server that somebody makes, in the words of its audit log, and whose token bucket
-//! each of them waits in.
+//! The kinds of API requests that components send, named as in the audit log, and the token bucket that each of them
+//! waits in.
 //!
-//! A table; must never decide when one is sent.
+//! A table. Must never decide when a request is sent.
 
 use super::outcome::Resource;
 
-/// Which latency a request has: they are told apart in `timing.yaml`.
+/// Cost class of a request; each class has its own latency in `timing.yaml`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Cost {
@@ -20,7 +20,7 @@ pub struct CallKind {
     pub client: &'static str,
     pub verb: &'static str,
     pub resource: &'static str,
-    /// The token bucket it waits in; `None`: it waits for nobody.
+    /// The token bucket that the request waits in; `None` if it is not limited.
     pub bucket: Option<Resource>,
     pub cost: Cost,
 }
@@ -59,7 +59,7 @@ const JOBSET_PODS: Option<Resource> = Some(Resource::JobSetPodClient);
 const BIND: Option<Resource> = Some(Resource::SchedulerBindClient);
 const NODES: Option<Resource> = Some(Resource::NodeRequests);
 const EVICTION: Option<Resource> = Some(Resource::TaintEvictionClient);
-/// Clients so idle that their bucket never empties, or that have none.
+/// Clients without a rate limit, or so idle that their bucket is never empty.
 const FREE: Option<Resource> = None;
 
 calls! {
@@ -106,7 +106,7 @@ calls! {
 }
 
 impl Call {
-    /// `job-controller create pods`.
+    /// Returns the text of the kind, such as `job-controller create pods`.
     pub fn text(self) -> String {
         let k = self.kind();
         format!("{} {} {}", k.client, k.verb, k.resource)

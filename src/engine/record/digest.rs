@@ -1,7 +1,7 @@
-//! A running hash over all records. Not cryptographic: it tells equal histories from different ones, on every
-//! machine.
+//! A running hash over all records. Not cryptographic: it distinguishes different histories, with the same value on
+//! every machine.
 //!
-//! Every field of every kind counts, texts by their letters and not by the order in which they were first used.
+//! Includes every field of every kind. Texts are hashed by their characters, not by the order of their first use.
 
 use super::fields::Value;
 pub use super::hash::START;
@@ -10,7 +10,7 @@ use super::names::Names;
 use super::records::Record;
 use sim_base::TextId;
 
-/// The digest of a whole sequence, as a run computes it record by record.
+/// Returns the digest of a whole sequence of records, equal to the one that a run computes record by record.
 pub fn of_records(records: &[Record], names: &Names) -> u64 {
     records.iter().fold(START, |d, r| add(d, r, names))
 }
@@ -18,20 +18,20 @@ pub fn of_records(records: &[Record], names: &Names) -> u64 {
 pub fn add(digest: u64, r: &Record, names: &Names) -> u64 {
     let mut h = mix(digest, r.at.0);
     h = mix(h, u64::from(r.cause));
-    // By name, so that a new kind changes no digest of a run in which it does not occur.
+    // Hashed by name, so that a new kind does not change the digest of runs in which it does not occur.
     h = mix(h, r.body.kind_word());
     r.body
         .fields(&mut |_, value| h = mix(h, word(value, names)));
     h
 }
 
-/// Apart, so that the fields that most records have cost a few instructions.
+/// A separate function, so that the common fields cost few instructions.
 #[inline(never)]
 fn of_known_text(names: &Names, text: TextId) -> u64 {
     of_text(names.text(text))
 }
 
-/// Ids of different kinds differ in their upper half.
+/// Ids of different kinds differ in the upper 32 bits.
 #[inline(always)]
 fn word(value: Value, names: &Names) -> u64 {
     let id = |kind: u64, id: u32| kind << 32 | u64::from(id);

@@ -1,4 +1,4 @@
-//! The hash function of digests, by words of 64 bits.
+//! The hash function of digests, over words of 64 bits.
 
 use sim_base::fnv::OFFSET_BASIS;
 

@@ -1,4 +1,4 @@
-//! The beginning of each line of the event log.
+//! The members that every line of the event log begins with.
 
 #![deny(missing_docs)]
 
@@ -7,19 +7,19 @@ use super::records::Body;
 use super::ticket::About;
 use sim_base::TextId;
 
-/// What every line of the event log begins with.
+/// The members that every line of the event log begins with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Whom it is about.
+    /// The object of the record.
     pub about: About,
-    /// Kubernetes' reason.
+    /// Kubernetes reason, such as `BackoffLimitExceeded`.
     pub reason: TextId,
-    /// Kubernetes' message.
+    /// Kubernetes message.
     pub message: TextId,
 }
 
 impl Body {
-    /// What every line says of it.
+    /// Returns the common members of the record's line.
     pub fn head(&self) -> Head {
         let mut head = Head {
             about: About::Nothing,

@@ -1,6 +1,6 @@
-//! What happened, written down: ids only, fixed size, every record with the id of its cause.
+//! Records of everything that happens in a run: ids only, fixed size, each with the id of its cause.
 //!
-//! Must never influence a run: records are written, never read, by the engine.
+//! Must never influence a run: the engine writes records and never reads them.
 
 pub mod call;
 pub mod digest;

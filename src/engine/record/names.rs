@@ -1,18 +1,18 @@
-//! Ids back to the names Kubernetes would show, and texts behind their ids.
+//! Maps ids to the names that Kubernetes would show, and text ids to texts.
 //!
-//! Rows are only appended during a run; a reader must never size a table from them before the run is over.
+//! Rows are only appended during a run; a reader must not size a table by them before the run has ended.
 
 use sim_base::*;
 
-/// Names of everything that has existed in a run so far, in the order of the ids.
+/// Names of all objects that have existed in a run so far, in the order of their ids.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     pub jobsets: Vec<JobSetName>,
     pub jobs: Vec<JobName>,
     pub nodes: Vec<String>,
-    /// Strings made during a run, each once; kept here so that records stay small. Only `intern` adds some.
+    /// Strings created during a run, without duplicates, so that records stay small. Only `intern` adds strings.
     pub(crate) texts: Vec<String>,
-    /// Positions in `texts`, in the order of the texts.
+    /// Positions in `texts`, sorted by text.
     pub(crate) sorted: Vec<u32>,
 }
 
@@ -24,25 +24,25 @@ pub struct JobSetName {
 
 #[derive(Clone, Debug, Default)]
 pub struct JobName {
-    /// `JobSetId::NONE`: no JobSet has made it.
+    /// The JobSet that created it; `JobSetId::NONE` if no JobSet did.
     pub jobset: JobSetId,
     /// `<jobset>-<replicatedJob>-<jobIndex>` (NAM-1).
     pub name: String,
-    /// Where no JobSet says it; else empty.
+    /// The namespace, if it is not that of a JobSet; otherwise empty.
     pub namespace: String,
     pub replicated_job: String,
     pub job_index: u32,
-    /// A pod that no Job has made: the name is the pod's own.
+    /// A pod without a Job: the name is that of the pod.
     pub bare: bool,
-    /// A NonIndexed Job, as it was made last: the names of its pods have no index.
+    /// The Job's latest object is NonIndexed: the names of its pods have no index.
     pub without_index: bool,
 }
 
-/// Texts that are looked at before the sorted ones are searched: most are used again at once.
+/// Number of recent texts that are compared before the sorted texts are searched; most texts are reused immediately.
 const RECENT: usize = 8;
 
 impl Names {
-    /// Names of these Jobs, and of nothing else.
+    /// Creates the names of these Jobs, without any texts.
     pub fn for_jobs(jobs: Vec<JobName>) -> Names {
         Names {
             jobs,
@@ -62,18 +62,18 @@ impl Names {
         self.nodes.get(id.ix()).map_or("?", String::as_str)
     }
 
-    /// The JobSet that made the Job, if one did.
+    /// The JobSet that created the Job, if any.
     pub fn jobset_of(&self, job: JobId) -> Option<JobSetId> {
         let id = self.jobs.get(job.ix())?.jobset;
         id.is_some().then_some(id)
     }
 
-    /// The namespace of a JobSet; empty if there is none.
+    /// The namespace of a JobSet; empty if there is no JobSet.
     pub fn namespace(&self, jobset: JobSetId) -> &str {
         self.jobsets.get(jobset.ix()).map_or("", |j| &j.namespace)
     }
 
-    /// The namespace of a Job, or of a pod that no Job has made.
+    /// The namespace of a Job, or of a pod without a Job.
     pub fn namespace_of(&self, job: JobId) -> &str {
         let Some(j) = self.jobs.get(job.ix()) else {
             return "";
@@ -84,7 +84,8 @@ impl Names {
         }
     }
 
-    /// `<job>-<index>-<suffix>`, of a NonIndexed Job `<job>-<suffix>`; of a pod that no Job has made, its own name.
+    /// Pod name: `<job>-<index>-<suffix>`, or `<job>-<suffix>` for a NonIndexed Job. A pod without a Job has its own
+    /// name.
     pub fn pod(&self, job: JobId, index: u32, pod: PodId, incarnation: u32) -> String {
         let name = self.job(job);
         if self.is_bare(job) {
@@ -97,14 +98,14 @@ impl Names {
         }
     }
 
-    /// The index as far as the names of the Job's pods have one.
+    /// The index, if the names of the Job's pods contain one.
     pub fn index_in_name(&self, job: JobId, index: u32) -> Option<u32> {
         let without = self.jobs.get(job.ix()).is_some_and(|j| j.without_index);
         (!without).then_some(index)
     }
 
-    /// The pod without its random suffix, as scenarios name it; of a NonIndexed Job with its place among those that
-    /// run.
+    /// Pod name without the random suffix, as used in scenarios. For a NonIndexed Job, the index is the rank among
+    /// its running pods.
     pub fn pod_place(&self, job: JobId, index: u32) -> String {
         match self.is_bare(job) {
             true => self.job(job).to_owned(),
@@ -120,7 +121,7 @@ impl Names {
         self.texts.get(id.ix()).map_or("", String::as_str)
     }
 
-    /// The id of `text`, old or new.
+    /// Returns the id of `text`, adding it if it is new.
     pub fn intern(&mut self, text: &str) -> TextId {
         let recent = self.texts.iter().enumerate().rev().take(RECENT);
         if let Some((at, _)) = recent.into_iter().find(|(_, t)| *t == text) {
@@ -139,14 +140,14 @@ impl Names {
         }
     }
 
-    /// Back to no texts, for the next run; buffers are kept.
+    /// Removes all texts for the next run; buffers are kept.
     pub fn forget_texts(&mut self) {
         self.texts.clear();
         self.sorted.clear();
     }
 }
 
-/// The five letters the API server would draw, here a function of the pod's id: names stay equal between runs.
+/// The five letters of the random suffix, derived from the pod's id: names are equal in all runs.
 pub fn suffix(pod: PodId, incarnation: u32) -> String {
     const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut x =

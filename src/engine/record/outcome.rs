@@ -1,4 +1,4 @@
-//! What a run leaves besides its records: final states, the ledger, how busy each shared resource was.
+//! The outcome of a run besides its records: final states, the ledger, and the usage of each shared resource.
 
 #![deny(missing_docs)]
 
@@ -6,32 +6,33 @@ use super::training::TrainingOutcome;
 use sim_base::*;
 use sim_policy::kinds::*;
 
-/// What one run leaves.
+/// The outcome of one run.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
-    /// When it ended.
+    /// Virtual time at which the run ended.
     pub end: Time,
-    /// Why it ended.
+    /// The reason why the run ended.
     pub end_reason: EndReason,
-    /// Hash over all records: equal inputs give equal digests everywhere.
+    /// Hash over all records; equal inputs give equal digests on every machine.
     pub digest: u64,
-    /// How many records were written.
+    /// Number of records.
     pub records: u32,
-    /// How many events were handled.
+    /// Number of processed events.
     pub events: u64,
-    /// In the order of the scenario.
+    /// Final states of the JobSets, in the order of the scenario.
     pub jobsets: Vec<JobSetOutcome>,
-    /// One for each JobSet that trains, in the order of the scenario.
+    /// Outcomes of the training jobs, in the order of the scenario.
     pub training: Vec<TrainingOutcome>,
-    /// Where the accelerators' time went.
+    /// The accelerator-time ledger of the cluster.
     pub ledger: Ledger,
-    /// How busy what is shared was.
+    /// Usage of the shared resources.
     pub resources: Vec<ResourceUsage>,
-    /// What the API server was asked.
+    /// Request counts of the API server.
     pub requests: Vec<RequestCount>,
-    /// What can never go on, each with the reason, one sentence; and what is not ready as the run ends (`RUN_ENDED`).
+    /// One sentence per object that is permanently blocked, with the reason, and per object that is not ready when
+    /// the run ends (`RUN_ENDED`).
     pub stuck: Vec<String>,
-    /// What makes the numbers doubtful.
+    /// Conditions that make the results less reliable.
     pub warnings: Vec<String>,
 }
 
@@ -40,7 +41,7 @@ pub struct RunOutcome {
 pub struct JobSetOutcome {
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
-    /// Whether the object is gone.
+    /// True if the object was deleted.
     pub deleted: bool,
     /// `status.restarts`.
     pub restarts: u32,
@@ -52,57 +53,57 @@ pub struct JobSetOutcome {
     pub previous_in_place_restart_attempt: Option<u32>,
     /// `status.conditions`.
     pub conditions: Vec<ConditionOutcome>,
-    /// In the order of the API: by name, descending (ST-5).
+    /// Sorted by name, descending, as in the API (ST-5).
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
-    /// Every child Job object that ever existed, in order of creation.
+    /// All child Job objects that ever existed, in order of creation.
     pub jobs: Vec<JobOutcome>,
-    /// Why some pod found no node, if for want of one the JobSet was never ready and never will be.
+    /// The reason why a pod found no node, if for that reason the JobSet was never ready and cannot become ready.
     pub never_placed: Option<String>,
 }
 
-/// One condition of a JobSet or a Job.
+/// One condition of a JobSet or Job.
 #[derive(Clone, Debug)]
 pub struct ConditionOutcome {
-    /// Its type, such as `Completed`.
+    /// Condition type, such as `Completed`.
     pub kind: &'static str,
-    /// Whether its status is `True`.
+    /// True if the condition's status is `True`.
     pub status: bool,
-    /// Kubernetes' reason.
+    /// Kubernetes reason.
     pub reason: String,
-    /// Kubernetes' message.
+    /// Kubernetes message.
     pub message: String,
-    /// When its status last changed.
+    /// Time of the last change of the status.
     pub last_transition: Time,
 }
 
-/// One of `status.replicatedJobsStatus`, as the API shows it; recordings are read into it.
+/// One entry of `status.replicatedJobsStatus`, as in the API; also used for recordings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReplicatedJobStatus {
-    /// Of the replicatedJob.
+    /// Name of the replicatedJob.
     pub name: String,
-    /// Jobs of which enough pods are ready.
+    /// Number of Jobs with enough ready pods.
     pub ready: u32,
-    /// Jobs that are complete.
+    /// Number of complete Jobs.
     pub succeeded: u32,
-    /// Jobs that have failed.
+    /// Number of failed Jobs.
     pub failed: u32,
-    /// Jobs with pods that have not ended.
+    /// Number of Jobs with unfinished pods.
     pub active: u32,
-    /// Jobs that are suspended.
+    /// Number of suspended Jobs.
     pub suspended: u32,
-    /// Empty until the first RestartJob* of this replicatedJob (ST-6, ST-7).
+    /// Restarts per Job; empty until the first RestartJob* action of this replicatedJob (ST-6, ST-7).
     pub job_restarts: Vec<u32>,
-    /// The same of the restarts that count.
+    /// Restarts per Job that count towards the limit.
     pub job_restarts_count_towards_max: Vec<u32>,
 }
 
 /// The final state of one Job object.
 #[derive(Clone, Debug)]
 pub struct JobOutcome {
-    /// Its name's id.
+    /// Id of the Job's name.
     pub job: JobId,
-    /// The label's text; a user may have changed or removed it.
+    /// Text of the restart-attempt label; a user may have changed or removed it.
     pub restart_attempt: String,
     /// `status.conditions`.
     pub conditions: Vec<ConditionOutcome>,
@@ -116,40 +117,41 @@ pub struct JobOutcome {
     pub succeeded: u32,
     /// `status.failed`.
     pub failed: u32,
-    /// Whether the object is there at the end.
+    /// True if the object exists at the end.
     pub exists: bool,
-    /// Whether it is suspended.
+    /// True if the Job is suspended.
     pub suspended: bool,
 }
 
-/// Where the accelerator-seconds of the cluster went. Exact: the sum is installed × wall time.
+/// The accelerator-time ledger of the cluster. Exact: the sum equals installed accelerators × elapsed time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// Nanosecond-accelerators per category, in the order of `LedgerCategory::ALL`.
+    /// Accelerator-nanoseconds per category, in the order of `LedgerCategory::ALL`.
     pub accelerator_ns: [u128; LedgerCategory::COUNT],
-    /// How many there are.
+    /// Number of accelerators.
     pub accelerators: u64,
-    /// Cost per category in millionths of the currency, same order.
+    /// Cost per category in millionths of the currency, in the same order.
     pub cost_micros: [u128; LedgerCategory::COUNT],
-    /// Of the topology.
+    /// Currency, from the topology.
     pub currency: String,
-    /// What the pods of each JobSet held, where one of them trains; else nothing. An idle accelerator is nobody's.
+    /// Accelerator time held by the pods of each JobSet, if a JobSet trains; otherwise empty. Idle accelerators
+    /// belong to no JobSet.
     pub of_jobsets: Vec<LedgerSums>,
 }
 
-/// Time and cost by category.
+/// Accelerator time and cost by category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerSums {
-    /// Nanosecond-accelerators, in the order of `LedgerCategory::ALL`.
+    /// Accelerator-nanoseconds, in the order of `LedgerCategory::ALL`.
     pub accelerator_ns: [u128; LedgerCategory::COUNT],
-    /// Cost in millionths of the currency, same order.
+    /// Cost in millionths of the currency, in the same order.
     pub cost_micros: [u128; LedgerCategory::COUNT],
 }
 
 impl Ledger {
-    /// The categories that this run has.
+    /// The categories that occur in this run.
     pub fn categories(&self) -> &'static [LedgerCategory] {
-        // Only training jobs have the others.
+        // The other categories exist for training jobs only.
         match self.of_jobsets.is_empty() {
             false => &LedgerCategory::ALL,
             true => &LedgerCategory::ALL[..LedgerCategory::PLAIN],
@@ -157,50 +159,50 @@ impl Ledger {
     }
 }
 
-/// What an accelerator is doing.
+/// What an accelerator is used for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LedgerCategory {
-    /// Node healthy, no pod holds the accelerator.
+    /// The node is healthy and no pod holds the accelerator.
     Idle,
     /// Bound to a pod whose containers do not run yet.
     Starting,
-    /// The pod is ready but some other pod of the JobSet is not, or it waits at the barrier.
+    /// The pod is ready but another pod of the JobSet is not, or the pod waits at the in-place restart barrier.
     Waiting,
-    /// Every pod of the JobSet is ready; of a training job: it steps, and nothing took that back.
+    /// Every pod of the JobSet is ready. For a training job: it makes steps that are not lost later.
     Productive,
-    /// Held by a pod that ends, has ended, or has lost its Job.
+    /// Held by a pod that is terminating, has ended, or has lost its Job.
     Terminating,
-    /// The node is not ready, or gone.
+    /// The node is not ready or was deleted.
     Unhealthy,
-    /// Training: every pod is ready, and the job sets up devices and collectives.
+    /// Training: every pod is ready, and the job initializes devices and collectives.
     Initialization,
-    /// Training: it compiles.
+    /// Training: compilation.
     Compile,
-    /// Training: it restores a checkpoint.
+    /// Training: restoring a checkpoint.
     Restore,
-    /// Training: it stands still for a checkpoint.
+    /// Training: blocked by writing a checkpoint.
     Checkpoint,
-    /// Training: steps that an interruption took back.
+    /// Training: steps that an interruption undid.
     Lost,
-    /// Training: what steps take longer right after a start.
+    /// Training: additional time of steps directly after a start.
     WarmUp,
-    /// Training: what steps take longer because a machine is slow.
+    /// Training: additional time of steps because a machine is slow.
     Slow,
-    /// Training: processes hang, and the job makes no steps.
+    /// Training: processes hang and the job makes no steps.
     Hang,
-    /// Training: a job with other slices than before sets itself up anew, with processes that have run on.
+    /// Training: a job whose slices have changed initializes again, in processes that kept running.
     Reinitialization,
-    /// Training: slices are away, and those that are there do less than their share.
+    /// Training: slices are missing and the remaining ones make less than the full progress.
     Degraded,
 }
 
 impl LedgerCategory {
-    /// How many categories there are.
+    /// Number of categories.
     pub const COUNT: usize = 16;
-    /// Those of every run; the others are of training jobs.
+    /// Number of categories that occur in every run; the others occur for training jobs only.
     pub const PLAIN: usize = 6;
-    /// All of them, in order.
+    /// All categories, in order.
     pub const ALL: [LedgerCategory; LedgerCategory::COUNT] = [
         Self::Idle,
         Self::Starting,
@@ -220,7 +222,7 @@ impl LedgerCategory {
         Self::Degraded,
     ];
 
-    /// The name in files.
+    /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -243,55 +245,55 @@ impl LedgerCategory {
     }
 }
 
-/// One thing that many wait for: a client's token bucket, a worker pool, the scheduler's cycle.
+/// Usage of one shared resource: a client's token bucket, a worker pool, or the scheduling cycle.
 #[derive(Clone, Debug)]
 pub struct ResourceUsage {
-    /// What it is.
+    /// The resource.
     pub resource: Resource,
-    /// E.g. `100 requests/s, burst 100`.
+    /// Capacity as text, such as `100 requests/s, burst 100`.
     pub capacity: String,
-    /// How many came.
+    /// Number of requests.
     pub requests: u64,
-    /// Times during which at least one request had to wait (or, for a server, was served); disjoint, ascending.
+    /// Periods during which at least one request waited (or, for a server, was served): disjoint, ascending.
     pub busy: Vec<(Time, Time)>,
-    /// The most that waited at once.
+    /// Largest number of requests that waited at the same time.
     pub longest_queue: u32,
 }
 
-/// What is shared: a client's token bucket, a pool of workers, somebody who does one thing at a time.
+/// A shared resource: a client's token bucket, a pool of workers, or a component that processes one item at a time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Resource {
-    /// The token bucket of the Job controller's client.
+    /// Token bucket of the Job controller's client.
     JobControllerClient,
-    /// The workers of the Job controller.
+    /// Workers of the Job controller.
     JobControllerWorkers,
-    /// The token bucket of the garbage collector's client.
+    /// Token bucket of the garbage collector's client.
     GarbageCollectorClient,
-    /// The workers of the garbage collector.
+    /// Workers of the garbage collector.
     GarbageCollectorWorkers,
     /// The scheduler, which places one pod at a time.
     SchedulerCycle,
-    /// The token bucket of the scheduler's client.
+    /// Token bucket of the scheduler's client.
     SchedulerBindClient,
-    /// The token bucket of the JobSet manager's client.
+    /// Token bucket of the JobSet manager's client.
     JobSetClient,
-    /// The same rate, a bucket of its own: controller-runtime's status client.
+    /// Separate token bucket of controller-runtime's status client, with the same rate.
     JobSetStatusClient,
-    /// Again the same rate, a bucket of its own: the manager's requests about pods.
+    /// Separate token bucket for the manager's requests about pods, with the same rate.
     JobSetPodClient,
     /// The JobSet manager, which reconciles one JobSet at a time.
     JobSetReconciler,
-    /// The token bucket of the taint manager's client.
+    /// Token bucket of the taint manager's client.
     TaintEvictionClient,
-    /// How fast the node lifecycle controller taints the nodes of a zone.
+    /// Rate at which the node lifecycle controller taints the nodes of a zone.
     TaintLimiter,
-    /// What the API server gives to kubelets and agents together.
+    /// Rate at which the API server serves all kubelets and agents together.
     NodeRequests,
 }
 
 impl Resource {
-    /// The name in files.
+    /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JobControllerClient => "job-controller client",
@@ -311,28 +313,29 @@ impl Resource {
     }
 }
 
-/// What `stuck` says of a JobSet that was only overtaken by the end of the run.
+/// Text in `stuck` for a JobSet that was unfinished at the time limit.
 pub const RUN_ENDED: &str = "the run ended before it was ready";
 
 impl RunOutcome {
-    /// The training job of a JobSet.
+    /// Returns the training job of a JobSet.
     pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingOutcome> {
         self.training.iter().find(|t| t.jobset == jobset)
     }
 
-    /// What can never go on, and what the end of the run only overtook.
+    /// Separates the permanently blocked JobSets from those unfinished at the time limit.
     pub fn stuck_and_overtaken(&self) -> (Vec<String>, Vec<String>) {
         let all = self.stuck.iter().cloned();
         all.partition(|sentence| !sentence.ends_with(RUN_ENDED))
     }
 
-    /// Why the JobSet of this name can never go on, if it cannot: its sentence in `stuck` without the beginning.
+    /// Returns why the JobSet with this name is permanently blocked: its sentence in `stuck`, without the beginning.
     pub fn dead_end(&self, jobset: &str) -> Option<&str> {
         self.open_end(jobset)
             .filter(|why| !why.ends_with(RUN_ENDED))
     }
 
-    /// What the JobSet of this name waits for at the end, if there is a word for it, whether it can still come or not.
+    /// Returns what the JobSet with this name waits for at the end of the run, if known, whether or not it can still
+    /// happen.
     pub fn open_end(&self, jobset: &str) -> Option<&str> {
         self.stuck.iter().find_map(|sentence| {
             let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
@@ -342,29 +345,29 @@ impl RunOutcome {
     }
 }
 
-/// API requests as the audit log counts them.
+/// Number of API requests of one kind, as counted by the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestCount {
-    /// Who asked.
+    /// Client of the request.
     pub client: &'static str,
-    /// What for, such as `POST`.
+    /// Verb, such as `POST`.
     pub verb: &'static str,
-    /// Of which kind of object.
+    /// Resource, such as `pods`.
     pub resource: &'static str,
-    /// Empty for success, else the HTTP code.
+    /// Empty for success, otherwise the HTTP status code.
     pub code: &'static str,
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Of these, the ones after the first restart began.
+    /// Number of requests after the start of the first restart.
     pub since_restart: u64,
-    /// When the first was answered.
+    /// Time of the first response.
     pub first: Time,
-    /// When the last was answered.
+    /// Time of the last response.
     pub last: Time,
 }
 
 impl ResourceUsage {
-    /// Seconds of [from, to] during which this resource made somebody wait.
+    /// Time within [from, to] during which at least one request waited for this resource.
     pub fn busy_within(&self, from: Time, to: Time) -> Duration {
         let first = self.busy.partition_point(|(_, end)| *end <= from);
         let within = self.busy[first..]

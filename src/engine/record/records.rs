@@ -1,4 +1,4 @@
-//! The closed set of things that can happen: one table with every kind, its fields and what they are called on paper.
+//! The closed set of record kinds: one table with every kind, its fields and their names in files.
 
 #![deny(missing_docs)]
 
@@ -7,28 +7,28 @@ use super::hash::of_text;
 use sim_base::*;
 use sim_policy::kinds::*;
 
-/// One thing that happened.
+/// One event of a run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its number in the run, from 0.
+    /// Sequence number in the run, from 0.
     pub seq: u32,
-    /// `seq` of the record that brought this about; `NO_CAUSE` for the first ones.
+    /// `seq` of the record that caused this one; `NO_CAUSE` if nothing in the run caused it.
     pub cause: u32,
-    /// The ticket that was current when it was written; `NO_TICKET` unless the sink wants tickets. Not in the digest
-    /// and in no file: asking for tickets must not change a run.
+    /// The current ticket when the record was written; `NO_TICKET` unless the sink collects tickets. Not part of the
+    /// digest or of any file, because collecting tickets must not change a run.
     pub ticket: u32,
-    /// When it happened.
+    /// Virtual time of the record.
     pub at: Time,
-    /// What happened.
+    /// The event.
     pub body: Body,
 }
 
-/// The cause of what nothing in the run brought about.
+/// The cause of records that nothing in the run caused.
 pub const NO_CAUSE: u32 = u32::MAX;
 
-// `name: Type = role`: `object` is whom the line is about, `reason` and `message` are Kubernetes' texts, a string is
-// the key of a member of the line in `events.ndjson` (`as` gives the words for a number), `unwritten` is only in the
-// digest.
+// `name: Type = role`: `object` marks the object of the line, `reason` and `message` are Kubernetes' texts, a string
+// is the key of a member of the line in `events.ndjson` (`as` lists the words for a number), and `unwritten` is
+// included in the digest only.
 records! {
     // --- JobSets
     /// A JobSet was stored.
@@ -40,7 +40,7 @@ records! {
         jobset: JobSetId = object,
         answer: TextId = message,
     }
-    /// `restarts` grew (FP-9, FP-10). `failed_job` made it grow.
+    /// `restarts` increased (FP-9, FP-10); `failed_job` caused it.
     RestartCounted {
         jobset: JobSetId = object,
         restarts: u32 = "restarts",
@@ -54,12 +54,12 @@ records! {
         restarts: u32 = "restarts",
         counted: u32 = "restartsCountTowardsMax",
     }
-    /// IPR-9.
+    /// The previous in-place restart attempt was written (IPR-9).
     PreviousAttempt {
         jobset: JobSetId = object,
         attempt: u32 = "previousInPlaceRestartAttempt",
     }
-    /// IPR-7.
+    /// The current in-place restart attempt was written (IPR-7).
     CurrentAttempt {
         jobset: JobSetId = object,
         attempt: u32 = "currentInPlaceRestartAttempt",
@@ -72,34 +72,34 @@ records! {
         reason: TextId = reason,
         message: TextId = message,
     }
-    /// Every Job's pods are ready, for the first time or again. `false`: no longer.
+    /// The pods of every Job are ready, for the first time or again. `false`: no longer.
     AllReady {
         jobset: JobSetId = object,
         ready: bool = "ready",
     }
-    /// Every pod of a training job is ready: it begins, or goes on from what it has saved.
+    /// Every pod of a training job is ready: it starts, or resumes from its saved progress.
     TrainingStarted {
         jobset: JobSetId = object,
         from: Duration = "from_ns",
     }
-    /// A training job steps with so many slices of those that it has; fewer or more than before.
+    /// A training job continues with a different number of slices.
     TrainingSlices {
         jobset: JobSetId = object,
         slices: u32 = "slices",
         of: u32 = "of",
     }
-    /// A training job was interrupted: it loses what it has done beyond what is saved.
+    /// A training job was interrupted: it loses the progress that was not saved.
     TrainingInterrupted {
         jobset: JobSetId = object,
         reached: Duration = "reached_ns",
         kept: Duration = "kept_ns",
     }
-    /// The work of a training job is done and saved: its containers end.
+    /// A training job has completed and saved its work: its containers exit.
     TrainingDone {
         jobset: JobSetId = object,
         work: Duration = "work_ns",
     }
-    /// `status.replicatedJobsStatus` changed: sums over its entries.
+    /// `status.replicatedJobsStatus` changed: totals over its entries.
     ReplicatedJobsStatus {
         jobset: JobSetId = object,
         ready: u32 = "ready",
@@ -108,7 +108,7 @@ records! {
         active: u32 = "active",
         suspended: u32 = "suspended",
     }
-    /// A JobSet is gone.
+    /// A JobSet was removed.
     JobSetDeleted {
         jobset: JobSetId = object,
     }
@@ -122,7 +122,7 @@ records! {
     JobCondition {
         job: JobId = object,
         kind: JobConditionType = "type",
-        /// False only of Suspended.
+        /// False for the condition Suspended only.
         status: bool = "status" as STATUS,
         reason: TextId = reason,
         message: TextId = message,
@@ -131,11 +131,11 @@ records! {
     JobDeleting {
         job: JobId = object,
     }
-    /// A Job is gone.
+    /// A Job was removed.
     JobGone {
         job: JobId = object,
     }
-    // --- Pods; `pod` is a row that is used again, `incarnation` the nth object in it
+    // --- Pods; `pod` is a reusable row, `incarnation` the number of the object in it
     /// A pod was stored.
     PodCreated {
         pod: PodId = object,
@@ -150,18 +150,18 @@ records! {
         index: u32 = "index",
         reason: TextId = reason,
     }
-    /// The scheduler found no node.
+    /// The scheduler found no node for a pod.
     PodUnschedulable {
         pod: PodId = object,
         reason: TextId = reason,
     }
-    /// The pod has a node.
+    /// A pod was bound to a node.
     PodBound {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         node: NodeId = "node",
     }
-    /// Containers run (not necessarily ready).
+    /// The containers of a pod run (not necessarily ready).
     PodRunning {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
@@ -171,36 +171,36 @@ records! {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
     }
-    /// It is no longer True.
+    /// The pod's condition Ready is no longer True.
     PodNotReady {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
     }
-    /// A container ended by itself (on the node; nobody else knows yet).
+    /// A container exited on the node; no other component has noticed it yet.
     ContainerExited {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         exit_code: i32 = "exitCode",
     }
-    /// RestartAllContainers or a container restart began.
+    /// RestartAllContainers or the restart of a container began.
     ContainersRestarting {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         restarts: u32 = "restartCount",
     }
-    /// The agent wrote its attempt annotation (AG-2).
+    /// The in-place restart agent wrote its attempt annotation (AG-2).
     AttemptWritten {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         attempt: u32 = "inPlaceRestartAttempt",
     }
-    /// The agent opened its barrier (AG-5).
+    /// The in-place restart agent lifted its barrier (AG-5).
     BarrierLifted {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         attempt: u32 = "inPlaceRestartAttempt",
     }
-    /// Phase Failed or Succeeded visible at the API server.
+    /// The phase Failed or Succeeded is visible at the API server.
     PodFinished {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
@@ -213,7 +213,7 @@ records! {
         incarnation: u32 = "incarnation",
         by: Deleter = "by",
     }
-    /// A pod is gone.
+    /// A pod was removed.
     PodGone {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
@@ -224,18 +224,18 @@ records! {
         node: NodeId = object,
         ready: NodeReady = "ready",
     }
-    /// A taint was added to a Node, or taken off.
+    /// A taint was added to a Node or removed from it.
     NodeTaint {
         node: NodeId = object,
         key: TextId = reason,
         effect: u8 = "effect" as TAINT_EFFECTS,
         added: bool = "added",
     }
-    /// A Node is gone.
+    /// A Node was removed.
     NodeGone {
         node: NodeId = object,
     }
-    /// A Node appears during the run: a new one, or another one of an old name.
+    /// A Node was created during the run: a new one, or one with the name of a removed Node.
     NodeCreated {
         node: NodeId = object,
     }
@@ -246,7 +246,7 @@ records! {
         pod: PodId = object,
         node: NodeId = (object, "node"),
     }
-    /// What the API server answered to a user's request; empty if it accepted it.
+    /// The API server's response to a user's request; empty if it was accepted.
     Answered {
         index: u32 = "fault",
         answer: TextId = message,
@@ -265,7 +265,7 @@ records! {
 }
 
 impl Body {
-    /// Tells of a try that got nowhere: a run in which only such things happen goes on for nothing.
+    /// Returns true for records of unsuccessful attempts: a run with only such records makes no progress.
     pub fn is_retry(&self) -> bool {
         use Body::*;
         matches!(

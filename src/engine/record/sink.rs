@@ -1,4 +1,4 @@
-//! Whoever wants to know what happens in a run: the sinks that take records.
+//! Sinks, which receive the records of a run.
 
 use super::call::Call;
 use super::names::Names;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use sim_base::{JobId, JobSetId, Time};
 use sim_policy::decision::Decision;
 
-/// An Event on a Job as its controller sends it, behind the correlator that drops and combines some.
+/// An Event about a Job as its controller sends it, after the event correlator, which drops and merges some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
     pub job: JobId,
@@ -17,95 +17,97 @@ pub struct StoredEvent {
     pub message: String,
 }
 
-/// `status.replicatedJobsStatus` of one replicatedJob, as it is stored now.
+/// The entry of one replicatedJob in `status.replicatedJobsStatus`, as stored now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ReplicatedJobNow {
-    /// Whose.
+    /// The JobSet.
     pub jobset: JobSetId,
-    /// Its place in the spec.
+    /// Index of the replicatedJob in the spec.
     pub replicated_job: u32,
-    /// Ready, succeeded, failed, active, suspended.
+    /// Numbers of Jobs that are ready, succeeded, failed, active, suspended.
     pub replicas: [u32; 5],
 }
 
-/// An answered request, as the audit log has it.
+/// An answered request, as in the audit log.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Who asked for what.
+    /// Client, verb and resource.
     pub call: Call,
-    /// Empty for success, else the HTTP code.
+    /// Empty for success, otherwise the HTTP status code.
     pub code: &'static str,
-    /// When.
+    /// Time of the response.
     pub at: Time,
 }
 
-/// Takes records as they are made.
+/// Receives records while they are written.
 pub trait Sink {
-    /// `names` are those of the run so far: they grow, and a row that is there keeps its meaning. Every id of the
-    /// record has its row.
+    /// Receives a record. `names` contains the names of the run so far, including every id of the record; rows are
+    /// appended and never change their meaning.
     fn record(&mut self, record: &Record, names: &Names);
 
-    /// Whether `decision` is to be called; explaining a pass costs more than the pass.
+    /// Returns true if `decision` is to be called; explaining a pass costs more than the pass itself.
     fn wants_decisions(&self) -> bool {
         false
     }
 
-    /// Takes a decision when it is made, before anything of it is carried out.
+    /// Receives a decision when it is made, before any of its effects.
     fn decision(&mut self, _: Decision) {}
 
-    /// Whether `event` is to be called: most Events on Jobs are no records, there is one for every pod.
+    /// Returns true if `event` is to be called. Most Events about Jobs are not records, because there is one per pod.
     fn wants_events(&self) -> bool {
         false
     }
 
-    /// Takes an Event of the Job controller when it is sent.
+    /// Receives an Event of the Job controller when it is sent.
     fn event(&mut self, _: &StoredEvent) {}
 
-    /// Whether `objects` is to be called.
+    /// Returns true if `objects` is to be called.
     fn wants_objects(&self) -> bool {
         false
     }
 
-    /// Takes what exists at the end of a run, as the API would show it: JobSets, Jobs, pods, Services, claims.
+    /// Receives the objects that exist at the end of a run, as the API would show them: JobSets, Jobs, pods,
+    /// Services, claims.
     fn objects(&mut self, _: &[Value]) {}
 
-    /// Whether `ticket` is to be called and records are to carry tickets. Asked once, before the run.
+    /// Returns true if `ticket` is to be called and records are to carry tickets. Called once, before the run.
     fn wants_tickets(&self) -> bool {
         false
     }
 
-    /// Takes a ticket when it is made, before the first record that carries it: it may end in the future. Ids ascend.
+    /// Receives a ticket when it is created, before the first record that carries it; it may end in the future. Ids
+    /// ascend.
     fn ticket(&mut self, _: &Ticket) {}
 
-    /// Takes each replicatedJob's own numbers after `Body::ReplicatedJobsStatus`, which has their sums.
+    /// Receives the numbers of each replicatedJob after `Body::ReplicatedJobsStatus`, which contains their totals.
     fn replicated_job(&mut self, _: &ReplicatedJobNow) {}
 
-    /// Takes each answered request, if the sink wants tickets.
+    /// Receives each answered request, if the sink collects tickets.
     fn answered(&mut self, _: &Answered) {}
 
-    /// Events until `stops` is to be asked again, at least one; asked first before the run. `NO_LOOK` by default: most
-    /// sinks never stop a run, and a call for each event is two percent of it.
+    /// Number of events until the next call of `stops`, at least one; first called before the run. `NO_LOOK` by
+    /// default, because most sinks never stop a run and a call per event costs two percent of its time.
     fn looks_after(&self, _events: u64) -> u64 {
         NO_LOOK
     }
 
-    /// Whether the run is to end here, after `events` events.
+    /// Returns true if the run is to end now, after `events` events.
     fn stops(&mut self, _events: u64) -> bool {
         false
     }
 }
 
-/// So many events that no run has them.
+/// Larger than the number of events of any run.
 pub const NO_LOOK: u64 = u64::MAX;
 
-/// Keeps nothing.
+/// A sink that discards all records.
 pub struct Discard;
 
 impl Sink for Discard {
     fn record(&mut self, _: &Record, _: &Names) {}
 }
 
-/// Keeps everything.
+/// A sink that keeps all records.
 #[derive(Default)]
 pub struct Keep(pub Vec<Record>);
 
@@ -115,7 +117,7 @@ impl Sink for Keep {
     }
 }
 
-/// What one of them does not want it does not get.
+/// Forwards to each of the two sinks what it requests.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     fn record(&mut self, record: &Record, names: &Names) {
         self.0.record(record, names);
@@ -183,7 +185,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 }
 
-/// `None` wants nothing.
+/// `None` requests nothing.
 impl<S: Sink> Sink for Option<S> {
     fn record(&mut self, record: &Record, names: &Names) {
         if let Some(sink) = self {

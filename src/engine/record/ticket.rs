@@ -1,7 +1,7 @@
-//! A ticket: who waited, for what, from when to when, and which ticket it follows. Walking from a ticket to its parent
-//! goes back in time without a gap.
+//! Tickets: who waited, for what, from when to when, and which ticket came before. Following the parents leads back
+//! in time without a gap.
 //!
-//! Made only for a sink that asks (`Sink::wants_tickets`); must never influence a run.
+//! Created only for a sink that requests them (`Sink::wants_tickets`); must never influence a run.
 
 #![deny(missing_docs)]
 
@@ -9,32 +9,32 @@ use super::call::Call;
 use super::outcome::Resource;
 use sim_base::*;
 
-/// No ticket.
+/// Absence of a ticket.
 pub const NO_TICKET: u32 = u32::MAX;
 
-/// One wait. `parent`'s `to` is this one's `from`, unless `parent` is `NO_TICKET`: then the wait began by itself.
+/// One wait. It starts at the `to` of its `parent`; without a parent (`NO_TICKET`), it starts independently.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// Its number in the run.
+    /// Number of the ticket in the run.
     pub id: u32,
-    /// The ticket it follows.
+    /// The preceding ticket.
     pub parent: u32,
-    /// When it was asked for.
+    /// Start of the wait.
     pub from: Time,
-    /// When the token bucket let it go; `from` for what needs no token.
+    /// Time at which the token bucket granted the request; equal to `from` if no token is needed.
     pub granted: Time,
-    /// When it was answered, over, or taken from its queue.
+    /// End of the wait: the response, the expiry, or the removal from the queue.
     pub to: Time,
     /// What the wait was for.
     pub waited: Waited,
-    /// Whom it was about.
+    /// The object of the wait.
     pub about: About,
 }
 
 /// The object that a wait was about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// Nobody.
+    /// No object.
     Nothing,
     /// A JobSet.
     JobSet(JobSetId),
@@ -46,69 +46,69 @@ pub enum About {
     Node(NodeId),
 }
 
-/// What somebody waited for.
+/// What a component waited for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Waited {
-    /// The instant of a submission, a scripted fault or a user's action.
+    /// The time of a submission, a scripted fault or a user's action.
     Script,
-    /// A request: until `granted` for a token, then for the answer.
+    /// A request: until `granted` for a token, then for the response.
     Request(Call),
-    /// In a work queue, until a worker (or the one who does one thing at a time) was free.
+    /// A work queue, until a worker was available.
     Queue(Resource),
-    /// A watch event on its way to a cache.
+    /// Delivery of a watch event to a cache.
     Watch,
-    /// kubernetes.md 1.1: the Job controller gathers changes of pods before it syncs.
+    /// kubernetes.md 1.1: the Job controller batches pod changes before it syncs.
     JobBatch,
-    /// A work queue's delay after failed attempts.
+    /// The delay of a work queue after failed attempts.
     ErrorBackoff,
     /// kubernetes.md 1.5: the Job controller's delay before it replaces failed pods.
     PodFailureBackoff,
-    /// activeDeadlineSeconds, ttlSecondsAfterFinished and other times of a spec.
+    /// activeDeadlineSeconds, ttlSecondsAfterFinished and other durations of a spec.
     Deadline,
-    /// kubernetes.md 2.1: the scheduler's back-off of a pod that fitted nowhere.
+    /// kubernetes.md 2.1: the scheduler's back-off for a pod that fitted no node.
     SchedulerBackoff,
-    /// Parked: no node fits until something changes.
+    /// The unschedulable queue: no node fits until something changes.
     Unschedulable,
-    /// The scheduling cycle of this pod.
+    /// The scheduling cycle of the pod.
     Cycle,
     /// kubernetes.md 3.2: volumes, sandbox, containers.
     ContainerStart,
-    /// A container runs until it exits.
+    /// A running container, until it exits.
     Running,
-    /// kubernetes.md 3.1: PLEG looks once a period.
+    /// kubernetes.md 3.1: the next PLEG relist.
     Pleg,
-    /// kubernetes.md 3.5: the worker of a pod that ends takes its turns, each after a relist.
+    /// kubernetes.md 3.5: the pod worker of a terminating pod, which continues after each relist.
     PodWorker,
-    /// Containers are stopped: within the grace period.
+    /// Stopping containers, within the grace period.
     Grace,
-    /// kubernetes.md 3.4, 3.6: stop, remove and start again in place, crash back-off included.
+    /// kubernetes.md 3.4, 3.6: stop, removal and restart in place, including crash back-off.
     ContainerRestart,
-    /// Clean-up after the last container.
+    /// Clean-up after the last container has stopped.
     Cleanup,
-    /// kubernetes.md 3.1: the kubelet's status manager, which sends one PATCH of a pod after the other.
+    /// kubernetes.md 3.1: the kubelet's status manager, which sends one PATCH of a pod after another.
     StatusManager,
-    /// AG-5: the startup probe notices that the barrier is open.
+    /// AG-5: the startup probe detects that the barrier is lifted.
     Probe,
-    /// A JobSet update on its way to one of many agents.
+    /// Delivery of a JobSet update to one of many agents.
     FanOut,
-    /// T-8: the manager lists the pods of the JobSet.
+    /// T-8: the manager's list of the JobSet's pods.
     Listing,
-    /// kubernetes.md 4.1: node-monitor-grace-period, looked at every 5 s.
+    /// kubernetes.md 4.1: node-monitor-grace-period, checked every 5 s.
     NodeMonitor,
     /// kubernetes.md 4.1: one NoExecute taint per 10 s and zone.
     TaintLimiter,
-    /// The pod's toleration of the taint.
+    /// The pod's toleration period for the taint.
     Toleration,
-    /// kubernetes.md 4.1: pod garbage collection, every 20 s, 40 s after the Node has gone.
+    /// kubernetes.md 4.1: pod garbage collection, every 20 s, 40 s after the Node was deleted.
     PodGc,
-    /// A pod on a node that does not answer: nothing ends it until somebody acts.
+    /// A pod on an unresponsive node: it remains until a user or controller removes it.
     SilentNode,
-    /// The clock of a controller that comes back (gate switch, manager restart).
+    /// Downtime of a controller (feature gate change, manager restart).
     Restart,
 }
 
 impl Waited {
-    /// The shared resource behind the wait, if many wait for the same.
+    /// The shared resource that was waited for, if any.
     pub fn resource(self) -> Option<Resource> {
         match self {
             Waited::Request(call) => call.kind().bucket,

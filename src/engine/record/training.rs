@@ -1,50 +1,50 @@
-//! What a training job leaves at the end of a run: where its time went, how far it came.
+//! The outcome of a training job: time per phase and progress.
 
 #![deny(missing_docs)]
 
 use sim_base::*;
 
-/// What the time of a training job goes to, from its submission to its end.
+/// Phases of a training job, from its submission to its end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TrainingPhase {
     /// Until every pod is ready for the first time.
     Startup,
-    /// Devices and collectives, at every start.
+    /// Initialization of devices and collectives, at every start.
     Initialization,
-    /// At every start, after it.
+    /// Compilation, at every start, after the initialization.
     Compile,
-    /// A checkpoint is read.
+    /// Restoring a checkpoint.
     Restore,
-    /// Steps that nothing took back.
+    /// Steps that were not lost.
     Productive,
-    /// Standing still for checkpoints.
+    /// Blocked by writing checkpoints.
     Checkpoint,
-    /// Steps that an interruption took back.
+    /// Steps that an interruption undid.
     Lost,
     /// From an interruption until every pod is ready again.
     Recovery,
-    /// From the end of the work to that of the JobSet.
+    /// From the end of the work to the end of the JobSet.
     Ending,
-    /// No steps, and the JobSet is suspended.
+    /// No steps because the JobSet is suspended.
     Suspended,
-    /// What steps take longer right after a start.
+    /// Additional time of steps directly after a start.
     WarmUp,
-    /// What steps take longer because a machine is slow.
+    /// Additional time of steps because a machine is slow.
     Slow,
-    /// Processes hang, and the job makes no steps.
+    /// Processes hang and the job makes no steps.
     Hang,
-    /// A job with other slices than before sets itself up anew, with processes that have run on.
+    /// A job whose slices have changed initializes again, in processes that kept running.
     Reinitialization,
-    /// What steps take longer because slices are away.
+    /// Additional time of steps because slices are missing.
     Degraded,
 }
 
 impl TrainingPhase {
-    /// How many there are.
+    /// Number of phases.
     pub const COUNT: usize = 15;
 
-    /// All of them, in order.
+    /// All phases, in order.
     pub const ALL: [TrainingPhase; TrainingPhase::COUNT] = [
         Self::Startup,
         Self::Initialization,
@@ -63,7 +63,7 @@ impl TrainingPhase {
         Self::Degraded,
     ];
 
-    /// The name in files.
+    /// Returns the name used in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Startup => "startup",
@@ -85,64 +85,64 @@ impl TrainingPhase {
     }
 }
 
-/// The training job of one JobSet.
+/// The outcome of one JobSet's training job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainingOutcome {
-    /// Whose.
+    /// The JobSet.
     pub jobset: JobSetId,
-    /// When the JobSet was stored.
+    /// Time at which the JobSet was stored.
     pub submitted: Time,
-    /// When it came to its end; else the end of the run.
+    /// End of the job, or of the run if the job did not end.
     pub end: Time,
-    /// Nanoseconds by phase, in the order of `TrainingPhase::ALL`: they sum to `end - submitted`.
+    /// Nanoseconds per phase, in the order of `TrainingPhase::ALL`; they sum to `end - submitted`.
     pub spent_ns: [u64; TrainingPhase::COUNT],
-    /// Nanoseconds during which its pods held all the nodes that they want.
+    /// Nanoseconds during which its pods held all required nodes.
     pub held_ns: u64,
-    /// Work until the last instant at which it stepped.
+    /// Progress at the last step.
     pub reached: Duration,
-    /// Of that, what no interruption takes back.
+    /// The part of that progress that no interruption can undo.
     pub kept: Duration,
-    /// The same in steps, if the scenario says what a step takes.
+    /// `reached` in steps, if the scenario defines the step time.
     pub reached_steps: Option<u64>,
-    /// The same in steps.
+    /// `kept` in steps.
     pub kept_steps: Option<u64>,
-    /// What was to be done.
+    /// Total work of the job.
     pub work: Option<Duration>,
-    /// All of it was done.
+    /// True if all work was completed.
     pub done: bool,
-    /// How often every pod was there, and it began or went on.
+    /// Number of times that every pod was ready and the job started or resumed.
     pub starts: u32,
-    /// How often it was interrupted.
+    /// Number of interruptions.
     pub interruptions: u32,
-    /// Checkpoints that were completed.
+    /// Number of completed checkpoints.
     pub commits: u64,
-    /// Each start until what ended it, in order.
+    /// Periods from each start to its end, in order.
     pub stretches: Vec<TrainingStretch>,
 }
 
-/// What a training job did from one start, with every pod there, until it was interrupted or done.
+/// A period from one start, with every pod ready, to an interruption or the completion of the work.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrainingStretch {
-    /// When it began.
+    /// Start of the period.
     pub since: Time,
-    /// When something interrupted it, or its work was done.
+    /// End of the period: an interruption or the completion of the work.
     pub until: Time,
-    /// Steps that counted in the end.
+    /// Time of steps that were not lost.
     pub productive: Duration,
-    /// What of its steps, and of those before it, was lost with its end.
+    /// Steps of this and earlier periods that were lost at its end.
     pub lost: Duration,
-    /// Until processes had found each other, again or for the first time, and compiled.
+    /// Time until the processes had connected to each other and compiled.
     pub rendezvous: Duration,
-    /// Reading a checkpoint.
+    /// Time to restore a checkpoint.
     pub restore: Duration,
-    /// Making steps that were made before.
+    /// Time to repeat steps made before.
     pub redo: Duration,
-    /// After it, until the next one began: how long the JobSet was suspended.
+    /// Time after the period during which the JobSet was suspended, before the next period.
     pub suspended: Duration,
 }
 
 impl TrainingOutcome {
-    /// Nanoseconds in one phase.
+    /// Nanoseconds spent in one phase.
     pub fn ns(&self, phase: TrainingPhase) -> u64 {
         self.spent_ns[phase as usize]
     }

@@ -1,6 +1,5 @@
-//! What the scheduler's cache counts: free resources per node, pods of JobSets and exclusive leaders per domain.
-//!
-//! Counts from assume to the end of the pod, not from binding.
+//! Accounting of the scheduler's cache: free resources per node, pods of JobSets and exclusive leaders per domain.
+//! Counts a pod from assume to its end, not from binding.
 
 use crate::store::Store;
 use sim_base::*;
@@ -8,26 +7,26 @@ use sim_policy::topology::Cluster;
 
 #[derive(Clone, Default)]
 pub struct Books {
-    /// Thousandths still free, node-major.
+    /// Free amounts in thousandths, node-major.
     free: Vec<i64>,
-    /// Per pod: the node it holds resources of.
+    /// Per pod: the node whose resources it holds.
     node: Vec<NodeId>,
     /// Per exclusive key and domain.
     domains: Vec<Vec<Domain>>,
-    /// Per name of a Job with exclusive placement, which is what a job-key says: its pods per domain, those that an
-    /// earlier Job of the name left behind too; usually one entry or none.
+    /// Per name of a Job with exclusive placement (the job-key): its pods per domain, including those left by an
+    /// earlier Job with the name; usually one entry or none.
     own: Vec<Vec<(DomainId, u32)>>,
-    /// Topology keys that are counted.
+    /// Number of topology keys that are counted.
     keys: usize,
 }
 
 #[derive(Clone, Default)]
 struct Domain {
-    /// Where the next search in the domain starts.
+    /// Start of the next search in the domain.
     cursor: u32,
-    /// Pods per priority class.
+    /// Number of pods per priority class.
     pods: Vec<u32>,
-    /// Names of the Jobs of exclusive leaders, with their priority class.
+    /// Names of the Jobs of exclusive leaders, with their priority classes.
     leaders: Vec<(u32, u32)>,
 }
 
@@ -53,7 +52,7 @@ impl Books {
         self.held_node(pod).is_some()
     }
 
-    /// The row belongs to another object now.
+    /// Resets the row for another object.
     pub fn forget(&mut self, pod: PodId) {
         if self.node.len() <= pod.ix() {
             self.node.resize(pod.ix() + 1, NodeId::NONE);
@@ -61,14 +60,14 @@ impl Books {
         assert!(!self.holds(pod), "a pod that is gone holds nothing");
     }
 
-    /// The pod holds the node's resources from now on (assume).
+    /// The pod holds resources of the node from now on (assume).
     pub fn take(&mut self, store: &Store, pod: PodId, node: NodeId) {
         assert!(!self.holds(pod), "a pod holds one node at a time");
         self.node[pod.ix()] = node;
         self.hold(store, pod, node, true);
     }
 
-    /// `false`: it held nothing.
+    /// Releases the resources of a pod. Returns false if it held none.
     pub fn give_back(&mut self, store: &Store, pod: PodId) -> bool {
         let node = self.held_node(pod);
         if !node.is_some() {
@@ -89,11 +88,11 @@ impl Books {
         let job = store.pods.job[pod.ix()];
         let class = template.facts.priority_class;
         if !store.jobs[job.ix()].jobset.is_some() {
-            // EXC-7: the terms select pods with a job-key.
+            // EXC-7: the affinity terms select pods with a job-key.
             return;
         }
         let place = store.jobs[job.ix()].place;
-        // A key that came into use since counts everything at once, in `see_keys`.
+        // A key that came into use later counts all pods at once, in `see_keys`.
         for (key, domains) in store.templates.domains.iter().enumerate().take(self.keys) {
             let domain = domains.of[node.ix()];
             if domain.is_some() {
@@ -162,20 +161,20 @@ impl Books {
         self.domain_mut(key, domain).cursor = cursor;
     }
 
-    /// Pods of JobSets of this priority in a domain.
+    /// Number of pods of JobSets with this priority in a domain.
     pub fn pods_in(&self, key: usize, domain: DomainId, class: u32) -> u32 {
         let pods = self.domain(key, domain).map(|d| d.pods.get(class as usize));
         pods.flatten().copied().unwrap_or(0)
     }
 
-    /// Pods with the Job's job-key per domain of its key.
+    /// Number of pods with the Job's job-key per domain of its key.
     pub fn own(&self, store: &Store, job: JobId) -> &[(DomainId, u32)] {
         let place = store.jobs[job.ix()].place as usize;
         self.own.get(place).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an exclusive leader of another Job, same priority, is in the node's domain: required anti-affinity is
-    /// symmetric (EXC-17).
+    /// Returns true if an exclusive leader of another Job with the same priority is in the node's domain: required
+    /// anti-affinity is symmetric (EXC-17).
     pub fn is_repelled(&self, store: &Store, job: JobId, class: u32, node: NodeId) -> bool {
         let place = store.jobs[job.ix()].place;
         store
@@ -190,14 +189,14 @@ impl Books {
             })
     }
 
-    /// A topology key came into use: pods that were there already count, too.
+    /// Starts to count by a new topology key, including existing pods.
     pub fn see_keys(&mut self, store: &Store) {
         if self.keys != store.templates.domains.len() {
             self.count_again(store);
         }
     }
 
-    /// Labels or allocatable of a node are others now, or the node is new: everything is counted anew.
+    /// Recounts everything after labels or allocatable of a node changed, or a node was added.
     pub fn count_again(&mut self, store: &Store) {
         self.keys = store.templates.domains.len();
         self.free.clear();

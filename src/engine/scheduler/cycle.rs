@@ -1,4 +1,4 @@
-//! One scheduling cycle after another: take a pod, find it a node, assume it there, bind it.
+//! Scheduling cycles: take a pod from the queue, find a node, assume it there, bind it.
 
 use super::Scheduler;
 use crate::apiserver;
@@ -11,7 +11,7 @@ use sim_base::*;
 use sim_policy::placement::{ClusterView, Found, TemplateFacts, domain_is_free, find_node};
 
 impl Scheduler {
-    /// A new pod without a node reaches the queue.
+    /// Enqueues a new pod without a node.
     pub(super) fn activate(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let priority = ctx.store.facts(pod).priority;
         self.queues.activate(pod, priority, ctx.mark());
@@ -55,7 +55,7 @@ impl Scheduler {
         let job = store.pods.job[pod.ix()];
         let class = facts.priority_class;
         if store.goes_with_claim(pod).is_some() {
-            // VolumeBinding's PreFilter, before any node.
+            // VolumeBinding's PreFilter fails before any node is examined.
             return nowhere(self.start);
         }
         let nodes = &store.nodes;
@@ -78,12 +78,12 @@ impl Scheduler {
                 }
                 let members = &store.templates.domains[key as usize].nodes[domain.ix()];
                 let start = self.books.cursor(key as usize, domain);
-                // EXC-17: a leader that came meanwhile repels followers of another Job, too.
+                // EXC-17: a leader placed meanwhile also repels followers of other Jobs.
                 let free = |node| !self.books.is_repelled(store, job, class, node);
                 let member = |i: u32| members[i as usize];
                 let found = find_node(&view, facts, members.len() as u32, start, member, free);
                 self.books.set_cursor(key as usize, domain, found.next);
-                // Without a node the whole cluster was walked for the selector.
+                // Without a result, the whole cluster was examined for the selector.
                 let examined = found.node.map_or(all, |_| found.examined);
                 Found { examined, ..found }
             }
@@ -100,8 +100,8 @@ impl Scheduler {
                 found
             }
             None => {
-                // EXC-17: an exclusive leader in place also repels other Jobs' pods; without exclusive keys no domain
-                // is looked at. Pods of nobody's JobSet have no job-key and are not repelled.
+                // EXC-17: an exclusive leader also repels pods of other Jobs; without exclusive keys no domain is
+                // examined. Pods without a JobSet have no job-key and are not repelled.
                 let labelled = store.jobs[job.ix()].jobset.is_some();
                 let free = |node| !labelled || !self.books.is_repelled(store, job, class, node);
                 let (found, next) = among(&view, facts, all, self.start, free);
@@ -135,8 +135,8 @@ impl Scheduler {
         }
     }
 
-    /// Something freed capacity: parked pods may try again, after their back-off or at once if nothing else is
-    /// queued.
+    /// Capacity was freed: unschedulable pods may be retried after their back-off, or immediately if the active queue
+    /// is empty.
     pub(super) fn wake(&mut self, ctx: &mut Ctx<'_>) {
         self.news_in_cycle |= self.in_cycle.is_some();
         if !self.queues.anything_parked() {
@@ -173,8 +173,8 @@ impl Scheduler {
     }
 }
 
-/// The first of all nodes that fits, or of those that the pod names, and where the next search starts
-/// (`findNodesThatFitPod`: as many further on as were looked at).
+/// The first node that fits, among all nodes or those that the pod names, and the start of the next search
+/// (`findNodesThatFitPod`: advanced by the number of examined nodes).
 fn among(
     view: &ClusterView<'_>,
     facts: &TemplateFacts,
@@ -200,14 +200,16 @@ fn nowhere(next: u32) -> Found {
     }
 }
 
-/// Filter over nodes until enough feasible ones are found, affinity terms over all (kubernetes.md 2.2, 2.3).
+/// Duration of a cycle: filters until enough feasible nodes are found, affinity terms over all nodes (kubernetes.md
+/// 2.2, 2.3).
 fn cycle_cost(ctx: &Ctx<'_>, pod: PodId, examined: u32) -> Duration {
     let c = &ctx.scenario.timing.scheduler;
     let nodes = ctx.store.nodes.len() as u64;
     let named = ctx.store.facts(pod).named.as_ref();
     let looked_at = named.map_or(nodes, |named| named.len() as u64);
     let wanted = feasible_nodes_to_find(looked_at);
-    // `examined` nodes were passed for one fit; the real search goes on to `wanted` fits at the same density.
+    // `examined` nodes were examined to find one; the real search continues to `wanted` feasible nodes at the same
+    // density.
     let walked = (u64::from(examined) * wanted).min(looked_at);
     let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
     let affinity = if leader {

@@ -1,4 +1,4 @@
-//! Why the scheduler found no node, in its words.
+//! The reasons why the scheduler found no node, in its words.
 
 use super::Scheduler;
 use crate::apiserver::UNSCHEDULABLE;
@@ -24,7 +24,7 @@ impl Scheduler {
         failed_scheduling(&reasons)
     }
 
-    /// The filters in their order: named, cordon, taints, selector, features, resources, rules between pods.
+    /// Applies the filters in order: named node, cordon, taints, selector, features, resources, inter-pod rules.
     fn reason_against(&self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) -> Reasons {
         let store = &**ctx.store;
         let template = store.template(pod);
@@ -69,7 +69,7 @@ impl Scheduler {
     }
 }
 
-/// A claim of the pod that does not exist, or that nothing binds or allocates.
+/// A claim of the pod that does not exist, or that no component binds or allocates.
 fn claim_reason(ctx: &Ctx<'_>, pod: PodId) -> Reasons {
     let store = &**ctx.store;
     let job = store.pods.job[pod.ix()];

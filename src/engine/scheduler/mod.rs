@@ -1,7 +1,7 @@
-//! kube-scheduler: one serial scheduling cycle whose length depends on the pod's constraints, then a binding through a
-//! token bucket of its own (kubernetes.md 2).
+//! kube-scheduler: serial scheduling cycles whose duration depends on the pod's constraints, followed by a binding
+//! through a separate token bucket (kubernetes.md 2).
 //!
-//! Where a pod goes is `placement`'s business. Must never look at anything but its own books and stored objects.
+//! The choice of a node is made by `placement`. Must never read anything but its own accounting and stored objects.
 
 mod books;
 mod cycle;
@@ -23,12 +23,12 @@ use sim_base::*;
 pub struct Scheduler {
     queues: Queues,
     books: Books,
-    /// The pod that is looked at.
+    /// The pod in the current cycle.
     in_cycle: Option<(PodId, u32)>,
-    /// Something that may help has happened during the cycle: a pod that finds no node does not wait for the next such
-    /// thing (kube-scheduler, `inFlightEvents`).
+    /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
+    /// next such event (kube-scheduler, `inFlightEvents`).
     news_in_cycle: bool,
-    /// Where the next search over all nodes starts.
+    /// Start of the next search over all nodes.
     start: u32,
     pub cycles: u64,
     pub busy: BusyTimes,
@@ -79,7 +79,7 @@ impl Scheduler {
                 }
             }
             PodChange::Metadata => self.gate_off(ctx, pod),
-            // Bound by somebody else than this scheduler.
+            // Bound by another client than this scheduler.
             PodChange::Bound if !self.books.holds(pod) => {
                 self.queues.remove(pod);
                 let node = ctx.store.pods.node[pod.ix()];
@@ -94,11 +94,11 @@ impl Scheduler {
         }
     }
 
-    /// Its last scheduling gate was taken off.
+    /// The last scheduling gate of the pod was removed.
     fn gate_off(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         let waits = p.exists(pod) && !p.has(pod, flag::GATED | flag::BOUND | flag::DELETING);
-        // One that is looked at has no gates; what changed of it is looked at when it is queued again.
+        // A pod in a cycle has no gates; its changes are considered when it is queued again.
         let looked_at = self.in_cycle == Some((pod, p.incarnation[pod.ix()]));
         let known = looked_at || self.queues.knows(pod);
         if waits && !self.books.holds(pod) && !known && !p.is_terminal(pod) {
@@ -106,7 +106,7 @@ impl Scheduler {
         }
     }
 
-    /// The pod no longer counts in the scheduler's books: terminal phase, or the object is gone.
+    /// Removes the pod from the accounting: it has a terminal phase or was removed.
     fn release(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if self.books.give_back(ctx.store, pod) {
             self.wake(ctx);
@@ -124,17 +124,17 @@ impl Scheduler {
         }
     }
 
-    /// The pod waits for some node to fit.
+    /// Returns true if the pod is in the unschedulable queue.
     pub fn is_parked(&self, pod: PodId) -> bool {
         self.queues.is_parked(pod)
     }
 
-    /// Thousandths still free, node-major; for the check of all books.
+    /// Free amounts in thousandths, node-major, for the check of invariants.
     pub fn free(&self) -> &[i64] {
         self.books.free()
     }
 
-    /// The node that the pod holds resources of.
+    /// The node whose resources the pod holds.
     pub fn held_node(&self, pod: PodId) -> NodeId {
         self.books.held_node(pod)
     }

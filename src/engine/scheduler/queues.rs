@@ -1,4 +1,4 @@
-//! The scheduler's queues: activeQ by priority and age, the back-off queue, and pods that no node fits
+//! The scheduler's queues: the active queue by priority and age, the back-off queue, and the unschedulable pods
 //! (kubernetes.md 2.1).
 
 use crate::ctx::Mark;
@@ -6,7 +6,7 @@ use priority_queue::PriorityQueue;
 use sim_base::*;
 use std::cmp::Reverse;
 
-/// The hasher of the keyed queues: ids are dense and trusted, and the order never depends on it.
+/// Hasher of the keyed queues: ids are dense and trusted, and no order depends on it.
 #[derive(Clone, Default)]
 pub struct IdHasher(u64);
 
@@ -36,19 +36,19 @@ const BACKOFF_MAX_S: u64 = 10;
 pub struct Queues {
     /// activeQ: priority, then enqueue order (PrioritySort).
     active: PriorityQueue<PodId, (i32, Reverse<u64>), FixedHasher>,
-    /// Pods no node fits, until something changes for them.
+    /// Pods for which no node fits, until a relevant change.
     unschedulable: Vec<(PodId, u32)>,
-    /// When each ends; popped early when activeQ is empty (PopFromBackoffQ).
+    /// The end of each back-off; pods are popped early if activeQ is empty (PopFromBackoffQ).
     backoff: PriorityQueue<PodId, (Reverse<Time>, Reverse<u64>), FixedHasher>,
     enqueued: u64,
     rows: Vec<Row>,
     pub longest: u32,
 }
 
-/// What the scheduler knows of a pod in its queues.
+/// The scheduler's data about a queued pod.
 #[derive(Copy, Clone, Default)]
 struct Row {
-    /// Tries that found no node.
+    /// Number of attempts that found no node.
     tries: u8,
     parked: bool,
     since: Mark,
@@ -71,7 +71,7 @@ impl Queues {
         &mut self.rows[pod.ix()]
     }
 
-    /// The row belongs to another object now.
+    /// Resets the row for another object.
     pub fn forget(&mut self, pod: PodId) {
         *self.row(pod) = Row::default();
     }
@@ -93,7 +93,7 @@ impl Queues {
         self.longest = self.longest.max(self.active.len() as u32);
     }
 
-    /// The next pod, and what put it here; without one in activeQ, a pod is taken out of its back-off early.
+    /// The next pod and its trigger; if activeQ is empty, a pod leaves its back-off early.
     pub fn pop(&mut self) -> Option<(PodId, Mark)> {
         let active = self.active.pop().map(|(pod, _)| pod);
         let pod = active.or_else(|| self.backoff.pop().map(|(pod, _)| pod))?;
@@ -102,7 +102,7 @@ impl Queues {
         Some((pod, row.since))
     }
 
-    /// No node fits; returns whether it is the first time.
+    /// No node fits the pod; returns true for its first attempt.
     pub fn park(&mut self, pod: PodId, incarnation: u32, since: Mark) -> bool {
         let row = self.row(pod);
         row.tries = row.tries.saturating_add(1);
@@ -117,7 +117,7 @@ impl Queues {
         !self.unschedulable.is_empty()
     }
 
-    /// Every parked pod goes into its back-off; returns them with the length of it.
+    /// Moves all unschedulable pods to the back-off queue, and returns them with their back-off.
     pub fn back_off(&mut self, now: Time, into: &mut Vec<(PodId, u32, Duration)>) {
         let parked = std::mem::take(&mut self.unschedulable);
         for (pod, incarnation) in &parked {
@@ -136,7 +136,7 @@ impl Queues {
         self.row(pod).since = since;
     }
 
-    /// Its back-off is over; `false` if it was popped early.
+    /// The back-off of the pod ends; false if it was popped early.
     pub fn leave_backoff(&mut self, pod: PodId) -> bool {
         self.backoff.remove(&pod).is_some()
     }

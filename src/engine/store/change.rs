@@ -1,11 +1,11 @@
-//! What a watch on the store tells: which object changed, and how.
+//! Watch events of the store: which object changed, and how.
 //!
-//! Must never carry an old value: who needs one keeps it.
+//! Must never contain an old value; a component that needs it keeps it.
 
 use sim_api::spec::ObjectKind;
 use sim_base::*;
 
-/// A change, with the record and the ticket that go with it, for what follows from it.
+/// A change, with the record and the ticket that cause what follows.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub what: What,
@@ -19,26 +19,26 @@ pub enum What {
     Job(JobId, JobChange),
     Pod(PodId, PodChange),
     Node(NodeId, NodeChange),
-    /// A Service that this JobSet owns, or that has the name it wants.
+    /// A Service that this JobSet owns or that has the name it needs.
     Service(JobSetId),
-    /// A Service or claim was created that this JobSet owns.
+    /// A Service or claim owned by this JobSet was created.
     Owned(JobSetId, ObjectKind),
-    /// A PersistentVolumeClaim or volume: pods that wait for claims may go on.
+    /// A PersistentVolumeClaim or volume changed: pods that wait for claims may become schedulable.
     Claim,
-    /// Not an API change: the containers of a pod run on its machine, or no longer do. Told to what JobSets train, and
-    /// to what ages.
+    /// Not an API change: the containers of a pod started or stopped on its machine. Delivered to training jobs and
+    /// to usage-based aging.
     Process {
         pod: PodId,
         up: bool,
     },
-    /// Not an API change: the containers of a deleted pod have stopped. Told to what ages.
+    /// Not an API change: the containers of a deleted pod have stopped. Delivered to usage-based aging.
     Stopped(PodId),
-    /// Not an API change: what the containers of the JobSet train is done.
+    /// Not an API change: the training job of the JobSet has completed its work.
     WorkDone(JobSetId),
-    /// Not an API change: what the pod trains ends its process with this code.
+    /// Not an API change: the pod's process exits with this code.
     GivesUp(PodId, i32),
-    /// Not an API change: the nth fault of the script, one of which nobody is told (`spec::Silent`), meets this pod, or
-    /// else this node.
+    /// Not an API change: the fault with this index in the script, a silent one (`spec::SilentError`), affects this
+    /// pod or otherwise this node.
     Silent {
         fault: u32,
         node: NodeId,
@@ -47,7 +47,7 @@ pub enum What {
 }
 
 impl What {
-    /// The object it is about, as `Event::subject` has it.
+    /// The object of the change, in the form of `Event::subject`.
     pub fn subject(&self) -> Option<(u8, u32)> {
         Some(match *self {
             What::Pod(pod, _) | What::Process { pod, .. } => (b'P', pod.0),
@@ -66,9 +66,9 @@ impl What {
 pub enum JobSetChange {
     Created,
     Spec,
-    /// The manager's own write of the status, or somebody else's.
+    /// The status was written, by the manager or by a user.
     Status,
-    /// IPR-7, IPR-9: one of the in-place attempts is another one.
+    /// IPR-7, IPR-9: an in-place restart attempt changed.
     Attempts,
     Deleting,
     Gone,
@@ -77,12 +77,12 @@ pub enum JobSetChange {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum JobChange {
     Created,
-    /// Generation grew: suspend, parallelism, completions, template.
+    /// The generation increased: suspend, parallelism, completions or template.
     Spec,
     Status,
-    /// Labels or finalizers.
+    /// Labels or finalizers changed.
     Metadata,
-    /// deletionTimestamp with the foregroundDeletion finalizer.
+    /// deletionTimestamp was set with the foregroundDeletion finalizer.
     Deleting,
     Gone,
 }
@@ -94,31 +94,31 @@ pub enum PodChange {
     Running,
     Ready,
     NotReady,
-    /// restartCount grew.
+    /// restartCount increased.
     Restarted,
-    /// Labels, annotations, conditions, finalizers.
+    /// Labels, annotations, conditions or finalizers changed.
     Metadata,
-    /// The tracking finalizer is off.
+    /// The tracking finalizer was removed.
     Untracked,
-    /// Phase Succeeded or Failed.
+    /// The phase became Succeeded or Failed.
     Finished,
     Deleting,
-    /// The last change of an object; its row still holds what it was while this is told.
+    /// The object was removed; its row keeps the last state while watchers are notified.
     Gone,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum NodeChange {
     Created,
-    /// Labels, features or allocatable.
+    /// Labels, features or allocatable changed.
     Spec,
     Taints,
-    /// The Ready condition.
+    /// The Ready condition changed.
     Condition,
     Gone,
-    /// The kubelet renews its Lease again, or no longer does.
+    /// The kubelet resumed or stopped renewing its Lease.
     Lease,
-    /// Not an API change: the machine died or came back, which only the ledger sees at once.
+    /// Not an API change: the machine failed or recovered; only the ledger observes this immediately.
     Machine {
         dead: bool,
     },

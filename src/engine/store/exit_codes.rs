@@ -1,9 +1,10 @@
-//! How the containers of a pod ended, as its status shows it.
+//! Exit codes of a pod's containers, as its status shows them.
 
 use super::{NO_STATUS, Store};
 use sim_base::*;
 
-/// Name and exit code of each regular container: nothing before the pod has ended, nothing if no kubelet has said how.
+/// Name and exit code of each regular container; empty before the pod has ended, and if no kubelet reported the
+/// codes.
 pub fn exit_codes(store: &Store, pod: PodId) -> Vec<(&str, i32)> {
     let which = store.pods.exit_container[pod.ix()];
     if !store.pods.is_terminal(pod) || which == NO_STATUS {
@@ -17,7 +18,7 @@ pub fn exit_codes(store: &Store, pod: PodId) -> Vec<(&str, i32)> {
         .collect()
 }
 
-/// Whether the pod's exit code is of this container; the others ended with 0.
+/// Returns true if the pod's exit code belongs to this container; the others exited with 0.
 fn ended_so(which: u8, container: usize) -> bool {
     which == 0 || usize::from(which) == container + 1
 }

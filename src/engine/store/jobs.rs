@@ -1,6 +1,5 @@
-//! Job objects as stored, with what is counted of their pods; one row per name, used again by a later object of it.
-//!
-//! A row may hold pods without a Job: those that a deleted Job left behind, or a pod that somebody made by hand.
+//! Job objects as stored, with counters of their pods. One row per name, reused by later objects with the same name.
+//! A row may hold pods without a Job: those left by a deleted Job, or a pod created by a user.
 
 use super::pod_list::PodList;
 use crate::record::{ConditionOutcome, JobConditionType};
@@ -14,15 +13,15 @@ use std::sync::Arc;
 
 #[derive(Clone, Default)]
 pub struct Job {
-    /// Stands for namespace and name in the names of random numbers.
+    /// Key of namespace and name in the names of random numbers.
     pub key: Key,
-    /// The same for the present object: its pods' numbers go by it.
+    /// Key of the current object, used for the random numbers of its pods.
     pub object_key: Key,
     /// Number of its namespace and name.
     pub place: u32,
-    /// The JobSet that owns it; `NONE` for a Job of somebody else.
+    /// The JobSet that owns it; `NONE` for a Job without a JobSet.
     pub jobset: JobSetId,
-    /// Slot of the JobSet: position of the replicatedJob, index within it.
+    /// Position of the replicatedJob in the JobSet, and index within it.
     pub rj: u32,
     pub index: u32,
     pub exists: bool,
@@ -30,45 +29,45 @@ pub struct Job {
     pub deletion: Option<Time>,
     /// spec.suspend.
     pub suspended: bool,
-    /// nth object of this name, from 1.
+    /// Number of the object with this name, from 1.
     pub incarnation: u32,
-    /// Counts every change of the object.
+    /// Number of changes of the object.
     pub version: u32,
     pub restart_attempt: u32,
     pub job_restart_attempt: u32,
-    /// Labels that a user has set (or taken away) since.
+    /// Labels set (or removed) by a user since its creation.
     pub relabelled: Vec<(String, Option<String>)>,
-    /// Finalizers of somebody else.
+    /// Finalizers of other components.
     pub finalizers: Vec<String>,
-    /// Only those finalizers keep the object.
+    /// True if only those finalizers hold the object.
     pub collected: bool,
-    /// Its JobSet went without it: nobody owns it.
+    /// Its JobSet was removed without it: it has no owner.
     pub orphaned: bool,
     /// Deleted with propagation Orphan: its pods have no owner.
     pub pods_orphaned: bool,
     pub spec: Arc<JobSpec>,
     pub template: TemplateId,
-    /// As posted; only kept where the script asks for it.
+    /// The object as posted; kept only if the script reads it.
     pub object: Option<Arc<Value>>,
     pub status: JobStatus,
     pub pods: PodList,
-    /// What an informer would count.
+    /// The current counters, as an informer would compute them.
     pub live: Counters,
-    /// What was answered when its pods were posted, if all of its template are refused.
+    /// Rejections of its pods, if the whole template is rejected.
     pub refusals: Refusals,
-    /// Per index: pods that the present Job object has had, of those indexes whose newest pod is gone.
+    /// Per index: number of pods of the current Job object, for indexes whose newest pod was removed.
     pub tries: BTreeMap<u32, u16>,
 }
 
-/// Answers to POSTs of a Job's pods, as long as nothing has changed that they depend on: a Job controller asks again
-/// and again.
+/// Cached responses to POSTs of a Job's pods, valid until one of their inputs changes: a Job controller repeats the
+/// request.
 #[derive(Clone, Default)]
 pub struct Refusals {
-    /// The Job's incarnation and version, and the changes of other objects.
+    /// Incarnation and version of the Job, and the change count of other objects, at the time of the response.
     pub asked: (u32, u32, u64),
-    /// The JobSet from which the Job would be made.
+    /// The JobSet from which the Job would be created.
     pub from: Option<Arc<Value>>,
-    /// By index: HTTP status and message; nothing of a pod that would be accepted.
+    /// By index: HTTP status and message; `None` for a pod that would be accepted.
     pub answers: BTreeMap<u32, Option<(u16, String)>>,
 }
 
@@ -87,7 +86,7 @@ pub struct JobStatus {
 pub struct JobCondition {
     pub kind: JobConditionType,
     pub status: bool,
-    /// Not one of Kubernetes' own only where a user wrote it.
+    /// Borrowed for Kubernetes' own reasons; owned if a user wrote it.
     pub reason: Cow<'static, str>,
     pub message: String,
     pub at: Time,
@@ -116,19 +115,19 @@ impl JobStatus {
     }
 }
 
-/// Pods of a Job as they are, kept incrementally and derived again by `check`.
+/// Counters of a Job's pods, maintained incrementally and recomputed by `check`.
 #[derive(Copy, Clone, Default, Debug, PartialEq, Eq)]
 pub struct Counters {
-    /// Not terminal, no deletionTimestamp.
+    /// Pods that are not terminal and have no deletionTimestamp.
     pub active: u32,
     pub ready: u32,
-    /// deletionTimestamp, not terminal.
+    /// Pods with a deletionTimestamp that are not terminal.
     pub terminating: u32,
-    /// With the tracking finalizer, and terminal or deleting.
+    /// Pods with the tracking finalizer that are terminal or terminating.
     pub ended_with_finalizer: u32,
-    /// With the tracking finalizer.
+    /// Pods with the tracking finalizer.
     pub with_finalizer: u32,
-    /// Sum of container restarts of active pods.
+    /// Total container restarts of active pods.
     pub container_restarts: u32,
 }
 
@@ -137,14 +136,14 @@ impl Job {
         self.deletion.is_some()
     }
 
-    /// A finalizer of somebody else keeps the object.
+    /// Returns true if a finalizer of another component holds the object.
     pub fn is_held(&self) -> bool {
         !self.finalizers.is_empty()
     }
 
-    /// Back to a row without an object; what the row is stays.
+    /// Resets the row to one without an object; its identity is kept.
     pub fn clear(&mut self) {
-        // Field by field, so that a new one is not forgotten; spec and template go with the next object.
+        // Destructured, so that a new field cannot be forgotten; spec and template are replaced with the next object.
         let Job {
             key: _,
             object_key: _,
@@ -189,7 +188,7 @@ impl Job {
         tries.clear();
     }
 
-    /// The object is gone, pods of it are not; or the row never had one.
+    /// Returns true if the row has pods but no Job object.
     pub fn is_left_behind(&self) -> bool {
         !self.exists && !self.pods.is_empty()
     }

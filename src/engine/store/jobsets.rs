@@ -1,4 +1,4 @@
-//! JobSet objects as stored, and what is counted of their pods for in-place restarts.
+//! JobSet objects as stored, with the counters of their pods for in-place restarts.
 
 use super::pods::BAD_ATTEMPT;
 use crate::record::ReplicatedJobStatus;
@@ -11,27 +11,27 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct JobSetRow {
     pub key: Key,
-    /// It has been created, and may be gone again.
+    /// True once it was created, even if it was removed later.
     pub created: bool,
     /// deletionTimestamp.
     pub deletion: Option<Time>,
-    /// Deleted with foreground propagation: its Jobs go first.
+    /// Deleted with foreground propagation: its Jobs are removed first.
     pub foreground: bool,
     pub deleted: bool,
     pub spec: Arc<JobSet>,
     pub status: JobSetStatus,
     pub resource_version: u32,
-    /// nth version of the spec.
+    /// Number of the spec's version.
     pub spec_version: u32,
-    /// Rows of its Jobs, with an object or without one.
+    /// Rows of its Jobs, with or without an object.
     pub jobs: Vec<JobId>,
-    /// Per replicatedJob and index: the newest of them.
+    /// The newest Job per replicatedJob and index.
     pub(super) slots: Vec<Vec<JobId>>,
     pub(super) attempts: Tallies,
     pub(super) restarts: Tallies,
 }
 
-/// How many pods have which small number; few numbers are in use at a time.
+/// Number of pods per attempt number; few numbers are in use at the same time.
 #[derive(Clone, Default)]
 pub(super) struct Tallies(Vec<(u32, u32)>);
 
@@ -70,7 +70,7 @@ impl JobSetRow {
         self.spec.spec.suspend
     }
 
-    /// A pod that is not Failed carries an attempt; `old` is the one it carried before.
+    /// Updates the counters when the attempt of a pod that is not Failed changes; `old` is the previous one.
     pub(super) fn attempt_changed(&mut self, old: Option<u32>, new: Option<u32>) {
         if let Some(old) = old {
             self.attempts.remove(old);
@@ -99,7 +99,7 @@ impl JobSetRow {
         }
     }
 
-    /// ST-5: by name, descending.
+    /// Status entries sorted by name, descending (ST-5).
     pub fn shown_status(&self) -> Vec<ReplicatedJobStatus> {
         let rjs = self.spec.spec.replicated_jobs.iter();
         let shown =

@@ -1,7 +1,7 @@
-//! Every object of the cluster as the API server stores it: the only truth during a run.
+//! All objects of the cluster as the API server stores them: the single source of truth during a run.
 //!
-//! Objects have dense rows; rows appear when objects do. Only the API server of the engine writes here
-//! (`engine/apiserver`); everybody else reads. Must never decide anything and never look at the clock.
+//! Objects have dense rows, added when objects appear. Only the engine's API server writes here (`engine/apiserver`).
+//! Must never make decisions or read the clock.
 
 pub mod change;
 pub mod exit_codes;
@@ -42,14 +42,15 @@ pub struct Store {
     pub pods: Pods,
     pub nodes: Nodes,
     pub templates: Templates,
-    /// Services, claims and the like.
+    /// Services, claims and other objects that are stored whole.
     pub others: Others,
-    /// Namespaces of each name in the order of their appearance, and the number of namespace and name.
+    /// Namespaces in which each name exists, in order of appearance, each with the number of the (namespace, name)
+    /// pair.
     homes: BTreeMap<String, Vec<(String, u32)>>,
     places: u32,
-    /// Rows of Jobs by that number.
+    /// Rows of Jobs, by that number.
     rows_of: Vec<Vec<JobId>>,
-    /// Rows of pods that are gone; free when everybody has been told.
+    /// Rows of removed pods, which become free after all watchers were notified.
     retired: Vec<PodId>,
     pub changes: Vec<Change>,
 }
@@ -62,7 +63,7 @@ impl Store {
         store
     }
 
-    /// Empty but for the nodes; buffers are kept.
+    /// Removes everything but the nodes; buffers are kept.
     pub fn reset(&mut self) {
         self.nodes.reset();
         self.names.jobsets.clear();
@@ -81,7 +82,7 @@ impl Store {
         self.changes.clear();
     }
 
-    /// A row for a JobSet object that is still to be created.
+    /// Adds a row for a JobSet that is created later.
     pub fn add_jobset(&mut self, namespace: &str, name: &str) -> JobSetId {
         let (key, _) = self.place_named(namespace, name);
         self.jobsets.push(JobSetRow {
@@ -95,8 +96,8 @@ impl Store {
         JobSetId(self.jobsets.len() as u32 - 1)
     }
 
-    /// Stands for an object in the names of random numbers. Which namespace it is in does not matter, unless the same
-    /// name is in several.
+    /// Returns the key of an object in the names of random numbers. The namespace has no influence unless the name
+    /// exists in several namespaces.
     fn place_named(&mut self, namespace: &str, name: &str) -> (Key, u32) {
         if !self.homes.contains_key(name) {
             self.homes.insert(name.to_owned(), Vec::new());
@@ -111,7 +112,7 @@ impl Store {
         (Key::of(name).and(nth as u64), homes[nth].1)
     }
 
-    /// The JobSet object of that name, if one is stored now.
+    /// Returns the stored JobSet with that name, if any.
     pub fn jobset_named(&self, name: &str) -> Option<JobSetId> {
         let named = |(row, names): (&JobSetRow, &JobSetName)| names.name == name && row.exists();
         let at = self
@@ -122,7 +123,8 @@ impl Store {
         Some(JobSetId(at as u32))
     }
 
-    /// Where the Job of a JobSet's slot goes: the row whose Job exists (a POST will fail), else one without old pods.
+    /// Returns the row for the Job of a JobSet's slot: the row whose Job exists (a POST will fail), otherwise one
+    /// without old pods.
     pub fn place_of(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
         let slots = &self.jobsets[jobset.ix()].slots;
         let known = slots.get(rj as usize).and_then(|s| s.get(index as usize));
@@ -152,7 +154,7 @@ impl Store {
         job
     }
 
-    /// The same for a Job (or a pod without one) of any name.
+    /// Returns the row for a Job, or for a pod without a Job, with any name.
     pub fn place(&mut self, name: JobName) -> JobId {
         let namespace = match name.jobset.is_some() {
             true => self.names.namespace(name.jobset).to_owned(),
@@ -179,7 +181,7 @@ impl Store {
         job
     }
 
-    /// An owner's row of a name: that of the Job that exists, else one without old pods.
+    /// Returns the owner's row with a name: that of the existing Job, otherwise one without old pods.
     fn free_row(&self, place: u32, owner: JobSetId) -> Option<JobId> {
         let rows = self.rows_of.get(place as usize)?;
         let mut own = rows.iter().copied();
@@ -188,13 +190,13 @@ impl Store {
         there.or_else(|| own.find(|j| is_own(j) && self.jobs[j.ix()].pods.is_empty()))
     }
 
-    /// NAM-2, C-18: whether a Job object has the name of a row, whoever owns it.
+    /// NAM-2, C-18: returns true if a Job object with the name of the row exists, whoever owns it.
     pub fn name_is_taken(&self, job: JobId) -> bool {
         let rows = &self.rows_of[self.jobs[job.ix()].place as usize];
         rows.iter().any(|j| self.jobs[j.ix()].exists)
     }
 
-    /// Job objects of any namespace with that name, then rows of that name that only hold pods.
+    /// Iterates over Job objects with that name in any namespace, then over rows with that name that only hold pods.
     pub fn jobs_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = JobId> + 'a {
         let rows = self.names.jobs.iter().enumerate();
         let rows = rows.filter(move |(_, j)| j.name == name);
@@ -204,7 +206,7 @@ impl Store {
         objects.chain(rows.filter(move |j| self.jobs[j.ix()].is_left_behind()))
     }
 
-    /// Rows of a JobSet's Jobs, with an object or without one, in the order of their first creation.
+    /// Iterates over the rows of a JobSet's Jobs, with or without an object, in the order of their first creation.
     pub fn jobs_of(&self, jobset: JobSetId) -> impl Iterator<Item = JobId> + '_ {
         let row = self.jobsets.get(jobset.ix());
         row.into_iter().flat_map(|js| js.jobs.iter().copied())
@@ -214,7 +216,7 @@ impl Store {
         self.jobs[self.pods.job[pod.ix()].ix()].jobset
     }
 
-    /// Whether the Job that made the pod is there; nobody made one that is in a row of its own.
+    /// Returns true if the Job that created the pod exists; a pod in its own row has no owner.
     pub fn is_owned(&self, pod: PodId) -> bool {
         let job = &self.jobs[self.pods.job[pod.ix()].ix()];
         job.exists || !job.jobset.is_some()
@@ -228,7 +230,7 @@ impl Store {
         &self.jobs[job.ix()].spec
     }
 
-    /// What a pod was made from.
+    /// Returns the template of a pod.
     pub fn template(&self, pod: PodId) -> &Template {
         self.templates.get(self.pods.template[pod.ix()])
     }
@@ -237,7 +239,7 @@ impl Store {
         &self.template(pod).pod.spec
     }
 
-    /// A claim of the pod that is being deleted: until it is gone no pod with it is placed.
+    /// Returns a claim of the pod that is being deleted; until it is removed, no pod that uses it is scheduled.
     pub fn goes_with_claim(&self, pod: PodId) -> Option<&str> {
         let mut claims = self.pod_spec(pod).claims.iter();
         let namespace = self.names.namespace_of(self.pods.job[pod.ix()]);
@@ -245,7 +247,7 @@ impl Store {
         Some(claim)
     }
 
-    /// Whether a pod that has a node mounts the claim, whatever its phase (`pvc_protection_controller.go`, podUsesPVC).
+    /// Returns true if a bound pod mounts the claim, whatever its phase (`pvc_protection_controller.go`, podUsesPVC).
     pub fn claim_is_used(&self, namespace: &str, name: &str) -> bool {
         let uses = |pod: PodId| {
             self.pods.exists(pod)
@@ -260,7 +262,7 @@ impl Store {
         &self.template(pod).facts
     }
 
-    /// Whether the Job's pods have completion indexes.
+    /// Returns true if the Job's pods have completion indexes.
     pub fn indexed(&self, job: JobId) -> bool {
         self.job_spec(job).completion_mode == CompletionMode::Indexed
     }
@@ -270,11 +272,11 @@ impl Store {
         self.pods.index[pod.ix()] == 0 && self.indexed(job)
     }
 
-    /// The newest pod of an index; `None` if none exists.
+    /// Returns the newest pod with an index, or `None`.
     pub fn pod_of(&self, job: JobId, index: u32) -> Option<PodId> {
         let (pods, index_of) = (self.jobs[job.ix()].pods.iter(), &self.pods.index);
         if index == 0 {
-            // The leader, whom many ask for; alone, it may have had many before it.
+            // The leader is looked up often; alone in its Job, it may have had many predecessors.
             let newest = self.jobs[job.ix()].pods.iter().next_back();
             if newest.is_some_and(|p| index_of[p.ix()] == 0) {
                 return newest;
@@ -285,7 +287,7 @@ impl Store {
         newest_first.next().filter(|p| index_of[p.ix()] == index)
     }
 
-    /// Stands for the pod in the names of random numbers: its Job; the lane is its index.
+    /// Returns the key of the pod in the names of random numbers: that of its Job; the lane is its index.
     pub fn pod_key(&self, pod: PodId) -> Key {
         let job = &self.jobs[self.pods.job[pod.ix()].ix()];
         match self.pods.job_try[pod.ix()] {
@@ -294,7 +296,7 @@ impl Store {
         }
     }
 
-    /// Everybody has been told of the pods that are gone.
+    /// Frees the rows of removed pods after all watchers were notified.
     pub fn free_retired(&mut self) {
         for pod in self.retired.drain(..) {
             self.pods.release(pod);

@@ -1,4 +1,4 @@
-//! Node objects as stored: the cluster's description, what has changed since, and which pods are bound to them.
+//! Node objects as stored: the description of the cluster, changes since the start, and the pods bound to each node.
 
 use sim_api::spec::{NodeObject, Taint, TaintEffect};
 use sim_base::*;
@@ -6,27 +6,27 @@ use sim_policy::topology::Cluster;
 
 #[derive(Clone, Default)]
 pub struct Nodes {
-    /// Labels, features, the description's taints and allocatable, as they are now.
+    /// Current labels, features, allocatable, and the taints of the description.
     pub cluster: Cluster,
     pub rows: Vec<NodeRow>,
-    /// Taints beyond the description's own; empty for nearly all nodes.
+    /// Taints in addition to those of the description; empty for most nodes.
     pub taints: Vec<Vec<Taint>>,
-    /// Pods bound to the node, ended ones too while the object exists.
+    /// Pods bound to the node, including ended ones while their object exists.
     pub pods: Vec<Vec<PodId>>,
-    /// Reasons to look twice before a pod goes anywhere: taints beyond the description's, nodes that are gone.
+    /// Number of conditions that require a closer check before a pod is placed: additional taints and removed nodes.
     pub troubled: u32,
 }
 
 #[derive(Copy, Clone, Debug)]
 pub struct NodeRow {
     pub exists: bool,
-    /// nth object of this name, from 1.
+    /// Number of the object with this name, from 1.
     pub incarnation: u32,
-    /// Ready is Unknown: written by the node lifecycle controller.
+    /// Ready is Unknown, as written by the node lifecycle controller.
     pub unknown: bool,
     /// spec.unschedulable.
     pub cordoned: bool,
-    /// When the kubelet last renewed its Lease; `NEVER`: it renews it all the time.
+    /// Time of the last renewal of the kubelet's Lease; `NEVER` if it is renewed continuously.
     pub lease: Time,
 }
 
@@ -67,13 +67,13 @@ impl Nodes {
         self.rows.get(node.ix()).is_some_and(|n| n.exists)
     }
 
-    /// Nodes whose object exists.
+    /// Iterates over the nodes whose object exists.
     pub fn existing(&self) -> impl Iterator<Item = NodeId> + '_ {
         let all = (0..self.rows.len() as u32).map(NodeId);
         all.filter(|n| self.rows[n.ix()].exists)
     }
 
-    /// The row of a name, whether the object exists or not.
+    /// Returns the row with a name, whether or not the object exists.
     pub fn named(&self, name: &str) -> Option<NodeId> {
         self.cluster.named(name)
     }
@@ -83,20 +83,20 @@ impl Nodes {
         taints.any(|t| t.key == key && t.effect == effect)
     }
 
-    /// Every taint of the node.
+    /// Iterates over all taints of the node.
     pub fn taints_of(&self, node: NodeId) -> impl Iterator<Item = &Taint> {
         let own = self.cluster.taints(node).iter();
         own.chain(&self.taints[node.ix()])
     }
 
-    /// A Node object of a new name, or a new one of an old name.
+    /// Creates a Node object with a new name, or again with the name of a removed one.
     pub fn create(&mut self, object: &NodeObject) -> NodeId {
         let node = match self.named(&object.name) {
             Some(node) => {
                 self.cluster.change(node, object);
                 self.troubled -= self.taints[node.ix()].len() as u32;
                 self.taints[node.ix()].clear();
-                // It was missing, which was a trouble of its own.
+                // A removed node was counted as a condition.
                 self.troubled -= u32::from(!self.rows[node.ix()].exists);
                 let incarnation = self.rows[node.ix()].incarnation + 1;
                 self.rows[node.ix()] = NodeRow {

@@ -1,4 +1,4 @@
-//! Objects that are stored whole because little depends on them: Services, claims and volumes, PriorityClasses,
+//! Objects stored as documents because little depends on them: Services, claims and volumes, PriorityClasses,
 //! Namespaces, Leases.
 
 use serde_json::Value;
@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 #[derive(Clone)]
 pub struct Other {
     pub object: Value,
-    /// The JobSet that owns it; `NONE` for somebody else's.
+    /// The JobSet that owns it, or `NONE`.
     pub jobset: JobSetId,
 }
 
-/// By name.
+/// Objects by name.
 type Named = BTreeMap<String, Other>;
 
 #[derive(Clone, Default)]
 pub struct Others {
-    /// By kind and namespace.
+    /// Objects by kind and namespace.
     rows: BTreeMap<ObjectKind, BTreeMap<String, Named>>,
-    /// Counts every time when something may have changed.
+    /// Increases whenever an object may have changed.
     pub changes: u64,
 }
 
@@ -52,7 +52,7 @@ impl Others {
         named.remove(name)
     }
 
-    /// What the JobSet owned has no owner from now on.
+    /// Removes the owner reference from everything that the JobSet owns.
     pub fn disown(&mut self, jobset: JobSetId) {
         let named = self.rows.values_mut().flat_map(BTreeMap::values_mut);
         for other in named.flat_map(BTreeMap::values_mut) {
@@ -62,7 +62,7 @@ impl Others {
         }
     }
 
-    /// What the JobSet owns: kind and name.
+    /// Kinds and names of the objects that the JobSet owns.
     pub fn owned(&self, jobset: JobSetId) -> impl Iterator<Item = (ObjectKind, &str)> {
         let named = self.rows.iter();
         let named = named.flat_map(|(kind, of)| of.values().flatten().map(|n| (*kind, n)));
@@ -75,7 +75,7 @@ impl Others {
         claim.is_some_and(|claim| claim.object["metadata"]["deletionTimestamp"].is_string())
     }
 
-    /// All of a kind: namespace, name, object.
+    /// All objects of a kind: namespace, name, object.
     pub fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &Other)> {
         let of_kind = self.rows.get(&kind).into_iter().flatten();
         of_kind.flat_map(|(namespace, named)| {
@@ -84,7 +84,7 @@ impl Others {
         })
     }
 
-    /// The first of a kind with that name, in any namespace.
+    /// The first object of a kind with that name, in any namespace.
     pub fn named(&self, kind: ObjectKind, name: &str) -> Option<(&str, &Other)> {
         let mut of_kind = self.of_kind(kind);
         let found = of_kind.find(|(_, n, _)| *n == name);

@@ -1,17 +1,17 @@
-//! The pods of one Job in the order of their indexes, with room for removals in the middle.
+//! The pods of one Job in the order of their indexes, with gaps for removals in the middle.
 //!
-//! Must never look at a pod: who is where is told by the caller's columns.
+//! Must never read a pod; the caller's columns contain the positions.
 
 use sim_base::PodId;
 
-/// Rows of pods; a removed one leaves a hole that is closed when holes are half of it.
+/// Rows of pods. A removed pod leaves a hole; holes are closed when they make up half of the list.
 #[derive(Clone, Default, Debug)]
 pub struct PodList {
     rows: Vec<PodId>,
     holes: u32,
 }
 
-/// Fewer holes than this are not worth closing.
+/// Lists with fewer holes are not compacted.
 const FEW: u32 = 16;
 
 impl PodList {
@@ -28,12 +28,12 @@ impl PodList {
         self.holes = 0;
     }
 
-    /// Every pod, by index and then by age.
+    /// Iterates over all pods, by index and then by age.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = PodId> + '_ {
         self.rows.iter().copied().filter(|p| p.is_some())
     }
 
-    /// Puts a pod behind those of its index. `index_of` and `at` are the columns of all pods.
+    /// Inserts a pod after those with its index. `index_of` and `at` are the columns of all pods.
     pub fn insert(&mut self, pod: PodId, index_of: &[u32], at: &mut [u32]) {
         let index = index_of[pod.ix()];
         let last = self.rows.iter().rev().find(|p| p.is_some());

@@ -1,7 +1,7 @@
-//! Pod objects: one column per fact that the API server stores, one row per object; a row is used again when its object
-//! is gone, under a higher incarnation.
+//! Pod objects: one column per fact that the API server stores, one row per object. A row is reused after its object
+//! was removed, with a higher incarnation.
 //!
-//! What a kubelet, the scheduler or a controller knows of a pod beyond this is in columns of its own.
+//! Kubelets, the scheduler and controllers keep additional facts about pods in columns of their components.
 
 use crate::record::Deleter;
 use sim_base::*;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Phase {
-    /// No object.
+    /// No object exists.
     #[default]
     Absent,
     Pending,
@@ -25,37 +25,37 @@ impl Phase {
     }
 }
 
-/// Yes-or-no facts of a pod object.
+/// Boolean facts of a pod object, as bit flags.
 pub mod flag {
     pub const READY: u8 = 1 << 0;
     /// deletionTimestamp is set.
     pub const DELETING: u8 = 1 << 1;
-    /// Finalizer batch.kubernetes.io/job-tracking.
+    /// The finalizer batch.kubernetes.io/job-tracking is set.
     pub const FINALIZER: u8 = 1 << 2;
-    /// Nothing but finalizers keeps a deleting object: grace 0, or the kubelet confirmed.
+    /// Only finalizers hold the terminating object: grace period 0, or confirmed by the kubelet.
     pub const CONFIRMED: u8 = 1 << 3;
     pub const DISRUPTION_TARGET: u8 = 1 << 4;
     /// spec.nodeName is stored.
     pub const BOUND: u8 = 1 << 5;
-    /// A finalizer of somebody else keeps the object.
+    /// A finalizer of another component holds the object.
     pub const HELD: u8 = 1 << 6;
     /// spec.schedulingGates is not empty.
     pub const GATED: u8 = 1 << 7;
 }
 
 pub const NO_ATTEMPT: u32 = u32::MAX;
-/// An annotation that is no non-negative integer (IPR-3).
+/// Marks an annotation that is not a non-negative integer (IPR-3).
 pub const BAD_ATTEMPT: u32 = u32::MAX - 1;
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $empty:expr;)*) => {
-        /// Columns, indexed by `PodId`.
+        /// Columns of pod facts, indexed by `PodId`.
         #[derive(Clone, Default)]
         pub struct Pods {
             $($(#[$doc])* pub $name: Vec<$type>,)*
-            /// Finalizers of somebody else that are not those of the template.
+            /// Finalizers of other components, if they differ from those of the template.
             pub finalizers: BTreeMap<PodId, Vec<String>>,
-            /// Who wrote the condition DisruptionTarget.
+            /// The writer of the condition DisruptionTarget.
             pub disrupted_by: BTreeMap<PodId, Deleter>,
             free: Vec<PodId>,
         }
@@ -86,49 +86,50 @@ columns! {
     flags: u8 = 0;
     job: JobId = JobId::NONE;
     index: u32 = 0;
-    /// Place in the Job's list.
+    /// Position in the Job's list.
     at: u32 = 0;
     template: TemplateId = TemplateId::NONE;
-    /// spec.nodeName.
+    /// spec.nodeName; `NONE` if the pod is not bound.
     node: NodeId = NodeId::NONE;
-    /// The domain that the webhook wrote into the node selector of a follower (EXC-8).
+    /// The domain in the node selector that the webhook added to a follower (EXC-8).
     domain: DomainId = DomainId::NONE;
-    /// nth object in this row, from 1.
+    /// Number of the object in this row, from 1.
     incarnation: u32 = 0;
     resource_version: u32 = 0;
-    /// Attempt annotation of the in-place agent; `NO_ATTEMPT` if absent.
+    /// Attempt annotation of the in-place restart agent; `NO_ATTEMPT` if absent.
     attempt: u32 = NO_ATTEMPT;
-    /// Largest restartCount of a container, as the status has it.
+    /// Largest restartCount of a container, according to the status.
     restarts: u32 = 0;
-    /// Sum of the restart counts of all containers.
+    /// Total restart count of all containers.
     restart_sum: u32 = 0;
-    /// nth pod of its index within the Job object.
+    /// Number of the pod for its index within the Job object.
     job_try: u16 = 0;
     exit_code: u8 = 0;
-    /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them ended with it. `NO_STATUS`:
-    /// no container has a terminated state. `SUCCEEDING`: ready until all ended with 0, and the phase is to come.
-    /// `RESTARTING_ALL`: RestartAllContainers has removed them. As the last status says it that a kubelet has written.
+    /// The container of `exit_code`, from 1, the others having exited with 0; 0: all containers exited with that
+    /// code. `NO_STATUS`: no container has a terminated state. `SUCCEEDING`: ready until all exited with 0, and the
+    /// phase is not yet updated. `RESTARTING_ALL`: RestartAllContainers has removed the containers. Reflects the last
+    /// status that a kubelet wrote.
     exit_container: u8 = NO_STATUS;
-    /// Annotation job-index-failure-count: failures of its index before this pod (backoffLimitPerIndex).
+    /// Annotation job-index-failure-count: failures of the index before this pod (backoffLimitPerIndex).
     index_failures: u16 = 0;
-    /// The same of failures that the podFailurePolicy ignored.
+    /// Annotation job-index-ignored-failure-count: failures that the podFailurePolicy ignored.
     ignored_failures: u16 = 0;
-    /// When the containers ended or readiness was lost: the finish time of pod-failure back-off.
+    /// Time at which the containers ended or readiness was lost: the finish time for pod-failure back-off.
     ended_at: Time = Time::NEVER;
-    /// When deletionTimestamp was set, in whole seconds, as the API writes it; it says when the grace period ends.
+    /// deletionTimestamp in whole seconds, as the API writes it; determines the end of the grace period.
     deletion_s: u32 = 0;
 }
 
-/// No kubelet has written how the containers ended: they have not, or pod garbage collection failed the pod.
+/// No kubelet has written a final state: the containers have not ended, or pod garbage collection failed the pod.
 pub const NO_STATUS: u8 = u8::MAX;
 /// See `exit_container`.
 pub const SUCCEEDING: u8 = u8::MAX - 1;
 pub const RESTARTING_ALL: u8 = u8::MAX - 2;
-/// The last container that `exit_container` can say, from 1.
+/// The largest container number that `exit_container` can represent.
 pub const LAST_CONTAINER: u8 = u8::MAX - 3;
 
 impl Pods {
-    /// A row for a new object.
+    /// Allocates a row for a new object.
     pub fn allocate(&mut self) -> PodId {
         let pod = match self.free.pop() {
             Some(pod) => pod,
@@ -143,13 +144,13 @@ impl Pods {
         pod
     }
 
-    /// The object is gone: the row is free.
+    /// Frees the row of a removed object.
     pub fn release(&mut self, pod: PodId) {
         self.phase[pod.ix()] = Phase::Absent;
         self.free.push(pod);
     }
 
-    /// Rows, in use or not.
+    /// Number of rows, in use or free.
     pub fn len(&self) -> usize {
         self.phase.len()
     }
@@ -176,7 +177,7 @@ impl Pods {
             .is_some_and(|p| *p != Phase::Absent)
     }
 
-    /// Whether an event of this object is still about the object in the row.
+    /// Returns true if an event about this incarnation still refers to the object in the row.
     pub fn is(&self, pod: PodId, incarnation: u32) -> bool {
         self.exists(pod) && self.incarnation[pod.ix()] == incarnation
     }
@@ -185,12 +186,12 @@ impl Pods {
         self.phase[pod.ix()].is_terminal()
     }
 
-    /// It was ready until its containers ended with 0, and its phase does not say so yet.
+    /// Returns true if the pod was ready until its containers exited with 0 and its phase is not yet updated.
     pub fn is_succeeding(&self, pod: PodId) -> bool {
         !self.is_terminal(pod) && self.exit_container[pod.ix()] == SUCCEEDING
     }
 
-    /// Not terminal and no deletionTimestamp (controller.FilterActivePods).
+    /// Returns true if the pod is not terminal and has no deletionTimestamp (controller.FilterActivePods).
     pub fn is_active(&self, pod: PodId) -> bool {
         !self.phase[pod.ix()].is_terminal() && !self.has(pod, flag::DELETING)
     }

@@ -1,10 +1,10 @@
-//! Keeps what is counted of the pods of a JobSet in step with the pods.
+//! Keeps the counters of a JobSet's pods consistent with the pods.
 
 use super::{NO_ATTEMPT, Phase, Store};
 use sim_base::*;
 
 impl Store {
-    /// The attempt annotation that counts for the JobSet: Failed pods are not asked for theirs (IPR-3).
+    /// The attempt annotation that counts for the JobSet; that of a Failed pod is ignored (IPR-3).
     fn counted_attempt(&self, pod: PodId) -> Option<u32> {
         let attempt = self.pods.attempt[pod.ix()];
         let asked = !matches!(self.pods.phase[pod.ix()], Phase::Failed | Phase::Absent);
@@ -16,7 +16,7 @@ impl Store {
         there.then(|| self.pods.restarts[pod.ix()])
     }
 
-    /// Changes a pod with the books of its JobSet kept right.
+    /// Changes a pod and updates the counters of its JobSet.
     pub fn change_pod<T>(&mut self, pod: PodId, change: impl FnOnce(&mut Store) -> T) -> T {
         let jobset = self.jobset_of(pod);
         let before = (self.counted_attempt(pod), self.counted_restarts(pod));

@@ -1,5 +1,5 @@
-//! Pod templates, each kept once however many pods are made from it, with what the scheduler and the kubelets work out
-//! of it.
+//! Pod templates, stored once for all pods created from them, with data that the scheduler and the kubelets derive
+//! from them.
 
 use serde_json::Value;
 use sim_api::objects::Places;
@@ -15,54 +15,54 @@ use std::sync::Arc;
 pub struct Template {
     pub pod: Arc<PodTemplate>,
     pub facts: TemplateFacts,
-    /// Index into `Templates::domains` of the key of exclusive placement by webhook (EXC-2), if any.
+    /// Index into `Templates::domains` of the topology key of exclusive placement by webhook (EXC-2), if any.
     pub exclusive: Option<u32>,
-    /// The key of exclusive placement in the pods' annotation, by whatever strategy.
+    /// The topology key of exclusive placement in the pods' annotation, with any strategy.
     pub annotated: Option<String>,
     pub agent: AgentMode,
     pub accelerators: u32,
-    /// The containers that are started in turn, each with whether its image is checked against the registry. With an
-    /// agent as sidecar, only up to the agent: the worker waits for the barrier.
+    /// The containers that start one after another, each with whether its image is checked against the registry. With
+    /// an agent as sidecar, only those up to the agent, because the worker waits for the barrier.
     pub starts: Box<[bool]>,
-    /// The API server refuses every pod of it.
+    /// True if the API server rejects every pod of the template.
     pub refused: bool,
 }
 
 #[derive(Clone, Default)]
 pub struct Templates {
     rows: Vec<Template>,
-    /// What each Job of a slot has.
+    /// Template and spec of the Jobs of a slot.
     of_slot: BTreeMap<Slot, (TemplateId, Arc<JobSpec>)>,
-    /// Of which admission has accepted every Job.
+    /// Slots of which admission accepted every Job.
     accepted: BTreeSet<Slot>,
-    /// The server's words to a Job of that index; the controller asks again and again for the same attempt.
+    /// The server's message for a rejected Job by index; the controller retries the same attempt.
     refusals: BTreeMap<(Slot, u32), (Attempt, String)>,
-    /// One per topology key of exclusive placement in use.
+    /// Domains per topology key of exclusive placement in use.
     pub domains: Vec<Domains>,
-    /// The newest template that asks so of nodes.
+    /// The newest template with these resource requirements.
     alike: BTreeMap<Asks, TemplateId>,
-    /// Of the JobSet that was asked for last.
+    /// Job index ranges of the JobSet that was looked up last.
     places: Option<(Arc<Value>, Arc<Places>)>,
-    /// Distinct pod priorities in the order of their appearance; exclusive placement counts per class.
+    /// Distinct pod priorities in order of appearance; exclusive placement counts pods per priority.
     pub priorities: Vec<i32>,
-    /// Worked out in an earlier run over the same nodes, to be used again.
+    /// Results of an earlier run on the same nodes, to be reused.
     kept: Kept,
 }
 
-/// A JobSet, the version of its spec, a replicatedJob.
+/// A JobSet, the version of its spec, and a replicatedJob.
 pub type Slot = (JobSetId, u32, u32);
-/// What a posted Job's labels and annotations say of restarts: of its JobSet, and of its own where they are said.
+/// Restart attempts in a posted Job's labels and annotations: that of its JobSet, and its own if present.
 pub type Attempt = (u32, Option<u32>);
 
-/// What the API server says of the pods of a JobSet's replicatedJob: their priority, `None` if it refuses them.
+/// Admission result for the pods of a JobSet's replicatedJob: their priority, or `None` if they are rejected.
 #[derive(Clone)]
 struct Word {
-    /// Holds on to the object, so that its address stays its own.
+    /// Keeps the object alive, so that its address stays unique.
     object: Arc<Value>,
     priority: Option<i32>,
 }
 
-/// Tells objects apart; nothing is ever in its order.
+/// Address used as identity; no order depends on it.
 fn address(object: &Arc<Value>) -> usize {
     Arc::as_ptr(object) as usize
 }
@@ -72,7 +72,7 @@ struct Kept {
     facts: Vec<(Arc<PodTemplate>, TemplateFacts)>,
     domains: Vec<Domains>,
     words: BTreeMap<(usize, u32), Word>,
-    /// Nodes have changed since: none of it holds any longer.
+    /// True after a node changed: the results are no longer valid.
     stale: bool,
 }
 
@@ -87,7 +87,7 @@ fn starts(spec: &PodSpec, agent: &AgentMode) -> Box<[bool]> {
 
 impl Templates {
     pub fn reset(&mut self) {
-        // The next run asks for them in the same order, from the end of what is kept.
+        // The next run requests the rows in the same order, from the end.
         let rows = std::mem::take(&mut self.rows).into_iter().rev();
         let facts = rows.map(|row| (row.pod, row.facts));
         self.kept.facts.extend(facts);
@@ -95,7 +95,7 @@ impl Templates {
         if std::mem::take(&mut self.kept.stale) {
             self.kept = Kept::default();
         }
-        // Objects that only this run had do not come again.
+        // Objects that only this run referenced cannot occur again.
         let lives = |word: &Word| Arc::strong_count(&word.object) > 1;
         self.kept.words.retain(|_, word| lives(word));
         self.of_slot.clear();
@@ -106,7 +106,7 @@ impl Templates {
         self.priorities.clear();
     }
 
-    /// The API server's word on the pods of a replicatedJob of this very object, if it was asked.
+    /// Returns the admission result of a replicatedJob's pods for exactly this object, if known.
     pub fn word(&self, object: &Arc<Value>, rj: u32) -> Option<Option<i32>> {
         let word = self.kept.words.get(&(address(object), rj))?;
         Some(word.priority)
@@ -117,7 +117,7 @@ impl Templates {
         self.kept.words.insert(key, Word { object, priority });
     }
 
-    /// The places of the Jobs of this very object.
+    /// Returns the job index ranges of exactly this object.
     pub fn places(&mut self, object: &Arc<Value>) -> Arc<Places> {
         match &self.places {
             Some((of, places)) if Arc::ptr_eq(of, object) => places.clone(),
@@ -145,7 +145,7 @@ impl Templates {
         self.of_slot.insert(slot, job);
     }
 
-    /// What admission said of a Job when it was last asked about this very one.
+    /// Returns the last admission result of exactly this Job, if known.
     pub fn admission(
         &self,
         slot: Slot,
@@ -167,17 +167,17 @@ impl Templates {
         self.refusals.insert((slot, index), (attempt, words));
     }
 
-    /// Nothing binds the claims that these pods mount.
+    /// Marks the template: no controller binds the claims that its pods mount.
     pub fn block_by_claims(&mut self, id: TemplateId) {
         self.rows[id.ix()].facts.block_by_claims();
     }
 
-    /// Its pods carry the annotation of exclusive placement, though no webhook places them (EXC-2).
+    /// Marks that its pods have the annotation of exclusive placement although no webhook places them (EXC-2).
     pub fn annotate(&mut self, id: TemplateId, key: Option<&str>) {
         self.rows[id.ix()].annotated = key.map(str::to_owned);
     }
 
-    /// The API server refuses every pod of it.
+    /// Marks the template: the API server rejects every pod.
     pub fn refuse(&mut self, id: TemplateId) {
         self.rows[id.ix()].refused = true;
     }
@@ -207,7 +207,7 @@ impl Templates {
         TemplateId(self.rows.len() as u32 - 1)
     }
 
-    /// A template like `like` with another pod; if the newest one is just that, it is taken.
+    /// Adds a template like `like` with a different pod, or returns the newest one if it is equal.
     pub fn add_like(
         &mut self,
         cluster: &Cluster,
@@ -239,7 +239,7 @@ impl Templates {
             return kept.swap_remove(at).1;
         }
         let facts = TemplateFacts::of_pod(cluster, pod, class);
-        // Many JobSets ask the same of nodes; there may be many nodes.
+        // Many JobSets have equal requirements, and the cluster may have many nodes.
         match self
             .alike
             .get(&facts.asks())
@@ -273,7 +273,7 @@ impl Templates {
         at as u32
     }
 
-    /// Labels, taints or features of a node are others now.
+    /// Updates derived data after labels, taints or features of a node changed.
     pub fn node_changed(&mut self, cluster: &Cluster, node: NodeId) {
         self.kept.stale = true;
         for template in &mut self.rows {
@@ -285,7 +285,7 @@ impl Templates {
     }
 }
 
-/// EXC-2, JOB-1: the pod template of a Job whose nodes somebody has labelled and tainted for it.
+/// EXC-2, JOB-1: the pod template of a Job for which a user labelled and tainted nodes.
 pub fn on_labelled_nodes(pod: &mut PodTemplate, namespace: &str, job: &str) {
     let value = format!("{namespace}_{job}");
     let selector = &mut pod.spec.node_selector;
@@ -299,8 +299,8 @@ pub fn on_labelled_nodes(pod: &mut PodTemplate, namespace: &str, job: &str) {
     });
 }
 
-/// AG-1: pods whose agent bypasses its barrier behave as if they had none. The recordings' player puts an agent into
-/// every pod of an InPlaceRestart JobSet, whatever the manifest says.
+/// AG-1: an agent that bypasses its barrier counts as no agent. The replay of recordings adds an agent to every pod
+/// of an InPlaceRestart JobSet, whatever the manifest contains.
 pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &Kubelet) -> AgentMode {
     let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart && gate;
     if !in_place || jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART) {

@@ -1,4 +1,4 @@
-//! Why Jobs are not made, are left alone, or get no pods at the end of a run.
+//! Reasons why Jobs are not created, are not managed, or get no pods at the end of a run.
 
 use super::Why;
 use crate::apiserver;
@@ -11,7 +11,8 @@ use sim_policy::depends_on;
 const WITH_AN_ERROR: &str = "the JobSet controller's passes end with an error";
 
 impl Why<'_, '_> {
-    /// kubernetes.md 1: the Job controller leaves alone what another controller manages, and none of those is played.
+    /// kubernetes.md 1: the Job controller ignores Jobs that another controller manages, and other controllers are
+    /// not modelled.
     pub(super) fn why_unmanaged(&self, jobset: JobSetId) -> Option<String> {
         let store = &self.ctx.store;
         store.jobs_of(jobset).find_map(|job| {
@@ -28,7 +29,7 @@ impl Why<'_, '_> {
         })
     }
 
-    /// SU-1, SU-3: InOrder resumes no Job of a replicatedJob that has started, and succeeded pods count as ready
+    /// SU-1, SU-3: with InOrder, no Job of a started replicatedJob is resumed, and succeeded pods count as ready
     /// (REC-6).
     pub(super) fn why_suspended(&self, jobset: JobSetId) -> Option<String> {
         if self.ctx.store.jobsets[jobset.ix()].suspended() {
@@ -46,7 +47,8 @@ impl Why<'_, '_> {
         ))
     }
 
-    /// kubernetes.md 1.6: with backoffLimitPerIndex a Job goes on with its other indexes, and ends only with the last.
+    /// kubernetes.md 1.6: with backoffLimitPerIndex a Job continues with its other indexes and ends with the last
+    /// one.
     pub(super) fn why_one_index_short(&self, jobset: JobSetId) -> Option<String> {
         self.ctx.store.jobs_of(jobset).find_map(|job| {
             let j = &self.ctx.store.jobs[job.ix()];
@@ -67,7 +69,7 @@ impl Why<'_, '_> {
         (times > 0).then(|| format!("{WITH_AN_ERROR}, {times} times in a row"))
     }
 
-    /// The first replicatedJob without one of its Jobs, and what it waits for.
+    /// The first replicatedJob with a missing Job, and what it waits for.
     pub(super) fn why_not_created(&self, jobset: JobSetId) -> Option<String> {
         let js = &self.ctx.store.jobsets[jobset.ix()];
         let specs = &js.spec.spec.replicated_jobs;
@@ -127,7 +129,7 @@ impl Why<'_, '_> {
         })
     }
 
-    /// Whether no rule of the scenario lets a container of this replicatedJob end.
+    /// Returns true if no rule of the scenario ends the containers of this replicatedJob.
     fn runs_for_ever(&self, jobset: &JobSet, rj: &str) -> bool {
         let mut rjs = jobset.spec.replicated_jobs.iter();
         rjs.find(|r| r.name == rj).is_some_and(|rj| {
@@ -136,7 +138,7 @@ impl Why<'_, '_> {
         })
     }
 
-    /// IPR-5, C-47: why the attempts of the pods never become equal.
+    /// IPR-5, C-47: the reason why the attempts of the pods never become equal.
     pub(super) fn why_barrier_is_up(
         &self,
         jobset: JobSetId,
@@ -154,7 +156,7 @@ impl Why<'_, '_> {
         wait
     }
 
-    /// EXC-26, EXC-27: webhooks that refuse pods for ever.
+    /// EXC-26, EXC-27: pods that the webhooks reject permanently.
     pub(super) fn why_refused(&self, jobset: JobSetId) -> Option<String> {
         let store = &self.ctx.store;
         let short = |j: &JobId| {
@@ -186,7 +188,7 @@ impl Why<'_, '_> {
     }
 }
 
-/// Why the pod webhooks refuse, and what would help where something would.
+/// The reason why the pod webhooks reject a pod, and a remedy if there is one.
 fn because(words: &str, why: &Hindrance) -> String {
     match why {
         Hindrance::NoIndexes => ", because a NonIndexed Job has no leader pod".to_owned(),

@@ -1,6 +1,5 @@
-//! What a run that came to its end still waits for, and why that will not come: dead ends by name.
-//!
-//! Must never change anything: it reads the state at the end.
+//! Diagnosis of permanently blocked JobSets: what each waits for at the end of a run, and why it cannot happen.
+//! Reads the final state; must never change anything.
 
 mod jobs;
 mod pods;
@@ -15,19 +14,19 @@ use crate::record::{EndReason, RUN_ENDED};
 use crate::store::{JobSetRow, flag};
 use sim_api::spec::*;
 
-/// Whether every JobSet has come to its end.
+/// Returns true if every JobSet is finished.
 pub fn all_finished(ctx: &Ctx<'_>) -> bool {
     let mut jobsets = ctx.store.jobsets.iter();
     jobsets.all(|js| js.created && is_done(js))
 }
 
 fn is_done(js: &JobSetRow) -> bool {
-    // A terminal condition ends it, whoever wrote it (REC-7).
+    // A terminal condition finishes it, whichever client wrote it (REC-7).
     let ended = sim_policy::conditions::terminal(&js.status).is_some();
     js.deleted || ended || js.status.terminal_state.is_some()
 }
 
-/// Whether it has come to an end, or is as somebody wants it.
+/// Returns true if the JobSet is finished, or in a state that a user requested.
 fn rests(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> bool {
     let js = &ctx.store.jobsets[jobset.ix()];
     let errors = parts.jobset_manager.errors(jobset);
@@ -37,7 +36,7 @@ fn rests(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> bool {
         || (js.suspended() && !js.is_deleting() && errors == 0)
 }
 
-/// Why nothing happens any more.
+/// The end reason of a run without further events.
 pub fn rest_reason(ctx: &Ctx<'_>, parts: &Components) -> EndReason {
     if ctx.store.jobsets.iter().all(is_done) {
         return EndReason::AllJobSetsFinished;
@@ -50,7 +49,7 @@ pub fn rest_reason(ctx: &Ctx<'_>, parts: &Components) -> EndReason {
     }
 }
 
-/// Whether a Job will fail at its activeDeadlineSeconds before the run ends.
+/// Returns true if a Job will fail at its activeDeadlineSeconds before the run ends.
 pub fn deadline_ahead(ctx: &Ctx<'_>) -> bool {
     let limit = Time::ZERO + ctx.scenario.stop.at;
     ctx.store.jobs.iter().any(|job| {
@@ -63,7 +62,7 @@ pub fn deadline_ahead(ctx: &Ctx<'_>) -> bool {
     })
 }
 
-/// JobSets that wait for something that will not come, and those that the end of the run only overtook.
+/// One sentence per JobSet that is permanently blocked, or cut off by the time limit.
 pub fn sentences(ctx: &mut Ctx<'_>, parts: &Components, reason: EndReason) -> Vec<String> {
     let repairs = ctx.scenario.repairs_later || parts.ageing.repairs_later;
     let more = repairs || void::is_awaited(ctx, parts) || !parts.user.script_is_over();
@@ -90,7 +89,7 @@ pub fn sentences(ctx: &mut Ctx<'_>, parts: &Components, reason: EndReason) -> Ve
     }
 }
 
-/// Why some pod finds no node, if the JobSet has never been ready and rests on that.
+/// The reason why a pod finds no node, if the JobSet was never ready and is blocked by it.
 pub fn never_placed(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> Option<String> {
     let (_, ever_ready) = parts.accounting.is_ready(jobset);
     if rests(ctx, parts, jobset) || ever_ready {
@@ -112,9 +111,9 @@ pub fn never_placed(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> Opti
 struct Why<'a, 'b> {
     ctx: &'a Ctx<'b>,
     parts: &'a Components,
-    /// The run was cut while something was under way.
+    /// The run was cut off while events were pending.
     overtaken: bool,
-    /// Repairs would have come later.
+    /// Repairs would have completed later.
     repairs: bool,
 }
 
@@ -127,7 +126,7 @@ impl Why<'_, '_> {
                 continue;
             }
             let name = &self.ctx.store.names.jobsets[i].name;
-            // MB-1: the JobSet controller does not even look at it.
+            // MB-1: the JobSet controller ignores it.
             let manager = js.spec.spec.managed_by.as_deref();
             if let Some(other) = manager.filter(|m| *m != JOBSET_CONTROLLER) {
                 sentences.push(format!(
@@ -145,7 +144,7 @@ impl Why<'_, '_> {
         sentences
     }
 
-    /// Those that are still under way when another one ends the run.
+    /// JobSets that are unfinished when another one ends the run.
     fn beside(&self, other: JobSetId) -> impl Iterator<Item = String> {
         let names = &self.ctx.store.names.jobsets;
         let all = (0..self.ctx.store.jobsets.len() as u32).map(JobSetId);

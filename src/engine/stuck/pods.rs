@@ -1,4 +1,4 @@
-//! Why a pod does not go on at the end of a run.
+//! Reasons why a pod is blocked at the end of a run.
 
 use super::Why;
 use crate::store::flag;
@@ -46,7 +46,7 @@ impl Why<'_, '_> {
                 "pod {name} is on node {node}, which does not answer"
             ));
         }
-        // The recordings' player says nothing of what a new machine does not find.
+        // A replayed recording does not report containers that a new machine does not find.
         (open && self.parts.kubelet.has_ended(pod)).then(|| {
             let node = names.node(node);
             format!(
@@ -65,8 +65,8 @@ impl Why<'_, '_> {
         })
     }
 
-    /// On a node that does not answer. kubernetes.md 1.4: a Job that replaces only failed pods (podFailurePolicy,
-    /// podReplacementPolicy Failed) keeps its finalizer on a pod until somebody says that it has ended.
+    /// The reason on an unresponsive node. kubernetes.md 1.4: a Job that replaces only failed pods (podFailurePolicy,
+    /// podReplacementPolicy Failed) keeps its finalizer on a pod until the end of the pod is reported.
     fn why_it_terminates(&self, job: JobId, pod: PodId, name: &str) -> String {
         let (store, names) = (&self.ctx.store, &self.ctx.store.names);
         let (node, job_name) = (names.node(store.pods.node[pod.ix()]), names.job(job));

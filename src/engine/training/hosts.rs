@@ -1,7 +1,6 @@
-//! Which hosts a job had when it last saved to them, and how many of these it has lost since.
+//! The hosts of a training job at its last save, and how many of them it has lost since.
 //!
-//! A host counts as lost when its machine died, its
-//! Node is another one, or no pod of the job is on it any more.
+//! A host counts as lost if its machine failed, its Node was replaced, or it has no pod of the job.
 
 use crate::ctx::Ctx;
 use crate::store::{NodeChange, flag};
@@ -16,7 +15,7 @@ pub struct Hosts {
 #[derive(Copy, Clone)]
 struct Host {
     node: NodeId,
-    /// Its slice: a child Job of the JobSet.
+    /// The slice of the host: a child Job of the JobSet.
     slice: JobId,
     lost: bool,
 }
@@ -33,7 +32,7 @@ impl Hosts {
         }
     }
 
-    /// The job begins anew, where its pods are now: what became of those where it was.
+    /// The job restarts on the hosts of its current pods; returns the loss of the previous hosts.
     pub fn move_to_now(&mut self, ctx: &Ctx<'_>, jobset: JobSetId) -> Loss {
         let mut now = Vec::new();
         for slice in ctx.store.jobs_of(jobset) {

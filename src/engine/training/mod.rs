@@ -1,9 +1,9 @@
-//! The training jobs that run in JobSets: they step while every pod is there, and each interruption takes back what no
-//! checkpoint has saved.
+//! Training jobs in JobSets: they make steps while all pods are ready, and an interruption undoes all steps since the
+//! last checkpoint.
 //!
-//! Nobody in the cluster sees a step. What a stretch of steps was worth is worked out when it ends, by the room
-//! `training`, and booked then: no event per step, one when the work is done. Must never act on an object; what ends
-//! the containers is their kubelet.
+//! No component of the cluster observes steps. A segment of steps is evaluated when it ends, by the module
+//! `training_model`: there is no event per step, only one when the work is complete. Must never change an object; the
+//! kubelet stops the containers.
 
 mod hosts;
 mod processes;
@@ -29,70 +29,70 @@ use std::collections::BTreeMap;
 pub struct Training {
     jobs: Vec<Job>,
     pods: Vec<Pod>,
-    /// How slow machines are, in billionths of what a step should take.
+    /// Slowdown factors of slow machines, in billionths of the normal step time.
     slow: BTreeMap<NodeId, u64>,
 }
 
-/// Who did some work.
+/// The slices that did a piece of work.
 #[derive(Copy, Clone, Debug)]
 struct Done {
     gang: Gang,
-    /// How long its accelerators were productive for how long of the job's productive time: longer with slices away.
+    /// Productive accelerator time over productive job time, as a fraction; differs from 1 if slices are missing.
     held: (u64, u64),
 }
 
-/// The job of one JobSet.
+/// The training job of one JobSet.
 #[derive(Clone)]
 struct Job {
     jobset: JobSetId,
-    /// Pods whose processes have ended, of which the API server may not know yet.
+    /// Number of pods whose processes have ended, which the API server may not know yet.
     down: u32,
-    /// Pods whose processes make no progress.
+    /// Number of pods whose processes hang.
     hung: u32,
-    /// What it computes is wrong, and how often that was so.
+    /// The corrupt state of the job, if any, and the number of corruptions so far.
     wrong: Option<Wrong>,
     findings: u32,
-    /// What is saved of its work.
+    /// Saved progress.
     kept: Kept<Done>,
-    /// Kept only for jobs with checkpoints that a lost host takes with it.
+    /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<Hosts>,
-    /// The most work that was ever done.
+    /// The largest progress so far.
     reached: u64,
-    /// Which event of an end is the valid one.
+    /// Identifies the valid end event.
     generation: u32,
     now: Option<Stretch>,
     starts: u32,
-    /// When all pods were last there.
+    /// Last time at which all pods were ready.
     last: Option<Time>,
     done: Option<Time>,
     books: Books,
-    /// Of an elastic job.
+    /// Only for an elastic job.
     slices: Option<Slices>,
 }
 
-/// What is under way.
+/// The current segment.
 #[derive(Clone)]
 struct Stretch {
     plan: Plan,
     since: Time,
-    /// The work that it goes on from.
+    /// Progress at its start.
     from: u64,
-    /// Who takes part; another gang is another stretch.
+    /// The pods that take part; a change of them starts another segment.
     gang: Gang,
-    /// Its end is awaited.
+    /// True if its end is scheduled.
     ends: bool,
-    /// How slow its slowest machine is.
+    /// Slowdown factor of its slowest machine.
     slow: u64,
-    /// Since when it hangs.
+    /// Start of a hang.
     stopped: Option<Time>,
-    /// Machines whose maintenance was announced.
+    /// Nodes with announced maintenance.
     noticed: Vec<NodeId>,
-    /// Of an elastic job.
+    /// Only for an elastic job.
     team: Team,
 }
 
 impl Stretch {
-    /// How long it got on until then.
+    /// Duration of the segment, not counting a hang.
     fn elapsed(&self, now: Time) -> u64 {
         self.stopped.unwrap_or(now).since(self.since).0
     }
@@ -148,13 +148,13 @@ impl Training {
         }
     }
 
-    /// Whether any JobSet trains.
+    /// Returns true if any JobSet has a training job.
     #[inline]
     pub fn any(&self) -> bool {
         !self.jobs.is_empty()
     }
 
-    /// After the books, which know whether a JobSet is ready.
+    /// Called after the accounting, which knows whether a JobSet is ready.
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What, accounting: &mut Accounting) {
         let jobset = match what {
             What::Pod(pod, change) => {
@@ -199,7 +199,7 @@ impl Training {
         }
     }
 
-    /// Whether an event has come to nothing: the stretch was interrupted, the process is another one.
+    /// Returns true if an event is stale: the segment was interrupted, or the process was replaced.
     #[inline]
     pub fn is_void(&self, store: &Store, event: Event) -> bool {
         match event {
@@ -242,7 +242,7 @@ impl Training {
         }
     }
 
-    /// Whether the job can step, now that something has changed.
+    /// Starts or ends a segment after a change that may affect the job.
     fn look(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
         let job = &mut self.jobs[at];
         job.books.holds(ctx.now, accounting.holds_all(job.jobset));
@@ -262,7 +262,7 @@ impl Training {
         }
     }
 
-    /// One of its machines is cordoned, as before maintenance: it saves after the step at hand.
+    /// One of its machines was cordoned, for example before maintenance: the job saves after the current step.
     fn notices(&mut self, ctx: &mut Ctx<'_>, at: usize, node: NodeId) {
         let spec = &ctx.scenario.training[at];
         let announced = spec.save_at_notice && ctx.store.nodes.rows[node.ix()].cordoned;
@@ -330,7 +330,7 @@ impl Training {
         self.stops(ctx, at);
     }
 
-    /// The work is done at another time than was thought, or never.
+    /// Reschedules the completion of the work, or removes it.
     fn awaits_end(&mut self, ctx: &mut Ctx<'_>, at: usize) {
         let job = &mut self.jobs[at];
         job.generation += 1;
@@ -349,7 +349,7 @@ impl Training {
         }
     }
 
-    /// The stretch at hand ends here; `loses`: what no checkpoint has saved is taken back. Returns how far it came.
+    /// Ends the current segment; with `loses`, unsaved progress is undone. Returns the progress reached.
     fn end_stretch(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -393,7 +393,7 @@ impl Training {
         Some(reached)
     }
 
-    /// Work that counted is lost after all: who did it, and how long.
+    /// Undoes productive work and returns who did it and how long it took.
     fn take_back(
         &mut self,
         ctx: &Ctx<'_>,
@@ -429,7 +429,7 @@ impl Training {
         });
     }
 
-    /// The work is done: the processes end.
+    /// The work is complete: the processes exit.
     fn finish(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
         let jobset = self.jobs[at].jobset;
         self.end_stretch(ctx, at, false, accounting);
@@ -440,7 +440,7 @@ impl Training {
         apiserver::note_work_done(ctx, jobset);
     }
 
-    /// The end of the run: what is under way is neither kept nor lost.
+    /// The end of the run: the current segment is neither saved nor lost.
     pub fn close(
         &mut self,
         ctx: &mut Ctx<'_>,

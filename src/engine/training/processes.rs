@@ -1,4 +1,4 @@
-//! The processes of a training job: which of them run on their machines, and how long each waits for the others.
+//! The processes of a training job: which of them run, and how long each waits for the others.
 
 use super::Training;
 use crate::apiserver;
@@ -8,19 +8,19 @@ use crate::record::{About, Waited};
 use crate::store::Store;
 use sim_base::*;
 
-/// Of a process that raises an error.
+/// Exit code of a process that raises an error.
 pub const GAVE_UP_EXIT_CODE: i32 = 1;
 
-/// What is known of a pod.
+/// State of a pod's process.
 #[derive(Copy, Clone, Default)]
 pub struct Pod {
-    /// Its process has ended on its machine.
+    /// The process has ended on its machine.
     down: bool,
-    /// It runs on it.
+    /// The process runs on its machine.
     up: bool,
-    /// Its process makes no progress.
+    /// The process hangs.
     pub(super) hangs: bool,
-    /// Its process at hand, of all that were in this row, and since when it runs.
+    /// Number of the current process in this row, and the time of its start.
     pub(super) nth: u32,
     since: Time,
 }
@@ -54,7 +54,7 @@ impl Training {
         }
     }
 
-    /// Its process has ended, if there was one; what hangs does so until then.
+    /// The process of a pod ends, if there is one; a hang ends with it.
     pub(super) fn process_ends(&mut self, ctx: &Ctx<'_>, pod: PodId) {
         let row = self.pod(pod);
         row.up = false;
@@ -68,12 +68,12 @@ impl Training {
         }
     }
 
-    /// Its process runs.
+    /// Returns true if the process of the pod runs.
     pub(super) fn is_at_work(&self, ctx: &Ctx<'_>, pod: PodId) -> bool {
         self.pods.get(pod.ix()).is_some_and(Pod::is_up) && ctx.store.pods.exists(pod)
     }
 
-    /// A process begins to wait for those of the other pods.
+    /// A process starts to wait for the processes of the other pods.
     pub(super) fn process_starts(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let now = ctx.now;
         self.process_ends(ctx, pod);
@@ -92,14 +92,14 @@ impl Training {
         }
     }
 
-    /// If it has met them since, it waits no more.
+    /// The rendezvous timeout of a process; has no effect if it has connected to all others since.
     pub(super) fn rendezvous_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, nth: u32) {
         if !self.has_met(ctx.store, pod, nth) {
             apiserver::note_gives_up(ctx, pod, GAVE_UP_EXIT_CODE);
         }
     }
 
-    /// Whether that process has met all others, or is another one's by now.
+    /// Returns true if the process has connected to all others, or was replaced.
     pub(super) fn has_met(&self, store: &Store, pod: PodId, nth: u32) -> bool {
         let row = self.pods.get(pod.ix());
         let row = row.filter(|row| row.nth == nth && !row.down && store.pods.exists(pod));

@@ -1,5 +1,4 @@
-//! Faults of which nobody in the cluster is told: processes that hang, machines that are slow, and results that are
-//! wrong.
+//! Silent faults, of which no component is notified: hanging processes, slow machines and corrupt results.
 
 use super::Training;
 use super::processes::GAVE_UP_EXIT_CODE;
@@ -13,15 +12,15 @@ use crate::training_model::{ONE, Reason};
 use sim_api::spec::{FaultAction, Silent};
 use sim_base::*;
 
-/// What a job computes is wrong.
+/// Corrupt state of a job.
 #[derive(Clone)]
 pub struct Wrong {
-    /// Which finding it waits for.
+    /// Number of the detection that it waits for.
     pub nth: u32,
-    /// The process that computes wrongly, as long as it is the same one.
+    /// The pod whose process computes wrong results, while that process exists.
     pod: PodId,
     process: u32,
-    /// Of each kind of checkpoint, the last one that had begun before.
+    /// Per kind of checkpoint, the last one that began before the corruption.
     sound: Vec<u64>,
 }
 
@@ -88,7 +87,7 @@ impl Training {
         self.stops(ctx, at);
     }
 
-    /// The job makes no more steps from now on, if it makes any; nobody else knows.
+    /// The job makes no further steps; no other component knows.
     pub(super) fn stops(&mut self, ctx: &mut Ctx<'_>, at: usize) {
         if !self.hangs_now(at) {
             return;
@@ -100,7 +99,7 @@ impl Training {
         }
     }
 
-    /// The detector ends the process, if it is still the same one.
+    /// A detector ends the hanging process, if it still exists.
     pub(super) fn hang_found(&mut self, ctx: &mut Ctx<'_>, pod: PodId, (nth, code): (u32, u8)) {
         if self.still_hangs(ctx.store, pod, nth) {
             apiserver::note_gives_up(ctx, pod, i32::from(code));
@@ -112,7 +111,7 @@ impl Training {
         row.is_some_and(|row| row.nth == nth && row.hangs) && store.pods.exists(pod)
     }
 
-    /// Its steps take as long as those of its slowest machine.
+    /// Updates the step time to that of the job's slowest machine.
     pub(super) fn paces(&mut self, ctx: &mut Ctx<'_>, at: usize) {
         let job = &self.jobs[at];
         let Some(stretch) = &job.now else {
@@ -156,7 +155,7 @@ impl Training {
         ctx.after(found, Waited::Deadline, About::JobSet(jobset), found_out);
     }
 
-    /// A job that goes on from what was right is right again, unless who computed wrongly still does.
+    /// A job that resumes from uncorrupted progress is correct again, unless the faulty process still computes.
     pub(super) fn may_be_right(&mut self, at: usize) {
         let job = &self.jobs[at];
         let Some(wrong) = &job.wrong else { return };
@@ -168,8 +167,8 @@ impl Training {
         }
     }
 
-    /// What was computed since, and what was saved of it, is lost; the process that computed it ends, or the first one
-    /// of the job if that one has ended long since.
+    /// A corruption is detected: all work and checkpoints since then are lost. The faulty process exits, or the first
+    /// process of the job if that one has ended.
     pub(super) fn is_wrong(&self, jobset: JobSetId, nth: u32) -> bool {
         let job = self.of(jobset).map(|at| &self.jobs[at]);
         let wrong = job.filter(|job| job.done.is_none());

@@ -1,8 +1,8 @@
-//! Elastic jobs: which slices take part, when a job begins without some, and when those that are back take part again.
-//!
-//! After MaxText on Pathways (src/maxtext/utils/elastic_utils.py: a slice that goes down interrupts the job, which goes
-//! on from a checkpoint with those that are there; new slices are taken in when a checkpoint is complete; train.py:
-//! or resharded from memory) and TorchElastic (a rendezvous is complete with the fewest nodes and a last call).
+//! Elastic jobs: the slices that take part, the conditions to start with fewer slices, and the return of slices.
+//! Follows MaxText on Pathways (src/maxtext/utils/elastic_utils.py: the loss of a slice interrupts the job, which
+//! resumes from a checkpoint with the remaining slices; new slices are added after a checkpoint is complete;
+//! train.py: or resharded from memory) and TorchElastic (a rendezvous completes with the minimum number of nodes
+//! after a last call).
 
 use super::{Stretch, Training};
 use crate::accounting::{Accounting, AtHand};
@@ -15,21 +15,21 @@ use sim_api::spec::{Elastic, Regrow};
 use sim_base::*;
 use std::collections::BTreeMap;
 
-/// What is known of the child Jobs of an elastic job.
+/// State of the child Jobs of an elastic job.
 #[derive(Clone, Default)]
 pub struct Slices {
     rows: BTreeMap<JobId, Row>,
-    /// The last call that is under way, and how many there were.
+    /// The current last call, and the number of last calls.
     call: Option<u32>,
     calls: u32,
 }
 
 #[derive(Clone, Default)]
 pub struct Row {
-    /// Pods whose processes have ended, and those whose processes make no progress.
+    /// Number of pods whose processes have ended, and of pods whose processes hang.
     pub down: u32,
     pub hung: u32,
-    /// A process of it has begun since it last took part.
+    /// True if one of its processes has started since it last took part.
     pub fresh: bool,
 }
 
@@ -39,22 +39,22 @@ impl Slices {
     }
 }
 
-/// Who takes part in a stretch of an elastic job; of any other job it says nothing.
+/// The slices that take part in a segment of an elastic job; not used for other jobs.
 #[derive(Clone)]
 pub struct Team {
-    /// In the order of ids, with the Jobs that are no slices.
+    /// Jobs in the order of their ids, including those that are not slices.
     pub members: Vec<JobId>,
     slices: u32,
     of: u32,
-    /// How many billionths of its time a step takes.
+    /// Step time in billionths of the normal one.
     pub factor: u64,
-    /// Processes have run on from an earlier stretch.
+    /// Processes have continued from an earlier segment.
     pub reinitializes: bool,
-    /// It took more slices in, and was not interrupted.
+    /// Slices were added without an interruption.
     regrown: bool,
-    /// It ends to take more slices in: what was to be done before that was known.
+    /// The segment ends in order to add slices; contains the previously planned work.
     regrows: Option<Option<u64>>,
-    /// Its processes go on from memory then.
+    /// Its processes then resume from memory.
     pub goes_on: bool,
 }
 
@@ -88,8 +88,7 @@ impl Team {
         }
     }
 
-    /// Of the time that steps took longer, which part is not because others are away: those that are there do less than
-    /// their share.
+    /// The fraction of the additional step time that is caused by underused slices and not by missing ones.
     pub fn unused(&self) -> (u64, u64) {
         let (own, all) = (u64::from(self.slices), u64::from(self.of));
         let less = (self.factor * own).saturating_sub(all * ONE);
@@ -97,7 +96,7 @@ impl Team {
     }
 }
 
-/// Whether a job may begin with these slices.
+/// Returns true if a job may start with these slices.
 fn enough(spec: &Elastic, hand: &AtHand) -> bool {
     hand.others && hand.slices > 0 && hand.slices >= spec.min_slices.min(hand.of)
 }
@@ -111,7 +110,7 @@ impl Training {
         Some(accounting.at_hand(ctx, (job.jobset, spec.slices_of), up))
     }
 
-    /// Whether a pod takes part in the steps at hand.
+    /// Returns true if a pod takes part in the current steps.
     pub(super) fn takes_part(&self, ctx: &Ctx<'_>, at: usize, pod: PodId) -> bool {
         let job = &self.jobs[at];
         let own = ctx.store.jobset_of(pod) == job.jobset;
@@ -122,7 +121,7 @@ impl Training {
         own && (job.slices.is_none() || job.now.as_ref().is_some_and(member))
     }
 
-    /// Whether a process of those that take part makes no progress.
+    /// Returns true if a participating process hangs.
     pub(super) fn hangs_now(&self, at: usize) -> bool {
         let job = &self.jobs[at];
         match (&job.slices, &job.now) {
@@ -134,7 +133,7 @@ impl Training {
         }
     }
 
-    /// Whether an elastic job can step, and with whom, now that something has changed.
+    /// Determines whether an elastic job can make steps, and with which slices, after a change.
     pub(super) fn look_at_slices(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -146,7 +145,7 @@ impl Training {
         };
         let job = &self.jobs[at];
         if job.done.is_some() {
-            // Whoever comes late finds nothing to do.
+            // A pod that is ready later finds nothing to do.
             if !hand.jobs.is_empty() {
                 apiserver::note_work_done(ctx, job.jobset);
             }
@@ -168,7 +167,7 @@ impl Training {
         self.may_begin(ctx, at, hand, accounting);
     }
 
-    /// With all slices at once, with fewer after a last call.
+    /// Starts immediately with all slices, with fewer after a last call.
     fn may_begin(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -207,7 +206,7 @@ impl Training {
         }
     }
 
-    /// Whether that call is the one at hand.
+    /// Returns true if that last call is the current one.
     pub(super) fn calls(&self, jobset: JobSetId, nth: u32) -> bool {
         let slices = self.of(jobset).and_then(|at| self.jobs[at].slices.as_ref());
         slices.is_some_and(|slices| slices.call == Some(nth))
@@ -267,7 +266,7 @@ impl Training {
         self.begin(ctx, at, (gang, team), accounting);
     }
 
-    /// There are more slices than take part.
+    /// More slices are available than take part.
     fn will_regrow(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
         let spec = &ctx.scenario.training[at];
         let Some(regrow) = spec.elastic.as_ref().map(|elastic| elastic.regrow) else {
@@ -300,7 +299,7 @@ impl Training {
         }
     }
 
-    /// There are no more slices than take part, after all.
+    /// The additional slices are no longer available.
     fn stays(&mut self, ctx: &mut Ctx<'_>, at: usize) {
         let Some(stretch) = &mut self.jobs[at].now else {
             return;
@@ -316,7 +315,7 @@ impl Training {
         }
     }
 
-    /// The work of a stretch is done, or as much of it as was to be done before more slices take part.
+    /// The work of a segment is complete, or the part of it that precedes the addition of slices.
     pub(super) fn stretch_over(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -340,7 +339,7 @@ impl Training {
         }
     }
 
-    /// Whether the accelerators of a stretch are productive.
+    /// Sets whether the accelerators of a segment are productive.
     pub(super) fn set_runs(
         &self,
         ctx: &Ctx<'_>,

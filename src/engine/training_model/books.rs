@@ -1,4 +1,4 @@
-//! Where the time of a training job went, from its submission to its end: exact in nanoseconds.
+//! The time ledger of a training job, from its submission to its end, exact in nanoseconds.
 
 use super::pace::Reason;
 use super::stretch::Spent;
@@ -6,12 +6,12 @@ use crate::record::{LedgerCategory, TrainingOutcome, TrainingPhase, TrainingStre
 use sim_api::spec::TrainingJob;
 use sim_base::*;
 
-/// Of one job.
+/// The ledger of one job.
 #[derive(Clone, Debug, Default)]
 pub struct Books {
     submitted: Option<Time>,
     ended: Option<Time>,
-    /// Until when the time is in `spent`.
+    /// End of the time recorded in `spent`.
     until: Time,
     spent: [u64; TrainingPhase::COUNT],
     starts: u32,
@@ -20,31 +20,31 @@ pub struct Books {
     done: bool,
     suspended: bool,
     steps: bool,
-    /// Since when the JobSet holds nodes for all of its pods, and how long it did before.
+    /// Since when the JobSet holds nodes for all of its pods, and the total of earlier such periods.
     holds: Option<Time>,
     held: u64,
     stretches: Vec<TrainingStretch>,
 }
 
-/// Time of a stretch by category of the ledger.
+/// Time of a segment by category of the ledger.
 pub struct Booked {
     pub elsewhere: [(LedgerCategory, u64); 10],
-    /// Of the job, and of the accelerators that took part.
+    /// Productive time of the job, and of the participating accelerators.
     pub productive: u64,
     pub productive_held: u64,
 }
 
-/// How a stretch ended.
+/// The end of a segment.
 pub struct End {
-    /// What no checkpoint has saved is taken back.
+    /// Unsaved work is undone.
     pub loses: bool,
-    /// Steps that were made before.
+    /// Repeated steps.
     pub again: u64,
-    /// How long nothing was done at its end.
+    /// Duration of the hang at its end.
     pub hang: u64,
-    /// It had begun with processes that had run on.
+    /// It started with processes that had continued.
     pub reinitialized: bool,
-    /// Of the time that steps took longer because slices were away, which part those that were there did not work.
+    /// The fraction of the additional step time that is caused by underused slices.
     pub unused: (u64, u64),
 }
 
@@ -55,7 +55,7 @@ impl Books {
         }
     }
 
-    /// The JobSet has come to an end, or is gone.
+    /// The JobSet has ended or was removed.
     pub fn ended(&mut self, now: Time) {
         self.ended.get_or_insert(now);
     }
@@ -64,7 +64,7 @@ impl Books {
         self.spent[phase as usize] += ns;
     }
 
-    /// No steps until now.
+    /// Records time without steps.
     fn idles(&mut self, now: Time) {
         let (phase, ns) = (self.idle(), now.since(self.until).0);
         self.add(phase, ns);
@@ -73,7 +73,7 @@ impl Books {
         }
     }
 
-    /// What time without steps is for.
+    /// The phase of time without steps.
     fn idle(&self) -> TrainingPhase {
         match (self.done, self.starts) {
             _ if self.suspended => TrainingPhase::Suspended,
@@ -83,7 +83,7 @@ impl Books {
         }
     }
 
-    /// Whether the JobSet holds nodes for all of its pods now.
+    /// Updates whether the JobSet holds nodes for all of its pods.
     pub fn holds(&mut self, now: Time, all: bool) {
         match self.holds {
             Some(since) if !all => {
@@ -95,7 +95,7 @@ impl Books {
         }
     }
 
-    /// Whether the JobSet is suspended now.
+    /// Updates whether the JobSet is suspended.
     pub fn suspended(&mut self, now: Time, suspended: bool) {
         if suspended != self.suspended && !self.steps && self.submitted.is_some() {
             self.idles(now);
@@ -104,17 +104,18 @@ impl Books {
         self.suspended = suspended;
     }
 
-    /// Every pod is there.
+    /// All pods are ready.
     pub fn begins(&mut self, now: Time) {
         self.idles(now);
         self.until = now;
         self.starts += 1;
         self.steps = true;
-        // A JobSet that was made anew, or that a user took back from its end.
+        // The JobSet was recreated, or a user removed its terminal condition.
         self.ended = None;
     }
 
-    /// A stretch ends; what of it belongs to another category of the ledger than Productive, and what is left of that.
+    /// Records a segment. Returns the time that belongs to other categories than Productive, and the remaining
+    /// productive time.
     pub fn ends(&mut self, now: Time, spent: &Spent, end: &End) -> Booked {
         let (lost, excess) = match end.loses {
             true => (spent.stepping - spent.kept, spent.excess_kept),
@@ -176,10 +177,10 @@ impl Books {
         }
     }
 
-    /// Steps that counted are lost after all.
+    /// Reclassifies productive steps as lost.
     pub fn take_back(&mut self, ns: u64) {
         self.spent[TrainingPhase::Productive as usize] -= ns;
-        // What was done last is gone first.
+        // The latest work is undone first.
         let mut left = ns;
         for stretch in self.stretches.iter_mut().rev() {
             let taken = left.min(stretch.productive.0);
@@ -192,7 +193,7 @@ impl Books {
         }
     }
 
-    /// The work is done.
+    /// The work is complete.
     pub fn done(&mut self) {
         self.done = true;
     }
@@ -203,7 +204,7 @@ impl Books {
         spec: &TrainingJob,
         (jobset, reached, kept): (JobSetId, Duration, Duration),
     ) -> TrainingOutcome {
-        // Pods may go on that a JobSet left behind when it was deleted.
+        // Pods left by a deleted JobSet may continue.
         let end = self.ended.map_or(now, |ended| ended.max(self.until));
         let mut spent = self.spent;
         let submitted = self.submitted.unwrap_or(end);

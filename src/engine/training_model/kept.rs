@@ -1,23 +1,23 @@
-//! What is saved of a job's work, by each kind of checkpoint, and which time it took to do it.
+//! Saved progress of a job per kind of checkpoint, and the time that the work took.
 
 use sim_api::spec::{Loss, TrainingJob};
 
-/// `G`: who takes part in a stretch.
+/// `G` identifies the participants of a segment.
 #[derive(Clone, Debug, Default)]
 pub struct Kept<G> {
-    /// The work that each kind of checkpoint has saved; the durable kind is the last.
+    /// Progress saved by each kind of checkpoint; the durable kind is the last.
     saved: Vec<u64>,
-    /// Which pieces of work count as done, in order and without a gap from 0: some may be lost later.
+    /// Pieces of completed work, in order and without a gap from 0; some may be undone later.
     pieces: Vec<Piece<G>>,
-    /// Work that processes at hand have done: they go on from it, and nobody else could.
+    /// Progress in the memory of the current processes, from which only they can resume.
     live: Option<u64>,
 }
 
-/// Work from where the last piece ends.
+/// A piece of work that starts at the end of the previous piece.
 #[derive(Copy, Clone, Debug)]
 struct Piece<G> {
     to: u64,
-    /// How long it took, and who took part.
+    /// Duration and participants.
     ns: u64,
     gang: G,
 }
@@ -31,29 +31,29 @@ impl<G: Copy> Kept<G> {
         }
     }
 
-    /// The most that any checkpoint has saved, and which: the first kind that has.
+    /// The largest saved progress, and the first kind of checkpoint that has it.
     pub fn newest(&self) -> (u64, usize) {
         let most = self.saved.iter().copied().max().unwrap_or(0);
         let kind = self.saved.iter().position(|saved| *saved == most);
         (most, kind.unwrap_or(0))
     }
 
-    /// What the job goes on from.
+    /// The progress from which the job resumes.
     pub fn from(&self) -> u64 {
         self.live.unwrap_or(self.newest().0)
     }
 
-    /// What no interruption takes back.
+    /// The progress that no interruption undoes.
     pub fn durable(&self) -> u64 {
         self.saved.last().copied().unwrap_or(0)
     }
 
-    /// A stretch that went on from there has saved so much of its own work.
+    /// Adds a segment that started at `from` and saved `own` of its work.
     pub fn add(&mut self, from: u64, own: &[u64], (ns, gang): (u64, G)) {
         self.add_live((from, 0), own, (ns, gang));
     }
 
-    /// The same, and its processes go on from `live`, which is not saved.
+    /// Adds a segment whose processes continue from `live`, which is not saved.
     pub fn add_live(&mut self, (from, live): (u64, u64), own: &[u64], (ns, gang): (u64, G)) {
         self.saved = self.with(from, own);
         self.live = Some(live).filter(|live| *live > self.newest().0);
@@ -63,13 +63,13 @@ impl<G: Copy> Kept<G> {
         }
     }
 
-    /// The processes that went on from memory have ended. Time that their work took.
+    /// The processes that could resume from memory have ended. Returns the duration of the lost work.
     pub fn forget_live(&mut self) -> Vec<(G, u64)> {
         self.live = None;
         self.take_back(self.newest().0)
     }
 
-    /// The job begins anew after it has lost so much: what it had only there is gone. Time that it took.
+    /// The job restarts after a loss of hosts: checkpoints on them are gone. Returns the duration of the lost work.
     pub fn loses(&mut self, loss: Loss, spec: &TrainingJob) -> Vec<(G, u64)> {
         for (saved, kind) in self.saved.iter_mut().zip(spec.checkpoints()) {
             if kind.survives < loss {
@@ -79,14 +79,14 @@ impl<G: Copy> Kept<G> {
         self.take_back(self.from())
     }
 
-    /// What is saved if what a stretch has begun to save is complete.
+    /// The saved progress after the checkpoints begun by a segment are complete.
     pub fn with(&self, from: u64, own: &[u64]) -> Vec<u64> {
         let all = self.saved.iter().zip(own);
         all.map(|(saved, own)| if *own > 0 { from + own } else { *saved })
             .collect()
     }
 
-    /// Of each kind of checkpoint none with more than this work can be used. Time that the lost work took.
+    /// Limits each kind of checkpoint to uncorrupted progress. Returns the duration of the lost work.
     pub fn only(&mut self, sound: &[u64]) -> Vec<(G, u64)> {
         self.live = None;
         for (saved, sound) in self.saved.iter_mut().zip(sound) {
@@ -95,7 +95,7 @@ impl<G: Copy> Kept<G> {
         self.take_back(self.from())
     }
 
-    /// Work beyond `to` no longer counts.
+    /// Undoes progress beyond `to`.
     fn take_back(&mut self, to: u64) -> Vec<(G, u64)> {
         let mut lost = Vec::new();
         while let Some(piece) = self.pieces.last_mut().filter(|piece| piece.to > to) {

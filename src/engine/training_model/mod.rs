@@ -1,7 +1,6 @@
-//! The arithmetic of training jobs: what a stretch of steps is worth, what is saved of it, where the time of a job
-//! went.
+//! The arithmetic of training jobs: the progress of a segment, its checkpoints, and the time ledger of a job.
 //!
-//! Pure: must never know who interrupts a job, or when. The engine and the collapsed level both compute with it.
+//! Pure functions. Must never know what interrupts a job or when. Used by the engine and by the reduced model.
 
 mod books;
 mod kept;

@@ -1,20 +1,20 @@
-//! How long steps take: from work, in the time that it should take, to the time that it takes.
+//! Step times: the mapping from nominal to actual duration of work.
 //!
-//! Pure and monotone: more work never takes less time. The time of n steps that vary by chance is drawn once for a
-//! stretch, as a quantile of the law of their sum: a stretch is looked at once, at its end, so whatever is seen of it
-//! has that law, without a number for each step. For steps of a normal law that is exact, for others as near as the
-//! central limit theorem is: mean and deviation of the sum are exact.
+//! Pure and monotone: more work never takes less time. Random variation of n steps is drawn once per segment, as a
+//! quantile of the distribution of their sum: a segment is evaluated once, at its end, so the observed duration has
+//! this distribution without one random number per step. Exact for normal step times; for others, mean and deviation
+//! of the sum are exact and the shape follows the central limit theorem.
 
-/// A factor of 1: factors are in billionths.
+/// A factor of 1; factors are in billionths.
 pub const ONE: u64 = 1_000_000_000;
 
-/// Why steps are slower than they should be; the reasons multiply.
+/// Reasons for slow steps; their factors are multiplied.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     WarmUp,
-    /// A machine is slow: all wait for the slowest.
+    /// A machine is slow: all others wait for the slowest one.
     Slow,
-    /// Slices are away.
+    /// Slices are missing.
     Degraded,
 }
 
@@ -22,32 +22,32 @@ impl Reason {
     pub const COUNT: usize = 3;
 }
 
-/// Time by reason, beyond what the work should take.
+/// Additional time by reason.
 pub type Excess = [u64; Reason::COUNT];
 
-/// From some work on, work takes so many times as long.
+/// A factor that applies from some amount of work on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Leg {
     from: u64,
     factors: [u64; Reason::COUNT],
 }
 
-/// One stretch of steps.
+/// Step time of one segment.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// In the order of work; before the first one, and without any, steps take what they should.
+    /// In the order of work; before the first entry, steps take the nominal time.
     legs: Vec<Leg>,
-    /// By how much a nanosecond of work is off by chance; it grows with the root of the work.
+    /// Random deviation, which grows with the square root of the work.
     by_chance: f64,
 }
 
 impl Pace {
-    /// `z` of the normal distribution, for steps of so many seconds and that deviation.
+    /// Sets the random deviation from the normal quantile `z`, the step time and its standard deviation in seconds.
     pub fn by_chance(&mut self, z: f64, step_s: f64, sd_s: f64) {
         self.by_chance = z * sd_s / libm::sqrt(step_s) * libm::sqrt(1e9);
     }
 
-    /// Work after `from` takes `factor` billionths for that reason, until it is said otherwise.
+    /// From `from` on, work takes `factor` billionths of its time for that reason, until changed again.
     pub fn changes(&mut self, from: u64, reason: Reason, factor: u64) {
         let at = self.legs.partition_point(|leg| leg.from < from);
         if self.legs.get(at).is_none_or(|leg| leg.from > from) {
@@ -60,7 +60,7 @@ impl Pace {
         }
     }
 
-    /// What so much work should have taken, with what chance made of it, and what it took beyond that.
+    /// Nominal time of an amount of work including its random deviation, and the additional time by reason.
     pub fn parts(&self, work: u128) -> (u128, [u128; Reason::COUNT]) {
         let mut excess = [0; Reason::COUNT];
         if self.is_plain() {
@@ -86,12 +86,12 @@ impl Pace {
         (plain, excess)
     }
 
-    /// Work takes what it should.
+    /// Returns true if work takes its nominal time.
     fn is_plain(&self) -> bool {
         self.by_chance == 0.0 && self.legs.is_empty()
     }
 
-    /// How long so much work takes.
+    /// Duration of an amount of work.
     pub fn takes(&self, work: u128) -> u128 {
         let (plain, excess) = self.parts(work);
         excess.iter().fold(plain, |all, ns| all.saturating_add(*ns))

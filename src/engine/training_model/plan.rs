@@ -1,27 +1,27 @@
-//! What a training job does from one of its starts on, with the numbers that belong to that start.
+//! The plan of a training job from one of its starts, with the random numbers of that start.
 
 use super::pace::{self, Pace, Reason};
 use super::stretch::{Kind, Plan, Saving};
 use sim_api::spec::{Saves, TrainingJob};
 use sim_base::random::{Dist, Draw, Draws, Key, Purpose, normal_quantile};
 
-/// How long it takes to restore what that kind of checkpoint has saved; nothing where no work is done yet.
+/// Time to restore a checkpoint of that kind; zero if no work is done yet.
 pub fn restores(spec: &TrainingJob, (from, kind): (u64, usize)) -> &Dist {
     let restores = spec.checkpoints().get(kind).filter(|_| from > 0);
     restores.map_or(&Dist::ZERO, |kind| &kind.restore)
 }
 
-/// One of a job's starts.
+/// One start of a training job.
 pub struct Start {
-    /// From 0.
+    /// Number of the start, from 0.
     pub nth: u32,
-    /// The most work that is saved, and by which kind of checkpoint.
+    /// The largest saved progress, and the kind of checkpoint that saved it.
     pub newest: (u64, usize),
-    /// The work that it goes on from: the same, or what its processes have in memory.
+    /// Progress from which it resumes: saved, or in the memory of its processes.
     pub from: u64,
-    /// Processes have run on, and there is a time of its own for that.
+    /// Processes have continued, and a separate initialization time applies.
     pub reinitializes: bool,
-    /// How many billionths of its time a step takes, for want of slices.
+    /// Step time in billionths of the normal one, because of missing slices.
     pub factor: u64,
 }
 
@@ -47,7 +47,7 @@ pub fn plan(
     plan_of(spec, &Start::of(nth, newest), numbers)
 }
 
-/// From one of its starts on. Numbers are those of `jobset`.
+/// The plan from one of the job's starts, with the random numbers of `jobset`.
 pub fn plan_of(spec: &TrainingJob, start: &Start, (jobset, draws): (Key, &mut Draws)) -> Plan {
     let nth = start.nth;
     let named = |purpose, occurrence| Draw {

@@ -1,41 +1,39 @@
-//! One stretch of a training job, from the instant at which its pods are complete, in closed form: no event per step or
+//! One segment of a training job, from the time at which all pods are ready, in closed form: no event per step or
 //! checkpoint.
-//!
-//! Pure: must never know who interrupts it, or when.
+//! Pure functions. Must never know what interrupts the segment or when.
 
 use super::pace::{Excess, Pace};
 
-/// What the job does from now on unless something interrupts it. All in nanoseconds.
+/// The course of a segment if nothing interrupts it, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Before the first step: initialization, compilation, restore.
+    /// Time before the first step: initialization, compilation, restore.
     pub before: [u64; 3],
-    /// Work that is still to be done, in whole steps; `None`: without end.
+    /// Remaining work in whole steps; `None` if unlimited.
     pub work: Option<u64>,
-    /// Nothing is saved at its end: the job goes on from memory.
+    /// No checkpoint at the end: the job continues from memory.
     pub bare: bool,
     pub pace: Pace,
     pub saving: Saving,
-    /// Work after which there is a durable checkpoint although none is due.
+    /// Amounts of work after which a durable checkpoint is forced.
     pub also: Vec<u64>,
-    /// Work that its processes have in memory from before, since the checkpoint that is saved: the interval of
-    /// checkpoints goes on.
+    /// Work since the last checkpoint that the processes already have in memory; the checkpoint interval includes it.
     pub since: u64,
 }
 
-/// What is saved of the work.
+/// How work is saved.
 #[derive(Clone, Debug, Default)]
 pub enum Saving {
     #[default]
     Always,
     Never,
-    /// The durable kind last: it is written at the end of the work, too.
+    /// Kinds of checkpoints; the last is the durable one, which is also written at the end of the work.
     Checkpoints(Vec<Kind>),
 }
 
-/// A kind of checkpoint. The job stands still for its blocking part, and it is complete `commit` later. One does not
-/// begin before the last one of its kind is complete: where it is the only kind the job waits for that, and beside
-/// others it is written as seldom as it takes.
+/// A kind of checkpoint. The job is blocked for the blocking part, and the checkpoint is complete `commit` later. A
+/// checkpoint does not begin before the previous one of its kind is complete: as the only kind it makes the job wait;
+/// with other kinds, it is written less often.
 #[derive(Copy, Clone, Debug)]
 pub struct Kind {
     pub every: u64,
@@ -43,35 +41,35 @@ pub struct Kind {
     pub commit: u64,
 }
 
-/// What the time of a stretch went to until some instant of it.
+/// Use of the time of a segment up to some instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Initialization, compilation, restore.
     pub before: [u64; 3],
     pub stepping: u64,
-    /// Standing still for checkpoints.
+    /// Time blocked by checkpoints.
     pub saving: u64,
-    /// Work that was done.
+    /// Completed work.
     pub done: u64,
-    /// Of that, what each kind of checkpoint has saved; one number where there are none.
+    /// Work saved by each kind of checkpoint; a single number without checkpoints.
     pub saved: Vec<u64>,
-    /// Of `stepping`, what the work took that is saved by any of them.
+    /// Part of `stepping` for work saved by any kind.
     pub kept: u64,
-    /// Of `kept`, and of `stepping`, what they took beyond what they should.
+    /// Additional time within `kept` and within `stepping`.
     pub excess_kept: Excess,
     pub excess: Excess,
-    /// Checkpoints that are complete.
+    /// Number of complete checkpoints.
     pub commits: u64,
 }
 
 impl Plan {
-    /// How long until the work is done and saved; `None`: never, or later than anybody counts.
+    /// Duration until the work is complete and saved; `None` if unlimited or beyond the range of 64 bits.
     pub fn takes(&self) -> Option<u64> {
         let before: u128 = self.before.iter().map(|ns| u128::from(*ns)).sum();
         u64::try_from(self.works()?.saturating_add(before)).ok()
     }
 
-    /// What has been done `elapsed` after the beginning.
+    /// State of the segment `elapsed` after its start.
     pub fn at(&self, elapsed: u64) -> Spent {
         let mut spent = Spent::default();
         let mut left = elapsed;
@@ -98,13 +96,13 @@ impl Plan {
         spent
     }
 
-    /// How long the first so much work of it took, if it was done.
+    /// Stepping time of the first `work` of it, if completed.
     pub fn stepped(&self, work: u64) -> u64 {
         self.pace.takes(u128::from(work)) as u64
     }
 
-    /// It ends with the first durable checkpoint that has not begun yet, or where nothing needs one, after the step at
-    /// hand; `in_steps`: work in whole steps.
+    /// Ends the segment with the next durable checkpoint, or without checkpoints after the current step; `in_steps`
+    /// rounds work up to whole steps.
     pub fn ends_with_checkpoint(&mut self, elapsed: u64, in_steps: impl Fn(u64) -> u64) {
         let before: u64 = self.before.iter().fold(0, |a, b| a.saturating_add(*b));
         let elapsed = u128::from(elapsed.saturating_sub(before));
@@ -121,14 +119,14 @@ impl Plan {
         self.work = sooner.or(self.work);
     }
 
-    /// It ends after so much work, without a checkpoint.
+    /// Ends the segment after an amount of work, without a checkpoint.
     pub fn ends_after(&mut self, work: u64) {
         if self.work.is_none_or(|all| work < all) {
             (self.work, self.bare) = (Some(work), true);
         }
     }
 
-    /// There is a durable checkpoint after so much work, too, if it is still to be done.
+    /// Forces a durable checkpoint after an amount of work, if it is still ahead.
     pub fn saves_after(&mut self, work: u64) {
         let due = |kind: &Kind| self.is_due(kind, u128::from(work));
         let durable = self.kinds().last().is_some_and(|kind| !due(kind));
@@ -138,7 +136,7 @@ impl Plan {
         }
     }
 
-    /// What each kind of checkpoint has begun to save when so much work is done.
+    /// Work in the checkpoints of each kind that have begun when `done` work is completed.
     pub fn begun(&self, done: u64) -> Vec<u64> {
         let of = |kind: &Kind| self.due(kind, self.due_by(kind, u128::from(done))) as u64;
         match &self.saving {
@@ -148,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// What each kind of checkpoint has saved by then.
+    /// Computes the work saved by each kind of checkpoint.
     fn save(&self, elapsed: u128, done: u128, spent: &mut Spent) {
         let over = self.works().is_some_and(|works| elapsed >= works) && !self.bare;
         let kinds = self.kinds();
@@ -157,7 +155,7 @@ impl Plan {
             spent.saved = vec![if all { done as u64 } else { 0 }];
             return;
         }
-        // One after the last piece is of the end alone.
+        // A checkpoint after the last piece belongs to the end only.
         let before_end = self
             .work
             .map_or(done, |work| done.min(u128::from(work.saturating_sub(1))));
@@ -202,13 +200,13 @@ impl Plan {
         }
     }
 
-    /// The work after which the nth checkpoint of a kind is due, from 1; the 0th is what it began with.
+    /// Work after which the `nth` checkpoint of a kind is due, from 1; the 0th is the state at the start.
     fn due(&self, kind: &Kind, nth: u128) -> u128 {
         let every = self.every(kind);
         (nth * every).saturating_sub(self.before_this(every))
     }
 
-    /// How many of a kind are due by then.
+    /// Number of checkpoints of a kind that are due after `work`.
     fn due_by(&self, kind: &Kind, work: u128) -> u128 {
         let every = self.every(kind);
         parts(work + self.before_this(every), every)
@@ -220,7 +218,7 @@ impl Plan {
         parts(all, every) * every == all
     }
 
-    /// Of an interval between two checkpoints, how much was done before this stretch.
+    /// Part of a checkpoint interval that was completed before this segment.
     fn before_this(&self, every: u128) -> u128 {
         match self.since {
             0 => 0,
@@ -228,7 +226,7 @@ impl Plan {
         }
     }
 
-    /// How long the checkpoint after the nth piece of its kind, of so much work, waits for the one before.
+    /// Wait of the checkpoint after the `nth` piece for the previous one of its kind.
     fn wait(&self, kind: &Kind, nth: u128, piece: u128) -> u128 {
         match nth > 0 {
             true => u128::from(kind.commit).saturating_sub(piece),
@@ -236,13 +234,13 @@ impl Plan {
         }
     }
 
-    /// Until the work is done and saved.
+    /// Time until the work is complete and saved.
     fn works(&self) -> Option<u128> {
         let work = u128::from(self.work?);
         Some(self.reaches(work).saturating_add(self.stands(work)))
     }
 
-    /// The most work that can be done by then.
+    /// The largest amount of work completed after `elapsed`.
     fn done(&self, elapsed: u128) -> u128 {
         let most = self.work.map_or(u128::MAX, u128::from);
         let mut high = elapsed.max(1).min(most);
@@ -252,8 +250,8 @@ impl Plan {
             }
             high = (high * 2).min(most);
         }
-        // `low` can be done and `high` cannot. Between two checkpoints a nanosecond of work takes as long, so one or
-        // two good guesses find it; halves are for whatever else the pace may be.
+        // Invariant: `low` is completed, `high` is not. Between two checkpoints time is linear in work, so one or two
+        // interpolations find the result; bisection covers all other step times.
         let mut low = 0;
         let mut round = 0;
         while high - low > 1 {
@@ -281,25 +279,25 @@ impl Plan {
         low
     }
 
-    /// What would be done between two times, were the pace even.
+    /// Linear interpolation between two times.
     fn in_proportion(&self, (low, high): (u128, u128), elapsed: u128) -> u128 {
         let (from, to) = (self.reaches(low), self.reaches(high));
         let part = elapsed.saturating_sub(from) as f64 / (to - from).max(1) as f64;
         low + ((high - low) as f64 * part) as u128
     }
 
-    /// The last checkpoint of any kind before so much work.
+    /// The last checkpoint of any kind before `work`.
     fn checkpoint_before(&self, work: u128) -> u128 {
         let of = |kind: &Kind| self.due(kind, self.due_by(kind, work - 1));
         self.kinds().iter().map(of).max().unwrap_or(0)
     }
 
-    /// When so much work is done.
+    /// Elapsed time when `work` is completed.
     fn reaches(&self, work: u128) -> u128 {
         self.pace.takes(work).saturating_add(self.stood(work))
     }
 
-    /// How long the job stood still before it.
+    /// Time blocked on checkpoints before `work` units of progress.
     fn stood(&self, work: u128) -> u128 {
         let of = |kind: &Kind| {
             let every = self.every(kind);
@@ -319,13 +317,13 @@ impl Plan {
         due.saturating_add(also as u128 * self.blocking())
     }
 
-    /// Of a durable checkpoint.
+    /// Blocking time of a durable checkpoint.
     fn blocking(&self) -> u128 {
         let durable = self.kinds().last();
         durable.map_or(0, |kind| u128::from(kind.blocking))
     }
 
-    /// How long it stands still after so much work, and before any more.
+    /// Time blocked on checkpoints after `work` units of progress.
     fn stands(&self, work: u128) -> u128 {
         if self.work.is_some_and(|all| u128::from(all) == work) {
             let durable = self.kinds().last().filter(|_| !self.bare);
@@ -343,7 +341,7 @@ impl Plan {
         due + if also { self.blocking() } else { 0 }
     }
 
-    /// The checkpoint at the end of all work, until it is complete.
+    /// Time of the checkpoint at the end of all work, until it is complete.
     fn ends(&self, kind: &Kind, work: u128) -> u128 {
         if work == 0 {
             return 0;
@@ -354,7 +352,7 @@ impl Plan {
     }
 }
 
-/// How many whole parts there are: seldom more than 64 bits.
+/// Number of whole parts; optimized for 64 bits.
 fn parts(of: u128, part: u128) -> u128 {
     match (u64::try_from(of), u64::try_from(part)) {
         (Ok(of), Ok(part)) => u128::from(of / part),
@@ -362,7 +360,8 @@ fn parts(of: u128, part: u128) -> u128 {
     }
 }
 
-/// The last of `0..=most` that holds, where all before it do; 0 always does. Most likely one of the last.
+/// The last value in `0..=most` for which `holds` is true, given that it is true for all smaller values and for 0.
+/// Optimized for results near the end.
 fn last_that(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
     let (mut low, mut high) = (most, most + 1);
     let mut step = 1;

@@ -1,7 +1,6 @@
-//! TTL-after-finished of Jobs: a controller of its own that deletes a finished Job in the foreground
-//! (kubernetes.md 1.6).
+//! TTL-after-finished controller: deletes a finished Job with foreground propagation (kubernetes.md 1.6).
 //!
-//! Must never look at the JobSet's ttlSecondsAfterFinished, which its own controller follows.
+//! Must never read the JobSet's ttlSecondsAfterFinished, which the JobSet controller handles.
 
 use super::apiserver;
 use super::ctx::{Ctx, Watcher};
@@ -14,7 +13,7 @@ use sim_policy::ttl::whole_seconds;
 
 #[derive(Clone, Default)]
 pub struct TtlController {
-    /// Per Job: incarnation of the newest object that is timed.
+    /// Per Job: incarnation of the newest object with a timer.
     armed: Vec<u32>,
 }
 
@@ -55,7 +54,7 @@ impl TtlController {
         ctx.push(over, Event::JobTtlOver { job, incarnation });
     }
 
-    /// Whether this object is not timed yet.
+    /// Returns true if this object has no timer yet.
     fn arm(&mut self, job: JobId, incarnation: u32) -> bool {
         if self.armed.len() <= job.ix() {
             self.armed.resize(job.ix() + 1, 0);
@@ -64,7 +63,7 @@ impl TtlController {
     }
 }
 
-/// The finish time is stored in whole seconds: up to a second early (D-10).
+/// Expiry time. The finish time is stored in whole seconds, so it may be up to a second early (D-10).
 fn due(finished: Time, ttl: u32) -> Time {
     whole_seconds(finished) + Duration::from_secs(u64::from(ttl))
 }
@@ -75,7 +74,7 @@ fn finished_at(status: &JobStatus) -> Option<Time> {
     ended.map(|c| c.at)
 }
 
-/// A GET to be sure, then the DELETE with the UID as precondition.
+/// Sends a GET, then the DELETE with the UID as precondition.
 fn over(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
     if !has_expired(ctx, job, incarnation) {
         return;
@@ -96,7 +95,7 @@ fn delete(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
     }
 }
 
-/// The same object, finished, and not being deleted by anybody else.
+/// Returns true if the same object is finished and not being deleted.
 pub fn has_expired(ctx: &Ctx<'_>, job: JobId, incarnation: u32) -> bool {
     let j = &ctx.store.jobs[job.ix()];
     j.exists && j.incarnation == incarnation && !j.is_deleting() && j.status.is_finished()

@@ -1,4 +1,4 @@
-//! POST of an object of any kind that has an effect; everything else is refused by name.
+//! POST requests of the script for all kinds of objects that have an effect; other kinds are rejected by name.
 
 use super::lookup::resource;
 use super::state::User;
@@ -14,7 +14,7 @@ use sim_base::*;
 use std::sync::Arc;
 
 impl User {
-    /// `announced`: the row of a JobSet that the scenario knows.
+    /// `announced` is the row of a JobSet declared by the scenario.
     pub(super) fn create(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -61,7 +61,7 @@ impl User {
         }
     }
 
-    /// A Node that was ready long before the run.
+    /// Adds a Node that was ready long before the run.
     pub(super) fn add_node(&mut self, ctx: &mut Ctx<'_>, object: &Value) -> Result<(), String> {
         let node = (ctx.scenario.decode.node)(object)?;
         match apiserver::add_node(ctx, &node) {
@@ -104,11 +104,11 @@ impl User {
     }
 }
 
-/// Those that every cluster has.
+/// Namespaces that exist in every cluster.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// The plugin NamespaceLifecycle, before any webhook. Namespaces of what the scenario begins with, or submits, are
-/// there: somebody has made them for it.
+/// The admission plugin NamespaceLifecycle, which precedes webhooks. The namespaces of objects in the scenario are
+/// assumed to exist.
 fn namespace_exists(ctx: &Ctx<'_>, object: &Value) -> Result<(), String> {
     let kind = ObjectKind::of_kind(object["kind"].as_str().unwrap_or(""));
     let name = object["metadata"]["namespace"]
@@ -128,7 +128,7 @@ fn namespace_exists(ctx: &Ctx<'_>, object: &Value) -> Result<(), String> {
     }
 }
 
-/// What the API server answers to a second JobSet of a name.
+/// The API server's error for a second JobSet with the same name.
 pub(super) fn no_such_jobset(ctx: &Ctx<'_>, name: &str) -> Result<(), String> {
     let Some(old) = ctx.store.jobset_named(name) else {
         return Ok(());
@@ -146,7 +146,7 @@ fn claims_of(ctx: &Ctx<'_>, namespace: &str) -> Vec<Value> {
     own.map(|(_, _, other)| other.object.clone()).collect()
 }
 
-/// A pod that no Job has made: it is in a row of its own, without a Job object.
+/// Adds a pod without a Job, in its own row without a Job object.
 fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
     let node = pod.template.spec.node_name.as_ref();
     if let Some(name) = node.filter(|name| ctx.store.nodes.named(name).is_none()) {
@@ -182,7 +182,7 @@ fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
     Ok(())
 }
 
-/// Kinds of which the model keeps the object and something depends on it.
+/// Kinds whose objects are stored as documents, because something in the model depends on them.
 fn stored_whole(kind: &str) -> Result<ObjectKind, String> {
     Ok(match kind {
         "Service" => ObjectKind::Service,

@@ -1,4 +1,4 @@
-//! Scripted faults and actions: each at its instant, on the object that it names.
+//! Scripted faults and actions: each at its time, on the object that it names.
 
 use super::lookup::pod_by_name;
 use super::requests::delete_pod;
@@ -76,7 +76,7 @@ impl User {
         (action, name): (&FaultAction, &str),
         kubelets: &mut Kubelets,
     ) {
-        // A random fault that meets nothing is none.
+        // A random fault without a target has no effect.
         let drawn = ctx.scenario.faults[index as usize].drawn_as.is_some();
         let Some(pod) = pod_by_name(ctx, name) else {
             if drawn {
@@ -105,7 +105,7 @@ impl User {
         }
     }
 
-    /// Nobody is told but what trains there.
+    /// Only training jobs are affected; no other component is notified.
     fn silent(&mut self, ctx: &mut Ctx<'_>, index: u32, on: &SilentOn, kubelets: &Kubelets) {
         let (node, pod) = match on {
             SilentOn::Node(node) => (self.resolve(ctx, node), PodId::NONE),
@@ -165,7 +165,8 @@ impl User {
         apiserver::set_jobset_spec(ctx, jobset, spec);
     }
 
-    /// The stored JobSet of that name, with the record of the action; without one the answer says so.
+    /// The stored JobSet with that name, after writing the record of the action; without one, an error response is
+    /// recorded.
     fn jobset_of_action(&mut self, ctx: &mut Ctx<'_>, index: u32, name: &str) -> Option<JobSetId> {
         let found = ctx.store.jobset_named(name);
         if found.is_some() {
@@ -200,7 +201,7 @@ impl User {
     }
 }
 
-/// Node repair: another machine gets the name and the description; what was left of the old Node goes first.
+/// Node repair: a new machine gets the name and description of the old Node, which is removed first.
 fn replace_node(ctx: &mut Ctx<'_>, node: NodeId) {
     let object = ctx.store.nodes.cluster.object(node);
     apiserver::delete_node(ctx, node);
@@ -208,7 +209,7 @@ fn replace_node(ctx: &mut Ctx<'_>, node: NodeId) {
     assert!(created, "the name is free");
 }
 
-/// kubectl drain: cordon, then evict every pod that is still to end.
+/// kubectl drain: cordons the node, then evicts every pod that has not ended.
 fn drain(ctx: &mut Ctx<'_>, node: NodeId) {
     apiserver::set_unschedulable(ctx, node, true);
     for pod in ctx.store.nodes.pods[node.ix()].clone() {

@@ -1,10 +1,9 @@
-//! The finalizers that a patch leaves on an object.
+//! The finalizers of an object after a patch.
 
 use serde_json::Value;
 
-/// The finalizers that a patch leaves; `None` if it does not say.
-///
-/// `k8s.io/apimachinery`, ValidateNoNewFinalizers: an object that is being deleted gets none.
+/// The finalizers of an object after a patch; `None` if the patch does not contain them.
+/// `k8s.io/apimachinery`, ValidateNoNewFinalizers: no finalizer can be added to an object that is being deleted.
 pub(super) fn finalizers(
     body: &Value,
     deleting: bool,

@@ -1,5 +1,5 @@
-//! Nodes that several drawn faults hold lost at once, where those come with age and so could not be put together when
-//! they were drawn: a node is back when nobody holds it any more.
+//! Nodes affected by several overlapping random faults at the same time. With usage-based aging, overlaps are only
+//! known during the run: a node returns when the last of these faults ends.
 
 use crate::ctx::Ctx;
 use sim_api::spec::{FaultAction, FaultTime, Scenario};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Default)]
 pub struct Holds(BTreeMap<NodeId, Held>);
 
-/// Who holds it: a clock of use, or 0 for the calendar, whose faults are one already.
+/// The source of the outage: an aging clock, or 0 for calendar-based faults, which were already merged.
 #[derive(Clone, Default)]
 struct Held {
     lost: BTreeSet<u32>,
@@ -20,7 +20,7 @@ struct Held {
 }
 
 impl Holds {
-    /// What the nth action of the script does to a node, if anything.
+    /// The effect of the script action with this index on a node, if any.
     pub fn act<'a>(
         &mut self,
         ctx: &Ctx<'a>,

@@ -1,10 +1,10 @@
-//! The objects that a script names, in the store.
+//! Finds the objects that a script names in the store.
 
 use crate::ctx::Ctx;
 use sim_api::spec::{ObjectKind, ObjectName};
 use sim_base::*;
 
-/// What the object of a request is in the store.
+/// The stored object of a request.
 #[derive(Clone)]
 pub(super) enum Found {
     JobSet(JobSetId),
@@ -35,7 +35,7 @@ pub(super) fn find(ctx: &Ctx<'_>, object: &ObjectName) -> Option<Found> {
     }
 }
 
-/// Kubernetes' name of a kind's resource, as messages have it.
+/// Resource name of a kind, as used in Kubernetes messages.
 pub(super) fn resource(kind: ObjectKind) -> &'static str {
     match kind {
         ObjectKind::JobSet => "jobsets.jobset.x-k8s.io",
@@ -59,7 +59,7 @@ pub(super) fn not_found(object: &ObjectName) -> String {
     format!("{} {:?} not found", resource(object.kind), object.name)
 }
 
-/// The newest live pod whose name without suffix is `name`, or the pod of just that name that no Job has made.
+/// The newest live pod whose name without suffix is `name`, or the pod without a Job that has exactly this name.
 pub(super) fn pod_by_name(ctx: &Ctx<'_>, name: &str) -> Option<PodId> {
     let store = &**ctx.store;
     let bare = |j: &JobId| store.names.jobs[j.ix()].bare;

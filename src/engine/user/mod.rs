@@ -1,6 +1,7 @@
-//! The user, the operator and the world: what the scenario says happens at given instants.
+//! The script: executes the scenario's faults, user requests and operator actions at their times.
 //!
-//! Acts through the API server like everybody else; on machines and processes, which have no API, through the kubelets.
+//! Uses the API server like any other client, and the kubelets for actions on machines and processes, which have no
+//! API.
 
 mod create;
 mod faults;
@@ -28,7 +29,7 @@ use sim_api::spec::FaultTime;
 use webhooks::{CREATES, webhook_answers};
 
 impl User {
-    /// Objects that exist before anything happens.
+    /// Creates the objects that exist before the first event.
     pub fn begin(&mut self, ctx: &mut Ctx<'_>) {
         for object in &ctx.scenario.objects {
             let created = match object["kind"].as_str() {
@@ -67,7 +68,7 @@ impl User {
         }
     }
 
-    /// Arms the actions that wait for readiness, once.
+    /// Schedules, once, the actions that are timed relative to readiness.
     pub fn arm_ready_faults(&mut self, ctx: &mut Ctx<'_>) {
         if std::mem::replace(&mut self.armed, true) {
             return;

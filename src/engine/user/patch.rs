@@ -1,4 +1,4 @@
-//! Merge patches of JobSets, pods and objects that are stored whole.
+//! Merge patches of JobSets, pods and objects that are stored as documents.
 
 use super::finalizers::{finalizers, names};
 use super::lookup::Found;
@@ -68,7 +68,7 @@ fn patch_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, body: &Value) -> Result<(),
         let rjs = s.spec.replicated_jobs.iter();
         rjs.map(|r| (r.name.clone(), r.replicas)).collect()
     };
-    // UPD-1: admission has refused this already; the manager's slots depend on it.
+    // UPD-1: admission has already rejected this; the manager's slots depend on it.
     if slots(&spec) != slots(&ctx.store.jobsets[jobset.ix()].spec) {
         return Err("spec.replicatedJobs: field is immutable".to_owned());
     }
@@ -92,7 +92,7 @@ fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) -> Result<(), String> 
         apiserver::set_attempt(ctx, pod, attempt);
     }
     if let Some(gates) = body["spec"].get("schedulingGates") {
-        // Gates can only be taken off.
+        // Scheduling gates can only be removed.
         if gates.is_null() || gates.as_array().is_some_and(Vec::is_empty) {
             apiserver::set_pod_flag(ctx, pod, flag::GATED, false);
         }

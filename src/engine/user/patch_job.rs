@@ -1,7 +1,6 @@
-//! Merge patches of Jobs and of their status by another hand, judged as batch/v1 does
+//! Merge patches of Jobs and their status by a user, validated like batch/v1
 //! (`pkg/apis/batch/validation/validation.go`).
-//!
-//! Must never change anything of a patch that is refused; what the model has no place for is refused by name.
+//! Must never apply a part of a rejected patch; fields that the model does not have are rejected by name.
 
 use super::finalizers::finalizers;
 use super::show::finalizers_of_job;
@@ -76,7 +75,7 @@ fn known(section: &str, fields: &Value, legal: &[&str]) -> Result<(), String> {
     })
 }
 
-/// Fields of the spec that may change; `suspend` has been looked at.
+/// Mutable fields of the spec; `suspend` is handled separately.
 const SPEC: [&str; 5] = [
     "activeDeadlineSeconds",
     "backoffLimit",
@@ -85,7 +84,7 @@ const SPEC: [&str; 5] = [
     "suspend",
 ];
 
-/// The spec after the patch, if it says something of it but suspension.
+/// The spec after the patch, if the patch changes any field other than `suspend`.
 fn changed(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, String> {
     known("spec", patch, &SPEC)?;
     let says = |key: &str| patch.get(key).is_some();
@@ -111,7 +110,7 @@ fn changed(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, String> {
     Ok(Some(new))
 }
 
-/// validateCompletions: only an Indexed Job may get others, and only together with its parallelism.
+/// validateCompletions: only an Indexed Job may change its completions, and only together with its parallelism.
 fn completions_may_change(own: &JobSpec, new: &JobSpec) -> Result<(), String> {
     if new.completions == own.completions {
         return Ok(());
@@ -130,7 +129,7 @@ fn completions_may_change(own: &JobSpec, new: &JobSpec) -> Result<(), String> {
     }
 }
 
-/// An int32 that may not be negative.
+/// Reads a non-negative int32.
 fn natural(spec: &Value, key: &str) -> Result<Option<u32>, String> {
     match &spec[key] {
         Value::Null => Ok(None),
@@ -144,7 +143,7 @@ fn natural(spec: &Value, key: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// Conditions written by somebody else than the Job controller, as upstream's tests do.
+/// Conditions written by a client other than the Job controller, as in upstream's tests.
 fn patch_job_status(ctx: &mut Ctx<'_>, job: JobId, status: &Value) -> Result<(), String> {
     known("status", status, &["conditions"])?;
     let listed = status["conditions"].as_array().into_iter().flatten();

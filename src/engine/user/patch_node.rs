@@ -12,7 +12,7 @@ pub fn patch_node(ctx: &mut Ctx<'_>, node: NodeId, body: &Value) -> Result<(), S
     merge_labels(&mut new, &body["metadata"]["labels"]);
     let mut taints = None;
     if body["spec"].get("taints").is_some() || body["status"].get("allocatable").is_some() {
-        // The reader of Nodes knows both; what the patch does not have stays.
+        // The decoder of Nodes knows both; fields that are not in the patch are kept.
         let read = (ctx.scenario.decode.node)(&serde_json::json!({
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": old.name},
             "spec": {"taints": body["spec"]["taints"]},
@@ -49,7 +49,7 @@ fn merge_labels(node: &mut NodeObject, labels: &Value) {
     }
 }
 
-/// spec.taints is a list: a patch gives all of it.
+/// spec.taints is a list: a patch replaces all of it.
 fn set_taints(ctx: &mut Ctx<'_>, node: NodeId, wanted: &[Taint]) {
     for taint in ctx.store.nodes.taints[node.ix()].clone() {
         if !wanted.contains(&taint) {

@@ -1,6 +1,7 @@
-//! PATCH of jobsets/status by another hand than the manager's: judged as the API server does, then stored (C-37).
+//! PATCH of jobsets/status by a client other than the manager: validated by the API server's rules, then stored
+//! (C-37).
 //!
-//! What the manager writes next replaces it; what the model has no place for is refused by name.
+//! The manager's next write replaces it; fields that the model does not have are rejected by name.
 
 use super::show::jobset_status_json;
 use super::webhooks::admission_gates;
@@ -38,7 +39,7 @@ pub(super) fn patch_jobset_status(
     Ok(())
 }
 
-/// The status that `new` says, with what is as in `old` as it is stored: JSON has whole seconds only.
+/// Reads the status `new`; unchanged fields keep the stored value of `old`, because JSON has whole seconds only.
 fn read(ctx: &Ctx<'_>, jobset: JobSetId, old: &Value, new: &Value) -> Result<JobSetStatus, String> {
     let stored = &ctx.store.jobsets[jobset.ix()];
     let attempt = |key: &str| match &new[key] {
@@ -69,7 +70,7 @@ fn no_place(path: &str, value: &Value) -> String {
     format!("{path}: {value} has no place in the simulation")
 }
 
-/// An int32, as the schema has seen to, that the model has as a count.
+/// Reads an int32, already validated by the schema, that the model stores as a count.
 fn count(path: &str, value: &Value) -> Result<u32, String> {
     match value {
         Value::Null => Ok(0),
@@ -125,7 +126,7 @@ fn condition(at: usize, json: &Value) -> Result<Condition, String> {
     })
 }
 
-/// One entry for each replicatedJob, or none at all.
+/// Either one entry for every replicatedJob, or none.
 fn replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, String> {
     let list = json.as_array().map_or(&[][..], Vec::as_slice);
     if list.is_empty() {

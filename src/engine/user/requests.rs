@@ -1,6 +1,6 @@
-//! Requests of a user to the API server: patch, create, delete and show objects, each with the server's answer.
+//! API requests of a user: patch, create, delete and get, each with the server's response.
 //!
-//! Must never touch what the request does not name; controllers react when their caches show the change.
+//! Must never change anything else; controllers react when their caches show the change.
 
 use super::lookup::{Found, find, not_found};
 use super::show;
@@ -55,7 +55,7 @@ impl User {
     }
 }
 
-/// The Node or the pod that goes, as `deleteNode` and `deletePod` name it.
+/// The Node or pod to be deleted, as named by `deleteNode` or `deletePod`.
 fn deleted(ctx: &Ctx<'_>, request: &UserRequest) -> (NodeId, PodId) {
     let nobody = (NodeId::NONE, PodId::NONE);
     let Verb::Delete { .. } = request.verb else {
@@ -89,7 +89,8 @@ fn delete(
     }
 }
 
-/// With this grace period, or its own. By force, a pod whose node does not answer waits no longer.
+/// Deletes a pod with this grace period, or its own. With force, a pod on an unresponsive node is removed
+/// immediately.
 pub(super) fn delete_pod(ctx: &mut Ctx<'_>, pod: PodId, grace_s: Option<u32>, kubelets: &Kubelets) {
     let own = ctx.store.pod_spec(pod).termination_grace_period_s;
     let by_force = grace_s.unwrap_or(own) == 0;

@@ -1,7 +1,7 @@
-//! Objects as the API would show them, as far as the tables know them: for the answers to a user's GET and for
-//! admission, which asks whether a JobSet is finished.
+//! Objects as the API would show them, as far as the store contains their fields: for a user's GET, and for
+//! admission, which checks whether a JobSet is finished.
 //!
-//! Must never be asked by the model itself.
+//! Must never be used by the model itself.
 
 use super::lookup::Found;
 use super::show_pod;
@@ -23,7 +23,7 @@ fn time(at: Time) -> Value {
     json!(calendar::text(at))
 }
 
-/// The values of these paths, as a JSON object from path to value.
+/// The values at these paths, as a JSON object from path to value.
 pub(super) fn shown(
     ctx: &Ctx<'_>,
     object: &Found,
@@ -45,7 +45,7 @@ pub(super) fn shown(
     Value::Object(shown).to_string()
 }
 
-/// Everything that exists, in the order of its rows.
+/// All existing objects, in the order of their rows.
 pub fn all(ctx: &Ctx<'_>, kubelets: &Kubelets) -> Vec<Value> {
     let store = &**ctx.store;
     let of_kind = |mut object: Value, kind: ObjectKind| {
@@ -73,7 +73,7 @@ pub fn all(ctx: &Ctx<'_>, kubelets: &Kubelets) -> Vec<Value> {
     objects
 }
 
-/// With the defaults that the API server adds.
+/// The Job with the defaults that the API server adds.
 fn stored_job(ctx: &Ctx<'_>, job: JobId) -> Value {
     let shown = job_json(ctx, job);
     let mut stored = objects::admit_job(&shown).unwrap_or_else(|_| shown.clone());
@@ -139,7 +139,8 @@ fn jobset_json(ctx: &Ctx<'_>, jobset: JobSetId) -> Value {
     object
 }
 
-/// Finalizers and, of what is being deleted, when its grace period ends (`k8s.io/apiserver`, rest.BeforeDelete).
+/// Finalizers and, for an object that is being deleted, the end of its grace period (`k8s.io/apiserver`,
+/// rest.BeforeDelete).
 fn show_metadata(
     object: &mut Value,
     finalizers: Vec<String>,
@@ -182,7 +183,7 @@ fn with(own: &[String], one_more: bool, name: &str) -> Vec<String> {
     own.iter().cloned().chain(more).collect()
 }
 
-/// The stored Job: what was posted, with what has changed since.
+/// The stored Job: the posted object with all later changes.
 fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
     let j = &ctx.store.jobs[job.ix()];
     let mut object = job_object(ctx, job);
@@ -209,7 +210,7 @@ fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
     object
 }
 
-/// The stored pod: what the Job controller posted after the pod webhooks (EXC-4…EXC-8).
+/// The stored pod: as posted by the Job controller and changed by the pod webhooks (EXC-4…EXC-8).
 fn pod_json(ctx: &Ctx<'_>, pod: PodId, kubelets: &Kubelets) -> Value {
     let (store, i) = (&**ctx.store, pod.ix());
     let job = store.pods.job[i];
@@ -231,7 +232,7 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId, kubelets: &Kubelets) -> Value {
     let suffix = name.rsplit('-').next().unwrap_or("").to_owned();
     let mut object = objects::stored_pod(&posted, &suffix, &around).unwrap_or(posted);
     if !store.pods.has(pod, flag::GATED) {
-        // Taken off, if there were any.
+        // Removed if present.
         if let Some(spec) = object["spec"].as_object_mut() {
             spec.remove("schedulingGates");
         }
@@ -262,7 +263,7 @@ fn leader_node(ctx: &Ctx<'_>, job: JobId, pod: PodId) -> Option<NodeId> {
     (leader != pod && node.is_some()).then_some(node)
 }
 
-/// The leader as the webhook's cache shows it, for a follower.
+/// The leader in the webhook's cache, for a follower.
 fn leader_json(ctx: &Ctx<'_>, job: JobId, pod: PodId, owner: &Value) -> Option<Value> {
     let node = leader_node(ctx, job, pod)?;
     let mut leader = objects::pod(owner, Some(0));

@@ -1,9 +1,9 @@
-//! The status of a pod as its kubelet has written it (`kubelet_pods.go`, generateAPIPodStatus; `status/generate.go`;
-//! `prober_manager.go`, UpdatePodStatus), as far as the store knows it.
+//! The status of a pod as written by its kubelet (`kubelet_pods.go`, generateAPIPodStatus; `status/generate.go`;
+//! `prober_manager.go`, UpdatePodStatus), as far as the store contains it.
 //!
-//! Not shown, because nothing in the model is like it: times, addresses, imageID and containerID, lastState of a
-//! container that runs again, the wait of a back-off, exit codes of sidecars, and restartCount where only some of
-//! several containers have run again.
+//! Not shown, because the model does not have them: times, addresses, imageID and containerID, lastState of a
+//! restarted container, the waiting state during back-off, exit codes of sidecars, and restartCount if only some of
+//! several containers were restarted.
 
 use crate::ctx::Ctx;
 use crate::kubelet::Kubelets;
@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, Container, PodSpec, Version};
 use sim_base::*;
 
-/// What a kubelet has last said of the containers.
+/// State of the containers in the last status of the kubelet.
 #[derive(Copy, Clone, PartialEq)]
 enum Stage {
     Starting,
-    /// The in-place agent runs, the others wait for it.
+    /// The in-place restart agent runs; the other containers wait for it.
     AtBarrier,
     Up,
-    /// RestartAllContainers has removed them.
+    /// RestartAllContainers has removed the containers.
     Removed,
     /// The main containers have ended.
     Ended,
-    /// All have.
+    /// All containers have ended.
     AllEnded,
 }
 
@@ -32,13 +32,13 @@ enum Stage {
 enum State {
     Waiting,
     Removed,
-    /// And started.
+    /// The flag is the `started` field.
     Running(bool),
-    /// `None`: with what is not modelled.
+    /// The exit code; `None` if it is not modelled.
     Ended(Option<i32>),
 }
 
-/// One container's status.
+/// The status of one container.
 struct Shown<'a> {
     container: &'a Container,
     init: bool,
@@ -54,7 +54,7 @@ impl Shown<'_> {
         self.state == State::Running(true)
     }
 
-    /// There are no readiness probes.
+    /// True if the container runs: there are no readiness probes.
     fn is_ready(&self) -> bool {
         let completed = self.init && !self.is_sidecar() && self.state == State::Ended(Some(0));
         self.is_started() || completed
@@ -102,8 +102,7 @@ pub(super) fn status(ctx: &Ctx<'_>, pod: PodId, kubelets: &Kubelets) -> Value {
     let mut status = json!({"phase": format!("{phase:?}")});
     let mut conditions: Vec<Value> = disruption(ctx, pod).into_iter().collect();
     let bound = store.pods.has(pod, flag::BOUND);
-    // Nobody has written anything of a pod on a node that does not answer; the recordings' player begins when
-    // containers run.
+    // No status was written for a pod on an unresponsive node; replayed recordings begin when the containers run.
     let unseen = ctx.scripted() || kubelets.waits_since(pod).is_some();
     let silent = phase == Phase::Pending && unseen;
     let unknown = phase.is_terminal() && store.pods.exit_container[i] == NO_STATUS;
@@ -136,7 +135,7 @@ fn stage(ctx: &Ctx<'_>, pod: PodId) -> Stage {
         _ if pods.is_terminal(pod) => Stage::AllEnded,
         RESTARTING_ALL => Stage::Removed,
         NO_STATUS if pods.phase[pod.ix()] == Phase::Pending => Stage::Starting,
-        // The node lifecycle controller takes Ready away, too, and nothing else.
+        // The node lifecycle controller also clears Ready, and nothing else.
         NO_STATUS if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => Stage::Up,
         NO_STATUS if store.template(pod).agent.has_barrier() => Stage::AtBarrier,
         NO_STATUS => Stage::Up,
@@ -170,7 +169,7 @@ fn containers<'a>(ctx: &'a Ctx<'_>, pod: PodId, stage: Stage) -> Vec<Shown<'a>> 
             Stage::Starting => State::Waiting,
             Stage::Removed => State::Removed,
             Stage::AtBarrier if sidecar => State::Waiting,
-            // The agent is one of them.
+            // The agent is among them.
             Stage::AtBarrier => State::Running(false),
             Stage::Up => State::Running(true),
             Stage::Ended | Stage::AllEnded => State::Ended(Some(exit_code(ctx, pod, at))),
@@ -179,7 +178,7 @@ fn containers<'a>(ctx: &'a Ctx<'_>, pod: PodId, stage: Stage) -> Vec<Shown<'a>> 
     init.chain(mains).collect()
 }
 
-/// Position of the agent among the init containers.
+/// Index of the agent among the init containers.
 fn agent(spec: &PodSpec, mode: AgentMode) -> Option<usize> {
     let agent = crate::kubelet::agent_container(spec, mode)?;
     let mut all = spec.init_containers.iter();
@@ -196,7 +195,7 @@ fn exit_code(ctx: &Ctx<'_>, pod: PodId, container: usize) -> i32 {
     }
 }
 
-/// Of every container, where all have run again as often.
+/// The restart count of every container, if all have restarted equally often.
 fn restart_count(ctx: &Ctx<'_>, pod: PodId) -> Option<u32> {
     let (pods, spec) = (&ctx.store.pods, ctx.store.pod_spec(pod));
     let (most, sum) = (pods.restarts[pod.ix()], pods.restart_sum[pod.ix()]);
@@ -204,13 +203,13 @@ fn restart_count(ctx: &Ctx<'_>, pod: PodId) -> Option<u32> {
     (sum == most.saturating_mul(all as u32)).then_some(most)
 }
 
-/// In the order of generateAPIPodStatus.
+/// Conditions in the order of generateAPIPodStatus.
 fn of_kubelet(ctx: &Ctx<'_>, pod: PodId, stage: Stage, all: &[Shown<'_>]) -> Vec<Value> {
     let phase = ctx.store.pods.phase[pod.ix()];
     let mut conditions = Vec::new();
-    // PodReadyToStartContainersCondition is on since 1.29.
+    // PodReadyToStartContainersCondition is enabled since 1.29.
     if ctx.scenario.control_plane.kubernetes >= Version::new(29) {
-        // SyncTerminatingPod has ended the sandbox.
+        // SyncTerminatingPod has stopped the sandbox.
         let sandbox = !matches!(stage, Stage::Starting | Stage::AllEnded);
         conditions.push(condition("PodReadyToStartContainers", sandbox, "", ""));
     }
@@ -262,7 +261,7 @@ fn containers_ready(phase: Phase, all: &[Shown<'_>]) -> (bool, &'static str, Str
     }
 }
 
-/// As Go prints a list of strings.
+/// Formats a list of strings like Go.
 fn names<'a>(some: impl Iterator<Item = &'a Shown<'a>>) -> String {
     let names: Vec<&str> = some.map(|c| c.container.name.as_str()).collect();
     names.join(" ")
@@ -278,7 +277,7 @@ fn condition(kind: &str, status: bool, reason: &str, message: &str) -> Value {
     shown
 }
 
-/// Before a kubelet has seen the pod: PodScheduled; nobody writes one where the template names the node.
+/// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node.
 fn scheduled(ctx: &Ctx<'_>, pod: PodId) -> Option<Value> {
     let pods = &ctx.store.pods;
     let named = ctx.store.pod_spec(pod).node_name.is_some();
@@ -291,7 +290,8 @@ fn scheduled(ctx: &Ctx<'_>, pod: PodId) -> Option<Value> {
     })
 }
 
-/// In the words of who wrote it: `eviction.go`, `taint_eviction.go`, `gc_controller.go`, `pod_controller.go`.
+/// The condition DisruptionTarget with the message of its writer: `eviction.go`, `taint_eviction.go`,
+/// `gc_controller.go`, `pod_controller.go`.
 fn disruption(ctx: &Ctx<'_>, pod: PodId) -> Option<Value> {
     let by = ctx.store.pods.disrupted_by.get(&pod)?;
     let (reason, message) = match by {

@@ -1,4 +1,4 @@
-//! The state of the script: which of its actions are still to come, and the nodes that it has named.
+//! State of the script: the remaining actions, and the aliases of nodes.
 
 use super::holds::Holds;
 use crate::ctx::Ctx;
@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 #[derive(Clone, Default)]
 pub struct User {
-    /// The JobSets of the scenario, as they are submitted.
+    /// The JobSets of the scenario, as submitted.
     pub(super) manifests: Vec<Arc<JobSet>>,
-    /// Nodes kept by alias for later actions of the script.
+    /// Aliases of nodes for later actions of the script.
     pub(super) aliases: Vec<(String, NodeId)>,
-    /// Actions of the script that have not fired.
+    /// Number of actions that have not been executed.
     pub actions_left: u32,
-    /// The same of random faults by the calendar.
+    /// Number of calendar-based random faults that have not occurred.
     pub drawn_left: u32,
-    /// Actions that wait for readiness.
+    /// Number of actions that wait for readiness.
     pub(super) waiting: u32,
     pub(super) armed: bool,
     pub(super) holds: Holds,
@@ -36,7 +36,7 @@ impl User {
         self.armed = false;
     }
 
-    /// It is to come.
+    /// Counts a pending action.
     pub fn expect(&mut self, fault: &ScriptedFault) {
         let by_calendar = matches!(fault.at, FaultTime::At(_));
         match fault.drawn_as {

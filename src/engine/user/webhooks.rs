@@ -1,14 +1,14 @@
-//! JobSet's webhooks as a request meets them: whether they answer, and with which feature gates.
+//! Availability of JobSet's webhooks for a request, and their feature gates.
 
 use crate::ctx::Ctx;
 use sim_api::admission::Gates;
 
-/// JobSet's webhooks: what is asked when one is created, and when it is changed (config/components/webhook).
+/// JobSet's webhooks for creation and for updates (config/components/webhook).
 pub(super) const CREATES: &str = "mjobset.kb.io";
 
 pub(super) const UPDATES: &str = "vjobset.kb.io";
 
-/// failurePolicy: Fail, so that a JobSet is neither created nor changed while the manager is down.
+/// failurePolicy: Fail, so that no JobSet can be created or changed while the manager is down.
 pub(super) fn webhook_answers(ctx: &Ctx<'_>, webhook: &str) -> Result<(), String> {
     match ctx.manager_answers(ctx.now) {
         true => Ok(()),

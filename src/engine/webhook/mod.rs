@@ -1,6 +1,7 @@
-//! JobSet's two pod webhooks: which followers of exclusive placement may come, and into which domain (EXC-4 to EXC-11).
+//! JobSet's two pod webhooks: they decide which followers of exclusive placement may be created, and in which domain
+//! (EXC-4 to EXC-11).
 //!
-//! They run in the JobSet manager, but answer from an informer cache of pods of their own. Must never change anything.
+//! They run in the JobSet manager but use a separate informer cache of pods. Must never change anything.
 
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/webhook.rs"]
@@ -15,11 +16,11 @@ use verdict::{Follower, Sight, verdict};
 
 #[derive(Clone, Default)]
 pub struct PodWebhook {
-    /// Leaders by the name of their Job, which is all that the webhooks look for (EXC-10).
+    /// Leaders by the name of their Job, the only key that the webhooks use (EXC-10).
     leaders: Vec<Vec<Leader>>,
 }
 
-/// A leader, and when the cache shows what of it.
+/// A leader, and the times at which the cache shows its changes.
 #[derive(Copy, Clone, Debug)]
 struct Leader {
     pod: PodId,
@@ -28,7 +29,7 @@ struct Leader {
     created: Time,
     scheduled: Time,
     node: NodeId,
-    /// It is ending, has ended, or is gone.
+    /// Time at which it is terminating, ended or removed.
     left: Time,
 }
 
@@ -38,25 +39,26 @@ impl Leader {
     }
 }
 
-/// How long a request may take (kube-apiserver `--request-timeout`, default 1m0s): so long it may still be answered by
-/// what the cache showed when it came.
+/// Maximum duration of a request (kube-apiserver `--request-timeout`, default 1m0s): until then it may be answered
+/// from the cache at the time of its arrival.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the Job controller is told while nobody serves the webhooks; the server's words go on with its network's.
+/// Beginning of the error that the Job controller gets while the webhooks are unavailable; the server's message
+/// continues with the network error.
 const NO_ANSWER: &str =
     "Error creating: Internal error occurred: failed calling webhook \"mpod.kb.io\"";
 
-/// What keeps a pod from being created for as long as nothing else changes.
+/// A condition that prevents the creation of a pod until something else changes.
 pub enum Hindrance {
-    /// EXC-27.
+    /// The Job has no completion indexes (EXC-27).
     NoIndexes,
-    /// EXC-26.
+    /// The leader has ended (EXC-26).
     LeaderEnded,
-    /// A live pod of the leader's name, which a Job left behind that was deleted with propagation Orphan.
+    /// A running pod with the leader's name, left by a Job deleted with propagation Orphan.
     Orphan(String),
-    /// C-59: of the leader.
+    /// C-59: the leader's node was deleted.
     NodeGone(String),
-    /// C-60: of the leader's node.
+    /// C-60: the leader's node lacks the topology label.
     NoLabel {
         node: String,
         key: String,
@@ -106,7 +108,7 @@ impl PodWebhook {
         });
     }
 
-    /// The cache will show the leader as scheduled: followers may come (EXC-8, EXC-10).
+    /// The cache will show the leader as scheduled: followers may be created (EXC-8, EXC-10).
     fn leader_bound(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if self.present(ctx, pod).is_none() {
             return;
@@ -118,7 +120,7 @@ impl PodWebhook {
         }
     }
 
-    /// A leader that terminates or has ended admits no followers (EXC-10).
+    /// A terminating or ended leader admits no followers (EXC-10).
     fn leader_left(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if self.present(ctx, pod).is_none() {
             return;
@@ -129,9 +131,9 @@ impl PodWebhook {
         }
     }
 
-    /// The entry of a pod that leads as far as the store knows.
+    /// The entry of a pod that is currently a leader according to the store.
     fn present(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Option<&mut Leader> {
-        // Most changes are those of other pods.
+        // Most changes concern other pods.
         if ctx.store.pods.index[pod.ix()] != 0 || self.leaders.is_empty() {
             return None;
         }
@@ -148,9 +150,9 @@ impl PodWebhook {
         at
     }
 
-    /// Whether the pod webhook looks for a leader before it lets this one come (EXC-9).
+    /// Returns true if the pod webhook requires a leader before it admits this pod (EXC-9).
     ///
-    /// Without a completion index every pod is a follower, and there is no leader (EXC-27).
+    /// Without completion indexes every pod is a follower and there is no leader (EXC-27).
     pub fn follows(store: &Store, job: JobId, index: u32) -> bool {
         let j = &store.jobs[job.ix()];
         let leads = index == 0 && store.indexed(job);
@@ -158,8 +160,8 @@ impl PodWebhook {
         posted && !leads && store.templates.get(j.template).exclusive.is_some()
     }
 
-    /// The domain that the pod's node selector gets (EXC-8), `NONE` for a pod that gets none; or why the webhooks
-    /// refuse its creation (EXC-9, EXC-11). `called`: when the API server asked them.
+    /// Returns the domain for the pod's node selector (EXC-8), `NONE` if it gets none, or why the webhooks reject its
+    /// creation (EXC-9, EXC-11). `called` is the time of the API server's call.
     pub fn judge(
         &self,
         ctx: &Ctx<'_>,
@@ -171,7 +173,7 @@ impl PodWebhook {
             return Ok(DomainId::NONE);
         }
         if !ctx.manager_answers(called) {
-            // failurePolicy: Fail, for every pod with the JobSet's label.
+            // failurePolicy: Fail, for every pod with the JobSet label.
             return Err(NO_ANSWER.to_owned());
         }
         let template = ctx.store.templates.get(j.template);
@@ -210,7 +212,7 @@ impl PodWebhook {
         verdict(&follower, sight).map_err(|denied| format!("{ERROR_CREATING}{denied}"))
     }
 
-    /// What the API server says of a pod that the webhooks refuse now, and why they do.
+    /// The API server's message for a pod that the webhooks currently reject, and the reason.
     pub fn hindrance(&self, ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(String, Hindrance)> {
         let told = self.judge(ctx, (job, index), ctx.now).err()?;
         let words = told.strip_prefix(ERROR_CREATING).unwrap_or(&told);

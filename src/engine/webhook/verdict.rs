@@ -1,6 +1,6 @@
-//! What the two webhooks say of one follower, in the order of upstream's checks (EXC-8, EXC-11).
+//! The response of the two webhooks for one follower, in the order of upstream's checks (EXC-8, EXC-11).
 //!
-//! Must never look anything up: it is told what the cache shows.
+//! Must never look up objects; the caller passes the content of the cache.
 
 use sim_api::objects::Denial;
 use sim_base::DomainId;
@@ -8,37 +8,37 @@ use std::collections::BTreeMap;
 
 /// A follower about to be created.
 pub struct Follower<'a> {
-    /// Name of its Job.
+    /// Name of the Job.
     pub job: &'a str,
-    /// Topology key of its exclusive placement.
+    /// Topology key of the exclusive placement.
     pub key: &'a str,
-    /// The template's.
+    /// Node selector of the template.
     pub selector: &'a BTreeMap<String, String>,
 }
 
-/// The leader as the cache shows it.
+/// The leader according to the cache.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Sight<'a> {
-    /// So many that are neither ending nor ended; not one.
+    /// Number of leaders that are neither terminating nor ended; not one.
     Leaders(usize),
-    /// One of this name, whose Job went without it.
+    /// A leader with this name whose Job was deleted without it.
     Orphan(&'a str),
-    /// One of another Job object of the name.
+    /// A leader of another Job object with the name.
     Stranger,
     Unscheduled,
     Scheduled {
         node: &'a str,
         exists: bool,
-        /// `NONE`: the node lacks the label.
+        /// `NONE` if the node lacks the label.
         domain: DomainId,
     },
 }
 
-/// The model has none.
+/// The model has no UIDs.
 const UID: &str = "<uid>";
 
-/// The mutating webhook writes the leader's domain into the node selector, if it knows it; the validating one refuses
-/// who has none. Refusals are in the API server's words.
+/// The mutating webhook adds the leader's domain to the node selector, if known; the validating one rejects pods
+/// without it. Rejections use the API server's messages.
 pub fn verdict(follower: &Follower<'_>, leader: Sight<'_>) -> Result<DomainId, String> {
     let denied = match leader {
         Sight::Scheduled { node, exists, .. } if !exists => Denial::NoNode(node),

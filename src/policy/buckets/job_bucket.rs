@@ -1,6 +1,5 @@
 //! REC-5: the bucket of a Job, from its labels, its conditions and the stored restart counters.
-//!
-//! Must never look at anything but labels and conditions of Jobs, as upstream does not.
+//! Must never read anything but labels and conditions of Jobs, as upstream.
 
 use crate::view::{Basis, JobView};
 use sim_api::spec::keys::RESTART_ATTEMPT;
@@ -10,11 +9,11 @@ pub enum Bucket {
     Active,
     Successful,
     Failed,
-    /// Of an earlier restart: invisible to every policy and counter.
+    /// A Job of an earlier attempt, ignored by all policies and counters.
     Previous,
 }
 
-/// How many Jobs are in each bucket; lets later steps skip their loop.
+/// Number of Jobs per bucket; lets later steps skip empty buckets.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buckets {
     pub active: u32,
@@ -23,11 +22,11 @@ pub struct Buckets {
     pub previous: u32,
 }
 
-/// Why a Job has no bucket.
+/// The reason why a Job has no bucket.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     Label(&'static str),
-    /// Its replicatedJob has no Job of that index.
+    /// The index is out of range for its replicatedJob.
     Index,
 }
 
@@ -54,7 +53,7 @@ pub fn bucket_of(basis: &Basis<'_>, job: &JobView) -> Result<Bucket, Unreadable>
     })
 }
 
-/// REC-5.3: the individual restarts of a Job's slot; no list yet means zeros of length `replicas`.
+/// REC-5.3: number of individual restarts of a Job's slot; a missing list means zeros.
 fn job_restarts(basis: &Basis<'_>, job: &JobView) -> Option<u32> {
     let (rj, index) = (job.rj as usize, job.index as usize);
     let list = basis.status.replicated_jobs.get(rj);

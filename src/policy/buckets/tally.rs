@@ -1,6 +1,6 @@
-//! REC-5 and REC-6 summed up over the Jobs of a JobSet; a cache keeps the sums from pass to pass, Job by Job.
+//! Totals of REC-5 and REC-6 over the Jobs of a JobSet; a cache updates them Job by Job between passes.
 //!
-//! Must never look at anything but labels and conditions of Jobs, as upstream does not.
+//! Must never read anything but labels and conditions of Jobs, as upstream.
 
 use super::job_bucket::{Bucket, Buckets, bucket_of};
 use crate::view::{Basis, JobView, RjStatus};
@@ -9,13 +9,13 @@ use crate::view::{Basis, JobView, RjStatus};
 pub struct Tally {
     pub buckets: Buckets,
     rjs: Vec<Counts>,
-    /// Jobs whose labels cannot be read: each of them ends a pass (REC-5.1, REC-5.3).
+    /// Jobs with invalid labels; each of them ends a pass (REC-5.1, REC-5.3).
     pub unreadable: u32,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 struct Counts {
-    /// In whatever bucket.
+    /// Number of Jobs in all buckets.
     jobs: u32,
     ready: u32,
     succeeded: u32,
@@ -37,7 +37,7 @@ impl Tally {
         self.change(basis, job, |sum, by| *sum += by);
     }
 
-    /// `job` as it was when it was added, by the same basis.
+    /// Removes a Job; `job` must be as it was when added, with the same basis.
     pub fn remove(&mut self, basis: &Basis<'_>, job: &JobView) {
         self.change(basis, job, |sum, by| *sum -= by);
     }
@@ -75,12 +75,12 @@ impl Tally {
         }
     }
 
-    /// Jobs of a replicatedJob, whatever they are.
+    /// Number of Jobs of a replicatedJob in all buckets.
     pub fn jobs(&self, rj: usize) -> u32 {
         self.rjs.get(rj).map_or(0, |counts| counts.jobs)
     }
 
-    /// REC-6.
+    /// Writes the counters to the status (REC-6).
     pub fn write(&self, status: &mut [RjStatus]) {
         for (s, counts) in status.iter_mut().zip(&self.rjs) {
             (s.ready, s.succeeded, s.failed) = (counts.ready, counts.succeeded, counts.failed);

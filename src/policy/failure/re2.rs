@@ -1,10 +1,10 @@
-//! `onJobFailureMessagePatterns` as Go's `regexp` (RE2) reads them, on top of the `regex` crate.
+//! `onJobFailureMessagePatterns` with the syntax of Go's `regexp` (RE2), implemented with the `regex` crate.
 //!
-//! Must never fail a pass: a pattern that does not compile is only logged upstream and never matches (API-20, C-6).
+//! Must never fail a pass: upstream only logs an invalid pattern, which never matches (API-20, C-6).
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// `None` if the pattern is not valid.
+/// Compiles a pattern; `None` if it is invalid.
 pub fn compile(pattern: &str) -> Option<Regex> {
     let translated = translate(pattern);
     let build = |unicode| {
@@ -13,12 +13,12 @@ pub fn compile(pattern: &str) -> Option<Regex> {
             .octal(true)
             .build()
     };
-    // Byte mode first: there (?i) and \b are ASCII without tables. Only \p{…} and letters beyond ASCII in a class need
-    // the other.
+    // Byte mode first, in which (?i) and \b are ASCII without tables. Only \p{…} and non-ASCII letters in a class
+    // need the other mode.
     build(false).or_else(|_| build(true)).ok()
 }
 
-/// Rewrites what the two dialects read differently.
+/// Rewrites the syntax that the two dialects interpret differently.
 fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut rest = pattern;
@@ -56,7 +56,7 @@ fn literal<'p>(c: char, tail: &'p str, out: &mut String) -> &'p str {
     tail
 }
 
-/// A `]` directly after `[` or `[^` is a member.
+/// A `]` directly after `[` or `[^` is a member of the class.
 fn open_class<'p>(mut tail: &'p str, out: &mut String) -> &'p str {
     out.push('[');
     if let Some(t) = tail.strip_prefix('^') {
@@ -77,7 +77,7 @@ fn escape<'p>(tail: &'p str, in_class: bool, out: &mut String) -> &'p str {
         return tail;
     };
     let after = &tail[c.len_utf8()..];
-    // Go's Perl classes are ASCII.
+    // Go's Perl classes are ASCII-only.
     let (negated, members) = match c {
         'd' | 'D' => (c == 'D', "0-9"),
         'w' | 'W' => (c == 'W', "0-9A-Za-z_"),
@@ -87,7 +87,7 @@ fn escape<'p>(tail: &'p str, in_class: bool, out: &mut String) -> &'p str {
             out.push_str(&regex::escape(quoted));
             return end;
         }
-        // Word boundaries in the crate, plain characters in Go.
+        // Word boundaries in the crate, literal characters in Go.
         '<' | '>' => {
             out.push(c);
             return after;
@@ -116,7 +116,7 @@ fn escape<'p>(tail: &'p str, in_class: bool, out: &mut String) -> &'p str {
     after
 }
 
-/// Go reads `{` as a character unless it opens `{n}`, `{n,}` or `{n,m}`.
+/// Go interprets `{` as a literal unless it starts `{n}`, `{n,}` or `{n,m}`.
 fn is_repeat(tail: &str) -> bool {
     let Some((inside, _)) = tail.split_once('}') else {
         return false;

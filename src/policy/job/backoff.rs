@@ -1,8 +1,7 @@
-//! How long the Job controller waits before it replaces failed pods (kubernetes.md 1.5;
+//! Back-off of the Job controller before it replaces failed pods (kubernetes.md 1.5;
 //! `pkg/controller/job/backoff_utils.go`).
-//!
-//! Must never look at anything but finish times: the API server stores them in whole seconds, so every wait ends up
-//! to a second early (D-10).
+//! Must never use anything but finish times, which the API server stores in whole seconds, so each wait ends up to
+//! one second early (D-10).
 
 use crate::ttl::whole_seconds;
 use sim_base::{Duration, Time};
@@ -11,7 +10,8 @@ use sim_base::{Duration, Time};
 pub const POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(10);
 pub const MAX_POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(600);
 
-/// Failed pods of a Job since its last success, and when the last of them ended; kept in memory per Job key.
+/// Number of pods of a Job that failed since its last success, and the latest finish time; kept in memory per Job
+/// key.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackoffRecord {
     pub failures: u32,
@@ -19,8 +19,8 @@ pub struct BackoffRecord {
 }
 
 impl BackoffRecord {
-    /// The record after a sync that saw these pods end for the first time. Any success forgets what was before it;
-    /// failures count only if they ended in a later second than the last success.
+    /// The record after a sync that observed the end of these pods. A success resets the record; failures count only
+    /// if they finished in a later second than the last success.
     pub fn after(
         self,
         last_success: Option<Time>,
@@ -44,12 +44,12 @@ impl BackoffRecord {
         }
     }
 
-    /// 10 s · 2^(f−1), at most 600 s, from the finish of the last failed pod; what is left of it.
+    /// Remaining back-off: 10 s · 2^(f−1), at most 600 s, from the finish of the last failed pod.
     pub fn remaining(self, now: Time) -> Duration {
         let Some(last) = self.last_failure.filter(|_| self.failures > 0) else {
             return Duration::ZERO;
         };
-        // 2^6 · 10 s is beyond the cap already.
+        // 2^6 · 10 s exceeds the maximum.
         let factor = 1 << (self.failures - 1).min(6);
         let whole = POD_FAILURE_BACK_OFF
             .saturating_mul(factor)
@@ -58,8 +58,9 @@ impl BackoffRecord {
     }
 }
 
-/// With backoffLimitPerIndex every index waits for itself: whether the index of `replaced`, the failed pod whose
-/// finalizer is kept for it, may be created now; else how long it still has to wait. `failures` counts that pod too.
+/// With backoffLimitPerIndex each index has its own back-off: the remaining time until the index of `replaced` may be
+/// created; zero if now. `replaced` is the failed pod whose finalizer is kept, with the number of failures including
+/// that pod.
 pub fn until_index(replaced: Option<(u32, Time)>, now: Time) -> Duration {
     let record = replaced.map(|(failures, ended)| BackoffRecord {
         failures,

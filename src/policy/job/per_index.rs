@@ -1,7 +1,6 @@
-//! Which indexes of a Job have failed for good: backoffLimitPerIndex and maxFailedIndexes (kubernetes.md 1.6;
+//! Permanently failed indexes of a Job: backoffLimitPerIndex and maxFailedIndexes (kubernetes.md 1.6;
 //! `pkg/controller/job/indexed_job_utils.go`).
-//!
-//! Must never wait for anything: when a failed index may be tried again is `backoff`'s business.
+//! Must never compute a back-off; this is done by `backoff`.
 
 use super::pod_failure::Verdict;
 use crate::JobSyncView;
@@ -13,13 +12,13 @@ pub const MAX_FAILED_INDEXES_EXCEEDED: (&str, &str) = (
 );
 pub const FAILED_INDEXES: (&str, &str) = ("FailedIndexes", "Job has failed indexes");
 
-/// Whether the Job counts failures per index.
+/// Returns true if the Job counts failures per index.
 pub fn counts_per_index(spec: &JobSpec) -> bool {
     spec.completion_mode == CompletionMode::Indexed && spec.backoff_limit_per_index.is_some()
 }
 
-/// Whether a failed pod ends its index for good: FailIndex matched, or the failures its index had before this one
-/// (`failures_before`, without ignored ones) are at the limit already.
+/// Returns true if a failed pod makes its index fail permanently: FailIndex matched, or the earlier failures of the
+/// index (`failures_before`, without ignored ones) have reached the limit.
 pub fn index_fails(spec: &JobSpec, verdict: &Verdict, failures_before: u32) -> bool {
     if !counts_per_index(spec) {
         return false;
@@ -29,7 +28,7 @@ pub fn index_fails(spec: &JobSpec, verdict: &Verdict, failures_before: u32) -> b
         || (verdict.counts && i64::from(failures_before) >= i64::from(limit))
 }
 
-/// Why the Job fails because of failed indexes, if it does.
+/// The reason why the Job fails because of failed indexes, if it does.
 pub fn past_failed_indexes(view: &JobSyncView<'_>) -> Option<(&'static str, &'static str)> {
     if !counts_per_index(view.spec) {
         return None;

@@ -1,31 +1,30 @@
-//! What the podFailurePolicy of a Job says of one failed pod (kubernetes.md 1.6;
+//! Evaluation of a Job's podFailurePolicy for one failed pod (kubernetes.md 1.6;
 //! `pkg/controller/job/pod_failure_policy.go`).
-//!
-//! Must never count anything: Ignore and Count are the caller's to act on.
+//! Must never count anything: the caller executes Ignore and Count.
 
 use sim_api::spec::{DISRUPTION_TARGET, OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule};
 
-/// What a rule can see of a failed pod.
+/// The facts of a failed pod that rules can match.
 #[derive(Copy, Clone, Debug)]
 pub struct FailedPodView<'a> {
-    /// Name and exit code of the containers that are terminated: regular ones first, then init containers. Without
-    /// those that still terminate or were never started.
+    /// Names and exit codes of terminated containers, regular ones first, then init containers. Excludes containers
+    /// that are still terminating or were never started.
     pub exit_codes: &'a [(&'a str, i32)],
     /// Condition DisruptionTarget=True.
     pub disruption_target: bool,
 }
 
-/// Which half of a rule matched; decides the words of the message.
+/// The part of a rule that matched; determines the message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Match<'a> {
     ExitCode { container: &'a str, code: i32 },
     Condition,
 }
 
-/// What the policy says about one failed pod.
+/// Result of the policy for one failed pod.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Counts against backoffLimit.
+    /// True if it counts towards backoffLimit.
     pub counts: bool,
     pub action: Option<PodFailurePolicyAction>,
 }
@@ -39,7 +38,7 @@ impl Default for Verdict {
     }
 }
 
-/// The first rule that matches, its action, and what matched. `None`: the failure counts.
+/// The first matching rule with its action and the matched part. `None`: the failure counts.
 pub fn matching_rule<'a>(
     rules: &[PodFailurePolicyRule],
     pod: &FailedPodView<'a>,
@@ -53,7 +52,7 @@ pub fn matching_rule<'a>(
     })
 }
 
-/// The first container whose exit code fits. Exit code 0 matches no rule, not even `NotIn`.
+/// The first container with a matching exit code. Exit code 0 matches no rule, including `NotIn`.
 fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<Match<'a>> {
     let named = codes.container_name.as_deref();
     let fits = |&&(container, code): &&(&str, i32)| {
@@ -73,7 +72,7 @@ fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bo
             .any(|p| p.condition == DISRUPTION_TARGET && p.status == "True")
 }
 
-/// What becomes of the count; without a match the failure counts.
+/// Result of the rules; without a match, the failure counts.
 pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> Verdict {
     let action = matching_rule(rules, pod).map(|(_, action, _)| action);
     Verdict {
@@ -82,7 +81,7 @@ pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> Verdi
     }
 }
 
-/// The message of FailureTarget and Failed for a FailJob match.
+/// Message of FailureTarget and Failed for a FailJob match.
 pub fn fail_job_message(
     namespace: &str,
     pod_name: &str,

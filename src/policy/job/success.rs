@@ -1,16 +1,16 @@
-//! When the successPolicy of a Job is met (kubernetes.md 1.6; `pkg/controller/job/success_policy.go`).
+//! The successPolicy of a Job (kubernetes.md 1.6; `pkg/controller/job/success_policy.go`).
 //!
-//! Must never be confused with the JobSet's successPolicy, which is in `success`.
+//! Not to be confused with the JobSet's successPolicy, in `success`.
 
 use crate::JobSyncView;
 use sim_api::spec::{CompletionMode, JobSuccessRule, Version};
 
 pub const SUCCESS_POLICY: &str = "SuccessPolicy";
 
-/// Gate JobSuccessPolicy: on by default since 1.31.
+/// Feature gate JobSuccessPolicy, on by default since 1.31.
 const SINCE: Version = Version::new(31);
 
-/// The message of SuccessCriteriaMet once a rule is satisfied: the first one in their order.
+/// Message of SuccessCriteriaMet for the first satisfied rule.
 pub fn met(view: &JobSyncView<'_>) -> Option<String> {
     let rules = view.spec.success_policy.as_deref()?;
     let indexed = view.spec.completion_mode == CompletionMode::Indexed;
@@ -24,7 +24,7 @@ pub fn met(view: &JobSyncView<'_>) -> Option<String> {
     Some(format!("Matched rules at index {index}"))
 }
 
-/// succeededIndexes: all of them, or with succeededCount that many of them; else succeededCount of any.
+/// succeededIndexes: all of them, or with succeededCount this number of them; otherwise succeededCount of any.
 fn satisfied(rule: &JobSuccessRule, succeeded: &[u32], completions: u32) -> bool {
     let count = rule.succeeded_count;
     let Some(text) = &rule.succeeded_indexes else {
@@ -40,7 +40,7 @@ fn satisfied(rule: &JobSuccessRule, succeeded: &[u32], completions: u32) -> bool
     have == total || count.is_some_and(|c| have >= u64::from(c))
 }
 
-/// `0-2,5` as ascending intervals below `completions`; parts that are no numbers are left out.
+/// Parses `0-2,5` into ascending intervals below `completions`; invalid parts are skipped.
 pub fn intervals(text: &str, completions: u32) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, u32)> = Vec::new();
     for part in text.split(',') {

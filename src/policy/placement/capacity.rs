@@ -1,35 +1,35 @@
-//! How many pods of a template a cluster, or a topology domain of it, holds while it is empty.
+//! The number of pods of a template that fit into an empty cluster or topology domain.
 
 use super::template::TemplateFacts;
 use crate::topology::{Cluster, Domains};
 use sim_api::spec::{DependsOnStatus, JobSet, ReplicatedJob};
 use sim_base::NodeId;
 
-/// A topology domain that can take a leader.
+/// A topology domain that can hold a leader.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Its number among the values of the key.
+    /// Index among the values of the key.
     pub domain: usize,
-    /// Pods that it holds.
+    /// Number of pods that fit.
     pub pods: u64,
-    /// The most that one node of it holds: what is lost with that node.
+    /// Largest number of pods on one node: the loss if that node fails.
     pub largest_node: u64,
 }
 
 impl Room {
-    /// Whether it still takes a leader when a node is lost, but no longer all pods (EXC-19).
+    /// Returns true if, after the loss of a node, it still accepts a leader but no longer holds all pods (EXC-19).
     pub fn is_a_trap_without_a_node(&self, pods: u64) -> bool {
         let left = self.pods - self.largest_node;
         0 < left && left < pods && pods <= self.pods
     }
 
-    /// Whether it holds so many pods when any one of its nodes is lost.
+    /// Returns true if it still holds this number of pods after the loss of any one node.
     pub fn spares_a_node(&self, pods: u64) -> bool {
         self.pods - self.largest_node >= pods
     }
 }
 
-/// Pods that each node holds; 0 where none is allowed.
+/// Number of pods per node; 0 where none is allowed.
 pub fn of_nodes(facts: &TemplateFacts, cluster: &Cluster) -> Vec<u64> {
     let one = |n: usize| {
         let node = NodeId(n as u32);
@@ -41,13 +41,13 @@ pub fn of_nodes(facts: &TemplateFacts, cluster: &Cluster) -> Vec<u64> {
     (0..cluster.len()).map(one).collect()
 }
 
-/// Pods that all nodes hold together.
+/// Number of pods on all nodes together.
 pub fn of_cluster(facts: &TemplateFacts, cluster: &Cluster) -> u64 {
     let rooms = of_nodes(facts, cluster);
     rooms.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Those of the domains with room for a pod.
+/// The domains that hold at least one pod.
 pub fn of_domains(facts: &TemplateFacts, cluster: &Cluster, domains: &Domains) -> Vec<Room> {
     let rooms = of_nodes(facts, cluster);
     let room = |(domain, nodes): (usize, &Vec<NodeId>)| {
@@ -62,9 +62,9 @@ pub fn of_domains(facts: &TemplateFacts, cluster: &Cluster, domains: &Domains) -
     rooms.filter(|room| room.pods > 0).collect()
 }
 
-/// What one replicatedJob with exclusive placement asks of the domains of its key.
+/// The demand of one replicatedJob with exclusive placement for domains of its key.
 pub struct Demand<'a> {
-    /// Its place in the JobSet.
+    /// Position in the JobSet.
     pub index: usize,
     pub rj: &'a ReplicatedJob,
     pub key: &'a str,
@@ -72,13 +72,13 @@ pub struct Demand<'a> {
 }
 
 impl Demand<'_> {
-    /// Pods of one Job.
+    /// Number of pods per Job.
     pub fn pods(&self) -> u64 {
         u64::from(self.rj.template.pods())
     }
 }
 
-/// Exclusive replicatedJobs with pods whose key some node has.
+/// The replicatedJobs with exclusive placement and pods, whose key exists on a node.
 pub fn demands<'a>(jobset: &'a JobSet, cluster: &Cluster) -> Vec<Demand<'a>> {
     let mut found = Vec::new();
     let mut domains: Vec<Domains> = Vec::new();
@@ -105,14 +105,14 @@ pub fn demands<'a>(jobset: &'a JobSet, cluster: &Cluster) -> Vec<Demand<'a>> {
     found
 }
 
-/// The demands of one key together.
+/// The total demand for the domains of one key.
 pub struct KeyDemand<'d, 'a> {
     pub key: &'a str,
-    /// In the order of the JobSet; at least one.
+    /// In the order of the JobSet; not empty.
     pub of: Vec<&'d Demand<'a>>,
-    /// Domains that some of their Jobs can use.
+    /// Number of domains that at least one of their Jobs can use.
     pub domains: usize,
-    /// Jobs that run at once.
+    /// Number of Jobs that run at the same time.
     pub jobs: u64,
 }
 
@@ -129,7 +129,7 @@ pub fn by_key<'d, 'a>(demands: &'d [Demand<'a>]) -> Vec<KeyDemand<'d, 'a>> {
         let mut usable: Vec<usize> = usable.collect();
         usable.sort_unstable();
         usable.dedup();
-        // Whatever waits for complete Jobs takes over their domains.
+        // A replicatedJob that waits for complete Jobs reuses their domains.
         let waits = |d: &&&Demand| {
             let mut on = d.rj.depends_on.iter();
             on.any(|d| d.status == DependsOnStatus::Complete)

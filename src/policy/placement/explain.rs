@@ -1,36 +1,36 @@
-//! Why nothing fitted, in kube-scheduler's wording.
+//! The reasons why no node fits, in kube-scheduler's words.
 
 use std::collections::BTreeMap;
 
-/// One node's reason for refusing a pod.
+/// The reason why one node rejects a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reasons {
     Selector,
-    /// The pod names its nodes, and this is none of them.
+    /// The pod names its nodes, and this is not one of them.
     NotNamed,
-    /// The pod names no node that all of its terms allow; found before any node is looked at.
+    /// The pod's terms name no common node; detected before any node is examined.
     AffinityConflict,
     Feature,
     Taint,
     /// spec.unschedulable.
     Cordoned,
-    /// `free`: the node could hold it if it were empty.
+    /// `free`: the pod would fit if the node were empty.
     Insufficient {
         resource: String,
         free: bool,
     },
     Affinity,
     AntiAffinity,
-    /// Not the pod's own rule: one of a pod that is there.
+    /// The rule belongs to an existing pod, not to this one.
     ExistingAntiAffinity,
-    /// Found before any node is looked at.
+    /// Detected before any node is examined.
     UnboundClaims,
-    /// The claim does not exist; found before any node is looked at.
+    /// The claim does not exist; detected before any node is examined.
     NoClaim(String),
-    /// The claim goes as soon as no pod uses it; found before any node is looked at.
+    /// The claim is removed as soon as no pod uses it; detected before any node is examined.
     ClaimGoes(String),
-    /// Nobody makes or allocates it; found before any node is looked at. The claim's name, or the pod that waits for
-    /// one made from a template.
+    /// No component creates or allocates the claim; detected before any node is examined. Contains the claim's name,
+    /// or the pod that waits for one created from a template.
     NoResourceClaim(Result<String, String>),
 }
 
@@ -38,7 +38,7 @@ impl Reasons {
     fn text(&self) -> String {
         let words = match self {
             Reasons::Selector => "node(s) didn't match Pod's node affinity/selector",
-            // `RunPreFilterPlugins` narrowed the nodes down (`schedule_one.go`).
+            // `RunPreFilterPlugins` reduced the set of nodes (`schedule_one.go`).
             Reasons::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
             Reasons::AffinityConflict => "pod affinity terms conflict",
             Reasons::Feature => "node(s) didn't match Pod's required features",
@@ -58,7 +58,7 @@ impl Reasons {
             Reasons::ClaimGoes(name) => {
                 return format!("persistentvolumeclaim {name:?} is being deleted");
             }
-            // `dynamic-resource-allocation/resourceclaim`: Name, and the lister's words.
+            // `dynamic-resource-allocation/resourceclaim`: the name, and the lister's message.
             Reasons::NoResourceClaim(Ok(name)) => {
                 return format!("resourceclaim.resource.k8s.io {name:?} not found");
             }
@@ -80,7 +80,8 @@ impl Reasons {
         )
     }
 
-    /// Whether a pod less on the node could help (`Unschedulable`, not `UnschedulableAndUnresolvable`).
+    /// Whether evicting a pod from this node could make the pod schedulable (`Unschedulable`, not
+    /// `UnschedulableAndUnresolvable`).
     fn is_resolvable(&self) -> bool {
         match self {
             Reasons::Insufficient { free, .. } => *free,
@@ -113,8 +114,8 @@ pub fn explain(reasons: &[Reasons]) -> String {
     }
 }
 
-/// The message of the Event FailedScheduling (1.36): the same, and what came of looking for somebody to preempt. Nobody
-/// is found: pods of lower priority are not modelled.
+/// Message of the Event FailedScheduling (1.36): `explain`, followed by the result of preemption. No victims are
+/// found, because pods of lower priority are not modelled.
 pub fn failed_scheduling(reasons: &[Reasons]) -> String {
     let why = explain(reasons);
     let fails = |r: &Reasons| {

@@ -1,29 +1,28 @@
-//! Finding a node: static filters, taints of the moment, free resources; round-robin from where the last search
-//! ended.
+//! The search for a node: static filters, current taints, free resources; starts where the last search ended.
 
 use super::template::TemplateFacts;
 use sim_base::*;
 
-/// The cluster as the scheduler's cache shows it.
+/// The cluster in the scheduler's cache.
 pub struct ClusterView<'a> {
     pub columns: usize,
-    /// Thousandths still free, node-major.
+    /// Free amounts in thousandths, node-major.
     pub free: &'a [i64],
-    /// Nodes that exist and carry no untolerated taint of the moment for this template.
+    /// Returns true for existing nodes without a current untolerated taint for this template.
     pub schedulable: &'a dyn Fn(NodeId) -> bool,
 }
 
-/// A node and how many were looked at.
+/// The chosen node, if any, and the number of examined nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub node: Option<NodeId>,
     pub examined: u32,
-    /// Position in the list after the chosen node, where the next search starts.
+    /// Position after the chosen node, where the next search starts.
     pub next: u32,
 }
 
 impl ClusterView<'_> {
-    /// A node that the scheduler has not seen yet has none.
+    /// A node that the scheduler has not seen yet has no free resources.
     pub fn has_room(&self, facts: &TemplateFacts, node: NodeId) -> bool {
         let at = node.ix() * self.columns;
         let Some(free) = self.free.get(at..at + self.columns) else {
@@ -36,7 +35,7 @@ impl ClusterView<'_> {
     }
 }
 
-/// The first node that fits among `count` candidates, `candidate(i)` being the i-th, beginning at `start`.
+/// The first fitting node among `count` candidates from position `start` on; `candidate(i)` is the i-th.
 pub fn find_node(
     view: &ClusterView<'_>,
     facts: &TemplateFacts,

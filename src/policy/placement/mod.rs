@@ -1,6 +1,7 @@
-//! Where a pod may go: pure functions over the cluster's arrays. View in, decision out.
+//! Placement of pods: pure functions over the arrays of the cluster.
 //!
-//! Must never change a table or draw a number: ties go to the next node in order, where kube-scheduler draws lots.
+//! Must never change a table or draw a random number: ties go to the next node in order, where kube-scheduler chooses
+//! randomly.
 
 pub mod capacity;
 pub mod exclusive;

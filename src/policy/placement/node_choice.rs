@@ -1,5 +1,5 @@
-//! Which nodes a pod may run on by its own choice: nodeSelector and required node affinity, as kube-scheduler's
-//! NodeAffinity plugin asks them. The one place that does.
+//! Nodes that a pod may run on according to its nodeSelector and required node affinity, evaluated like
+//! kube-scheduler's NodeAffinity plugin.
 
 use crate::topology::Cluster;
 use sim_api::spec::{NodeTerm, PodSpec};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeChoice {
     selector: Vec<(String, String)>,
-    /// One of the terms has to match.
+    /// At least one of the terms has to match.
     affinity: Option<Vec<NodeTerm>>,
 }
 
@@ -21,7 +21,7 @@ impl NodeChoice {
         }
     }
 
-    /// Filter.
+    /// The Filter stage.
     pub fn matches(&self, cluster: &Cluster, node: NodeId) -> bool {
         let label = |key: &str| cluster.label(node, key);
         let mut selector = self.selector.iter();
@@ -33,7 +33,7 @@ impl NodeChoice {
                 .is_none_or(|terms| terms.iter().any(|t| t.matches(name, label)))
     }
 
-    /// PreFilter: the only nodes that are looked at, where each term names some.
+    /// The PreFilter stage: the nodes to examine, if each term names some.
     pub fn names(&self) -> Option<BTreeSet<&str>> {
         let terms = self.affinity.as_ref()?;
         let sets: Option<Vec<BTreeSet<&str>>> = terms.iter().map(NodeTerm::names).collect();
@@ -41,12 +41,12 @@ impl NodeChoice {
         Some(sets.into_iter().flatten().collect())
     }
 
-    /// PreFilter: the terms name nodes, each of them none that it wants altogether.
+    /// The PreFilter stage: returns true if no term names a node that satisfies all of its own requirements.
     pub fn conflicts(&self) -> bool {
         self.names().is_some_and(|names| names.is_empty())
     }
 
-    /// Whether the two can meet on no node, whatever labels it has.
+    /// Returns true if no node can match both, whatever its labels.
     pub fn is_apart_from(&self, other: &NodeChoice) -> bool {
         let disjoint = |a: Option<BTreeSet<&str>>, b: Option<BTreeSet<&str>>| {
             a.zip(b).is_some_and(|(a, b)| a.is_disjoint(&b))
@@ -63,7 +63,7 @@ impl NodeChoice {
         selector.chain(asked).collect()
     }
 
-    /// The values of a label that are left, if they are listed.
+    /// The allowed values of a label, if they are enumerable.
     fn values_of(&self, key: &str) -> Option<BTreeSet<&str>> {
         if let Some((_, value)) = self.selector.iter().find(|(k, _)| k == key) {
             return Some(BTreeSet::from([value.as_str()]));

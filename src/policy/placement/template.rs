@@ -1,4 +1,4 @@
-//! What the scheduler has to know of a pod template, worked out once.
+//! Properties of a pod template that the scheduler needs, computed once per template.
 
 use super::explain::{Reasons, explain};
 use super::node_choice::NodeChoice;
@@ -9,7 +9,7 @@ use sim_base::*;
 
 #[derive(Clone)]
 pub struct TemplateFacts {
-    /// (column of `Cluster::allocatable`, thousandths); always one pod.
+    /// Requested resources: column of `Cluster::allocatable` and amount in thousandths. Always includes one pod.
     pub requests: Vec<(u32, i64)>,
     pub choice: NodeChoice,
     pub tolerations: Vec<Toleration>,
@@ -17,15 +17,15 @@ pub struct TemplateFacts {
     pub priority_class: u32,
     pub gated: bool,
     pub needs_feature: bool,
-    /// What keeps the pod from every node: a claim that nothing binds, affinity to pods that do not exist.
+    /// Reason that excludes all nodes, if any: an unbound claim, an unavailable resource, or affinity to missing pods.
     pub blocked: Option<Reasons>,
-    /// Per node: labels, the pool's taints and features allow it. Bits of 64 nodes a word.
+    /// Bit set of the nodes whose labels, pool taints and features allow the pod; 64 nodes per word.
     pub allowed: Vec<u64>,
-    /// Those that the pod names, where it names its nodes: the scheduler looks at no other.
+    /// Nodes that the pod restricts itself to by name; `None` if it does not. The scheduler checks no others.
     pub named: Option<Vec<NodeId>>,
 }
 
-/// What a pod asks of nodes beside room.
+/// Requirements of a pod on nodes other than resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asks {
     choice: NodeChoice,
@@ -39,7 +39,7 @@ impl TemplateFacts {
         TemplateFacts::of_pod(cluster, template, priority_class).look_at_all(cluster)
     }
 
-    /// Before any node is looked at.
+    /// Creates the facts of a template before any node is checked.
     pub fn of_pod(cluster: &Cluster, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
         let spec = &template.spec;
         let column = |name: &str| cluster.resources.iter().position(|r| r == name);
@@ -48,7 +48,7 @@ impl TemplateFacts {
         for (name, milli) in spec.requests() {
             match column(&name) {
                 Some(c) if milli > 0 => requests.push((c as u32, milli)),
-                // No node has any of it.
+                // No node has this resource.
                 None if milli > 0 => {
                     blocked = Some(Reasons::Insufficient {
                         resource: name.clone(),
@@ -89,7 +89,7 @@ impl TemplateFacts {
         self
     }
 
-    /// What decides which nodes allow the pod.
+    /// Returns the requirements that determine which nodes allow the pod.
     pub fn asks(&self) -> Asks {
         Asks {
             choice: self.choice.clone(),
@@ -99,14 +99,14 @@ impl TemplateFacts {
         }
     }
 
-    /// Of a template that asks the same, where all nodes were looked at.
+    /// Copies the allowed nodes from a template with equal requirements for which all nodes were checked.
     pub fn allowed_like(mut self, other: &TemplateFacts) -> TemplateFacts {
         self.allowed.clone_from(&other.allowed);
         self.named.clone_from(&other.named);
         self
     }
 
-    /// The node's labels, own taints or features are new: whether they allow the pod.
+    /// Updates whether a node allows the pod, after a change of its labels, taints or features.
     pub fn look_at(&mut self, cluster: &Cluster, node: NodeId) {
         if self.allowed.len() <= node.ix() / 64 {
             self.allowed.resize(node.ix() / 64 + 1, 0);
@@ -128,7 +128,7 @@ impl TemplateFacts {
         self.allowed[node.ix() / 64] >> (node.ix() % 64) & 1 == 1
     }
 
-    /// The static filter that refuses a node, if any.
+    /// Returns the static filter that rejects a node, or `None` if it is allowed.
     pub fn reason_against(&self, cluster: &Cluster, node: NodeId) -> Option<Reasons> {
         if !self.is_named(cluster, node) {
             return Some(Reasons::NotNamed);
@@ -145,14 +145,14 @@ impl TemplateFacts {
         self.blocked.clone()
     }
 
-    /// Whether the scheduler looks at the node at all.
+    /// Whether the scheduler considers the node at all, given the node names that the pod requires.
     pub fn is_named(&self, cluster: &Cluster, node: NodeId) -> bool {
         let names = self.named.is_some().then(|| self.choice.names()).flatten();
         names.is_none_or(|names| names.contains(cluster.names[node.ix()].as_str()))
     }
 
-    /// Which resource a node has too little of, with `free` thousandths of each, and whether it had enough if it
-    /// were empty.
+    /// Returns the first resource of which a node has too little, given `free` thousandths of each, and whether the
+    /// empty node would have enough.
     pub fn insufficient(&self, cluster: &Cluster, node: NodeId, free: &[i64]) -> Option<Reasons> {
         let at = node.ix() * cluster.resources.len();
         let mut requests = self.requests.iter();
@@ -163,24 +163,24 @@ impl TemplateFacts {
         })
     }
 
-    /// Nothing was added to what the template says.
+    /// Whether the facts come from the template alone, without a block by unbound claims.
     pub fn is_plain(&self) -> bool {
         self.blocked != Some(Reasons::UnboundClaims)
     }
 
-    /// The pod mounts a claim and nothing binds claims.
+    /// Blocks the pod on all nodes because it mounts a claim that no component binds.
     pub fn block_by_claims(&mut self) {
         self.blocked = Some(Reasons::UnboundClaims);
         self.allowed.fill(0);
     }
 
-    /// Whether a NoSchedule or NoExecute taint is no obstacle.
+    /// Whether the pod tolerates a taint; PreferNoSchedule is always tolerated.
     pub fn tolerates(&self, taint: &Taint) -> bool {
         taint.effect == TaintEffect::PreferNoSchedule
             || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
 
-    /// How many such pods the node holds when it is empty.
+    /// Returns the number of such pods that fit on the node when it is empty.
     pub fn room(&self, cluster: &Cluster, node: NodeId) -> u64 {
         if matches!(self.blocked, Some(Reasons::Insufficient { .. })) {
             return 0;
@@ -193,7 +193,7 @@ impl TemplateFacts {
         self.requests.iter().map(pods).min().unwrap_or(u64::MAX)
     }
 
-    /// Why no node of the empty cluster could take this pod; `None` if one could.
+    /// Returns the reason why no node of the empty cluster can take this pod, or `None` if one can.
     pub fn never_fits(&self, cluster: &Cluster) -> Option<String> {
         if self.choice.conflicts() {
             return Some(explain(&vec![Reasons::AffinityConflict; cluster.len()]));
@@ -207,7 +207,7 @@ impl TemplateFacts {
         reasons.map(|reasons| explain(&reasons))
     }
 
-    /// Accelerators one pod holds.
+    /// Returns the number of accelerators that one pod requests.
     pub fn accelerators(&self, cluster: &Cluster) -> u32 {
         let counted = |c: u32| cluster.is_accelerator(&cluster.resources[c as usize]);
         let held = self.requests.iter().filter(|(c, _)| counted(*c));
@@ -216,8 +216,8 @@ impl TemplateFacts {
     }
 }
 
-/// What the admission plugin adds (`plugin/pkg/admission/extendedresourcetoleration`): one toleration for each extended
-/// resource that is requested.
+/// Returns the tolerations added by the admission plugin `plugin/pkg/admission/extendedresourcetoleration`: one for
+/// each requested extended resource.
 fn of_devices(spec: &PodSpec) -> impl Iterator<Item = Toleration> {
     let extended = |name: &String| {
         let domain = name.split_once('/').map(|(domain, _)| domain);
@@ -233,8 +233,8 @@ fn of_devices(spec: &PodSpec) -> impl Iterator<Item = Toleration> {
     })
 }
 
-/// Required podAffinity to labels that not even the pod itself has: no pod may start such a group (kubernetes.md 2.4).
-/// Pods of other JobSets are not looked at.
+/// Returns [`Reasons::Affinity`] if a required podAffinity selects labels that the pod itself does not have: then no
+/// pod can be the first of its group (kubernetes.md 2.4). Pods of other JobSets are not considered.
 fn affinity_to_nobody(template: &PodTemplate) -> Option<Reasons> {
     let own = &template.labels;
     let nobody = template

@@ -1,46 +1,46 @@
-//! Makes a `Cluster` of a `spec::Topology`: nodes are numbered in the order of the description.
+//! Builds a `Cluster` from a `spec::Topology`; nodes are numbered in the order of the description.
 
 use sim_api::spec::{IslandKind, NodeObject, NodePool, Taint, Topology};
 use sim_base::*;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The label by which the node lifecycle controller groups nodes into failure zones.
+/// The label with which the node lifecycle controller groups nodes into failure zones.
 pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
 pub use sim_api::spec::keys::HOSTNAME as HOSTNAME_LABEL;
-/// kubelet default `maxPods`.
+/// Default of the kubelet's `maxPods`.
 const MAX_PODS_PER_NODE: i64 = 110;
 
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     pub names: Vec<String>,
     pools: Vec<NodePool>,
-    /// Per node: entry of `pools` and the running numbers inside it.
+    /// Per node: entry of `pools`, and the numbers of its island and of the node.
     place: Vec<Place>,
     pub island: Vec<IslandId>,
     pub island_kinds: Vec<IslandKind>,
     pub zone: Vec<ZoneId>,
     pub zone_sizes: Vec<u32>,
     zone_names: Vec<String>,
-    /// Resources that some pod requests; the columns of `allocatable`.
+    /// Resources that pods may request; the columns of `allocatable`.
     pub resources: Vec<String>,
-    /// Thousandths, node-major.
+    /// Amounts in thousandths, node-major.
     pub allocatable: Vec<i64>,
     pub accelerators: Vec<u32>,
-    /// Millionths of the currency per accelerator and hour.
+    /// Price per accelerator and hour, in millionths of the currency.
     pub price_micros_per_hour: Vec<u64>,
     pub currency: String,
-    /// Whether pods tolerate the taint that is named like a device they request.
+    /// True if pods tolerate the taint that is named like a device they request.
     pub extended_resource_toleration: bool,
-    /// Nodes that are not as described: created or changed during a run.
+    /// Nodes that differ from the description: created or changed during a run.
     own: BTreeMap<NodeId, NodeObject>,
-    /// The nodes of the description by their names, once somebody has asked for one.
+    /// Nodes of the description sorted by name; filled on first use.
     by_name: OnceLock<Vec<NodeId>>,
-    /// What `reset` goes back to; empty while nothing differs from it.
+    /// The state restored by `reset`; empty while nothing has changed.
     described: Option<Box<Described>>,
 }
 
-/// The columns that a changed node may change.
+/// The columns that a change of a node may affect.
 #[derive(Clone, Debug)]
 struct Described {
     nodes: usize,
@@ -60,7 +60,7 @@ struct Place {
 }
 
 impl Cluster {
-    /// `resources`: the resource names pods request, `pods` always first.
+    /// Builds the arrays. `resources` are the names of requested resources, with `pods` always first.
     pub fn build(topology: &Topology, resources: &[String]) -> Cluster {
         let mut c = Cluster {
             pools: topology.pools.clone(),
@@ -119,7 +119,7 @@ impl Cluster {
         self.price_micros_per_hour.push(price);
     }
 
-    /// The node of that name.
+    /// Returns the node with that name.
     pub fn named(&self, name: &str) -> Option<NodeId> {
         let described = (self.described.as_ref()).map_or(self.names.len(), |was| was.nodes);
         let of = |node: &NodeId| self.names[node.ix()].as_str();
@@ -130,7 +130,7 @@ impl Cluster {
         });
         let at = by_name.partition_point(|node| of(node) < name);
         let known = by_name.get(at).filter(|node| of(node) == name).copied();
-        // Those that were created during the run are few.
+        // Few nodes are created during a run.
         let created = || (described as u32..self.names.len() as u32).map(NodeId);
         known.or_else(|| created().find(|node| of(node) == name))
     }
@@ -144,7 +144,7 @@ impl Cluster {
         })
     }
 
-    /// Back to what was described.
+    /// Restores the description.
     pub fn reset(&mut self) {
         self.own.clear();
         let Some(described) = self.described.take() else {
@@ -175,7 +175,7 @@ impl Cluster {
         }
     }
 
-    /// A node that the description does not have. It is in no island and costs nothing.
+    /// Adds a node that is not in the description, without an island or a price.
     pub fn push(&mut self, node: &NodeObject) -> NodeId {
         self.remember();
         let id = NodeId(self.names.len() as u32);
@@ -194,7 +194,7 @@ impl Cluster {
         id
     }
 
-    /// The node is from now on as `object` says, whatever its pool says.
+    /// Replaces the node's description by `object`, independent of its pool.
     pub fn change(&mut self, node: NodeId, object: &NodeObject) {
         self.remember();
         let columns = self.resources.len();
@@ -215,7 +215,7 @@ impl Cluster {
         self.own.insert(node, object.clone());
     }
 
-    /// The node as an object of its own, for changing it.
+    /// Returns the node as an object that can be changed.
     pub fn object(&self, node: NodeId) -> NodeObject {
         if let Some(own) = self.own.get(&node) {
             return own.clone();
@@ -245,7 +245,7 @@ impl Cluster {
         self.names.is_empty()
     }
 
-    /// The value of a node label.
+    /// Returns the value of a node label.
     pub fn label(&self, node: NodeId, key: &str) -> Option<String> {
         if let Some(own) = self.own.get(&node) {
             return own.labels.get(key).cloned();
@@ -258,7 +258,8 @@ impl Cluster {
         }
     }
 
-    /// Whether both have the same value of a label, or none, as far as can be said without filling in numbers.
+    /// Returns true if both nodes certainly have the same value of a label, or none; decided without formatting
+    /// numbers.
     pub fn is_labelled_as(&self, node: NodeId, other: NodeId, key: &str) -> bool {
         let (a, b) = (self.place[node.ix()], self.place[other.ix()]);
         let number_of = |p: Place| (p.pool, p.pool_number, p.island_number);
@@ -274,7 +275,7 @@ impl Cluster {
         }
     }
 
-    /// The taints it was described or created with, and those that a user gave it since.
+    /// The taints of the description or the created object, and those added by a user.
     pub fn taints(&self, node: NodeId) -> &[Taint] {
         if let Some(own) = self.own.get(&node) {
             return &own.taints;
@@ -292,12 +293,12 @@ impl Cluster {
             .any(|f| f == feature)
     }
 
-    /// Whether units of a resource are accelerators in the ledger.
+    /// Returns true if units of a resource are accelerators in the ledger.
     pub fn is_accelerator(&self, resource: &str) -> bool {
         !resource.is_empty() && self.pools.iter().any(|p| p.accelerator == resource)
     }
 
-    /// Of every resource that is an accelerator in some pool: a pod's accelerators are counted so, too.
+    /// Number of accelerators: units of every resource that is an accelerator in some pool; also used for pods.
     fn accelerators_in(&self, allocatable: &BTreeMap<String, i64>) -> u32 {
         let accelerators = allocatable.iter().filter(|(r, _)| self.is_accelerator(r));
         let all = accelerators.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
@@ -313,7 +314,7 @@ fn default_allocatable(resource: &str) -> i64 {
     }
 }
 
-/// Puts the running numbers into `{pool}`, `{island}`, `{node}`; `{node:05}` pads with zeros.
+/// Replaces `{pool}`, `{island}` and `{node}` by their numbers; `{node:05}` pads with zeros.
 fn fill(text: &str, place: Place) -> String {
     if !text.contains('{') {
         return text.to_owned();
@@ -344,7 +345,7 @@ fn fill(text: &str, place: Place) -> String {
     out
 }
 
-/// `width`: with zeros in front, 9 at most.
+/// `width` is the minimum number of digits, padded with zeros, at most 9.
 fn push_number(out: &mut String, mut number: u32, width: usize) {
     const DIGITS: usize = 10;
     let mut digits = [b'0'; DIGITS];

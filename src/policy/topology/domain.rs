@@ -1,4 +1,4 @@
-//! A topology key's domains: which nodes share which value.
+//! The domains of a topology key: the nodes with the same value.
 
 use super::build::Cluster;
 use sim_base::*;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Domains {
     pub key: String,
     pub values: Vec<String>,
-    /// Per node; `DomainId::NONE` where the label is missing.
+    /// Per node; `DomainId::NONE` if the label is missing.
     pub of: Vec<DomainId>,
     /// Nodes of each domain, ascending.
     pub nodes: Vec<Vec<NodeId>>,
@@ -23,7 +23,8 @@ impl Domains {
         };
         for n in 0..cluster.len() as u32 {
             let node = NodeId(n);
-            // Most nodes are in the domain of the one before, and to fill in their labels costs more than all the rest.
+            // Most nodes are in the domain of the previous node, and formatting their labels is the most expensive
+            // part.
             match n.checked_sub(1).map(NodeId) {
                 Some(before) if cluster.is_labelled_as(node, before, key) => d.follow(before),
                 _ => d.place(cluster, node),
@@ -32,7 +33,7 @@ impl Domains {
         d
     }
 
-    /// The next node is where the one `before` it is.
+    /// Adds the next node to the domain of node `before`.
     fn follow(&mut self, before: NodeId) {
         let (id, node) = (self.of[before.ix()], NodeId(self.of.len() as u32));
         self.of.push(id);
@@ -41,7 +42,7 @@ impl Domains {
         }
     }
 
-    /// The node is in the domain that its label says now.
+    /// Moves the node to the domain of its current label.
     pub fn place(&mut self, cluster: &Cluster, node: NodeId) {
         if self.of.len() <= node.ix() {
             self.of.resize(node.ix() + 1, DomainId::NONE);

@@ -1,6 +1,5 @@
 //! The cluster as arrays: nodes, islands, zones, and the domains of every topology key in use.
-//!
-//! Only the store changes it during a run, node by node; must never read a file.
+//! Only the store changes it during a run, node by node. Must never read a file.
 
 pub mod build;
 pub mod domain;

@@ -1,6 +1,6 @@
-//! The failure policy's part of the decision log: every failed Job against every rule.
+//! The failure policy in the decision log: every failed Job against every rule.
 //!
-//! Must never judge by itself: it asks `failure` the questions that the pass asked.
+//! Must never evaluate rules itself; it calls the functions of `failure` that the pass used.
 
 use crate::buckets::{Bucket, in_bucket};
 use crate::decision::*;
@@ -105,7 +105,7 @@ fn verdict(
     }
 }
 
-/// FP-7, by the counters stored when the pass began.
+/// The use of maxRestarts with the counters at the start of the pass (FP-7).
 fn budget(
     view: &JobSetView<'_>,
     plan: &Plan,
@@ -117,7 +117,7 @@ fn budget(
         counted.map(|&n| i64::from(n)).sum()
     };
     let counted = failure::counts_towards_max(action);
-    // Without the gate the pass has dropped the counters of Jobs (REC-6).
+    // Without the feature gate, the pass has dropped the counters of single Jobs (REC-6).
     let jobs = if view.gates.restart_job {
         of_jobs(&view.status.replicated_jobs)
     } else {

@@ -1,6 +1,7 @@
-//! The Job controller's part of the decision log: failed pods against podFailurePolicy, counts against backoffLimit.
+//! The Job controller in the decision log: failed pods against podFailurePolicy, counts against backoffLimit.
 //!
-//! Must never judge by itself: each rule is asked through `pod_failure::matching_rule`, the rest is the plan's.
+//! Must never evaluate rules itself; rules are evaluated by `pod_failure::matching_rule`, everything else is from the
+//! plan.
 
 use crate::decision::*;
 use crate::job::pod_failure::{FailedPodView, matching_rule};
@@ -8,7 +9,7 @@ use crate::{JobPlan, JobSyncView};
 use sim_api::spec::{PodFailurePolicyAction, PodFailurePolicyRule, RestartPolicy};
 use sim_base::PodId;
 
-/// One failed pod: the rules up to the one that matches. Names are the caller's.
+/// One failed pod: the rules up to the matching one. The caller adds names.
 pub fn pod(
     rules: Option<&[PodFailurePolicyRule]>,
     view: &FailedPodView<'_>,
@@ -18,7 +19,7 @@ pub fn pod(
     let decided = matching_rule(rules, view);
     let tried = decided.map_or(rules.len(), |(at, ..)| at + 1);
     let tries = rules.iter().take(tried).enumerate();
-    // The container that ended badly, else the first one.
+    // The first container with a nonzero exit code, otherwise the first container.
     let bad = view.exit_codes.iter().find(|(_, code)| *code != 0);
     let (container, exit_code) = match bad.or(view.exit_codes.first()) {
         Some((name, code)) => (*name, Some(*code)),
@@ -54,7 +55,7 @@ fn action(action: PodFailurePolicyAction) -> &'static str {
     }
 }
 
-/// What a rule asks for, in the words of the manifest.
+/// The criterion of a rule, as in the manifest.
 fn asks(rule: &PodFailurePolicyRule) -> String {
     match &rule.on_exit_codes {
         Some(codes) => {
@@ -72,8 +73,8 @@ fn asks(rule: &PodFailurePolicyRule) -> String {
     }
 }
 
-/// What a sync decided. `None`: nothing. `pods` are the failed pods judged in it, `more` those not listed,
-/// `failed_before` the count without them.
+/// The decisions of a sync; `None` if there are none. `pods` are the failed pods evaluated in it, `more` is the
+/// number of those not listed, `failed_before` the count without them.
 pub fn sync(
     view: &JobSyncView<'_>,
     plan: &JobPlan,

@@ -1,6 +1,6 @@
-//! The critical path in words: what went on in each step, what it waited for, by which rule.
+//! Critical path as text: for each step the activity, what it waited for, and the governing rule.
 //!
-//! Words only: every time is that of the path.
+//! Only adds text: all times are those of the path.
 
 use super::gate;
 use super::path::{Part, Path, PathStep};
@@ -15,17 +15,17 @@ use sim_engine::record::{About, RUN_ENDED, Resource, Waited};
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalSpan {
     pub step: PathStep,
-    /// The phase of the restart it began in; empty for what is no restart.
+    /// Phase of the restart in which the step began; empty if the path does not belong to a restart.
     pub phase: &'static str,
-    /// What went on.
+    /// Activity during the step.
     pub what: String,
-    /// Which token of which bucket, a queue, a period, a node.
+    /// What the step waited for: a token of a rate limiter, a queue, a period or a node.
     pub waited_for: String,
-    /// Id of the rule.
+    /// Id of the rule behind the wait; empty if there is none.
     pub rule: &'static str,
 }
 
-/// The steps of a path; `restart`: whose path it is, if it is one's.
+/// Describes the steps of a path. `restart` is the restart that the path belongs to, if any.
 pub fn spans(
     run: &RunView<'_>,
     witness: &Witness,
@@ -47,7 +47,7 @@ pub fn spans(
     path.steps.iter().map(span).collect()
 }
 
-/// Whom a step is about, by name.
+/// Returns the object that a step is about, with its kind and name.
 fn subject(run: &RunView<'_>, witness: &Witness, step: &PathStep) -> String {
     let names = run.names;
     match step.about {
@@ -94,7 +94,7 @@ fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
     }
 }
 
-/// A token by its place in the line; a worker by how many there are.
+/// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.
 fn shared(run: &RunView<'_>, step: &PathStep, resource: Resource) -> String {
     let name = resource.as_str();
     let capacity = gate::capacity(run, resource).unwrap_or_default();
@@ -102,7 +102,7 @@ fn shared(run: &RunView<'_>, step: &PathStep, resource: Resource) -> String {
     let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
     match (step.part, rate) {
         (Part::Token, Some(rate)) => {
-            // Tokens come at a constant rate: so many were given out meanwhile, the last of them to this request.
+            // Tokens arrive at a constant rate, so the duration gives the number of tokens up to this request.
             let place = (step.duration().seconds() * rate).ceil().max(1.0) as u64;
             let place = waits::thousands(place);
             format!("token {place} in the line of the {name} ({capacity})")
@@ -112,10 +112,10 @@ fn shared(run: &RunView<'_>, step: &PathStep, resource: Resource) -> String {
     }
 }
 
-/// Spans that are told in one place.
+/// Spans that are printed as one entry.
 pub struct Group<'w> {
     pub spans: Vec<&'w CriticalSpan>,
-    /// The longest; `None`: all of them are short.
+    /// Longest of the long spans; `None` if all spans are short.
     pub long: Option<&'w CriticalSpan>,
 }
 
@@ -124,7 +124,7 @@ impl<'w> Group<'w> {
         Group { spans, long: None }
     }
 
-    /// Whether a span waits for the same thing in the same phase.
+    /// Whether a span belongs to the group: it has the phase of its longest span and waits for the same thing.
     fn takes(&self, span: &CriticalSpan) -> bool {
         let same = |long: &CriticalSpan| {
             long.phase == span.phase && What::of(&long.step) == What::of(&span.step)
@@ -137,7 +137,8 @@ impl<'w> Group<'w> {
     }
 }
 
-/// Long spans alone, or with others like them and what is short between; the other short ones apart.
+/// Groups spans: a long span with following ones of the same phase and wait, including short spans in between; other
+/// short spans form separate groups.
 pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<Group<'_>> {
     let (mut all, mut short): (Vec<Group<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
     for span in spans {
@@ -163,7 +164,7 @@ pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<Group<'_>> {
     all
 }
 
-/// Whether a time is worth a line.
+/// Whether a span is long enough for a separate entry: at least 5 % of the total, or 50 ms and 0.5 % of it.
 pub fn counts(time: Duration, total: Duration) -> bool {
     let long = time >= Duration::from_millis(50) && time.0.saturating_mul(200) >= total.0;
     long || time.0.saturating_mul(20) >= total.0

@@ -1,9 +1,8 @@
-//! The sink that finds restarts in the stream of records.
+//! Sink that detects restarts in the stream of records.
 //!
-//! A restart opens with the first trouble of a pod, counts as one when the JobSet stops being ready or the JobSet
-//! controller orders it, and closes when every pod is ready again. Work per record is constant and, once every pod
-//! and
-//! node has been seen, nothing is allocated except the list of finished restarts. Must never write to the run.
+//! A restart opens with the first visible failure of a pod, is confirmed when the JobSet stops being ready or the
+//! JobSet controller orders it, and closes when every pod is ready again. Work per record is constant. Once every pod
+//! and node has had a record, only the list of finished restarts allocates. Must never influence the run.
 
 use super::path::Path;
 use super::restart::*;
@@ -21,7 +20,7 @@ pub struct RestartFold {
     pub(crate) troubles: Troubles,
     finished: Vec<Restart>,
     pub(crate) now: Time,
-    /// The ticket of the record at hand.
+    /// Ticket of the current record.
     ticket: u32,
     pub(crate) tickets: Tickets,
     with_paths: bool,
@@ -33,7 +32,8 @@ impl RestartFold {
         RestartFold::from_parts(harmful.collect())
     }
 
-    /// `harmful[i]`: fault `i` of the scenario can break pods. Faults beyond the list are taken as harmful.
+    /// Creates the fold. `harmful[i]` states whether fault `i` of the scenario can break pods; faults beyond the list
+    /// count as harmful.
     pub fn from_parts(harmful: Vec<bool>) -> RestartFold {
         RestartFold {
             jobsets: Vec::new(),
@@ -46,12 +46,12 @@ impl RestartFold {
         }
     }
 
-    /// Number of tickets that are still needed for restarts to come.
+    /// Returns the number of tickets that are stored for open and future restarts.
     pub fn kept_tickets(&self) -> usize {
         self.tickets.iter().count()
     }
 
-    /// Without tickets: a restart then does not say what it waited for.
+    /// Turns off tickets: restarts then have no critical path.
     pub fn without_paths(self) -> RestartFold {
         RestartFold {
             with_paths: false,
@@ -59,7 +59,7 @@ impl RestartFold {
         }
     }
 
-    /// Every restart in the order of its start; those still open end with the run.
+    /// Returns all restarts in order of their start. Restarts that are still open end with the run.
     pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> Vec<Restart> {
         self.now = outcome.end;
         for jobset in (0..self.jobsets.len() as u32).map(JobSetId) {
@@ -76,7 +76,7 @@ impl RestartFold {
         all
     }
 
-    /// How many restarts of a JobSet have ended so far.
+    /// Returns the number of restarts of a JobSet that have ended so far.
     pub fn ended(&self, jobset: JobSetId) -> usize {
         self.finished.iter().filter(|r| r.jobset == jobset).count()
     }
@@ -90,7 +90,7 @@ impl RestartFold {
         self.open_of(jobset)
     }
 
-    /// A pod is in trouble that others can see: opens a restart unless one is open.
+    /// Handles a visible failure of a pod: opens a restart of its JobSet unless one is open.
     fn trouble(&mut self, pod: PodId) {
         let Some((start, cause)) = self.troubles.cause(pod) else {
             return;
@@ -115,7 +115,7 @@ impl RestartFold {
         state.confirmed |= state.was_ready && !state.ready;
     }
 
-    /// The JobSet controller ordered a restart.
+    /// Handles a restart that the JobSet controller ordered; opens one if none is open.
     fn ordered(&mut self, jobset: JobSetId, shape: Shape, attempt: u32) -> Option<&mut Restart> {
         self.open(jobset, self.now, Cause::UNKNOWN);
         let state = self.jobsets.get_mut(jobset.ix())?;
@@ -128,13 +128,13 @@ impl RestartFold {
         Some(restart)
     }
 
-    /// Ends the open restart of a JobSet with the record at hand.
+    /// Ends the open restart of a JobSet at the current record.
     fn end(&mut self, jobset: JobSetId, ending: Ending) {
         let path = self.path(jobset, self.ticket);
         self.close(jobset, ending, path);
     }
 
-    /// Closes the open restart of a JobSet; one that turned out to be none is forgotten.
+    /// Closes the open restart of a JobSet; discards it if it was never confirmed.
     fn close(&mut self, jobset: JobSetId, ending: Ending, path: Path) {
         let now = self.now;
         let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
@@ -147,10 +147,10 @@ impl RestartFold {
         if state.confirmed && (ending != Ending::JobSetEnded || ordered) {
             if ending == Ending::Unfinished && restart.milestone(Milestone::FailureTarget).is_some()
             {
-                // Its Job has failed: what it waits for is the JobSet's restart.
+                // Its Job has failed, so it waits for the restart of the JobSet.
                 restart.became(Shape::Recreate);
             }
-            // Nobody waited for the attempt: its pods were ready before.
+            // All pods were ready before the attempt became current: the restart ended at that time.
             let early = state.ready && state.awaited.is_some();
             let early = early && state.ready_since > restart.start;
             (restart.end, restart.ending) = match early {
@@ -177,7 +177,7 @@ impl RestartFold {
         }
     }
 
-    /// Every pod is ready, and an ordered restart in place has reached all of them.
+    /// Ends the open restart if every pod is ready and no in-place attempt is outstanding.
     fn all_ready(&mut self, jobset: JobSetId) {
         let state = row(&mut self.jobsets, jobset.ix());
         let waits = state.open.is_some() && state.awaited.is_some();
@@ -244,7 +244,7 @@ impl RestartFold {
             (Completed | Failed | Suspended, true) => {
                 self.end(jobset, Ending::JobSetEnded);
                 let state = row(&mut self.jobsets, jobset.ix());
-                // Not being ready is from now on what was asked for.
+                // From here on the JobSet is meant to be unready, so that is not a restart.
                 state.was_ready = false;
                 state.over |= kind != Suspended;
             }
@@ -286,14 +286,14 @@ impl RestartFold {
         r.first(Milestone::FirstReady, now);
         r.last(Milestone::LastReady, now);
         r.pods += 1;
-        // The pod that made trouble is back and nobody was disturbed: no restart.
+        // The failed pod is ready again and the JobSet was never unready: not a restart.
         if !state.confirmed && r.cause.job == job && r.cause.index == index {
             state.open = None;
         }
     }
 
-    /// A pod ended well: a restart that seemed to begin with it is none, unless something else went wrong meanwhile.
-    /// The next pod of a Job with more completions than parallelism takes its place.
+    /// Handles the success of a pod: discards a restart that was opened by its exit, unless another failure was
+    /// recorded in between. In a Job with more completions than parallelism the next pod replaces it.
     fn success(&mut self, pod: PodId) {
         let Some(r) = self.pod_restart(pod) else {
             return;
@@ -355,7 +355,7 @@ impl RestartFold {
                 }
             }
             Body::PodFinished { pod, .. } => {
-                // It ended as it should.
+                // The pod succeeded, which is not a failure.
                 if let Some(p) = self.troubles.pod_mut(pod) {
                     p.trouble = None;
                 }
@@ -365,7 +365,7 @@ impl RestartFold {
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
                     self.troubles.note(now, pod, CauseKind::PodDeleted { by });
                 }
-                // Controllers that delete pods carry out a decision, which is trouble only if the JobSet misses them.
+                // These controllers carry out a decision: it is a failure only if the JobSet becomes unready.
                 if matches!(by, Deleter::JobController | Deleter::GarbageCollector) {
                     return;
                 }
@@ -386,8 +386,8 @@ impl RestartFold {
     }
 }
 
-/// After a restart the job goes on: the first stretch that begins before the next restart does. A job that went on
-/// meanwhile, without some of its slices, did then what is told of it, too.
+/// Assigns each finished restart the first training segment between its end and the next restart. Segments during the
+/// restart (an elastic job that continued without some slices) add their rendezvous, restore and redo times.
 fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
     let mut before = Time::NEVER;
     for restart in restarts
@@ -462,7 +462,7 @@ impl Sink for RestartFold {
     }
 
     fn ticket(&mut self, ticket: &Ticket) {
-        // Another sink beside this one may want tickets.
+        // Tickets may be sent because of another sink.
         if self.with_paths {
             self.keep(ticket);
         }

@@ -1,4 +1,4 @@
-//! What gated a restart and each of its spans: what the most time on the path was spent waiting for.
+//! Bottleneck of a restart and of each of its spans: the wait with the largest share of the critical path.
 
 use super::path::Path;
 use super::restart::Restart;
@@ -8,18 +8,18 @@ use crate::metrics::view::RunView;
 use sim_base::*;
 use sim_engine::record::{RUN_ENDED, Resource};
 
-/// A second thing is named beside the first from this percentage of its time on.
+/// Minimum duration of a second bottleneck, in percent of the first one, to be reported as well.
 const AS_LONG: u64 = 90;
 
-/// Why a span, or a restart, took as long as it did.
+/// Dominant wait of a span or a restart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     pub what: What,
-    /// In words; a shared resource with its capacity.
+    /// Description of the wait; shared resources with their capacity.
     pub name: String,
-    /// Time on the path.
+    /// Time spent on this wait along the path.
     pub time: Duration,
-    /// `time` as a share of the whole span.
+    /// `time` as a fraction of the whole span.
     pub share: f64,
 }
 
@@ -31,12 +31,12 @@ impl Gate {
         }
     }
 
-    /// Whether something faster would have helped, as opposed to a delay that is meant.
+    /// Whether more speed or capacity would have helped; false for intended delays such as periods and grace times.
     pub fn is_bottleneck(&self) -> bool {
         matches!(self.what, What::Shared(_) | What::ApiServer)
     }
 
-    /// One line for somebody who has never seen the program.
+    /// Returns a one-line description, with the share of the phase unless it is 100 %.
     pub fn text(&self) -> String {
         let percent = (self.share * 100.0).round();
         if percent >= 100.0 {
@@ -49,7 +49,7 @@ impl Gate {
     }
 }
 
-/// A span with what gated it; `None`: nobody knows, or it took no time.
+/// A span with its bottleneck; `None` if no tickets were stored or the span took no time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated {
     pub span: Span,
@@ -66,7 +66,7 @@ pub fn gated(run: &RunView<'_>, restart: &Restart) -> Vec<Gated> {
     restart.spans().into_iter().map(gate).collect()
 }
 
-/// What the restart as a whole waited for longest; a second thing if it took about as long.
+/// Returns the longest wait of a restart, and the second longest if it took at least 90 % as long.
 pub fn bottleneck(run: &RunView<'_>, restart: &Restart) -> Vec<Gate> {
     let sums = sums(&restart.path, restart.start, restart.end);
     let Some((_, most)) = sums.first() else {
@@ -79,7 +79,7 @@ pub fn bottleneck(run: &RunView<'_>, restart: &Restart) -> Vec<Gate> {
         .collect()
 }
 
-/// Time on the path between two instants by what it was spent on: the most first, of equals the earlier.
+/// Returns the time on the path between two instants by subject of the wait, longest first; ties by first occurrence.
 pub fn sums(path: &Path, from: Time, to: Time) -> Vec<(What, Duration)> {
     let mut sums: Vec<(What, Duration)> = Vec::new();
     for step in &path.steps {
@@ -94,7 +94,7 @@ pub fn sums(path: &Path, from: Time, to: Time) -> Vec<(What, Duration)> {
     sums
 }
 
-/// Time on the path of a restart by what it was spent on, without capacities: the most first.
+/// Returns the time on the path of a restart by description of the wait, without capacities, longest first.
 pub fn waits(restart: &Restart) -> Vec<(String, Duration)> {
     let sums = sums(&restart.path, restart.start, restart.end);
     let name = |what: What| match what {
@@ -108,14 +108,14 @@ pub fn waits(restart: &Restart) -> Vec<(String, Duration)> {
         .collect()
 }
 
-/// What a path waited for longest, whatever it is the path of.
+/// Returns the longest wait of any path, or `None` if the path is empty.
 pub fn longest(run: &RunView<'_>, path: &Path, whose: (JobSetId, u32)) -> Option<Gate> {
     let (first, last) = (path.steps.first()?, path.steps.last()?);
     let sums = sums(path, first.from, last.to);
     Some(named(run, whose, sums.first()?, path.total()))
 }
 
-/// The JobSet of a restart, and how many pods it has.
+/// Returns the JobSet of a restart and its number of pods.
 fn whose(restart: &Restart) -> (JobSetId, u32) {
     (restart.jobset, restart.pods)
 }
@@ -149,14 +149,14 @@ fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: What) -> Strin
     }
 }
 
-/// How much of it there is, in words.
+/// Returns the capacity of a resource as text without its burst, such as `20 requests/s`.
 pub(crate) fn capacity<'r>(run: &'r RunView<'_>, resource: Resource) -> Option<&'r str> {
     let mut usages = run.outcome.resources.iter();
     let usage = usages.find(|u| u.resource == resource);
     usage.and_then(|u| u.capacity.split(',').next())
 }
 
-/// Resources that were waited for during at least a tenth of some restart, on its path.
+/// Returns the resources whose wait took at least a tenth of some restart, on its critical path.
 pub fn bottlenecks(restarts: &[Restart]) -> Vec<Resource> {
     let mut found = Vec::new();
     for restart in restarts {

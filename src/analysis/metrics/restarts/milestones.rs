@@ -1,4 +1,4 @@
-//! What only dates milestones of an open restart: Jobs that come and go, pods on their way.
+//! Updates milestones of an open restart from records of Jobs and pods.
 //!
 //! Must never open or close a restart.
 
@@ -44,7 +44,7 @@ impl RestartFold {
         }
     }
 
-    /// What a pod does that only dates milestones of an open restart.
+    /// Updates milestones from records of pods that are bound, write their attempt, or are removed.
     pub(crate) fn pod_progress(&mut self, body: &Body) {
         use Milestone::*;
         let now = self.now;

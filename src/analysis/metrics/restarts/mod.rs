@@ -1,5 +1,4 @@
-//! Restarts: found in the records, their milestones, the waits on their critical path, and how those divide into
-//! phases.
+//! Restarts: their detection in the records, milestones, critical paths, and division into phases.
 
 pub mod critical;
 pub mod fold;

@@ -1,14 +1,14 @@
-//! The path of a restart: the waits that followed each other, from what began it to what ended it.
+//! Critical path of a restart: the sequence of waits from its cause to its end.
 //!
-//! Made by walking back from a ticket to its parent. Steps follow each other without a gap and add up to the restart,
-//! to the nanosecond.
+//! Built by following tickets back to their parents. Steps have no gaps and add up to the duration of the restart, to
+//! the nanosecond.
 
 use sim_base::*;
 use sim_engine::record::{About, NO_TICKET, Ticket, Waited};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// In the order of time, none of them empty. No steps: nobody kept tickets.
+    /// Steps in order of time, each longer than zero; empty if no tickets were stored.
     pub steps: Vec<PathStep>,
 }
 
@@ -21,15 +21,15 @@ pub struct PathStep {
     pub about: About,
 }
 
-/// Which part of a wait a step is.
+/// Part of a wait that a step covers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Of a request: until the token bucket let it go.
+    /// First part of a request: waiting for a token of the rate limiter.
     Token,
-    /// Of a request: until it was answered.
+    /// Second part of a request: from the token to the response.
     Answer,
     Whole,
-    /// Nothing came any more, and the run ended.
+    /// Time without further progress until the end of the run.
     Open,
 }
 
@@ -38,15 +38,15 @@ impl PathStep {
         self.to.since(self.from)
     }
 
-    /// How much of it lies within [from, to].
+    /// Returns the part of the duration that lies within [from, to].
     pub fn within(&self, from: Time, to: Time) -> Duration {
         self.to.min(to).since(self.from.max(from))
     }
 }
 
 impl Path {
-    /// From the ticket `last` back to `start`; the last step ends at `end`. A wait without a parent, or whose parent is
-    /// forgotten, takes what is left down to `start`.
+    /// Returns the path from `start` to `end` whose last step is the ticket `last`. The first wait without a stored
+    /// parent is extended back to `start`.
     pub fn walk<'t>(
         find: impl Fn(u32) -> Option<&'t Ticket>,
         last: u32,
@@ -56,7 +56,7 @@ impl Path {
         let mut steps = Vec::new();
         let (mut ticket, mut to) = (find(last), end);
         while let Some(t) = ticket.filter(|_| to > start) {
-            // Parents are older; one that is not would be no way back.
+            // Parents have smaller ids; any other parent is ignored, so that the loop terminates.
             let older = t.parent != NO_TICKET && t.parent < t.id;
             let parent = older.then(|| find(t.parent)).flatten();
             let from = match parent {
@@ -74,7 +74,7 @@ impl Path {
         path
     }
 
-    /// Nothing more came after the last step, or after `start`, until `end`.
+    /// Appends an open step from the last step, or from `start` without steps, until `end`.
     pub fn leave_open(&mut self, start: Time, end: Time, about: About) {
         let open = PathStep {
             from: self.steps.last().map_or(start, |s| s.to),
@@ -94,8 +94,8 @@ impl Path {
     }
 }
 
-/// Appends what the wait is of [from, to], the later part first. What lies before the wait itself goes to its first
-/// part that lasted.
+/// Appends the steps of a wait in [from, to], in reverse order of time. Time before the wait itself is added to its
+/// first non-empty part.
 fn push(steps: &mut Vec<PathStep>, t: &Ticket, from: Time, to: Time) {
     let step = |from, to, part| PathStep {
         from,

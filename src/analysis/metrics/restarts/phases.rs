@@ -1,21 +1,21 @@
-//! The phases of a restart: the columns of `restarts.csv`.
+//! Phases of a restart, which are columns of `restarts.csv`.
 
 #![deny(missing_docs)]
 
 macro_rules! phases {
     ($($(#[$about:meta])* $name:ident => $text:literal),* $(,)?) => {
-        /// The columns of `restarts.csv`.
+        /// Phase of a restart, a column of `restarts.csv`.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Phase { $($(#[$about])* $name),* }
 
         impl Phase {
-            /// All of them, in order.
+            /// All phases, in order.
             pub const ALL: [Phase; Phase::COUNT] = [$(Phase::$name),*];
-            /// How many there are.
+            /// Number of phases.
             pub const COUNT: usize = [$($text),*].len();
 
-            /// The name in tables and JSON.
+            /// Returns the name of the phase in tables and JSON.
             pub fn as_str(self) -> &'static str {
                 match self { $(Phase::$name => $text),* }
             }
@@ -24,13 +24,13 @@ macro_rules! phases {
 }
 
 phases! {
-    /// Until whoever acts knows of it.
+    /// Time until the responsible controller or agent detects the failure.
     Detect => "detect",
-    /// What is left of before ends and is removed.
+    /// Old pods end, and old objects are removed.
     Terminate => "terminate",
-    /// Objects are created again.
+    /// Jobs and pods are created again.
     Recreate => "recreate",
-    /// Waiting for admission; never without a queueing system.
+    /// The JobSet waits for admission; always zero without a queueing system.
     Queue => "queue",
     /// Pods wait for nodes.
     Schedule => "schedule",
@@ -38,10 +38,10 @@ phases! {
     Start => "start",
     /// In place: all agents wait for each other.
     Barrier => "barrier",
-    /// Workers find each other and compile; of a training job, after the restart.
+    /// Workers connect to each other and compile; training jobs only, after the restart.
     Rendezvous => "rendezvous",
-    /// The checkpoint is read; of a training job, after the restart.
+    /// The checkpoint is loaded; training jobs only, after the restart.
     Restore => "restore",
-    /// Lost steps are done again; of a training job, after the restart.
+    /// Lost steps are repeated; training jobs only, after the restart.
     Redo => "redo",
 }

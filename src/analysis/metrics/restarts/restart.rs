@@ -1,6 +1,6 @@
-//! One restart as plain data: what began it, its milestones, how it ended.
+//! Plain data of one restart: cause, milestones, and how it ended.
 //!
-//! Must never hold a text: ids and times only, so that a fold can keep thousands of them.
+//! Must never contain text: with only ids and times, a fold can store thousands of restarts.
 
 #![deny(missing_docs)]
 
@@ -10,18 +10,18 @@ use sim_engine::record::{Deleter, TrainingStretch};
 
 macro_rules! milestones {
     ($($(#[$about:meta])* $name:ident => $text:literal),* $(,)?) => {
-        /// Instants of a restart, named as in the recordings of real clusters.
+        /// Milestones of a restart, named as in the recordings of real clusters.
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Milestone { $($(#[$about])* $name),* }
 
         impl Milestone {
-            /// All of them.
+            /// All milestones, in order of declaration.
             pub const ALL: [Milestone; Milestone::COUNT] = [$(Milestone::$name),*];
-            /// How many there are.
+            /// Number of milestones.
             pub const COUNT: usize = [$($text),*].len();
 
-            /// The name in tables and JSON.
+            /// Returns the name of the milestone in tables and JSON.
             pub fn as_str(self) -> &'static str {
                 match self { $(Milestone::$name => $text),* }
             }
@@ -30,37 +30,37 @@ macro_rules! milestones {
 }
 
 milestones! {
-    /// Something went wrong.
+    /// The fault occurred that caused the restart.
     Fault => "fault",
-    /// The first pod was seen not to be ready.
+    /// The first pod was reported as not ready.
     PodNotReady => "podNotReady",
-    /// The first pod was seen to have failed.
+    /// The first pod was reported as failed.
     PodFailed => "podFailed",
     /// The first pod was marked for deletion.
     PodDeleting => "podDeleting",
-    /// The first Job was to fail.
+    /// The first Job got the condition `FailureTarget`.
     FailureTarget => "failureTarget",
-    /// The first Job had failed.
+    /// The first Job got the condition `Failed`.
     JobFailed => "jobFailed",
-    /// The JobSet counted the restart.
+    /// The JobSet controller counted the restart.
     RestartCounted => "restartCounted",
     /// The first Job was marked for deletion.
     FirstJobDeleting => "firstJobDeleting",
-    /// The first Job was gone.
+    /// The first Job was removed.
     FirstJobGone => "firstJobGone",
-    /// The last Job was gone.
+    /// The last Job was removed.
     LastJobGone => "lastJobGone",
-    /// The last pod of before was gone.
+    /// The last pod from before the restart was removed.
     LastOldPodGone => "lastOldPodGone",
-    /// The first new Job was there.
+    /// The first new Job was created.
     FirstJobCreated => "firstJobCreated",
-    /// The last new Job was there.
+    /// The last new Job was created.
     LastJobCreated => "lastJobCreated",
-    /// The first new pod was there.
+    /// The first new pod was created.
     FirstPodCreated => "firstPodCreated",
-    /// The last new pod was there.
+    /// The last new pod was created.
     LastPodCreated => "lastPodCreated",
-    /// The last new pod had a node.
+    /// The last new pod was bound to a node.
     LastPodBound => "lastPodBound",
     /// The first pod began to restart its containers.
     FirstContainersRestarting => "firstContainersRestarting",
@@ -68,24 +68,24 @@ milestones! {
     LastContainersRestarting => "lastContainersRestarting",
     /// The first agent reported the new in-place attempt.
     AttemptsFirst => "attemptsFirst",
-    /// `previousInPlaceRestartAttempt` was raised: the restart was ordered.
+    /// `previousInPlaceRestartAttempt` was raised, which orders the agents to restart.
     PreviousWritten => "previousWritten",
     /// The last agent reported the new in-place attempt.
     AttemptsLast => "attemptsLast",
-    /// `currentInPlaceRestartAttempt` was raised: the barrier could open.
+    /// `currentInPlaceRestartAttempt` was raised, which opens the barrier.
     CurrentWritten => "currentWritten",
-    /// The first pod was ready again.
+    /// The first pod became ready again.
     FirstReady => "firstReady",
-    /// The last pod was ready again.
+    /// The last pod became ready again.
     LastReady => "lastReady",
-    /// Every Job was ready again.
+    /// Every Job became ready again.
     JobsReady => "jobsReady",
 }
 
-/// What a restart turned out to be; decides which milestones divide it.
+/// Extent of a restart; determines the steps into which it is divided. A larger extent replaces a smaller one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
-    /// A container was started again in its pod; nothing else happened.
+    /// A container was restarted in its pod, and nothing else happened.
     ContainerRestart,
     /// The Job controller replaced pods within their Jobs.
     PodReplacement,
@@ -97,54 +97,54 @@ pub enum Shape {
     Recreate,
 }
 
-/// The first thing that went wrong.
+/// Kind of the first failure that led to a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum CauseKind {
-    /// A container ended by itself.
+    /// A container exited.
     ContainerExited {
-        /// Its exit code.
+        /// Exit code of the container.
         exit_code: i32,
     },
-    /// A scripted fault, by its index in the scenario.
+    /// A fault of the scenario was applied.
     Fault {
-        /// Its place in the list of faults.
+        /// Index of the fault in the scenario.
         index: u32,
     },
-    /// A node lost contact, or was seen to be not ready.
+    /// The Ready condition of a node changed to `False` or `Unknown`.
     NodeNotReady,
     /// A pod was deleted.
     PodDeleted {
-        /// Who deleted it.
+        /// Component or user that deleted the pod.
         by: Deleter,
     },
-    /// A pod was seen to have failed.
+    /// A pod was reported as failed without an earlier known cause.
     PodFailed {
-        /// The exit code of its container.
+        /// Exit code of its container.
         exit_code: i32,
     },
-    /// The restart was counted before anything was seen to fail.
+    /// The restart was counted before any failure was recorded.
     Unknown,
 }
 
-/// The first thing that went wrong, and where.
+/// First failure that led to a restart, with the objects it affected.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// What it was.
+    /// Kind of the failure.
     pub kind: CauseKind,
-    /// The pod's row.
+    /// Id of the affected pod; several pod objects can share it, one after the other.
     pub pod: PodId,
-    /// Which object of the row.
+    /// Number of the pod object among those with this id.
     pub incarnation: u32,
-    /// The pod's Job.
+    /// Job of the pod.
     pub job: JobId,
-    /// The pod's completion index.
+    /// Completion index of the pod.
     pub index: u32,
-    /// The pod's node, or the one that failed.
+    /// Node of the pod.
     pub node: NodeId,
 }
 
 impl Cause {
-    /// Nobody knows.
+    /// Cause of a restart without a recorded failure.
     pub const UNKNOWN: Cause = Cause {
         kind: CauseKind::Unknown,
         pod: PodId::NONE,
@@ -155,19 +155,19 @@ impl Cause {
     };
 }
 
-/// How a restart ended.
+/// Outcome of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every pod is ready again.
+    /// Every pod became ready again.
     Ready,
-    /// The JobSet completed, failed, was suspended or deleted first.
+    /// The JobSet completed, failed, was suspended or was deleted before that.
     JobSetEnded,
-    /// The run ended first.
+    /// The run ended before that.
     Unfinished,
 }
 
 impl Ending {
-    /// The word in files.
+    /// Returns the spelling used in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Ending::Ready => "ready",
@@ -177,35 +177,35 @@ impl Ending {
     }
 }
 
-/// From the fault to the instant at which every pod is ready again.
+/// One restart, from the fault until every pod is ready again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restart {
-    /// Of which JobSet.
+    /// JobSet that restarted.
     pub jobset: JobSetId,
-    /// What was restarted.
+    /// Extent of the restart.
     pub shape: Shape,
-    /// The restart attempt that the new pods carry; in place, the new in-place attempt.
+    /// Restart attempt of the new pods; for restarts in place, the new in-place restart attempt.
     pub attempt: u32,
-    /// What began it.
+    /// First failure that led to the restart.
     pub cause: Cause,
-    /// When it began.
+    /// Virtual time of the fault.
     pub start: Time,
-    /// All ready again; else when the JobSet or the run ended.
+    /// Time at which every pod was ready again, otherwise the end of the JobSet or of the run.
     pub end: Time,
-    /// How it ended.
+    /// Outcome of the restart.
     pub ending: Ending,
-    /// Pods that had to come back: created again, or ready again in place.
+    /// Number of pods that became ready during the restart, whether created again or restarted in place.
     pub pods: u32,
-    /// Absolute instants; `Time::NEVER` for what did not happen.
+    /// Virtual time of each milestone; `Time::NEVER` if it was not reached.
     pub at: [Time; Milestone::COUNT],
-    /// What it waited for, one thing after the other.
+    /// Critical path of the restart.
     pub path: Path,
-    /// What its training job did next, if the JobSet has one.
+    /// Next segment of its training job, if the JobSet has one.
     pub next: Option<TrainingStretch>,
 }
 
 impl Restart {
-    /// One that has just begun.
+    /// Creates a restart that has just begun.
     pub fn new(jobset: JobSetId, start: Time, cause: Cause) -> Restart {
         let mut at = [Time::NEVER; Milestone::COUNT];
         at[Milestone::Fault as usize] = start;
@@ -224,23 +224,23 @@ impl Restart {
         }
     }
 
-    /// When a milestone was reached, if it was.
+    /// Returns the virtual time of a milestone, or `None` if it was not reached.
     pub fn milestone(&self, m: Milestone) -> Option<Time> {
         let t = self.at[m as usize];
         (t != Time::NEVER).then_some(t)
     }
 
-    /// Fault to all ready; `None` if that was never reached.
+    /// Returns the time from the fault until every pod was ready, or `None` if that was not reached.
     pub fn latency(&self) -> Option<Duration> {
         (self.ending == Ending::Ready).then(|| self.end.since(self.start))
     }
 
-    /// Fault to the end, whatever the end was.
+    /// Returns the time from the fault to the end of the restart, independent of its outcome.
     pub fn total(&self) -> Duration {
         self.end.since(self.start)
     }
 
-    /// Milestones that happened, in order of time, with the time since the fault.
+    /// Returns the milestones that were reached, in order of time, with the time since the fault.
     pub fn reached(&self) -> Vec<(Milestone, Duration)> {
         let mut all: Vec<(Milestone, Duration)> = Milestone::ALL
             .iter()
@@ -250,13 +250,13 @@ impl Restart {
         all
     }
 
-    /// Sets a milestone; the earliest time counts.
+    /// Sets a milestone to the earlier of its current time and `t`.
     pub fn first(&mut self, m: Milestone, t: Time) {
         let slot = &mut self.at[m as usize];
         *slot = (*slot).min(t);
     }
 
-    /// Sets a milestone; the latest call counts.
+    /// Sets a milestone to `t`, replacing an earlier time.
     pub fn last(&mut self, m: Milestone, t: Time) {
         self.at[m as usize] = t;
     }
@@ -266,7 +266,8 @@ impl Restart {
     }
 }
 
-/// The one to explain, if none is asked for: the one that never ended, or the longest; of equals the first.
+/// Returns the index of the restart to explain by default: the first that did not end with every pod ready, otherwise
+/// the longest (the first of equals).
 pub fn longest(restarts: &[Restart]) -> Option<usize> {
     let open = restarts.iter().position(|r| r.ending != Ending::Ready);
     open.or_else(|| {

@@ -1,6 +1,6 @@
-//! A restart cut into disjoint phases that add up to its total.
+//! Division of a restart into disjoint spans that add up to its total.
 //!
-//! Where milestones overlap, the cut is at the later one: a span begins where the one before it ended.
+//! Each span begins where the previous one ended, even if the milestones overlap.
 
 #![deny(missing_docs)]
 
@@ -9,24 +9,24 @@ use super::restart::{Ending, Restart};
 use super::steps::{Step, steps_of};
 use sim_base::*;
 
-/// One piece of a restart.
+/// Contiguous part of a restart.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What happens in it.
+    /// Step that the span covers.
     pub step: &'static Step,
-    /// When it begins.
+    /// Start of the span.
     pub from: Time,
-    /// When it ends.
+    /// End of the span.
     pub to: Time,
 }
 
 impl Span {
-    /// The phase it belongs to.
+    /// Returns the phase that the step belongs to.
     pub fn phase(&self) -> Phase {
         self.step.phase
     }
 
-    /// How long it takes.
+    /// Returns the time from the start to the end of the span.
     pub fn duration(&self) -> Duration {
         self.to.since(self.from)
     }
@@ -40,8 +40,8 @@ impl Restart {
         }
     }
 
-    /// Disjoint, in order, without gaps from `start` to `end`. A restart that did not finish ends in the first step
-    /// after the last one that was completed. Steps that did not happen are left out.
+    /// Returns disjoint spans in order, without gaps from `start` to `end`. A restart that did not finish ends in the
+    /// first step after the last completed one. Steps that did not happen are omitted.
     pub fn spans(&self) -> Vec<Span> {
         let steps = steps_of(self.shape);
         let mut spans = Vec::with_capacity(steps.len());
@@ -71,8 +71,8 @@ impl Restart {
         spans
     }
 
-    /// Time per phase, in the order of `Phase::ALL`: up to the barrier the sum is `total()`, the others are what its
-    /// training job does next.
+    /// Returns the time per phase, in the order of `Phase::ALL`. The phases up to `Barrier` add up to `total()`; the
+    /// later ones come from the next segment of the training job.
     pub fn phases(&self) -> [Duration; Phase::COUNT] {
         let mut sums = [Duration::ZERO; Phase::COUNT];
         for span in self.spans() {

@@ -1,4 +1,4 @@
-//! The steps a restart of each shape goes through: their words and where they end.
+//! Steps that a restart of each shape consists of, with their texts and ends.
 //!
 //! A table; must never compute anything.
 
@@ -7,14 +7,14 @@
 use super::phases::Phase;
 use super::restart::{Milestone, Shape};
 
-/// What a span means: where it ends and what happens in it. `{pods}` is the number of pods of the restart.
+/// Step of a restart. `{pods}` in its text stands for the number of pods of the restart.
 #[derive(Debug, PartialEq)]
 pub struct Step {
-    /// The phase it belongs to.
+    /// Phase that the step belongs to.
     pub phase: Phase,
-    /// Ends at the earliest of these that happened; empty: at the end of the restart.
+    /// The step ends at the earliest of these milestones that was reached; if empty, at the end of the restart.
     pub(crate) until: &'static [Milestone],
-    /// What happens in it, in words.
+    /// Description of the activity.
     pub what: &'static str,
 }
 
@@ -125,7 +125,7 @@ static CONTAINER_RESTART: [Step; 2] = [
     step!(Start, [], "container starts again"),
 ];
 
-/// The steps of a shape, in order.
+/// Returns the steps of a shape, in order.
 pub fn steps_of(shape: Shape) -> &'static [Step] {
     match shape {
         Shape::Recreate | Shape::RestartJob => &RECREATE,

@@ -1,20 +1,20 @@
-//! The tickets that the path of a restart may still need.
+//! Tickets that the critical path of a restart may still need.
 //!
-//! Must never grow with the length of a run: what ended before any restart began is forgotten.
+//! Must never grow with the length of a run: tickets that ended before all possible restarts are dropped.
 
 use sim_base::*;
 use sim_engine::record::Ticket;
 
-/// Fewer are never looked through.
+/// Number of tickets below which none are dropped.
 const FEW: usize = 4096;
-/// More than this, some 200 MB, are kept only while they lead up to newer ones: a restart may stay open for ever while
-/// others come and go.
+/// Number of tickets (about 200 MB) above which older ones are kept only if newer ones descend from them. Without this
+/// limit a restart that never ends would keep all tickets.
 const MANY: usize = 4 << 20;
 
 pub struct Tickets {
-    /// By id, which ascend.
+    /// Stored tickets in ascending order of id.
     kept: Vec<Ticket>,
-    /// How many were kept when they were last looked through.
+    /// Number of tickets that remained after the last clean-up.
     last: usize,
     many: usize,
 }
@@ -39,7 +39,7 @@ impl Tickets {
         self.kept.get(at)
     }
 
-    /// Nobody makes tickets.
+    /// Whether no tickets are stored, as nothing records them.
     pub fn are_none(&self) -> bool {
         self.kept.is_empty()
     }
@@ -48,14 +48,14 @@ impl Tickets {
         self.kept.iter()
     }
 
-    /// Whether it is time to forget some; `work`: what looking for the horizon costs.
+    /// Whether a clean-up is due. `work` is the cost of finding the horizon, as a number of tickets.
     pub fn are_many(&self, work: usize) -> bool {
         let grown = self.last + self.last.min(self.many / 2);
         self.kept.len() >= grown.max(FEW).max(work)
     }
 
-    /// Forgets what no path can need that begins at `horizon` or later. `ends`: tickets that a path will surely begin
-    /// its way back from.
+    /// Drops the tickets that no path starting at `horizon` or later can need. `ends` are tickets at which the backward
+    /// walk of some path is certain to begin.
     pub fn forget(&mut self, horizon: Time, ends: &[u32]) {
         self.kept.retain(|t| t.to >= horizon);
         if self.kept.len() > self.many {
@@ -64,7 +64,7 @@ impl Tickets {
         self.last = self.kept.len();
     }
 
-    /// Keeps the newer half, `ends`, and all that lead up to these.
+    /// Keeps the newer half, the tickets `ends`, and all ancestors of both.
     fn thin(&mut self, ends: &[u32]) {
         let newer = self.kept.len() / 2;
         let mut needed: Vec<bool> = (0..self.kept.len()).map(|at| at >= newer).collect();

@@ -1,6 +1,6 @@
-//! What went wrong first with each pod and node: the roots of restarts.
+//! First failure of each pod and node, from which the causes of restarts are determined.
 //!
-//! Holds one small row per pod, node and JobSet; must never decide whether something is a restart.
+//! Stores one small entry per pod, node and JobSet. Must never decide whether a failure is a restart.
 
 use super::restart::{Cause, CauseKind, Restart};
 use sim_api::spec::{FaultAction, ObjectKind, Propagation, UserRequest, Verb};
@@ -11,13 +11,13 @@ use sim_engine::record::{NO_CAUSE, NodeReady, Record};
 pub struct PodState {
     pub incarnation: u32,
     pub job: JobId,
-    /// `JobSetId::NONE`: of no JobSet.
+    /// JobSet of the pod; `JobSetId::NONE` if it has none.
     pub jobset: JobSetId,
     pub index: u32,
     pub node: NodeId,
     pub created: Time,
     pub gone: bool,
-    /// The first thing that went wrong with this object.
+    /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
     pub trouble: Option<(Time, CauseKind)>,
 }
 
@@ -38,29 +38,29 @@ impl Default for PodState {
     }
 }
 
-/// What the fold knows of a JobSet.
+/// State of a JobSet, as far as the detection of restarts needs it.
 #[derive(Default)]
 pub struct JobSetState {
     pub was_ready: bool,
     pub ready: bool,
     pub open: Option<Restart>,
-    /// The open restart is one: the JobSet was ready and is not, or the controller counted it.
+    /// Whether the open restart is confirmed: the JobSet was ready and is not, or the controller ordered the restart.
     pub confirmed: bool,
-    /// Index of the last finished restart plus one, for what is written after all pods are ready.
+    /// Index of the last finished restart plus one; used for records written after all pods are ready.
     pub last: usize,
     pub attempt: u32,
-    /// Ticket and time of the newest record about the JobSet and what belongs to it, while a restart is open.
+    /// Ticket and time of the latest record about the JobSet and its objects, while a restart is open.
     pub newest: Option<(u32, Time)>,
-    /// The attempt of an ordered restart in place that is not current yet: until then some agents may still have to
-    /// exit, and pods are ready in between where no startup probe holds them back (AG-5).
+    /// In-place attempt that was ordered and is not current yet. Until it is current some agents may still have to
+    /// exit, and without a startup probe pods may be ready in the meantime (AG-5).
     pub awaited: Option<u32>,
-    /// Since when every pod is ready.
+    /// Time since which every pod has been ready.
     pub ready_since: Time,
-    /// It has completed, failed or been deleted: it restarts no more.
+    /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
 }
 
-/// Whether a fault can break pods (as opposed to mending, cordoning or ordering something).
+/// Whether a fault can break pods. Repairs, cordons and most user requests cannot.
 pub fn is_harmful(action: &FaultAction) -> bool {
     use FaultAction::*;
     if let Request(request) = action {
@@ -83,7 +83,7 @@ pub fn is_harmful(action: &FaultAction) -> bool {
     )
 }
 
-/// `delete` of a pod, a Node, or a Job with its pods: the same deed as an action of its own.
+/// Whether a user request deletes a pod, a Node, or a Job with its pods, like the corresponding fault actions.
 fn deletes_pods(request: &UserRequest) -> bool {
     let Verb::Delete { propagation, .. } = &request.verb else {
         return false;
@@ -97,10 +97,10 @@ fn deletes_pods(request: &UserRequest) -> bool {
 
 pub struct Troubles {
     harmful: Vec<bool>,
-    /// Number, time and index of the newest fault.
+    /// Record number, time and index of the latest fault.
     newest: (u32, Time, u32),
     pods: Vec<PodState>,
-    /// Those whose trouble has been noted since their JobSet was well, some of them perhaps twice.
+    /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
     nodes: Vec<Option<(Time, CauseKind)>>,
 }
@@ -133,14 +133,14 @@ impl Troubles {
         self.pods.len()
     }
 
-    /// When the oldest trouble began that can still turn out to be the beginning of a restart of a JobSet that counts.
+    /// Returns the time of the oldest failure that may still cause a restart of a JobSet for which `counts` holds.
     pub fn oldest(&self, counts: impl Fn(JobSetId) -> bool) -> Option<Time> {
         let may = |p: &&PodState| !p.gone && p.jobset.is_some() && counts(p.jobset);
         let roots = self.pods.iter().filter(may).filter_map(|p| self.root_of(p));
         roots.map(|(at, _)| at).min()
     }
 
-    /// Remembers the first trouble of a pod without yet telling anybody.
+    /// Stores the failure of a pod if it is its first; does not open a restart.
     pub fn note(&mut self, now: Time, pod: PodId, kind: CauseKind) {
         if let Some(p) = self.pods.get_mut(pod.ix())
             && p.trouble.is_none()
@@ -148,14 +148,14 @@ impl Troubles {
             p.trouble = Some((now, kind));
             self.noted.push(pod);
         }
-        // Trouble that is over otherwise leaves its place here.
+        // Pods whose failure is over stay in the list, so duplicates are removed from time to time.
         if self.noted.len() > 64 + 2 * self.pods.len() {
             self.noted.sort();
             self.noted.dedup();
         }
     }
 
-    /// Every pod of a JobSet is ready: what was wrong with them is over.
+    /// Clears the failures of all pods of a JobSet, as every pod is ready.
     pub fn all_well(&mut self, jobset: JobSetId) {
         let pods = &mut self.pods;
         self.noted.retain(|pod| match pods.get_mut(pod.ix()) {
@@ -167,7 +167,7 @@ impl Troubles {
         });
     }
 
-    /// The pod of a JobSet whose trouble began first, of those whose containers did not just end well.
+    /// Returns the pod of a JobSet with the earliest failure, ignoring containers that exited with code 0.
     pub fn first_of(&self, jobset: JobSetId) -> Option<PodId> {
         let of_pod = |pod: &PodId| {
             let p = self.pods.get(pod.ix()).filter(|p| p.jobset == jobset)?;
@@ -179,7 +179,7 @@ impl Troubles {
         first.map(|(_, pod)| pod)
     }
 
-    /// The first trouble known of a pod or its node.
+    /// Returns the earliest known failure of a pod or its node.
     pub fn root(&self, pod: PodId) -> Option<(Time, CauseKind)> {
         self.root_of(self.pods.get(pod.ix())?)
     }
@@ -190,7 +190,7 @@ impl Troubles {
         known.min_by_key(|&(t, _)| t)
     }
 
-    /// The same with the names of the pod.
+    /// Returns the earliest known failure of a pod or its node, with the identity of the pod.
     pub fn cause(&self, pod: PodId) -> Option<(Time, Cause)> {
         let (start, kind) = self.root(pod)?;
         let p = self.pods.get(pod.ix())?;
@@ -215,7 +215,7 @@ impl Troubles {
         }
     }
 
-    /// A Job is deleted: the root of what happens to its pods, if a fault is what deletes it.
+    /// Handles the deletion of a Job: if a fault deletes it, that fault is the cause of what happens to its pods.
     pub fn job_deleted(&mut self, record: &Record, job: JobId) {
         let (seq, at, index) = self.newest;
         if record.cause != seq || record.at != at || !self.is_harmful(index) {
@@ -234,7 +234,7 @@ impl Troubles {
         self.harmful.get(index as usize).copied().unwrap_or(true)
     }
 
-    /// A fault that breaks is a root; one that mends takes the root away.
+    /// Handles a fault: a harmful one is noted as failure of its pod or node, a repair clears the failure of its node.
     pub fn fault(&mut self, record: &Record, index: u32, node: NodeId, pod: PodId) {
         let now = record.at;
         self.newest = (record.seq, now, index);
@@ -243,7 +243,7 @@ impl Troubles {
         if harmful {
             self.note(now, pod, kind);
         }
-        // An action on a pod names its node for the reader; the node itself is well.
+        // Faults on pods also name the node for information; the node itself has not failed.
         if pod.is_some() || !node.is_some() {
             return;
         }

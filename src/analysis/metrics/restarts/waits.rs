@@ -1,19 +1,19 @@
-//! What the steps of a path wait for, and its words.
+//! Texts and rules for the waits on a critical path.
 //!
 //! A table; must never compute a time.
 
 use super::path::{Part, PathStep};
 use sim_engine::record::{Resource, Waited};
 
-/// One thing to wait for. Waits for the same thing add up.
+/// Subject of a wait. Waits with equal subjects are added up.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The token bucket of a client, a pool of workers, or somebody who does one thing at a time.
+    /// A shared resource: rate limiter of a client, worker pool, or a component that handles one item at a time.
     Shared(Resource),
-    /// The answer to a request, once it is sent.
+    /// Response of the API server to a request that was sent.
     ApiServer,
     Mechanism(Waited),
-    /// Something that never came.
+    /// An event that did not occur until the end of the run.
     DeadEnd,
 }
 
@@ -31,7 +31,7 @@ impl What {
     }
 }
 
-/// `12345` as `12,345`.
+/// Formats a number with thousands separators: `12345` as `12,345`.
 pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -44,7 +44,7 @@ pub fn thousands(n: u64) -> String {
     out
 }
 
-/// With its sign, which nothing has: `+0.25`, `-1.00`, `0.00`.
+/// Formats a number with its sign; zero has none: `+0.25`, `-1.00`, `0.00`.
 pub fn with_sign(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
     match text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
@@ -53,12 +53,12 @@ pub fn with_sign(x: f64, digits: usize) -> String {
     }
 }
 
-/// Fills the number of pods into a text.
+/// Replaces `{pods}` in a text by the number of pods, at least 1.
 pub fn with_pods(text: &str, pods: u32) -> String {
     text.replace("{pods}", &thousands(u64::from(pods.max(1))))
 }
 
-/// A mechanism in plain words with its rule; `{pods}` is the number of pods of the restart.
+/// Returns the text for a mechanism with its rule in parentheses. `{pods}` is the number of pods of the restart.
 pub fn words(waited: Waited, pods: u32) -> String {
     let plain = plain(waited, pods);
     match (rule(waited), plain.strip_suffix(')')) {
@@ -68,7 +68,7 @@ pub fn words(waited: Waited, pods: u32) -> String {
     }
 }
 
-/// The same without its rule.
+/// Returns the text for a mechanism without its rule. The texts are also keys of stored benchmark results.
 pub fn plain(waited: Waited, pods: u32) -> &'static str {
     match waited {
         Waited::Script => "the next action of the script",
@@ -103,7 +103,7 @@ pub fn plain(waited: Waited, pods: u32) -> &'static str {
     }
 }
 
-/// The rule behind a mechanism; empty where there is none.
+/// Returns the rule behind a mechanism; empty if there is none.
 pub fn rule(waited: Waited) -> &'static str {
     match waited {
         Waited::JobBatch | Waited::ErrorBackoff => "kubernetes.md 1.1",
@@ -122,7 +122,7 @@ pub fn rule(waited: Waited) -> &'static str {
     }
 }
 
-/// The rule behind whatever a step waits for.
+/// Returns the rule behind the wait of a step; empty if there is none.
 pub fn rule_of(step: &PathStep) -> &'static str {
     match What::of(step) {
         What::Shared(resource) => rule_of_resource(resource),
@@ -135,7 +135,7 @@ pub fn rule_of(step: &PathStep) -> &'static str {
     }
 }
 
-/// Where the rate, or the number of workers, comes from.
+/// Returns the rule that defines the rate or the number of workers of a resource.
 fn rule_of_resource(resource: Resource) -> &'static str {
     use Resource::*;
     match resource {
@@ -150,7 +150,7 @@ fn rule_of_resource(resource: Resource) -> &'static str {
     }
 }
 
-/// What goes on during such a wait; `{of}` is whom it is about.
+/// Returns the text for the activity during a wait; `{of}` stands for the object concerned.
 pub fn doing(waited: Waited) -> &'static str {
     match waited {
         Waited::Script => "nothing, until the script acts",

@@ -1,6 +1,6 @@
-//! How the fold of restarts finds the path of each: which tickets it keeps, and where it begins to walk back.
+//! Critical paths in the restart fold: which tickets are stored, and where the backward walk begins.
 //!
-//! Must never keep a ticket that no open or future restart can need.
+//! Must never store a ticket that no open or future restart can need.
 
 use super::fold::RestartFold;
 use super::path::Path;
@@ -17,7 +17,7 @@ impl RestartFold {
         }
     }
 
-    /// No restart that is open, or that opens later, begins before this.
+    /// Returns a lower bound for the start of all open and future restarts.
     fn horizon(&self, now: Time) -> Time {
         let open = self.jobsets.iter().filter_map(|js| js.open.as_ref());
         let open = open.map(|restart| restart.start).min();
@@ -31,7 +31,7 @@ impl RestartFold {
         open.filter_map(|js| js.newest)
     }
 
-    /// The path of the open restart of a JobSet that ends now.
+    /// Returns the path of the open restart of a JobSet that ends now with the ticket `last`.
     pub(crate) fn path(&self, jobset: JobSetId, last: u32) -> Path {
         self.path_to(jobset, last, self.now)
     }
@@ -45,7 +45,7 @@ impl RestartFold {
         open.map(|restart| walk(restart.start)).unwrap_or_default()
     }
 
-    /// The JobSet that somebody belongs to.
+    /// Returns the JobSet that an object belongs to, or `None` for nodes.
     fn jobset_of(&self, about: About, names: &Names) -> Option<JobSetId> {
         match about {
             About::JobSet(id) => Some(id),
@@ -55,9 +55,9 @@ impl RestartFold {
         }
     }
 
-    /// Remembers the record as the last sign of life of its JobSet, unless it only says once more that nothing goes on.
+    /// Stores the record as the latest progress of its JobSet, unless it only repeats an unsuccessful attempt.
     pub(crate) fn note_newest(&mut self, record: &Record, names: &Names) {
-        // What a script does comes by itself: only what it brings about has a way behind it.
+        // Scripted actions have no preceding waits; only their consequences do.
         let by_itself = matches!(record.body, Body::Fault { .. } | Body::Answered { .. });
         if by_itself || record.body.is_retry() {
             return;
@@ -69,8 +69,8 @@ impl RestartFold {
         }
     }
 
-    /// The path of a restart that the end of the run leaves open. At a dead end the last step is open: nothing comes
-    /// any more. Else it is the wait under way that would have lasted longest.
+    /// Returns the path of a restart that is still open at the end of the run. If it is permanently blocked, the last
+    /// step is open; otherwise it is the pending wait that would have ended last.
     pub(crate) fn unfinished_path(&self, jobset: JobSetId, dead_end: bool, names: &Names) -> Path {
         let state = self.jobsets.get(jobset.ix());
         let open = state.and_then(|js| Some((js.open.as_ref()?.start, js.newest?)));
@@ -92,7 +92,7 @@ impl RestartFold {
     }
 }
 
-/// Whether a restart waits for the end of such a wait; a container that runs is no work under way.
+/// Whether a restart progresses when such a wait ends; containers that just run do not count.
 fn is_awaited(waited: Waited) -> bool {
     use Waited::*;
     !matches!(waited, Script | Running | Deadline | SilentNode)

@@ -1,14 +1,14 @@
-//! What `why` needs beside the restarts of a run: whom the rows of pods meant at which time, when actions of the script
-//! fired, and the way from a JobSet's creation, or a pod's, to its being ready.
+//! Additional data of a run for `why`: identities of pods over time, times of scripted actions, and the startup of
+//! JobSets and pods from creation to readiness.
 //!
-//! Must never keep tickets unless it is asked to.
+//! Must never store tickets unless requested.
 
 use super::path::Path;
 use super::tickets::Tickets;
 use sim_base::*;
 use sim_engine::record::{About, Body, Names, NodeReady, Record, Sink, Ticket};
 
-/// A pod that had a row from some time on.
+/// Identity of the pod object that used a pod id from a given time on.
 #[derive(Copy, Clone, Debug)]
 struct Life {
     from: Time,
@@ -16,14 +16,14 @@ struct Life {
     index: u32,
 }
 
-/// From an object's creation to its being ready.
+/// Startup of an object, from its creation to readiness.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Way {
-    /// When it was created.
+    /// Time of creation.
     pub created: Option<Time>,
-    /// When it was first ready.
+    /// Time at which the object first became ready.
     pub ready: Option<Time>,
-    /// Ticket and time of the newest record about it, until it was ready.
+    /// Ticket and time of the latest record about the object before it was ready.
     newest: Option<(u32, Time)>,
 }
 
@@ -34,22 +34,22 @@ impl Way {
         }
     }
 
-    /// From its creation until it was ready; `None`: it never was.
+    /// Returns the time from creation to readiness, or `None` if the object never became ready.
     pub fn takes(&self) -> Option<Duration> {
         Some(self.ready?.since(self.created?))
     }
 }
 
-/// A pod by its name, as scenarios write it; of several pods of one name the newest.
+/// Pod selected by its name in the spelling of scenarios; if several pods had the name, the latest.
 #[derive(Clone, Debug, Default)]
 pub struct AskedPod {
     pub name: String,
     pub pod: Option<PodId>,
     pub job: Option<JobId>,
     pub way: Way,
-    /// Why the scheduler found no node, when it last tried.
+    /// Reason of the latest failed attempt of the scheduler to place the pod.
     pub unschedulable: Option<TextId>,
-    /// How many pods had the name.
+    /// Number of pod objects that had the name.
     pub objects: u32,
     pub gone: bool,
 }
@@ -58,16 +58,16 @@ pub struct AskedPod {
 pub struct Witness {
     pods: Vec<Vec<Life>>,
     starts: Vec<Way>,
-    /// Index of an action of the script, and when it fired.
+    /// Index of each scripted action that was executed, and its time.
     pub fired: Vec<(u32, Time)>,
     pub asked: Option<AskedPod>,
     tickets: Option<Tickets>,
-    /// Nodes that did not answer, from when until when.
+    /// Nodes that were not ready: node, start and end (`Time::NEVER` if it did not end).
     silent: Vec<(NodeId, Time, Time)>,
 }
 
 impl Witness {
-    /// With tickets: ways can then be walked.
+    /// Creates a sink that also stores tickets, as required by `path`. `pod` selects a pod by name.
     pub fn with_tickets(pod: Option<&str>) -> Witness {
         let asked = pod.map(|name| AskedPod {
             name: name.to_owned(),
@@ -80,14 +80,14 @@ impl Witness {
         }
     }
 
-    /// The pod that had this row at that time: its Job, and its index.
+    /// Returns the Job and the completion index of the pod that had this id at this time.
     pub fn pod_at(&self, pod: PodId, at: Time) -> Option<(JobId, u32)> {
         let lives = self.pods.get(pod.ix())?;
         let life = lives.iter().rev().find(|life| life.from <= at);
         life.or(lives.first()).map(|life| (life.job, life.index))
     }
 
-    /// The nodes that did not answer at some time between two, each once.
+    /// Returns the nodes that were not ready at some time between two instants, sorted and without duplicates.
     pub fn silent_within(&self, from: Time, to: Time) -> Vec<NodeId> {
         let within = self
             .silent
@@ -111,12 +111,13 @@ impl Witness {
         }
     }
 
-    /// From a JobSet's creation until its pods were ready for the first time.
+    /// Returns the startup of a JobSet, from its creation until its pods were first ready.
     pub fn start(&self, jobset: JobSetId) -> Way {
         self.starts.get(jobset.ix()).copied().unwrap_or_default()
     }
 
-    /// The waits on a way; what never came until `end` is its last step. `None` without tickets.
+    /// Returns the critical path of a startup; if it was not completed, the last step is open until `end`. `None`
+    /// without tickets.
     pub fn path(&self, way: &Way, end: Time, about: About) -> Option<Path> {
         let tickets = self.tickets.as_ref()?;
         let (created, (newest, at)) = (way.created?, way.newest?);

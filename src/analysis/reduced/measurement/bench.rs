@@ -1,4 +1,4 @@
-//! Trials: which nodes faults hit, for how long they are watched, and what was seen of them.
+//! Trials: the choice of faulty nodes, the observation period, and the observations.
 
 use super::curve::{Moves, NEVER, Sample};
 use super::effect::Effect;
@@ -16,24 +16,24 @@ use sim_engine::record::LedgerCategory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// While measuring.
+/// The state of the measurement.
 pub struct Bench<'a> {
     pub lab: Lab<'a>,
     pub effects: &'a [Effect],
     pub seats: &'a Arc<Seats>,
-    /// When faults are tried.
+    /// Time of the injected faults.
     pub at: Duration,
-    /// Nodes with a pod at that time, and those without.
+    /// Nodes with a pod at that time, and nodes without one.
     pub busy: Vec<NodeId>,
     pub idle: Vec<NodeId>,
     pub has_room: bool,
-    /// By effect: entities of which every node has a pod.
+    /// By effect: entities whose nodes all have a pod.
     in_use: Vec<Vec<usize>>,
     pub plays: AtomicU64,
 }
 
 impl<'a> Bench<'a> {
-    /// Before anything is played.
+    /// Creates the initial state, before any trial.
     pub fn new(lab: Lab<'a>, effects: &'a [Effect], seats: &'a Arc<Seats>) -> Bench<'a> {
         Bench {
             lab,
@@ -53,7 +53,7 @@ impl<'a> Bench<'a> {
         self.lab.play(trial)
     }
 
-    /// So many plays of one kind, on all cores, in their order.
+    /// Runs a number of trials of one kind on all cores; results are in order.
     pub fn plays_of<T: Send>(
         &self,
         n: u64,
@@ -62,7 +62,7 @@ impl<'a> Bench<'a> {
         (0..n).into_par_iter().map(&play).collect()
     }
 
-    /// Plays without a fault: how long a start takes, and where the pods are then.
+    /// Runs without faults: the duration of the start, and the placement of the pods.
     pub fn calm(&mut self) -> Result<Vec<Seen>, NotMeasured> {
         let trial = Trial {
             spares: true,
@@ -111,11 +111,11 @@ impl<'a> Bench<'a> {
         (0..faults.entities(process)).filter(is_used).collect()
     }
 
-    /// A fault of that effect on some node in use; `nth` chooses it.
+    /// A fault of that effect on a node in use, chosen by `nth`.
     pub fn strike(&self, effect: usize, nth: u64, at: Duration, away: u64) -> Strike {
         let process = self.effects[effect].processes[0];
         let all = &self.in_use[effect];
-        // Spread over all of them, whatever their number is.
+        // Spreads the choices over all entities, whatever their number.
         let chosen = (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len().max(1);
         let end = at.0.saturating_add(self.lead(effect)).checked_add(away);
         Strike {
@@ -126,7 +126,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// From the drawn fault to what is felt of it: notice.
+    /// Delay between the fault and its first effect: the notice period.
     pub fn lead(&self, effect: usize) -> u64 {
         let process = self
             .lab
@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Long enough for what becomes of a node that is away so long.
+    /// Observation period that covers the consequences of an outage of this duration.
     pub fn horizon(&self, effect: usize, away: u64) -> Duration {
         let process = self
             .lab
@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
         Duration(notice + away.max(deleted)) + AFTERWARDS
     }
 
-    /// At another phase of everything periodic in each play.
+    /// Time of the fault in the `nth` trial; varies the phase relative to periodic activities.
     fn moment(&self, nth: u64) -> Duration {
         let phase = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         Duration(self.at.0 + phase % 60_000_000_000)
@@ -170,7 +170,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What a play of these faults told of the first of them, whose notice is over at `at`.
+    /// The result of a trial for its first fault, whose notice ends at `at`.
     pub fn tried(&self, seen: &Seen, at: Time) -> Tried {
         let mut held = [0; LedgerCategory::COUNT];
         for (category, ns) in held.iter_mut().zip(&seen.held) {
@@ -183,11 +183,11 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What it told of a second fault at `at` that the restart under way waits for.
+    /// The result for a second fault at `at` that the restart in progress waits for.
     pub fn tried_along(&self, seen: &Seen, at: Time) -> Tried {
         let since = |t: &Time| t.since(at).0;
         let sample = Sample {
-            // It stands still until then: while nobody is ready again, the restart goes on.
+            // The job is blocked until then: the restart continues while not all pods are ready.
             ready: seen
                 .started
                 .last()
@@ -203,7 +203,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// When all pods but those for which there may be no place were bound anew, since the fault.
+    /// Time from the fault until all pods were bound again, except those that may find no slot.
     pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
         let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
         let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
@@ -239,7 +239,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What the accelerators of the gang did while it was being restarted, as shares of that time.
+    /// Use of the JobSet's accelerators during its restart, as shares of the restart time.
     pub fn shares(
         &self,
         calm: &[Seen],

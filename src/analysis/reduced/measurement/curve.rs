@@ -1,40 +1,40 @@
-//! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
+//! The effect of one fault as a function of the outage duration: measured samples, and interpolation between them.
 
 use crate::reduced::chance_range::range;
 use crate::reduced::choices::OFF;
 
-/// The node never came back.
+/// Outage duration of a node that never returns.
 pub const NEVER: u64 = u64::MAX;
 
-/// Which pods had to find nodes anew.
+/// Pods that were moved to other nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Moves {
     Nobody,
-    /// Those of the nodes that were lost.
+    /// The pods of the lost nodes.
     Lost,
     All,
 }
 
-/// What one fault did; times are nanoseconds since the fault.
+/// Result of one fault; times are nanoseconds since the fault.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When the job stopped; `NEVER`: it did not.
+    /// Time at which the job stopped; `NEVER` if it continued.
     pub interrupt: u64,
-    /// When every pod was there again.
+    /// Time at which every pod was ready again.
     pub ready: u64,
-    /// When the last pod was bound anew.
+    /// Time at which the last pod was bound again.
     pub bind: u64,
-    /// When the restart was counted.
+    /// Time at which the restart was counted.
     pub counted: u64,
     pub restarts: u32,
     pub counts: u32,
     pub moves: Moves,
-    /// When the JobSet failed, if it did although restarts were left.
+    /// Time at which the JobSet failed although restarts were left, if it did.
     pub failed: u64,
 }
 
 impl Sample {
-    /// A fault that does nothing by itself.
+    /// Result of a fault without effect.
     pub const NOTHING: Sample = Sample {
         interrupt: 0,
         ready: 0,
@@ -46,7 +46,7 @@ impl Sample {
         failed: NEVER,
     };
 
-    /// What does not depend on chance.
+    /// The part of the result that must not depend on random variation.
     pub fn kind(&self) -> (bool, bool, u32, u32, Moves, bool) {
         let (stops, back) = (self.interrupt != NEVER, self.ready != NEVER);
         let fails = self.failed != NEVER;
@@ -54,14 +54,14 @@ impl Sample {
     }
 }
 
-/// Samples of one time away, the quickest first.
+/// Samples with one outage duration, fastest first.
 #[derive(Clone, Debug)]
 pub struct Point {
     pub away: u64,
     pub samples: Vec<Sample>,
 }
 
-/// By time away, the shortest first.
+/// Points in ascending order of the outage duration.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     points: Vec<Point>,
@@ -71,7 +71,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// `typical`: how long nodes are away, half of the times.
+    /// Creates the curve; `typical` is the median outage duration.
     pub fn new(mut points: Vec<Point>, typical: u64) -> Curve {
         points.retain(|point| !point.samples.is_empty());
         points.sort_by_key(|point| point.away);
@@ -89,7 +89,7 @@ impl Curve {
         }
     }
 
-    /// Whether it was measured.
+    /// Returns true if it was measured.
     pub fn is_known(&self) -> bool {
         !self.points.is_empty()
     }
@@ -98,7 +98,7 @@ impl Curve {
         &self.points
     }
 
-    /// The point of a typical time away, or the nearest to it that ends.
+    /// The point with the typical outage duration, or the nearest one with a finite restart.
     pub fn typical(&self) -> &Point {
         let ends = |p: &&Point| p.samples.iter().all(|s| s.ready != NEVER);
         let off = |p: &&Point| p.away.abs_diff(self.typical);
@@ -106,7 +106,7 @@ impl Curve {
         nearest.unwrap_or(&self.points[0])
     }
 
-    /// One that binds its pods much sooner than that, in the same way; if there is one.
+    /// A point with the same behavior whose pods are bound much earlier, if there is one.
     pub fn shorter(&self) -> Option<&Point> {
         let typical = self.typical();
         let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
@@ -118,8 +118,8 @@ impl Curve {
         self.points.iter().rev().find(alike)
     }
 
-    /// What a fault does whose node is away so long, at the quantile `u`; and whether other such faults do something
-    /// else, so that it might.
+    /// Result of a fault with this outage duration at the quantile `u`, and true if neighboring samples differ in
+    /// kind, so that the result is uncertain.
     pub fn at(&self, away: u64, u: f64) -> (Sample, bool) {
         let next = self.points.partition_point(|point| point.away < away);
         let after = &self.points[next.min(self.points.len() - 1)];
@@ -130,7 +130,7 @@ impl Curve {
             return (b, !after.agrees(&b));
         }
         if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
-            // Nothing lies between: what is nearer in time.
+            // Between samples that differ in kind, the nearer one is used.
             let nearer_after =
                 after.away != NEVER && after.away - away < away.abs_diff(before.away);
             return (
@@ -146,19 +146,19 @@ impl Curve {
         (a.between(&b, share), open)
     }
 
-    /// Whether pods are bound later by as much as a node is away for longer.
+    /// Returns true if the binding is delayed by as much as the outage is longer.
     pub fn binds_with(&self, away: u64) -> bool {
         let longer = self.binds.max(1);
         let bind = |away| self.at(away, 0.5).0.bind;
         away != NEVER && bind(away.saturating_add(longer)).abs_diff(bind(away)) > longer / 2
     }
 
-    /// The longest and the shortest ready time differ by no more than this at any point: what chance makes of it.
+    /// The largest range of ready times at any point: the random variation.
     pub fn spread(&self) -> u64 {
         self.spread
     }
 
-    /// By how much chance moves bindings.
+    /// Random variation of bindings.
     pub fn binds(&self) -> u64 {
         self.binds
     }
@@ -181,7 +181,7 @@ impl Point {
 }
 
 impl Sample {
-    /// When all of it was over: whatever comes later changes nothing of it.
+    /// Time after which nothing else changes, if known.
     pub fn over(&self) -> Option<u64> {
         let times = [self.interrupt, self.ready, self.bind, self.counted];
         let failed = Some(self.failed).filter(|at| *at != NEVER);
@@ -189,7 +189,7 @@ impl Sample {
         over.filter(|at| *at != NEVER)
     }
 
-    /// Whether it is where a straight line between two others has it, as far as chance (`spread`) lets anybody see.
+    /// Returns true if it lies on the straight line between two samples, within the random variation (`spread`).
     pub fn is_between(&self, [a, b]: [&Sample; 2], share: f64, spread: u64) -> bool {
         let line = a.between(b, share);
         let off = |at: u64| ((at as f64 * OFF) as u64).max(spread);
@@ -215,7 +215,7 @@ impl Sample {
         }
     }
 
-    /// Where the restart waits for the node, a longer time away makes it longer.
+    /// Adjusts the sample to a longer outage: if the restart waits for the node, it is longer by the same amount.
     fn shifted(self, measured: u64, away: u64) -> Sample {
         if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
             return self;

@@ -1,4 +1,4 @@
-//! Trials of single faults: how long what they begin takes, by the time that their nodes are away.
+//! Trials with single faults: the restart time as a function of the outage duration.
 
 use super::bench::Bench;
 use super::curve::{Curve, NEVER};
@@ -9,11 +9,11 @@ use crate::reduced::choices::{CHECKS, FINEST, ODD, OFF, PLAYS};
 use sim_base::*;
 use sim_engine::faults::Faults;
 
-/// Plays the faults of an effect with these numbers, whose nodes are away for so long.
+/// Runs the faults of an effect with these random numbers and outage duration.
 type Attempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<Tried, NotMeasured> + Sync);
 
 impl Bench<'_> {
-    /// What each effect does by the time that its nodes are away: points until straight lines between them are right.
+    /// Measures the curve of each effect, adding points until linear interpolation is accurate.
     pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Vec<Played>>), NotMeasured> {
         let effects = self.plays_of(self.effects.len() as u64, |e| {
             self.points(e as usize, &|numbers| self.try_once(e as usize, numbers))
@@ -23,7 +23,7 @@ impl Bench<'_> {
         Ok((curves.collect(), effects))
     }
 
-    /// Through the points of an effect.
+    /// Creates the curve through the measured points of an effect.
     pub fn curve(&self, effect: usize, played: &[Played]) -> Curve {
         let middle = self.effects[effect].back.first();
         let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
@@ -69,7 +69,7 @@ impl Bench<'_> {
         Ok(Played { away, plays })
     }
 
-    /// A point between two others, and more of them as long as it is not where a straight line would have it.
+    /// Adds a point between two others, recursively while it is not on the straight line.
     fn refine(
         &self,
         (effect, attempt): (usize, Attempt<'_>),
@@ -100,9 +100,9 @@ impl Bench<'_> {
     }
 }
 
-/// If everything was over before the nodes were back, it was so for whoever is back later: until then the same
-/// numbers give the same history. Whether their return changes anything afterwards is looked at once, where it is
-/// soonest.
+/// If everything was finished before the nodes returned, the same holds for longer outages, because the same random
+/// numbers produce the same history until then. The effect of the return itself is checked once, at the earliest
+/// time.
 fn over_before(
     attempt: Attempt<'_>,
     longest: &Played,
@@ -118,7 +118,7 @@ fn over_before(
     Ok((looked.sample == *longest.sample(0)).then_some(over))
 }
 
-/// Which share of faults takes nodes away for longer than `low` and no longer than `high`; nothing if nobody knows.
+/// Share of faults with an outage between `low` (exclusive) and `high` (inclusive); `None` if unknown.
 fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
     let until = |back: &sim_base::random::Dist, away: u64| {
         let (mut least, mut most) = (0.0, 1.0);
@@ -136,7 +136,7 @@ fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
     Some(all).filter(|_| !effect.any_time)
 }
 
-/// Which times away are tried: quantiles of what may be drawn.
+/// Outage durations to measure: quantiles of the distribution.
 fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
@@ -151,7 +151,7 @@ fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
         .iter()
         .filter_map(|p| faults.processes().nth(*p))
     {
-        // Just before its Node is deleted, and behind it.
+        // Just before the deletion of its Node, and after it.
         let deleted = process.deleted_after.map_or(0, |after| after.0);
         let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
         let around = [deleted.saturating_sub(FINEST / 2), deleted + FINEST / 2];

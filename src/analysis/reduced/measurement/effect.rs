@@ -1,22 +1,22 @@
-//! What faults do, whatever they are called: processes with equal effects are measured once.
+//! Effects of faults: processes with equal effects are measured once.
 
 use sim_api::spec::{Arrivals, FaultsOn, RandomAction, RandomFaults};
 use sim_base::Duration;
 use sim_base::random::Dist;
 use sim_engine::faults::Faults;
 
-/// Faults of one effect.
+/// A set of processes with the same effect.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Processes that have it.
+    /// The processes with this effect.
     pub processes: Vec<usize>,
-    /// How long what they hit is away.
+    /// Distributions of the outage duration.
     pub back: Vec<Dist>,
-    /// How long it is away may be anything.
+    /// True if the outage duration is unrestricted.
     pub any_time: bool,
 }
 
-/// The effects of all processes, and which one each process has.
+/// Returns the effects of all processes, and the index of the effect of each process.
 pub fn effects(faults: &Faults) -> (Vec<Effect>, Vec<usize>) {
     let all: Vec<&RandomFaults> = faults.processes().collect();
     let mut effects: Vec<Effect> = Vec::new();
@@ -52,7 +52,7 @@ fn is_same(
         0 => 0,
         _ => faults.nodes_of(process, 0).len(),
     };
-    // How it is called, when it comes and how long it lasts changes nothing of what it does.
+    // Name, time and duration of a fault have no influence on its effect.
     let bare = |process: &RandomFaults| RandomFaults {
         cause: String::new(),
         arrivals: Arrivals::Trace(Vec::new().into()),
@@ -70,7 +70,7 @@ fn is_same(
 }
 
 impl Effect {
-    /// Whether it takes nodes away, and not processes alone.
+    /// Returns true if it affects nodes, and not only processes.
     pub fn takes_nodes(&self, faults: &Faults) -> bool {
         let process = faults.processes().nth(self.processes[0]);
         !process.is_some_and(|p| matches!(p.does, RandomAction::Exit(_)))

@@ -1,19 +1,19 @@
-//! The cluster that trials are played on: without the spares at its end that no trial could need. Whatever number of
-//! spares a scenario has, it is measured on the same cluster then, and so once.
+//! The cluster of trials: without spare nodes at its end that no trial can need. A scenario is then measured on the
+//! same cluster, and only once, for any number of spares.
 
 use sim_api::spec::{Scenario, Topology};
 use sim_base::NodeId;
 use sim_engine::faults::Faults;
 use std::collections::BTreeSet;
 
-/// Most faults of a trial.
+/// Maximum number of faults in a trial.
 const STRIKES: usize = 2;
 
-/// The scenario with fewer spares, if it has more than trials could need and nobody's number changes without them.
+/// The scenario with fewer spares, if it has more than trials can need and no random number changes without them.
 ///
-/// A spare is cordoned from the start until something is lost, and the first ones take over first (`faults::spares`):
-/// one behind those is never anybody's in a trial. It still is a node that the scheduler counts: what that changes is
-/// looked at (`Measured::off_with`).
+/// A spare is cordoned from the start until a loss, and spares are used in order (`faults::spares`), so the last ones
+/// are never used in a trial. They still are nodes that the scheduler counts; the difference is measured
+/// (`MeasuredScenario::off_with`).
 pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
     let needed = STRIKES * faults.most_units_hit();
     let left_out: BTreeSet<NodeId> = faults
@@ -34,7 +34,7 @@ pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
     })
 }
 
-/// The cluster without its last nodes, in whole pools and islands; at least so many are left.
+/// The cluster without its last nodes, in whole pools and islands; keeps at least `keep` nodes.
 fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
     let mut fewer = topology.clone();
     let mut before = 0;
@@ -44,7 +44,7 @@ fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
         before += u64::from(pool.count) * each;
         let is_numbered = pool.name.contains("{node");
         match (pool.count, pool.islands) {
-            // A node alone in its pool is called otherwise.
+            // A node alone in its pool has a different name.
             (1, 1) if is_numbered || wanted > 1 => {
                 pool.nodes_per_island = pool.nodes_per_island.min(wanted as u32);
             }

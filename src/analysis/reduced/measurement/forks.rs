@@ -1,4 +1,4 @@
-//! Plays that begin alike, halted where they part: the next play goes on from the last of them that it shares.
+//! Runs with a common beginning, stopped where they diverge: each run resumes from the last snapshot that it shares.
 
 use crate::reduced::observation::Seen;
 use sim_base::Duration;
@@ -7,17 +7,17 @@ use sim_engine::faults::Fault;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many are kept: a few for each kind of play that is under way. Speed and memory alone depend on it.
+/// Number of snapshots kept: a few per kind of run in progress. Affects speed and memory only.
 const KEPT: usize = 24;
 
-/// What is different from the beginning on: numbers, whether no restart is left, and how much work there is.
+/// Inputs that differ from the beginning on: random numbers, whether no restart is left, and the amount of work.
 pub type Begin = (u64, bool, Option<Duration>);
 
-/// A play that has come to an instant.
+/// A snapshot of a run.
 #[derive(Clone)]
 pub struct Fork {
     pub begin: Begin,
-    /// All of its faults before that.
+    /// All faults before the snapshot.
     pub faults: Vec<Fault>,
     pub at: Duration,
     pub halted: Halted,
@@ -25,19 +25,19 @@ pub struct Fork {
 }
 
 impl Fork {
-    /// Whether a play that begins so, with these faults in the order of time, has come through it.
+    /// Returns true if a run with this beginning and these faults, in order of time, passes through the snapshot.
     fn is_part_of(&self, begin: Begin, faults: &[Fault]) -> bool {
         let before = faults.partition_point(|fault| fault.at < self.at);
         self.begin == begin && self.faults == faults[..before]
     }
 }
 
-/// Those that were used last, the newest at the end.
+/// Most recently used snapshots, newest last.
 #[derive(Default)]
 pub struct Forks(Mutex<VecDeque<Arc<Fork>>>);
 
 impl Forks {
-    /// The latest that a play shares.
+    /// The latest snapshot that a run shares.
     pub fn shared(&self, begin: Begin, faults: &[Fault], until: Duration) -> Option<Arc<Fork>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shares = |fork: &Arc<Fork>| fork.at <= until && fork.is_part_of(begin, faults);
@@ -48,7 +48,7 @@ impl Forks {
         Some(fork)
     }
 
-    /// For others to go on from.
+    /// Stores a snapshot for other runs.
     pub fn keep(&self, fork: Fork) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept
@@ -60,7 +60,7 @@ impl Forks {
         let out = (kept.len() >= KEPT).then(|| kept.pop_front());
         kept.push_back(Arc::new(fork));
         drop(kept);
-        // Taking it apart takes as long as making it.
+        // Dropping a snapshot is as expensive as creating it, so it happens outside of the lock.
         drop(out);
     }
 }

@@ -1,4 +1,4 @@
-//! Where faults are tried out: the engine plays the scenario with these faults and no others.
+//! Runs trials: the engine simulates the scenario with chosen faults only.
 
 use super::forks::{Begin, Fork, Forks};
 use crate::reduced::observation::Seen;
@@ -9,38 +9,38 @@ use sim_engine::faults::{Does, Fault, Faults, On, SPARE, Strike};
 use sim_engine::record::{Body, EndReason, Names, Record, Sink};
 use sim_engine::{CannotRun, Halted, Simulation};
 
-/// Numbers of trial plays are counted down from here: no replication has them.
+/// Numbers of trials count down from here, where no replication has its number.
 const TRIALS: u64 = u64::MAX;
 
-/// What is tried.
+/// One trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
-    /// The faults.
+    /// The chosen faults.
     pub strikes: Vec<Strike>,
-    /// Spares take over as the scenario says; else they stay where they are.
+    /// True if spares take over as in the scenario; otherwise they remain unused.
     pub spares: bool,
-    /// Nodes to which nothing may be bound any more, from just before the first fault on.
+    /// Nodes cordoned from just before the first fault on.
     pub closed: Vec<NodeId>,
-    /// No restart counts that many: the next one that counts fails the JobSet.
+    /// True if no restart is left: the next counted restart fails the JobSet.
     pub last: bool,
-    /// Which numbers it has.
+    /// Selects the random numbers.
     pub nth: u64,
-    /// When it ends.
+    /// End of the trial.
     pub until: Duration,
     /// Work of the training job, if it is to end.
     pub work: Option<Duration>,
-    /// It may end as soon as both counters are that high: nobody asks for what comes then.
+    /// The trial may end as soon as both counters have these values.
     pub enough: Option<(u32, u32)>,
 }
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotMeasured {
-    /// What cannot exist or be placed.
+    /// The scenario cannot be run.
     CannotRun(CannotRun),
-    /// What measuring has found that is not modelled.
+    /// The measurement found a behavior that is not modelled.
     Refused(String),
-    /// Somebody did not want to wait for it.
+    /// The caller stopped the measurement.
     Stopped,
 }
 
@@ -50,17 +50,17 @@ impl From<CannotRun> for NotMeasured {
     }
 }
 
-/// Whether measuring is to end.
+/// Returns true if the measurement is to stop.
 pub type Stops<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Is asked whether the play is to end, and sees whether it may.
+/// Sink that stops a trial when its result is known.
 struct Until<'a> {
     stops: Stops<'a>,
     enough: Option<(u32, u32)>,
     has_enough: bool,
 }
 
-/// Events between two looks, as between those of runs: less than a millisecond.
+/// Number of events between two checks, as in other runs: less than a millisecond.
 const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
 impl<'a> Until<'a> {
@@ -92,7 +92,7 @@ impl Sink for Until<'_> {
     }
 }
 
-/// Plays trials of one scenario.
+/// Runs trials of one scenario.
 pub struct Lab<'a> {
     scenario: Scenario,
     pub faults: &'a Faults,
@@ -100,7 +100,7 @@ pub struct Lab<'a> {
     forks: Forks,
 }
 
-/// What trials are played of: without what no trial depends on, so that equal ones are measured once.
+/// The scenario without everything that trials do not depend on, so that equal scenarios are measured once.
 pub fn bare(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     (bare.name, bare.description) = (String::new(), String::new());
@@ -111,7 +111,7 @@ pub fn bare(scenario: &Scenario) -> Scenario {
         at: Duration::ZERO,
         when: StopWhen::Time,
     };
-    // How long it steps, and what it saves, changes nothing of when its pods are there.
+    // Step and checkpoint times have no influence on the readiness of pods.
     bare.training = vec![TrainingJob {
         jobset: 0,
         work: None,
@@ -141,7 +141,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Plays it, from where it parts from those before.
+    /// Runs the trial, resuming from the latest shared snapshot.
     pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
         let faults = self.faults_of(trial);
         let begin = (trial.nth, trial.last, trial.work);
@@ -159,7 +159,7 @@ impl<'a> Lab<'a> {
                     return Ok(sink.0.so_far());
                 }
                 if !goes_on {
-                    // It is stopped, or goes round in circles: that has an end with the whole script alone.
+                    // It is stopped or in a restart loop, whose end is only known with the whole script.
                     fork = self.begin(begin)?;
                     break;
                 }
@@ -182,7 +182,7 @@ impl<'a> Lab<'a> {
         Ok(seen)
     }
 
-    /// Before anything has happened.
+    /// The snapshot before the first event.
     fn begin(&self, begin: Begin) -> Result<Fork, NotMeasured> {
         let mut scenario = self.scenario.clone();
         let (nth, last, work) = begin;
@@ -203,7 +203,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Makes these faults those of the play, if they are not yet.
+    /// Adds these faults to the run, unless it already contains them.
     fn expect<'f>(&self, fork: &mut Fork, faults: impl IntoIterator<Item = &'f Fault>) {
         let faults: Vec<Fault> = faults.into_iter().copied().collect();
         let more = self.faults.node_by_node(&faults[fork.faults.len()..]);
@@ -212,7 +212,7 @@ impl<'a> Lab<'a> {
         fork.faults = faults;
     }
 
-    /// Where other plays part from it: when something fails, and when the last of that is back.
+    /// Times at which other runs may diverge: at each fault and at the last return.
     fn parts(&self, trial: &Trial, faults: &[Fault]) -> Vec<Duration> {
         let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
         let back = trial.strikes.last().and_then(|strike| strike.end);
@@ -227,7 +227,7 @@ impl<'a> Lab<'a> {
         parts
     }
 
-    /// A trial of another cluster, with faults of the same nodes, if they fail together here, too.
+    /// The trial on another cluster with faults of the same nodes, provided that they fail together there.
     pub fn of_these(&self, trial: &Trial, nodes: &[Vec<NodeId>]) -> Option<Trial> {
         let mut trial = trial.clone();
         for (strike, nodes) in trial.strikes.iter_mut().zip(nodes) {

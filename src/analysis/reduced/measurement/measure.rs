@@ -1,4 +1,4 @@
-//! What faults do to this scenario, as the engine plays them: measured once, before any replication.
+//! The measured effects of faults in a scenario, made with the engine once, before any replication.
 
 use super::bench::Bench;
 use super::curve::Curve;
@@ -16,7 +16,7 @@ use sim_engine::faults::Faults;
 use sim_engine::record::LedgerCategory;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Everything that replications of a scenario are made from.
+/// Everything from which replications of a scenario are computed.
 #[derive(Clone)]
 pub struct Measured {
     pub(crate) scenario: Scenario,
@@ -25,40 +25,40 @@ pub struct Measured {
     pub(crate) key: Key,
     pub(crate) effects: Vec<Effect>,
     pub(crate) effect_of: Vec<usize>,
-    /// From the submission until every pod was there, in plays without a fault.
+    /// Time from submission to readiness of all pods, in runs without faults.
     pub(crate) startup: Vec<u64>,
     pub(crate) submitted: Time,
     pub(crate) first_bind: u64,
-    /// From the end of the work to that of the JobSet.
+    /// Time from the end of the work to the end of the JobSet.
     pub(crate) ending: Vec<u64>,
-    /// By effect, while there is another place to go; and how long after a place has come the pods are there.
+    /// Per effect: the curve with free slots; and the delay from a slot becoming usable to ready pods.
     pub(crate) curves: Vec<Curve>,
     pub(crate) late: Vec<u64>,
-    /// By effect: from the fault to the failure of the JobSet, where no restart is left.
+    /// Per effect: time from the fault to the failure of the JobSet, if no restart is left.
     pub(crate) last: Vec<Vec<u64>>,
-    /// By effect of the first, and of the second fault.
+    /// By effect of the first and of the second fault.
     pub(crate) pairs: Vec<Vec<Pair>>,
-    /// By effect of the second one, where a restart waits for its nodes.
+    /// By effect of the second fault, if the restart waits for its nodes.
     pub(crate) along: Vec<Curve>,
-    /// What its pods' accelerators did during a restart, by effect: shares of the time it took.
+    /// Per effect: use of the accelerators during a restart, as shares of its duration.
     pub(crate) shares: Vec<[f64; LedgerCategory::COUNT]>,
     pub(crate) max_restarts: i64,
     pub(crate) gang_accelerators: u64,
     plays: u64,
-    /// Whatever was measured hangs on this, and on nothing else.
+    /// Everything that the measurement depends on, as text.
     basis: String,
-    /// A trial, which nodes it takes, and what was seen of it on the cluster that was measured.
+    /// A trial, the affected nodes, and its observation on the measured cluster.
     sample: Arc<(Trial, Vec<Vec<NodeId>>, Seen)>,
-    /// Clusters, and by how much times were off when the same trial was played there.
+    /// Clusters, and the timing error when the same trial was run there.
     off: Arc<Mutex<Vec<(String, Off)>>>,
-    /// How much that is on the cluster of this scenario.
+    /// The timing error on the cluster of this scenario.
     apart: u64,
 }
 
-/// How far times are off; nothing: too far, or otherwise.
+/// Largest timing offset in ns; `None` if it exceeds the tolerance or the outcomes differ in kind.
 type Off = Option<u64>;
 
-/// What can be measured of a scenario, and on which cluster.
+/// The scenario to be measured, and its cluster.
 struct Ground {
     all: Faults,
     /// Without spares that no trial needs.
@@ -88,13 +88,13 @@ impl Ground {
 }
 
 impl Measured {
-    /// How many plays of the engine it took.
+    /// Number of engine runs used.
     pub fn plays(&self) -> u64 {
         self.plays
     }
 
-    /// The same measurements for another scenario, if nothing that they hang on differs: another limit of restarts,
-    /// another end, other rates of faults, other training, and more spares than a trial could need.
+    /// The measurement reused for another scenario with the same basis: restart limits, end, fault rates, training,
+    /// and superfluous spares may differ.
     pub fn again(
         &self,
         scenario: &Scenario,
@@ -120,23 +120,23 @@ impl Measured {
         }))
     }
 
-    /// By how much a restart may take longer or shorter than another one of its kind.
+    /// Error bound of a restart time: by how much two restarts of a kind may differ.
     pub(crate) fn doubt(&self, curve: &Curve) -> u64 {
         (curve.spread() + self.apart) * 2
     }
 
-    /// The widest spread of restart times of one kind, in seconds.
+    /// The largest spread of restart times of one kind, in seconds.
     pub fn spread_s(&self) -> f64 {
         self.curves.iter().map(Curve::spread).max().unwrap_or(0) as f64 / 1e9
     }
 
-    /// Measures a scenario that nothing speaks against (`why_not`), unless `stops` says so before it is done.
+    /// Measures a scenario for which `why_not` is empty; stops early if `stops` returns true.
     pub fn of(scenario: &Scenario, stops: Stops<'_>) -> Result<Measured, NotMeasured> {
         let ground = Ground::of(scenario);
         let mut measured = Measured::on((scenario, stops), &ground, true)?;
         match measured.off_with((scenario, stops), &ground)? {
             Some(off) => measured.apart = off,
-            // Spares that stand by change something after all.
+            // Idle spares have an effect after all.
             None => return Measured::on((scenario, stops), &ground, false),
         }
         Ok(measured)
@@ -172,7 +172,7 @@ impl Measured {
         let jobset = &scenario.jobsets[0].jobset;
         let accelerators = &seats.accelerators;
         let measured = Measured {
-            // As the store names the first JobSet of a name.
+            // The store derives the same key for the first JobSet with a name.
             key: Key::of(&jobset.name).and(0),
             startup: startup.collect(),
             first_bind: binds.max().unwrap_or(0),
@@ -209,8 +209,8 @@ impl Measured {
         }
     }
 
-    /// How far times are off on the cluster of another scenario, which differs by spares that stand by: the scheduler
-    /// counts them, too. Nothing if that is more than restart times may be off, or if anything else is different.
+    /// The timing error on the cluster of another scenario that differs only in idle spares, which the scheduler
+    /// counts. `None` if it exceeds the accepted error or anything else differs.
     fn off_with(
         &self,
         (scenario, stops): (&Scenario, Stops<'_>),
@@ -231,7 +231,7 @@ impl Measured {
         Ok(off)
     }
 
-    /// What was measured and does not fit the form of the model.
+    /// The first measured behavior that the model cannot represent.
     fn doubts(&self) -> Option<String> {
         let names: Vec<&str> = self
             .scenario
@@ -269,7 +269,7 @@ impl Measured {
     }
 }
 
-/// What trials are played of, and what is ground.
+/// Text of all inputs of the trials.
 fn basis(scenario: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
     let tried = |effect: &Effect| {
         let processes = effect.processes.iter();

@@ -1,60 +1,61 @@
-//! A second fault while a restart is under way: what it adds, by its time since the first one, from plays of pairs.
+//! A second fault during a restart: its effect as a function of the time since the first fault, measured with pairs
+//! of faults.
 
 use super::curve::Point;
 use crate::reduced::chance_range::range;
 
-/// What a second fault does at some time of a restart.
+/// Effect of a second fault in a period of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// What it adds to both counters: less than nothing where it comes first, and is not counted.
+    /// Additional counted restarts, for both counters; negative if the second fault occurs first and is not counted.
     pub adds: (i32, i32),
-    /// The restart waits for its node, too.
+    /// True if the restart also waits for its nodes.
     pub waits: bool,
 }
 
 impl Zone {
-    /// It changes nothing.
+    /// A second fault without effect.
     pub const NOTHING: Zone = Zone {
         adds: (0, 0),
         waits: false,
     };
 }
 
-/// From one zone to the next: nanoseconds.
+/// Start of the next zone, in nanoseconds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub at: u64,
-    /// Counted back from the last binding, instead of from the first fault.
+    /// Counted back from the last binding instead of from the first fault.
     pub before_bind: bool,
 }
 
-/// Zones as they were found with some numbers, on some nodes.
+/// Zones found with one set of random numbers and nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub zones: Vec<Zone>,
     pub edges: Vec<Edge>,
 }
 
-/// What becomes of a second fault.
+/// The effects of a second fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     pub looks: Vec<Look>,
-    /// What it adds alone.
+    /// Counted restarts of the second fault alone.
     pub alone: (i32, i32),
-    /// Nearer to an edge than this nobody knows: as wide as edges were found apart, and bindings.
+    /// Accuracy of the edges: the spread of edges and bindings.
     pub margin: u64,
-    /// The share of the restart in which chance decides.
+    /// Share of the restart in which the outcome is random.
     pub open: f64,
-    /// The same in seconds.
+    /// Duration of that part, in seconds.
     pub open_s: f64,
 }
 
-/// Where the second fault belongs.
+/// The attempt that a second fault affects.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Belongs {
-    /// To the attempt that ends anyway.
+    /// The attempt that ends anyway.
     Along(Zone),
-    /// To the attempt that runs, or is to run next.
+    /// The attempt that runs, or the next one.
     Next,
 }
 
@@ -75,8 +76,8 @@ impl Look {
 }
 
 impl Pair {
-    /// A second fault so long after the first one, whose pods are bound `bind` after it; whether it is so near to an
-    /// edge that it may count otherwise; and whether chance decides who waits for it.
+    /// Effect of a second fault `offset` after the first one, whose pods are bound `bind` after it; true if it is a
+    /// boundary case; and true if it is random which fault is waited for.
     pub fn of(&self, offset: u64, bind: u64) -> (Belongs, bool, bool) {
         let zones = || self.looks.iter().map(|look| look.of(offset, bind));
         let first = self.looks[0].of(offset, bind);
@@ -99,13 +100,15 @@ impl Pair {
         }
     }
 
-    /// Whether a second fault just before the end of the restart does something else than one behind it.
+    /// Returns true if a second fault just before the end of the restart has a different effect than one just after
+    /// it.
     pub fn ends_otherwise(&self) -> bool {
         let mut last = self.looks.iter().filter_map(|look| look.zones.last());
         last.any(|zone| zone.adds != self.alone)
     }
 
-    /// The middle of the widest zone in which the restart waits for the second fault's nodes, after such a first one.
+    /// The middle of the widest zone in which the restart waits for the second fault's nodes, after such a first
+    /// fault.
     pub fn waits_at(&self, first: &Point) -> Option<u64> {
         let (look, sample) = (&self.looks[0], first.samples.first()?);
         let edges = look.edges.iter().map(|edge| edge.at(sample.bind));
@@ -118,7 +121,7 @@ impl Pair {
         middles.max().map(|(_, middle)| middle)
     }
 
-    /// How far apart chance moves edges between the same zones, if something else is counted behind them.
+    /// Random variation of edges between the same zones, if different restarts are counted on both sides.
     pub fn apart(&self) -> u64 {
         let first = &self.looks[0];
         let same = || self.looks.iter().filter(|look| look.zones == first.zones);

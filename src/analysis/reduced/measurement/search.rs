@@ -1,4 +1,4 @@
-//! The search for the edges between what a second fault adds: coarse at first, and finer as far as chance lets it.
+//! The search for the edges between zones: coarse first, then as fine as the random variation allows.
 
 use super::lab::NotMeasured;
 use super::pairs::{Edge, Look, Pair, Zone};
@@ -6,30 +6,31 @@ use crate::reduced::chance_range::range;
 use crate::reduced::choices::{AROUND, COARSE, FINER, LOOKS, NEAR};
 use rayon::prelude::*;
 
-/// Where zones are looked for, in thousandths of the restart: the last just behind it, where the next attempt runs.
+/// Initial search times in thousandths of the restart; the last is just after its end, in the next attempt.
 const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1001];
 
-/// How pairs are played.
+/// Inputs of the search.
 pub struct Search<'a> {
-    /// In which zone the second fault is, by the look, and its time; and whether the first restart is the other one.
+    /// Runs a pair: returns the zone of a second fault by look and time; the flag selects the alternative first
+    /// fault.
     pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync),
     pub alone: (i32, i32),
-    /// Ready after the first one alone, in each look: until then it is looked for edges.
+    /// Ready time after the first fault alone, per look; edges are searched up to it.
     pub ready: Vec<u64>,
-    /// Bound after the first one alone, in each look.
+    /// Binding time after the first fault alone, per look.
     pub bind: Vec<u64>,
-    /// By how much chance moves that.
+    /// Random variation of these times.
     pub spread: u64,
-    /// A second fault that comes later than this shows whether it is waited for.
+    /// A second fault after this time shows whether the restart waits for it.
     pub seen_after: u64,
-    /// Bound after another first one, whose node is away for another time, in each look.
+    /// Binding time after the alternative first fault with a different outage, per look.
     pub other_bind: Option<Vec<u64>>,
 }
 
-/// A time, and the zone there.
+/// A time and the zone at that time.
 type Seen = (u64, Zone);
 
-/// Zones in order, and between which times each begins.
+/// Zones in order, and the bounds of each start.
 #[derive(Clone)]
 struct Found {
     zones: Vec<Zone>,
@@ -37,7 +38,7 @@ struct Found {
 }
 
 impl Found {
-    /// Beginning with a zone.
+    /// Starts with a zone.
     fn from(zone: Zone) -> Found {
         Found {
             zones: vec![zone],
@@ -52,7 +53,7 @@ impl Found {
 }
 
 impl Search<'_> {
-    /// Plays pairs until all edges are known as exactly as chance lets them be.
+    /// Runs pairs until all edges are known as accurately as the random variation allows.
     pub fn find(&self) -> Result<Pair, NotMeasured> {
         let ready = self.ready[0];
         let coarse = (ready / COARSE).max(self.finest());
@@ -62,7 +63,7 @@ impl Search<'_> {
             .map(|look| self.like(look, &first, coarse));
         let mut found = vec![first.clone()];
         found.extend(others.collect::<Result<Vec<Found>, NotMeasured>>()?);
-        // As exactly as a part of how far they are apart, counted from the fault or from the binding.
+        // The accuracy is a fraction of the spread, measured from the fault or from the binding.
         let to = (self.apart(&found) / FINER).max(self.finest());
         let finer = (0..LOOKS)
             .into_par_iter()
@@ -105,12 +106,12 @@ impl Search<'_> {
         Ok(pair)
     }
 
-    /// Chance moves bindings: nobody needs to know more exactly when they were.
+    /// The finest useful accuracy: bindings vary randomly.
     fn finest(&self) -> u64 {
         (self.spread / FINER).max(NEAR)
     }
 
-    /// Sooner nobody could see who waits for whom.
+    /// The earliest time at which it is observable which fault the restart waits for.
     fn soonest(&self) -> u64 {
         match self.ready[0] > self.seen_after * 5 {
             true => self.seen_after,
@@ -118,8 +119,8 @@ impl Search<'_> {
         }
     }
 
-    /// How far from each other looks with the same zones found their edges, if they count back from the binding or, if
-    /// that is less, from the fault.
+    /// Spread of the edges between looks with the same zones, counted from the binding or from the fault, whichever
+    /// is smaller.
     fn apart(&self, found: &[Found]) -> u64 {
         let same = |other: &&Found| other.zones == found[0].zones;
         let mut most = 0;
@@ -148,7 +149,7 @@ impl Search<'_> {
         Ok((at, (self.play)(look, at, false)?))
     }
 
-    /// Zones of a look, wherever they are.
+    /// The zones of a look, without prior knowledge.
     fn whole(&self, look: u64, to: u64) -> Result<Found, NotMeasured> {
         let ready = self.ready[look as usize];
         let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.soonest());
@@ -159,14 +160,14 @@ impl Search<'_> {
         self.through(look, &seen, to)
     }
 
-    /// Zones of a look that are expected to be those of another one: where each begins, and in its middle. If they are
-    /// not, it is searched by itself.
+    /// The zones of a look that are expected to equal those of another one: checks each start and middle, and falls
+    /// back to a full search.
     fn like(&self, look: u64, first: &Found, to: u64) -> Result<Found, NotMeasured> {
         let shift = |at: u64| (at + self.bind[look as usize]).saturating_sub(self.bind[0]);
         let mut at: Vec<u64> = Vec::new();
         for edge in 0..first.edges.len() {
             let [low, high] = first.edges[edge];
-            // Wherever it counts from.
+            // Covers both reference points.
             let [low, high] = [low.min(shift(low)), high.max(shift(high))];
             at.extend([low.saturating_sub(to), high + to]);
         }
@@ -191,7 +192,7 @@ impl Search<'_> {
         }
     }
 
-    /// The same zones, each beginning as exactly as is asked.
+    /// Refines the start of each zone to the required accuracy.
     fn finer(&self, look: u64, found: &Found, to: u64) -> Result<Found, NotMeasured> {
         let mut finer = Found::from(found.zones[0]);
         for (i, [low, high]) in found.edges.iter().copied().enumerate() {
@@ -209,7 +210,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Every edge between two times.
+    /// Finds all edges between two times.
     fn between(
         &self,
         look: u64,
@@ -230,7 +231,7 @@ impl Search<'_> {
         self.between(look, (middle, high), to, found)
     }
 
-    /// Which edges move with the binding: after another first fault they are as long before that.
+    /// Determines which edges move with the binding, by comparison with the alternative first fault.
     fn kinds(&self, look: u64, found: &Found, to: u64) -> Result<Vec<bool>, NotMeasured> {
         let bind = self.bind[look as usize];
         let Some(other) = &self.other_bind else {

@@ -1,4 +1,4 @@
-//! Trials of what follows: late nodes, the last restart, the end of the work, and second faults.
+//! Trials of the remaining effects: nodes that return late, the last restart, the end of the work, and second faults.
 
 use super::bench::Bench;
 use super::curve::{Curve, NEVER, Point};
@@ -12,7 +12,7 @@ use sim_base::*;
 use sim_engine::faults::Strike;
 
 impl Bench<'_> {
-    /// How long after a node has come back the pods that waited for it are there.
+    /// Delay from the return of a node to the readiness of the pods that waited for it.
     pub fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, NotMeasured> {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
@@ -32,8 +32,7 @@ impl Bench<'_> {
         Ok(if late.is_empty() { vec![0] } else { late })
     }
 
-    /// From the fault to the failure of the JobSet where no restart is left: when one would have been counted, if a
-    /// play says so.
+    /// Time from the fault to the failure of the JobSet if no restart is left, for faults that count a restart.
     pub fn last(&self, played: &[Vec<Played>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let play = |effect: usize, nth: u64| {
             let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
@@ -97,7 +96,7 @@ impl Bench<'_> {
         Ok(all.chunks(n).map(<[Pair]>::to_vec).collect())
     }
 
-    /// A fault of effect `a`, and while its restart is under way one of effect `b`.
+    /// Measures a fault of effect `b` during the restart of a fault of effect `a`.
     fn pair(
         &self,
         (a, b): (usize, usize),
@@ -107,7 +106,8 @@ impl Bench<'_> {
         let second = curves[b].typical();
         let alone = second.samples[second.samples.len() / 2];
         let least = WAITS.max(curves[a].spread() * 2);
-        // The first one alone with the same numbers: what the second fault does not touch takes the same time in both.
+        // The first fault alone with the same random numbers: parts not affected by the second fault take equally
+        // long.
         let alone_of = |point: &Point| played[a].iter().find(|played| played.away == point.away);
         let only = [alone_of(first), other.and_then(alone_of)];
         let of_look = |look: u64, is_other: bool| {
@@ -120,7 +120,7 @@ impl Bench<'_> {
                 return Ok(Zone::NOTHING);
             };
             let mut trial = self.both((a, away), (b, second.away), (look, offset));
-            // As soon as the second one is counted as if it came alone, it is known where it belongs.
+            // As soon as the second fault is counted like a single one, its attempt is known.
             let counted = (
                 only.sample.restarts + alone.restarts,
                 only.sample.counts + alone.counts,
@@ -160,14 +160,15 @@ impl Bench<'_> {
         search.find()
     }
 
-    /// When every pod is there after a second fault whose nodes the restart at hand waits for, by effect: its Jobs are
-    /// gone then, and their pods made anew, as soon as the nodes are back or given up. Empty where none is waited for.
+    /// Time at which all pods are ready after a second fault whose nodes the restart waits for, by effect: its Jobs
+    /// were deleted, and their pods are recreated as soon as the nodes return or are given up. Empty if no restart
+    /// waits.
     pub fn along(&self, curves: &[Curve], pairs: &[Vec<Pair>]) -> Result<Vec<Curve>, NotMeasured> {
         let all = self.plays_of(curves.len() as u64, |b| {
             let b = b as usize;
             let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical())?));
             let soonest = |(a, _): &(usize, u64)| curves[*a].typical().samples[0].ready;
-            // The first restart that is over soonest hides least of what is waited for.
+            // The restart with the earliest end hides the least of the wait.
             let Some((a, offset)) = (0..curves.len()).filter_map(waits).min_by_key(soonest) else {
                 return Ok(Curve::default());
             };
@@ -186,8 +187,8 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// As much as a trial can be: two faults, the second one while the restart after the first one is under way; of
-    /// nodes if some fault takes nodes. And which nodes they take.
+    /// The largest possible trial: two faults, the second during the restart of the first, on nodes if any fault
+    /// affects nodes. Also returns the affected nodes.
     pub fn sample_trial(&self, curves: &[Curve]) -> (Trial, Vec<Vec<NodeId>>) {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let effect = (0..self.effects.len()).find(takes_nodes).unwrap_or(0);

@@ -1,19 +1,19 @@
-//! What plays of one fault told: one for each set of numbers, at one time away.
+//! Results of trials with one fault: one per set of random numbers, for one outage duration.
 
 use super::curve::{Point, Sample};
 use sim_engine::record::LedgerCategory;
 
-/// What one play told of its fault.
+/// Result of one trial.
 #[derive(Clone, Debug)]
 pub struct Tried {
     pub sample: Sample,
-    /// When all pods but those for which there may be no place were bound anew, since the fault.
+    /// Time from the fault until all pods were bound again, except those that may find no slot.
     pub mostly: u64,
-    /// What its pods' accelerators did, in accelerator-nanoseconds.
+    /// Use of the pods' accelerators, in accelerator-nanoseconds.
     pub held: [u128; LedgerCategory::COUNT],
 }
 
-/// Plays of faults whose nodes are away for equally long, by their numbers.
+/// Trials with the same outage duration, by their random numbers.
 #[derive(Clone, Debug)]
 pub struct Played {
     pub away: u64,
@@ -32,14 +32,14 @@ impl Played {
         }
     }
 
-    /// When all of it was over, if it was before the nodes were back: nobody can tell then when that is.
+    /// Time after which nothing changed, if it was before the nodes returned; `None` if unknown.
     pub fn over(&self) -> Option<u64> {
         let over = self.plays.iter().map(|tried| tried.sample.over());
         let last = over.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
         (last < self.away).then_some(last)
     }
 
-    /// The same, for nodes that are away for another time; it has to be longer than all of it lasts.
+    /// The same results for a longer outage; requires that everything was finished before.
     pub fn also(&self, away: u64) -> Played {
         Played {
             away,
@@ -47,14 +47,14 @@ impl Played {
         }
     }
 
-    /// Whether all of them do the same as all of the others.
+    /// Returns true if all results are of the same kind as all of the others.
     pub fn agrees(&self, with: &Played) -> bool {
         let kind = self.sample(0).kind();
         let all = self.plays.iter().chain(&with.plays);
         all.into_iter().all(|tried| tried.sample.kind() == kind)
     }
 
-    /// The longest of the plays less the shortest.
+    /// Difference between the longest and the shortest ready time.
     pub fn spread(&self) -> u64 {
         self.point().spread()
     }
