@@ -1,4 +1,4 @@
-//! Wall time of the event queue and of whole restarts. Simulated seconds are not measured here.
+//! Measures the wall time of the event queue and of complete restarts. Simulated time is not measured.
 
 #[path = "budget/workload.rs"]
 mod workload;
@@ -11,12 +11,12 @@ use sim_inputs::{LoadedScenario, Source, read_topology};
 use std::time::Duration;
 use workload::{filled_queue, hold, restart_time, root};
 
-/// A scenario by its path from the root.
+/// Loads a scenario by its path from the project's root.
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedScenario {
     workload::load(name, sets).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Time of so many restarts alone, without the first creation.
+/// Returns the total wall time of `runs` restarts, without the initial creation.
 fn restart_times(sim: &mut Simulation, runs: u64) -> Duration {
     let one = |_| restart_time(sim).expect("a restart");
     (0..runs).map(one).sum()
@@ -83,7 +83,7 @@ fn whole_run(c: &mut Criterion) {
     );
 }
 
-/// The same run in the collapsed model is scenarios/published/llama3-405b.yaml.
+/// Measures 54 days at pod level. The same run in the reduced model is scenarios/published/llama3-405b.yaml.
 fn months(c: &mut Criterion) {
     let scenario = load("benches/llama3-54-days.yaml", &[]).scenario;
     let mut player = Player::new(&scenario).unwrap_or_else(|e| panic!("{e:?}"));
@@ -97,7 +97,7 @@ fn months(c: &mut Criterion) {
     group.finish();
 }
 
-/// The same from what the engine was measured to do, with what is kept of a replication.
+/// Measures the same run in the reduced model, including the data kept for each replication.
 fn collapsed(c: &mut Criterion) {
     let one = [
         ("jobSets.0.restartStrategy", "BlockingRecreate"),

@@ -1,6 +1,6 @@
-//! A program of your own around the simulation: which restart strategy brings the pods back sooner?
+//! An example of embedding the simulator: which restart strategy restores the pods sooner?
 //!
-//! Run it with `cargo run --release --example embed`. It knows nothing of the crate but what `cargo doc` shows.
+//! Run it with `cargo run --release --example embed`. It uses only the public API shown by `cargo doc`.
 
 use jobset_sim::{
     Body, Duration, Error, Estimate, Fault, JobSet, Outcome, Pool, Replications, Scenario,
@@ -19,11 +19,11 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
             scenario.nodes()
         );
 
-        // One run, told piece by piece.
+        // Run one simulation and print its restarts.
         let outcome = Simulation::new(&scenario)?.run(scenario.seed(), 0);
         print!("{}", told(&outcome));
 
-        // The same under chance, on all cores.
+        // Estimate the latency from ten replications on all cores.
         let estimate = latency(&scenario, 10)?;
         let [low, high] = estimate.ci95;
         println!(
@@ -32,7 +32,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
 
-    // Watching: a run ends as soon as its question is answered.
+    // Observe the records, and end the run as soon as the question is answered.
     let (lines, outcome) = until_ready_again(&scenario("Recreate")?)?;
     println!(
         "{} records, then {}:",
@@ -41,11 +41,11 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("  {}", lines.last().map_or("", String::as_str));
 
-    // Stopping: another thread has had enough.
+    // Stop a run from another thread.
     let events = stopped_by_a_thread(&scenario("Recreate")?)?;
     println!("stopped after {events} events");
 
-    // What is wrong is told with its place.
+    // Report errors with their positions.
     if let Err(error) = Scenario::builder("bad")
         .jobset(JobSet::from_yaml("train.yaml", BAD))
         .build()
@@ -66,7 +66,7 @@ spec:
     replicaz: 4
 ";
 
-/// Four Jobs, each alone in a node pool; a minute after all are ready one worker fails.
+/// Returns a scenario with four Jobs, each alone in a node pool. One worker fails a minute after all are ready.
 pub fn scenario(strategy: &str) -> Result<Scenario, Error> {
     let nodes = Pool::new("tpu-{node}", 8)
         .count(5)
@@ -89,7 +89,7 @@ pub fn scenario(strategy: &str) -> Result<Scenario, Error> {
         .build()
 }
 
-/// The restarts of a run and what they consist of.
+/// Describes the restarts of a run and their phases.
 pub fn told(outcome: &Outcome) -> String {
     let mut text = String::new();
     for restart in outcome.restarts() {
@@ -121,7 +121,7 @@ pub fn told(outcome: &Outcome) -> String {
     text
 }
 
-/// The latency of the first restart over `n` replications.
+/// Estimates the latency of the first restart from `n` replications.
 pub fn latency(scenario: &Scenario, n: u64) -> Result<Estimate, Error> {
     let seconds = Replications::new(scenario, scenario.seed(), n).run(|outcome| {
         let first = outcome.restarts().next().and_then(|r| r.latency());
@@ -131,7 +131,7 @@ pub fn latency(scenario: &Scenario, n: u64) -> Result<Estimate, Error> {
     Ok(Estimate::of(seconds).expect("every replication has a restart"))
 }
 
-/// Every record up to the one that says that all pods are ready again, as lines of JSON.
+/// Returns all records, as lines of JSON, up to the one at which all pods are ready again.
 pub fn until_ready_again(scenario: &Scenario) -> Result<(Vec<String>, Outcome), Error> {
     let (mut lines, mut ready) = (Vec::new(), 0);
     let mut simulation = Simulation::new(scenario)?;
@@ -148,13 +148,13 @@ pub fn until_ready_again(scenario: &Scenario) -> Result<(Vec<String>, Outcome), 
     Ok((lines, outcome))
 }
 
-/// How many events a run had handled when another thread stopped it.
+/// Returns the number of events that a run had processed when another thread stopped it.
 pub fn stopped_by_a_thread(scenario: &Scenario) -> Result<u64, Error> {
     let mut simulation = Simulation::new(scenario)?;
     let flag: StopFlag = simulation.stop_flag();
     let (begun, has_begun) = std::sync::mpsc::channel();
     let other = std::thread::spawn(move || {
-        // Here it would wait for a user, a deadline or a signal.
+        // A real program would wait here for a user, a deadline or a signal.
         let _ = has_begun.recv();
         flag.raise();
     });

@@ -1,5 +1,5 @@
-//! Does the cost of a restart grow with the cluster? Plays the headline scenarios at 500, 5,000 and 50,000 nodes and
-//! writes `reports/growth.{csv,svg,png}`: simulated seconds, bytes and engine time, each per pod.
+//! Measures how the cost of a restart grows with the cluster. Simulates the main scenarios at 500, 5,000 and 50,000
+//! nodes and writes `reports/growth.{csv,svg,png}`: simulated seconds, bytes and engine time, each per pod.
 //!
 //! `cargo run --release --example growth`
 
@@ -13,12 +13,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// Counts the bytes that are allocated at present.
+/// An allocator that counts the bytes currently allocated.
 struct Counting;
 
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call goes to the system allocator unchanged; only sizes are added up.
+// SAFETY: every call is passed to the system allocator unchanged. Only the sizes are added up.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BYTES.fetch_add(layout.size() as u64, Relaxed);
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The fault and the next instant at which all pods are ready.
+/// A sink that notes the time of the fault and the next time at which all pods are ready.
 #[derive(Default)]
 struct Watch {
     fault_s: Option<f64>,

@@ -1,4 +1,4 @@
-//! The rows of the budget with their limits and goals, for two cores of 2.3 GHz.
+//! The rows of the performance budget, with limits and goals for two 2.3 GHz cores.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit's name in JSON.
+    /// Returns the unit's name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Unit::Rate => "1/s",
@@ -29,7 +29,7 @@ impl Unit {
         matches!(self, Unit::Rate | Unit::Ratio)
     }
 
-    /// A value with its unit, as tables print it.
+    /// Returns a value with its unit, as printed in tables.
     pub fn format(self, value: f64) -> String {
         match self {
             Unit::Rate => format!("{:.1} M/s", value / 1e6),
@@ -43,14 +43,14 @@ impl Unit {
     }
 }
 
-/// A measured value against the limit and the goal of its row.
+/// Result of a measured value compared with the limit and goal of its row.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// As good as the goal.
+    /// The value reaches the goal.
     Goal,
-    /// Within the limit.
+    /// The value is within the limit, but misses the goal.
     Within,
-    /// Worse than the limit.
+    /// The value exceeds the limit.
     Missed,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Status {
 
 #[derive(Copy, Clone, Debug)]
 pub struct BudgetRow {
-    /// Name for `--only`.
+    /// Name of the row for `--only`.
     pub name: &'static str,
     pub description: &'static str,
     pub unit: Unit,
@@ -105,7 +105,8 @@ const fn row(
 
 const MIB: f64 = (1 << 20) as f64;
 
-/// All rows. Memory is first because its peak is that of the process until then; the others are sorted by duration.
+/// All rows. The memory row is first, because the measured peak includes all earlier rows. The others are sorted by
+/// duration.
 pub const BUDGET: [BudgetRow; 18] = [
     row(
         "memory.5000",

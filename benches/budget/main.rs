@@ -15,7 +15,7 @@ use sim_analysis::experiment::Limits;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// No row starts later than this.
+/// Time after which no further row is started.
 const MAX_TOTAL: Duration = Duration::from_secs(540);
 
 struct Options {
@@ -129,13 +129,13 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 impl Measurement {
-    /// `None` for a trial and for a row that cannot be measured.
+    /// Returns the status, or `None` for a trial or a row that cannot be measured.
     fn status(&self, bench: &Bench) -> Option<Status> {
         let value = self.value.as_ref().ok().filter(|_| !bench.trial)?;
         Some(self.row.status(*value))
     }
 
-    /// Name, description, must, goal, measured value, and the status or why there is no value.
+    /// Returns name, description, limit, goal, measured value, and the status or the reason why there is no value.
     fn cells(&self, bench: &Bench) -> [String; 6] {
         let row = self.row;
         let (measured, remark) = match &self.value {

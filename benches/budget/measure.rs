@@ -1,4 +1,5 @@
-//! Measures the rows of the budget. The shortest of several attempts counts: other load on the machine only adds time.
+//! Measures the rows of the budget. The result is the shortest of several attempts, because other load on the
+//! machine only increases the time.
 
 use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
@@ -11,7 +12,7 @@ use sim_inputs::Source;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Attempts per row, unless they take longer than `MAX_TIME`.
+/// Number of attempts per row, unless they take longer than `MAX_TIME`.
 const ATTEMPTS: usize = 7;
 const MAX_TIME: Duration = Duration::from_secs(3);
 
@@ -19,7 +20,7 @@ const MAX_TIME: Duration = Duration::from_secs(3);
 /// identically under both, so there would be no difference to compare.
 const POLICIES: [(&str, u32); 2] = [("BlockingRecreate", 16), ("Recreate", 1)];
 
-/// Why a row has no value.
+/// Reason why a row has no value.
 pub enum NoValue {
     /// The row cannot be measured on this machine or by this bench.
     Unsupported(String),
@@ -39,14 +40,14 @@ fn unsupported<T>(reason: &str) -> Result<T, NoValue> {
 
 /// Settings of the measurements.
 pub struct Bench {
-    /// Cores available to the process.
+    /// Number of cores available to the process.
     pub cores: usize,
-    /// Small inputs, one attempt: checks that a row can be measured.
+    /// Whether each row runs once with small inputs, to check that it can be measured.
     pub trial: bool,
     pub limits: Limits,
 }
 
-/// Overrides of a scenario.
+/// Overrides of scenario fields.
 type Sets<'s> = &'s [(&'s str, &'s str)];
 
 const REPLICAS: &str = "spec.replicatedJobs[0].replicas";
@@ -69,7 +70,7 @@ fn simulation(file: &str, sets: Sets<'_>) -> Result<Simulation, String> {
 }
 
 impl Bench {
-    /// Returns the value of a row in its unit, or why it cannot be measured.
+    /// Returns the value of a row in its unit, or the reason why it cannot be measured.
     pub fn measure(&self, row: &BudgetRow) -> Result<f64, NoValue> {
         let few = |sets: Sets<'static>| if self.trial { sets } else { &[][..] };
         let needs_two_cores = ["fleet.200", "threads.2", "pairs.10000"].contains(&row.name);
@@ -145,7 +146,7 @@ impl Bench {
         Ok(events as f64 / seconds)
     }
 
-    /// Peak resident memory of the process after one run.
+    /// Returns the peak resident memory of the process after one run in bytes.
     fn peak_memory(&self) -> Result<f64, String> {
         let mut simulation = simulation(RECREATE, &[])?;
         simulation.run(42, 0, &mut Discard);
@@ -209,7 +210,7 @@ impl Bench {
         })
     }
 
-    /// Overrides that distribute all pods over `jobs` Jobs.
+    /// Returns the overrides that distribute all pods over `jobs` Jobs.
     fn months(&self, (strategy, jobs): (&str, u32)) -> Vec<(&'static str, String)> {
         let pods = if self.trial { 32 } else { 2048 } / jobs;
         let mut sets = vec![
@@ -249,7 +250,7 @@ impl Bench {
         Ok(all / EACH as f64)
     }
 
-    /// Everything that `compare` does except for reading: measuring restart times, replications, differences.
+    /// Measures `compare` except for reading: measurement of restart times, replications and differences.
     fn pairs(&self) -> Result<f64, String> {
         let pairs = if self.trial { 4 } else { 10_000 };
         let took = timed(|| {

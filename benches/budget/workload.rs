@@ -1,4 +1,4 @@
-//! Inputs and clocks that the benches share: scenario files, the event queue under load, the wall time of a restart.
+//! Inputs and timers shared by the benches: scenario files, a loaded event queue, and the wall time of a restart.
 
 use sim_base::{JobId, Time};
 use sim_engine::Simulation;
@@ -9,12 +9,12 @@ use sim_inputs::{LoadedScenario, read_scenario};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The project's root.
+/// Returns the project's root directory.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Reads a scenario by its path from the root, with `path=value` overrides.
+/// Loads a scenario by its path from the root, with `path=value` overrides.
 pub fn load(file: &str, sets: &[(&str, &str)]) -> Result<LoadedScenario, String> {
     let owned = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let sets: Vec<(String, String)> = sets.iter().map(owned).collect();
@@ -26,7 +26,7 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
-/// Notes when the fault fires and when all pods are ready again.
+/// A sink that notes the wall time of the fault and of the time at which all pods are ready again.
 #[derive(Default)]
 struct Stopwatch {
     fault: Option<Instant>,
@@ -45,7 +45,7 @@ impl Sink for Stopwatch {
     }
 }
 
-/// Wall time of the restart without the first creation; `None` if nothing restarted.
+/// Returns the wall time of the restart, without the initial creation, or `None` if there was no restart.
 pub fn restart_time(simulation: &mut Simulation) -> Option<Duration> {
     let mut watch = Stopwatch::default();
     simulation.run(42, 0, &mut watch);
@@ -53,7 +53,7 @@ pub fn restart_time(simulation: &mut Simulation) -> Option<Duration> {
     Some(to - from)
 }
 
-/// A queue with `n` pending events.
+/// Returns a queue with `n` pending events.
 pub fn filled_queue(n: u32) -> EventQueue {
     let mut queue = EventQueue::default();
     for i in 0..n {
@@ -63,8 +63,8 @@ pub fn filled_queue(n: u32) -> EventQueue {
     queue
 }
 
-/// Hold model: each operation pops an event and pushes one; a quarter of them at the same instant, a quarter within
-/// 1,000 ns, the others within 2^28 ns.
+/// Runs the hold model: each operation pops one event and pushes one. A quarter of the new events are at the same
+/// instant, a quarter within 1,000 ns, and the others within 2^28 ns.
 pub fn hold(queue: &mut EventQueue, operations: u32) -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut sum = 0;

@@ -27,12 +27,12 @@ pub fn seconds(d: Duration) -> String {
 
 const HOUR_S: f64 = 3_599.5;
 
-/// Width of `seconds` in a table whose longest duration is `longest`.
+/// Returns the width of a table column for durations of up to `longest`, at least `least`.
 pub fn seconds_width(longest: Duration, least: usize) -> usize {
     seconds(longest).chars().count().max(least)
 }
 
-/// All digits that are there: nanoseconds as decimal seconds without trailing zeros.
+/// Formats nanoseconds as decimal seconds with all digits, without trailing zeros.
 pub fn exact_seconds(nanos: u128) -> String {
     let (whole, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
     if fraction == 0 {
@@ -42,7 +42,7 @@ pub fn exact_seconds(nanos: u128) -> String {
     format!("{whole}.{}", digits.trim_end_matches('0'))
 }
 
-/// A time for a table: empty if it never came.
+/// Formats a time for a table; empty for `Time::NEVER`.
 pub fn exact_time(t: Time) -> String {
     if t == Time::NEVER {
         String::new()
@@ -51,13 +51,13 @@ pub fn exact_time(t: Time) -> String {
     }
 }
 
-/// Formats `1 pod`, `5,000 pods`.
+/// Formats a number with its noun: `1 pod`, `5,000 pods`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(n))
 }
 
-/// Summary of critical-path spans that are too short to be listed: their number, and the main wait if it is
+/// Summarizes critical-path spans that are too short to be listed: their number, and the main wait if it is
 /// significant.
 pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
     let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
@@ -102,7 +102,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
 }
 
-/// Width of the longest of these texts, except for very long names, which only widen their own row.
+/// Returns the width of the longest text. Very long names are ignored; they widen only their own row.
 pub fn column<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
     const WIDEST: usize = 100;
     let longest = texts.map(|text| text.chars().count()).max().unwrap_or(0);
@@ -137,11 +137,11 @@ pub fn fitted(text: &str, width: usize) -> String {
     out
 }
 
-/// Prefixes of text to be typed or copied.
+/// Prefixes of commands and values that the user types or copies.
 const TYPED: [&str; 4] = ["--set", "$ ", "jobset-sim ", "kubectl "];
 const HANGING: usize = 4;
 
-/// Visible characters with their byte positions.
+/// Returns the visible characters with their byte positions.
 fn seen(line: &str) -> impl Iterator<Item = (usize, char)> {
     let mut escape = false;
     line.char_indices().filter(move |(_, c)| {
@@ -155,7 +155,7 @@ fn columns(line: &str) -> usize {
     seen(line).count()
 }
 
-/// Position at which a long line is wrapped: the last space before `width`, otherwise the first space.
+/// Returns the position at which a long line is wrapped: the last space before `width`, otherwise the first space.
 fn break_at(line: &str, width: usize) -> Option<usize> {
     if columns(line) <= width {
         return None;
@@ -275,7 +275,7 @@ pub fn scripted(f: &ScriptedFault) -> String {
     }
 }
 
-/// Describes the cause of a restart.
+/// Describes the cause of a restart as a clause such as "pod w-0-1 failed with code 1".
 pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
     let pod = run.names.pod_place(cause.job, cause.index);
     match cause.kind {
@@ -293,7 +293,8 @@ pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
     }
 }
 
-/// Title such as `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
+/// Returns a title such as `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod
+/// was ready`.
 pub fn restart_title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
     let end = match r.ending {
         Ending::Ready => "from the fault until every pod was ready",

@@ -1,7 +1,7 @@
-//! The JobSet and Kubernetes API: the specification of a scenario, what the API server answers, the objects that
-//! controllers make.
+//! The JobSet and Kubernetes API: scenario specifications, responses of the API server, and objects created by
+//! controllers.
 //!
-//! Pure: knows no virtual time, no randomness and no file.
+//! All functions are pure: they use no virtual time, no randomness and no files.
 
 pub mod admission;
 pub mod objects;

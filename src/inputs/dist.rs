@@ -1,5 +1,6 @@
-//! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}` and so on: the one
-//! reader of them.
+//! Reads distributions such as `2s`, `{uniform: [a, b]}` and `{logNormal: {median, sigma}}`. All input formats use
+//! this
+//! reader.
 
 use super::read;
 use super::text::diagnostic::Report;
@@ -10,10 +11,10 @@ use sim_base::random::{Dist, Empirical};
 const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
                      {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
 
-/// Fields of distributions that are no times.
+/// Distribution fields whose values are not times.
 pub const SHAPES: [&str; 3] = ["sigma", "shape", "weights"];
 
-/// The field of an object that may be absent: a time that may be drawn, else no time.
+/// Reads the delay in field `key`. Returns zero if the object or the field is absent.
 pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
     let Some(node) = of.and_then(|n| n.get(key)) else {
         return Dist::ZERO;
@@ -24,7 +25,7 @@ pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
     })
 }
 
-/// Reads a checked node; what the shape cannot express is refused here.
+/// Converts a schema-checked node to a distribution. Returns an error for values that the schema cannot rule out.
 pub fn dist(node: &Node) -> Result<Dist, String> {
     if let Some(text) = node.scalar_text() {
         return text.parse::<Duration>().map(Dist::Fixed);
@@ -57,7 +58,7 @@ fn shape_of(node: &Node) -> f64 {
     node.get("shape").and_then(Node::as_f64).unwrap_or(1.0)
 }
 
-/// The Weibull distribution with that mean: scale · Γ(1 + 1/shape).
+/// Returns the Weibull distribution with mean `mean_s`: the mean is scale · Γ(1 + 1/shape).
 pub fn weibull(mean_s: f64, shape: f64) -> Dist {
     Dist::Weibull {
         scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
@@ -65,7 +66,7 @@ pub fn weibull(mean_s: f64, shape: f64) -> Dist {
     }
 }
 
-/// `[values]` or `{values, weights}`.
+/// Reads an empirical distribution, written as `[values]` or `{values, weights}`.
 pub fn empirical(node: &Node) -> Result<Empirical, String> {
     let values = node.get("values").unwrap_or(node).items();
     let values: Result<Vec<f64>, String> = values.iter().map(read::seconds).collect();

@@ -1,4 +1,4 @@
-//! Reads `experiment`: names and overrides. Whether a path exists is found out when the variant is read.
+//! Reads `experiment`: variants, sweeps and overrides. The paths of overrides are checked when the variant is read.
 
 use crate::read;
 use crate::schema::shapes::common::SCALES;

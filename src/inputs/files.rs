@@ -1,4 +1,4 @@
-//! Files, directories and standard input to texts.
+//! Reads files, directories and standard input as texts.
 
 use super::text::diagnostic::{Diagnostic, Diagnostics, Source};
 use super::text::node::Pos;
@@ -7,13 +7,13 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What standard input is called in messages.
+/// Name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// Deeper directories are refused.
+/// Maximum depth of nested directories; deeper ones are refused.
 const DIRECTORY_DEPTH_MAX: usize = 32;
 
-/// One file's text.
+/// Reads one file as UTF-8 text.
 pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
     let file = path.display().to_string();
     let refuse = |e: io::Error| unreadable(&file, &e);
@@ -25,14 +25,15 @@ pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
     from_reader(&file, handle)
 }
 
-/// Texts that were read, or why one cannot be, and the files that were not tried.
+/// The texts read from a path, and the files that were skipped.
 pub struct Found {
     pub texts: Vec<Result<Source, Diagnostics>>,
-    /// Files of a directory whose names are not those of manifests; hidden ones are not told.
+    /// Files of a directory whose extension is not that of a manifest. Hidden files are not listed.
     pub left_out: Vec<String>,
 }
 
-/// A file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or `-` for standard input.
+/// Reads a file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or standard input
+/// (`-`).
 pub fn read_path(path: &str) -> Result<Found, Diagnostics> {
     if path == "-" {
         return Ok(Found {
@@ -68,7 +69,7 @@ fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
     }
 }
 
-/// The error at the first byte that is wrong.
+/// Returns the error at the first byte that is not valid UTF-8.
 fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
     let valid = String::from_utf8_lossy(&bytes[..at]);
     let line = valid.matches('\n').count();
@@ -76,7 +77,7 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
         .rsplit('\n')
         .next()
         .map_or(0, |last| last.chars().count());
-    // What follows it, to be shown: the line it is in, or as much of it as could be.
+    // The 200 bytes from the invalid one on provide the rest of the line for the snippet.
     let after = &bytes[at..bytes.len().min(at + 200)];
     let source = Source {
         file: file.to_owned(),
@@ -102,7 +103,7 @@ fn unreadable(file: &str, error: &io::Error) -> Diagnostics {
     Diagnostic::of_file(file, format!("cannot be read: {error}")).into()
 }
 
-/// The file itself, or all manifests below a directory and all other files, sorted by path.
+/// Returns the manifests and all other files below a directory, each sorted by path, or the file itself.
 pub fn manifest_files(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostics> {
     let file = path.display().to_string();
     if !path.is_dir() {
@@ -133,7 +134,7 @@ fn walk(
         let entry = entry.map_err(|e| unreadable(&file, &e))?;
         let path = entry.path();
         let extension = path.extension().and_then(|e| e.to_str());
-        // Links to directories are not followed: one that leads back would never end.
+        // Links to directories are not followed because a cyclic link would never end.
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
             walk(&path, depth + 1, found, left_out)?;
         } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() {
@@ -145,10 +146,10 @@ fn walk(
     Ok(())
 }
 
-/// Gives the text of a file named in a scenario.
+/// Returns the text of a file named in a scenario, or an error message.
 pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
 
-/// The text of a file that a scenario names, or why there is none.
+/// Reads the text of a file that a scenario names. Returns an error message if the file cannot be read.
 pub fn file_text(path: &Path) -> Result<String, String> {
     match read_source(path) {
         Ok(source) => Ok(source.text),

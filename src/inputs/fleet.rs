@@ -1,4 +1,4 @@
-//! Reads Fleet files: the collapsed model.
+//! Reads Fleet files, an input of the reduced model.
 
 pub(crate) mod fault_traces;
 
@@ -21,30 +21,30 @@ use sim_api::spec::*;
 use sim_base::random::Dist;
 use sim_base::{Duration, time};
 
-/// A fleet and what was read for it.
+/// A fleet and the inputs it was read from.
 #[derive(Clone, Debug)]
 pub struct LoadedFleet {
     pub fleet: Fleet,
-    /// Name and text of every input.
+    /// Name and text of every input file.
     pub inputs: Vec<(String, String)>,
-    /// The parameters by name, as they were written or set.
+    /// Parameters by name, with overrides applied.
     pub parameters: Vec<(String, serde_json::Value)>,
     pub experiment: Experiment,
-    /// The file as it was written, with overrides and parameters put in.
+    /// The document with overrides applied and parameters substituted.
     pub(super) written: Node,
 }
 
 impl LoadedFleet {
-    /// Presets of its faults: the place, the name, and how many times its rate.
+    /// Returns the fault presets that the fleet uses: index in `faults`, name, and rate multiplier.
     pub(super) fn presets(&self) -> Vec<(usize, String, f64)> {
         presets_in(&self.written, "faults")
     }
 }
 
-/// How overrides are called in messages.
+/// Name of the overrides in messages.
 const SETS: &str = "--set";
 
-/// Whether a text is a Fleet file. One that cannot be read is none: the reader of scenarios says why.
+/// Returns whether a text is a Fleet file. Returns false for invalid YAML, which the scenario reader reports.
 pub fn is_fleet(source: &Source) -> bool {
     let kind = |documents: Vec<Node>| {
         documents.len() == 1 && documents[0].get("kind").and_then(Node::as_str) == Some("Fleet")
@@ -52,7 +52,7 @@ pub fn is_fleet(source: &Source) -> bool {
     source.text.contains("Fleet") && yaml::parse(source).is_ok_and(kind)
 }
 
-/// Reads a fleet from its text, and the files it names, relative to its own.
+/// Reads a fleet from its text. Files it names are relative to the fleet file.
 pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedFleet, Diagnostics> {
     let base = std::path::Path::new(&source.file).parent();
     let base = base.unwrap_or(std::path::Path::new(""));
@@ -60,7 +60,7 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
     parse_fleet_with(source, sets, &loader)
 }
 
-/// The same; `loader` gives the text of a file that it names.
+/// Reads a fleet from its text; `loader` returns the texts of the files that it names.
 pub fn parse_fleet_with(
     source: &Source,
     sets: &[(String, String)],
@@ -187,7 +187,7 @@ fn training(node: &Node, report: &mut Report) -> Training {
     }
 }
 
-/// Those of presets among them.
+/// Returns the fault processes, with presets replaced by their processes.
 fn processes(node: &Node, report: &mut Report) -> Vec<Node> {
     faults::expand(read::list(node, "faults"), For::Fleet, report)
 }
@@ -208,7 +208,7 @@ fn process(node: &Node, named: &mut Named, report: &mut Report) -> FaultProcess 
     }
 }
 
-/// What no single field can tell.
+/// Checks constraints that involve several fields.
 fn cross(fleet: &Fleet, node: &Node, report: &mut Report) {
     let all = u64::from(fleet.nodes) + u64::from(fleet.spares.nodes);
     let wanted = u64::from(fleet.job.nodes) + u64::from(fleet.job.standbys);

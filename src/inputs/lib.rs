@@ -1,9 +1,9 @@
-//! Text to spec: the only module that knows YAML, JSON, files and line numbers.
+//! Converts input texts to `spec` types. This is the only crate that handles YAML, JSON, files and line numbers.
 //!
-//! A text becomes a tree of nodes with places (`yaml`, `node`), is checked against tables (`check`, `shape`,
-//! `shapes`), and is then converted to `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`,
-//! `presets`). Every error is a `Diagnostic`. Nothing here may simulate anything, and nothing behind it may see a
-//! text.
+//! A text is parsed to a tree of nodes with positions (`yaml`, `node`), validated against tables (`check`, `shape`,
+//! `shapes`), and converted to `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`, `presets`).
+//! Every error is a `Diagnostic`. This crate must not simulate anything, and the crates that use it must not handle
+//! texts.
 
 pub mod dist;
 pub mod embedded_jobsets;
@@ -55,35 +55,35 @@ pub use topology::{imported, read_noting, read_topology, written as written_topo
 pub use used::{Tried, Used, used};
 pub use used_fleet::used_fleet;
 
-/// All objects of a text as the API's JSON, those of lists one by one, unchecked.
+/// Returns all objects of a text as API JSON, without validation. Lists are replaced by their items.
 pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics> {
     let documents = object_list::unlisted(text::yaml::parse(source)?);
     Ok(documents.iter().map(text::node::Node::to_json).collect())
 }
 
-/// A version of Kubernetes as people write it: `1.36`, `v1.36` or `1.36.2`.
+/// Parses a Kubernetes version such as `1.36`, `v1.36` or `1.36.2`.
 pub fn kubernetes_version(text: &str) -> Result<sim_api::spec::Version, String> {
     let wrong = |e: scenario::NotSimulated| format!("{}\n  legal: {}", e.message, e.legal);
     scenario::kubernetes_version(text).map_err(wrong)
 }
 
-/// Whether `run` takes it from the command of the pod's only container that it ends; `pod`: a pod spec.
+/// Returns whether the run time of a pod follows from the command of its only container; `pod` is a pod spec.
 pub fn ends_by_its_command(pod: &serde_json::Value) -> bool {
     scenario::ends_by_its_command(pod)
 }
 
-/// The pods that a user may mean, by their names without the random suffix.
+/// Returns the pods that match a name given by the user, without their random suffix.
 pub fn pods_meant(jobsets: &[sim_api::spec::SubmittedJobSet], name: &str) -> Vec<String> {
     scenario::pod_names::meant(jobsets, name)
 }
 
-/// The names of all pods in short.
+/// Returns a short pattern for the names of all pods.
 pub fn pod_names(jobsets: &[sim_api::spec::SubmittedJobSet]) -> String {
     scenario::pod_names::describe(jobsets)
 }
 
-/// A cluster that is just large enough for JobSets given as texts with their overrides; those that cannot be read are
-/// left out.
+/// Generates a cluster that is just large enough for JobSets given as texts with their overrides. Texts that cannot
+/// be read are skipped.
 pub fn generated_topology(jobsets: &[(Source, Vec<(String, String)>)]) -> sim_api::spec::Topology {
     let read = |(source, sets): &(Source, Vec<_>)| kube::read_with_sets(source, "", sets).ok();
     let submitted = jobsets.iter().filter_map(read).flat_map(|m| m.jobsets);

@@ -1,4 +1,4 @@
-//! Reads the repair of nodes, which Fleets and scenarios describe with the same fields.
+//! Reads the node repair settings, which Fleets and scenarios share.
 
 use super::text::diagnostic::Report;
 use super::text::node::Node;
@@ -6,7 +6,7 @@ use super::{dist, read};
 use sim_api::spec::{Diagnosis, Exposure, Repair, RepairStage, Retirement};
 use sim_base::Duration;
 
-/// When what has the faults ages; in scenarios, too.
+/// Reads `ages`: when the component accumulates age. Fleets and scenarios share this field.
 pub fn exposure(node: &Node) -> Option<Exposure> {
     Some(match read::string(node, "ages")?.as_str() {
         "Always" => Exposure::Always,
@@ -15,7 +15,7 @@ pub fn exposure(node: &Node) -> Option<Exposure> {
     })
 }
 
-/// Whom a failure sends to repair; in scenarios, too.
+/// Reads `diagnosis`: which node a failure sends to repair. Fleets and scenarios share this field.
 pub fn diagnosis(node: Option<&Node>) -> Diagnosis {
     let chance = |key: &str, otherwise| {
         let found = node.and_then(|node| read::number(node, key));
@@ -27,7 +27,7 @@ pub fn diagnosis(node: Option<&Node>) -> Diagnosis {
     }
 }
 
-/// Stages and crews; in scenarios, too.
+/// Reads the repair stages and the number of crews. Fleets and scenarios share these fields.
 pub fn repair(repair: Option<&Node>, report: &mut Report) -> Repair {
     let stages = repair.map_or(&[][..], |r| read::list(r, "stages"));
     let last = stages.len().saturating_sub(1);
@@ -53,7 +53,7 @@ pub fn repair(repair: Option<&Node>, report: &mut Report) -> Repair {
     }
 }
 
-/// `retire` of a repair; in scenarios, too.
+/// Reads `retire`: when a repaired node is retired. Fleets and scenarios share this field.
 pub fn retirement(repair: Option<&Node>, report: &mut Report) -> Retirement {
     let Some(node) = repair.and_then(|repair| repair.get("retire")) else {
         return Retirement::Never;

@@ -1,9 +1,9 @@
-//! Kubernetes lists: the objects of a text, with those of lists one by one.
+//! Expands Kubernetes lists to their items.
 
 use super::text::node::{Node, Value};
 use super::text::path;
 
-/// Items of a typed list (`JobSetList`) may leave out what the list says.
+/// Fills in `apiVersion` and `kind` of an item from its typed list, such as `JobSetList`. Items may omit them.
 pub fn adopt(item: &mut Node, version: &str, kind: &str, list: &mut Node) {
     if kind.is_empty() || item.get("kind").is_some() {
         return;
@@ -17,7 +17,7 @@ pub fn adopt(item: &mut Node, version: &str, kind: &str, list: &mut Node) {
     }
 }
 
-/// Objects of documents, those of lists one by one.
+/// Replaces every list among the documents by its items.
 pub fn unlisted(documents: Vec<Node>) -> Vec<Node> {
     let mut objects = Vec::new();
     for mut document in documents {

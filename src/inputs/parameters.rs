@@ -1,6 +1,6 @@
-//! Named parameters: `${name}` in a file of ours stands for the value of that name under `parameters`.
+//! Named parameters: `${name}` in a jobset-sim file is replaced by the value of that name under `parameters`.
 //!
-//! Only files with `parameters` are looked at, so that `${HOME}` in a container's command stays what it is elsewhere.
+//! Files without `parameters` are left unchanged, so that `${HOME}` in a container's command is preserved there.
 
 use super::text::diagnostic::Report;
 use super::text::node::{Key, Node, Origin, Value};
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 const KEY: &str = "parameters";
 
-/// Puts values for names. A name that does not exist, and one that is used nowhere, is an error; `sets` may have
-/// overridden the fields that used a name of the file.
+/// Replaces `${name}` by the parameter values. Unknown and unused names are errors. Names from the file may be
+/// unused if `sets` overrides a field, because that field may have used them.
 pub fn substitute(node: &mut Node, sets: &[(String, String)], report: &mut Report) {
     let mut values: BTreeMap<String, (Node, bool)> = BTreeMap::new();
     let Some(parameters) = node.get(KEY) else {
@@ -73,7 +73,8 @@ fn walk(node: &mut Node, values: &mut BTreeMap<String, (Node, bool)>, report: &m
     }
 }
 
-/// A text that is one name becomes the value with its type; among other words it becomes a part of the text.
+/// Substitutes the parameters in a text. A text that is exactly one parameter takes the type of its value; otherwise
+/// the values are inserted into the text.
 fn put(
     text: &str,
     node: &Node,

@@ -1,6 +1,6 @@
-//! Presets are data: `src/inputs/presets/*.yaml`, each value with its source and how far to trust it.
+//! Presets as data files: `src/inputs/presets/*.yaml` lists each value with its source and confidence.
 //!
-//! No number of a preset may be written in code.
+//! The numbers of a preset must not be written in code.
 
 pub mod faults;
 pub mod preset_data;
@@ -20,21 +20,21 @@ use sim_base::random::Dist;
 
 const TIMING: &str = include_str!("presets/timing.yaml");
 
-/// Version simulated when a scenario names none: the one the references were read from.
+/// Kubernetes version simulated by default: the version that the reference documents describe.
 pub const DEFAULT_VERSION: Version = Version::new(36);
 
-/// One default of the model.
+/// A default of the model, with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assumption {
-    /// `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
+    /// Path of the value: `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
     pub id: String,
     pub value: String,
     pub source: String,
-    /// documented, measured, derived or unverified.
+    /// Confidence in the value: `documented`, `measured`, `derived` or `unverified`.
     pub confidence: String,
 }
 
-/// Rates and periods of a preset, for the default Kubernetes version, without feature gates.
+/// Returns the rates and periods of a preset, for the default Kubernetes version and with all feature gates off.
 pub fn control_plane(preset: &str) -> Option<ControlPlane> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let presets = read::list(&root, "presets");
@@ -70,7 +70,8 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
     })
 }
 
-/// The default of kube-controller-manager, which changed in 1.32.
+/// Returns the node monitor grace period of kube-controller-manager in seconds. The default changed in Kubernetes
+/// 1.32.
 pub fn node_monitor_grace_period_s(version: Version) -> Option<u64> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let id = if version < Version::new(32) {
@@ -82,7 +83,7 @@ pub fn node_monitor_grace_period_s(version: Version) -> Option<u64> {
     read::number(entry, "value").map(|s| s as u64)
 }
 
-/// The timing profile.
+/// Returns the default timing profile.
 pub fn timing() -> Timing {
     let root = document("timing.yaml", TIMING);
     let values = read::list(&root, "values");
@@ -125,7 +126,7 @@ pub fn timing() -> Timing {
     }
 }
 
-/// Every default with its source.
+/// Returns every default with its source.
 pub fn assumptions() -> Vec<Assumption> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let mut all = Vec::new();
@@ -152,7 +153,7 @@ fn collect(prefix: &str, entries: &[Node], all: &mut Vec<Assumption>) {
     }
 }
 
-/// A value in YAML's flow style.
+/// Formats a value in YAML flow style.
 pub(super) fn render(node: &Node) -> String {
     if let Some(text) = node.scalar_text() {
         return text;

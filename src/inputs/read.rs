@@ -1,4 +1,5 @@
-//! Short functions that read a value of a checked node: a wrong type, which the check refuses, reads as absent.
+//! Functions that read values of a checked node. A value of the wrong type is treated as absent, because the check
+//! has reported it.
 
 use super::text::node::{Node, Value};
 use sim_base::{Duration, quantity};
@@ -58,7 +59,7 @@ pub fn string_map(node: &Node, key: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Resource name to thousandths.
+/// Reads a map from resource names to quantities, in thousandths.
 pub fn quantities(node: &Node, key: &str) -> BTreeMap<String, i64> {
     let entries = node.get(key).map_or(&[][..], Node::entries);
     entries
@@ -70,7 +71,7 @@ pub fn quantities(node: &Node, key: &str) -> BTreeMap<String, i64> {
         .collect()
 }
 
-/// A duration, or a number of seconds, as seconds.
+/// Reads a duration or a plain number of seconds, in seconds.
 pub fn seconds(node: &Node) -> Result<f64, String> {
     const LONGEST_S: f64 = 1e9;
     match &node.value {

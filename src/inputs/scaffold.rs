@@ -1,6 +1,6 @@
-//! A first scenario for given JobSets, with a sentence at each part: written, not asked for.
+//! Generates a first scenario for given JobSets, with a comment for each part.
 //!
-//! What it writes can be read and played at once; must never look at a file.
+//! The generated file can be run immediately. This module must not access files.
 
 use super::scenario::pod_names::places;
 use super::text::print::yaml;
@@ -9,19 +9,19 @@ use sim_api::spec::{JobSet, ReplicatedJob, Scenario};
 use sim_base::Duration;
 use std::fmt::Write;
 
-/// What it is made of.
+/// Input of the generated scenario.
 pub struct Draft<'d> {
-    /// The JobSets on their cluster, as `run -f` would play them.
+    /// The JobSets on their cluster, as simulated by `run -f`.
     pub scenario: &'d Scenario,
-    /// Paths of the manifests, as the scenario is to name them.
+    /// Paths of the manifests as written in the scenario.
     pub manifests: &'d [String],
-    /// Name or path of the cluster; without one it is written out.
+    /// Name or path of the topology. If `None`, the topology is written into the scenario.
     pub topology: Option<&'d str>,
-    /// Why it is this one.
+    /// Explanation of the choice of topology.
     pub because: &'d str,
 }
 
-/// The scenario file.
+/// Returns the text of the scenario file.
 pub fn scenario(draft: &Draft<'_>) -> String {
     let mut out = head(draft);
     cluster(&mut out, draft);
@@ -170,7 +170,8 @@ fn faults(out: &mut String, draft: &Draft<'_>) {
     );
 }
 
-/// Ten minutes, unless its containers end before: then half of what the first of them run for.
+/// Returns the time of the example fault after readiness: 10 minutes, or half the shortest container run time if
+/// that is less.
 fn while_it_runs(scenario: &Scenario) -> Duration {
     let runs = scenario.containers.iter().filter_map(|rule| rule.run_for);
     let half = runs.min().map(|shortest| Duration(shortest.0 / 2));
@@ -179,7 +180,7 @@ fn while_it_runs(scenario: &Scenario) -> Duration {
 
 const AFTER_READY: Duration = Duration::from_secs(600);
 
-/// The last pod of the first Job that has one.
+/// Returns the last pod of the first Job that has pods.
 fn a_pod(jobset: &JobSet) -> Option<String> {
     let rj = jobset.spec.replicated_jobs.iter().find(|rj| runs(rj))?;
     let last = places(&rj.template).max(1) - 1;
@@ -196,7 +197,7 @@ stop:
 seed: 1
 ";
 
-/// A text as YAML has it: in quotes where it could be something else.
+/// Formats a text as a YAML scalar, with quotes if it could be read as another type.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let letter = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.' || c == '/');

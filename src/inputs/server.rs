@@ -1,6 +1,6 @@
-//! What the API server and the webhooks say of a JobSet of a manifest, at its places in the text.
+//! Reports the errors that the API server and the webhooks find in a JobSet, at their positions in the manifest.
 //!
-//! Must never judge for itself: every rule is in `admission`.
+//! This module must never contain rules; they are in `admission`.
 
 use super::text::diagnostic::{Report, shortened};
 use super::text::locate::locate;
@@ -11,12 +11,12 @@ use sim_api::admission::field::quoted;
 use sim_api::admission::names;
 use sim_api::admission::{Create, FieldError, FieldErrorKind, FieldValidation, Gates};
 
-/// Longer values are not repeated in a message.
+/// Values longer than this are omitted from messages.
 const VALUE_MAX: usize = 80;
-/// Errors beyond this are not shown.
+/// Maximum number of errors reported.
 const ERRORS_MAX: usize = 200;
 
-/// With every feature gate on, since the manifest does not say which cluster it is for.
+/// Builds the create request. All feature gates are on because a manifest does not specify a cluster.
 fn request(object: &Value) -> Create<'_> {
     let namespace = object["metadata"]["namespace"].as_str();
     Create {
@@ -31,14 +31,16 @@ fn request(object: &Value) -> Create<'_> {
     }
 }
 
-/// The object as it would be stored, or the server's refusal; as kubectl asks.
+/// Returns the object as stored by the API server, or the refusal that kubectl would print.
 pub fn stored(object: &Value) -> Result<Value, String> {
     let answer = admission::post(&request(object), FieldValidation::Strict, &[]);
     answer.result.map_err(|r| r.message)
 }
 
-/// The object as it would be stored, or reports what the server has against it. Where `report` has errors of it
-/// already, the first of them, `found[before]`, gets the server's sentence; the others say the same in other words.
+/// Returns the object as stored by the API server, or reports the errors of the refusal.
+///
+/// If `report` already contains errors of this object, no errors are added. In both cases the first error,
+/// `found[before]`, is annotated with the server's message.
 pub fn stored_or_refused(
     node: &Node,
     object: &Value,
@@ -59,13 +61,13 @@ pub fn stored_or_refused(
     None
 }
 
-/// One error of the report for each error of a field.
+/// Reports one error for each field error of the API server. Duplicates are omitted.
 pub fn field_errors(node: &Node, errors: &[FieldError], report: &mut Report) {
     let mut said: Vec<(u32, u32, String)> = Vec::new();
     for error in errors.iter().take(ERRORS_MAX) {
         let found = locate(node, error.place());
         let at = match &found {
-            // A key that is wrong itself is shown, not what stands behind it.
+            // If a map key is invalid, the error is positioned at the key, not at its value.
             Some(place) if place.whole && !is_key(error) => place.node.at,
             Some(place) => place.key,
             None => node.at,
@@ -88,7 +90,7 @@ pub fn field_errors(node: &Node, errors: &[FieldError], report: &mut Report) {
     }
 }
 
-/// Whether the value that the server shows is the last key of the place.
+/// Returns whether the invalid value is the last key of the field path.
 fn is_key(error: &FieldError) -> bool {
     let Some(value) = error.value.as_deref() else {
         return false;
@@ -97,7 +99,7 @@ fn is_key(error: &FieldError) -> bool {
     value.len() > key.len() && error.place().ends_with(&format!("[{key}]"))
 }
 
-/// What is wrong, without what the server only says for completeness; `written` is the text at the place.
+/// Returns a concise message for a field error; `written` is the text at its position.
 fn message(error: &FieldError, written: Option<&str>) -> String {
     let path = match error.place() {
         "" => "the JobSet",

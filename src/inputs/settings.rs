@@ -1,18 +1,18 @@
-//! The values that the inputs set where a preset has a default.
+//! Values that the inputs set where a preset has a default.
 
 use super::text::node::Node;
 
-/// What the inputs say where a preset has a default.
+/// Values that the inputs set where a preset has a default.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// `controlPlane` and `timing` as they are written, with the overrides.
+    /// The document with `controlPlane` and `timing`, with overrides applied.
     pub(super) written: Option<Node>,
-    /// Presets of faults: the place in `faultProcesses`, the name, and how many times its rate.
+    /// Fault presets used: index in `faultProcesses`, name, and rate multiplier.
     pub(super) faults: Vec<(usize, String, f64)>,
 }
 
 impl Settings {
-    /// Of a document with its overrides.
+    /// Extracts the settings from a document with overrides applied.
     pub(super) fn of(document: &Node) -> Settings {
         let own = |key: &str| document.get(key).is_some();
         Settings {
@@ -27,7 +27,7 @@ impl Settings {
     }
 }
 
-/// Presets of faults in a list of a document: the place, the name, and how many times its rate.
+/// Returns the fault presets in a list of a document: index, name, and rate multiplier.
 pub(super) fn presets_in(document: &Node, list: &str) -> Vec<(usize, String, f64)> {
     let listed = document.get(list).map_or(&[][..], Node::items);
     let of_preset = |(i, entry): (usize, &Node)| {

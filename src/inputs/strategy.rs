@@ -1,27 +1,27 @@
-//! Fields of a JobSet that belong together: a restart strategy, and what its pods and Jobs must have for it to work.
+//! Overrides of the restart strategy, together with the pod and Job fields that the strategy requires.
 //!
 //! Source: the examples of JobSet for in-place restart (`jobset-sidecar-container-mode.yaml`).
 
 use serde_json::{Value, json};
 use sim_api::spec::{FieldChange, RestartStrategy, SubmittedJobSet};
 
-/// The field that names the strategy.
+/// Path of the restart strategy in a JobSet.
 const STRATEGY: &str = "spec.failurePolicy.restartStrategy";
-/// What may be written for it.
+/// Short paths accepted for the restart strategy.
 const SHORT: [&str; 2] = ["strategy", "restartStrategy"];
 
-/// A Job whose pods restart in place never fails by their number.
+/// Backoff limit of Jobs whose pods restart in place: failures are unlimited in practice.
 const NO_LIMIT: i64 = i32::MAX as i64;
 
-/// The strategy that these overrides ask for, as it is written.
+/// Returns the last restart strategy set by these overrides, without validation.
 pub fn asked(sets: &[(String, String)]) -> Option<&str> {
     let names = |path: &str| path == STRATEGY || SHORT.contains(&path);
     let found = sets.iter().rev().find(|(path, _)| names(path));
     found.map(|(_, value)| value.trim_matches(['"', '\'', ' ']))
 }
 
-/// The overrides with what belongs to them: before them, so that what was written wins. `jobsets` are those without the
-/// overrides.
+/// Adds the changes that a restart strategy requires before the overrides, so that explicit overrides take
+/// precedence. `jobsets` are the JobSets without the overrides.
 pub fn with_companions(
     sets: &[(String, String)],
     jobsets: &[SubmittedJobSet],
@@ -59,7 +59,7 @@ fn as_written((path, value): &(String, String)) -> FieldChange {
     }
 }
 
-/// What else has to change in this JobSet for the strategy to be what it is.
+/// Returns the other fields of a JobSet that must change for the strategy to take effect.
 fn companions(jobset: &Value, strategy: RestartStrategy) -> Vec<FieldChange> {
     let rjs = jobset["spec"]["replicatedJobs"].as_array();
     let mut changes = Vec::new();
@@ -97,7 +97,8 @@ fn restarts_all(container: &Value) -> bool {
     rules.is_some_and(|rules| rules.iter().any(|r| r["action"] == "RestartAllContainers"))
 }
 
-/// The agent with its barrier, the rules that restart all containers, and no limit that would fail the Job.
+/// Adds the in-place restart agent with its barrier, the rules that restart all containers, and a backoff limit that
+/// never fails the Job.
 fn brought(job: &Value, change: &mut dyn FnMut(&str, Value)) {
     let init = containers(job, "initContainers");
     let main = containers(job, "containers");
@@ -138,7 +139,7 @@ fn agent_container() -> Value {
     })
 }
 
-/// Without all this one failed pod fails its Job, which is what the JobSet's other strategies wait for.
+/// Removes the in-place restart setup, so that one failed pod fails its Job. The other strategies depend on that.
 fn taken_away(job: &Value, change: &mut dyn FnMut(&str, Value)) {
     let init = containers(job, "initContainers");
     if !init.iter().any(is_agent) {

@@ -20,18 +20,18 @@ use sim_api::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, Topology};
 use std::collections::BTreeMap;
 use taint::taint;
 
-/// What a kubelet allows by default; stands in where `allocatable` does not name pods.
+/// Default maximum number of pods on a node, in thousandths. Used if `allocatable` does not contain pods.
 pub const PODS_PER_NODE_MILLI: i64 = 110_000;
-/// More was meant for another resource.
+/// Maximum number of accelerators on a node.
 const DEVICES_MAX: i64 = 1_000_000;
 const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
-/// A Topology; of a list of Nodes, as kubectl prints it, what `topology import` makes of it.
+/// Reads a Topology file. A list of Nodes printed by kubectl is imported like with `topology import`.
 pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
     read_noting(source).map(|(topology, _)| topology)
 }
 
-/// The same, and what of a list of Nodes is not in it.
+/// Reads a topology like [`read_topology`]. Also returns notes on parts of a Node list that were not imported.
 pub fn read_noting(source: &Source) -> Result<(Topology, Vec<String>), Diagnostics> {
     let documents = yaml::parse(source)?;
     match is_node_list(&documents) {
@@ -40,10 +40,10 @@ pub fn read_noting(source: &Source) -> Result<(Topology, Vec<String>), Diagnosti
     }
 }
 
-/// What a topology is called that has no name of its own.
+/// Name of a topology that was imported without a name.
 const IMPORTED: &str = "nodes";
 
-/// A list of Nodes as a topology that this reader has looked at, and what is left out.
+/// Imports a list of Nodes and validates the resulting topology. Also returns notes on what was not imported.
 pub fn imported(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
     let (topology, notes) = import::import_nodes(source, name)?;
     let written = Source {
@@ -85,7 +85,7 @@ fn read_documents(mut documents: Vec<Node>, source: &Source) -> Result<Topology,
     report.finish().map(|()| topology)
 }
 
-/// Whether there is a Node in it, alone or in a list.
+/// Returns whether the documents contain a Node, alone or in a list.
 fn is_node_list(documents: &[Node]) -> bool {
     let kind = |node: &Node| node.get("kind").and_then(Node::as_str).map(str::to_owned);
     let is_node = |node: &Node| kind(node).as_deref() == Some("Node");
@@ -101,7 +101,7 @@ fn is_node_list(documents: &[Node]) -> bool {
         })
 }
 
-/// What is meant for another place of the command line.
+/// Returns an error for a file that belongs to another option of the command line.
 fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
     let first = documents.first()?;
     let kind = first.get("kind")?;
@@ -120,7 +120,7 @@ fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
     Some(error)
 }
 
-/// The topology as a document of this format.
+/// Returns the topology as a document of the Topology format.
 pub fn written(topology: &Topology) -> serde_json::Value {
     let level = |l: &DcnLevel| serde_json::json!({"name": l.name, "label": l.label, "gbitsPerSecond": l.gbits_per_s});
     serde_json::json!({
@@ -166,7 +166,7 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
     })
 }
 
-/// Thousandths as a quantity.
+/// Formats thousandths as a quantity.
 fn quantity(milli: i64) -> String {
     match milli % 1_000 {
         0 => (milli / 1_000).to_string(),
@@ -174,7 +174,7 @@ fn quantity(milli: i64) -> String {
     }
 }
 
-/// Converts a checked node.
+/// Converts a checked node to a topology.
 pub fn convert(node: &Node, report: &mut Report) -> Topology {
     let metadata = |key: &str| {
         let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
@@ -226,7 +226,7 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
     topology
 }
 
-/// Every label key of any node.
+/// Returns all label keys of the nodes.
 pub fn label_keys(topology: &Topology) -> Vec<String> {
     let mut keys: Vec<String> = topology
         .pools
@@ -271,8 +271,8 @@ fn price(node: &Node) -> Price {
     }
 }
 
-/// The error for a node with more accelerators, by the name that some pool gives them, than can be counted; `at` finds
-/// the place of a resource.
+/// Reports nodes with too many accelerators. A resource is an accelerator if some pool names it as such; `at`
+/// returns the position of a resource.
 pub fn too_many_devices(
     topology: &Topology,
     allocatable: &BTreeMap<String, i64>,
@@ -352,7 +352,7 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
     }
 }
 
-/// The text with large numbers in place of the running numbers; `{node:05}` pads with zeros.
+/// Replaces the variables in a text by large numbers, for validation. `{node:05}` pads with zeros.
 fn expanded(text: &str) -> Result<String, String> {
     let legal = || format!("running numbers are {}", RUNNING_NUMBERS.join(", "));
     let mut sample = String::new();
@@ -376,7 +376,7 @@ fn expanded(text: &str) -> Result<String, String> {
     Ok(sample)
 }
 
-/// Two nodes must not have one name; those of two pools have if they begin and count alike.
+/// Reports duplicate node names. Only pools whose fixed name prefixes overlap are compared.
 fn names_twice(topology: &Topology, nodes: &[Node], report: &mut Report) {
     let pools = &topology.pools;
     let fixed = |p: &NodePool| p.name.split('{').next().unwrap_or("").to_owned();

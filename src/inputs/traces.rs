@@ -1,6 +1,7 @@
-//! Reads traces of faults: CSV with a head line, or one JSON object a line, of node (or pod), time, kind and duration.
+//! Reads fault traces: CSV with a header line, or one JSON object per line, with node (or pod), time, kind and
+//! duration.
 //!
-//! Must never know what a fault does; that is the business of the processes that name the file.
+//! This module must never interpret the kind of a fault; that is the task of the processes that use the trace.
 
 use crate::files::Loader;
 use crate::read;
@@ -10,34 +11,34 @@ use serde_json::Value as Json;
 use sim_base::Duration;
 use std::collections::BTreeMap;
 
-/// The names of the columns: what fails, by what a process is on.
+/// Names of the column that identifies the failed component. The choice depends on the target of the process.
 pub const NAMED: [&str; 2] = ["node", "pod"];
 const COLUMNS: [&str; 3] = ["time", "kind", "duration"];
 
 /// One line of a trace.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// `node` or `pod`.
+    /// Column that identifies the component: `node` or `pod`.
     pub of: &'static str,
     pub name: String,
     pub at: Duration,
     pub kind: Option<String>,
     pub lasts: Option<Duration>,
-    /// 1-based.
+    /// Line number, 1-based.
     pub line: u32,
 }
 
-/// A trace that was read.
+/// A trace and its text.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     pub rows: Vec<Row>,
     pub source: Source,
 }
 
-/// By the name of the file.
+/// Traces by file name.
 pub type Traces = BTreeMap<String, Trace>;
 
-/// The file that a process names.
+/// Returns the trace file that a process names.
 pub fn file_of(process: &Node) -> Option<&Node> {
     let trace = process.get("trace")?;
     trace
@@ -46,7 +47,7 @@ pub fn file_of(process: &Node) -> Option<&Node> {
         .filter(|file| file.as_str().is_some())
 }
 
-/// Reads every trace that is named in this list.
+/// Reads every trace named by the processes in a list.
 pub fn load(
     (root, list): (&Node, &str),
     loader: &Loader,
@@ -84,7 +85,7 @@ pub fn load(
 }
 
 impl Trace {
-    /// Its faults; with `kinds` those of these kinds.
+    /// Returns the faults of the trace. If `kinds` is given, only faults of these kinds are returned.
     pub fn of_kinds(&self, kinds: Option<&[Node]>) -> Vec<&Row> {
         let wanted = |row: &&Row| {
             let is = |kind: &Node| kind.as_str() == row.kind.as_deref();
@@ -94,7 +95,7 @@ impl Trace {
     }
 }
 
-/// An error of a line.
+/// Returns an error at a line of the trace.
 pub fn error(source: &Source, line: u32, message: String) -> Diagnostic {
     let text = source.text.lines().nth(line.saturating_sub(1) as usize);
     let at = Pos {
@@ -106,7 +107,7 @@ pub fn error(source: &Source, line: u32, message: String) -> Diagnostic {
     Diagnostic::at(source, at, message)
 }
 
-/// The values of a line by the names of their columns.
+/// Values of a line, by column name.
 type Fields = BTreeMap<String, String>;
 
 fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
@@ -124,7 +125,7 @@ fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
     (rows, errors)
 }
 
-/// Each line that is not empty, by its number.
+/// The non-empty lines with their line numbers.
 type Lines = Vec<(u32, Result<Fields, String>)>;
 
 fn json_lines(source: &Source) -> Lines {
@@ -133,13 +134,13 @@ fn json_lines(source: &Source) -> Lines {
     written.map(|(n, line)| (n, of_json(line))).collect()
 }
 
-/// A head that is refused stands for all lines below it.
+/// Parses CSV. An invalid header gives a single error instead of one for each line.
 fn csv_lines(source: &Source) -> Lines {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader = reader
         .trim(csv::Trim::All)
         .from_reader(source.text.as_bytes());
-    // Empty lines before a record are part of it.
+    // The csv crate counts empty lines before a record as part of it.
     let line_of = |at: Option<&csv::Position>| {
         let Some(at) = at else { return 1 };
         let rest = source.text.get(at.byte() as usize..).unwrap_or("");
@@ -171,7 +172,7 @@ fn csv_lines(source: &Source) -> Lines {
     reader.records().map(of).collect()
 }
 
-/// What is wrong with the name of a column.
+/// Returns an error message if the column name is unknown.
 fn unknown(column: &str) -> Option<String> {
     let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
     let message =

@@ -1,4 +1,4 @@
-//! Reads what an interruption takes back of a training job, in Fleets and in scenarios alike.
+//! Reads the checkpoint settings, which determine how much work an interruption loses, in Fleets and in scenarios.
 
 use super::read;
 use super::schema::shapes::training::WITHOUT;
@@ -7,7 +7,7 @@ use super::text::node::Node;
 use sim_api::spec::Progress;
 use sim_base::Duration;
 
-/// `checkpoint` of a `training`.
+/// Reads `checkpoint` of a `training`.
 pub fn progress(training: &Node, report: &mut Report) -> Progress {
     let checkpoint = training.get("checkpoint");
     match checkpoint.and_then(Node::as_str) {
@@ -25,7 +25,7 @@ pub fn progress(training: &Node, report: &mut Report) -> Progress {
     }
 }
 
-/// The work between two checkpoints.
+/// Reads the amount of work between two checkpoints.
 pub fn every(checkpoint: &Node, path: &str, report: &mut Report) -> Option<Duration> {
     let every = read::duration(checkpoint, "every")?;
     if every == Duration::ZERO {

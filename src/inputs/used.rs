@@ -1,6 +1,7 @@
-//! Which defaults of the presets hold in a scenario, and which its inputs replace; and how to try another value.
+//! Determines which preset defaults are effective in a scenario and which are overridden by its inputs, and scales
+//! values for sensitivity analysis.
 //!
-//! Must hold no value: those are in `src/inputs/presets/`.
+//! This module must not contain values; they are in `src/inputs/presets/`.
 
 use super::dist;
 use super::presets::faults;
@@ -15,30 +16,30 @@ use sim_api::spec::Version;
 use sim_api::spec::timing::Kubelet;
 use sim_base::Duration;
 
-/// A default of the model, or what the inputs say instead.
+/// A default of the model, or the value that overrides it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Used {
-    /// The field of a scenario that changes it, or the id of the preset's value.
+    /// Path of the scenario field that sets the value, or the id of the preset value.
     pub id: String,
-    /// In force in this run.
+    /// Effective value in this run.
     pub value: String,
-    /// The default that the inputs replace.
+    /// Default value, if the inputs override it.
     pub instead_of: Option<String>,
     pub source: String,
     pub confidence: String,
-    /// How another value is tried: a field, and the value that it has.
+    /// Path and value of the field that is scaled in a sensitivity analysis.
     knob: Option<(String, String)>,
 }
 
-/// A value that is so much larger or smaller, as an override.
+/// A scaled value as an override.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     pub set: (String, String),
-    /// By which share it really differs: whole numbers cannot differ by any.
+    /// Relative change of the value. It can differ from the requested change because integers are rounded.
     pub share: f64,
 }
 
-/// Every default that plays a part in the scenario, in the order of the presets.
+/// Returns every default that affects the scenario, in the order of the presets.
 pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
     let scenario = &loaded.scenario;
     let cp = &scenario.control_plane;
@@ -59,7 +60,7 @@ pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
     all
 }
 
-/// Adds the numbers of presets of faults: the place in `list`, the name, and how many times its rate.
+/// Adds the numbers of the fault presets. Each preset is given by its index in `list`, name and rate multiplier.
 pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all: &mut Vec<Used>) {
     for (at, name, times) in presets {
         let prefix = format!("faults.{name}.");
@@ -84,7 +85,7 @@ pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all
     }
 }
 
-/// The field of a scenario that an assumption is the default of, if it is one here.
+/// Returns the scenario field whose default is the assumption; `None` if it belongs to another preset or version.
 fn field(id: &str, preset: &str, kubernetes: Version) -> Option<String> {
     let Some(rest) = id.strip_prefix("controlPlane.") else {
         return Some(id.to_owned());
@@ -126,7 +127,7 @@ fn one(a: Assumption, id: String, settings: &Settings) -> Used {
 }
 
 impl Used {
-    /// A value that stands in the inputs.
+    /// Creates an entry for a value set by the inputs.
     pub(super) fn given(path: &str, value: String) -> Used {
         Used {
             knob: Some((path.to_owned(), value.clone())),
@@ -138,7 +139,7 @@ impl Used {
         }
     }
 
-    /// A value that the format has where the inputs have none.
+    /// Creates an entry for a default of the file format.
     pub(super) fn by_default(path: &str, value: &str) -> Used {
         Used {
             source: "docs/reference/fleet.md".to_owned(),
@@ -147,7 +148,7 @@ impl Used {
         }
     }
 
-    /// A default as the presets list it, of no run.
+    /// Creates an entry for a preset value without reference to a run.
     pub fn listed(a: Assumption) -> Used {
         Used {
             id: a.id,
@@ -159,7 +160,7 @@ impl Used {
         }
     }
 
-    /// What the number counts; a time says it itself, and is in seconds where it does not.
+    /// Returns the unit of the value. Durations without a unit are in seconds.
     pub fn unit(&self) -> &'static str {
         let last = self.id.rsplit('.').next().unwrap_or("");
         match last {
@@ -169,12 +170,13 @@ impl Used {
             "per1000NodeDays" => "faults per 1,000 node-days",
             _ if self.id.starts_with("faults.") => "share of the faults",
             _ if self.id.starts_with("controlPlane.") || self.id.starts_with("timing.") => "s",
-            // Of a Fleet: times say it themselves.
+            // Durations of a Fleet contain their unit.
             _ => "",
         }
     }
 
-    /// The value times `factor`; nothing, if there is no field for it or it cannot be scaled.
+    /// Returns the value multiplied by `factor`. Returns `None` if no field sets the value or if it cannot be
+    /// scaled.
     pub fn times(&self, factor: f64) -> Option<Tried> {
         let (path, value) = self.knob.as_ref()?;
         if let Ok(whole) = value.parse::<i64>() {
@@ -199,7 +201,7 @@ impl Used {
     }
 }
 
-/// A number, a duration or a distribution, times a factor.
+/// Scales a number, a duration or a distribution by a factor.
 fn scaled(node: &Node, factor: f64) -> Option<String> {
     match &node.value {
         Value::Str(text) => {

@@ -1,6 +1,7 @@
-//! What a Fleet hangs on: every number and time of it, written or by default, and the presets of its faults.
+//! Lists the values that a Fleet depends on: every number and duration, whether set or default, and the fault
+//! presets.
 //!
-//! The collapsed model has no control plane and no kubelets, so that none of their defaults plays a part.
+//! The reduced model has no control plane and no kubelets, so their defaults do not apply.
 
 use super::fleet::LoadedFleet;
 use super::presets::render;
@@ -9,7 +10,7 @@ use super::schema::shapes::fleet::FLEET;
 use super::text::node::Node;
 use super::used::{Used, of_fault_presets};
 
-/// Fields that say what the file is, and what is done with it.
+/// Fields that do not affect the model: metadata and experiment settings.
 const NOT_OF_THE_MODEL: [&str; 6] = [
     "metadata",
     "parameters",
@@ -19,7 +20,7 @@ const NOT_OF_THE_MODEL: [&str; 6] = [
     "description",
 ];
 
-/// Every value that the Fleet uses.
+/// Returns every value that the Fleet uses.
 pub fn used_fleet(loaded: &LoadedFleet) -> Vec<Used> {
     let mut all = Vec::new();
     walk(&FLEET, &loaded.written, "", &mut all);
@@ -48,7 +49,7 @@ fn value(field: &Field, shape: &Shape, written: Option<&Node>, path: &str, all: 
         }
         (Shape::Either(_, Shape::Object(object)), Some(node)) if !node.entries().is_empty() => {
             match object.kind {
-                // One value.
+                // A distribution counts as a single value.
                 "Distribution" => all.push(Used::given(path, render(node))),
                 _ => walk(object, node, path, all),
             }
@@ -66,7 +67,7 @@ fn value(field: &Field, shape: &Shape, written: Option<&Node>, path: &str, all: 
     }
 }
 
-/// A number, a time or a distribution.
+/// Returns whether a text is a number, a duration or a distribution.
 fn number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || "{[.".contains(c))
 }

@@ -1,4 +1,4 @@
-//! The table of traps as a document, and one trap explained.
+//! Renders the table of traps as a document, as a list, and as an explanation of one trap.
 
 use super::table;
 use super::trap::Trap;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 const HEAD: &str = include_str!("docs/head.md");
 const TAIL: &str = include_str!("docs/tail.md");
 
-/// `docs/lint.md`, whole.
+/// Returns the complete text of `docs/lint.md`.
 pub fn markdown() -> String {
     let mut out = HEAD.to_owned();
     for (theme, traps) in table::THEMES {
@@ -30,7 +30,7 @@ pub fn markdown() -> String {
     out
 }
 
-/// One line a trap, for a terminal.
+/// Returns the list of traps for a terminal, with one line per trap.
 pub fn list() -> String {
     let mut out = String::new();
     for (theme, traps) in table::THEMES {
@@ -43,7 +43,7 @@ pub fn list() -> String {
     out
 }
 
-/// All that is known about one trap.
+/// Returns the full description of one trap.
 pub fn explain(trap: &Trap) -> String {
     format!(
         "{} ({}): {}\n\n  then   {}\n  fix    {}\n  rules  {}\n  needs  {}\n",

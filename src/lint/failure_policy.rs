@@ -1,4 +1,4 @@
-//! Traps of the failure policy: rules that never match, budgets that do not hold, retries that hide a failure.
+//! Traps of the failure policy: rules that never match, ineffective restart limits, and retries that hide a failure.
 
 use super::subject::{Rj, Subject, int, list, place};
 use super::trap::{Check, Hit, Severity, Trap, hit};
@@ -128,7 +128,7 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-/// The default of Kubernetes; who writes it, or more, means it.
+/// Default grace period of Kubernetes. Only an explicit value of at least this length is reported.
 const LONG_GRACE_S: u32 = 30;
 
 fn rules<'a>(s: &Subject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a Node)> {
@@ -187,7 +187,7 @@ fn max_restarts_absent(s: &Subject) -> Vec<Hit> {
     else {
         return Vec::new();
     };
-    // In place it is a trap of its own.
+    // InPlaceRestart has a separate trap.
     let in_place = policy.restart_strategy == RestartStrategy::InPlaceRestart;
     if in_place || node.get("maxRestarts").is_some() {
         return Vec::new();
@@ -201,7 +201,7 @@ fn max_restarts_absent(s: &Subject) -> Vec<Hit> {
     }
 }
 
-/// An empty list means everything.
+/// Returns whether `wide` includes every value of `narrow`. An empty list matches everything.
 fn covers(wide: &[String], narrow: &[String]) -> bool {
     wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|n| wide.contains(n)))
 }
@@ -232,7 +232,7 @@ fn rule_shadowed(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Whether Jobs of this replicatedJob can fail with this reason.
+/// Returns whether Jobs of this replicatedJob can fail with this reason.
 fn possible(rj: &Rj, reason: &str) -> bool {
     let template = rj.template();
     match reason {
@@ -328,7 +328,7 @@ fn blocking_restart_job(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Whether a failure is answered by a restart that creates Jobs anew.
+/// Returns whether a failure causes a restart that recreates Jobs.
 fn recreates(s: &Subject) -> bool {
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return false;

@@ -1,4 +1,4 @@
-//! What was found, with everything that is said about it.
+//! Findings and the report that collects them.
 
 use super::subject::Subject;
 use super::trap::{Hit, Severity, Trap};
@@ -6,9 +6,9 @@ use sim_inputs::text::diagnostic::Diagnostic;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// The API server refuses it.
+    /// The API server rejects the object.
     Rejected,
-    /// Accepted, and it hurts later.
+    /// The API server accepts the object, but it causes a problem later.
     Trap,
 }
 
@@ -25,15 +25,15 @@ impl Kind {
 pub struct Finding {
     pub kind: Kind,
     pub severity: Severity,
-    /// Name of the trap; of a rejection `rejected`.
+    /// Name of the trap, or `rejected` for a rejection.
     pub name: &'static str,
     pub rules: &'static [&'static str],
     pub jobset: String,
-    /// Place, snippet and what is wrong.
+    /// Position, source snippet and description of the problem.
     pub diagnostic: Diagnostic,
     pub consequence: String,
     pub fix: String,
-    /// The API server's own sentence.
+    /// Message of the API server.
     pub server: Option<String>,
 }
 
@@ -61,12 +61,12 @@ impl Finding {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     pub findings: Vec<Finding>,
-    /// JobSets looked at.
+    /// Number of JobSets checked.
     pub examined: usize,
 }
 
 impl Report {
-    /// By file and place; where several are at one place, what is worse first.
+    /// Sorts the findings by file and position. At the same position the more severe finding comes first.
     pub fn finish(&mut self) {
         let mut files: Vec<String> = Vec::new();
         for finding in &self.findings {
@@ -84,7 +84,7 @@ impl Report {
         self.findings.iter().filter(rejected).count()
     }
 
-    /// Traps of one severity.
+    /// Returns the number of traps with the given severity.
     pub fn traps(&self, severity: Severity) -> usize {
         let of = |f: &&Finding| f.kind == Kind::Trap && f.severity == severity;
         self.findings.iter().filter(of).count()

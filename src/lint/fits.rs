@@ -1,6 +1,7 @@
-//! Traps that show when a cluster is given: labels, domains, capacity, features of nodes.
+//! Traps that require a topology: labels, domains, capacity and node features.
 //!
-//! Must never say where a pod goes; only whether it could go anywhere while the cluster is empty.
+//! This module must not predict where a pod is placed. It only determines whether the pod fits into the empty
+//! cluster.
 
 use super::placement::key_at;
 use super::subject::{Rj, Subject};
@@ -132,7 +133,7 @@ fn needs_feature(rj: &Rj) -> bool {
     rules.any(|r| r.action == ContainerRestartAction::RestartAllContainers)
 }
 
-/// What the scheduler works out of the pod template, as the Jobs will have it.
+/// Returns the scheduler's view of the pod template as the Jobs will have it.
 fn facts(s: &Subject, rj: &Rj, cluster: &Cluster) -> TemplateFacts {
     let mut template = rj.spec.template.template.clone();
     if s.jobset.selects_labelled_nodes(rj.spec) {
@@ -161,22 +162,23 @@ fn key_unknown(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     hits
 }
 
-/// The replicatedJob a demand is of, with its places in the text.
+/// Returns the replicatedJob of a demand, with its positions in the manifest.
 fn rj_of<'a>(s: &Subject<'a>, demand: &Demand) -> Option<Rj<'a>> {
     s.rjs().into_iter().find(|rj| rj.index == demand.index)
 }
 
-/// A hit at the key of a replicatedJob.
+/// Returns a hit at the exclusive-topology key of a replicatedJob.
 fn at_key(s: &Subject, demand: &Demand, detail: String) -> Option<Hit> {
     Some(hit(key_at(s, &rj_of(s, demand)?), detail))
 }
 
-/// Whether its containers end, as far as `run` takes it from their commands.
+/// Returns whether the containers finish, as far as `run` infers it from their commands.
 fn ends(rj: &Rj) -> bool {
     ends_by_its_command(&rj.pod.to_json())
 }
 
-/// The hits of those whose containers never end; of all, if there is none.
+/// Returns the hits of replicatedJobs whose containers never finish as errors. If there are none, returns all hits
+/// as warnings.
 fn eased(s: &Subject, wrong: impl Fn(&dyn Fn(&Rj) -> bool) -> Vec<Hit>) -> Vec<Hit> {
     let errors = wrong(&|rj| !ends(rj));
     if !errors.is_empty() || s.rjs().iter().all(|rj| !ends(rj)) {
@@ -185,7 +187,7 @@ fn eased(s: &Subject, wrong: impl Fn(&dyn Fn(&Rj) -> bool) -> Vec<Hit>) -> Vec<H
     wrong(&|_| true).into_iter().map(Hit::eased).collect()
 }
 
-/// What is wrong with the number of domains of a key, where something is.
+/// Returns a hit for each topology key for which `wrong` returns a message.
 fn of_keys(
     s: &Subject,
     cluster: &Cluster,
@@ -199,7 +201,7 @@ fn of_keys(
         .collect()
 }
 
-/// The same of one replicatedJob.
+/// Returns a hit for each replicatedJob for which `wrong` returns a message.
 fn of_demands(
     s: &Subject,
     cluster: &Cluster,
@@ -215,7 +217,7 @@ fn counted(d: &KeyDemand) -> String {
 }
 
 fn domains_few(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    // No usable domain at all: the pod fits nowhere, which is said elsewhere.
+    // With no usable domain the pod fits on no node, which `pod-fits-nowhere` reports.
     let few = |d: &KeyDemand| d.domains > 0 && (d.domains as u64) < d.jobs;
     eased(s, |counts| {
         let mut demands = capacity::demands(s.jobset, cluster);
@@ -228,7 +230,7 @@ fn domains_few(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     })
 }
 
-/// A lost node makes some domain too small, and there is no other.
+/// Detects that losing a node makes a domain too small and that there is no spare domain.
 fn no_spare(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let tight = |d: &&Demand| d.rooms.iter().any(|r| !r.spares_a_node(d.pods()));
     let exact = |d: &KeyDemand| d.domains as u64 == d.jobs && d.jobs > 0;
@@ -237,7 +239,8 @@ fn no_spare(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     })
 }
 
-/// A lost node makes some domain too small, and it still takes a leader beside the spare ones.
+/// Detects that a domain that has lost a node is too small but can still be chosen for a leader, despite a spare
+/// domain.
 fn spare_missed(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     of_keys(s, cluster, |d| {
         if (d.domains as u64) <= d.jobs {
@@ -257,7 +260,7 @@ fn spare_missed(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     })
 }
 
-/// Domains of a replicatedJob that hold a whole Job.
+/// Returns the number of domains of a replicatedJob that can hold a whole Job.
 fn large_enough(d: &Demand) -> usize {
     d.rooms.iter().filter(|r| r.pods >= d.pods()).count()
 }
@@ -338,7 +341,7 @@ fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let room = capacity::of_cluster(&facts(s, &rj, cluster), cluster);
-        // Domains have their own traps.
+        // Exclusive placement has separate traps.
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
             let detail = format!(
                 "{} has {} pods, the cluster holds {room}",
@@ -352,7 +355,8 @@ fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     hits
 }
 
-/// Those that each fit alone, but not all of them: exclusive Jobs by their domains, all pods by what they request.
+/// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their
+/// requests.
 fn together_small(all: &[Subject], cluster: &Cluster) -> HitsOf {
     let runs: Vec<usize> = (0..all.len())
         .filter(|i| !all[*i].jobset.spec.suspend)
@@ -371,7 +375,7 @@ fn together_small(all: &[Subject], cluster: &Cluster) -> HitsOf {
             let names: Vec<&str> = with.iter().map(|n| all[*n].jobset.name.as_str()).collect();
             let detail = format!("{} together: {detail}", names.join(", "));
             hits.push((i, hit(all[i].metadata_at("name"), detail)));
-            // One more only adds to it.
+            // Further JobSets only increase the shortage, so one hit suffices.
             return hits;
         }
     }
@@ -387,7 +391,7 @@ fn few_domains<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster)
     few.map(counted)
 }
 
-/// The first resource of which all pods request more than all nodes have.
+/// Returns a message for the first resource of which all pods together request more than all nodes have.
 fn too_much<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) -> Option<String> {
     let mut wanted: BTreeMap<String, u128> = BTreeMap::new();
     for rj in of.flat_map(Subject::rjs) {

@@ -1,4 +1,5 @@
-//! Traps of InPlaceRestart: barriers that never open, budgets smaller than they look, agents that are missing.
+//! Traps of InPlaceRestart: barriers that never open, restart budgets that are smaller than expected, and missing
+//! agents.
 
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
@@ -120,11 +121,11 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-/// Exit codes of an agent's and a worker's rules never hold 0 in upstream's examples.
+/// Exit code 0. The restart rules of agents and workers in upstream's examples never match it.
 const SUCCESS: i32 = 0;
 const PROBE_PERIOD_S: i64 = 10;
 const PROBE_FAILURES: i64 = 3;
-/// A period from which on it shows in a restart of 10 s.
+/// Probe period above which the delay is noticeable in a restart of 10 s.
 const SLOW_PERIOD_S: i64 = 5;
 const SHORT_BARRIER_S: i64 = 120;
 
@@ -188,7 +189,8 @@ fn no_agent(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Agents in sidecar mode: init containers that are restarted and know their JobSet.
+/// Returns the agents in sidecar mode: restartable init containers with JOBSET_NAME and POD_NAME in their
+/// environment.
 fn agents<'a>(s: &Subject<'a>) -> Vec<(Rj<'a>, &'a Node)> {
     if !in_place(s) {
         return Vec::new();
@@ -216,7 +218,7 @@ fn no_barrier(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Place, period and longest wait of an agent's startup probe.
+/// Returns the position, period and longest wait of an agent's startup probe.
 fn probe(agent: &Node) -> Option<(Pos, i64, i64)> {
     let probe = agent.get("startupProbe")?;
     let period = int(probe, "periodSeconds")
@@ -276,7 +278,7 @@ fn queued(s: &Subject) -> Vec<Hit> {
     }
 }
 
-/// A Job can fail although its backoffLimit is without end (IPR-10).
+/// Returns whether a Job can fail although its backoffLimit is unlimited (IPR-10).
 fn job_can_fail(rj: &Rj) -> bool {
     let fails =
         |r: &sim_api::spec::PodFailurePolicyRule| r.action == PodFailurePolicyAction::FailJob;
@@ -301,7 +303,7 @@ fn budget_shared(s: &Subject) -> Vec<Hit> {
     else {
         return Vec::new();
     };
-    // The rule that decides about this replicatedJob's failures whatever their reason.
+    // The rule that applies to every failure of this replicatedJob, whatever its reason.
     let decides = policy.rules.iter().find(|r| {
         let targeted =
             r.target_replicated_jobs.is_empty() || r.target_replicated_jobs.contains(&rj.spec.name);

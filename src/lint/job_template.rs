@@ -1,4 +1,4 @@
-//! Traps of Job templates: nobody looks at them before a Job is created.
+//! Traps of Job templates, which admission does not validate until a Job is created.
 
 use super::placement;
 use super::subject::{Rj, Subject, int, list, place, text};
@@ -119,14 +119,14 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-/// 1.25 million Jobs took about 10 GB of the manager; its default limit is 4 GiB.
+/// Limit on the number of Jobs. 1.25 million Jobs took about 10 GB of the manager, whose default limit is 4 GiB.
 const JOBS_MAX: u64 = 100_000;
 
 fn of(rj: &Rj) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
-/// What the server says of this replicatedJob's Jobs, after a detail.
+/// Appends the API server's error message for the Jobs of this replicatedJob to a detail.
 fn with_sentence(s: &Subject, rj: &Rj, detail: String) -> String {
     match &s.refused[rj.index] {
         Some(refused) => format!("{detail}; the API server says: {}", refused.message),
@@ -154,7 +154,7 @@ fn pod_failure_policy_restart_policy(s: &Subject) -> Vec<Hit> {
     for rj in s.rjs() {
         let never = rj.pod_spec().restart_policy == RestartPolicy::Never;
         let policy = rj.job.get("podFailurePolicy").is_some();
-        // Always is refused for any Job, with another sentence.
+        // restartPolicy Always is rejected for every Job with a different message.
         let always = rj.pod_spec().restart_policy == RestartPolicy::Always;
         if policy && !never && !always && rj.spec.replicas > 0 {
             let detail = with_sentence(s, &rj, of(&rj));
@@ -164,13 +164,13 @@ fn pod_failure_policy_restart_policy(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// What other traps say in more helpful words.
+/// Returns whether a more specific trap already reports the error at this path.
 fn explained(s: &Subject, rj: &Rj, path: &str) -> bool {
     let has = |hits: Vec<Hit>| hits.iter().any(|h| h.detail.starts_with(&of(rj)));
     match path {
         "spec.completions" => has(parallelism_without_completions(s)),
         "spec.template.spec.restartPolicy" => has(pod_failure_policy_restart_policy(s)),
-        // Whether a cluster allows it is no matter of the manifest.
+        // Whether privileged containers are allowed depends on the cluster, not on the manifest.
         _ if path.ends_with("securityContext.privileged") => true,
         "spec.template.spec.nodeSelector" => has(placement::selector_value_long(s)),
         _ => false,
@@ -201,7 +201,7 @@ fn job_ttl(s: &Subject) -> Vec<Hit> {
     let policy = super::startup::success_policy(s);
     let any = policy.operator == Operator::Any;
     let untargeted = policy.target_replicated_jobs.is_empty();
-    // One Job, or any of them: complete before its time to live is over.
+    // With a single Job, or if any Job suffices, the JobSet completes before the TTL of a Job expires.
     if jobs < 2 || (any && untargeted) {
         return Vec::new();
     }
@@ -311,7 +311,7 @@ fn image_spaces(s: &Subject) -> Vec<Hit> {
 }
 
 fn scheduling_group_dropped(s: &Subject) -> Vec<Hit> {
-    // Where a PodGroup is applied beside it, a cluster without the gate refuses that one loudly.
+    // If a PodGroup is applied as well, a cluster without the feature gate rejects the PodGroup with an error.
     if s.objects
         .iter()
         .any(|o| o.kind == "PodGroup" || o.kind == "Workload")
@@ -338,7 +338,7 @@ fn too_many_jobs(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Names of all claims that a pod template mounts by volume.
+/// Returns the names of all claims that the volumes of a pod template refer to.
 pub fn claims<'a>(rj: &Rj<'a>) -> Vec<&'a str> {
     let claim = |v: &'a Node| v.at_path(&["persistentVolumeClaim", "claimName"]);
     let volumes = list(rj.pod, "volumes");

@@ -1,7 +1,7 @@
-//! What is wrong with a manifest before it is run: what the API server would refuse, and what it accepts and hurts
-//! later.
+//! Checks of manifests before they are run: errors that the API server rejects, and problems that it accepts
+//! ("traps").
 //!
-//! Must never change what is linted, nor know how a finding is printed.
+//! This crate must not modify the manifests and must not depend on the output format of findings.
 
 pub mod docs;
 mod failure_policy;
@@ -36,16 +36,16 @@ use sim_policy::topology::Cluster;
 use std::collections::BTreeSet;
 use subject::Subject;
 
-/// What is linted, and against what.
+/// Manifests to check, and the cluster properties and old manifests to check them against.
 pub struct Inputs<'a> {
     pub files: &'a [Inspected],
     pub topology: Option<&'a Topology>,
-    /// Manifests that the new ones replace, and how.
+    /// Old manifests that the new ones replace, and the method of the update.
     pub update: Option<(&'a [Inspected], Method)>,
     pub target: Target,
 }
 
-/// Everything found, in the order of files and lines.
+/// Checks all manifests and returns the findings, sorted by file and line.
 pub fn lint(inputs: &Inputs) -> Report {
     let objects: Vec<&Object> = inputs.files.iter().flat_map(|f| &f.objects).collect();
     let mut report = Report::default();
@@ -114,7 +114,7 @@ fn subject<'a>(
     }
 }
 
-/// Traps of single JobSets.
+/// Runs the checks that look at one JobSet at a time.
 fn alone(subjects: &[Subject], cluster: Option<&Cluster>, report: &mut Report) {
     for subject in subjects {
         for trap in table::all() {
@@ -144,7 +144,7 @@ fn together(subjects: &[Subject], cluster: Option<&Cluster>, report: &mut Report
     }
 }
 
-/// The cluster with a column for every resource that some pod requests.
+/// Builds the cluster with one column for each resource that a pod requests.
 fn cluster(topology: &Topology, subjects: &[Subject]) -> Cluster {
     let mut names = BTreeSet::new();
     for subject in subjects {

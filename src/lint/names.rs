@@ -1,4 +1,4 @@
-//! Traps of names: collisions that no check sees, names that break labels.
+//! Traps of names: collisions that admission does not detect, and names that are invalid as label values.
 
 use super::subject::Subject;
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};

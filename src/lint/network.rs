@@ -1,4 +1,4 @@
-//! Traps of the network: names that no Service serves, settings that are overwritten.
+//! Traps of the network: host names that no Service serves, and settings that JobSet overwrites.
 
 use super::subject::{Subject, list, place, text};
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};

@@ -1,4 +1,4 @@
-//! Traps of exclusive placement that a manifest shows without a cluster.
+//! Traps of exclusive placement that can be detected without a cluster.
 
 use super::subject::{Rj, Subject, annotation_at, template_annotation_at, text};
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
@@ -115,7 +115,7 @@ fn of(rj: &Rj) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
-/// Where the key that counts for this replicatedJob was written.
+/// Returns the position of the exclusive-topology key that applies to this replicatedJob.
 pub fn key_at(s: &Subject, rj: &Rj) -> Pos {
     let own = rj.node.get("template");
     own.and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY))
@@ -147,7 +147,7 @@ fn leader_ends_first(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// A label key: an optional DNS prefix, a slash, a name.
+/// Returns whether the key is a valid label key: an optional DNS prefix, a slash, a name.
 fn is_label_key(key: &str) -> bool {
     let name = |text: &str| {
         let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
@@ -183,13 +183,13 @@ fn key_malformed(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Extended resources: what decides on which kind of node a pod runs.
+/// Returns the requested extended resources, which determine the kind of node that the pods run on.
 fn devices(rj: &Rj) -> BTreeSet<String> {
     let requests = rj.pod_spec().requests();
     requests.into_keys().filter(|r| r.contains('/')).collect()
 }
 
-/// Nothing that is written keeps the two off the same nodes.
+/// Returns whether pods of both can run on the same node, judging by node selection, devices and tolerations.
 fn may_meet(a: &Rj, b: &Rj) -> bool {
     let keys = |rj: &Rj| {
         let tolerations = &rj.pod_spec().tolerations;
@@ -321,7 +321,7 @@ fn on_pod_template(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Priority as far as the manifest says it.
+/// Returns the priority and the priority class name as written in the manifest.
 fn priority<'a>(rj: &Rj<'a>) -> (i32, Option<&'a str>) {
     (rj.pod_spec().priority, text(rj.pod, "priorityClassName"))
 }
@@ -333,7 +333,7 @@ fn neighbors(all: &[Subject]) -> HitsOf {
             if s.webhook_key(rj).is_none() {
                 continue;
             }
-            // Completed before, or only created after, cannot be told apart from running beside: all count.
+            // The manifest does not show whether the other Jobs finish earlier or start later, so all of them count.
             let met = all.iter().find_map(|o| {
                 let rjs = o.rjs();
                 let other = rjs.iter().find(|other| {
@@ -353,7 +353,7 @@ fn neighbors(all: &[Subject]) -> HitsOf {
     hits
 }
 
-/// Key, priority, replicatedJob and the name of its JobSet.
+/// Topology key, priority, replicatedJob and the name of its JobSet.
 type Placed<'a> = (&'a str, (i32, Option<&'a str>), Rj<'a>, &'a str);
 
 fn priorities(all: &[Subject]) -> HitsOf {

@@ -1,4 +1,4 @@
-//! What the API server answers to a creation, and the reader's own words for it.
+//! Rejections: the response of the API server to a creation, and the diagnostics of the manifest parser for it.
 
 use super::finding::{Finding, Kind};
 use super::subject::Target;
@@ -13,17 +13,17 @@ use sim_inputs::text::diagnostic::shortened;
 use sim_inputs::text::diagnostic::{Diagnostic, Report, Source};
 
 pub enum Verdict {
-    /// Not an object that is looked at.
+    /// The object is not a kind that is checked.
     Other,
     Accepted {
         stored: Value,
-        /// Per replicatedJob: why its Jobs are refused.
+        /// For each replicatedJob, the reason why its Jobs are rejected.
         refused: Vec<Option<Rejection>>,
-        /// Of an update: why the same could not be created.
+        /// For an update, the reason why the new object could not be created.
         creation: Option<Rejection>,
     },
     Rejected(Rejection),
-    /// Our reader cannot say what it is; nobody asked the server.
+    /// The manifest parser cannot determine the object. The object was not sent to the API server model.
     Unreadable,
 }
 
@@ -45,7 +45,7 @@ fn request(object: &Value, target: Target) -> admission::Create<'_> {
     }
 }
 
-/// POST as kubectl sends it.
+/// Sends a POST request with the options of kubectl.
 pub fn post(object: &Value, target: Target) -> Result<Value, Rejection> {
     admission::post(&request(object, target), FieldValidation::Strict, &[]).result
 }
@@ -64,7 +64,7 @@ pub fn create(object: &Object, target: Target) -> Verdict {
             stored,
             creation: None,
         },
-        // Places of all that is wrong, not only of what the server comes to.
+        // Report the positions of all errors, not only those found before the API server stops validating.
         Err(rejection) => Verdict::Rejected(Rejection {
             errors: admission::every_error(&request(&json, target)),
             ..rejection
@@ -72,7 +72,7 @@ pub fn create(object: &Object, target: Target) -> Verdict {
     }
 }
 
-/// What the API server would say to the first Job of each replicatedJob.
+/// Returns the errors of the API server for the first Job of each replicatedJob.
 pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
     let rjs = stored["spec"]["replicatedJobs"].as_array();
     let places = objects::Places::of(stored);
@@ -93,7 +93,7 @@ pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
     rjs.into_iter().flatten().enumerate().map(one).collect()
 }
 
-/// The findings of a rejection: our own words with their places first, the server's sentence beside them.
+/// Returns the findings of a rejection: the parser's diagnostics with positions, and the message of the API server.
 pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Finding> {
     let (rejection, fix) = match verdict {
         Verdict::Rejected(rejection) => (Some(rejection), fix_of(rejection)),
@@ -116,13 +116,13 @@ pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Fin
         diagnostic,
         consequence: String::new(),
         fix: if i == 0 { fix.clone() } else { String::new() },
-        // Once is enough: it is about all of them.
+        // The server's message covers all errors, so only the first finding carries it.
         server: server.clone().filter(|_| i == 0).map(shortened),
     };
     diagnostics.into_iter().enumerate().map(finding).collect()
 }
 
-/// `422 Invalid: <sentence>`
+/// Formats the rejection as `422 Invalid: <message>`.
 fn sentence(rejection: &Rejection) -> String {
     match rejection.reason.as_str() {
         "" => format!("{}: {}", rejection.code, rejection.message),
@@ -130,7 +130,7 @@ fn sentence(rejection: &Rejection) -> String {
     }
 }
 
-/// One diagnostic for each error of a field, or one for the object.
+/// Returns one diagnostic for each field error, or one for the whole object if there are none.
 fn from_server(file: &Inspected, object: &Object, errors: &[FieldError]) -> Vec<Diagnostic> {
     let none = Source::default();
     let mut report = Report::new(&file.source, &none);

@@ -1,4 +1,5 @@
-//! Traps of start and end: what waits for what, what is never complete, what is complete too early.
+//! Traps of startup and completion: unsatisfied dependencies, Jobs that never complete, and Jobs that complete too
+//! early.
 
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
@@ -125,7 +126,7 @@ fn scheduling_gates(s: &Subject) -> Vec<Hit> {
     gated.map(found).collect()
 }
 
-/// `parallelism: 0` as written; then no pod ever runs.
+/// Returns whether the manifest sets `parallelism: 0`, which means that no pod runs.
 fn runs_no_pod(rj: &Rj) -> bool {
     int(rj.job, "parallelism") == Some(0)
 }
@@ -134,7 +135,7 @@ fn completes_at_once(rj: &Rj) -> bool {
     rj.template().completions == Some(0)
 }
 
-/// Each (dependent, dependency, status, place of the name).
+/// Returns each (dependent, dependency, status, position of the name).
 fn dependencies<'a>(
     s: &Subject<'a>,
 ) -> Vec<(Rj<'a>, Rj<'a>, DependsOnStatus, sim_inputs::text::node::Pos)> {
@@ -241,7 +242,7 @@ fn parallelism_zero(s: &Subject) -> Vec<Hit> {
     for rj in s.rjs() {
         let needed = targets.is_empty() || targets.contains(&rj.spec.name);
         let stuck = runs_no_pod(&rj) && !completes_at_once(&rj) && rj.spec.replicas > 0;
-        // Indexed Jobs without completions are refused, which is another trap.
+        // Indexed Jobs without completions are rejected, which is a separate trap.
         let exists = rj.template().completions.is_some()
             || rj.template().completion_mode == CompletionMode::NonIndexed;
         if needed && stuck && exists {
@@ -316,7 +317,7 @@ fn managed_by_other(s: &Subject) -> Vec<Hit> {
     }
 }
 
-/// All of everything where none is stored (DEF-1).
+/// Returns the success policy, or the default (all Jobs of all replicatedJobs) if none is set (DEF-1).
 pub fn success_policy(s: &Subject) -> SuccessPolicy {
     s.jobset.spec.success_policy.clone().unwrap_or_default()
 }

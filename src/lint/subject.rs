@@ -1,4 +1,4 @@
-//! What a check looks at: the typed JobSet beside its tree, and what was given with it.
+//! Input of a check: the typed JobSet, its syntax tree, and the other objects of the manifests.
 
 use serde_json::Value;
 use sim_api::admission::Rejection;
@@ -7,45 +7,45 @@ use sim_inputs::kube::inspect::Object;
 use sim_inputs::text::diagnostic::Source;
 use sim_inputs::text::node::{Node, Pos};
 
-/// Where the manifest is to be applied.
+/// Cluster version and feature gates that the manifest is checked for.
 #[derive(Copy, Clone, Debug)]
 pub struct Target {
     pub kubernetes: Version,
     pub gates: FeatureGates,
 }
 
-/// One JobSet.
+/// A JobSet under check.
 pub struct Subject<'a> {
     pub jobset: &'a JobSet,
     pub node: &'a Node,
     pub source: &'a Source,
-    /// Every object given, JobSets included.
+    /// All objects of the manifests, including JobSets.
     pub objects: &'a [&'a Object],
     pub target: Target,
-    /// Per replicatedJob: why the API server would refuse its Jobs.
+    /// For each replicatedJob, the reason why the API server would reject its Jobs.
     pub refused: Vec<Option<Rejection>>,
 }
 
-/// A JobSet that replaces a stored one.
+/// An update: a JobSet and the stored JobSet that it replaces.
 pub struct Change<'a> {
     pub old: &'a Subject<'a>,
     pub new: &'a Subject<'a>,
-    /// The object as stored, and as it would be stored.
+    /// The stored object before the update.
     pub before: &'a Value,
     pub after: &'a Value,
-    /// Why the same object could not be created.
+    /// Reason why the new object could not be created, if creation would be rejected.
     pub creation_refused: Option<&'a Rejection>,
 }
 
-/// A replicatedJob with its nodes; the nodes are empty where nothing was written.
+/// A replicatedJob with its syntax nodes. A node of a missing field is the node of its nearest ancestor.
 #[derive(Copy, Clone)]
 pub struct Rj<'a> {
     pub index: usize,
     pub spec: &'a ReplicatedJob,
     pub node: &'a Node,
-    /// `template.spec`
+    /// Node of `template.spec`.
     pub job: &'a Node,
-    /// `template.spec.template.spec`
+    /// Node of `template.spec.template.spec`.
     pub pod: &'a Node,
 }
 
@@ -62,12 +62,12 @@ impl Rj<'_> {
         &self.spec.template.template.spec
     }
 
-    /// Pods of all its Jobs.
+    /// Returns the number of pods of all Jobs.
     pub fn pods(&self) -> u64 {
         u64::from(self.spec.replicas) * u64::from(self.spec.template.pods())
     }
 
-    /// Where a field of the Job template was written, else where the template begins.
+    /// Returns the position of a field of the Job spec, or the position of the Job spec if the field is missing.
     pub fn job_at(&self, key: &str) -> Pos {
         place(self.job, key)
     }
@@ -80,7 +80,7 @@ impl Rj<'_> {
         place(self.node, key)
     }
 
-    /// Nodes of the init containers and containers.
+    /// Returns the nodes of the init containers and containers.
     pub fn containers(&self) -> impl Iterator<Item = &Node> {
         ["initContainers", "containers"]
             .into_iter()
@@ -118,7 +118,7 @@ impl<'a> Subject<'a> {
         self.spec_node().at_path(keys)
     }
 
-    /// The place of a field of `spec`, or of its nearest ancestor that was written.
+    /// Returns the position of a field of `spec`, or of its nearest existing ancestor.
     pub fn at(&self, keys: &[&str]) -> Pos {
         let mut node = self.spec_node();
         for key in keys {
@@ -133,7 +133,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Where `metadata.<key>` was written.
+    /// Returns the position of `metadata.<key>`.
     pub fn metadata_at(&self, key: &str) -> Pos {
         match self.node.get("metadata") {
             Some(metadata) => place(metadata, key),
@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Where an annotation of the JobSet was written.
+    /// Returns the position of an annotation of the JobSet.
     pub fn annotation_at(&self, key: &str) -> Pos {
         annotation_at(self.node, key).unwrap_or(self.node.at)
     }
@@ -150,7 +150,7 @@ impl<'a> Subject<'a> {
         self.jobset.labels.get(key).map(String::as_str)
     }
 
-    /// SVC-1: the name of the headless Service.
+    /// Returns the name of the headless Service (SVC-1).
     pub fn subdomain(&self) -> &str {
         match self.jobset.spec.network.subdomain.as_str() {
             "" => &self.jobset.name,
@@ -158,13 +158,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The topology key, if the pods of this replicatedJob are placed by the pod webhook (EXC-2, strategy A).
+    /// Returns the topology key if the pod webhook places the pods of this replicatedJob (EXC-2, strategy A).
     pub fn webhook_key(&self, rj: &Rj<'a>) -> Option<&'a str> {
         self.jobset.webhook_key(rj.spec)
     }
 }
 
-/// Where `metadata.annotations.<key>` of an object was written.
+/// Returns the position of `metadata.annotations.<key>` of an object.
 pub fn annotation_at(object: &Node, key: &str) -> Option<Pos> {
     let annotations = object.at_path(&["metadata", "annotations"])?;
     let entries = annotations.entries();
@@ -178,7 +178,7 @@ fn key_at(node: &Node, keys: &[&str]) -> Option<Pos> {
     Some(entry.0.at)
 }
 
-/// The place of a key, or of what should hold it.
+/// Returns the position of a key, or of its parent node if the key is missing.
 pub fn place(node: &Node, key: &str) -> Pos {
     key_at(node, &[key]).unwrap_or(node.at)
 }
@@ -195,7 +195,7 @@ pub fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::as_str)
 }
 
-/// Where an annotation of the Job or pod template was written; pods second.
+/// Returns the position of an annotation of the Job template, or else of the pod template.
 pub fn template_annotation_at(rj: &Rj, key: &str) -> Option<sim_inputs::text::node::Pos> {
     let job = rj.node.get("template").and_then(|t| annotation_at(t, key));
     job.or_else(|| rj.job.get("template").and_then(|t| annotation_at(t, key)))

@@ -1,4 +1,4 @@
-//! Traps that show when other objects are given beside the JobSets: priorities, queues.
+//! Traps that depend on other objects in the manifests: PriorityClasses and queues.
 
 use super::subject::{Rj, Subject, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
@@ -52,7 +52,8 @@ fn priority_negative(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// The ClusterQueues that admit the JobSet: that of its LocalQueue, or all that are given if that is not.
+/// Returns the ClusterQueues that may admit the JobSet: the one of its LocalQueue, or all of them if the LocalQueue
+/// is not in the manifests.
 fn cluster_queues<'a>(s: &Subject<'a>) -> Vec<&'a Object> {
     let Some(queue) = s.jobset.kueue_queue() else {
         return Vec::new();
@@ -66,7 +67,7 @@ fn cluster_queues<'a>(s: &Subject<'a>) -> Vec<&'a Object> {
     s.objects.iter().filter(wanted).copied().collect()
 }
 
-/// Each (resource, nominalQuota) of a ClusterQueue, in thousandths.
+/// Returns each (resource, nominalQuota) of a ClusterQueue, in thousandths.
 fn quotas(queue: &Node) -> Vec<(String, i64)> {
     let items = |node: &Node, key: &str| node.get(key).map_or(Vec::new(), |n| n.items().to_vec());
     let spec = queue.get("spec").cloned();
@@ -81,7 +82,7 @@ fn quotas(queue: &Node) -> Vec<(String, i64)> {
     resources.filter_map(quota).collect()
 }
 
-/// Accelerators that one Job requests: extended resources, in thousandths.
+/// Returns the extended resources that one Job requests, in thousandths.
 fn slice(rj: &Rj) -> Vec<(String, i64)> {
     let pods = i64::from(rj.template().pods());
     let requests = rj.pod_spec().requests().into_iter();

@@ -1,4 +1,4 @@
-//! The one table of all traps, by theme.
+//! The table of all traps, grouped by theme.
 
 use super::trap::Trap;
 use super::{
@@ -6,7 +6,7 @@ use super::{
     updates, volumes,
 };
 
-/// Theme and its traps, in the order in which they are listed.
+/// Themes and their traps, in the order in which they are listed.
 pub const THEMES: [(&str, &[Trap]); 11] = [
     ("Start and end", startup::TRAPS),
     ("In-place restart", in_place::TRAPS),

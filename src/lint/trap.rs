@@ -1,4 +1,4 @@
-//! What a trap is: a name, what happens, what to do, and one pure function that finds it.
+//! The description of a trap: its name, consequence and fix, and the pure function that detects it.
 
 use super::subject::{Change, Subject};
 use sim_inputs::text::node::Pos;
@@ -6,9 +6,9 @@ use sim_policy::topology::Cluster;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It goes wrong in any case.
+    /// The problem occurs in every run.
     Error,
-    /// It goes wrong when something else happens.
+    /// The problem occurs only if another event happens, such as a failure.
     Warning,
 }
 
@@ -21,13 +21,13 @@ impl Severity {
     }
 }
 
-/// One place where a trap was found.
+/// A position in a manifest at which a trap was detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     pub at: Pos,
-    /// What it is here: which replicatedJob, which value.
+    /// Details of this occurrence, such as the replicatedJob and the value.
     pub detail: String,
-    /// Containers end here that make room: what is an error otherwise is a warning.
+    /// Lowers the severity from error to warning, because containers that finish free capacity.
     pub eased: bool,
 }
 
@@ -40,7 +40,7 @@ pub fn hit(at: Pos, detail: impl Into<String>) -> Hit {
 }
 
 impl Hit {
-    /// The same where containers end.
+    /// Marks the hit as a warning because the containers finish and free capacity.
     pub fn eased(self) -> Hit {
         let detail = format!("{}; containers end here, and make room", self.detail);
         let eased = true;
@@ -52,26 +52,26 @@ impl Hit {
     }
 }
 
-/// Each with the JobSet in which it is.
+/// Hits, each with the index of the JobSet that it belongs to.
 pub type HitsOf = Vec<(usize, Hit)>;
 
-/// What a check has to see.
+/// Input that a check requires, with the check function.
 #[derive(Copy, Clone)]
 pub enum Check {
-    /// One JobSet.
+    /// Checks one JobSet.
     JobSet(fn(&Subject) -> Vec<Hit>),
-    /// One JobSet and a cluster (`-t`).
+    /// Checks one JobSet against a cluster (`-t`).
     Cluster(fn(&Subject, &Cluster) -> Vec<Hit>),
-    /// All JobSets given and a cluster; the number says in which one the hit is.
+    /// Checks all JobSets together against a cluster. Each hit has the index of its JobSet.
     ClusterTogether(fn(&[Subject], &Cluster) -> HitsOf),
-    /// All JobSets given; the number says in which one the hit is.
+    /// Checks all JobSets together. Each hit has the index of its JobSet.
     Together(fn(&[Subject]) -> HitsOf),
-    /// A JobSet and the one it replaces (`--update`).
+    /// Checks a JobSet against the stored JobSet that it replaces (`--update`).
     Update(fn(&Change) -> Vec<Hit>),
 }
 
 impl Check {
-    /// What has to be given for it, in words.
+    /// Returns a description of the required input.
     pub fn needs(&self) -> &'static str {
         match self {
             Check::JobSet(_) => "the manifest",
@@ -84,13 +84,13 @@ impl Check {
 }
 
 pub struct Trap {
-    /// Stable, in kebab-case.
+    /// Stable identifier in kebab-case.
     pub name: &'static str,
     pub severity: Severity,
     pub rules: &'static [&'static str],
-    /// What is wrong, in a few words.
+    /// Short description of the problem, without a final period.
     pub title: &'static str,
-    /// What happens then.
+    /// Effect of the problem, in full sentences.
     pub consequence: &'static str,
     pub fix: &'static str,
     pub check: Check,

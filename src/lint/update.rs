@@ -1,4 +1,4 @@
-//! `--update OLD`: the object that is stored, the object that replaces it, and what the server says.
+//! Checks for `--update OLD`: computes the object that replaces the stored one and the response of the API server.
 
 use super::finding::Finding;
 use super::rejected::{self, Verdict};
@@ -10,18 +10,18 @@ use sim_api::admission::Rejection;
 use sim_inputs::kube::inspect::{Inspected, Object};
 use sim_inputs::text::diagnostic::Source;
 
-/// How the new manifest gets to the server.
+/// Method by which the new manifest is sent to the API server.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `kubectl apply`: a merge patch of what differs from the manifest applied last.
+    /// `kubectl apply`: sends a merge patch of the differences from the last applied manifest.
     Apply,
-    /// `kubectl replace`: a PUT of the manifest.
+    /// `kubectl replace`: sends the manifest as a PUT request.
     Replace,
 }
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The old manifest of the same name, if there is one.
+/// Returns the old JobSet with the same namespace and name, if any.
 pub fn stored<'a>(files: &'a [Inspected], new: &Object) -> Option<(&'a Object, &'a Source)> {
     let key = |o: &Object| {
         let jobset = o.jobset.as_ref()?;
@@ -35,7 +35,7 @@ pub fn stored<'a>(files: &'a [Inspected], new: &Object) -> Option<(&'a Object, &
     same.next()
 }
 
-/// The object as the API server has it, and what was applied last.
+/// Returns the object as stored by the API server, and the last applied configuration.
 fn before(old: &Object, target: Target) -> (Value, Value) {
     let written = old.node.to_json();
     let live =
@@ -51,7 +51,8 @@ fn before(old: &Object, target: Target) -> (Value, Value) {
     }
 }
 
-/// Removes what was applied last and is not written any more; then RFC 7386.
+/// Computes the merge patch (RFC 7386): the new manifest, with null for each key that was applied last and is now
+/// missing.
 fn three_way(last: &Value, new: &Value) -> Value {
     let (Value::Object(last), Value::Object(new)) = (last, new) else {
         return new.clone();
@@ -79,7 +80,7 @@ fn after(stored: &Value, last: &Value, new: &Value, how: Method) -> Value {
         }
         Method::Replace => {
             let mut object = new.clone();
-            // kubectl sends the namespace and the stored version and identity along.
+            // kubectl adds the namespace and the version and identity of the stored object to the request.
             for key in [
                 "namespace",
                 "uid",
@@ -112,7 +113,7 @@ pub fn verdict(new: &Object, old: &(&Object, &Source), how: Method, target: Targ
     }
 }
 
-/// What a creation of the object would be answered.
+/// Returns the error that the API server would return if the object were created.
 fn creation(object: &Value, target: Target) -> Option<Rejection> {
     let mut object = object.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -129,7 +130,7 @@ fn creation(object: &Value, target: Target) -> Option<Rejection> {
     rejected::post(&object, target).err()
 }
 
-/// Traps of the update that the server lets through.
+/// Returns the traps of an accepted update.
 pub fn traps(
     old: &(&Object, &Source),
     new: &Subject,

@@ -1,4 +1,4 @@
-//! Traps of updates: what admission lets through although a JobSet runs on it.
+//! Traps of updates: changes that admission accepts although they break a running JobSet.
 
 use super::subject::{Change, Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
@@ -186,7 +186,7 @@ fn late_effect(c: &Change) -> Vec<Hit> {
     hits
 }
 
-/// Keys of the pod template that the old object has and the new one has not.
+/// Returns the keys of the pod template that the old object has and the new object does not have.
 fn lost_keys(before: &Value, after: &Value) -> Vec<String> {
     const MAPS: [&[&str]; 3] = [
         &["metadata", "labels"],
@@ -232,7 +232,7 @@ fn in_place(s: &Subject) -> bool {
     s.jobset.spec.strategy() == RestartStrategy::InPlaceRestart
 }
 
-/// (parallelism, completions) of a replicatedJob.
+/// Returns (parallelism, completions) of a replicatedJob.
 fn size(object: &Value, rj: &Rj) -> (Option<i64>, Option<i64>) {
     let job = &object["spec"]["replicatedJobs"][rj.index]["template"]["spec"];
     (job["parallelism"].as_i64(), job["completions"].as_i64())

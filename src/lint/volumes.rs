@@ -1,4 +1,4 @@
-//! Traps of volumeClaimPolicies: claims that cannot be created, used or used again.
+//! Traps of volumeClaimPolicies: claims that cannot be created, mounted or reused.
 
 use super::job_template::claims;
 use super::subject::{Rj, Subject, list, place, text};
@@ -54,7 +54,7 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-/// Claim templates with whether they are retained.
+/// Returns the claim templates, each with whether its claims are retained.
 fn templates<'a>(s: &Subject<'a>) -> Vec<(&'a Node, bool)> {
     let mut found = Vec::new();
     for policy in list(s.spec_node(), "volumeClaimPolicies") {
@@ -121,7 +121,7 @@ fn not_reusable(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Pods of a replicatedJob mount the claim of this template.
+/// Returns whether pods of a replicatedJob mount the claim of this template.
 fn mounts(rj: &Rj, claim: &str) -> bool {
     let mut all = rj.containers().flat_map(|c| list(c, "volumeMounts"));
     all.any(|m| text(m, "name") == Some(claim))

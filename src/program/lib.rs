@@ -1,9 +1,9 @@
 //! Deterministic discrete-event simulation of Kubernetes JobSets on modelled accelerator clusters.
 //!
-//! What happens to a JobSet when something fails, how long each restart takes, and why: without a cluster, in virtual
-//! time. The program `jobset-sim` prints it; this crate gives it to your own program.
+//! The simulation shows what happens to a JobSet when something fails, how long each restart takes, and why. It runs in
+//! virtual time and needs no cluster. The program `jobset-sim` prints the results; this crate provides them as an API.
 //!
-//! A [`Scenario`] is everything a run needs. It comes from a file, or is built in code:
+//! A [`Scenario`] contains all inputs of a run. It is read from a file or built in code:
 //!
 //! ```
 //! use jobset_sim::{Duration, Fault, JobSet, Scenario, Simulation};
@@ -27,25 +27,25 @@
 //! # Ok::<(), jobset_sim::Error>(())
 //! ```
 //!
-//! | you want | it is |
+//! | task | item |
 //! |---|---|
-//! | a scenario file, with values changed | [`Scenario::from_file_with`] |
-//! | JobSets of your manifests, a cluster just large enough | [`Scenario::from_manifest`] |
-//! | a scenario in code | [`Scenario::builder`], [`JobSet`], [`Topology`], [`Fault`] |
-//! | every error with file, line and column | [`Error::diagnostics`] |
-//! | to see what happens, and to stop when you have seen enough | [`Simulation::observe`], [`Record`], [`Body`] |
-//! | to stop from another thread, or after so many events | [`StopFlag`], [`Simulation::max_events`] |
-//! | the state of each JobSet and Job, costs, as data or JSON | [`Outcome::summary`] |
-//! | restarts: milestones, phases, what each piece waited for | [`Outcome::restarts`], [`Restart`] |
-//! | where the accelerators' time went | [`Outcome::ledger`] |
-//! | what a training job came to, goodput | [`Outcome::training`], [`Outcome::summary`] |
-//! | chance: many replications on all cores, mean and interval | [`Replications`], [`Estimate`] |
+//! | read a scenario file and override values | [`Scenario::from_file_with`] |
+//! | simulate the JobSets of manifests on the smallest cluster that fits | [`Scenario::from_manifest`] |
+//! | build a scenario in code | [`Scenario::builder`], [`JobSet`], [`Topology`], [`Fault`] |
+//! | get all errors with file, line and column | [`Error::diagnostics`] |
+//! | observe the records of a run, and stop it at any record | [`Simulation::observe`], [`Record`], [`Body`] |
+//! | stop a run from another thread, or after a number of events | [`StopFlag`], [`Simulation::max_events`] |
+//! | get the state of each JobSet and Job, and costs, as data or JSON | [`Outcome::summary`] |
+//! | get restarts with milestones, phases and wait reasons | [`Outcome::restarts`], [`Restart`] |
+//! | get the use of accelerator time | [`Outcome::ledger`] |
+//! | get the progress and goodput of training jobs | [`Outcome::training`], [`Outcome::summary`] |
+//! | run replications on all cores, with mean and confidence interval | [`Replications`], [`Estimate`] |
 //!
-//! Equal inputs and seeds give equal records, on every machine and any number of threads. `examples/embed.rs` is a
-//! whole program.
+//! Equal inputs and seeds give equal records on every machine and with any number of threads. `examples/embed.rs` is a
+//! complete example.
 //!
-//! What is re-exported here is the interface for others. The modules below are how it works inside; `ARCHITECTURE.md`
-//! explains them, and they change without notice.
+//! The items re-exported here are the public interface. The modules below are internal and may change in any version;
+//! `ARCHITECTURE.md` describes them.
 
 mod bench;
 pub mod cli;
@@ -80,7 +80,7 @@ pub use sim_engine::{CannotRun, Impossible};
 #[doc(inline)]
 pub use sim_inputs::{Diagnostic, Diagnostics};
 
-/// The code of the README is run like any other example.
+/// Runs the code blocks of the README as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

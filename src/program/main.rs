@@ -1,4 +1,4 @@
-//! The program; everything it does is in the library.
+//! Entry point of the program; all functionality is in the library.
 
 fn main() -> std::process::ExitCode {
     jobset_sim::cli::main()

@@ -1,4 +1,4 @@
-//! Recordings of real clusters: reading them, calibrating presets with them, replaying and comparing them.
+//! Recordings of real clusters: reads them, calibrates presets from them, replays them and compares the results.
 
 pub mod calibrate;
 pub mod observe;

@@ -1,15 +1,16 @@
-//! One file, complete or absent: written under a temporary name beside its target and renamed.
+//! Atomic file writes: the data goes to a temporary file in the target's directory, which is then renamed.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What `write` puts into the file of the name it is given.
+/// Calls `write` with a temporary path, then renames that file to `target`. If `target` exists and is not a regular
+/// file, `write` receives `target` itself.
 pub fn through(
     target: &Path,
     write: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<(), String> {
-    // A pipe or a device has nothing to replace, and a link stays a link.
+    //  Pipes, devices and symbolic links are written directly so that they are not replaced by a regular file.
     let replaces = fs::symlink_metadata(target).map_or(true, |there| there.is_file());
     let Some(temporary) = beside(target).filter(|_| replaces) else {
         return write(target);
@@ -17,7 +18,7 @@ pub fn through(
     let written =
         write(&temporary).and_then(|()| fs::rename(&temporary, target).map_err(|e| e.to_string()));
     if written.is_err() {
-        // Half a file is none.
+        //  Removes the incomplete file.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -30,7 +31,8 @@ pub fn write(target: &Path, bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// With the same ending, which says what it is.
+/// Returns the temporary path in the same directory. It keeps the file extension because writers select the format
+/// by it.
 fn beside(target: &Path) -> Option<PathBuf> {
     let name = target.file_name()?.to_string_lossy();
     let temporary = format!(".partial-{}-{name}", std::process::id());

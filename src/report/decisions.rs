@@ -1,7 +1,8 @@
-//! `run --trace decisions`: what each controller saw, tried and did, between the records that led there and came of it.
+//! The log of `run --trace decisions`: the state each controller saw, the rules it evaluated and its actions,
+//! between the records that caused the decision and those that resulted from it.
 //!
-//! A line with `#n` is record n of `events.ndjson`; a block without a number is a decision. Must never be part of the
-//! records: it watches.
+//! A line with `#n` is record n of `events.ndjson`; a block without a record number is a decision. The log only
+//! observes the run: it adds no records.
 
 pub(crate) mod block;
 pub(crate) mod failure;
@@ -21,7 +22,7 @@ use sim_policy::decision::{Decided, Decision, JobSync};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Like lines one after the other that are written out; the rest is counted.
+/// Number of consecutive similar lines that are written; further lines are only counted.
 const BURST: usize = 4;
 
 const LEGEND: &str = "\
@@ -30,49 +31,49 @@ const LEGEND: &str = "\
 
 ";
 
-/// Collects the log as text and as one JSON object per decision.
+/// Collects the decision log as text and as one JSON object per decision.
 pub struct DecisionLog {
     pub(super) faults: Vec<String>,
     pub text: String,
     pub ndjson: Vec<u8>,
-    /// The newest objects by `namespace/name`.
+    /// The most recent JobSet for each `namespace/name`.
     jobsets: BTreeMap<String, JobSetId>,
     jobs: BTreeMap<String, JobId>,
-    /// The newest object of each pod id.
+    /// The most recent state of each pod, indexed by pod id.
     pods: Vec<Pod>,
     of_jobs: Vec<OfJob>,
     bursts: Vec<Burst>,
     after_block: bool,
     decisions: u32,
-    /// The last decision of each JobSet with the Jobs it creates or deletes.
+    /// For each JobSet, the last decision and the Jobs that it creates or deletes.
     passes: Vec<(u32, Vec<String>)>,
-    /// For each record the newest one on its chain of causes that is in the text.
+    /// For each record, the most recent record on its chain of causes that is in the text.
     shown: Vec<u32>,
 }
 
-/// What the log knows of a pod.
+/// State of a pod known to the log.
 #[derive(Default)]
 struct Pod {
-    /// Job and index; none before its first object.
+    /// Job and completion index; `None` until the pod is created.
     place: Option<(JobId, u32)>,
-    /// It has a deletionTimestamp: how it ends is no news.
+    /// Whether the pod has a deletionTimestamp. How such a pod ends is not logged.
     deleting: bool,
-    /// `seq` of its last end.
+    /// `seq` of the record of its last end.
     ended: Option<u32>,
 }
 
-/// What the log knows of a Job.
+/// State of a Job known to the log.
 #[derive(Default)]
 struct OfJob {
-    /// `seq` of its Failed condition.
+    /// `seq` of the record of its Failed condition.
     failed: Option<u32>,
-    /// The last thing told while its containers restart in place.
+    /// The last logged sync while its containers restart in place.
     told: Option<JobSync>,
-    /// The last decision that ended it.
+    /// The last decision that failed or completed the Job.
     sync: u32,
 }
 
-/// Like lines of one kind since something else was told.
+/// A run of similar lines of one kind.
 struct Burst {
     kind: &'static str,
     lines: usize,
@@ -80,7 +81,7 @@ struct Burst {
     last: Time,
 }
 
-/// Kinds that come by the hundred; the others end a burst.
+/// Kinds that occur in large numbers. Any other kind ends a burst.
 const BULK: [&str; 9] = [
     "JobCreated",
     "JobDeleting",
@@ -114,7 +115,7 @@ impl DecisionLog {
         }
     }
 
-    /// The log with a head, and how it ended.
+    /// Appends the final state of each JobSet and returns the text and the JSON lines.
     pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> (String, Vec<u8>) {
         self.flush();
         self.text.push('\n');
@@ -143,7 +144,7 @@ impl DecisionLog {
         }
     }
 
-    /// Whether a line of this kind is written, or only counted because many like it were.
+    /// Returns whether a line of this kind is written. Lines beyond the burst limit are only counted.
     fn admits(&mut self, at: Time, kind: &'static str) -> bool {
         if !BULK.contains(&kind) {
             self.flush();
@@ -173,7 +174,7 @@ impl DecisionLog {
         }
     }
 
-    /// One record, unless too many like it have just been written. Returns whether it is in the text.
+    /// Writes a record unless the burst limit is reached. Returns whether it was written.
     fn line(&mut self, record: &Record, text: &str, names: &Names) -> bool {
         let admitted = self.admits(record.at, record.body.kind());
         if admitted {
@@ -214,7 +215,7 @@ impl DecisionLog {
         self.after_block = true;
     }
 
-    /// The decision that a record carries out: of a JobSet's one pass at a time, of a Job's one sync at a time.
+    /// Returns the decision that a record carries out: the last pass of the JobSet or the last sync of the Job.
     fn decided_by(&self, body: &Body, names: &Names) -> Option<u32> {
         use Body::*;
         let id = match *body {
@@ -234,7 +235,7 @@ impl DecisionLog {
         (id > 0).then_some(id)
     }
 
-    /// Gives the decision its number and remembers it as the last one of its object.
+    /// Assigns a number to the decision and remembers it as the last one of its object.
     fn number(&mut self, decision: &mut Decision) {
         self.decisions += 1;
         decision.id = self.decisions;
@@ -255,7 +256,7 @@ impl DecisionLog {
         }
     }
 
-    /// `<- #n` with the newest record on the chain of causes that is in the text.
+    /// Returns `<- #n`, where n is the most recent record on the chain of causes that is in the text.
     fn cause(&self, seq: u32) -> String {
         match self.shown.get(seq as usize) {
             Some(&shown) if shown != NO_CAUSE => format!("<- #{shown}"),
@@ -280,7 +281,7 @@ impl DecisionLog {
         }
     }
 
-    /// Takes over what the record says of an object.
+    /// Updates the known state of the object that the record describes.
     fn learn(&mut self, record: &Record, names: &Names) {
         use Body::*;
         match record.body {
@@ -316,7 +317,7 @@ impl DecisionLog {
         }
     }
 
-    /// Fills in which records the decision is about.
+    /// Fills in the numbers of the records that the decision refers to.
     fn with_records(&self, mut decision: Decision) -> Decision {
         match &mut decision.what {
             Decided::JobSet(pass) => {
@@ -341,7 +342,7 @@ impl DecisionLog {
         decision
     }
 
-    /// What a Job only waits with is told once.
+    /// Returns whether the decision is logged. Syncs that only wait are logged once per state.
     fn is_news(&mut self, decision: &Decision) -> bool {
         let Decided::Job(sync) = &decision.what else {
             return true;
@@ -361,7 +362,7 @@ impl DecisionLog {
     }
 }
 
-/// The newest record that the decision is about, where it names some.
+/// Returns the most recent record that the decision refers to, if any.
 fn evidence(decision: &Decision) -> Option<u32> {
     match &decision.what {
         Decided::JobSet(pass) => {

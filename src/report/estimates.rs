@@ -1,5 +1,4 @@
-//! Tables of estimates as text: columns as wide as what is in them where the line would be too long otherwise. And the
-//! columns that estimates have in every CSV file.
+//! Text tables of estimates, with column widths that adapt to the line width, and the CSV columns of estimates.
 
 use super::console::waterfall::Style;
 use sim_analysis::experiment::MetricEstimate;
@@ -7,24 +6,24 @@ use sim_analysis::format::column;
 use sim_base::stats::Estimate;
 use std::fmt::Write;
 
-/// What the last column is called, and where that is too long.
+/// Headings of the last column: the long form and the short form for narrow tables.
 pub const INTERVAL: [&str; 2] = ["95 % interval of the mean", "95 % interval"];
-/// The other columns of most tables.
+/// Headings of the other columns in most tables.
 pub const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
 
-/// In CSV files.
+/// Columns of an estimate in CSV files.
 pub const COLUMNS: [&str; 7] = ["n", "mean", "ci95_low", "ci95_high", "p10", "p50", "p90"];
-/// Behind them where some runs have no number: how many, by why.
+/// Columns after `COLUMNS` with the number of runs without a value, by cause.
 pub const WITHOUT: [&str; 3] = ["stuck", "cut", "absent"];
 
-/// What stands below `COLUMNS`.
+/// Returns the cells of an estimate in the order of `COLUMNS`.
 pub fn cells(e: &Estimate) -> [String; 7] {
     let numbers = [e.mean, e.ci95[0], e.ci95[1], e.p10, e.p50, e.p90];
     let [mean, low, high, p10, p50, p90] = numbers.map(|n| n.to_string());
     [e.n.to_string(), mean, low, high, p10, p50, p90]
 }
 
-/// What stands below `COLUMNS` and `WITHOUT`.
+/// Returns the cells of a metric in the order of `COLUMNS` and `WITHOUT`.
 pub fn metric_cells(e: &MetricEstimate) -> [String; 10] {
     let number = |v: Option<f64>| {
         v.filter(|v| v.is_finite())
@@ -44,10 +43,10 @@ pub fn metric_cells(e: &MetricEstimate) -> [String; 10] {
     ]
 }
 
-/// Its first column stands at the left, the last one is an interval, all others are numbers.
+/// A text table of estimates. The first column is left-aligned, the last one is an interval, all others are numbers.
 pub struct Estimates {
     head: Vec<String>,
-    /// No narrower than this where there is room: the first column, that of `n`, the others.
+    /// Preferred minimum widths of the first column, of column `n` and of the other columns.
     roomy: [usize; 3],
     lines: Vec<Line>,
 }
@@ -58,7 +57,7 @@ enum Line {
 }
 
 impl Estimates {
-    /// `head` without that of the interval.
+    /// Creates an empty table. `head` excludes the heading of the interval column.
     pub fn new(head: &[&str], roomy: [usize; 3]) -> Estimates {
         Estimates {
             head: head.iter().map(|h| (*h).to_owned()).collect(),
@@ -72,7 +71,7 @@ impl Estimates {
         self.lines.push(Line::Row(cells));
     }
 
-    /// A line between the rows.
+    /// Adds a line of text between the rows.
     pub fn text(&mut self, line: String) {
         self.lines.push(Line::Text(line));
     }
@@ -89,7 +88,7 @@ impl Estimates {
         }
     }
 
-    /// Widths of all columns but the last, and the head of the last.
+    /// Returns the widths of all columns except the last, and the heading of the last column.
     fn fit(&self, room: usize) -> (Vec<usize>, String) {
         let rows = self.lines.iter().filter_map(|l| match l {
             Line::Row(cells) => Some(cells),

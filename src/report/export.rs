@@ -1,5 +1,4 @@
-//! Everything that can be written of a chart, a page or a run, behind one interface: the name of the file says the
-//! format.
+//! Export of charts, pages, traces and metrics. The file extension selects the format.
 
 use super::atomic_write;
 use super::draw::scene::Scene;
@@ -12,7 +11,7 @@ use super::files::perfetto::Trace;
 use super::page::{Page, html, markdown};
 use std::path::Path;
 
-/// What is written.
+/// The content to write.
 #[derive(Copy, Clone)]
 pub enum Subject<'a> {
     Chart(&'a Scene),
@@ -34,29 +33,29 @@ impl Subject<'_> {
     }
 }
 
-/// One format.
+/// A file format.
 pub trait Exporter: Sync {
-    /// As messages name it.
+    /// Returns the name of the format in messages.
     fn name(&self) -> &'static str;
 
-    /// How names of its files end.
+    /// Returns the file extensions written by this exporter.
     fn endings(&self) -> &'static [&'static str];
 
-    /// Whether it can say that.
+    /// Returns whether the format supports this kind of content.
     fn takes(&self, subject: Subject<'_>) -> bool;
 
-    /// Writes the file.
+    /// Writes the content to `path`.
     fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String>;
 }
 
-/// All formats.
+/// All exporters.
 pub const EXPORTERS: &[&dyn Exporter] = &[&Svg, &Png, &Html, &Markdown, &Perfetto, &OpenMetrics];
 
 pub fn save(subject: Subject<'_>, path: &Path) -> Result<(), String> {
     write(subject, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }
 
-/// The same for somebody who says which file it is.
+/// Writes the content to `path` in the format of the file extension. The error message does not include the path.
 pub fn write(subject: Subject<'_>, path: &Path) -> Result<(), String> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let mut fit = EXPORTERS.iter().filter(|e| e.takes(subject));
@@ -163,7 +162,7 @@ impl Exporter for Markdown {
         matches!(subject, Subject::Page(_))
     }
 
-    /// Its charts go beside it, into a directory of the same name.
+    /// Writes the page, and its charts as SVG files into a directory `<name>.charts` next to it.
     fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
         let Subject::Page(page) = subject else {
             return Err(unknown(subject));
@@ -182,7 +181,7 @@ impl Exporter for Markdown {
         let text = markdown::markdown(page, name.as_deref());
         let written = drawn.and_then(|()| bytes(path, text.as_bytes()));
         if written.is_err() && new {
-            // Charts without their text are half a report.
+            //  Removes the charts so that no incomplete report remains.
             let _ = std::fs::remove_dir_all(&assets);
         }
         written

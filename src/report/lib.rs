@@ -1,6 +1,6 @@
-//! What people and scripts read: text, tables, run directories, logs, charts.
+//! Output for users and scripts: console text, tables, run directories, logs and charts.
 //!
-//! Must never compute a statistic or look into the engine: `metrics` did that.
+//! This crate neither computes statistics nor accesses the engine. It renders the results of `metrics`.
 
 pub mod assumptions;
 pub mod atomic_write;

@@ -1,6 +1,6 @@
-//! Two run directories: which inputs differ, the first record in which the runs part, and which metrics differ.
+//! Comparison of two run directories: inputs, the first record that differs, and metrics.
 //!
-//! Events are streamed: must never hold more of them than it tells, but four bytes for each.
+//! The event logs are streamed. Memory use is four bytes per record plus the records that are reported.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Records told before the first one that differs.
+/// Number of records reported before the first difference.
 const BEFORE: usize = 10;
-/// Causes told behind it.
+/// Maximum number of causes reported per run.
 const CAUSES: usize = 8;
-/// Inputs and lines that are longer are no work of `run`.
+/// Maximum line length. Longer lines are rejected because `run` does not write them.
 const LINE_MAX: u64 = 16 << 20;
-/// Metrics that differ, which are told; more are counted.
+/// Maximum number of differing metrics that are listed. Further metrics are only counted.
 const METRICS: usize = 200;
 
 #[derive(Debug, Serialize)]
@@ -23,42 +23,42 @@ const METRICS: usize = 200;
 pub struct RunDiff {
     pub schema: &'static str,
     pub equal: bool,
-    /// Of the programs.
+    /// Program versions of the two runs.
     pub versions: [String; 2],
     pub digests: [String; 2],
     pub inputs: Vec<InputDiff>,
     pub first: Option<FirstDiff>,
     pub metrics: Vec<MetricDiff>,
-    /// Beyond those told.
+    /// Number of differing metrics that are not listed.
     pub more_metrics: usize,
 }
 
-/// A file of `inputs/` that is not in both, or not the same.
+/// A file in `inputs/` that differs or exists in only one run directory.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct InputDiff {
     pub file: String,
-    /// Where it first differs, from 1; absent if it is only on one side.
+    /// First line that differs, counted from 1; `None` if the file exists on one side only.
     pub line: Option<usize>,
-    /// That line on each side.
+    /// Content of that line in each run.
     pub a: Option<String>,
     pub b: Option<String>,
 }
 
-/// The first record in which they part.
+/// The first record that differs between the runs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FirstDiff {
-    /// Line of `events.ndjson`, from 1.
+    /// Line number in `events.ndjson`, counted from 1.
     pub line: usize,
-    /// The records before it, which are the same.
+    /// The preceding records, which are equal in both runs.
     pub before: Vec<Value>,
-    /// What one has there; absent at its end.
+    /// The record in each run; `None` if its log has ended.
     pub a: Option<Value>,
     pub b: Option<Value>,
-    /// From each one's record back to what brought it about, the newest first.
+    /// Chain of causes of the record in each run, most recent first.
     pub causes_of_a: Vec<Value>,
     pub causes_of_b: Vec<Value>,
-    /// The newest decision until then, of runs with `--trace decisions`.
+    /// The last decision up to this record, for runs with `--trace decisions`.
     pub decision_of_a: Option<Value>,
     pub decision_of_b: Option<Value>,
 }
@@ -113,7 +113,7 @@ fn summary(dir: &Path) -> Result<Value, String> {
     serde_json::from_reader(open(&path)?).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// One line without its end; `None` at the end of the file.
+/// Reads one line without its line feed into `into`. Returns `false` at the end of the file.
 fn line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
     into.clear();
     let read = from
@@ -129,7 +129,8 @@ fn line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
     Ok(read > 0)
 }
 
-/// Every number and text that is not the same, by its path; what is told of single Jobs is left to the records.
+/// Adds every value that differs with its path. The keys `jobs` and `events` are skipped; the record comparison
+/// covers them.
 pub fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
     let at = |key: &str| {
         if path.is_empty() {
@@ -174,7 +175,7 @@ pub fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
     }
 }
 
-/// Cells of `restarts.csv` that differ.
+/// Adds the cells of `restarts.csv` that differ.
 fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), String> {
     let read = |dir: &Path| -> Result<Vec<Vec<String>>, String> {
         let path = dir.join("restarts.csv");
@@ -226,7 +227,7 @@ fn number_or_text(cell: &str) -> Value {
     }
 }
 
-/// Files below `inputs/`, relative, in order.
+/// Returns the sorted relative paths of all files below `inputs/`.
 fn files(dir: &Path) -> Result<Vec<PathBuf>, String> {
     let root = dir.join("inputs");
     let (mut folders, mut found) = (vec![root.clone()], Vec::new());
@@ -286,7 +287,7 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
 
 type Lines = (usize, Option<String>, Option<String>);
 
-/// The first line in which two files differ.
+/// Returns the first line in which two files differ.
 fn first_line(a: &Path, b: &Path) -> Result<Option<Lines>, String> {
     let (mut from_a, mut from_b) = (open(a)?, open(b)?);
     let (mut x, mut y) = (Vec::new(), Vec::new());
@@ -304,12 +305,12 @@ fn first_line(a: &Path, b: &Path) -> Result<Option<Lines>, String> {
     Ok(None)
 }
 
-/// Walks both logs together to where they part.
+/// Reads both event logs in parallel and returns the first difference.
 fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
     let (path_a, path_b) = (a.join("events.ndjson"), b.join("events.ndjson"));
     match (path_a.is_file(), path_b.is_file()) {
         (true, true) => {}
-        // Written with --trace none: the digest alone says whether they are the same.
+        //  `--trace none` writes no event log. The digests are compared instead.
         _ => return Ok(None),
     }
     let (mut from_a, mut from_b) = (open(&path_a)?, open(&path_b)?);
@@ -332,7 +333,8 @@ fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
         let value = |more: bool, line: &[u8]| more.then(|| parsed(line));
         let (of_a, of_b) = (value(more_a, &x), value(more_b, &y));
         let chain = |more: bool, line: &[u8]| -> Result<Vec<Value>, String> {
-            // What brings about the first record that differs is the same in both, or later than it.
+            //  The cause precedes the first difference, so it is the same record in both logs, or it is not in the
+            //  common part.
             let first = if more { cause(line) } else { NONE };
             told(&path_a, &chain(first, &causes))
         };
@@ -358,7 +360,7 @@ fn parsed(line: &[u8]) -> Value {
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(line).into_owned()))
 }
 
-/// The member `cause` of a record, without reading the rest: it is among the first.
+/// Returns the `cause` of a record. Only the first 120 bytes are searched, because the key is among the first.
 fn cause(line: &[u8]) -> u32 {
     const KEY: &[u8] = b"\"cause\":";
     let head = &line[..line.len().min(120)];
@@ -375,7 +377,7 @@ fn cause(line: &[u8]) -> u32 {
         .unwrap_or(NONE)
 }
 
-/// The records that lead up to one, by their numbers, the newest first.
+/// Returns the chain of causes as record numbers, starting with `first`.
 fn chain(first: u32, causes: &[u32]) -> Vec<u32> {
     let mut all = Vec::new();
     let mut next = first;
@@ -389,7 +391,7 @@ fn chain(first: u32, causes: &[u32]) -> Vec<u32> {
     all
 }
 
-/// These records of a log, in that order.
+/// Returns the records with these numbers in descending order.
 fn told(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
     let Some(last) = which.iter().max() else {
         return Ok(Vec::new());
@@ -408,7 +410,7 @@ fn told(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
     Ok(found.into_iter().map(|(_, value)| value).collect())
 }
 
-/// The newest decision not after an instant, if decisions were kept.
+/// Returns the last decision up to `until`, if the run directory contains a decision log.
 fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
     let path = dir.join("decisions.ndjson");
     match until.filter(|_| path.is_file()) {
@@ -417,7 +419,7 @@ fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
     }
 }
 
-/// The newest of a decision log, one a line, that is not after an instant.
+/// Returns the last decision up to `until` from a decision log with one decision per line.
 pub fn newest_decision(mut log: impl BufRead, until: u64) -> Result<Option<Value>, String> {
     let (mut text, mut newest) = (Vec::new(), None);
     while line(&mut log, &mut text)? {

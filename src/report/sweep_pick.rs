@@ -1,13 +1,13 @@
-//! Which metrics of a sweep are told first, and in which words its axes and points are.
+//! Selection of the metrics shown first for a sweep, and display names of its axes and points.
 
 use super::console::compare::{HEADLINES, tells};
 use sim_analysis::sweep::Results;
 use sim_analysis::sweep::points::short;
 
-/// More tables than these nobody reads.
+/// Maximum number of metrics selected automatically.
 const TOLD: usize = 3;
 
-/// Those that were asked for; else those that a reviewer asks for first and in which points differ.
+/// Returns the requested metrics, or else the most relevant metrics that differ between points.
 pub fn told(results: &Results, asked: &[String]) -> Vec<String> {
     if !asked.is_empty() {
         return asked.to_vec();
@@ -20,7 +20,7 @@ pub fn told(results: &Results, asked: &[String]) -> Vec<String> {
     HEADLINES.into_iter().flat_map(fit).take(TOLD).collect()
 }
 
-/// Axes as tables name them: by the last part of their path, if that is no other's, too.
+/// Returns the display names of the axes: the last path segment, or a longer form if several axes share it.
 pub fn axis_names(results: &Results) -> Vec<String> {
     let axes = results.points().axes();
     let last = |path: &str| path.rsplit(['.', '[']).next().unwrap_or(path).to_owned();
@@ -34,7 +34,7 @@ pub fn axis_names(results: &Results) -> Vec<String> {
     axes.iter().map(|axis| name(&axis.path)).collect()
 }
 
-/// A point in these words.
+/// Returns the display name of a point, for example `replicas=4, qps=50`.
 pub fn point_name(results: &Results, point: usize) -> String {
     let names = axis_names(results);
     let values = results.points().values(point);

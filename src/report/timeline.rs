@@ -1,6 +1,6 @@
-//! What was when: lanes of stacked counts over time, for a page that zooms and for a chart that does not.
+//! The timeline of a run: lanes of stacked counts over time, for the interactive page and for static charts.
 //!
-//! Must never count: that is `metrics::occupancy` and `metrics::queued`.
+//! The counts come from `metrics::occupancy` and `metrics::queued`.
 
 use super::console::story;
 use super::draw::scene::*;
@@ -12,19 +12,19 @@ use sim_analysis::metrics::{Restart, RunView};
 use sim_base::*;
 use sim_engine::record::{Resource, ResourceUsage};
 
-/// Instants of the whole run, and of each restart that is looked at.
+/// Number of sampled instants for the whole run, and for each highlighted restart.
 const WHOLE: u64 = 500;
 const CLOSE: u64 = 500;
-/// Restarts that are looked at closely.
+/// Maximum number of highlighted restarts.
 pub const CLOSELY: usize = 3;
-/// More lanes than these nobody reads: Jobs that follow each other share one.
+/// Maximum number of lanes. With more Jobs, consecutive Jobs share a lane.
 const LANES: usize = 24;
 
-/// Lanes over one axis of time.
+/// Lanes on a common time axis.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     pub moments: Vec<Time>,
-    /// Parts worth looking at, the one to begin with first.
+    /// Selectable time windows; the first one is shown initially.
     pub windows: Vec<Window>,
     pub marks: Vec<Mark>,
     pub groups: Vec<Group>,
@@ -45,7 +45,7 @@ pub struct Mark {
 
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Of its chart.
+    /// Name of the chart.
     pub name: &'static str,
     pub title: &'static str,
     pub legend: Vec<(Color, &'static str)>,
@@ -55,14 +55,14 @@ pub struct Group {
 #[derive(Clone, Debug)]
 pub struct Lane {
     pub label: String,
-    /// What its full height stands for.
+    /// Meaning of the full height of the lane.
     pub note: String,
     pub full: u32,
-    /// From the bottom up: color, and from which instant on how much.
+    /// Layers from bottom to top: a color, and (index of the instant, value) pairs at each change.
     pub layers: Vec<(Color, Vec<(u32, u32)>)>,
 }
 
-/// Colors of the states of pods; the same in every chart.
+/// Returns the color of a pod state, which is the same in all charts.
 pub fn color_of(state: PodState) -> Color {
     match state {
         PodState::Ready => PALETTE[4],
@@ -73,7 +73,7 @@ pub fn color_of(state: PodState) -> Color {
     }
 }
 
-/// From the bottom of a lane up.
+/// Pod states in stacking order from bottom to top.
 const STACK: [PodState; PodState::COUNT] = [
     PodState::Ready,
     PodState::Starting,
@@ -82,7 +82,7 @@ const STACK: [PodState; PodState::COUNT] = [
     PodState::Ending,
 ];
 
-/// Restarts worth a closer look, in the order in which they happened.
+/// Returns the longest restarts in chronological order, with their indices.
 pub fn closely<'r>(run: &RunView<'r>) -> Vec<(usize, &'r Restart)> {
     let mut all: Vec<(usize, &Restart)> = run.restarts().iter().enumerate().collect();
     all.sort_by_key(|(_, r)| std::cmp::Reverse(r.total()));
@@ -91,14 +91,14 @@ pub fn closely<'r>(run: &RunView<'r>) -> Vec<(usize, &'r Restart)> {
     all
 }
 
-/// A restart with a little before and after it.
+/// Returns the time window of a restart with a margin of 1/12 of its duration, at least 0.5 s.
 fn around(run: &RunView<'_>, r: &Restart) -> (Time, Time) {
     let air = Duration((r.total().0 / 12).max(500_000_000));
     let from = Time(r.start.0.saturating_sub(air.0));
     (from, (r.end + air).min(run.outcome.end))
 }
 
-/// When to look: finer around restarts.
+/// Returns the sampled instants, with additional ones around the highlighted restarts.
 pub fn moments(run: &RunView<'_>) -> Vec<Time> {
     let mut all = Vec::new();
     let mut add =
@@ -150,7 +150,7 @@ pub fn timeline(run: &RunView<'_>, pods: &Occupancy, queued: &Queued) -> Timelin
     }
 }
 
-/// More marks than these would be a wall.
+/// Maximum number of marks.
 const MARKS: usize = 60;
 
 fn marks(run: &RunView<'_>) -> Vec<Mark> {
@@ -201,7 +201,7 @@ fn of_pods(run: &RunView<'_>, pods: &Occupancy) -> Group {
     }
 }
 
-/// Counts of several Jobs together.
+/// Adds up the counts of several Jobs.
 fn added<'a>(lanes: impl Iterator<Item = &'a [(u32, Counts)]>) -> Vec<(u32, Counts)> {
     let lanes: Vec<&[(u32, Counts)]> = lanes.collect();
     if let [one] = lanes.as_slice() {
@@ -251,7 +251,7 @@ fn of_queues(run: &RunView<'_>, queued: &Queued) -> Group {
     }
 }
 
-/// The share of the time between two instants in which somebody waited, in percent.
+/// Returns the lanes of the share of time with a non-empty queue, in percent, between consecutive instants.
 fn of_busy(run: &RunView<'_>, moments: &[Time]) -> Group {
     let gating = gate::bottlenecks(run.restarts());
     let lane = |u: &ResourceUsage| {
@@ -289,7 +289,7 @@ fn color_of_resource(gating: &[Resource], resource: Resource) -> Color {
     }
 }
 
-/// For whoever does not see it.
+/// Returns the alternative text of the timeline.
 pub fn alt(timeline: &Timeline) -> String {
     let lanes: usize = timeline.groups.iter().map(|g| g.lanes.len()).sum();
     let window = &timeline.windows[0];

@@ -1,9 +1,10 @@
-//! The golden log: what happened in a run as short aligned text, for tests and for reading.
+//! Writes the golden log: the history of a run as short aligned text, for tests and for readers.
 //!
-//! Columns: virtual time · what (`+n word` for pods) · object · details. JobSets, Jobs, nodes, faults, conditions and
-//! attempts have a line each; what pods do is counted per virtual second and written with the time of the last one
-//! counted, before any other line. A count of one names its pod where it failed. In a busy second, kinds of line that
-//! come often are counted too. Must never depend on the seed's random suffixes: pods are named without them.
+//! Columns: virtual time · what (`+n word` for pods) · object · details. JobSets, Jobs, nodes, faults, conditions
+//! and attempts have one line each. Changes of pods are counted per virtual second; the counts are written before
+//! any other line, with the time of the last change counted. If a count is one and the pod failed, the pod is named.
+//! In a busy second, frequent kinds of lines are also counted. Pods are named without their random suffixes, so that
+//! the log does not depend on them.
 
 use sim_base::time::NANOS_PER_SECOND;
 use sim_base::*;
@@ -11,7 +12,7 @@ use sim_engine::record::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Written above every golden log.
+/// Header of every golden log.
 pub const LEGEND: &str = "\
 # Columns: virtual time, what happened, object, details.
 # Pods are counted per second of virtual time: `+120 created +98 bound`. Words: created, rejected (by a webhook),
@@ -20,9 +21,9 @@ pub const LEGEND: &str = "\
 # In a second with more than 24 lines every kind that has more than 6 of them is counted like pods: `+50 JobCreated`.
 ";
 
-/// More lines than this make a second busy.
+/// A second with more lines than this is busy.
 const BUSY: usize = 24;
-/// More lines than this of one kind are counted in a busy second.
+/// In a busy second, kinds with more lines than this are counted.
 const OFTEN: u32 = 6;
 
 const WORDS: [&str; 15] = [
@@ -46,12 +47,12 @@ const WORDS: [&str; 15] = [
 const EXITED: usize = 7;
 const FAILED: usize = 11;
 
-/// What was counted since the last line, and when the last of it happened.
+/// Counts since the last line, and the time of the last change counted.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     at: Time,
     pods: [u32; WORDS.len()],
-    /// Lines of a busy second, by kind.
+    /// Number of lines of a busy second, by kind.
     kinds: BTreeMap<&'static str, u32>,
     last_failed: String,
 }
@@ -68,7 +69,7 @@ enum Line {
 
 pub struct Golden {
     text: String,
-    /// The lines of the second that is being told.
+    /// Lines of the current second.
     second: Vec<Line>,
     now: Time,
     /// Job and index of each pod.
@@ -91,7 +92,7 @@ impl Golden {
         }
     }
 
-    /// The log, closed with the digest.
+    /// Returns the log, with the digest as its last line.
     pub fn finish(mut self, outcome: &RunOutcome) -> String {
         self.tell();
         let digest = format!("{:016x}", outcome.digest);
@@ -110,7 +111,7 @@ impl Golden {
         self.text.push('\n');
     }
 
-    /// Writes the second that is over.
+    /// Writes the lines of the second that has ended.
     fn tell(&mut self) {
         let lines = std::mem::take(&mut self.second);
         let mut often: BTreeMap<&str, u32> = BTreeMap::new();
@@ -143,7 +144,7 @@ impl Golden {
         counts.write(&mut self.text);
     }
 
-    /// Turns to the second of a record.
+    /// Advances to the second of a record.
     fn turn_to(&mut self, at: Time) {
         if at.0 / NANOS_PER_SECOND != self.now.0 / NANOS_PER_SECOND {
             self.tell();
@@ -212,7 +213,7 @@ impl Counts {
     }
 }
 
-/// Which of `WORDS` counts what a pod did; `None`: it is no pod, and has a line of its own.
+/// Returns the index in `WORDS` that counts a change of a pod, or `None` for records that have their own line.
 fn word(body: &Body) -> Option<usize> {
     use Body::*;
     Some(match body {
@@ -259,7 +260,7 @@ fn word(body: &Body) -> Option<usize> {
     })
 }
 
-/// The rest of a line, in the fewest words that say it.
+/// Returns the details column of a line.
 fn details(body: &Body, names: &Names) -> String {
     use Body::*;
     match *body {
@@ -344,7 +345,7 @@ fn taint(key: &str, effect: u8, added: bool) -> String {
     format!("{sign}{key}:{effect}")
 }
 
-/// What a kind without words of its own says: `key=value` for each member of its line.
+/// Returns the details of kinds without a specific format: `key=value` for each field.
 fn members(body: &Body, names: &Names) -> String {
     let mut text = String::new();
     body.fields(&mut |role, value| {
@@ -361,7 +362,7 @@ fn members(body: &Body, names: &Names) -> String {
             Value::Signed(n) => write!(text, "{n}"),
             Value::Flag(flag) => write!(text, "{flag}"),
             Value::Word(_, word) => write!(text, "{word}"),
-            // Pods have random suffixes.
+            // Pod names are omitted because of their random suffixes.
             Value::Pod(_) => Ok(()),
         };
     });

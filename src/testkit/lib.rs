@@ -1,4 +1,4 @@
-//! Test support that several crates share; not part of any shipped program.
+//! Test support shared by several crates. It is not part of any shipped program.
 
 pub mod golden;
 pub mod lines;

@@ -1,4 +1,4 @@
-//! Short histories of a run for tests: lines of time and record.
+//! Short run histories for tests, given as lines of time and record.
 
 use sim_base::*;
 use sim_engine::record::names::{JobName, JobSetName};
@@ -38,7 +38,8 @@ pub fn records(lines: &[Line]) -> Vec<Record> {
     lines.iter().enumerate().map(record).collect()
 }
 
-/// What each record waited for, one after the other from the first on: record i has ticket i.
+/// Passes the records to a sink, each with a ticket. Record i has ticket i, and each ticket waits for the preceding
+/// one.
 pub fn play(lines: &[Line], names: &Names, sink: &mut dyn Sink) {
     let mut before = Time::ZERO;
     for r in records(lines) {

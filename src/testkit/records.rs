@@ -1,4 +1,4 @@
-//! Hand-made streams of records: one JobSet `train` with one Job of two pods on nodes 0 and 1.
+//! Hand-written record streams: one JobSet `train` with one Job of two pods on nodes 0 and 1.
 
 use sim_analysis::metrics::restarts::fold::RestartFold;
 use sim_analysis::metrics::restarts::restart::Restart;
@@ -8,7 +8,7 @@ use sim_engine::record::*;
 pub use super::lines::*;
 pub use super::run::{with_outcome, with_view};
 
-/// The end of a run at 1000 s.
+/// Returns the outcome of a run that ended at 1000 s.
 pub fn ended(stuck: &[&str]) -> RunOutcome {
     RunOutcome {
         end: s(1000),
@@ -56,7 +56,7 @@ fn pod_up(lines: &mut Vec<Line>, pod: u32, attempt: u32, created: u64, bound: u6
     lines.push((ready, Body::PodReady { pod, incarnation }));
 }
 
-/// Everything ready at 10 s.
+/// Returns a start in which everything is ready at 10 s.
 pub fn started() -> Vec<Line> {
     let jobset = JobSetId(0);
     let job = JobId(0);
@@ -77,7 +77,7 @@ pub fn started() -> Vec<Line> {
     lines
 }
 
-/// Pod 1 fails at 100 s; all ready again at 130 s.
+/// Returns a restart: pod 1 fails at 100 s, and all pods are ready again at 130 s.
 pub fn recreate() -> Vec<Line> {
     let jobset = JobSetId(0);
     let job = JobId(0);
@@ -215,7 +215,7 @@ pub fn recreate() -> Vec<Line> {
     lines
 }
 
-/// Pod 1's container exits at 100 s; all ready again at 109 s.
+/// Returns an in-place restart: pod 1's container exits at 100 s, and all pods are ready again at 109 s.
 pub fn in_place() -> Vec<Line> {
     let jobset = JobSetId(0);
     let pod = PodId(1);
@@ -306,7 +306,7 @@ pub fn in_place() -> Vec<Line> {
     lines
 }
 
-/// Pod 1's node crashes at 100 s; its pod is deleted at 440 s and never ends.
+/// Returns a node failure: pod 1's node crashes at 100 s, and its pod is deleted at 440 s and never ends.
 pub fn dead_node() -> Vec<Line> {
     let (node, pod, incarnation) = (NodeId(1), PodId(1), 0);
     let crash = Body::Fault {

@@ -1,4 +1,4 @@
-//! A whole run around a hand-made stream: scenario, outcome, view. Tests only.
+//! A complete run for a hand-written record stream: scenario, outcome and view. For tests only.
 
 use super::lines::{Line, names, play, s};
 use sim_analysis::metrics::{Folds, RunView};
@@ -8,7 +8,7 @@ use sim_base::random::Dist;
 use sim_base::*;
 use sim_engine::record::*;
 
-/// The scenario of the streams above: nothing in it but names and one fault.
+/// Returns a scenario for the streams of `records`, with names and a single fault.
 fn scenario() -> Scenario {
     let rate = ClientRate::new(100.0, 100);
     let exit = FaultAction::ContainerExit {
@@ -132,12 +132,12 @@ pub fn outcome() -> RunOutcome {
     }
 }
 
-/// Everything about the run of these lines, for reports.
+/// Calls `use_view` with the view of a run of these lines, for reports.
 pub fn with_view<T>(lines: &[Line], use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
     with_outcome(lines, outcome(), use_view)
 }
 
-/// The same with another end.
+/// The same as `with_view`, with a given outcome.
 pub fn with_outcome<T>(
     lines: &[Line],
     outcome: RunOutcome,

@@ -1,10 +1,10 @@
-//! What the API server and the webhooks answer, rule by rule: `admission/create.txt` and `admission/update.txt`.
+//! Responses of the API server and the webhooks, rule by rule: `admission/create.txt` and `admission/update.txt`.
 //!
-//! A case starts with `== a sentence`; its lines are `rules:` (ids), `set:` (paths of the base JobSet and their values,
-//! null removes), `change:` (the same on the stored object, an update), `claims:` (those that exist), `gates:` (those
-//! that are on), then what is expected: `says:` (code, and a part of the sentence) and `stores:` (paths of the
-//! stored object and their values).
-//! `rj0`, `job0`, `pod0`, `c0` abbreviate the first replicatedJob, its Job spec, pod spec and container.
+//! A case starts with `== <sentence>`. Its lines are: `rules:` (rule ids); `set:` (paths in the base JobSet and
+//! their values; null removes a field); `change:` (the same for the stored object, as an update); `claims:`
+//! (existing claims); `gates:` (enabled feature gates); then the expectations `says:` (status code and a part of the
+//! message) and `stores:` (paths in the stored object and their values). `rj0`, `job0`, `pod0` and `c0` abbreviate
+//! the first replicatedJob, its Job spec, its pod spec and its first container.
 
 use serde_json::{Value, json};
 use sim_api::admission;
@@ -17,7 +17,7 @@ struct Case<'a> {
     rules: &'a str,
     set: Value,
     change: Option<Value>,
-    /// Claims that are there already.
+    /// PersistentVolumeClaims that exist before the request.
     claims: Vec<Value>,
     gates: Gates,
     says: Vec<&'a str>,

@@ -1,4 +1,4 @@
-//! A run allocates little once its tables have their size: the second run on one `Simulation` is counted.
+//! A run allocates little once its tables have grown: the second run of one `Simulation` is counted.
 
 use crate::{growth, support};
 use sim_api::spec::Scenario;
@@ -7,7 +7,7 @@ use sim_inputs::Source;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts allocations per thread, since tests run side by side.
+/// Counts allocations per thread, since tests run in parallel.
 struct Counting;
 
 thread_local! {
@@ -16,12 +16,12 @@ thread_local! {
 }
 
 fn count(bytes: i64) {
-    // A thread that ends has no counter any more.
+    // The thread-local counter is already destroyed when a thread ends.
     let _ = COUNT.try_with(|c| c.set(c.get() + u64::from(bytes >= 0)));
     let _ = BYTES.try_with(|b| b.set(b.get() + bytes));
 }
 
-// SAFETY: everything is passed on to the system's allocator unchanged.
+// SAFETY: every call is passed to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
@@ -44,13 +44,14 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
-    // A run has a few hundred of its own (admission of each template); with 1,250 Jobs, passes and their texts make a
-    // share of the events that the large Jobs do not have: names, refused pods, conditions of each.
+    // A run performs a few hundred allocations of its own (admission of each template). With 1,250 Jobs, reconcile
+    // passes and their texts (names, rejected pods, conditions of each Job) account for a share of the events that a
+    // few large Jobs do not cause.
     for (name, share_max) in [
         ("restart-5000-recreate", 0.02),
         ("restart-5000-in-place", 0.02),
         ("regime-job-controller-bound", 0.05),
-        // Each follower that the webhook refuses has a sentence of its own, and most are refused once.
+        // Each follower pod that the webhook rejects gets its own message, and most are rejected once.
         ("regime-event-bound", 0.32),
     ] {
         let scenario = support::scenario(name, &[]);
@@ -69,7 +70,7 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
     }
 }
 
-/// What the simulation of a scenario holds on the heap after a run.
+/// Returns the number of bytes that the simulation of a scenario holds on the heap after a run.
 fn held_bytes(scenario: Scenario) -> i64 {
     let before = BYTES.with(Cell::get);
     let mut simulation = support::simulation(&scenario);
@@ -81,7 +82,7 @@ fn held_bytes(scenario: Scenario) -> i64 {
 
 #[test]
 fn a_pod_and_its_node_take_few_bytes() {
-    // Measured, spare capacity of the tables included: one pod on one node, at two sizes.
+    // Measured for one pod on one node at two sizes, including the spare capacity of the tables.
     let (small, large) = (2_500, 5_000);
     let held = |n| held_bytes(growth::scenario(n));
     let per_pod = (held(large) - held(small)) / i64::from(large - small);
@@ -91,7 +92,8 @@ fn a_pod_and_its_node_take_few_bytes() {
 
 #[test]
 fn the_hot_state_of_a_pod_is_small() {
-    // Measured: pods alone, on the same nodes. Tables double when they are full, so full ones are compared.
+    // Measured for pods alone, with the same number of nodes. Tables double when full, so two sizes with nearly full
+    // tables are compared.
     let (small, large) = (2_045, 4_095);
     let held = |pods| held_bytes(growth::with_pods(5_000, pods));
     let per_pod = (held(large) - held(small)) / i64::from(large - small);
@@ -103,7 +105,7 @@ const HEAD: &str =
     "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
 const POD: &str = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'x:1'}]}}";
 
-/// Inputs with so many of one thing, what each is, and whether it is legal.
+/// Returns manifests with `n` items of one kind, each with the name of the kind.
 fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
     let each = |one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<String>();
     let job = |pod: String| {
@@ -153,7 +155,7 @@ fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Counted, not timed: what reading, checking, defaulting and running allocates.
+/// Counts the allocations of reading, checking, defaulting and running an input.
 fn work(text: &str) -> u64 {
     let source = Source {
         file: "a.yaml".to_owned(),

@@ -1,4 +1,5 @@
-//! `sensitivity`: every default with its source, what the inputs replace, and what the result hangs on.
+//! `sensitivity`: every default with its source, the defaults that the inputs replace, and the assumptions that
+//! dominate the result.
 
 use serde_json::Value;
 use std::process::Command;
@@ -44,7 +45,7 @@ fn what_takes_a_hundred_times_as_long_is_what_the_restart_hangs_on() {
     assert_eq!(first["id"], "timing.containerStart", "{first}");
     assert_eq!(first["insteadOf"], "{logNormal: {median: 0.3, sigma: 0.3}}");
     assert_eq!(first["confidence"], "given");
-    // 1 % of 60 s, once in each restart.
+    // 1 % of 60 s, once per restart.
     let slope = first["effect"]["perPercent"].as_f64().expect("a number");
     assert!((slope - 0.6).abs() < 0.01, "{slope}");
     let agents = row(&all, "timing.agentBoot");

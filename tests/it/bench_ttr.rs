@@ -1,4 +1,5 @@
-//! `bench ttr`: equal bytes on any number of threads, what moved by its phase, gates, and a baseline that is true.
+//! `bench ttr`: identical output for any number of threads, the phase behind each change, `--fail-if` gates, and an
+//! up-to-date baseline.
 
 use crate::program::{program, scratch};
 use serde_json::Value;
@@ -49,7 +50,8 @@ fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
     }
 }
 
-/// What is planted is a slower batch period: as good as a wrong rule, and one that a user can plant.
+/// The injected regression is a longer batch period of the Job controller: equivalent to a wrong rule, and available
+/// to users as a setting.
 #[test]
 fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wait() {
     let dir = scratch("bench");
@@ -83,7 +85,7 @@ fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wa
     ];
     let (code, text, _) = told(&of(&[&gate[..], &slower].concat()));
     assert_eq!(code, Some(5), "{text}");
-    // Lines may go on in the next one.
+    // The report wraps long lines, so they are joined.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("kill-process/100/Recreate/scale-test/1.36"),
@@ -101,7 +103,7 @@ fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wa
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Of the restart of first-steps, as `run` tells it.
+/// Returns the maximum restart latency of first-steps, as `run` reports it.
 fn latency() -> String {
     let run = ["run", "scenarios/first-steps.yaml", "--format", "json"];
     let output = program(&run).output().unwrap();

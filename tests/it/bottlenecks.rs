@@ -1,4 +1,4 @@
-//! What a restart waited for longest: sums over its critical path.
+//! The longest waits of a restart: sums over its critical path.
 
 use sim_analysis::metrics::Restart;
 use sim_analysis::metrics::restarts::gate::*;
@@ -9,7 +9,7 @@ use sim_base::*;
 use sim_engine::record::{About, Call, Resource, Waited};
 use sim_testkit::records::{s, started, with_view};
 
-/// A restart from 0 s whose path has these steps of as many seconds.
+/// Returns a restart that begins at 0 s and has these steps on its path, each with its length in seconds.
 fn restart(steps: &[(u64, Waited, Part)]) -> Restart {
     let mut r = Restart::new(JobSetId(0), s(0), Cause::UNKNOWN);
     r.shape = Shape::Recreate;
@@ -106,7 +106,7 @@ fn a_span_is_gated_by_what_lies_on_the_path_within_it() {
         gated.map(text).collect::<Vec<String>>()
     });
     let expected = [
-        // Of equals the earlier.
+        // Of two steps of equal length, the earlier one is reported.
         "kubelet notices the exit (PLEG, every 1 s, kubernetes.md 3.1, 50 % of the phase)",
         "slowest of 5,000 container starts (kubernetes.md 3.2, 63 % of the phase)",
     ];

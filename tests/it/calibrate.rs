@@ -1,4 +1,5 @@
-//! `recording calibrate` finds again what was planted, and the rates of real recordings; what it cannot see it says.
+//! `recording calibrate` recovers planted values and the rates of real recordings, and reports the values that it
+//! cannot determine.
 
 mod latencies;
 
@@ -46,7 +47,7 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
             .is_some_and(|m| m.strategy == "InPlaceRestart");
         let found = calibrate(&[(name.clone(), recording)], &Metrics::default(), 0.0);
         all += 1;
-        // Nobody else was held: that is said, and no rate is made of it.
+        // No other client reached its limit: the report states that and contains no rate for it.
         for client in ["kubeScheduler", "jobsetManager"] {
             assert_eq!(
                 of(&found, &format!("controlPlane.{client}.qps")),
@@ -57,7 +58,7 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
             assert!(told.into_iter().any(|t| t.contains(client)), "{name}");
         }
         let Some(qps) = of(&found, KCM_QPS) else {
-            // In place the Job controller has nothing to do.
+            // With in-place restarts, the Job controller has no work.
             assert!(in_place, "{name}: {:?}", found.unseen);
             continue;
         };
@@ -79,7 +80,8 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
     assert!(seen + 1 >= all && seen >= 3, "{seen} of {all}");
 }
 
-/// A run with planted values, as a recording: when each object came, and when each request was answered.
+/// A simulated run with planted values as a recording: lifecycle times of each object, and completion times of
+/// requests.
 struct Played {
     pods: PodFold,
     log: Vec<Json>,
@@ -119,7 +121,7 @@ impl Sink for Played {
         let kind = call.kind();
         let what = match (kind.client, kind.resource) {
             ("job-controller", "events") => json!(["Event", "", "job-controller"]),
-            // Finalizers and statuses: a time is all that is seen of them.
+            // Finalizer and status updates: a recording shows only their times.
             ("job-controller", "jobs/status") => json!(["Job", "js", "counted"]),
             ("job-controller", "pods") if kind.verb == "patch" => json!(["Job", "js", "counted"]),
             _ => return,
@@ -220,7 +222,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
     for (qps, burst, median, sigma) in [(20.0, 30.0, 6.0, 0.3), (60.0, 40.0, 15.0, 0.6)] {
         let text = |x: f64| x.to_string();
         let recording = planted(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
-        // The kubelet's status and the API server are part of every start (docs/reference/timing.md).
+        // The kubelet's status write and the API server are part of every start (docs/reference/timing.md).
         let found = calibrate(
             &[("planted".to_owned(), recording)],
             &Metrics::default(),
@@ -250,7 +252,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
     }
 }
 
-/// Of intervals of 95 % nearly all hold what was planted: of 12 at most 2 do not, with a chance of 98 %.
+/// Nearly all 95 % intervals contain the planted value: with a probability of 98 %, at most 2 of 12 miss it.
 #[test]
 fn intervals_hold_what_was_planted_over_many_seeds() {
     let (qps, burst, median, sigma) = (30.0, 40.0, 4.0, 0.35);
@@ -299,7 +301,7 @@ fn phases_are_told_apart_by_image_and_pool_with_their_quantiles() {
         start.quantiles_s["p5"] < start.quantiles_s["p95"],
         "{start:?}"
     );
-    // Two images are two groups, and few pods are none to rely on.
+    // Pods with two images form two groups, and a group with few pods has the confidence `assumed`.
     let mut two = all[0].1.clone();
     two.job_set["spec"]["replicatedJobs"] = json!([
         {"name": "w", "template": {"spec": {"template": {"spec": {"containers": [{"image": "a:1"}]}}}}},
@@ -385,7 +387,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let source = sim_inputs::read_source(&preset).expect("it was written");
     let (plane, _) = sim_inputs::read_preset(&source).expect("it is valid");
     assert!(plane.kube_controller_manager.qps > 5.0);
-    // A scenario beside it: its own words win over the file's.
+    // Fields that the scenario sets override those of the preset file.
     std::fs::write(dir.join("jobset.yaml"), JOBSET).expect("written");
     let text = PLANTED.replace(
         "preset: stock, kubeControllerManager: {qps: QPS, burst: BURST}",
@@ -401,7 +403,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     );
     assert_eq!(loaded.scenario.control_plane.kube_scheduler.qps, 500.0);
     assert!(loaded.inputs.iter().any(|(name, _)| name == "mine.yaml"));
-    // Beside a manifest alone it is named, too, and kept with the run.
+    // With a manifest alone, `--set` names the preset, and the preset is saved with the run.
     let (jobset, out) = (
         dir.join("jobset.yaml").display().to_string(),
         dir.join("run"),
@@ -428,7 +430,8 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
         "controlPlane.kubeControllerManager.qps=500",
     ]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    // A restart that was recorded meets it, too, or another time of the API server; what containers did it cannot.
+    // A recorded restart can be replayed with the preset or with other API server times. Container times cannot be
+    // changed, because they are part of the incident.
     let replayed = |change: &str| {
         run(&[
             "recording",
@@ -462,7 +465,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
         .as_f64()
         .expect("an error");
     assert!(off.abs() < 0.1, "{off}");
-    // A wrong value is told at its place in the preset file.
+    // A wrong value is reported at its position in the preset file.
     let wrong = source.text.replacen("qps:", "qpps:", 1);
     std::fs::write(&preset, wrong).expect("written");
     let told = sim_inputs::read_scenario(&scenario, &[])

@@ -1,5 +1,5 @@
-//! A sink that knows nothing of the engine and holds every record against what Kubernetes allows: order, causes, the
-//! life of each Pod, Job and JobSet, exclusive domains, restart counters.
+//! A sink, independent of the engine, that checks every record against what Kubernetes allows: order, causes, the
+//! lifecycle of each Pod, Job and JobSet, exclusive placement domains, restart counters.
 
 mod pods;
 mod script;
@@ -12,16 +12,16 @@ use sim_base::*;
 use sim_engine::record::*;
 use std::collections::BTreeMap;
 
-/// A row of the Jobs' names. Nothing is known of what no JobSet has made.
+/// Expected properties of a Job, one entry per Job name. They are unknown for Jobs that no JobSet created.
 #[derive(Clone, Default)]
 struct Job {
     jobset: Option<usize>,
-    /// None: of no JobSet.
+    /// `None`: unknown, because no JobSet owns the Job or the script changes Job specs.
     parallelism: Option<u32>,
-    /// A pod that no Job has made: it has no Job to look at.
+    /// True for a pod without an owning Job.
     bare: bool,
     has_barrier: bool,
-    /// The key of exclusive placement, and the priority: pods of one priority repel each other (EXC-17).
+    /// Key of exclusive placement, and pod priority: only pods of the same priority exclude each other (EXC-17).
     exclusive: Option<(String, i32)>,
     exists: bool,
     deleting: bool,
@@ -31,18 +31,18 @@ struct Job {
 
 #[derive(Clone, Default)]
 struct JobSet {
-    /// None: nothing is known of it.
+    /// `None`: unknown, because the JobSet is not part of the scenario.
     max_restarts: Option<i64>,
     created: bool,
     deleted: bool,
     terminal: bool,
     all_ready: bool,
     flipped: Option<Time>,
-    /// When a Job of it last ended or went, or a deletion of one of its pods began.
+    /// Last time at which one of its Jobs finished or was removed, or the deletion of one of its pods began.
     lost: Option<Time>,
     restarts: u32,
     counted: u32,
-    /// By the name of the Job.
+    /// Restart counts by Job name.
     job_restarts: BTreeMap<String, u32>,
 }
 
@@ -100,7 +100,7 @@ impl Checker {
         self.ended
     }
 
-    /// What the scenario says of a Job, when it is created.
+    /// Returns the expected properties of a Job at its creation, derived from the scenario.
     fn job_of(&self, job: JobId, names: &Names) -> Job {
         let mut j = Job {
             bare: names.is_bare(job),
@@ -110,7 +110,7 @@ impl Checker {
             return j;
         };
         j.jobset = Some(id.ix());
-        // Nothing is known of a JobSet that somebody makes beside those of the scenario.
+        // The properties of JobSets that are not part of the scenario are unknown.
         let Some(submitted) = self.scenario.jobsets.get(id.ix()) else {
             return j;
         };
@@ -143,7 +143,7 @@ impl Checker {
         }
         self.jobs[job.ix()].finished = true;
         self.loses(job.ix());
-        // A user may write the condition, whatever the pods do.
+        // A user may set the condition regardless of the pods' state.
         if self.waits_for_terminating && !self.by_hand.anything {
             let alive = self.jobs[job.ix()].pods.iter();
             let alive = alive.filter(|p| !self.pods[**p].finished).count();
@@ -247,18 +247,21 @@ impl Checker {
             } => self.jobset_condition(jobset, kind, status),
             AllReady { jobset, ready } => {
                 let js = row(&mut self.jobsets, jobset.ix());
-                // The end of a JobSet ends its readiness without a word; a user may take the end back.
+                // A terminal condition resets AllReady without a record, and a user may revert the terminal
+                // condition.
                 let new = js.all_ready != ready || self.by_hand.jobset_status;
                 assert!(new, "AllReady says nothing new");
-                // What a user changes may be changed back at once; and where requests take no time, a Job may end or go
-                // as soon as its pod has succeeded, and a follower as soon as its leader is ready (EXC-15).
+                // A user's change may be reverted immediately. Where requests take no time, a Job may finish or be
+                // removed as soon as its pod has succeeded, and a follower may be deleted as soon as its leader is
+                // ready (EXC-15).
                 let at_once = js.flipped == Some(self.now) && js.lost != js.flipped;
                 assert!(!at_once || self.by_hand.anything, "ready and back at once");
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
             JobCreated { job, .. } => {
                 let new = self.job_of(job, names);
-                // One that was asked for before the JobSet went is an orphan for the collector.
+                // A Job whose creation was requested before the JobSet was deleted is an orphan, which the garbage
+                // collector deletes.
                 let created = new.jobset.is_none_or(|js| self.jobsets[js].created);
                 assert!(created, "a Job without its JobSet");
                 let j = row(&mut self.jobs, job.ix());
@@ -276,7 +279,8 @@ impl Checker {
             }
             JobGone { job } => {
                 let j = &mut self.jobs[job.ix()];
-                // Without its JobSet, or where a user says so, it goes in the background: at once, its pods later.
+                // An orphan is deleted in the background, and so is a Job if a user requests it: the Job first, its
+                // pods later.
                 let orphan = j.jobset.is_none_or(|js| self.jobsets[js].deleted);
                 let background = orphan || self.by_hand.anything;
                 assert!(
@@ -305,7 +309,7 @@ impl Checker {
     }
 }
 
-/// A run of a few dozen pods that writes more records than this goes round in circles.
+/// A run of a few dozen pods that writes more records than this is in a loop.
 const MOST_RECORDS: usize = 300_000;
 pub const TOO_MANY: &str = "too many records";
 

@@ -1,4 +1,5 @@
-//! Closed forms of the calibration reference that no single component has: each test names its section and formula.
+//! Closed forms of the calibration reference that involve several components: each test names the section and the
+//! formula.
 
 use crate::support;
 use sim_api::spec::{FaultAction, Scenario};
@@ -6,7 +7,7 @@ use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
 use sim_engine::faults::drawn;
 use std::collections::BTreeMap;
 
-/// The greatest of n numbers of a distribution, in one replication.
+/// Returns the maximum of `n` samples of a distribution in one replication, in seconds.
 fn slowest(dist: &Dist, n: u32, replication: u64) -> f64 {
     let mut draws = Draws::new(11, replication);
     let one = |entity: u32| Draw {
@@ -21,14 +22,14 @@ fn slowest(dist: &Dist, n: u32, replication: u64) -> f64 {
 
 const REPLICATIONS: u64 = 300;
 
-/// 6.7: exponential with mean m: the slowest of n takes m H_n on average.
+/// 6.7: for exponential start times with mean m, the slowest of n starts takes m H_n on average.
 #[test]
 fn the_slowest_of_n_exponential_starts_takes_the_harmonic_number_of_their_mean() {
     let dist = Dist::Exponential { mean_s: 2.0 };
     for (n, harmonic) in [(1_000, 7.4855), (5_000, 9.0945)] {
         let found =
             (0..REPLICATIONS).map(|i| slowest(&dist, n, i)).sum::<f64>() / REPLICATIONS as f64;
-        // The variance of the greatest is m² Σ 1/k², nearly m² π²/6.
+        // The variance of the maximum is m² Σ 1/k², nearly m² π²/6.
         let error =
             3.0 * 2.0 * (std::f64::consts::PI / 6.0_f64.sqrt()) / (REPLICATIONS as f64).sqrt();
         let expected = 2.0 * harmonic;
@@ -39,7 +40,7 @@ fn the_slowest_of_n_exponential_starts_takes_the_harmonic_number_of_their_mean()
     }
 }
 
-/// 6.7: P(max <= t) = F(t)^n: the medians of the slowest of n log-normal starts, median 2 s and p99 5 s.
+/// 6.7: P(max <= t) = F(t)^n. Checks the medians of the slowest of n log-normal starts with median 2 s and p99 5 s.
 #[test]
 fn the_slowest_of_n_log_normal_starts_takes_as_long_as_the_power_of_their_distribution_says() {
     let dist = Dist::LogNormal {
@@ -61,7 +62,7 @@ fn the_slowest_of_n_log_normal_starts_takes_as_long_as_the_power_of_their_distri
     }
 }
 
-/// 64 cubes of 16 hosts that fail and are repaired, each available for this share of the time.
+/// Returns a scenario of 64 cubes of 16 hosts that fail and are repaired, each available for this share of the time.
 fn cubes(availability: f64) -> Scenario {
     let mtbf = 1.0 / (1.0 - availability) - 1.0;
     let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  replicatedJobs:\n  - \
@@ -76,7 +77,7 @@ fn cubes(availability: f64) -> Scenario {
     support::parse(&text, jobset).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Which cubes have all of their hosts at the end.
+/// Returns for each cube whether all of its hosts are available at the end.
 fn whole(scenario: &Scenario, replication: u64) -> Vec<bool> {
     let mut away: BTreeMap<String, bool> = BTreeMap::new();
     for fault in &drawn(scenario, 5, replication).faults {
@@ -93,7 +94,8 @@ fn whole(scenario: &Scenario, replication: u64) -> Vec<bool> {
         .collect()
 }
 
-/// 6.5: with G good cubes a reconfigurable fabric has goodput E[floor(G/k)] k/n, fixed wiring q^k floor(n/k) k/n.
+/// 6.5: with G complete cubes, a reconfigurable fabric has goodput E[floor(G/k)] k/n, and fixed wiring has q^k
+/// floor(n/k) k/n.
 #[test]
 fn slices_out_of_cubes_are_as_many_as_the_binomial_formula_says() {
     for (availability, rows) in [
@@ -141,13 +143,13 @@ fn slices_out_of_cubes_are_as_many_as_the_binomial_formula_says() {
     }
 }
 
-/// Three standard errors, and how the reference rounds.
+/// Asserts that the sample mean is within three standard errors plus the rounding of the reference.
 fn within(what: &str, samples: impl Iterator<Item = f64>, expected: f64) {
     let all: Vec<f64> = samples.collect();
     let n = all.len() as f64;
     let mean = all.iter().sum::<f64>() / n;
     let variance = all.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
-    // Where hardly any sample differs, what one that does would add.
+    // If almost no samples differ, the error is at least the contribution of one differing sample.
     let error = 3.0 * (variance / n).sqrt().max(0.25 / n) + 5e-5;
     assert!(
         (mean - expected).abs() < error,

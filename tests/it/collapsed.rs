@@ -1,4 +1,5 @@
-//! The collapsed level against every pod: the same faults, the same restarts, goodput within the bound that is told.
+//! The reduced model against the simulation of every pod: the same faults, the same restarts, goodput within the
+//! reported error bound.
 
 mod commands;
 mod transcript;
@@ -13,7 +14,7 @@ use sim_engine::record::Discard;
 
 const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
     resources: {limits: {a.com/chip: 1}}}]}}";
-/// An eviction is told as such.
+/// Pod failure policy that fails the Job with the reason PodFailurePolicy when a pod is evicted.
 const TELLS: &str = "podFailurePolicy: {rules: [{action: FailJob, onPodConditions: [{type: DisruptionTarget, status: \
     \"True\"}]}]}, ";
 const IGNORES: &str = ", rules: [{name: maintenance, action: RestartJobSetAndIgnoreMaxRestarts, onJobFailureReasons: \
@@ -38,7 +39,7 @@ struct Case<'a> {
     pools: String,
     faults: String,
     job: String,
-    /// Of the failure policy.
+    /// Restart limit and rules of the failure policy, as YAML.
     limit: String,
     annotations: &'static str,
     rest: &'a str,
@@ -89,7 +90,8 @@ fn collapsed(scenario: &Scenario) -> Collapsed {
     Collapsed::of(scenario).unwrap_or_else(|why| panic!("{why}"))
 }
 
-/// Equal in each replication; at most so many have a fault so near an edge that they need not be.
+/// Asserts that both levels agree in every replication, and that at most a quarter of the replications have faults
+/// so close to a decision boundary that the outcomes may differ.
 fn assert_equal(name: &str, scenario: &Scenario, replications: u64) {
     let collapsed = collapsed(scenario);
     let limits = Limits::none();
@@ -158,7 +160,7 @@ fn spare_nodes_take_over_at_both_levels() {
     assert_equal("spares", &case.scenario(), 12);
 }
 
-/// More spares than a trial can need are measured with those that it can: equal, and so once.
+/// Spare slices beyond the number that a replication can use share the measurements of a smaller number of spares.
 #[test]
 fn spares_that_no_trial_could_need_change_nothing_that_is_measured() {
     let with = |spares: u32| {
@@ -206,7 +208,8 @@ fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
     assert_equal("slices", &case.scenario(), 8);
 }
 
-/// Losses come faster than spares: slices wait for one another's spares, and a restart for what a second fault took.
+/// Returns a scenario in which slices fail faster than spares are replaced: slices wait for the same spare, and a
+/// restart waits for the replacement after a second fault.
 fn slices_with_spares(take_over: &str, seed: u64) -> Scenario {
     const ALONG: &str = ", takesAlong: {label: example.com/slice}}\n";
     let along = |fault: &str| fault.replace("}\n", ALONG);
@@ -256,7 +259,8 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     }
 }
 
-/// Replications in which the levels were apart, and nobody said so; in one the gang stood still for two weeks.
+/// Replications in which the levels once differed without a reported boundary case. In one of them the JobSet was
+/// blocked for two weeks.
 #[test]
 fn what_chance_decides_is_told() {
     let table = [

@@ -1,4 +1,5 @@
-//! `compare` as a shell sees it: the JSON contract, the same bytes on any number of threads, verdicts, wrong paths.
+//! `compare` on the command line: the JSON contract, identical output for any number of threads, verdicts, rejected
+//! paths.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -154,7 +155,7 @@ fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// A field that changes nothing leaves every number alone, and the program says so and ranks nothing.
+/// A field without effect leaves every number unchanged; the report states that and ranks nothing.
 #[test]
 fn variants_that_are_equal_are_not_ranked() {
     let text = printed(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
@@ -195,7 +196,8 @@ fn random_faults_are_the_same_in_all_variants() {
         metrics["restarts"]["mean"].as_f64().unwrap() > 0.5,
         "{metrics}"
     );
-    // Another budget that is never reached changes nothing: the faults, and all that comes of them, are the same.
+    // A different restart budget that is never reached changes nothing: the faults and their consequences are the
+    // same.
     let digest = |name: &str| by_name(&all, name)["digest"].clone();
     let p = pair(&all, ("baseline", "patient"), "restartLatency_s.max").unwrap();
     assert_eq!(
@@ -244,7 +246,7 @@ fn strategies_bring_what_belongs_to_them_and_list_it() {
         .count();
     assert_eq!((changes.len(), brought), (6, 5), "{changes:?}");
     assert_eq!(by_name(&all, "Recreate")["changes"], serde_json::json!([]));
-    // In place no pod is replaced: nothing is better at one container that fails.
+    // InPlaceRestart replaces no pod when one container fails. The paired difference still covers all 4 seeds.
     let p = pair(&all, ("Recreate", "InPlaceRestart"), "restarts").unwrap();
     assert!(p["n"] == 4, "{p}");
     let text = printed(&arguments);
@@ -254,7 +256,7 @@ fn strategies_bring_what_belongs_to_them_and_list_it() {
 
 #[test]
 fn runs_that_get_stuck_are_counted_apart_and_said() {
-    // Without a spare node the pods of a dead one wait for ever.
+    // Without a spare node, the pods of a crashed node remain pending indefinitely.
     let lost = "lost: faults=[{afterReady: 2m, crashNode: {ofPod: train-workers-0-0}}]";
     let arguments = [
         "-f",

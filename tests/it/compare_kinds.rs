@@ -1,4 +1,4 @@
-//! `compare` of Fleets, and what the causes of faults took of training jobs.
+//! `compare` of Fleets, and the losses of training jobs by cause of the fault.
 
 use crate::compare::{by_name, json, printed, refused, scratch};
 use serde_json::Value;
@@ -43,13 +43,13 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
         (pair["verdict"].clone(), pair["better"].clone())
     };
     assert_eq!(verdict("lost_work_h"), ("b".into(), "lower".into()));
-    // Each of them blocks the job for a while.
+    // Each checkpoint blocks the job for a while.
     assert_eq!(
         verdict("effective_training_ratio"),
         ("a".into(), "higher".into())
     );
     assert_eq!(pair("same", "lost_work_h")["verdict"], "notSeparated");
-    // The same failures: their number differs less than that of two fleets of their own would.
+    // Both variants have the same failures: the number of restarts differs less than between two independent fleets.
     let sd = pair("often", "restarts")["sd"].as_f64().unwrap_or(0.0);
     assert!(sd < 5.0, "{sd}");
     let text = printed(&[
@@ -138,7 +138,7 @@ fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
             );
         }
     }
-    // What each category of the ledger cost adds up to the whole.
+    // The costs of the ledger categories add up to the total.
     let costs = all["variants"][0]["metrics"].as_object().unwrap().iter();
     let costs = costs.filter(|(name, _)| name.starts_with("cost.") && *name != "cost.total");
     let sum: f64 = costs.filter_map(|(_, e)| e["mean"].as_f64()).sum();

@@ -1,6 +1,6 @@
-//! The examples of the JobSet project, unmodified, each run to its natural end and held against a golden log.
+//! The examples of the JobSet project, unmodified, each run to its natural end and compared with a golden log.
 //!
-//! Skipped with a message where the examples are not beside the project. Must never change an example.
+//! Skipped with a message if the directory of the examples is missing. The examples must never be changed.
 
 use crate::support;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const SCRIPTS: &str = include_str!("corpus/scripts.yaml");
 const TOPOLOGY: &str = include_str!("corpus/topology.yaml");
 const SCRIPT: &str = "containers: [{startAfter: 1s, runFor: 60s, stopAfter: 1s}]\nstop: {at: 1h}\n";
-/// Not a whole picture of anything, but small enough to be read.
+/// Maximum length of a golden log in lines, so that it remains readable.
 const LINES_MAX: usize = 200;
 
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ fn transcript(dir: &Path, example: &Example) -> Result<String, String> {
     Ok(golden.finish(&outcome))
 }
 
-/// `depends-on/depends-on.yaml` has the log `depends-on.depends-on.log`.
+/// Returns the path of an example's log: `depends-on.depends-on.log` for `depends-on/depends-on.yaml`.
 fn log_of(file: &str) -> PathBuf {
     let name = file.trim_end_matches(".yaml").replace('/', ".");
     let dir = support::root().join("tests/it/corpus");
@@ -71,7 +71,7 @@ fn every_example_plays_as_its_golden_log_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A file with a JobSet of its own, not one inside another object's text.
+/// Returns whether the file has a JobSet of its own, not one inside another object's text.
 fn has_jobset(path: &Path) -> bool {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.lines().any(|line| line == "kind: JobSet")

@@ -1,5 +1,5 @@
-//! A bottleneck that is named survives its counterfactual: with it relieved the restart is shorter by at least a third
-//! of what the text claims, or a second one that is as long is named too.
+//! Checks each reported bottleneck with a counterfactual: if the bottleneck is relieved, the restart is shorter by
+//! at least a third of the reported time. If a second bottleneck is as long, it is reported and relieved as well.
 
 use crate::support;
 use sim_analysis::metrics::restarts::gate::{Gate, bottleneck};
@@ -10,7 +10,7 @@ use sim_base::Duration;
 use sim_base::random::Dist;
 use sim_engine::record::{Resource, Waited};
 
-/// Restart time and what is named, of the first restart that ends with all pods ready.
+/// Returns the duration and the reported bottlenecks of the first restart.
 fn play(scenario: &Scenario) -> (Duration, Vec<Gate>) {
     let mut folds = Folds::new(scenario, false);
     let mut simulation = support::simulation(scenario);
@@ -72,7 +72,8 @@ fn pod_specs(scenario: &mut Scenario) -> impl Iterator<Item = &mut PodSpec> {
     rjs.map(|rj| &mut rj.template.template.spec)
 }
 
-/// Double rate, half period, half the work. `None`: nobody can turn this knob (a constant of Kubernetes).
+/// Doubles the rate, halves the period or halves the work. Returns `None` if no setting controls it (a constant of
+/// Kubernetes).
 fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
     let plane = &mut scenario.control_plane;
     match what {
@@ -168,7 +169,7 @@ fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
     Some(())
 }
 
-/// Everything of the script after its first action, and every container's run, in half the time.
+/// Halves the delays of the script after its first action, and the run time of every container.
 fn sooner(scenario: &mut Scenario) {
     let at = |f: &ScriptedFault| match f.at {
         FaultTime::At(d) | FaultTime::AfterReady(d) => d,
@@ -188,7 +189,7 @@ fn sooner(scenario: &mut Scenario) {
     }
 }
 
-/// How much was named, and the restarts with it and without.
+/// Reported time of the bottlenecks, and duration of the restarts with and without them.
 #[derive(Default)]
 struct Held {
     claimed: Duration,
@@ -198,7 +199,7 @@ struct Held {
 }
 
 impl Held {
-    /// Plays a seed of a scenario as it is, and with everything that is named relieved.
+    /// Simulates one seed of a scenario, first unchanged and then with every reported bottleneck relieved.
     fn play(&mut self, scenario: &Scenario) {
         let (total, named) = play(scenario);
         let mut relieved = scenario.clone();
@@ -229,8 +230,8 @@ impl Held {
 }
 
 fn hold(scenario: &Scenario) -> Result<String, String> {
-    // The Job controller looks once a second: a small restart gets shorter by nothing or by a second, so several are
-    // played and added up.
+    // The Job controller syncs once per second, so a small restart becomes shorter by either nothing or a second.
+    // Several seeds are simulated and added up.
     let small = scenario
         .topology
         .pools
@@ -291,7 +292,7 @@ fn replicated_job(name: &str, replicas: u32, pods: u32, more: &str) -> String {
     )
 }
 
-/// A scenario and its `jobset.yaml`, as texts.
+/// A scenario and its `jobset.yaml`, as text.
 pub struct Situation {
     pub name: String,
     pub scenario: String,
@@ -312,7 +313,7 @@ fn inline(name: &str, scenario: &str, spec: &str, annotations: &str) -> Situatio
     }
 }
 
-/// Situations in which something slow has nothing to do with the control plane's rates.
+/// Returns situations whose delays are independent of the control plane's rates.
 pub fn inline_situations() -> Vec<Situation> {
     let exit = "faults: [{afterReady: 30s, containerExit: {pod: js-w-0-1, exitCode: 1}}]\n";
     let rjs = |all: &[String]| format!("  replicatedJobs:{}", all.concat());

@@ -1,8 +1,8 @@
-//! Every rule has a case: a policy case, another data-driven case, or a scenario with a golden log.
+//! Every rule has a test case: a policy case, another data-driven case, or a scenario with a golden log.
 //!
-//! The rules are those of `docs/rules/`; `coverage/rules.txt` has those without a case, with the reason. A line
-//! `rules:`, `rule:` or `shows:` of a data file below `tests/it`, or `# rules:` in a scenario, cites. Prose must never
-//! count.
+//! The rules are those of `docs/rules/`; `coverage/rules.txt` lists the rules without a case, with the reason.
+//! Citations are lines `rules:`, `rule:` or `shows:` of a data file below `tests/it`, and `# rules:` in a scenario.
+//! Other text must never count as a citation.
 
 use crate::rules::{ids, listed, whole};
 use crate::support::{self, root};
@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 
 const WITHOUT_CASE: &str = include_str!("coverage/rules.txt");
 
-/// Rules that only recordings show: a case may cite them, none has to.
+/// Prefix of rules that only recordings show: cases may cite them, but need not.
 const OF_RECORDINGS: &str = "D-";
 
-/// Rules without a case, with the reason.
+/// Returns the rules without a case, with the reason.
 fn without_case() -> BTreeMap<&'static str, &'static str> {
     let lines = WITHOUT_CASE.lines().filter(|l| !l.starts_with('#'));
     let entry = |line: &'static str| line.split_once(": ").unwrap_or((line, ""));
     lines.map(entry).collect()
 }
 
-/// What one data file cites, with the number of the line.
+/// Returns the rule ids that a data file cites, with their line numbers.
 fn cited(text: &str) -> Vec<(usize, &str)> {
     let (mut found, mut in_list) = (Vec::new(), false);
     for (at, line) in text.lines().enumerate() {
@@ -47,7 +47,7 @@ fn cited(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Data files of a folder and the folders in it.
+/// Returns the data files of a folder and its subfolders.
 fn data_files(folder: &Path) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -65,7 +65,7 @@ fn data_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Every citation: id, file and line.
+/// Returns every citation: id, file and line.
 fn citations() -> Vec<(String, String)> {
     let mut all = Vec::new();
     for folder in ["tests/it", "scenarios"] {
@@ -121,7 +121,7 @@ fn every_rule_of_the_reference_is_in_docs_rules() {
         .filter(known)
         .map(|id| whole(id).to_owned())
         .collect();
-    // The rows of the transition table of 3.7 carry their ids without a dash.
+    // The rows of the transition table in section 3.7 contain their ids without a dash.
     let row = |line: &str| {
         Some(format!(
             "J-{}",

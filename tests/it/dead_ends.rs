@@ -1,20 +1,20 @@
-//! What a JobSet cannot get past, told alike by whoever is asked: `lint` before the run, the run, `why`.
+//! Permanently blocked JobSets: `lint` before the run, `run` and `why` report the same problems.
 
 use crate::program::{program, scratch};
 use std::fs;
 use std::path::Path;
 
-/// Exit code, and everything that is said.
+/// Runs the program and returns its exit code and output.
 fn told(words: &[&str]) -> (i32, String) {
     let output = program(words).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
-    // As one line: where it is wrapped hangs on the width.
+    // Joined into one line, because line breaks depend on the width.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (output.status.code().unwrap_or(-1), text)
 }
 
-/// One JobSet of two Jobs of two pods.
+/// Writes a JobSet of two Jobs with two pods each and returns the file name.
 fn jobset(dir: &Path, name: &str, spec: &str, job: &str, pod: &str) -> String {
     let text = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}}}\nspec:\n{spec}  replicatedJobs:\n  \
@@ -39,7 +39,7 @@ fn lint_and_run_agree_on_what_has_no_place() {
     ] {
         let text = fs::read_to_string(given(manifest)).unwrap();
         let image = "image: \"train:1\"";
-        // Containers whose command says that they end make room.
+        // Containers whose command ends free their nodes.
         let sleeps = text.replace(image, &format!("{image}, command: [sleep, \"60\"]"));
         assert_ne!(sleeps, text);
         for (text, code) in [(text, endless), (sleeps, 0)] {
@@ -113,7 +113,7 @@ fn what_nobody_does_is_named_with_a_way_out() {
             assert!(!said.contains("Not modelled"), "{command:?}: {said}");
         }
     }
-    // What it says to type does what it says.
+    // The suggested `--set` value unblocks the JobSet.
     let resumed = "faults=[{at: 10s, resumeJobSet: {name: suspended}}]";
     let (_, said) = told(&["run", "-f", &suspended, "--set", resumed]);
     assert!(said.contains("condition Completed is True"), "{said}");
@@ -131,7 +131,8 @@ fn what_nobody_does_is_named_with_a_way_out() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Kubernetes names them `<job>-<suffix>`; here they are told apart by their place among those that run.
+/// Kubernetes names such pods `<job>-<suffix>`. Here they are distinguished by their position among the running
+/// pods.
 #[test]
 fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_legal() {
     let dir = scratch("dead-ends-plain");
@@ -232,7 +233,7 @@ fn what_the_time_limit_cuts_is_no_dead_end() {
     let missing = "JobSet first is not ready: 2 of its Jobs do not exist yet";
     ends(one, "stop: {at: 1ns}", missing, true);
     ends(one, "timing: {apiWrite: 100d}", missing, true);
-    // The other one would give back its room.
+    // The first JobSet would free its node once it completes.
     let parked = "JobSet next is not ready: pod next-w-0-0 cannot be scheduled: 0/1 nodes are available: 1 Too many pods. \
                   no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for \
                   incoming pod.";
@@ -308,7 +309,7 @@ fn a_metric_that_no_replication_has_a_number_for_is_refused() {
         ][..],
         &["sensitivity", "--seeds", "3", "--input"],
     ] {
-        // Nothing fails, so nothing restarts.
+        // Nothing fails, so there is no restart.
         let metric = "restartLatency_s.p50";
         let inputs = [
             "stop.at=5m..10m",

@@ -1,7 +1,7 @@
-//! The decision log: golden transcripts of small scenarios, and that watching changes nothing.
+//! The decision log: golden transcripts of small scenarios, and a check that recording decisions changes no result.
 //!
-//! `decisions/NAME.yaml` with `NAME.log` and `NAME.ndjson`; `UPDATE_GOLDEN=1 cargo test --test it decisions` writes
-//! them.
+//! The files are `decisions/NAME.yaml` with `NAME.log` and `NAME.ndjson`; `UPDATE_GOLDEN=1 cargo test --test it
+//! decisions` writes them.
 
 use crate::support::{self, files, root};
 
@@ -55,7 +55,7 @@ fn every_decision_is_told_as_its_golden_log_tells_it() {
     );
 }
 
-/// What each transcript is for.
+/// Each transcript shows the rule that it was written for.
 #[test]
 fn the_transcripts_show_the_rules_they_are_named_after() {
     for (name, shown) in [
@@ -118,7 +118,7 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
     }
 }
 
-/// A long text goes on below its rule and its cause; both are taken out of the middle of the sentence.
+/// Removes rule ids and record numbers. Long entries are wrapped, so these end up in the middle of the sentence.
 fn without_rules(text: &str) -> String {
     let rule = |w: &str| w.starts_with('[') && w.contains('-');
     let number = |w: &str| w.starts_with('#') || w == "<-";
@@ -160,7 +160,7 @@ impl Sink for Both<'_> {
     }
 }
 
-/// Keeps decisions beside the records of JobSets.
+/// A sink that keeps the decisions and the restart counts of JobSets.
 #[derive(Default)]
 struct Watch {
     decisions: Vec<Decision>,
@@ -186,7 +186,8 @@ impl Sink for Watch {
     }
 }
 
-/// What is told must be what was done: the chosen rule is the first that matches, the counters are those recorded.
+/// Reported decisions match the actual ones: the chosen rule is the first that matches, and the counters equal the
+/// recorded ones.
 #[test]
 fn the_rule_that_is_told_is_the_rule_that_decided() {
     let mut failures = 0;
@@ -239,7 +240,7 @@ fn the_rule_that_is_told_is_the_rule_that_decided() {
     assert!(failures > 5, "only {failures} failures");
 }
 
-/// From a container's exit to the JobSet's condition, by the numbers in the text alone.
+/// Follows a container's exit to the JobSet's condition, using only the record numbers in the text.
 #[test]
 fn a_stranger_can_follow_an_exit_code_to_the_condition() {
     let (text, ..) = log(&support::scenario("first-steps", &[]));
@@ -295,7 +296,7 @@ fn every_rule_that_can_be_told_is_explained_in_the_manual() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
-/// `FP-3`, `COND-1`.
+/// Returns whether a word is a rule id, such as `FP-3` or `COND-1`.
 fn is_rule(word: &str) -> bool {
     word.split_once('-').is_some_and(|(family, number)| {
         !family.is_empty()

@@ -1,4 +1,5 @@
-//! Same inputs, same records: on one `Simulation` or a new one, on one thread or two, in debug and release.
+//! Equal inputs give equal records: on a new or a reused `Simulation`, on one thread or two, in debug and release
+//! builds.
 //!
 //! `golden/digests.txt` is compared in every profile; `UPDATE_GOLDEN=1` writes it.
 
@@ -44,7 +45,7 @@ fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
         let mut used = support::simulation(&scenario);
-        // Another seed and replication in between must leave nothing behind.
+        // A run with another seed and replication in between must not affect the next run.
         let first = used.run(7, 0, &mut Discard).digest;
         used.run(8, 3, &mut Discard);
         let again = used.run(7, 0, &mut Discard).digest;
@@ -55,11 +56,12 @@ fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
     }
 }
 
-/// Runs end at their time limit with everything in full swing; the next run must not see any of it.
+/// A run that reaches its time limit leaves unfinished work in every component. The next run must not be affected by
+/// it.
 #[test]
 fn a_run_that_was_cut_off_leaves_nothing_behind() {
     for at in ["300ms", "1s", "2500ms", "7s", "20s", "50s"] {
-        // Two requests a second: controllers are in the middle of something all the time.
+        // With two requests per second, controllers always have unfinished work.
         let rate = "{qps: 2, burst: 1}";
         let sets = [
             ("stop.at", at),
@@ -119,7 +121,7 @@ fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
             continue;
         }
         let mut broken = kept.0.clone();
-        // What each record says stays; only who comes first is another.
+        // Only the bodies of the two records change places.
         (broken[k - 1].body, broken[k].body) = (b.body, a.body);
         assert_ne!(digest_of(&broken, names), digest, "{a:?} {b:?}");
         swapped += 1;
@@ -127,7 +129,7 @@ fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
     assert!(swapped > 10, "only {swapped} pairs to swap");
 }
 
-/// The queue's order is time, class, sequence; a queue that forgets the class gives another order.
+/// The queue is ordered by time, class and sequence. A queue that ignores the class gives another order.
 #[test]
 fn a_queue_that_forgets_the_class_is_caught() {
     let job = |k: u32| Event::JobDue(JobId(k));

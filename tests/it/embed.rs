@@ -1,4 +1,4 @@
-//! The crate as others use it: the example of `examples/embed.rs`, and what the façade promises.
+//! The crate as a library: the example `examples/embed.rs`, and the guarantees of the public API.
 
 #[path = "../../examples/embed.rs"]
 mod example;
@@ -80,7 +80,7 @@ fn what_is_seen_before_an_early_stop_is_the_beginning_of_the_whole_run() {
         assert_eq!((seen.len(), end), (most, EndReason::Stopped));
         assert!(whole.starts_with(&seen), "{most}");
     }
-    // And a stopped run leaves nothing behind for the next.
+    // A stopped run does not affect the next run.
     assert_eq!(lines_of(&mut simulation, usize::MAX).0, whole);
 }
 
@@ -99,7 +99,7 @@ fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
             (outcome.events(), outcome.end_reason()),
             (most, EndReason::Stopped)
         );
-        // Nothing says in its records that it was stopped.
+        // The records of a stopped run do not show that it was stopped.
         assert_eq!(outcome.records() as usize, seen.len());
         assert!(whole.starts_with(&seen), "{most}");
     }
@@ -129,7 +129,7 @@ fn another_thread_stops_a_run_and_a_raised_flag_keeps_it_from_beginning() {
     );
 }
 
-/// The flag is raised by the run itself, so the place is known: the next look, at most 256 events later.
+/// The run itself raises the flag, so the position is known: the next check, at most 256 events later.
 #[test]
 fn a_flag_that_is_raised_is_seen_within_256_events() {
     let mut simulation = simulation();
@@ -240,7 +240,7 @@ fn what_can_never_be_placed_is_named_by_its_kind() {
     assert_eq!(replications.unwrap_err(), error);
 }
 
-/// Each way to write a fault, a pool or a JobSet in code is one that the reader of files takes.
+/// Every fault, pool and JobSet that the builder can express is accepted by the file parser.
 #[test]
 fn everything_that_can_be_written_in_code_can_be_run() {
     let node = || NodeRef::of_pod("train-workers-0-0");
@@ -297,7 +297,7 @@ fn everything_that_can_be_written_in_code_can_be_run() {
     assert_eq!(scenario.spec().containers[0].exit_code, 3);
 }
 
-/// The cluster that is made up for code is the one that is made up for `run -f`.
+/// The builder generates the same cluster as `run -f`.
 #[test]
 fn a_generated_cluster_is_the_same_from_code_and_from_a_file() {
     let path = "scenarios/manifests/exclusive-workers.yaml";

@@ -1,7 +1,7 @@
 //! All orders of events over small JobSets: every state that the real policy can reach is visited and checked.
 //!
-//! A state is what `world.rs` says; the policy under test is `policy::reconcile` itself. Must never sample: what is
-//! listed in `setups.rs` is enumerated completely, except for restarts that nothing limits: `BEYOND`.
+//! States are defined in `world.rs`; the policy under test is `policy::reconcile` itself. The enumeration must never
+//! sample: the setups of `setups.rs` are enumerated completely, except for unlimited restarts (see `BEYOND`).
 
 mod composed;
 mod end;
@@ -18,10 +18,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use world::*;
 
-/// Restarts that ignore maxRestarts go on for ever; this many more than maxRestarts show everything.
+/// Number of restarts beyond maxRestarts to explore. Restarts that ignore maxRestarts are unlimited, and this number
+/// reaches every kind of state.
 const BEYOND: u32 = 1;
 
-/// Where a state came from.
+/// The predecessor of a state, and the event between them; `None` for the initial state.
 type From = Option<(u64, Event)>;
 
 #[derive(Default)]
@@ -31,7 +32,7 @@ struct Seen {
     finished: BTreeSet<&'static str>,
 }
 
-/// Visits everything that can be reached. Panics with the way to a state that breaks a promise.
+/// Visits every reachable state. Panics with the sequence of events that leads to a violated invariant.
 fn explore(setup: &Setup) -> Seen {
     let (mut seen, mut plan) = (Seen::default(), Plan::default());
     let start = setup.start();
@@ -63,7 +64,7 @@ fn explore(setup: &Setup) -> Seen {
     seen
 }
 
-/// The events that lead to a state.
+/// Returns the events that lead to a state.
 fn way(known: &BTreeMap<u64, From>, mut key: u64) -> String {
     let mut events = Vec::new();
     while let Some(Some((from, event))) = known.get(&key) {
@@ -74,7 +75,7 @@ fn way(known: &BTreeMap<u64, From>, mut key: u64) -> String {
     events.join(", ")
 }
 
-/// What must hold in every state, and where a helpful world leads from it.
+/// Checks the invariants of a state, and the state that it reaches if every other component cooperates.
 fn judge(setup: &Setup, state: &State, plan: &mut Plan, seen: &mut Seen) -> Result<(), String> {
     promises::in_a_state(&setup.jobset, &state.js.status)?;
     seen.finished.extend(promises::end(&state.js.status));
@@ -82,7 +83,7 @@ fn judge(setup: &Setup, state: &State, plan: &mut Plan, seen: &mut Seen) -> Resu
     Ok(())
 }
 
-/// Explores all of them and says how much that was.
+/// Explores all setups, prints the number of states and returns the combined result.
 fn explore_all<S>(what: &str, setups: &[S], explore: impl Fn(&S) -> Seen) -> Seen {
     let mut sum = Seen::default();
     for setup in setups {
@@ -95,7 +96,7 @@ fn explore_all<S>(what: &str, setups: &[S], explore: impl Fn(&S) -> Seen) -> See
     sum
 }
 
-/// `ENUMERATE=all` leaves nothing out; that takes minutes.
+/// Returns whether `ENUMERATE=all` is set: the enumeration then omits nothing and takes minutes.
 #[expect(
     clippy::disallowed_methods,
     reason = "a switch for developers, not an input of a run"

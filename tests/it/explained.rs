@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Standard output of a command that may end with one of the exit codes of a result.
+/// Runs a command and returns its standard output. Accepts the exit codes that report a result.
 fn printed(line: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     let words = line.split(' ').map(|w| w.replace('\u{a0}', " "));
@@ -23,16 +23,16 @@ fn printed(line: &str) -> String {
     text(&output.stdout)
 }
 
-/// What is known without the commands, and with them.
+/// Returns the glossary without the command-line help.
 fn book() -> Book {
     Book::new(Vec::new())
 }
 
-/// Words, and where each was first seen.
+/// Words, each with the place of its first occurrence.
 #[derive(Default)]
 struct Words(BTreeMap<String, String>);
 
-/// Keys below which there are names of the user's, and keys whose values are words of ours.
+/// Keys whose children are names chosen by the user. `WORDS_IN` are the keys whose values are words of the program.
 const NAMES_BELOW: [&str; 2] = ["parameters", "inputs"];
 const WORDS_IN: [&str; 20] = [
     "kind",
@@ -111,7 +111,7 @@ impl Words {
         }
     }
 
-    /// Every file of a run directory, and its name.
+    /// Adds the words in every file of a run directory, and the names of the files.
     fn directory(&mut self, dir: &Path) {
         let mut all: Vec<PathBuf> = files(dir, "csv");
         all.extend(files(dir, "json"));
@@ -158,7 +158,7 @@ const JSON: &[&str] = &[
     "recording calibrate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
     "recording import tests/recordings/kubectl/watch-events.json tests/recordings/kubectl/watch-jobs.json tests/recordings/kubectl/watch-jobsets.json tests/recordings/kubectl/watch-pods.json --out -",
 ];
-/// Those that print CSV.
+/// Commands that print CSV.
 const CSV: &[&str] = &[
     "run scenarios/first-steps.yaml --format csv",
     "run scenarios/first-steps.yaml --seeds 3 --quiet --format csv",
@@ -171,7 +171,7 @@ const CSV: &[&str] = &[
     "plan budget scenarios/training.yaml --seeds 3 --quiet --format csv",
     "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format csv",
 ];
-/// Runs whose directories are read.
+/// Commands whose run directories are read.
 const RUNS: &[&str] = &[
     "run scenarios/first-steps.yaml --trace decisions",
     "run scenarios/in-place-main-container.yaml --trace decisions",
@@ -190,7 +190,8 @@ const RUNS: &[&str] = &[
     "run -f scenarios/manifests/failure-policy.yaml --fail workers-0-1:exit=42 --trace decisions",
 ];
 
-/// Words of the user's, and of Kubernetes' objects that are printed as they are.
+/// Returns whether a word comes from the inputs: a user's name, or a part of a Kubernetes object that is printed
+/// unchanged.
 fn of_inputs(word: &str) -> bool {
     word.contains(['/', ' ']) && !word.contains("client")
 }
@@ -265,7 +266,7 @@ fn kinds_and_families_of_rules_have_names_of_their_own() {
 #[test]
 fn every_page_of_docs_is_in_the_program() {
     let known: BTreeSet<&str> = PAGES.iter().map(|(name, _)| *name).collect();
-    // The page that lists the others.
+    // The page that lists the other pages.
     let made = ["rules/README"];
     for folder in ["", "rules/"] {
         for path in files(&root().join("docs").join(folder), "md") {
@@ -279,7 +280,7 @@ fn every_page_of_docs_is_in_the_program() {
     }
 }
 
-/// What `explain` prints of some words, and ends with.
+/// Runs `explain` for a line of words. Returns the exit code, the standard output and the standard error.
 fn explained(line: &str) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     command.arg("explain").args(line.split(' '));
@@ -328,7 +329,7 @@ fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
     );
 }
 
-/// What happened, as `run` tells it, without the end of the run.
+/// Returns the lines that `run` prints under "What happened", except for the end of the run.
 fn happened(command: &str) -> Vec<String> {
     let words = shell_words(command);
     let mut program = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
@@ -344,7 +345,7 @@ fn happened(command: &str) -> Vec<String> {
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Words of a line in which only single quotes are used.
+/// Splits a command line that uses only single quotes.
 fn shell_words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     let words = parts.flat_map(|(i, part)| match i % 2 {

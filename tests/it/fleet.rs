@@ -1,4 +1,4 @@
-//! The collapsed model against closed forms: `reference` names the section of the calibration reference they stand in.
+//! The reduced model of Fleets against closed forms: `reference` names the section of the calibration reference.
 
 use sim_analysis::fleet::{Category, FleetEnd, FleetOutcome, FleetSimulation};
 use sim_api::spec::*;
@@ -11,7 +11,7 @@ pub fn s(seconds: f64) -> Duration {
     Duration::from_seconds_f64(seconds)
 }
 
-/// One process on every node, whose failures only interrupt the job.
+/// Returns a fault process on every node whose failures only interrupt the job.
 pub fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
     FaultProcess {
         cause: "crash".to_owned(),
@@ -27,7 +27,7 @@ pub fn exponential(mean_s: f64) -> Dist {
     Dist::Exponential { mean_s }
 }
 
-/// `nodes` nodes that the job needs all, nothing else.
+/// Returns a Fleet of `nodes` nodes, all of them needed by the job, without spares.
 pub fn plain(nodes: u32, work_s: f64, progress: Progress, faults: Vec<FaultProcess>) -> Fleet {
     Fleet {
         name: "test".to_owned(),
@@ -78,7 +78,7 @@ fn output(outcome: &FleetOutcome, name: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no output {name}")).1
 }
 
-/// The mean lies within three standard errors of what the formula says.
+/// Asserts that the mean is within three standard errors of the formula's value.
 fn within(what: &str, values: &[f64], expected: f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -88,7 +88,7 @@ fn within(what: &str, values: &[f64], expected: f64) {
         (mean - expected).abs() <= 3.0 * error + 1e-9 * expected.abs(),
         "{what}: {mean} ± {error}, the formula says {expected}"
     );
-    // A comparison that anything would pass says nothing.
+    // A wide interval would accept any value.
     assert!(
         error < 0.05 * expected.abs().max(0.01),
         "{what}: ± {error} is too wide"
@@ -97,7 +97,7 @@ fn within(what: &str, values: &[f64], expected: f64) {
 
 #[test]
 fn segments_with_checkpoints_take_the_time_that_daly_says() {
-    // reference 6.1: M, tau, C, R; then E[T] where failures hit the restart, too (A), and where they do not (B).
+    // reference 6.1: M, tau, C, R; then E[T] if failures also hit the restart (A), and if they do not (B).
     for (case, [mean, every, blocking, restart], [a, b]) in [
         (
             "CT-1",
@@ -165,7 +165,8 @@ fn a_limit_of_restarts_is_survived_as_poisson_and_geometric_chances_say() {
 
 #[test]
 fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
-    // reference 6.4: N, S, MTBF, MTTR (h), crews; availability and mean failed, hot, cold, gang.
+    // reference 6.4: N, S, MTBF, MTTR (h), crews; then availability and mean number of failed nodes, if nodes fail
+    // at any time (hot spares), only while assigned to the job (cold spares), or only while the job runs.
     type Row = (u32, u32, f64, f64, u32, [[f64; 2]; 3]);
     let rows: [Row; 4] = [
         (
@@ -272,7 +273,7 @@ fn the_first_failure_of_a_new_gang_comes_when_weibull_says() {
 
 #[test]
 fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distribution() {
-    // The renewal theorem: N / M per unit of time, when ages survive the restarts of the job.
+    // Renewal theorem: N / M failures per unit of time, if node ages survive the restarts of the job.
     let mean_s = 50.0 * HOUR;
     let dists = [
         exponential(mean_s),
@@ -294,11 +295,12 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
         },
         Dist::Gamma { mean_s, shape: 0.7 },
         Dist::Gamma { mean_s, shape: 3.0 },
-        // Of lives that all are multiples of one, the theorem holds in the mean over long times.
+        // If all lifetimes are multiples of one number, the theorem holds only for the mean over long times.
         Dist::Empirical(Empirical::new(&[(0.31 * mean_s, 0.5), (1.69 * mean_s, 0.5)]).unwrap()),
     ];
     for life in dists {
-        // Two runs of one fleet that differ in length: the first failures of new nodes are in both.
+        // The difference of two runs of different length excludes the first failures of new nodes, which are in
+        // both.
         let rate = |work_h: f64, i: u64| {
             let faults = vec![crashes(life.clone(), Exposure::Running)];
             let fleet = plain(20, work_h * HOUR, Progress::Kept, faults);
@@ -311,7 +313,7 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
     }
 }
 
-/// Everything at once.
+/// Returns a Fleet that uses every feature.
 fn rich(selection: HostSelection, retirement: Retirement) -> Fleet {
     let faults = vec![
         FaultProcess {
@@ -402,7 +404,7 @@ fn a_replication_is_the_same_whoever_played_before_it() {
 
 #[test]
 fn the_same_failures_meet_every_policy_while_nothing_else_differs() {
-    // Common random numbers: the first failure is the same, whatever a failure costs.
+    // Common random numbers: the first failure is the same, whatever its recovery costs.
     let first = |recovery_s: f64| {
         let faults = vec![crashes(exponential(300.0 * HOUR), Exposure::Running)];
         let mut fleet = plain(8, 1e7, Progress::Kept, faults);

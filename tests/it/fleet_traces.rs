@@ -1,4 +1,4 @@
-//! Faults of a Fleet as a trace lists them.
+//! Faults of a Fleet from a trace.
 
 use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
 use sim_inputs::{LoadedFleet, Source, parse_fleet_with};
@@ -32,7 +32,8 @@ const TRACED: &str = "cause: seen, trace: faults.csv";
 
 #[test]
 fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
-    // 20 h of work; the outage, or the repair, and the recovery beside it.
+    // The job needs 20 h of work. The outage of the trace, or else the repair, extends it; the recovery runs in
+    // parallel.
     for (trace, expected) in [
         ("node,time,duration\nhost-7,10h,2h\n", 22.0),
         ("node,time\nhost-7,10h\n", 23.0),
@@ -40,7 +41,7 @@ fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
             "{\"node\": \"host-7\", \"time\": 36000, \"duration\": \"2h\"}\n",
             22.0,
         ),
-        // Who is away does not fail, and who is back does.
+        // A failed node cannot fail again until it is repaired.
         ("node,time,duration\na,10h,2h\na,11h,9h\na,15h,1h\n", 23.0),
         ("node,time,duration\na,21h,2h\n", 20.0),
     ] {
@@ -68,7 +69,7 @@ fn each_name_is_a_node_and_every_replication_meets_the_same_faults() {
         trace,
     );
     assert!((hours(&xid.unwrap_or_else(|e| panic!("{e}"))) - 22.0).abs() < 1e-9);
-    // Only the job is interrupted, for its recovery.
+    // The fault only interrupts the job for the recovery time.
     let crashes = "node,time\na,2h\na,4h\nb,5h\n";
     let soft = load(
         3,

@@ -1,4 +1,5 @@
-//! Every shipped scenario against its golden log: any change of a prediction is a diff of seconds in review.
+//! Every shipped scenario against its golden log: each change of a prediction appears in review as a difference of
+//! times.
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test it golden` writes the logs.
 
@@ -12,7 +13,7 @@ fn log_of(name: &str) -> PathBuf {
         .join(format!("{name}.log"))
 }
 
-/// The transcript of one run with the scenario's own seed.
+/// Returns the transcript of one run with the scenario's own seed.
 fn transcript(name: &str) -> String {
     let scenario = support::scenario(name, &[]);
     let mut simulation = support::simulation(&scenario);

@@ -1,16 +1,17 @@
-//! From 500 to 50,000 nodes: what a restart costs per pod does not grow, neither in the model's seconds nor in the
-//! program's events and bytes.
+//! From 500 to 50,000 nodes, the cost of a restart per pod is constant: simulated seconds and the simulator's
+//! events.
 
 use crate::{headline, support};
 use sim_api::spec::Scenario;
 use sim_engine::record::Discard;
 
-/// 5 Jobs that fill the cluster. At 10 requests a second the token bucket decides, and constants do not show.
+/// Returns a scenario of 5 Jobs that fill the cluster. At 10 requests per second the token bucket dominates, and
+/// constant delays are negligible.
 pub fn scenario(nodes: u32) -> Scenario {
     with_pods(nodes, nodes)
 }
 
-/// The same nodes with fewer pods on them.
+/// Returns a scenario with the same nodes and fewer pods.
 pub fn with_pods(nodes: u32, pods: u32) -> Scenario {
     let (per_island, per_job) = (nodes / 5, pods / 5);
     let text = format!(
@@ -69,7 +70,7 @@ spec:
 
 #[test]
 fn a_restart_costs_the_same_per_pod_at_every_size() {
-    // Unoptimised builds leave the largest size to the release run.
+    // Debug builds omit the largest size, which release builds cover.
     let sizes: &[u32] = if cfg!(debug_assertions) {
         &[500, 5_000]
     } else {

@@ -1,4 +1,4 @@
-//! A run that is halted, and goes on with what comes next in its script, is the run that was never halted.
+//! A run that is halted and then continued with the rest of its script equals the uninterrupted run.
 
 use crate::support;
 use sim_api::spec::{FaultTime, Scenario, ScriptedFault, StopWhen};
@@ -6,7 +6,8 @@ use sim_base::{Duration, Time};
 use sim_engine::record::{Keep, Record, RunOutcome};
 use sim_engine::{Halted, Simulation};
 
-/// A scenario that ends by its time alone, without what its script brings at given times, and that, in order.
+/// Splits a scenario: without the actions that its script performs at given times, and these actions in order of
+/// time. The scenario then ends only by its time limit.
 fn parts(mut scenario: Scenario) -> (Scenario, Vec<(Duration, ScriptedFault)>) {
     scenario.stop.when = StopWhen::Time;
     scenario.stop.at = scenario.stop.at.min(Duration::from_secs(7200));
@@ -36,8 +37,8 @@ fn whole(scenario: &Scenario, script: &[(Duration, ScriptedFault)]) -> String {
     told(&outcome, &records.0)
 }
 
-/// Halted before everything that the script brings, a while later, and now and then; from each of these it goes on by
-/// itself, too.
+/// Halts a run before each scripted action, shortly after it, and at regular intervals. Returns the result of
+/// continuing from each of these points.
 fn in_pieces(scenario: &Scenario, script: &[(Duration, ScriptedFault)]) -> Vec<String> {
     let begun = script.iter().map(|(at, _)| *at);
     let mut halts: Vec<Duration> = begun

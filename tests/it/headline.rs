@@ -1,14 +1,14 @@
-//! The published restart times of 5,000 pods come out of queues and rates; nothing here is fitted.
+//! The published restart times of 5,000 pods result from queues and rates; no parameter is fitted to them.
 //!
 //! Bands: 2 min 10 s for Recreate and 10 s in place at the rates of upstream's 5,000-node tests (kubernetes.md 6.4,
-//! 10: 132 s by the sum over the buckets, 135.5 s to the last pod created on a real control plane); 658 s at stock
-//! rates (10); 66 s at the rates of the kOps tests (6.4).
+//! 10: 132 s as the sum over the token buckets, 135.5 s until the last pod is created on a real control plane); 658
+//! s at stock rates (10); 66 s at the rates of the kOps tests (6.4).
 
 use crate::support;
 use sim_base::Time;
 use sim_engine::record::*;
 
-/// From the end of the failing pod (or its container) to all pods ready again.
+/// Measures the time from the end of the failing pod (or its container) until all pods are ready again.
 #[derive(Default)]
 struct Stopwatch {
     in_place: bool,
@@ -35,7 +35,7 @@ impl Sink for Stopwatch {
     }
 }
 
-/// Seconds of the restart in a shipped scenario.
+/// Returns the duration of the restart of a shipped scenario in seconds.
 pub fn restart_s(scenario: &sim_api::spec::Scenario) -> f64 {
     let mut watch = Stopwatch {
         in_place: scenario.name.ends_with("in-place"),

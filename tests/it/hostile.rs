@@ -1,5 +1,5 @@
-//! Input that is too large, wrong in ways that are easily overlooked, or without an end: refused in good time, with a
-//! place, or run.
+//! Inputs that are too large, invalid in inconspicuous ways, or endless: the program runs them or rejects them
+//! promptly with the position of the error.
 
 use crate::program::{fed, program, scratch};
 use crate::support::{parse, simulation};
@@ -13,7 +13,7 @@ const HEAD: &str =
     "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
 const CONTAINERS: &str = "containers: [{name: c, image: x}]";
 
-/// One replicatedJob with this pod, and what else the Job has.
+/// Returns a JobSet with one replicatedJob. `job` is inserted into its Job spec, and `pod` into its pod spec.
 fn jobset(job: &str, pod: &str) -> String {
     format!(
         "{HEAD}  replicatedJobs: [{{name: w, template: {{spec: {{{job}template: {{spec: {{{pod}}}}}}}}}}}]\n"
@@ -33,7 +33,7 @@ fn refused(output: &Output, parts: &[&str]) {
     }
 }
 
-/// In seconds the growth of quadratic work would be hours; a tests' machine may be slow.
+/// Time limit for each command. Quadratic work would take hours; the limit allows for slow test machines.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -117,7 +117,7 @@ fn more_children_than_memory_holds_are_not_explained() {
     refused(&output, &["255000 Jobs and pods", "at most 200 MiB"]);
 }
 
-/// 2147483647 completions, of which four run at a time, are no reason to fail.
+/// A Job with 2147483647 completions, of which four run at a time, is accepted.
 #[test]
 fn a_job_may_have_more_completions_than_anybody_will_see() {
     let job = "parallelism: 4, completions: 2147483647, ";
@@ -208,7 +208,7 @@ fn an_error_about_the_cluster_shows_the_line_of_the_manifest() {
     for part in parts {
         assert!(told(&output).contains(part), "{part}: {}", told(&output));
     }
-    // Nothing of it is ever made.
+    // With 0 replicas, nothing is ever created.
     let none = text.replace("name: w,", "name: w, replicas: 0,");
     let output = fed(&run, &none);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
@@ -244,7 +244,7 @@ const SCENE: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: 
     jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: 'n-{node}', nodesPerIsland: 2}]}\n\
     jobSets: [{manifest: jobset.yaml}]\n";
 
-/// REC-9: the Job is made again as soon as its TTL has taken it away, fifteen times a second.
+/// REC-9: the Job is created again as soon as its TTL has removed it, fifteen times per second.
 #[test]
 fn a_job_that_is_made_again_and_again_is_named() {
     let job = format!("template: {{spec: {{template: {{spec: {{{CONTAINERS}}}}}}}}}");
@@ -272,7 +272,7 @@ fn a_job_that_is_made_again_and_again_is_named() {
     );
 }
 
-/// FP-7: a deadline of no time fails the Job as soon as it is there, and the limit of restarts is far away or none.
+/// FP-7: a deadline of 0 s fails the Job as soon as it exists, while the restart limit is very high or absent.
 #[test]
 fn restarts_that_follow_each_other_for_ever_are_named_and_those_that_a_limit_ends_are_not() {
     let played = |policy: &str| {
@@ -314,7 +314,7 @@ fn restarts_that_follow_each_other_for_ever_are_named_and_those_that_a_limit_end
     );
 }
 
-/// Each attempt has Jobs of its own; the summary keeps the newest.
+/// Each attempt creates new Jobs; the summary keeps the newest.
 #[test]
 fn a_summary_does_not_grow_with_every_job_that_ever_was() {
     let job = "backoffLimit: 0, ";
@@ -370,12 +370,13 @@ fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
     }
 }
 
-/// One container, and what else the JobSet's spec, its Job and its pod have.
+/// Returns a JobSet with one container. The arguments are inserted into the JobSet spec, the Job spec and the pod
+/// spec.
 fn small(spec: &str, job: &str, pod: &str) -> String {
     jobset(job, &format!("{pod}{CONTAINERS}")).replace("spec:\n", &format!("spec:\n{spec}"))
 }
 
-/// Runs with every book derived again after each event; twice, which must be the same.
+/// Runs the scenario with all indexes and counters verified after each event, then without. Both runs must be equal.
 fn plays(rest: &str, jobset: &str) {
     let scenario = parse(&format!("{SCENE}{rest}"), jobset).unwrap();
     let mut simulation = simulation(&scenario);
@@ -434,7 +435,7 @@ fn extreme_times_numbers_and_orders_break_no_book() {
     }
 }
 
-/// Counters that were once of sixteen bits.
+/// The counters had 16 bits in an earlier version.
 #[test]
 fn a_pod_may_restart_and_a_job_try_more_than_65536_times() {
     let ignore = "backoffLimit: 0, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: \

@@ -1,4 +1,4 @@
-//! `topology import`: a list of Nodes becomes a topology in which every node is found again.
+//! `topology import`: converts a list of Nodes to a topology that contains every usable node.
 
 use crate::program::{JOBSET, fed};
 use sim_api::spec::Topology;
@@ -7,7 +7,7 @@ use sim_inputs::{Source, import_nodes, print_yaml, read_topology, written_topolo
 use sim_policy::topology::Cluster;
 use std::collections::BTreeMap;
 
-/// Four slices of two hosts, as GKE has them, two CPU nodes of a kind, and one that is not ready.
+/// Returns four slices of two hosts as GKE labels them, two equal CPU nodes, and one node that is not ready.
 fn list() -> (String, Vec<BTreeMap<String, String>>) {
     let mut text = String::from("apiVersion: v1\nkind: List\nitems:\n");
     let mut expected = Vec::new();
@@ -30,7 +30,7 @@ fn list() -> (String, Vec<BTreeMap<String, String>>) {
                 ("cloud.google.com/gke-nodepool", format!("v5p-{slice}")),
                 ("cloud.google.com/gke-tpu-topology", "2x2x2".to_owned()),
             ];
-            // Kubelets of equal machines do not report the same memory.
+            // Kubelets of equal machines report slightly different memory sizes.
             let rest = format!(
                 "spec: {{taints: [{{key: google.com/tpu, value: present, effect: NoSchedule}}]}}\n  status:\n    \
                  allocatable: {{cpu: 206, memory: {}Ki, pods: 64, google.com/tpu: 4, hugepages-2Mi: 0}}",
@@ -95,7 +95,7 @@ fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted()
     for part in ["left out: dead", "example.com/serial", "made up"] {
         assert!(notes.contains(part), "{notes}");
     }
-    // What is written is what was meant.
+    // The written topology is equal to the imported one.
     let again = Source {
         file: "t.yaml".into(),
         text: print_yaml(&written_topology(&topology)),
@@ -132,7 +132,7 @@ fn the_program_imports_and_checks() {
     );
 }
 
-/// `-t`, and `topology` of a scenario, take the list itself: as if it had been imported before.
+/// `-t` and the field `topology` of a scenario accept a list of Nodes, with the same result as a prior import.
 #[test]
 fn a_list_of_nodes_stands_where_a_topology_is_expected() {
     let dir = crate::program::scratch("nodes");

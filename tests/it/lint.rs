@@ -1,4 +1,5 @@
-//! Traps as data: of each a manifest that has it and one that does not; the corpus, the page, and what a run shows.
+//! Traps as data: for each trap a manifest that contains it and one that does not; upstream's examples and the
+//! documentation page.
 
 #[path = "lint/notation.rs"]
 mod notation;
@@ -72,9 +73,9 @@ fn findings_have_a_place_in_the_file() {
     }
 }
 
-/// Where upstream's own examples have a trap, and why it is one.
+/// The traps in upstream's own examples, with the reason for each.
 const UPSTREAM: [(&str, &[&str]); 17] = [
-    // No restartPolicy: the kubelet restarts the container, and the Job fails, too.
+    // Without restartPolicy, the kubelet restarts the container, and the Job fails as well.
     (
         "failure-policy/failjobset-action.yaml",
         &["restart-policy-default"],
@@ -113,7 +114,8 @@ const UPSTREAM: [(&str, &[&str]); 17] = [
         "failure-policy/restartjobsetandignoremaxrestarts-action.yaml",
         &["restart-policy-default", "restart-without-limit"],
     ),
-    // /tmp/exit0 ends one pod with 0 while the others go on; nothing ends the barrier after the next failure.
+    // With /tmp/exit0, one pod exits with 0 while the others continue; after the next failure, the barrier is never
+    // lifted.
     (
         "in-place-restart/jobset-main-container-mode.yaml",
         &["in-place-pod-may-succeed"],
@@ -141,7 +143,7 @@ const UPSTREAM: [(&str, &[&str]); 17] = [
             "two-pods-of-one-index",
         ],
     ),
-    // Alone, without the PodGroup beside it.
+    // The JobSet is linted without the PodGroup of the other file.
     (
         "workload-aware-scheduling/jobset.yaml",
         &["scheduling-group-dropped"],
@@ -244,7 +246,7 @@ fn what_the_server_refuses_is_said_with_place_and_sentence() {
 #[test]
 fn an_update_of_what_cannot_change_is_refused() {
     use sim_lint::Method;
-    // The list of replicatedJobs is replaced as a whole, without what was defaulted in it (UPD-1).
+    // The list of replicatedJobs is replaced as a whole, so values that were defaulted in it are lost (UPD-1).
     for how in [Method::Apply, Method::Replace] {
         let report = notation::updated("{}", "{}", how);
         let refused = report.findings.iter().find(|f| f.kind == Kind::Rejected);

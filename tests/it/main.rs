@@ -1,4 +1,4 @@
-//! All integration tests, in one binary: one link, one run.
+//! All integration tests in one binary, so that they are linked and run once.
 
 mod admission;
 mod allocation;

@@ -1,6 +1,6 @@
-//! One fault at every moment of a start and of a restart: each must be survived, whatever is under way just then.
+//! Injects each fault at every moment of a start and of a restart; the JobSet must survive it.
 //!
-//! There is room to spare and all damage is repaired, so every run has to come to rest by itself.
+//! The cluster has spare capacity and all damage is repaired, so every run must come to rest by itself.
 
 use crate::checker::Checker;
 use crate::support;
@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MOMENTS: u64 = 150;
 
-/// (what, fault, repair); the first pod is a leader, the second a follower.
+/// (name, fault, repair). In each Job, the first pod is a leader and the second a follower.
 const FAULTS: [(&str, &str, &str); 15] = [
     ("exit", "containerExit: {pod: a-w-0-1, exitCode: 1}", ""),
     (
@@ -63,14 +63,15 @@ const FAULTS: [(&str, &str, &str); 15] = [
     ("JobSet deleted", "deleteJobSet: {name: a}", ""),
 ];
 
-/// How long after the fault the repair comes.
+/// Delays between fault and repair in milliseconds.
 const REPAIRS_MS: [u64; 5] = [1, 150, 900, 4_000, 70_000];
 
 const EXCLUSIVE: &str =
     "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}\n";
 const AGENT: &str = "env: [{name: JOBSET_NAME, value: js}, {name: POD_NAME, value: pod}";
 
-/// Manifests: exclusive Recreate, BlockingRecreate with retries inside the Job, in place with either agent.
+/// Returns a manifest: exclusive Recreate, BlockingRecreate with retries inside the Job, or in-place restarts with
+/// either kind of agent.
 fn jobset(which: &str) -> String {
     let (annotations, strategy, job, pod) = match which {
         "Recreate" => (
@@ -142,7 +143,8 @@ fn scenario(which: &str, fault: &str, repair: &str, restarting: bool) -> Scenari
     support::parse(&text, &jobset(which)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The fault at `ms`, its repair later; the restart that it disturbs begins at 0.
+/// Sets the time of the fault to `ms` and that of its repair to `repair_ms` later. The disturbed restart begins at
+/// 0.
 fn place(scenario: &mut Scenario, ms: u64, repair_ms: u64, repaired: bool) {
     let times = [ms, ms + repair_ms];
     let placed = if repaired { 2 } else { 1 };
@@ -185,7 +187,8 @@ fn every_moment(which: &str) {
             let base = scenario(which, fault, repair, restarting);
             (0..MOMENTS).filter_map(move |k| {
                 let mut scenario = base.clone();
-                // About 7 s in uneven steps, so that no phase of a clock is always met or always missed.
+                // Covers about 7 s in uneven steps, so that no phase of a periodic clock is always hit or always
+                // missed.
                 let ms = k * 47;
                 let repair_ms = REPAIRS_MS[(k % 5) as usize];
                 place(&mut scenario, ms, repair_ms, !repair.is_empty());

@@ -1,4 +1,5 @@
-//! Required node affinity: where pods go, when nodes that are relabelled count, and what is said where none fits.
+//! Required node affinity: where pods are placed, when relabeled nodes take effect, and the messages if no node
+//! matches.
 
 use crate::support;
 use sim_api::spec::Scenario;
@@ -7,7 +8,7 @@ use sim_engine::record::*;
 
 const TERM: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Two pods of one Job with these `nodeSelectorTerms`, on two blue nodes and two red ones.
+/// Returns a scenario of two pods of one Job with these `nodeSelectorTerms`, on two blue and two red nodes.
 fn scenario(terms: &str, more: &str) -> Scenario {
     let pool = |name: &str, color: &str, generation: u32| {
         format!(
@@ -31,7 +32,8 @@ fn scenario(terms: &str, more: &str) -> Scenario {
     support::parse(&text, &jobset).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The nodes that pods were bound to, what the scheduler and the Job controller said, and what was stuck.
+/// Returns the nodes that pods were bound to, the messages of the scheduler and the Job controller, and the blocked
+/// objects.
 fn play(scenario: &Scenario) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut simulation = support::simulation(scenario);
     simulation.paranoid(true);
@@ -85,7 +87,7 @@ fn pods_go_to_nodes_that_one_of_the_terms_matches_and_to_no_other() {
     }
 }
 
-/// Words of `FitError` and of `RunPreFilterPlugins`.
+/// The messages are those of `FitError` and `RunPreFilterPlugins`.
 #[test]
 fn what_no_node_matches_can_never_be_placed_in_the_schedulers_words() {
     for (terms, words) in [

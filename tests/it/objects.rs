@@ -1,5 +1,4 @@
-//! Child objects against the recordings of a real control plane: what was created, what was refused and
-//! with which words.
+//! Child objects compared with recordings of a real control plane: created objects, rejections and their messages.
 
 use crate::support;
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use sim_api::objects::{JobSlot, NO_UID};
 use sim_recordings::validate::admission::{children, children_documents};
 use std::path::PathBuf;
 
-/// One admission recording: its path, and its cases without the header.
+/// Returns the path of an admission recording and its cases without the header.
 fn recording(kind: &str) -> (PathBuf, Vec<Value>) {
     let wanted = format!("{kind}.json");
     let files = support::recordings("admission");
@@ -43,7 +42,7 @@ fn every_recorded_jobset_gets_the_recorded_children() {
     );
 }
 
-/// The watched cases of `create.json` are child objects too, many of them of bad templates.
+/// The watched cases of `create.json` also contain child objects, many of them of invalid templates.
 #[test]
 fn every_watched_jobset_gets_the_recorded_children() {
     let mut wrong = Vec::new();
@@ -77,7 +76,7 @@ fn every_watched_jobset_gets_the_recorded_children() {
     );
 }
 
-/// Cases of `create.json` that were watched: the id, the stored JobSet, what was seen of it.
+/// Returns the watched cases of `create.json`: id, stored JobSet, observed objects.
 fn observed() -> Vec<(String, Value, Value)> {
     let (_, cases) = recording("create");
     let watched = cases
@@ -93,7 +92,7 @@ fn observed() -> Vec<(String, Value, Value)> {
     parts.collect()
 }
 
-/// Every refusal of a Job of this stored JobSet, as the JobSet controller words it.
+/// Returns the error for every rejected Job of a stored JobSet, in the wording of the JobSet controller.
 fn refusals(jobset: &Value) -> Vec<String> {
     let rjs = jobset["spec"]["replicatedJobs"]
         .as_array()

@@ -1,4 +1,5 @@
-//! `recording commands` and `recording import`: what kubectl printed of a restart, and what a recording leaves out.
+//! `recording commands` and `recording import`: what is read from kubectl's output about a restart, and what a
+//! recording omits.
 
 mod printer;
 mod variants;
@@ -55,10 +56,9 @@ fn imported(files: &[&str]) -> (Life, Imported) {
     (life, imported)
 }
 
-/// When each happened, in seconds of the minute 22:13 of that day: by hand from the raw lines. Events have nanoseconds
-/// (in their names), and what no Event tells lies between two writes that are told: the failing pod's status is the
-/// write 9023 of the second 5, and the Job controller deleted the first of its siblings at 6.27, a batch period of 1 s
-/// later.
+/// Time of each milestone in seconds after 22:13:00 on that day, determined by hand from the raw lines. Event names
+/// contain nanoseconds. Other times are bounded by neighboring writes: the failing pod's status is write 9023 in
+/// second 5, and the Job controller deleted the first of its siblings at 6.27, a batch period of 1 s later.
 const BY_HAND: [(&str, f64); 12] = [
     ("podFailed", 5.25),
     ("failureTarget", 6.30),
@@ -73,7 +73,7 @@ const BY_HAND: [(&str, f64); 12] = [
     ("lastJobCreated", 10.94),
     ("lastPodCreated", 11.00),
 ];
-/// Timestamps are whole seconds.
+/// Tolerance in seconds, because timestamps are whole seconds.
 const OFF: f64 = 1.1;
 
 fn check(json: &Value, wanted: &[&str]) {
@@ -100,7 +100,7 @@ fn every_milestone_of_a_watched_restart_is_found_within_the_resolution_of_its_ti
     let (life, imported) = imported(&WATCHES);
     let names: Vec<&str> = BY_HAND.iter().map(|(name, _)| *name).skip(1).collect();
     check(&imported.json, &names);
-    // No node took a new pod: all were without contact.
+    // No node accepted a new pod, because all nodes had lost contact.
     let unknown: Vec<&str> = imported
         .restart
         .unknown
@@ -112,7 +112,7 @@ fn every_milestone_of_a_watched_restart_is_found_within_the_resolution_of_its_ti
         imported.restart.first_pod.as_deref(),
         Some("js-w-0-3-zv6hw")
     );
-    // The user's end of the JobSet is no part of it.
+    // The later deletion of the JobSet by the user is not part of the restart.
     assert!(life.jobset.deleted.is_some());
     assert!(
         life.jobs
@@ -174,7 +174,7 @@ fn the_order_of_files_and_a_list_beside_the_watches_change_nothing() {
 
 #[test]
 fn an_imported_restart_is_played_and_compared() {
-    // A list after the fact does not tell that containers took 1.5 s to stop, once for each of the two deletions.
+    // A list made afterwards does not show that containers took 1.5 s to stop, once for each of the two deletions.
     for (files, off) in [(&WATCHES[..], 1.5), (&["after.yaml"], 3.0 + OFF)] {
         let (_, imported) = imported(files);
         for json in [imported.json.clone(), anonymous::anonymous(&imported.json)] {
@@ -194,7 +194,7 @@ fn an_imported_restart_is_played_and_compared() {
     }
 }
 
-/// Words that a person or a cluster chose: names, images, nodes, addresses, ids, values of labels.
+/// Returns the words that a user or a cluster chose: names, images, nodes, addresses, ids, label values.
 fn own_words() -> BTreeSet<String> {
     const KEYS: [&str; 9] = [
         "name",
@@ -234,7 +234,7 @@ fn own_words() -> BTreeSet<String> {
 fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
     let (_, imported) = imported(&WATCHES);
     let plain = imported.json.to_string();
-    // The same restart of a JobSet with more to hide.
+    // The same restart with further confidential values in the JobSet.
     let mut secret = imported.json.clone();
     let spec = &mut secret["jobSet"]["spec"]["replicatedJobs"][0];
     spec["template"]["spec"]["template"]["spec"]["containers"][0]["env"] =
@@ -257,12 +257,12 @@ fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
     ];
     let own = own_words();
     assert!(own.len() > 200 && own.iter().filter(|w| plain.contains(w.as_str())).count() > 30);
-    // The API's own words among them.
+    // These words also occur in the API.
     let known: BTreeSet<&str> = ["default", "jobset", "kube"].into();
     for json in [&imported.json, &secret] {
         let text = anonymous::anonymous(json).to_string();
         for word in own.iter().map(String::as_str).chain(hidden) {
-            // Numbers of writes are short, and may be milliseconds.
+            // Resource versions are short numbers and may coincide with milliseconds.
             let telling = word.len() > 1 && word.parse::<u64>().is_err() && !known.contains(word);
             assert!(
                 !telling || !is_word(&text, word),
@@ -272,7 +272,7 @@ fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
     }
 }
 
-/// Not as a part of another word.
+/// Returns whether the text contains the word, except as a part of a longer word.
 fn is_word(text: &str, word: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-');
     text.match_indices(word).any(|(at, _)| {

@@ -1,4 +1,5 @@
-//! Small scenarios with the engine's whole-state check after every event and the independent checker on every record.
+//! Small scenarios with the engine's consistency check after every event and the independent checker on every
+//! record.
 
 use crate::checker::Checker;
 use crate::support;

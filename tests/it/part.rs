@@ -1,11 +1,11 @@
-//! The recordings in the repository are a part of those handed out: unchanged, and what is left out is listed.
+//! The recordings in the repository are an unchanged part of the complete set, and the omitted ones are listed.
 
 use crate::support::{ALL_RECORDINGS, RECORDINGS, files, left_out, root, say};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// `kind/name.json` of every recording below a folder that has one folder per kind.
+/// Returns `kind/name.json` of every recording below a folder that has one subfolder per kind.
 fn names(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for kind in ["admission", "corner", "decisions", "nodes", "times"] {
@@ -62,7 +62,7 @@ fn the_recordings_in_the_repository_and_the_list_of_others_are_those_handed_out(
     }
 }
 
-/// A recording without the cases that `left-out.txt` names, as `file.json id`.
+/// Removes the cases that `left-out.txt` lists as `file.json id` from a recording.
 fn without_left_out(name: &str, mut recording: Value) -> Value {
     if let Some(cases) = recording.as_array_mut() {
         let left_out = left_out();

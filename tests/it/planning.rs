@@ -1,4 +1,4 @@
-//! What a planner asks, against closed forms and against trying everything; and as a shell sees it.
+//! Planning functions against closed forms and exhaustive search, and the planning commands.
 
 mod closed;
 mod rare;
@@ -36,7 +36,7 @@ fn budget(fleet: Fleet, n: u64) -> Budget {
     Budget::of(&question, &runs, None).unwrap()
 }
 
-/// Each limit lasts with the chance that the formula says, within an interval that is rarely wrong.
+/// Asserts that the probability of every restart limit agrees with the formula, within a 99.9 % interval.
 fn follows(what: &str, told: &Budget, n: u64, chance: impl Fn(u64) -> f64) {
     let mut looked = 0;
     for row in &told.limits {
@@ -58,7 +58,7 @@ fn follows(what: &str, told: &Budget, n: u64, chance: impl Fn(u64) -> f64) {
 
 #[test]
 fn a_budget_lasts_as_poisson_says_where_every_instant_is_saved() {
-    // reference 6.3: P(Poisson(lambda W) <= m), here lambda W = 2 by four nodes.
+    // reference 6.3: P(Poisson(lambda W) <= m), here with lambda W = 2 for four nodes.
     let faults = vec![crashes(exponential(4000.0), Exposure::Running)];
     let mut fleet = plain(4, 2000.0, Progress::Kept, faults);
     (fleet.job.max_restarts, fleet.stop_at) = (Some(2), s(1e6));
@@ -72,8 +72,8 @@ fn a_budget_lasts_as_poisson_says_where_every_instant_is_saved() {
 
 #[test]
 fn a_budget_lasts_as_the_negative_binomial_says_with_checkpoints() {
-    // reference 6.3: each segment succeeds with chance exp(-lambda (tau + C)), and s of them must; one segment is
-    // "from scratch".
+    // reference 6.3: each segment succeeds with probability exp(-lambda (tau + C)), and s segments must succeed; one
+    // segment means "from scratch".
     for (segments, every, blocking) in [(1.0, 1000.0, 0.0), (5.0, 300.0, 20.0)] {
         let progress = Progress::Checkpoints {
             every: s(every),
@@ -91,7 +91,7 @@ fn a_budget_lasts_as_the_negative_binomial_says_with_checkpoints() {
     }
 }
 
-/// Sixteen hosts for thirty days, drained and failing far more often than real ones.
+/// Returns a scenario of sixteen hosts that are drained and fail far more often than real ones.
 fn drained(rules: &str) -> Scenario {
     let rules = format!("spec.failurePolicy.rules={rules}");
     let (path, value) = rules.split_once('=').unwrap();
@@ -111,7 +111,7 @@ fn drained(rules: &str) -> Scenario {
     )
 }
 
-/// Whatever restarts after a disruption restarts then, too, be it the JobSet or a single Job.
+/// The scope of the restart after a disruption, the JobSet or a single Job, stays the same under the rule.
 #[test]
 fn a_rule_leaves_disruptions_uncounted_and_changes_nothing_else() {
     leaves_disruptions_uncounted("[]");
@@ -131,7 +131,7 @@ fn leaves_disruptions_uncounted(rules: &str) {
             let own = run.used.iter().filter(|u| &*u.cause == cause);
             own.cloned().collect::<Vec<_>>()
         };
-        // A program that exits is no disruption: it restarts at the same times, and counts.
+        // A program that exits is not a disruption: restarts occur at the same times and are counted.
         assert_eq!(of(plain, "software"), of(ruled, "software"));
         assert_eq!(of(ruled, "host_maintenance"), []);
         assert!(ruled.used.iter().all(|u| plain.used.contains(u)));
@@ -152,11 +152,11 @@ fn leaves_disruptions_uncounted(rules: &str) {
         .rule
         .unwrap();
     assert!(told.uncounted["host_maintenance"] > 0.0 && !told.uncounted.contains_key("software"));
-    // The Node of a crashed host is deleted after ten minutes, and a pod without a Node is a disruption, too.
+    // The Node of a crashed host is deleted after ten minutes, and the loss of a pod's Node is a disruption as well.
     assert!(told.uncounted["gpu"] > 0.0, "{:?}", told.uncounted);
 }
 
-/// Spares of a job of 20 nodes that fail often and take long to repair.
+/// Returns a Fleet for a job of 20 nodes that fail often and take long to repair, with this number of spares.
 fn spared(spares: u64) -> Fleet {
     let mut faults = vec![crashes(exponential(40.0 * 3600.0), Exposure::Assigned)];
     faults[0].needs_repair = true;
@@ -187,7 +187,7 @@ fn a_search_finds_the_spares_that_trying_all_of_them_finds() {
         first_look: 40,
         most: 120,
     };
-    // Everything, each as often as the search may at most.
+    // Samples of all values, with the maximum number of replications of the search.
     let all: Vec<Sample> = (plan.min..=plan.max)
         .map(|v| played(v, 0..plan.most))
         .collect();
@@ -249,7 +249,7 @@ fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
         let found = several(&plans, &target, &mut play).unwrap();
-        // Judged as the search does: what the first look tells is told.
+        // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
             let looks = Looks::new(40, 0.95).all().take_while(|look| look.n <= 80);
             let each = looks.map(|look| target.judge(&all[values][..look.n], look.level));

@@ -1,4 +1,5 @@
-//! Policy cases as data: a view in a compact notation, the expected plan as lines, the rules it shows.
+//! Policy cases as data: a view in a compact notation, the expected plan as lines, and the rules that the case
+//! covers.
 //!
 //! `tests/it/policy/*.yaml` for JobSet passes, `jobs.yaml` for Job syncs. Notation: see `notation.rs`.
 
@@ -24,7 +25,8 @@ const FILES: [(&str, &str); 10] = [
     ("in_place.yaml", include_str!("policy/in_place.yaml")),
 ];
 
-/// One case: the plan, the rules it must cite, and that a reused plan holds nothing of the last one.
+/// Checks one case: the plan, the rules that it must cite, and that a reused plan contains nothing of its previous
+/// use.
 fn check(file: &str, case: &Case, reused: &mut Plan) -> Result<(), String> {
     let at = format!("{file}: {}", case.name);
     let world = notation::world(case).map_err(|e| format!("{at}: {e}"))?;
@@ -57,7 +59,8 @@ fn check(file: &str, case: &Case, reused: &mut Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// `REC-9`, `C-26`, `COND-1e`: letters, a dash, a number, perhaps a letter.
+/// Returns whether the text is a rule id, such as `REC-9`, `C-26` or `COND-1e`: letters, a dash, a number,
+/// optionally a letter.
 fn is_rule_id(id: &str) -> bool {
     id.split_once('-').is_some_and(|(family, number)| {
         let number = number.trim_end_matches(|c: char| c.is_ascii_lowercase());

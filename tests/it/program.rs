@@ -1,4 +1,4 @@
-//! The program as a shell sees it: signals, what reaches a terminal, what a run directory keeps.
+//! The program on the command line: signals, terminal output, contents of a run directory.
 
 use std::fs;
 use std::io::Write;
@@ -40,7 +40,7 @@ pub fn fed(arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Plays again what is stored in the `inputs` of a run directory.
+/// Replays the inputs that are stored in a run directory.
 fn replayed(inputs: &Path, more: &[&str]) -> Output {
     let command = fs::read_to_string(inputs.join("command.txt")).unwrap();
     let mut words: Vec<&str> = command.split_whitespace().skip(1).collect();
@@ -65,7 +65,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
     for signal in ["INT", "TERM"] {
         let dir = scratch(signal);
         let out = dir.join("new/out");
-        // More than can be finished: it is the signal that ends it.
+        // There are more replications than can be finished, so the signal ends the run.
         let scenario = "scenarios/first-steps.yaml";
         let arguments = [
             "run",
@@ -141,7 +141,7 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
     let manifests = dir.join("m");
     fs::create_dir(&manifests).unwrap();
     fs::write(manifests.join("a.yaml"), JOBSET).unwrap();
-    // Links that lead back to where they are.
+    // A symbolic link to its own directory.
     std::os::unix::fs::symlink(".", manifests.join("again")).unwrap();
     let digest = |output: &Output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -174,7 +174,7 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// The stored scenario names its manifests as it did: what the names go through is there, too.
+/// The stored scenario contains the original manifest paths, and the stored inputs include the directories in them.
 #[test]
 fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
     let dir = scratch("astray");
@@ -195,7 +195,7 @@ fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
     ];
     let first = program(&run).output().unwrap();
     assert_eq!(first.status.code(), Some(0), "{first:?}");
-    // Away from where it was.
+    // Moved to another directory.
     fs::rename(out.join("inputs"), dir.join("moved")).unwrap();
     fs::remove_dir_all(dir.join("m")).unwrap();
     let again = replayed(&dir.join("moved"), &[]);
@@ -210,7 +210,7 @@ fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Files that are named from the root on are copied, and the stored scenario and command name the copies.
+/// Files with absolute paths are copied, and the stored scenario and command refer to the copies.
 #[test]
 fn a_run_directory_replays_a_scenario_that_names_files_from_the_root_on() {
     let dir = scratch("root");

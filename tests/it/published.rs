@@ -1,4 +1,4 @@
-//! Published runs in `scenarios/published/`: what they reported is in the interval of what the model says.
+//! Published runs in `scenarios/published/`: the reported values are compared with the model's results.
 
 use crate::support::root;
 use sim_analysis::experiment::{FleetReplications, Limits, replicate_fleet};
@@ -32,7 +32,7 @@ fn mean(told: &FleetReplications, name: &str) -> (f64, [f64; 2]) {
 
 #[test]
 fn runs_of_publications_come_out_as_reported() {
-    // File, output, what was reported: from, to.
+    // File, output, and lower and upper bound of the reported value.
     for (file, output, low, high) in [
         ("llama3-405b.yaml", "restarts", 440.0, 492.0),
         ("llama3-405b.yaml", "effective_training_ratio", 0.90, 1.0),
@@ -65,7 +65,7 @@ fn aire_sim_comes_out_as_its_authors_report() {
     }
 }
 
-/// Its identity holds wherever its parameters are: in each replication all time is in one phase.
+/// The identity holds for extreme parameters as well: in each replication, the phases add up to the total time.
 #[test]
 fn the_extremes_of_aire_sims_parameters_close_too() {
     let few = [
@@ -117,7 +117,7 @@ fn the_extremes_of_aire_sims_parameters_close_too() {
         }
         let found = |name: &str| mean(&told, name).0;
         match extreme {
-            // Nobody leaves, and a job of 30 days needs one host selection.
+            // No node fails, and a job of 30 days needs one host selection.
             "random_failure_rate=0" => {
                 assert_eq!((found("failures"), found("host_selections")), (0.0, 1.0));
                 assert!((found("training_time_h") - 720.05).abs() < 1e-9);

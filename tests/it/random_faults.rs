@@ -1,4 +1,4 @@
-//! Random faults of a scenario: the same for every policy, at the rate that was asked for, and told by their cause.
+//! Random faults of a scenario: identical for every policy, at the configured rate, and reported with their cause.
 
 mod ages;
 mod kinds;
@@ -25,7 +25,7 @@ fn scenario(nodes: u32, stop: &str, processes: &str) -> Scenario {
     support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Nodes `n-000` ... of two accelerators, in racks of two islands of two nodes.
+/// Returns a scenario with nodes `n-000` and so on in a single rack.
 fn text(nodes: u32, stop: &str, rest: &str) -> String {
     format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
@@ -199,12 +199,12 @@ fn replications_differ_and_a_restart_names_its_cause() {
     assert_eq!(rows, play(2), "threads change nothing");
     let restarts: Vec<u32> = rows.iter().map(|r| r.jobsets[0].restarts).collect();
     assert!(restarts.iter().any(|n| *n != restarts[0]), "{restarts:?}");
-    // Eight pods, four hours, three hours: six faults on average.
+    // Eight pods with a mean time of 4 h between faults, for 3 h: six faults on average.
     let mean = f64::from(restarts.iter().sum::<u32>()) / 6.0;
     assert!((3.0..9.0).contains(&mean), "{restarts:?}");
 }
 
-/// A pod on a lost node is terminating until its Node is gone; a drained one is evicted at once.
+/// A pod on a lost node is terminating until its Node is deleted; a pod on a drained node is evicted at once.
 #[test]
 fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained_one_at_once() {
     let slowest = |process: &str| {
@@ -233,7 +233,7 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
     );
 }
 
-/// The repair comes too late for the run, but nobody would call that a dead end.
+/// A repair that ends after the end of the run does not make the JobSet permanently blocked.
 #[test]
 fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
     let ends = |process: &str| {
@@ -278,7 +278,7 @@ fn what_makes_no_sense_is_refused() {
         ("{cause: a, mtbf: 1h, perMinute: 1}", "perMinute"),
         ("{cause: a, mtbf: 0s}", "nothing would ever run"),
         ("{cause: a, mtbf: 1ms}", "at most 1,000,000"),
-        // 691,200 faults in a day; each takes the other node along.
+        // 691,200 faults per day, and each affects another node as well.
         (
             "{cause: a, mtbf: 250ms, takesAlong: {label: example.com/rack}}",
             "about 1382400 faults",

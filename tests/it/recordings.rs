@@ -1,7 +1,7 @@
-//! Every shared recording is decided as the real control plane decided it, or is a known difference.
+//! Every shared recording is decided as by the real control plane, or is a known difference.
 //!
-//! The list of known differences says which mechanism is missing. It can only shrink in silence where a recording is
-//! equal: one that is on it without need, and one that differs without being on it, fail alike.
+//! The list of known differences states the missing mechanism for each file. The test fails both for a difference
+//! that is not on the list and for an entry whose recording is equal.
 
 use crate::support::{self, say};
 use regex::Regex;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
-/// How far a scored restart may be off, as a fraction.
+/// Permitted relative error of a scored restart time.
 const TIME_OFF: f64 = 0.08;
 
 #[derive(Debug, Deserialize)]
@@ -27,14 +27,14 @@ struct Known {
     mechanism: String,
 }
 
-/// A recording as a file: `kind/name.json`, where it is, what is in it.
+/// A recording: its name (`kind/name.json`), path and text.
 struct File {
     name: String,
     path: String,
     text: String,
 }
 
-/// Every recording that is beside the project or, without those, in the repository.
+/// Returns every recording of the complete set or, if that is missing, of the repository.
 fn recordings() -> Vec<File> {
     let mut found = Vec::new();
     for kind in KINDS {
@@ -63,7 +63,7 @@ fn play(file: &str, text: &str, defaults: &Defaults) -> FileResult {
     simulate::validate(file, &recording, defaults, &Overrides::default())
 }
 
-/// What is not equal in a result; `None`: it is equal.
+/// Returns how a result differs, or `None` if it is equal.
 fn trouble(result: &FileResult) -> Option<String> {
     if let Some(admission) = &result.admission {
         let count = admission.count;
@@ -131,13 +131,13 @@ fn every_recording_is_equal_or_a_known_difference() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// The comparison as a script gets it.
+/// Returns the comparison in JSON format.
 fn json_of(file: &str, text: &str, defaults: &Defaults) -> String {
     let results = [play(file, text, defaults)];
     output::json(&results, &Totals::of(&results)).to_string()
 }
 
-/// Recordings of what was decided, as JSON.
+/// Returns the recordings of decisions, as JSON.
 fn decided() -> Vec<(String, Value)> {
     let decided = |file: File| {
         let json: Value = serde_json::from_str(&file.text).ok()?;
@@ -161,8 +161,8 @@ fn nothing_is_read_off_the_prose_of_a_recording() {
     }
 }
 
-/// The name is the namespace as well, and stands in the server's words, in objects and answers: it is replaced
-/// everywhere. Digests over it (the label `job-key`) are masked.
+/// The name is also the namespace and occurs in the server's messages, in objects and in responses, so it is
+/// replaced everywhere. Digests of it (the label `job-key`) are masked.
 #[test]
 fn nothing_is_read_off_the_name_of_a_recording() {
     let defaults = defaults();
@@ -182,7 +182,7 @@ fn nothing_is_read_off_the_name_of_a_recording() {
     }
 }
 
-/// What was decided, placed, logged and stored is there to be compared with, and for nothing else.
+/// Recorded decisions, placements, logs and stored objects are used only for the comparison.
 #[test]
 fn the_scenario_of_a_recording_does_not_know_what_came_out() {
     let defaults = defaults();

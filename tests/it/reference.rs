@@ -1,4 +1,4 @@
-//! The pages of the file formats are what the tables say.
+//! The pages of the file formats match the tables that they are generated from.
 
 use crate::support::{root, updating};
 use sim_inputs::reference_page;
@@ -21,7 +21,7 @@ fn the_reference_pages_are_the_tables() {
     }
 }
 
-/// `docs/run-directory.md` describes each column in the words of the code.
+/// `docs/run-directory.md` contains the descriptions of the columns in the code.
 #[test]
 fn the_columns_of_the_run_directory_are_described_as_in_the_code() {
     let path = root().join("docs/run-directory.md");

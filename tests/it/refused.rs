@@ -1,14 +1,14 @@
-//! What the API server refuses is refused during a run, too, with upstream's event, and nothing comes after it.
+//! During a run, objects are rejected as by the API server, with upstream's Event and without any further effect.
 
 use crate::regressions::{POD, count, workers};
 use crate::support;
 use sim_engine::record::*;
 
-/// What became of a JobSet on ten nodes.
+/// The result of a run with one JobSet on ten nodes.
 struct Told {
     outcome: RunOutcome,
     records: Vec<Record>,
-    /// `reason: message` of each event about an object, then reasons of refused pods.
+    /// `reason: message` of each Event, and the reasons of rejected pods.
     events: Vec<String>,
 }
 
@@ -85,7 +85,8 @@ fn a_claim_that_is_refused_keeps_every_job_from_being_created() {
 
 #[test]
 fn a_service_that_is_refused_keeps_every_job_from_being_created() {
-    // A selector's value is a label's; the name of a JobSet without Jobs may be longer.
+    // The name is the value of the Service's selector, and the name of a JobSet without Jobs may be longer than a
+    // label value.
     let name = "j".repeat(64);
     let told = play(
         "",
@@ -101,7 +102,7 @@ fn a_service_that_is_refused_keeps_every_job_from_being_created() {
     );
 }
 
-/// The words are those of `cluster/cu-negative-priority`.
+/// The messages are those of the recording `cluster/cu-negative-priority`.
 #[test]
 fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod() {
     let class = "objects:\n  - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: -10}";
@@ -122,7 +123,8 @@ fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod
     assert_eq!(pods(&other), 4, "{:?}", other.events);
 }
 
-/// What refused them is gone; whether followers may come the pod webhook alone says, once leaders are bound (EXC-9).
+/// The cause of the rejection is gone. Once leaders are bound, the pod webhook alone decides whether followers are
+/// created (EXC-9).
 #[test]
 fn followers_come_when_the_class_whose_label_was_refused_is_deleted() {
     let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, globalDefault: true, value: -10}";
@@ -149,7 +151,7 @@ fn a_priority_without_its_class_is_forbidden() {
         "{:?}",
         told.events
     );
-    // Nobody has said what the class is: it is taken to be there and to have the value that is written.
+    // Without a definition of the class, it is assumed to exist with the value in the pod spec.
     assert_eq!(
         pods(&play(
             "",

@@ -1,4 +1,4 @@
-//! Faults of the engine that were found once, each as the smallest scenario that shows it.
+//! Regression tests for defects of the engine, each with the smallest scenario that showed the defect.
 
 mod ends;
 mod in_place;
@@ -17,12 +17,12 @@ use sim_engine::record::*;
 pub const POD: &str =
     "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
 
-/// One pool of `nodes`; everything else as given.
+/// Runs a scenario with one pool of `nodes` nodes; `rest` and `jobset` are inserted unchanged.
 pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
     play_submitted(nodes, "0s", rest, jobset)
 }
 
-/// The same with a JobSet that comes later.
+/// Runs the same scenario with a JobSet that is submitted at `at`.
 fn play_submitted(nodes: u32, at: &str, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
     let scenario = scenario(nodes, at, rest, jobset);
     let mut simulation = support::simulation(&scenario);
@@ -47,7 +47,7 @@ pub fn scenario(nodes: u32, at: &str, rest: &str, jobset: &str) -> Scenario {
     support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// `replicas` Jobs of `pods` pods.
+/// Returns a replicatedJob of `replicas` Jobs with `pods` pods each.
 pub fn workers(replicas: u32, pods: u32, job: &str, pod: &str) -> String {
     format!(
         "    - name: w\n      replicas: {replicas}\n      template:\n        spec:\n          parallelism: {pods}\n          \
@@ -84,8 +84,8 @@ fn a_pod_that_succeeds_does_not_make_its_jobset_unready_for_an_instant() {
     assert_eq!(flips, 1, "ready once, until the end");
 }
 
-/// Pod garbage collection ends a terminating pod that never had a node; with podReplacementPolicy Failed no
-/// replacement comes before.
+/// Pod garbage collection removes a terminating pod that was never bound. With podReplacementPolicy Failed, there is
+/// no replacement before that.
 #[test]
 fn pods_that_were_deleted_before_they_had_a_node_are_replaced_after_a_resume() {
     let jobs = workers(
@@ -103,7 +103,7 @@ fn pods_that_were_deleted_before_they_had_a_node_are_replaced_after_a_resume() {
     assert_eq!(created, 6, "{:?}", outcome.stuck);
 }
 
-/// A toleration of 300 s starts anew when the taint comes back.
+/// A toleration of 300 s restarts when the taint is added again.
 #[test]
 fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
     let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -131,7 +131,7 @@ fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
     assert!((300.0..301.0).contains(&waited_s), "after {waited_s} s");
 }
 
-/// Workers are numbered beyond 255.
+/// The controller numbers its workers beyond 255.
 #[test]
 fn three_hundred_workers_of_a_controller_work() {
     let jobs = workers(
@@ -152,7 +152,7 @@ fn three_hundred_workers_of_a_controller_work() {
     assert_eq!(created, 1200);
 }
 
-/// The Succeeded pod's object may go; the Job has counted it.
+/// The object of the succeeded pod may be removed, because the Job has counted it.
 #[test]
 fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
     let jobs = workers(1, 3, "", &format!("containers: [{POD}]"));
@@ -170,7 +170,7 @@ fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
     assert_eq!(ready, 2);
 }
 
-/// A zone whose limiter stands still goes on when enough of its nodes are back, however late that is.
+/// The rate limiter of a zone resumes when enough of its nodes are back, even after hours.
 #[test]
 fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_return() {
     let jobs = workers(1, 4, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -194,7 +194,7 @@ fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_
     assert!(at[0] <= 5.0, "at the monitor's next look: {at:?}");
 }
 
-/// The sentences about what is stuck, with one pool of four nodes.
+/// Returns the explanations of blocked objects in a run with one pool of four nodes.
 fn stuck(rest: &str, jobset: &str) -> Vec<String> {
     play(4, rest, jobset).0.stuck
 }
@@ -211,7 +211,7 @@ fn a_deadline_of_centuries_is_no_deadline() {
     assert_eq!(outcome.end_reason, EndReason::Settled);
 }
 
-/// The scheduler's books know a topology key from the first pod that needs it on, and count those that were there.
+/// The scheduler counts pods by a topology key from the first pod that needs the key on, including earlier pods.
 #[test]
 fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
     let pod = format!("containers: [{POD}]");
@@ -244,7 +244,7 @@ fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
     );
 }
 
-/// Longer than the quiet after which a run is over.
+/// The kubelet's work takes longer than the idle time after which a run ends.
 #[test]
 fn a_run_is_not_over_while_a_kubelet_is_at_work() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
@@ -322,7 +322,8 @@ fn dead_ends_have_names() {
     );
 }
 
-/// `delete` of a pod, a Node or a Job is the same deed as an action of its own, and the same root of a restart.
+/// A `delete` of a Pod, a Node or a Job has the same effect as the dedicated action, and is the same root cause of a
+/// restart.
 #[test]
 fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
@@ -359,14 +360,14 @@ fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
         let starts: Vec<_> = restarts.iter().map(|r| (r.0, r.1.0)).collect();
         assert_eq!(starts, [(fault, 60_000_000_000)], "{action}");
     }
-    // Its pods go on.
+    // The pods of the orphaned Job continue.
     assert_eq!(
         root("delete: {kind: Job, name: a-w-0, propagation: Orphan}"),
         []
     );
 }
 
-/// Which pod is in the way, or which node, the webhook's words, and what would help.
+/// The explanation names the blocking pod or node, the webhook's message, and the remedy.
 #[test]
 fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
@@ -400,7 +401,7 @@ fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
     );
 }
 
-/// Somebody binds a pod to a node that is full: the accelerators of the node are counted once.
+/// A user binds a pod to a full node. The accelerators of the node must be counted only once.
 #[test]
 fn a_pod_that_is_bound_to_a_full_node_holds_what_is_left() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));

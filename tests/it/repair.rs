@@ -1,4 +1,5 @@
-//! The JobSet manager's pod reconciler (EXC-12 to EXC-16): what it deletes, what it is refused, what it never tries.
+//! The JobSet manager's pod reconciler (EXC-12 to EXC-16): its deletions, its rejected requests, and the requests
+//! that it does not send.
 
 use crate::regressions::{POD, count, play, workers};
 use sim_engine::record::*;
@@ -6,7 +7,7 @@ use sim_engine::record::*;
 const STRATEGY_A: &str =
     "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";
 
-/// The leader's rack is renamed at 20 s; the leader changes at 30 s.
+/// Runs a JobSet whose leader's nodes change their rack label at 20 s; the leader is patched at 30 s.
 fn relabelled(plane: &str) -> (RunOutcome, Vec<Record>) {
     relabelled_to("other", plane)
 }
@@ -38,7 +39,7 @@ fn deleted(records: &[Record]) -> usize {
     })
 }
 
-/// Answers to the manager's requests about pods: verb, resource, code, how many.
+/// Returns the responses to the manager's requests for pods: verb, resource, code, count.
 fn asked(outcome: &RunOutcome) -> Vec<(&str, &str, &str, u64)> {
     let requests = outcome.requests.iter();
     let pods = requests.filter(|r| r.client == "jobset" && r.resource.starts_with("pods"));
@@ -60,14 +61,14 @@ fn with_the_role_every_follower_of_a_leader_elsewhere_is_deleted_once_and_replac
     assert_eq!(outcome.end_reason, EndReason::Settled);
 }
 
-/// EXC-13: the pass ends with an error, and nobody is deleted.
+/// EXC-13: the pass ends with an error, and no pod is deleted.
 #[test]
 fn a_leaders_node_without_the_label_has_no_follower_deleted() {
     let (_, records) = relabelled_to("null", "{jobsetManager: {mayWritePodStatus: true}}");
     assert_eq!(deleted(&records), 0);
 }
 
-/// EXC-16b: `config/components/rbac/role.yaml` names no `pods/status`; the reconciler tries again and again.
+/// EXC-16b: `config/components/rbac/role.yaml` does not grant `pods/status`, so the reconciler keeps retrying.
 #[test]
 fn with_upstreams_role_the_condition_is_refused_and_nothing_is_deleted() {
     let (outcome, records) = relabelled("{}");
@@ -82,7 +83,7 @@ fn with_upstreams_role_the_condition_is_refused_and_nothing_is_deleted() {
     assert!(end_s < 60.0, "refused retries keep no run alive: {end_s} s");
 }
 
-/// EXC-16a, jobset PR 1269.
+/// EXC-16a, jobset PR 1269: the check returns an error before any request.
 #[test]
 fn jobset_0_12_errs_before_it_asks_for_anything() {
     let (outcome, records) = relabelled("{jobset: \"0.12\"}");
@@ -90,7 +91,8 @@ fn jobset_0_12_errs_before_it_asks_for_anything() {
     assert_eq!(asked(&outcome), []);
 }
 
-/// EXC-16c, `c-rbac-exc16c-node-selector`: followers that select their nodes by the other label count as strays.
+/// EXC-16c, `c-rbac-exc16c-node-selector`: followers that use the label of the node selector strategy count as
+/// violations.
 #[test]
 fn with_the_role_followers_of_the_node_selector_strategy_go_at_the_leaders_first_event() {
     let pod = format!("containers: [{POD}]");

@@ -1,4 +1,4 @@
-//! `recording replay`: an incident meets another strategy, everything else as it was.
+//! `recording replay`: simulates an incident with another strategy while everything else is unchanged.
 
 use crate::program::{program, scratch};
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn an_imported_incident_meets_another_strategy_and_only_what_hangs_on_it_differs
     let dir = scratch("replay");
     let incident = imported(&dir);
     let blocking = replayed(&incident, "strategy=BlockingRecreate");
-    // Until the Jobs are to come again all is the same, then the first waits for the last to be gone.
+    // Both runs are equal until Jobs are recreated; then the first Job waits until the last old one is removed.
     for same in [
         "failureTarget",
         "jobFailed",
@@ -77,7 +77,7 @@ fn an_imported_incident_meets_another_strategy_and_only_what_hangs_on_it_differs
         &in_place["total"]["counterfactual_s"],
     );
     assert!(with.as_f64() < was.as_f64(), "{with} {was}");
-    // A fault of the recording happens once, in whatever it meets.
+    // A recorded fault occurs only once, whatever state it meets.
     let restarts = in_place["metrics"].as_array().expect("metrics");
     let counted = restarts.iter().find(|m| m["name"] == "restarts");
     assert!(

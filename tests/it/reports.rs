@@ -1,5 +1,5 @@
-//! Reports and charts: whole in one file, harmless whatever a name is, the same bytes every time, and with the numbers
-//! that the other commands print.
+//! Reports and charts: self-contained files, safe with any names, reproducible bytes, and the same numbers as those
+//! of the other commands.
 
 mod formats;
 mod kept;
@@ -33,7 +33,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// What would make a browser ask for something, or run something of somebody else's.
+/// Asserts that a page contains nothing that makes a browser load resources or run foreign scripts.
 fn is_whole(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
     for foreign in [
@@ -136,7 +136,7 @@ fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// A JobSet whose texts try to break out of whatever they are written into.
+/// A JobSet whose texts try to escape from HTML, SVG, Markdown and YAML contexts.
 const HOSTILE: &str = r#"
 apiVersion: jobset-sim/v1alpha1
 kind: Scenario

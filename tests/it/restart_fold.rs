@@ -1,4 +1,4 @@
-//! Tests of the restart fold on hand-made streams.
+//! Tests of the restart fold with handwritten record streams.
 
 use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::restarts::path::{Part, Path};

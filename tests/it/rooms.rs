@@ -1,22 +1,22 @@
-//! The engine's components keep to their own folders: what each may name, and that all are reached one way.
+//! Module boundaries of the engine's components: which other components each may name, and the entry points of all.
 
 use crate::support::{files, root};
 use std::path::{Path, PathBuf};
 
-/// Folders of `src/engine` that are components, and the other components they may name.
+/// Component folders of `src/engine`, each with the other components that it may name.
 const COMPONENTS: [(&str, &[&str]); 13] = [
-    // Nobody in the cluster reads the books.
+    // No cluster component reads the accounting.
     ("accounting", &[]),
     ("ageing", &[]),
     ("collector", &[]),
-    // The API server asks the pod webhook when a pod is posted.
+    // The API server calls the pod webhook when a pod is created.
     ("job_controller", &["webhook"]),
     ("jobset_manager", &[]),
     ("kubelet", &[]),
     ("node_lifecycle", &[]),
     ("pod_gc", &[]),
     ("scheduler", &[]),
-    // Training asks the books who is ready, and books there what a stretch of steps was worth.
+    // Training queries the accounting for ready pods, and books the value of a segment of steps there.
     ("training", &["accounting"]),
     ("ttl_controller", &[]),
     // The script acts on machines and processes, which have no API.
@@ -59,7 +59,7 @@ fn components_name_no_other_component() {
                 ];
                 let names = reached.iter().any(|name| code.contains(name.as_str()));
                 let own = other == component || may.contains(&other);
-                // A component may have a file that is called like another component.
+                // A component may contain a file with the name of another component.
                 let own_file = folder.join(format!("{other}.rs")).exists();
                 assert!(
                     own || own_file || !names,
@@ -89,7 +89,7 @@ fn every_component_has_one_entry_for_events_and_one_for_changes() {
     for (component, _) in COMPONENTS {
         let files = rust_files(&root().join("src/engine").join(component));
         let entries = |name: &str| files.iter().filter(|(_, code)| code.contains(name)).count();
-        // The books and the webhook have no events of their own, the user watches nothing.
+        // Accounting and the webhook have no events of their own, and the script has no watches.
         let handles = !["accounting", "webhook"].contains(&component);
         let watches = component != "user";
         let found = (entries("pub fn handle("), entries("pub fn watch("));

@@ -1,16 +1,16 @@
-//! What is cited is there: every rule id, every section of `kubernetes.md`, every page that a file names.
+//! Every citation is valid: rule ids, sections of `kubernetes.md`, and pages that a file names.
 
 use crate::support::root;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Words that look like a rule id and are none.
+/// Words that have the form of a rule id, but are not rule ids.
 const NO_FAMILIES: [&str; 10] = [
     "BSD", "BSL", "DNS", "FNV", "KEP", "LGPL", "MIT", "MPL", "SHA", "UTF",
 ];
 
-/// Every rule of `docs/rules/`: its id, and its line.
+/// Returns every rule of `docs/rules/`: its id and its text.
 pub fn listed() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for path in crate::support::files(&root().join("docs/rules"), "md") {
@@ -25,12 +25,12 @@ pub fn listed() -> BTreeMap<String, String> {
     found
 }
 
-/// `COND-1e` and `REC-12c` are parts of `COND-1` and `REC-12`.
+/// Returns the rule that an id belongs to: `COND-1e` and `REC-12c` are parts of `COND-1` and `REC-12`.
 pub fn whole(id: &str) -> &str {
     id.trim_end_matches(|c: char| c.is_ascii_lowercase())
 }
 
-/// The ids in a text: capitals, a dash, digits, perhaps a letter.
+/// Returns the rule ids in a text: capitals, a dash, digits, optionally a letter.
 pub fn ids(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     let is_id = |word: &&str| {
@@ -44,7 +44,7 @@ pub fn ids(text: &str) -> Vec<&str> {
     words.filter(is_id).collect()
 }
 
-/// Every text that people write here, with its path. Not what is recorded or generated.
+/// Returns every manually written text with its path, without recordings and generated files.
 fn texts() -> Vec<(String, String)> {
     let (mut found, mut folders): (Vec<PathBuf>, _) = (Vec::new(), vec![root().to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -142,9 +142,9 @@ fn every_page_that_is_named_is_in_the_repository() {
     assert!(wrong.is_empty(), "no such pages:\n{}", wrong.join("\n"));
 }
 
-/// Pages of other projects, and the reference that the rules can be compared with where it is there.
+/// Returns whether a page belongs to another project, or is the optional reference of the rules.
 fn is_elsewhere(page: &str) -> bool {
-    // What examples write.
+    // Output files in examples.
     const WRITTEN: [&str; 13] = [
         "file.md",
         "run.md",

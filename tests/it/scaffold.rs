@@ -1,4 +1,4 @@
-//! `new`: what it writes for a manifest is read and played as it is; and `lint --format sarif`.
+//! `new` writes scenarios that run without changes; `lint --format sarif`.
 
 use crate::support::{files, root};
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A directory of its own, and the name of the test.
+/// Creates a temporary directory for a test.
 fn temporary(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("scaffold-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a directory can be made");
@@ -74,7 +74,7 @@ fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_stands_alo
         assert!(why.contains("--out DIR"), "{words:?}: {why}");
     }
     let made = program(&["new", "-f", &workers, "-t", &nodes, "--out", "own"], &dir);
-    // What does not fit is refused before anything is written; else it stands alone.
+    // Inputs that do not fit are rejected before any file is written. Otherwise the directory is self-contained.
     let kept = dir.join("own/topology.yaml").exists();
     assert_eq!(kept, made.status.success(), "{}", text(&made.stderr));
     std::fs::remove_dir_all(&dir).expect("it can be removed");

@@ -1,4 +1,4 @@
-//! JobSets as large as the API allows: 1,024 replicatedJobs, 10,000 Jobs.
+//! JobSets of the maximum size that the API allows: 1,024 replicatedJobs, 10,000 Jobs.
 //!
 //! Must never measure wall time; `cargo bench` does.
 
@@ -31,7 +31,8 @@ fn jobset(replicated_jobs: &[(String, u32)]) -> String {
     text
 }
 
-/// The outcome of a run with this rest of a scenario: end reason, terminal state, restarts, Jobs.
+/// Runs a JobSet with the rest of a scenario. Returns the end reason, the terminal state, and the numbers of
+/// restarts and Jobs.
 fn play(jobset: &str, rest: &str) -> (EndReason, String, u32, usize) {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: scale}}\n{TOPOLOGY}\

@@ -1,5 +1,5 @@
-//! What a second trial found, by strangers and by chance: names longer than any table, words, exit codes, files on a
-//! full disk.
+//! Defects found by new users and by chance: names longer than any table, messages, exit codes, files on a full
+//! disk.
 
 use crate::program::{fed, program, scratch};
 use std::fs;
@@ -19,7 +19,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Rust's formatter takes no width beyond 65,535.
+/// Returns a name that exceeds 65,535 characters, the maximum width in Rust's formatter.
 fn long() -> String {
     "A".repeat(70_000)
 }
@@ -235,7 +235,7 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// A limit on the size of a file stands for a disk that is full in the middle of it.
+/// A limit on the file size simulates a disk that fills up during a write.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
@@ -386,7 +386,8 @@ fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
     }
 }
 
-/// A JobSet of one replicatedJob, what its Job says, and a script; on 16 nodes.
+/// Runs a JobSet of one replicatedJob on 16 nodes, and returns the rows of `restarts.csv`. `job` is inserted into
+/// the Job spec.
 fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
     let dir = scratch(name);
     let jobset = format!(

@@ -1,10 +1,10 @@
-//! The status of a shown pod, as its kubelet has written it.
+//! The status of a pod as `show` prints it.
 
 use crate::support;
 use serde_json::{Value, json};
 use sim_engine::record::*;
 
-/// One Job of two pods on four nodes; what `show` said of pods, in order.
+/// Runs one Job of two pods on four nodes. Returns the pod statuses printed by `show`, in order.
 fn shown(strategy: &str, pod: &str, script: &str) -> Vec<Value> {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
@@ -39,7 +39,7 @@ fn show(at: &str, index: u32) -> String {
     format!("  - {{at: {at}, show: {{kind: Pod, name: js-w-0-{index}, fields: [status]}}}}\n")
 }
 
-/// `Type=status`, with reason and message where there are some.
+/// Returns the conditions as `Type=status`, with reason and message if present.
 fn conditions(status: &Value) -> Vec<String> {
     let all = status["conditions"].as_array().into_iter().flatten();
     let text = |c: &Value, key: &str| c[key].as_str().unwrap_or("").to_owned();
@@ -55,7 +55,7 @@ fn conditions(status: &Value) -> Vec<String> {
     .collect()
 }
 
-/// `name state ready started restartCount` of each container.
+/// Returns `name state ready started restartCount` for each container.
 fn containers(status: &Value, list: &str) -> Vec<String> {
     let all = status[list].as_array().into_iter().flatten();
     all.map(|c| {
@@ -137,7 +137,7 @@ fn a_shown_pod_has_the_conditions_and_containers_that_its_kubelet_writes() {
     );
     assert_eq!(mains(1), ["c running true true 0", "d running true true 0"]);
     let ended = ["c Completed 0 false false 0", "d Error 7 false false 0"];
-    // The sidecar is being stopped, then the phase is told.
+    // The sidecar terminates first; then the phase of the pod is updated.
     assert_eq!(
         (mains(2), init(2)),
         (ended.map(str::to_owned).to_vec(), init(1))

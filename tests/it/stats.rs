@@ -1,4 +1,5 @@
-//! `stats` against SciPy's numbers (`stats/*.yaml` say by which calls), and promises kept in simulated samples.
+//! `stats` compared with results of SciPy (`stats/*.yaml` contain the calls), and guarantees checked in simulated
+//! samples.
 
 mod coverage;
 
@@ -12,7 +13,7 @@ use sim_base::stats::weakness::skewness;
 use sim_base::stats::wilcoxon::Method;
 use sim_base::stats::{Mean, Paired, quantile, quantile_interval, sign_test, sorted, wilcoxon};
 
-/// The most that a number may differ, as a share of SciPy's.
+/// Maximum relative difference from SciPy's result.
 const TOLERANCE: f64 = 1e-10;
 
 #[track_caller]
@@ -78,7 +79,7 @@ fn quantiles_of_students_t_and_the_normal_are_scipys_for_any_degrees_and_level()
     for c in &table.t_upper {
         let what = format!("{} degrees, tail {}", c.degrees, c.tail);
         near(t_upper(c.degrees, c.tail), c.t, &what);
-        // Less the tail, 1 has too few digits for the greater of them.
+        // The difference 1 − tail has too few digits for small tails.
         if c.tail > 1e-4 {
             near(-t_upper(c.degrees, 1.0 - c.tail), c.t, &what);
         }
@@ -158,7 +159,8 @@ fn quantiles_intervals_and_skewness_of_samples_are_scipys() {
             assert_eq!(got, i.bounds, "{what}");
         }
         let got = skewness(&s.values).unwrap();
-        // That of two values is 0, and of others it can be near it.
+        // The skewness of two values is 0, and other samples may have values near 0, so the tolerance has an
+        // absolute minimum.
         let most = TOLERANCE * s.skewness.abs().max(1.0);
         assert!((got - s.skewness).abs() < most, "{}: {got}", s.name);
     }
@@ -234,10 +236,10 @@ fn the_corrections_and_bounds_of_the_bootstrap_are_scipys_on_the_same_resamples(
     }
 }
 
-/// The variance of the difference is what pairs are for.
+/// Pairing is useful because of the variance of the difference.
 #[test]
 fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
-    // The values vary by hundreds, their differences by one.
+    // The values vary by hundreds, and their differences by one.
     let pairs = |difference: [f64; 4]| {
         let first = [100.0, 300.0, 500.0, 900.0];
         let pairs: Vec<_> = first
@@ -252,7 +254,8 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
     assert!(clear.deviation < 1.0 && clear.unpaired_deviation > 400.0);
     let unclear = pairs([-1.0, 2.0, -1.0, 3.0]);
     assert_eq!(unclear.separated(), None);
-    // 4 differences of mean 0.75 and deviation 2.06: by t with 31 degrees 32 are enough, and 31 are not.
+    // 4 differences with mean 0.75 and standard deviation 2.06: by t with 31 degrees of freedom, 32 replications
+    // suffice and 31 do not.
     assert_eq!(unclear.needed(), Some(32));
     let one = Paired::of(&[(1.0, 3.0)]).unwrap();
     assert_eq!((one.separated(), one.needed(), one.mean), (None, None, 2.0));

@@ -1,4 +1,4 @@
-//! `step`: commands from a pipe, breakpoints, and objects as kubectl describe shows them.
+//! `step`: commands from a pipe, breakpoints, and objects in the format of kubectl describe.
 
 use crate::program::{fed, program};
 use std::process::Output;
@@ -12,7 +12,7 @@ fn stepped(more: &[&str], commands: &str) -> Output {
     fed(&words, commands)
 }
 
-/// Lines as they were before they were made to fit.
+/// Joins lines that were wrapped.
 fn whole(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -28,7 +28,7 @@ fn whole(text: &str) -> Vec<String> {
     lines
 }
 
-/// What commands that are right print.
+/// Runs valid commands and returns their output.
 fn answers(more: &[&str], commands: &str) -> String {
     let done = stepped(more, commands);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
@@ -99,7 +99,7 @@ fn objects_are_described_as_they_are_at_that_record() {
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
-    // The pod that has just failed, by its name without the random suffix.
+    // The name of the pod that has just failed, without the random suffix.
     let line = told
         .lines()
         .find(|l| l.contains("PodFinished pod/"))

@@ -1,4 +1,4 @@
-//! What somebody changes in the store takes effect as if it had been there from the start.
+//! Changes of stored objects take effect as if the objects had been created that way.
 
 use crate::regressions::{POD, count, play, workers};
 use sim_base::*;
@@ -11,9 +11,10 @@ fn plain() -> String {
     workers(1, 2, QUIET, &format!("containers: [{POD}]"))
 }
 
-/// Evictions by a NoExecute taint, a minute after all pods ran. The JobSet was suspended and is resumed with `pod`.
+/// Returns the number of evictions by a NoExecute taint, a minute after all pods ran. The JobSet is initially
+/// suspended, and is resumed with `pod` as its pod spec.
 fn evictions(pod: &str) -> usize {
-    // A merge patch replaces the list: what the webhook had filled in is written out.
+    // A merge patch replaces the whole list, so fields that the webhook had defaulted are spelled out.
     let jobs = workers(
         1,
         1,
@@ -54,7 +55,7 @@ fn a_toleration_patched_in_before_the_resume_is_the_pods() {
 
 #[test]
 fn a_node_that_is_deleted_and_created_again_takes_pods() {
-    // The one node is there from the start, goes, and comes back under its name: the pods wait for it.
+    // The only node is deleted and created again with the same name; the pods wait for it.
     let node = "{apiVersion: v1, kind: Node, metadata: {name: node-000, labels: {example.com/rack: rack}}, \
                 status: {allocatable: {cpu: 8, pods: 110, example.com/accelerator: 8}}}";
     let faults = format!(
@@ -103,7 +104,7 @@ fn what_is_patched_in_a_node_counts_from_then_on() {
     assert_eq!(nodes, [NodeId(1)], "the other pod fits nowhere");
 }
 
-/// From bound to running, by completion index of the pods of a Job.
+/// Returns the times from bound to running by completion index of the pods of a Job.
 fn starts(records: &[Record], of_job: u32) -> BTreeMap<u32, Vec<Duration>> {
     let mut bound: BTreeMap<PodId, (u32, Time)> = BTreeMap::new();
     let mut of = BTreeMap::new();
@@ -141,7 +142,7 @@ fn one_more_jobset_changes_no_number_of_the_others() {
     let (_, together) = play(8, "stop: {at: 10m}", &format!("{spec}{other}"));
     let created = |records| count(records, |b| matches!(b, Body::PodCreated { .. }));
     assert_eq!((created(&alone), created(&together)), (2, 4));
-    // Which of the two has its Job first is a matter of chance.
+    // The order in which the two JobSets get their Jobs is random.
     let same = |job: &u32| starts(&together, *job) == starts(&alone, 0);
     assert_eq!((0..2).filter(same).count(), 1);
 }

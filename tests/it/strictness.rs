@@ -1,6 +1,6 @@
-//! Each thing that `validate` compares is altered in recordings that are equal: they are equal no longer.
+//! Each field that `validate` compares is altered in recordings that are equal: they must then differ.
 //!
-//! What is left out of the comparison is altered, too: they stay equal.
+//! Fields that are excluded from the comparison are altered as well: the recordings must remain equal.
 
 use crate::support;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use sim_recordings::validate::result::{FileResult, Verdict};
 use sim_recordings::validate::scenario::{Defaults, Overrides};
 use sim_recordings::validate::simulate;
 
-/// More of one alteration show nothing new.
+/// Number of recordings per alteration; more would not add information.
 const TRIED: usize = 3;
 
 fn play(file: &str, json: &Value, defaults: &Defaults) -> FileResult {
@@ -30,7 +30,7 @@ fn recordings() -> Vec<(String, Value)> {
     read.collect()
 }
 
-/// The paths of the differences that the alteration makes, per recording to which it applies.
+/// Returns for each recording to which the alteration applies, the paths of the resulting differences.
 fn altered(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec<String>)> {
     let defaults = simulate::defaults().expect("the presets can be read");
     let mut found = Vec::new();
@@ -60,13 +60,13 @@ fn goes_red(path: &str, alter: impl Fn(&mut Value) -> Option<()>) {
     }
 }
 
-/// Column of `pods`.
+/// Returns the position of a column of `pods`.
 fn column(json: &Value, name: &str) -> usize {
     let columns = json["podColumns"].as_array().expect("pods have columns");
     columns.iter().position(|c| c == name).expect("a column")
 }
 
-/// A pod that nobody deleted and that ended.
+/// Returns a pod that ended without having been deleted.
 fn ended_pod(json: &mut Value) -> Option<&mut Value> {
     let (deleting, phase) = (column(json, "deletingMs"), column(json, "phase"));
     let pods = json["pods"].as_array_mut()?;
@@ -74,7 +74,7 @@ fn ended_pod(json: &mut Value) -> Option<&mut Value> {
     pods.iter_mut().find(ended)
 }
 
-/// No pod was deleted: none may have ended either way.
+/// Returns `None` if a pod was deleted, because such a pod may have ended with either result.
 fn is_quiet(json: &Value) -> Option<()> {
     let deleting = column(json, "deletingMs");
     let pods = json["pods"].as_array()?;
@@ -155,7 +155,7 @@ fn replicated_jobs_have_an_order_in_the_status() {
     });
 }
 
-/// A step that comes so much later that it is out of every band.
+/// Delays a log entry by 4 s, which exceeds every tolerance. Returns `None` if the entry is too close to the end.
 fn later(entry: &mut Value, played_ms: u64) -> Option<()> {
     let at = entry[0].as_u64()?;
     entry[0] = json!(at + 4000);

@@ -1,4 +1,4 @@
-//! What several tests need: scenarios by name, recordings, a generated cluster.
+//! Shared test functions: scenarios by name, recordings, generated clusters.
 
 use sim_engine::Simulation;
 
@@ -10,9 +10,9 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Names of all shipped scenarios, in order.
+/// Returns the names of all shipped scenarios in order.
 pub fn scenario_names() -> Vec<String> {
-    // A Fleet has no pods, and so no log of what happened to them; what is meant to be played collapsed has too many.
+    // A Fleet has no pods, so there is no log of them; scenarios for the reduced model have too many.
     let has_pods = |path: &&PathBuf| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         !text.contains("\nkind: Fleet") && !text.contains("level: Collapsed")
@@ -27,7 +27,7 @@ pub fn scenario_names() -> Vec<String> {
     names
 }
 
-/// Files of a directory with this extension, by name; none if the directory is absent.
+/// Returns the files of a directory with this extension, sorted by name; none if the directory is absent.
 pub fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return Vec::new();
@@ -40,7 +40,7 @@ pub fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// A shipped scenario with overrides as `--set` takes them.
+/// Reads a shipped scenario with overrides in the form of `--set`.
 pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
     let path = root().join("scenarios").join(format!("{name}.yaml"));
     let sets: Vec<(String, String)> = sets
@@ -53,7 +53,7 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
     }
 }
 
-/// With the random faults of its own seed, if it has some that are not drawn yet.
+/// Returns a simulation of the scenario. Random faults are drawn with the scenario's seed if they are not drawn yet.
 pub fn simulation(scenario: &Scenario) -> Simulation {
     match Simulation::new(&sim_engine::faults::drawn(scenario, scenario.seed, 0)) {
         Ok(simulation) => simulation,
@@ -61,12 +61,12 @@ pub fn simulation(scenario: &Scenario) -> Simulation {
     }
 }
 
-/// A scenario from texts: its own, and that of `jobset.yaml`.
+/// Parses a scenario and its `jobset.yaml` from text.
 pub fn parse(scenario: &str, jobset: &str) -> Result<Scenario, String> {
     parse_with(scenario, &[("jobset.yaml", jobset)])
 }
 
-/// A scenario from texts: its own, and those of the files that it names.
+/// Parses a scenario and the files that it names from text.
 pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, String> {
     let source = sim_inputs::Source {
         file: "scenario.yaml".to_owned(),
@@ -83,23 +83,24 @@ pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, St
         .map_err(|errors| format!("{errors}\n{scenario}\n{files:?}"))
 }
 
-/// Past the test runner, which keeps to itself what a test that passes prints.
+/// Prints to standard error directly, because the test runner hides the output of tests that pass.
 pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// All recordings, where they are beside the project.
+/// Directory of the complete set of recordings, which may be missing.
 pub const ALL_RECORDINGS: &str = "../shared/recordings";
-/// The part of them that is in the repository.
+/// Directory of the recordings in the repository, a part of the complete set.
 pub const RECORDINGS: &str = "tests/recordings";
 
-/// Recordings that are not in the repository, `kind/name.json`, and cases of one that is, `kind/name.json id`.
+/// Returns the recordings that are not in the repository (`kind/name.json`), and omitted cases of recordings that
+/// are (`kind/name.json id`).
 pub fn left_out() -> Vec<&'static str> {
     include_str!("../recordings/left-out.txt").lines().collect()
 }
 
-/// Where the recordings are that can be compared here: all of them, or the part in the repository. Says, once, what is
-/// not tested.
+/// Returns the directory of the recordings: the complete set, or the part in the repository. In the latter case,
+/// prints once what is not tested.
 pub fn recordings_folder() -> PathBuf {
     static SAID: std::sync::Once = std::sync::Once::new();
     let all = root().join(ALL_RECORDINGS);
@@ -115,7 +116,7 @@ pub fn recordings_folder() -> PathBuf {
     root().join(RECORDINGS)
 }
 
-/// The recordings of one kind.
+/// Returns the recordings of one kind.
 pub fn recordings(kind: &str) -> Vec<PathBuf> {
     let found = files(&recordings_folder().join(kind), "json");
     assert!(
@@ -125,7 +126,8 @@ pub fn recordings(kind: &str) -> Vec<PathBuf> {
     found
 }
 
-/// JobSet's own examples, which are not in the repository; `None`, aloud, where they are not beside it either.
+/// Returns the directory of JobSet's own examples, which are not in the repository. Prints a message and returns `None`
+/// if the directory is missing.
 pub fn examples(what: &str) -> Option<PathBuf> {
     let folder = root().join("../shared/corpus/jobset-examples");
     if folder.is_dir() {
@@ -137,7 +139,7 @@ pub fn examples(what: &str) -> Option<PathBuf> {
     None
 }
 
-/// Whether golden files are to be written instead of compared.
+/// Returns whether golden files are to be written instead of compared.
 #[expect(
     clippy::disallowed_methods,
     reason = "a switch for developers, not an input of a run"
@@ -146,7 +148,8 @@ pub fn updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
 
-/// The first line in which a run differs from its golden log, with the two before it; `None`: they are equal.
+/// Returns the first line in which a run differs from its golden log, with the two lines before it, or `None` if
+/// they are equal.
 pub fn first_difference(file: &str, golden: &str, now: &str) -> Option<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (golden.lines().collect(), now.lines().collect());
     if old == new {

@@ -1,8 +1,8 @@
-//! The seed draws a cluster, JobSets, policies, timing and faults; every run must keep the rules of `checker`, the
-//! engine's own invariants and the ledger, and come to an end that somebody can explain.
+//! Randomized tests: the seed draws a cluster, JobSets, policies, timing and faults. Every run must satisfy the
+//! rules of `checker`, the engine's invariants and the ledger, and must end for an explainable reason.
 //!
-//! `SWARM_SEEDS=5000` tries more seeds, `SWARM_SEED=17` replays one and prints its inputs, made as
-//! small as possible if it fails.
+//! `SWARM_SEEDS=5000` tries more seeds. `SWARM_SEED=17` replays one and prints its inputs, reduced to a minimum if
+//! it fails.
 
 mod draw;
 mod drawn;
@@ -31,7 +31,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, Once};
 
 const SEEDS: u64 = 200;
-/// A run of a few dozen pods that takes longer than this makes no progress.
+/// Time limit for a seed. A run of a few dozen pods that takes longer makes no progress.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 #[test]
@@ -44,7 +44,7 @@ fn whatever_is_drawn_runs_to_an_end_that_is_explained() {
     }
 }
 
-/// Of many of them nothing comes: they are refused.
+/// Number of changed cases. Many of them are rejected.
 const CHANGED: u64 = 400;
 
 #[test]
@@ -69,7 +69,7 @@ fn whatever_is_changed_in_files_is_refused_or_runs_with_its_books_in_order() {
     }
 }
 
-/// Only panics can be wrong with it.
+/// The test fails only on panics.
 #[test]
 fn whatever_is_typed_wrong_in_a_file_is_read_or_refused() {
     let pool = mutate::Pool::new();
@@ -84,7 +84,7 @@ fn whatever_is_typed_wrong_in_a_file_is_read_or_refused() {
     assert!(number("SWARM_SEED").is_some() || seen.len() > 1, "{seen:?}");
 }
 
-/// Reads a text as each of the things that it may be, and renders what is wrong with it.
+/// Parses a text as each kind of input and renders the errors.
 fn read_anyhow(text: String) -> String {
     let source = sim_inputs::Source {
         file: "typed.yaml".to_owned(),
@@ -105,7 +105,7 @@ fn read_anyhow(text: String) -> String {
     format!("accepted as {accepted} of them")
 }
 
-/// As `lint` reads it, wrong types and all.
+/// Reads a file like `lint`, which tolerates wrong types.
 fn linted(source: sim_inputs::Source) -> Result<(), sim_inputs::Diagnostics> {
     let files = [sim_inputs::kube::inspect::inspect(source)?];
     let report = sim_lint::lint(&sim_lint::Inputs {
@@ -121,11 +121,11 @@ fn linted(source: sim_inputs::Source) -> Result<(), sim_inputs::Diagnostics> {
     Ok(())
 }
 
-/// What happened in a seed, or what is wrong with it.
+/// The kinds of records of a seed, or the problem that it found.
 type Seen = Result<BTreeSet<String>, String>;
 type One = dyn Fn(u64, bool) -> Seen + Send + Sync;
 
-/// Plays the seeds that are asked for.
+/// Runs the requested seeds.
 fn all(
     test: &str,
     usual: u64,
@@ -146,7 +146,7 @@ fn all(
     seen
 }
 
-/// Kinds of records, deleters and ends that the seeds must reach; what is never drawn is never tested.
+/// Kinds of records, deleters and end reasons that the seeds must reach, so that every kind is tested.
 const MUST_HAPPEN: [&str; 28] = [
     "AllReady",
     "BarrierLifted",
@@ -186,7 +186,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Plays all seeds on two threads; a seed that hangs ends the test.
+/// Runs all seeds on two threads. A seed that hangs ends the test.
 fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, BTreeSet<String>) {
     let left = Arc::new(Mutex::new(seeds.clone().into_iter()));
     let (tell, told) = mpsc::channel();
@@ -244,11 +244,11 @@ fn one(seed: u64, verbose: bool) -> Seen {
 }
 
 thread_local! {
-    /// Whether panics of this thread are problems of a seed, and where the last one was.
+    /// Whether panics of this thread are reported as problems of a seed, and the location of the last panic.
     static PANIC: RefCell<(bool, String)> = const { RefCell::new((false, String::new())) };
 }
 
-/// Panics of seeds are kept, not printed; everybody else's go where they went.
+/// Installs a panic hook that records panics of seeds without printing them. Other panics are handled as usual.
 fn keep_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -266,7 +266,7 @@ fn keep_panics() {
     });
 }
 
-/// A panic is a problem like any other.
+/// Runs a seed and returns a panic as a problem.
 fn kept(run: impl FnOnce() -> Seen) -> Seen {
     keep_panics();
     PANIC.with_borrow_mut(|(keep, _)| *keep = true);
@@ -277,7 +277,7 @@ fn kept(run: impl FnOnce() -> Seen) -> Seen {
 
 fn caught(case: &Case, verbose: bool) -> Seen {
     match kept(|| played(case, verbose)) {
-        // It crashes and crashes; nobody waits for the end of that.
+        // A crash loop is stopped at the record limit instead of its end.
         Err(problem) if case.may_go_on && problem.contains(TOO_MANY) => Ok(BTreeSet::new()),
         result => result,
     }
@@ -288,11 +288,12 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic at {at}: {}", message(panic))
 }
 
-/// More pods or nodes, or more events, take longer than they are worth.
+/// Cases with more pods or nodes than `MANY`, or more events than `LONG`, are skipped or stopped, because they take
+/// too long.
 const MANY: u32 = 200;
 const LONG: u64 = 30_000;
 
-/// Keeps the kinds of what happened, and stops what would go on for long.
+/// A sink that keeps the kinds of records and stops long runs.
 #[derive(Default)]
 struct Kinds {
     seen: BTreeSet<String>,
@@ -312,7 +313,7 @@ impl Sink for Kinds {
     }
 }
 
-/// A case of which nothing is expected: it is refused, or it is played with all checks of the engine.
+/// Runs a case without any expectation: it is rejected, or simulated with all checks of the engine.
 fn survived(case: &Case, verbose: bool) -> Seen {
     let refused = || BTreeSet::from(["refused".to_owned()]);
     for source in case.manifests() {
@@ -346,15 +347,15 @@ fn survived(case: &Case, verbose: bool) -> Seen {
     Ok(sink.seen)
 }
 
-/// One case, twice on one `Simulation`: with all checks, and for the digest without.
+/// Runs a case twice on one `Simulation`: with all checks, and without checks to compare the digest.
 fn played(case: &Case, verbose: bool) -> Seen {
     let scenario = match case.scenario() {
-        // A JobSet that the script makes uses what the script takes away.
+        // The script may create a JobSet that uses a feature gate that the script disables.
         Err(e) if e.contains("InPlaceRestart stays on") => return Ok(BTreeSet::new()),
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
     let mut scenario = sim_engine::faults::drawn(&scenario, case.seed, 0);
-    // What has no room is drawn, too, and has to come to its end.
+    // Unschedulable pods are drawn as well, and the run must come to an end.
     scenario.admit_unplaceable = true;
     let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
@@ -380,7 +381,7 @@ fn played(case: &Case, verbose: bool) -> Seen {
     Ok(kinds(&checker.records))
 }
 
-/// The names of what happened: `PodCreated`, `PodDeleting by TaintEviction`, `End Stuck`.
+/// Returns the kinds of records, such as `PodCreated`, `PodDeleting by TaintEviction` and `End Stuck`.
 fn kinds(records: &[Record]) -> BTreeSet<String> {
     let name = |r: &Record| match r.body {
         Body::PodDeleting { by, .. } => format!("PodDeleting by {by:?}"),
@@ -410,7 +411,7 @@ fn print_end(checker: &Checker, names: &Names) {
     }
 }
 
-/// Every JobSet finished, all ready, suspended, deleted, or named as stuck with a reason that was expected.
+/// Checks that every JobSet is finished, ready, suspended, deleted, or reported as blocked for an expected reason.
 fn judge(
     case: &Case,
     scenario: &Scenario,
@@ -432,7 +433,7 @@ fn judge(
         return Ok(());
     }
     for (i, js) in outcome.jobsets.iter().enumerate() {
-        // Those that somebody makes beside them are not in what was drawn.
+        // JobSets that the script creates are not among the drawn ones.
         let submitted = scenario.jobsets.get(i);
         let submitted = submitted.filter(|s| s.submit_at != BY_SCRIPT);
         let submitted = submitted.map(|s| &s.jobset.name);
@@ -460,11 +461,11 @@ fn judge(
         }
         let stuck = outcome.stuck.iter().find(|s| s.starts_with(&name));
         match stuck {
-            // The scenario's own limit may leave anything.
+            // At the time limit, any state is permitted.
             _ if !in_time => {}
             None if !at_rest => return Err(format!("{name}is left over: {js:?}")),
             Some(why) => {
-                // A dead end of upstream's own (SU-1, SU-3), whatever is repaired; restarts without an end.
+                // Upstream's own blocked states (SU-1, SU-3) and endless restarts occur despite all repairs.
                 let own = why.contains("stays suspended after the resume");
                 let own = own || why.contains("goes round in circles");
                 if expected.lives && !own {

@@ -1,4 +1,4 @@
-//! Sweeps: however they are interrupted, cut into shards and put together, the bytes are those of one machine.
+//! Sweeps: interrupted, sharded and merged sweeps produce the same bytes as a sweep on one machine.
 
 use crate::program::{program, scratch};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ mod plan;
 
 const FLEET: &str = "tests/it/sweep/fleet.yaml";
 
-/// Every file below a directory, by name.
+/// Returns every file below a directory by path.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![dir.to_owned()];
@@ -51,7 +51,7 @@ fn same(a: &Path, b: &Path, what: &str) {
     }
 }
 
-/// The replications in a journal, and whether one is there twice.
+/// Returns the replications in a journal. Panics on duplicates.
 fn journal(dir: &Path) -> BTreeSet<(u64, u64)> {
     let text = fs::read(dir.join("journal")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -81,13 +81,13 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
     let whole = dir.join("whole");
     let begin = std::fs::metadata(&dir).unwrap().modified().unwrap();
     done(&sweep(&arguments, &whole));
-    // As long as all of it takes on this machine, so that no step of it is out of reach.
+    // The maximum delay before a kill is the measured duration of the sweep, so that a kill can hit every step.
     let end = std::fs::metadata(&dir).unwrap().modified().unwrap();
     let mut longest = end.duration_since(begin).unwrap().as_micros() as u64;
     let (mut killed, mut finished, mut state) = (0, 0, 0x9e37_79b9_7f4a_7c15_u64);
     let out = dir.join("out");
     while killed < kills {
-        // Where the clock stands decides nothing but when the process ends.
+        // The delay before a kill is pseudorandom.
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
@@ -113,7 +113,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         }
         match ended.code() {
             None => killed += 1,
-            // It was done before: the machine has less to do now than when it was measured.
+            // The sweep finished before the kill, because the machine is faster now than during the measurement.
             Some(_) => longest -= longest / 4,
         }
         if out.exists() {
@@ -208,7 +208,7 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
     let mut command = program(&all);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = child.spawn().unwrap();
-    // A busy machine takes its time until the first ones are finished.
+    // Waits for the first replications; a busy machine may be slow.
     for _ in 0..2400 {
         if journal(&unfinished(&out)).len() >= 10 {
             break;
@@ -226,7 +226,7 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
     let said = format!("{kept} of 600000 replications are finished and kept in");
     assert!(told.contains(&said), "{told}");
     assert!(told.contains("the same command goes on"), "{told}");
-    // Another sweep does not go on with it.
+    // A different sweep does not resume this one.
     let other = sweep(
         &[FLEET, "--seeds", "99", "--grid", "parameters.spares=0,2"],
         &out,
@@ -268,7 +268,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
         &merged,
     ));
     same(&merged, &whole, "2 shards");
-    // The directory alone repeats the sweep.
+    // The directory alone suffices to repeat the sweep.
     let inputs = whole.join("inputs");
     let command = fs::read_to_string(inputs.join("command.txt")).unwrap();
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
@@ -335,7 +335,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     edit(&two, &version, "\"version\": \"9.9.9\"");
     refused(&[&two, &twice], "by the program that played them");
     edit(&two, "\"version\": \"9.9.9\"", &version);
-    // A replication that is gone, and one that is there twice.
+    // A missing and a duplicate replication.
     let journal = two.join("journal");
     let text = fs::read_to_string(&journal).unwrap();
     let row = text.lines().find(|l| l.contains("\trow\t")).unwrap();

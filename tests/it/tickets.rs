@@ -1,4 +1,4 @@
-//! Tickets: chains of waits without gaps, in every scenario; asking for them changes nothing.
+//! Tickets: chains of waits without gaps in every scenario. Collecting them does not change results.
 
 use crate::support;
 use sim_analysis::metrics::RestartFold;
@@ -6,12 +6,12 @@ use sim_base::{Duration, Time};
 use sim_engine::record::*;
 use std::collections::BTreeMap;
 
-/// Keeps every ticket, and holds each against its parent.
+/// A sink that keeps every ticket and compares it with its parent.
 #[derive(Default)]
 struct Chains {
     ends: Vec<Time>,
     tickets: Vec<Ticket>,
-    /// Records whose ticket does not end when they were written.
+    /// Records that were written at another time than the end of their ticket.
     astray: Vec<(Record, Time)>,
 }
 

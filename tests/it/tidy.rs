@@ -1,14 +1,14 @@
-//! House rules that a compiler does not know: what is named where, lengths, words.
+//! Project conventions that the compiler does not enforce: where names may be used, lengths, wording.
 
 use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
-/// Files longer than `LINES_MAX`, with the length they may have: tables and one heart.
+/// Files longer than `LINES_MAX`, each with its permitted length.
 const LONG_FILES: &[(&str, usize)] = &[];
 const LINES_MAX: usize = 500;
 const COLUMNS_MAX: usize = 120;
 
-/// What may be named only in some files (a file, or a folder with a slash at its end).
+/// Names that are permitted only in some files (a file, or a folder with a trailing slash).
 const NAMED_ONLY_IN: [(&str, &[&str]); 9] = [
     ("clap", &["src/program/cli/"]),
     ("rand::", &["src/base/random.rs"]),
@@ -21,7 +21,7 @@ const NAMED_ONLY_IN: [(&str, &[&str]); 9] = [
     ("HashSet", &[]),
 ];
 
-/// Beginnings of texts that stand in one file: what each is about lives there and nowhere else.
+/// Beginnings of strings that occur in only one file, which is responsible for the subject.
 const WRITTEN_ONLY_IN: [(&str, &str); 8] = [
     ("\"jobset.sigs.k8s.io/", "src/api/spec/keys.rs"),
     ("\"alpha.jobset.sigs.k8s.io/", "src/api/spec/keys.rs"),
@@ -36,7 +36,7 @@ const WRITTEN_ONLY_IN: [(&str, &str); 8] = [
     ),
 ];
 
-/// In two halves, so that this file does not contain them.
+/// Forbidden words, each in two parts so that this file does not contain them.
 const FORBIDDEN: [(&str, &str); 6] = [
     ("TO", "DO"),
     ("FIX", "ME"),
@@ -46,7 +46,7 @@ const FORBIDDEN: [(&str, &str); 6] = [
     ("this ", "session"),
 ];
 
-/// All Rust files below a folder, by path.
+/// Returns all Rust files below a folder, sorted by path.
 fn rust_files(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -74,7 +74,7 @@ fn relative(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The text without comments and without what only its unit tests use.
+/// Returns the text without comments and without parts that only unit tests use.
 fn code(path: &str, text: &str) -> String {
     if path.ends_with("tests.rs") || path.starts_with("src/testkit/") {
         return String::new();
@@ -109,7 +109,7 @@ fn keys_quantities_names_and_rules_of_webhooks_are_written_once() {
     }
 }
 
-/// Whether `word` stands in the code as a whole word.
+/// Returns whether `word` occurs in the code as a whole word.
 fn names(code: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
@@ -129,7 +129,7 @@ fn every_module_says_first_what_it_is_for() {
     assert!(silent.is_empty(), "these do not start with //!: {silent:?}");
 }
 
-/// Every type at the root of the library is declared in a module that refuses items without documentation.
+/// Every type at the root of the library is declared in a module that denies missing documentation.
 #[test]
 fn what_others_embed_does_not_compile_without_documentation() {
     let files = rust_files("src");
@@ -140,7 +140,7 @@ fn what_others_embed_does_not_compile_without_documentation() {
             .find(|(p, _)| p == path)
             .map(|(_, t)| t.as_str())
     };
-    // The file, or the module of a folder around it.
+    // Whether the file, or a module that contains it, denies missing documentation.
     let is_documented = |path: &str| {
         let folders = Path::new(path).ancestors().skip(1).map(Path::display);
         let mut around = folders.flat_map(|f| [format!("{f}/mod.rs"), format!("{f}.rs")]);
@@ -162,7 +162,7 @@ fn what_others_embed_does_not_compile_without_documentation() {
         let names = names.filter(|n| n.starts_with(|c: char| c.is_uppercase()));
         for name in names.filter(|n| *n != "RestartShape") {
             count += 1;
-            // The engine passes on some words of the policies.
+            // The engine re-exports some types of the policies.
             let declaring = |folder: &str| {
                 let is_here =
                     |f: &&(String, String)| f.0.starts_with(folder) && declares(&f.1, name);
@@ -179,7 +179,7 @@ fn what_others_embed_does_not_compile_without_documentation() {
     assert!(count > 30, "{count} types found");
 }
 
-/// Whether the text declares a public type of this name, ids by their macro.
+/// Returns whether the text declares a public type of this name. Ids are declared by a macro.
 fn declares(text: &str, name: &str) -> bool {
     let item = |kind: &str| {
         let start = format!("pub {kind} {name}");
@@ -202,7 +202,7 @@ fn files_and_lines_are_short_enough_to_read() {
             long.push(format!("{path}: {lines} lines"));
         }
         for (k, line) in text.lines().enumerate() {
-            // A text is not broken for its length; rustfmt sees to the code.
+            // Strings are exempt from the limit; rustfmt wraps the code.
             let text = line.contains('"') || line.ends_with('\\') || line.contains("\\n");
             let columns = line.chars().count();
             if columns > COLUMNS_MAX && !text {

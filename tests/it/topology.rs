@@ -2,7 +2,7 @@
 
 use sim_policy::topology::Cluster;
 
-/// A pod's accelerators are counted so on whichever node it is; the ledger needs both alike.
+/// A resource that is an accelerator in one pool counts as one on every node, because the ledger must be consistent.
 #[test]
 fn what_is_an_accelerator_in_one_pool_is_one_in_every_pool() {
     let text = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\npools:\n\

@@ -1,5 +1,5 @@
-//! Training jobs in JobSets: when they step, what an interruption takes back, and that every nanosecond is booked.
-//! `reference` names the section of the calibration reference that a closed form stands in.
+//! Training jobs in JobSets: when they make progress, what an interruption costs, and complete accounting of their
+//! time. `reference` names the section of the calibration reference that contains a closed form.
 
 use crate::support;
 use sim_api::spec::Scenario;
@@ -8,7 +8,7 @@ use sim_engine::record::*;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A JobSet of so many pods with an accelerator each, whose Jobs are started again for ever.
+/// Returns a JobSet of `pods` pods with one accelerator each and practically unlimited restarts.
 fn jobset(pods: u32, pod: &str) -> String {
     let limit = if pod.contains("OnFailure") { 6 } else { 0 };
     format!(
@@ -86,7 +86,7 @@ fn without_faults_a_job_takes_its_work_and_its_checkpoints() {
     );
     let begin = log.first(|b| matches!(b, Body::TrainingStarted { .. }));
     let done = log.first(|b| matches!(b, Body::TrainingDone { .. }));
-    // 24 pieces with 2 s each, and the last one is waited for.
+    // 24 segments with a checkpoint of 2 s each, plus the commit delay of the last checkpoint.
     let expected = 80 + 6 * 3600 + 24 * 2 + 60;
     assert_eq!(done.since(begin), Duration::from_secs(expected));
     close(
@@ -98,11 +98,11 @@ fn without_faults_a_job_takes_its_work_and_its_checkpoints() {
 
 #[test]
 fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_no_more() {
-    // At so many seconds after the beginning: what is saved then, in seconds of steps.
+    // Time of the failure in seconds after the start, and saved progress at that time in seconds of steps.
     for (at, saved) in [
         (40, 0),
         (80 + 900, 0),
-        // The checkpoint is under way, or not yet complete: it is lost with the job.
+        // A checkpoint that is in progress or not yet complete is lost with the job.
         (80 + 901, 0),
         (80 + 902 + 59, 0),
         (80 + 902 + 60, 900),
@@ -137,7 +137,7 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
             seconds(&outcome, TrainingPhase::Restore),
             restored,
         );
-        // The end: what was done, what was lost, and nothing else.
+        // After the restart, only the unsaved work is repeated.
         let saves = (0..).take_while(|n| n * 902 + 900 < at as i64 - 80).count() as f64;
         let in_save = (at as f64 - 80.0 - 900.0 - (saves - 1.0) * 902.0).clamp(0.0, 2.0);
         let first = if saves > 0.0 {
@@ -178,7 +178,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
                 outcome.ledger.accelerator_ns.iter().sum::<u128>(),
                 installed
             );
-            // Four accelerators do what the job does.
+            // The accelerators of the four pods are accounted to the phases of the job.
             let booked = |category| outcome.ledger.accelerator_ns[category as usize];
             for (category, phase) in [
                 (LedgerCategory::Productive, TrainingPhase::Productive),
@@ -198,7 +198,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
             for category in outcome.ledger.categories() {
                 let (of, all) = (own[*category as usize], booked(*category));
                 let alone = match category {
-                    // Nobody's, and machines that nobody uses.
+                    // Idle time does not belong to a JobSet, and unhealthy nodes may be unused.
                     LedgerCategory::Idle => of == 0,
                     LedgerCategory::Unhealthy => of <= all,
                     _ => of == all,
@@ -216,7 +216,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
 
 #[test]
 fn a_process_that_ends_stops_all_accelerators_at_once() {
-    // Nobody in the cluster knows of a dead host for 40 s; the job does not step meanwhile.
+    // A dead host is not detected for 40 s, but the job makes no progress in the meantime.
     for fault in [
         "crashNode: {ofPod: train-w-0-1}",
         "containerExit: {pod: train-w-0-1, exitCode: 1}",
@@ -254,7 +254,7 @@ fn what_is_not_saved_at_the_end_of_the_run_is_neither_kept_nor_lost() {
     let text = "training: {step: 7s, checkpoint: {every: 10m}}\nstop: {at: 1h, when: Time}\n";
     let (outcome, _) = play(&scenario(text), 1);
     let training = &outcome.training[0];
-    // 86 steps of 7 s are the first that take 10 minutes.
+    // 86 steps of 7 s are the first number that takes at least 10 minutes.
     assert_eq!(training.kept_steps, Some(5 * 86));
     assert!(training.reached_steps > training.kept_steps && !training.done);
     assert_eq!(training.ns(TrainingPhase::Lost), 0);
@@ -291,7 +291,7 @@ fn a_suspended_jobset_is_told_apart_from_one_that_recovers() {
 
 #[test]
 fn a_process_gives_up_that_waits_too_long_for_the_others() {
-    // Four pods want a node each, and there are three until the fourth Node appears after ten minutes.
+    // Four pods need one node each. There are three nodes until the fourth is uncordoned after ten minutes.
     let faults = "faults: [{at: 0s, cordonNode: {node: n-003}}, {at: 10m, uncordonNode: {node: n-003}}]\n\
         stop: {at: 2h, when: AllJobSetsFinished}\n";
     let given_up = |timeout: &str| {
@@ -305,7 +305,7 @@ fn a_process_gives_up_that_waits_too_long_for_the_others() {
     assert_eq!((none, patient.jobsets[0].restarts), (0, 0));
     let (some, hasty) = given_up(", rendezvousTimeout: 5m");
     assert!(some >= 3 && hasty.jobsets[0].restarts >= 1, "{some}");
-    // One that nobody has to wait for changes nothing.
+    // A timeout that is longer than the wait has no effect.
     assert_eq!(given_up(", rendezvousTimeout: 11m").0, 0);
 }
 
@@ -318,7 +318,7 @@ fn money_is_what_the_scenario_pays_for_each_category() {
         let productive = outcome.ledger.cost_micros[LedgerCategory::Productive as usize];
         (outcome.ledger.currency, all, productive)
     };
-    // 4 accelerators for 10 hours, and 6 hours of work; what is left of a millionth in a category is left out.
+    // 4 accelerators for 10 hours, and 6 hours of work. Fractions of a millionth per category are truncated.
     let near = |(currency, all, productive): (String, u128, u128), price: u128| {
         assert!(40 * price - all <= LedgerCategory::COUNT as u128, "{all}");
         assert_eq!(productive, 24 * price);
@@ -353,8 +353,8 @@ fn two_strategies_meet_the_same_faults() {
 
 #[test]
 fn segments_take_the_time_that_daly_says() {
-    // reference 6.1, mixed: failures hit initialization (R) and work, not the restart of the pod (D).
-    // E[T] = (M + D) exp(R/M) (exp((tau + C)/M) - 1), and before it the first initialization.
+    // reference 6.1, mixed: failures hit initialization (R) and work, but not the restart of the pod (D). E[T] = (M
+    // + D) exp(R/M) (exp((tau + C)/M) - 1), preceded by the first initialization.
     let (mean, every, blocking, restart, segments) = (3600.0, 600.0, 60.0, 300.0, 300.0_f64);
     let text = format!(
         "training: {{work: {}s, initialization: {restart}s, checkpoint: {{every: {every}s, blocking: {blocking}s}}}}\n\

@@ -1,4 +1,4 @@
-//! Training jobs with all of their pods against the closed forms of the calibration reference, 6.2 and 6.3.
+//! Training jobs with all of their pods against the closed forms of the calibration reference, sections 6.2 and 6.3.
 
 use crate::support;
 use crate::training::{scenario_with, seconds};
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use sim_api::spec::Scenario;
 use sim_engine::record::*;
 
-/// Each replication of a scenario, on all cores.
+/// Runs each replication of a scenario in parallel, and returns a value of each outcome.
 fn each<T: Send>(scenario: &Scenario, n: u64, told: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
     let one = |replication| {
         let drawn = sim_engine::faults::drawn(scenario, 1, replication);
@@ -16,7 +16,7 @@ fn each<T: Send>(scenario: &Scenario, n: u64, told: impl Fn(RunOutcome) -> T + S
     (0..n).into_par_iter().map(one).collect()
 }
 
-/// The principal branch of Lambert's W, for -1/e < x < 0.
+/// Returns the principal branch of Lambert's W for -1/e < x < 0.
 fn lambert(x: f64) -> f64 {
     let mut w = x;
     for _ in 0..200 {
@@ -32,7 +32,7 @@ fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
     let (blocking, mtbf) = (60.0, 3600.0);
     let best = mtbf * (1.0 + lambert(-libm::exp(-1.0 - blocking / mtbf)));
     assert!((best - 617.8906).abs() < 1e-3, "{best}");
-    // Work that the intervals divide.
+    // The work is a multiple of the interval.
     let segments = |every: f64| (best * 240.0 / every).round();
     let took = |every: f64| {
         let n = segments(every);
@@ -54,7 +54,7 @@ fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
                 seconds(&outcome, TrainingPhase::Recovery) / f64::from(training.interruptions);
             (wall as f64 / 1e9 - outside, down)
         });
-        // 6.1, the restart cannot fail: E[T] = (M + D) (exp((tau + C)/M) - 1) for each segment.
+        // 6.1, without failures during the restart: E[T] = (M + D) (exp((tau + C)/M) - 1) for each segment.
         let down = rows.iter().map(|r| r.1).sum::<f64>() / rows.len() as f64;
         let expected = n * (mtbf + down) * libm::expm1((every + blocking) / mtbf);
         let took: Vec<f64> = rows.iter().map(|r| r.0).collect();
@@ -79,7 +79,8 @@ fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
 
 #[test]
 fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
-    // reference 6.3, lambda W = 1: with perfect checkpoints P(Poisson(1) <= m), from scratch 1 - (1 - 1/e)^(m + 1).
+    // reference 6.3, lambda W = 1: the probability is P(Poisson(1) <= m) with perfect checkpoints, and 1 - (1 -
+    // 1/e)^(m + 1) from scratch.
     const PERFECT: [f64; 4] = [0.367879, 0.735759, 0.919699, 0.981012];
     const SCRATCH: [f64; 4] = [0.367879, 0.600424, 0.747420, 0.840339];
     let n = 400;
@@ -102,7 +103,7 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
             );
         }
         if saved == "Never" {
-            // Without a limit exp(lambda W) - 1 restarts.
+            // Without a limit, the expected number of restarts is exp(lambda W) - 1.
             let scenario = scenario_with(1, "restartPolicy: Never", &text);
             let restarts = each(&scenario, n, |outcome| {
                 f64::from(outcome.jobsets[0].restarts)

@@ -1,4 +1,4 @@
-//! Elastic jobs: they go on without some slices at a part of their pace, and take them in again.
+//! Elastic jobs: they continue without some slices at reduced speed, and take the slices back later.
 
 use crate::support;
 use crate::training::{Log, close, play, seconds};
@@ -7,7 +7,8 @@ use sim_api::spec::Scenario;
 use sim_base::Time;
 use sim_engine::record::*;
 
-/// Four slices of two hosts. A Job makes its pods anew, so that its JobSet does not restart for one.
+/// Returns a scenario of four slices of two hosts. A Job recreates its pods, so that the JobSet does not restart for
+/// a single pod.
 fn scenario(training: &str, rest: &str) -> Scenario {
     scenario_of(6, training, rest)
 }
@@ -29,7 +30,7 @@ fn scenario_of(backoff_limit: u32, training: &str, rest: &str) -> Scenario {
     support::parse(&text, &jobset).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What training says of itself: when, and what.
+/// Returns the training records with their times.
 fn told(log: &Log) -> Vec<(Time, String)> {
     let tell = |r: &Record| {
         let what = match r.body {
@@ -67,7 +68,7 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
         [
             "from 0s",
             "4 of 4",
-            // A minute of preparation, then steps: 940 s are done.
+            // One minute of startup, then steps: 940 s of work are done.
             "15m40s saved 10m",
             "from 10m",
             "3 of 4",
@@ -76,10 +77,10 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
         ]
     );
     close("last call", told[3].0.since(told[2].0).seconds(), 2.0);
-    // 15 s and 30 s, and 600 s of work with three slices of four.
+    // 15 s of reinitialization and 30 s of restore, then 600 s of work with three of four slices.
     let degraded = told[5].0.since(told[4].0).seconds();
     close("degraded", degraded, 15.0 + 30.0 + 800.0);
-    // 2 h of work less 1,200 s, after another preparation.
+    // 2 h of work minus 1,200 s, after another reinitialization.
     let rest = told[6].0.since(told[5].0).seconds();
     close("rest", rest, 15.0 + 30.0 + 6000.0);
     let phase = |phase| seconds(&outcome, phase);
@@ -90,7 +91,7 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
     close("initialization", phase(TrainingPhase::Initialization), 20.0);
     close("restore", phase(TrainingPhase::Restore), 60.0);
     assert_eq!(outcome.training[0].interruptions, 1);
-    // What the slices that are there do is productive, however few they are.
+    // The work of the available slices is productive, however few they are.
     let productive = 8.0 * (600.0 + 6000.0) + 6.0 * 800.0;
     close(
         "productive chips",
@@ -98,7 +99,7 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
         productive,
     );
     assert_eq!(booked(&outcome, LedgerCategory::Degraded), 0.0);
-    // The JobSet knows of nothing.
+    // The JobSet does not restart.
     assert_eq!(outcome.jobsets[0].restarts, 0);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
 }
@@ -112,9 +113,9 @@ fn less_than_the_share_of_the_slices_is_time_that_these_waste() {
     close("degraded", degraded, 60.0 + 30.0 + 1200.0);
     let phase = |phase| seconds(&outcome, phase);
     close("degraded", phase(TrainingPhase::Degraded), 600.0);
-    // Without a time of its own the job prepares itself as at any start.
+    // Without a reinitialization time, the job starts up like at any start.
     close("initialization", phase(TrainingPhase::Initialization), 60.0);
-    // 600 s of work are 800 s of three slices; they took 1,200.
+    // 600 s of work take 800 s with three slices; here they took 1,200 s.
     close(
         "degraded chips",
         booked(&outcome, LedgerCategory::Degraded),
@@ -138,7 +139,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         "done",
     ];
     assert_eq!(words(&told), expected);
-    // Some whole steps with three slices, then all the rest.
+    // Some whole steps with three slices, then the rest with four.
     let degraded = told[5].0.since(told[4].0).seconds();
     let steps = degraded * 0.75;
     assert!(
@@ -147,13 +148,14 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     );
     close("rest", told[6].0.since(told[5].0).seconds(), 6600.0 - steps);
     close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
-    // Another slice is lost before a checkpoint is complete: what was done from memory is lost with it.
+    // Another slice is lost before a checkpoint is complete: the work since the state in memory is lost as well.
     let faults = "faults:\n- {afterReady: 1000s, containerExit: {pod: train-w-2-1, exitCode: 1}}\n\
         - {afterReady: 1200s, containerExit: {pod: train-w-0-0, exitCode: 1}}\n";
     let (outcome, log) = play(&scenario(&training, faults), 1);
     let told = self::told(&log);
     assert_eq!(words(&told)[7..9], ["from 10m", "3 of 4"]);
-    // 600 s were saved, then came a last call and some steps with three slices, and until 200 s later those with four.
+    // 600 s were saved. Then came a last call, some steps with three slices, and steps with four slices until 200 s
+    // later.
     let mut interrupted = log.0.iter().filter_map(|r| match r.body {
         Body::TrainingInterrupted { reached, kept, .. } => {
             Some((reached.seconds(), kept.seconds()))
@@ -174,13 +176,14 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     );
 }
 
-/// As steps of MaxText do (`step % checkpoint_period`): the slices that come do not put the next checkpoint off.
+/// Checkpoint intervals are counted in steps, as in MaxText (`step % checkpoint_period`): a returning slice does not
+/// postpone the next checkpoint.
 #[test]
 fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
     let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
-    // Interrupted at 1,000 s, it goes on from 600 s, for 200 s with three slices, which do 150 s of work in that time.
-    // The checkpoint of 1,200 s is due 450 s after the fourth is back, not 600 s.
+    // After the interruption at 1,000 s, the job continues from 600 s. For 200 s it has three slices, which do 150 s
+    // of work. The checkpoint of 1,200 s is due 450 s after the return of the fourth slice, not 600 s.
     let saved_by = |seconds: u64| {
         let exits = |after: u64, pod: &str| {
             format!(
@@ -201,7 +204,7 @@ fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
     assert_eq!(saved_by(1720), Some(1200.0));
 }
 
-/// As of a job that waits for all: what was read and made again is told of some restart.
+/// The restore and the repeated steps are attributed to a restart, as for a job that waits for all slices.
 #[test]
 fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
     for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
@@ -220,7 +223,7 @@ fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
             told(Phase::Restore),
             seconds(&outcome, TrainingPhase::Restore),
         );
-        // Three slices make the lost steps at three quarters of the pace.
+        // Three slices repeat the lost steps at three quarters of the speed.
         let lost = seconds(&outcome, TrainingPhase::Lost);
         match regrow {
             "AtOnce" => assert!((lost..=lost * 4.0 / 3.0).contains(&told(Phase::Redo))),
@@ -231,7 +234,7 @@ fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
 
 #[test]
 fn with_too_few_slices_it_waits_and_a_last_call_waits_for_all() {
-    // All four are needed: the job is idle until the pod is back.
+    // All four slices are required: the job is idle until the pod is back.
     let (outcome, log) = play(
         &scenario(&format!("{BASIS}, elastic: {{minSlices: 4}}"), CRASH),
         1,
@@ -248,7 +251,7 @@ fn with_too_few_slices_it_waits_and_a_last_call_waits_for_all() {
     let plain = play(&scenario(BASIS, CRASH), 1).0;
     assert_eq!(outcome.training[0].spent_ns, plain.training[0].spent_ns);
     assert_eq!(outcome.ledger, plain.ledger);
-    // A pod is back within the 30 s of the last call.
+    // The pod is back within the 30 s of the last call.
     let (_, log) = play(
         &scenario(&format!("{BASIS}, elastic: {{minSlices: 3}}"), CRASH),
         1,
@@ -271,7 +274,7 @@ fn a_jobset_that_restarts_takes_all_slices_with_it() {
     ];
     assert_eq!(self::words(&told(&log)), words);
     assert_eq!(seconds(&outcome, TrainingPhase::Degraded), 0.0);
-    // Nobody has run on: this is a start as any other.
+    // No slice has continued, so this is a normal start.
     close(
         "initialization",
         seconds(&outcome, TrainingPhase::Initialization),
@@ -290,7 +293,7 @@ fn a_slice_that_never_takes_part_again_ends_with_the_others() {
         seconds(&outcome, TrainingPhase::Degraded),
         2200.0,
     );
-    // The accelerators of the slice that waits are nobody's work.
+    // The accelerators of the waiting slice do no work.
     assert!(booked(&outcome, LedgerCategory::Waiting) > 2.0 * 6600.0 / 0.75 - 60.0);
 }
 

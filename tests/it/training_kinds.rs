@@ -1,4 +1,4 @@
-//! Training jobs: what a restart is followed by, steps of many lengths, and checkpoints of several kinds.
+//! Training jobs: phases after a restart, steps of different lengths, and several kinds of checkpoints.
 
 use crate::support;
 use crate::training::{close, play, scenario, scenario_with, seconds};
@@ -30,10 +30,10 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
             let of = restarts.iter().map(|r| r.phases()[phase as usize].0);
             of.sum()
         };
-        // Every step that was lost is made again after some restart, each time that it was lost.
+        // Every lost step is repeated after a restart, each time it is lost.
         assert_eq!(sum(Phase::Redo), training.ns(TrainingPhase::Lost));
         assert_eq!(sum(Phase::Restore), training.ns(TrainingPhase::Restore));
-        // The first start follows no restart.
+        // The first start does not follow a restart.
         let first = training.stretches[0].rendezvous.0;
         let all = training.ns(TrainingPhase::Initialization) + training.ns(TrainingPhase::Compile);
         assert_eq!(sum(Phase::Rendezvous), all - first);
@@ -63,7 +63,7 @@ fn without_a_training_job_nothing_follows_a_restart() {
 
 #[test]
 fn steps_after_each_start_are_slower_and_the_rest_of_their_time_is_warm_up() {
-    // 10 minutes at 1.5 are 400 s of work: 200 s at each start.
+    // 10 minutes with a factor of 1.5 contain 400 s of work: 200 s of warm-up at each start.
     let text = "training: {work: 6h, step: 1s, warmUp: {factor: 1.5, for: 10m}, checkpoint: {every: 20m}}\n\
         faults: [{afterReady: 2h, containerExit: {pod: train-w-0-2, exitCode: 1}}]\n\
         stop: {at: 2d, when: AllJobSetsFinished}\n";
@@ -74,13 +74,13 @@ fn steps_after_each_start_are_slower_and_the_rest_of_their_time_is_warm_up() {
         seconds(&outcome, TrainingPhase::Productive),
         21_600.0,
     );
-    // 7,000 s of work were done, and 6,000 saved: five checkpoints of 20 minutes.
+    // 7,000 s of work were done, and 6,000 s were saved by five checkpoints at intervals of 20 minutes.
     close("lost", seconds(&outcome, TrainingPhase::Lost), 1000.0);
     let booked = outcome.ledger.accelerator_ns[LedgerCategory::WarmUp as usize];
     assert_eq!(booked, 4 * 400 * 1_000_000_000);
 }
 
-/// Mean and standard error of the mean.
+/// Returns the mean and its standard error.
 pub fn mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -90,7 +90,8 @@ pub fn mean(values: &[f64]) -> (f64, f64) {
 
 #[test]
 fn the_time_of_many_steps_has_the_mean_and_the_deviation_of_their_sum() {
-    // 900 steps that are uniform over 2 s to 6 s: 3,600 s, with a deviation of 30 × 4 s / √12.
+    // 900 steps with uniform lengths from 2 s to 6 s take 3,600 s on average, with a standard deviation of 30 × 4 s
+    // / √12.
     let text = "training: {work: 1h, step: {uniform: [2s, 6s]}, checkpoint: Continuous}\n\
         stop: {at: 1d, when: AllJobSetsFinished}\n";
     let scenario = scenario_with(1, "restartPolicy: Never", text);
@@ -100,13 +101,13 @@ fn the_time_of_many_steps_has_the_mean_and_the_deviation_of_their_sum() {
     assert!((found - 3600.0).abs() < 3.0 * error, "{found} ± {error}");
     let sd = error * 200f64.sqrt();
     let expected = 30.0 * 4.0 / 12f64.sqrt();
-    // The deviation of a sample of n has a deviation of σ/√(2n).
+    // The relative standard error of the standard deviation of a sample of n is 1/√(2n).
     assert!((sd / expected - 1.0).abs() < 3.0 / 400f64.sqrt(), "{sd}");
 }
 
 #[test]
 fn a_commit_that_takes_longer_by_chance_costs_what_its_mean_does() {
-    // A crash 90 s after each checkpoint: with a commit delay of 30 s to 150 s half of them are complete.
+    // A crash occurs 90 s after each checkpoint. With a commit delay of 30 s to 150 s, half of them are complete.
     let lost = |delay: &str| {
         let text = format!(
             "training: {{work: 2h, checkpoint: {{every: 15m, commitDelay: {delay}}}}}\n\
@@ -126,7 +127,7 @@ fn a_commit_that_takes_longer_by_chance_costs_what_its_mean_does() {
 const TIERS: &str = "training: {work: 10h, checkpoint: {every: 1h, restore: 5m, tiers: [{every: 1m, survives: Process, \
     restore: 5s}, {every: 10m, survives: Host, restore: 1m}]}}\n";
 
-/// What was lost and restored, in seconds, and where it began the last time.
+/// Returns the lost and the restore time in seconds, and the progress from which the job last started.
 fn after(fault: &str, nodes: u32) -> (f64, f64, f64) {
     let text = format!("{TIERS}faults: [{fault}]\nstop: {{at: 2d, when: AllJobSetsFinished}}\n");
     let (outcome, log) = play(&scenario_with(nodes, "restartPolicy: OnFailure", &text), 1);
@@ -154,13 +155,13 @@ fn what_can_be_restored_depends_on_what_was_lost_with_it() {
     let at = "afterReady: 8730s";
     let process = format!("{{{at}, containerExit: {{pod: train-w-0-1, exitCode: 1}}}}");
     assert_eq!(after(&process, 4), (30.0, 5.0, 8700.0));
-    // Its machine dies, and another takes its place: what it had in memory is gone.
+    // The host fails and is replaced, so the checkpoint in its memory is lost.
     let host = format!(
         "{{{at}, crashNode: {{ofPod: train-w-0-1, alias: a}}}}, {{afterReady: 8731s, deleteNode: {{alias: a}}}}, \
          {{afterReady: 8740s, newNode: {{alias: a}}}}"
     );
     assert_eq!(after(&host, 4), (330.0, 60.0, 8400.0));
-    // Two of one slice: only the durable one is left.
+    // Two hosts of a slice fail, so only the durable checkpoint remains.
     let hosts = format!(
         "{host}, {{{at}, crashNode: {{ofPod: train-w-0-2, alias: b}}}}, {{afterReady: 8731s, deleteNode: {{alias: b}}}}, \
          {{afterReady: 8740s, newNode: {{alias: b}}}}"
@@ -204,15 +205,15 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
     let near = |found: f64, expected: f64| {
         assert!((found - expected).abs() < 1.0, "{found}, not {expected}");
     };
-    // A checkpoint after 3,600 s of work; 7,191 s are done when the node is drained.
+    // A checkpoint is made after 3,600 s of work. 7,191 s are done when the node is drained.
     let (lost_late, commits) = lost("", 600);
     near(lost_late, 3591.0);
     assert_eq!(commits, 5);
-    // At the notice 6,591 s are done, 6,594 s after the step at hand, and 7,181 s when the node is drained.
+    // 6,591 s are done at the notice, 6,594 s after the current step, and 7,181 s when the node is drained.
     let (saved, commits) = lost(", atNotice: true", 600);
     near(saved, 587.0);
     assert_eq!(commits, 6);
-    // The notice is too short: the checkpoint is not complete.
+    // The notice is too short, so the checkpoint is incomplete.
     near(lost(", atNotice: true", 60).0, 6641.0 - 3600.0);
 }
 
@@ -231,10 +232,10 @@ fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_go_on() {
         });
         first.expect("it is interrupted")
     };
-    // Without a word of it, or with no time for it, the checkpoint of the first hour is the last.
+    // Without atNotice, or without a grace period, the checkpoint of the first hour is the last one.
     assert_eq!(saved("", 20), 3600.0);
     assert_eq!(saved(", atNotice: true", 0), 3600.0);
-    // At most a step, 3 s and 4 s.
+    // The loss is at most one step plus 3 s and 4 s.
     let time_enough = saved(", atNotice: true", 20);
     assert!(time_enough > 5980.0, "{time_enough}");
 }

@@ -1,4 +1,4 @@
-//! Faults of which nobody is told but training: what hangs, what is slow, what is wrong.
+//! Faults that only training notices: hangs, slow nodes, corrupt checkpoints.
 
 use crate::training::{Log, close, play, scenario, seconds};
 use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
@@ -13,7 +13,7 @@ fn fault(after: u64, action: FaultAction) -> ScriptedFault {
     }
 }
 
-/// On the machine of a pod.
+/// Returns a silent fault on the node of a pod.
 fn silent(after: u64, pod: &str, what: Silent) -> ScriptedFault {
     let on = SilentOn::Node(NodeRef {
         name: None,
@@ -29,7 +29,7 @@ fn exits(after: u64, pod: &str) -> ScriptedFault {
     fault(after, FaultAction::ContainerExit { pod, exit_code })
 }
 
-/// Six hours of work with a checkpoint every ten minutes; the books close.
+/// Runs a job of six hours with these checkpoints, and checks that the accounting adds up.
 fn run(checkpoint: &str, stop: &str, faults: Vec<ScriptedFault>) -> (RunOutcome, Log) {
     let text = format!("training: {{work: 6h, checkpoint: {checkpoint}}}\nstop: {stop}\n");
     let mut scenario = scenario(&text);
@@ -75,7 +75,7 @@ fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
     close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
     let ended = |b: &Body| matches!(b, Body::ContainerExited { exit_code: 7, .. });
     assert_eq!(log.count(ended), 1);
-    // Something else ends it first.
+    // Another failure ends the hang first.
     let (outcome, log) = run(
         EVERY,
         TO_THE_END,
@@ -84,7 +84,7 @@ fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
     close("hang", seconds(&outcome, TrainingPhase::Hang), 500.0);
     assert_eq!(log.count(ended), 0);
     assert_eq!(outcome.training[0].interruptions, 1);
-    // Nobody finds out.
+    // The hang is never detected.
     let (outcome, _) = run(EVERY, "{at: 5h, when: Time}", vec![hang(None)]);
     let hung = seconds(&outcome, TrainingPhase::Hang);
     assert!(!outcome.training[0].done && hung > 16_900.0, "{hung}");
@@ -101,7 +101,7 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
         slow(5200, "train-w-0-2", 1.0),
     ];
     let (outcome, log) = run("{every: 10m, blocking: 5s}", TO_THE_END, faults);
-    // Checkpoints take as long as ever: those after 1,200, 1,800, 2,400, 3,000, 3,600 s of work.
+    // Checkpoints are not slower. They are made after 1,200, 1,800, 2,400, 3,000 and 3,600 s of work.
     let begin = log.first(|b| matches!(b, Body::TrainingStarted { .. }));
     let done = log.first(|b| matches!(b, Body::TrainingDone { .. }));
     let slow = seconds(&outcome, TrainingPhase::Slow);
@@ -115,7 +115,7 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
         done.since(begin).seconds(),
         21_600.0 + 36.0 * 5.0 + slow,
     );
-    // 3,000 s at 1.5 and 1,200 s at 1.2, less the checkpoints in them.
+    // 3,000 s at a factor of 1.5 and 1,200 s at 1.2, minus the checkpoints in these periods.
     let (first, second) = (3000.0 - 3.0 * 5.0, 1200.0 - 2.0 * 5.0);
     let expected = first - first / 1.5 + second - second / 1.2;
     assert!(
@@ -123,7 +123,7 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
         "{slow}, not about {expected}"
     );
     assert_eq!(outcome.training[0].interruptions, 0);
-    // A start on a slow machine is slow from its first step on.
+    // A job that starts on a slow node is slow from its first step.
     let faults = vec![
         silent(0, "train-w-0-0", Silent::Slow { factor: 2.0 }),
         exits(10_000, "train-w-0-3"),
@@ -138,7 +138,7 @@ fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
         let found_after = Duration::from_secs(found);
         silent(2000, "train-w-0-1", Silent::Corrupt { found_after })
     };
-    // Eight checkpoints were complete, and the last right one was that after 1,800 s.
+    // Eight checkpoints were complete, and the last correct one was that after 1,800 s.
     let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000)]);
     let told = |log: &Log| -> Vec<(f64, f64)> {
         let one = |r: &Record| match r.body {
@@ -156,7 +156,7 @@ fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
         seconds(&outcome, TrainingPhase::Productive),
         21_600.0,
     );
-    // A crash meanwhile goes on from a wrong checkpoint.
+    // A crash before the detection resumes from a corrupt checkpoint.
     let (outcome, log) = run(
         EVERY,
         TO_THE_END,
@@ -172,7 +172,7 @@ fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
         seconds(&outcome, TrainingPhase::Lost),
         400.0 + reached - 1800.0,
     );
-    // One that goes back behind it makes it right again.
+    // A crash that resumes from a checkpoint before the corruption removes the corruption.
     let (outcome, log) = run(
         EVERY,
         TO_THE_END,

@@ -1,6 +1,7 @@
 //! The situations of upstream's integration and end-to-end tests as scenarios, each against its golden log.
 //!
-//! `scenarios/upstream/*.yaml`; the line `# rules:` says what each shows. Must never grow: a situation is a few pods.
+//! `scenarios/upstream/*.yaml`; the line `# rules:` lists the rules that a scenario covers. Must never grow: a
+//! situation consists of a few pods.
 
 mod situations;
 mod unit;

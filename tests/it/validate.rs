@@ -1,4 +1,5 @@
-//! How long recorded restarts took: within 8 %, and 4 % in the median. `recordings` looks at what was decided.
+//! Accuracy of simulated restart times: within 8 % of the recorded ones, and 4 % for the median. `recordings` checks
+//! the decisions.
 
 use crate::support;
 use sim_recordings::validate::read::read;
@@ -35,7 +36,7 @@ fn recorded_restarts_are_met_within_eight_percent_and_four_in_the_median() {
     assert!(median <= 0.04, "median error {:.1} %", 100.0 * median);
 }
 
-/// From `lastPodBound` on, the recording waits for the scheduler of a small machine, which is not simulated.
+/// From `lastPodBound` on, the recording is dominated by the scheduler of a small machine, which is not simulated.
 #[test]
 fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
     let files = results("times");

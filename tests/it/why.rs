@@ -1,4 +1,5 @@
-//! `why`: paths that add up, what-ifs that are runs, the lever that binds, and what blocks.
+//! `why`: critical paths that add up, what-ifs that are verified by runs, the effective change, and causes of
+//! blocking.
 
 use crate::program::{program, scratch};
 use crate::support::{self, root};
@@ -30,7 +31,7 @@ fn path_only() -> Asked {
     }
 }
 
-/// The restarts of a run of its own, as `run` would play it.
+/// Returns the restarts of a separate run, as `run` would simulate it.
 fn restarts(loaded: &LoadedScenario) -> Vec<Restart> {
     let seed = loaded.scenario.seed;
     let scenario = faults::drawn(&loaded.scenario, seed, 0);
@@ -198,7 +199,8 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
     }
 }
 
-/// It fails in its second restart, and would in every other: the first one came to its end, which proves nothing.
+/// The JobSet fails in its second restart and would fail in every further one. The success of the first restart
+/// proves nothing.
 #[test]
 fn a_change_is_told_only_if_it_ends_what_blocks() {
     let path = root().join("scenarios/upstream/max-restarts.yaml");

@@ -1,5 +1,5 @@
-//! `why` and `diff` on what a real control plane did: the path agrees with recorded milestones, dead nodes are named
-//! with their recorded ways out, and a run is held against a recording.
+//! `why` and `diff` on recordings of a real control plane: critical paths agree with recorded milestones, dead nodes
+//! are reported with the recorded remedies, and a run is compared with a recording.
 
 use crate::counterfactual::inline_situations;
 use crate::program::{program, scratch};
@@ -37,7 +37,7 @@ fn loaded(scenario: Scenario) -> LoadedScenario {
     }
 }
 
-/// With the overrides that somebody could have carried out where it was recorded: actions on nodes.
+/// Loads a recording's scenario with overrides that a user could have performed on the cluster: actions on nodes.
 fn with_actions(scenario: &Scenario, sets: &[Set]) -> Result<LoadedScenario, String> {
     let mut scenario = scenario.clone();
     for (path, text) in sets {
@@ -86,7 +86,7 @@ fn explained(name: &str, scenario: &Scenario, path_only: bool) -> Why {
     why::explain(&load, &asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
-/// What holds of an instant in a restart, seconds after the fault.
+/// Asserts that a recorded and a simulated time in a restart agree, in seconds after the fault.
 fn close(name: &str, what: &str, recorded_s: f64, simulated_s: f64) {
     let band = (0.1 * recorded_s).max(1.5);
     assert!(
@@ -95,7 +95,7 @@ fn close(name: &str, what: &str, recorded_s: f64, simulated_s: f64) {
     );
 }
 
-/// The time of the path between two instants that went to somebody, as a share.
+/// Returns the share of the path between two times that is attributed to the given components.
 fn share(why: &Why, (from_s, to_s): (f64, f64), whom: &[&str]) -> f64 {
     let at = |t: Time| t.since(why.subject.start).seconds();
     let whose = |s: &&CriticalSpan| {
@@ -140,7 +140,7 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
                 why.subject.total().seconds(),
             );
         }
-        // Who was at work between two milestones, as the control plane is made.
+        // The active components between two milestones.
         let jobs = ["job-controller", "Job controller"];
         for (from, to, whom) in [
             ("", "jobFailed", &jobs[..]),
@@ -185,7 +185,7 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
         );
     }
     assert!(blocked.change.is_some());
-    // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these end it.
+    // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these actions resolve the block.
     for lever in [
         "the lost node answers again",
         "the Node object is deleted",
@@ -208,7 +208,7 @@ fn two_recorded_dead_nodes_need_two_actions() {
     assert_eq!(setting.sets.len(), 2, "{setting:?}");
 }
 
-/// What ended it in the recording is on the path, with the pod that waited and for how long.
+/// The action that resolved the block in the recording is on the path, with the waiting pod and the duration.
 #[test]
 fn a_dead_node_that_somebody_dealt_with_is_the_longest_wait_of_the_path() {
     for name in [
@@ -262,7 +262,7 @@ fn situations_of_users_are_told_by_what_they_hang_on() {
             "a node that does not answer",
             Some("an action of the script sooner"),
         ),
-        // Nothing is waited for long: 16 racks go through one Job controller and one collector.
+        // There is no dominant wait: the pods of 16 racks pass through one Job controller and one garbage collector.
         ("288-pods-on-18-node-racks", "kubelet cleans up", None),
     ] {
         let mut all = inline_situations().into_iter();
@@ -284,7 +284,7 @@ fn situations_of_users_are_told_by_what_they_hang_on() {
     }
 }
 
-/// As the recording's file says it, in words of a scenario.
+/// The content of the recording, as a scenario.
 const PLAYED: &str = r#"
 apiVersion: jobset-sim/v1alpha1
 kind: Scenario
@@ -354,7 +354,7 @@ fn a_run_is_held_against_a_recording_inputs_first_then_the_first_decision_that_d
     assert_eq!(code, Some(0), "{told}");
     let found: Value = serde_json::from_str(&told).unwrap();
     assert!(found["first"].is_null(), "{found}");
-    // 50 nodes, the last two of them special, is all that is not written here.
+    // The inputs differ only in the 50 nodes, the last two of which are special.
     let inputs = found["inputs"].as_array().unwrap();
     assert!(inputs.iter().all(|d| d["path"] == "nodes"), "{inputs:?}");
 
@@ -433,7 +433,7 @@ fn runs_of_two_versions_say_so_and_the_inputs_that_are_the_same() {
         let run = ["run", "scenarios/first-steps.yaml", "--quiet", "--out", out];
         assert!(program(&run).output().unwrap().status.success());
     }
-    // As an older program would have left it: with its version, and with another time of one record.
+    // Simulates the run directory of an older version: another version number, and another time of one record.
     let edit = |file: &str, from: &str, to: &str| {
         let path = dir.join("old").join(file);
         let text = fs::read_to_string(&path).unwrap();

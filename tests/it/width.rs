@@ -1,4 +1,4 @@
-//! Text fits: a hundred columns in a pipe, no colors where they are not wanted, hours as hours.
+//! Text output fits: at most 100 columns in a pipe, no unwanted colors, long times in hours.
 
 use crate::support::{root, scenario_names};
 use std::process::Command;
@@ -15,14 +15,14 @@ fn printed(line: &str, no_color: bool) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Whether a line may be longer: it is to be typed, or it is one word.
+/// Returns whether a line may be longer, because it is a command or a single word.
 fn may_be_long(line: &str) -> bool {
     let line = line.trim_start();
     let typed = ["--set", "$ ", "jobset-sim ", "kubectl "];
     typed.iter().any(|lead| line.starts_with(lead)) || !line.contains(' ')
 }
 
-/// All commands that print text, on what plays in a moment.
+/// Commands that print text and whose simulations are short.
 const LINES: [&str; 22] = [
     "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet",
     "run scenarios/first-steps.yaml --seeds 3 --quiet",

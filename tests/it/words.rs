@@ -1,11 +1,11 @@
-//! What the program says and how it ends, as those who type see it: exit codes, placement, words.
+//! The program's messages and exit codes as seen by users: placement, hints, formats.
 
 use std::process::Command;
 
-/// Manifests, topologies and scenarios of these tests.
+/// Directory with the manifests, topologies and scenarios of these tests.
 const INPUTS: &str = "tests/it/words";
 
-/// Exit code, standard output, standard error.
+/// Runs a command. Returns the exit code, the standard output and the standard error.
 fn told(line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     let word = |w: &str| {
@@ -26,7 +26,7 @@ fn told(line: &str) -> (i32, String, String) {
 #[test]
 fn what_cannot_be_placed_is_exit_code_4_however_it_comes_about() {
     let cases = [
-        // Before the run: no such label, too few domains, domains too small, no room.
+        // Detected before the run: missing label, too few domains, domains too small, insufficient capacity.
         (
             "run -f @/two-slices.yaml -t topologies/small-16.yaml",
             "no node has the label",
@@ -43,22 +43,22 @@ fn what_cannot_be_placed_is_exit_code_4_however_it_comes_about() {
             "run -f @/crowd.yaml -t @/one-slice.topology.yaml",
             "the empty cluster holds",
         ),
-        // A failure makes no room.
+        // A failure does not free capacity.
         (
             "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail slice-0-0:exit=1@10m",
             "JobSet tight has 2 Jobs",
         ),
-        // That containers of others end, or that these start late, makes none either.
+        // Other containers that end, or that start late, do not free capacity either.
         (
             "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --set containers=[{startAfter:\u{a0}5s}]",
             "JobSet tight has 2 Jobs",
         ),
-        // Nor did it come in time.
+        // Capacity did not become free before the time limit.
         (
             "run @/never-placed.scenario.yaml --set stop.at=5m --set stop.when=Time",
             "JobSet tight was not placed before the run's time was over: pod tight-slice-",
         ),
-        // Only the run can tell: containers end, but not those that are in the way.
+        // Detected only during the run: containers end, but not those that occupy the nodes.
         (
             "run @/never-placed.scenario.yaml",
             "JobSet tight could never be placed: pod tight-slice-",
@@ -96,7 +96,7 @@ fn lint_ends_with_a_code_for_errors_and_for_gates() {
     }
 }
 
-/// Whether a run that loses a node ends stuck, in some replication.
+/// Returns whether a run that loses a node ends blocked in at least one replication.
 fn ends_stuck(topology: &str) -> bool {
     let line = format!("run @/lost-node.scenario.yaml --set topology={topology} --seeds 20");
     let (code, out, err) = told(&line);
@@ -141,7 +141,7 @@ fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
     complete; the containers of check run for ever here, as no runFor says when they end";
     assert!(out.contains(stuck), "{out}");
     assert!(!out.contains("estarts that can never"), "{out}");
-    // What it says to type does what it says.
+    // The suggested `--set` value has the described effect.
     let (_, out, _) = told(
         "run -f @/prepare-first.yaml --set containers=[{replicatedJob:\u{a0}check,runFor:\u{a0}1h}]",
     );
@@ -201,7 +201,7 @@ fn manifests_as_xpk_and_axlearn_write_them_run_on_shipped_topologies() {
     for (manifest, topology) in [
         ("xpk-v5p.yaml", "gke-tpu-v5p"),
         ("xpk-v6e.yaml", "gke-tpu-v6e"),
-        // Without a toleration, as examples for GKE are written.
+        // A manifest without a toleration, as in GKE's examples.
         ("no-toleration.yaml", "gke-tpu-v6e"),
         (
             "axlearn.yaml",
@@ -402,7 +402,7 @@ fn what_goes_into_a_pipe_has_no_colors_and_100_columns() {
     ] {
         let (_, out, err) = told(line);
         assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{line}");
-        // The heading of a restart is one line, to be searched for.
+        // The heading of a restart is a single line, so that it can be searched for.
         let lines = out.lines().chain(err.lines());
         for text in lines.filter(|l| !l.starts_with("Restart ")) {
             assert!(text.chars().count() <= 100, "{line}: {text}");

@@ -1,4 +1,4 @@
-//! Rules of the workspace that Cargo does not enforce: import cycles, size of folders, what the engine links, reasons
+//! Workspace rules that Cargo does not enforce: import cycles, sizes of folders, dependencies of the engine, reasons
 //! for dependencies.
 
 use crate::support::{files, root};
@@ -12,7 +12,7 @@ const FILES_PER_FOLDER_MAX: usize = 20;
 const CYCLE_FILES_MAX: usize = 5;
 const CYCLES_MAX: usize = 15;
 
-/// A folder and all folders below it.
+/// Returns a folder and all folders below it.
 fn folders(top: &Path) -> Vec<PathBuf> {
     let mut all = vec![top.to_owned()];
     let mut next = 0;
@@ -44,7 +44,7 @@ fn no_folder_has_more_than_twenty_files() {
     }
 }
 
-/// The modules of a crate by path, with their code.
+/// Returns the modules of a crate by path, with their code.
 fn modules(folder: &Path) -> BTreeMap<Vec<String>, String> {
     let mut modules = BTreeMap::new();
     for inner in folders(folder) {
@@ -71,7 +71,7 @@ fn modules(folder: &Path) -> BTreeMap<Vec<String>, String> {
     modules
 }
 
-/// The paths that a `use` tree names: groups are expanded, aliases dropped.
+/// Returns the paths that a `use` tree names: groups are expanded, aliases are dropped.
 fn expand(tree: &str) -> Vec<String> {
     let tree = tree.trim();
     let Some(open) = tree.find('{') else {
@@ -97,7 +97,7 @@ fn expand(tree: &str) -> Vec<String> {
     paths
 }
 
-/// The module whose code a path of `module` names, `None` outside of the crate.
+/// Returns the module that a path in `module` refers to, or `None` outside of the crate.
 fn target(
     path: &str,
     module: &[String],
@@ -128,7 +128,7 @@ fn target(
     Some(full)
 }
 
-/// Files of a crate that import each other in a circle.
+/// Returns the import cycles between the files of a crate.
 fn cycles(folder: &Path) -> Vec<Vec<String>> {
     let modules = modules(folder);
     let imports = Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))? )?use ([^;]+);").expect("a pattern");
@@ -171,7 +171,7 @@ fn paths_in_groups_are_found() {
     assert_eq!(expand("crate::{a, b::{c as e, d::{self}}}"), expected);
 }
 
-/// The tables of a Cargo.toml that name dependencies of the shipped crate.
+/// Returns the dependencies of the shipped crate that a Cargo.toml lists.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut inside = false;

@@ -1,4 +1,4 @@
-//! JobSets inside of what others write: TrainJobs of Kubeflow Trainer, objects that hold one.
+//! JobSets that are embedded in other objects: TrainJobs of Kubeflow Trainer, and objects that contain a JobSet.
 
 use crate::program::{fed, program, scratch};
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use std::fs;
 const TRAINJOB: &str = "scenarios/wrapped/trainjob.yaml";
 const RUNTIME: &str = "scenarios/wrapped/training-runtime.yaml";
 
-/// Exit code, what was printed, and what was said.
+/// Runs the program. Returns the exit code, the standard output and the standard error.
 fn said(words: &[&str]) -> (Option<i32>, String, String) {
     let done = program(words).output().expect("the program starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (done.status.code(), text(&done.stdout), text(&done.stderr))
 }
 
-/// The JobSets of manifests as the API server would store them.
+/// Returns the JobSets of manifests as the API server would store them.
 fn effective(text: &str) -> Vec<Value> {
     let words = ["run", "-f", "-", "--show-effective", "--format", "json"];
     let done = fed(&words, text);
@@ -30,7 +30,7 @@ fn refused(text: &str) -> String {
     said
 }
 
-/// A TrainJob with `spec` and a runtime with `policy` and one replicatedJob.
+/// Returns a TrainJob with `spec`, and a runtime with `policy` and one replicatedJob.
 fn pair(spec: &str, policy: &str) -> String {
     format!(
         "apiVersion: trainer.kubeflow.org/v1alpha1
@@ -106,7 +106,7 @@ fn a_trainjob_is_played_as_the_jobset_that_trainer_makes_of_it() {
         (&metadata["name"], &metadata["namespace"]),
         (&json!("llm"), &json!("research"))
     );
-    // Of the template and the patch; the TrainJob's own stay with it.
+    // Labels and annotations come from the template and the patch; those of the TrainJob are not copied.
     assert_eq!(
         metadata["labels"],
         json!({"team": "research", "queue": "gold"})
@@ -277,7 +277,8 @@ fn the_number_of_nodes_is_the_trainjobs_or_the_policys_or_the_templates() {
         ),
         ("suspend: false", "mlPolicy: {numNodes: 2, torch: {}}", 2),
         ("suspend: false", "mlPolicy: {torch: {}}", 1),
-        // Without a policy the template decides, and PlainML still takes the TrainJob's number.
+        // Without a policy, the template determines the number of nodes, and PlainML still applies the TrainJob's
+        // number.
         ("suspend: false", "podGroupPolicy: {}", 5),
         ("trainer: {numNodes: 7}", "podGroupPolicy: {}", 7),
         ("trainer: {numNodes: 7}", "mlPolicy: {mpi: {}}", 7),
@@ -328,7 +329,7 @@ fn each_policy_writes_its_environment() {
         ("DMLC_NUM_WORKER", "2"),
     ];
     assert_eq!(found("mlPolicy: {xgboost: {}}"), pairs(&xgboost));
-    // A TrainJob without `trainer` gets none.
+    // A TrainJob without `trainer` gets no environment variables.
     assert_eq!(
         env(
             &effective(&pair("suspend: true", "mlPolicy: {torch: {}}"))[0],
@@ -450,7 +451,7 @@ fn a_jobset_inside_of_another_object_is_found_at_its_place() {
     assert!(said.contains("<stdin>:1"), "{said}");
     let list = format!("apiVersion: v1\nkind: List\nitems:\n    - {inner}");
     assert_eq!(effective(&list).len(), 1);
-    // What only refers to one is none: owners, objects of Events.
+    // References to a JobSet, such as owners and the objects of Events, are not JobSets.
     let owned = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  ownerReferences:\n    - {apiVersion: \
                  jobset.x-k8s.io/v1alpha2, kind: JobSet, name: a}\n";
     let text = format!("{owned}---\n{}", crate::program::JOBSET);

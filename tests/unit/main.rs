@@ -1,4 +1,4 @@
-//! Tests of single modules through what their crates export: one binary, one link.
+//! Tests of single modules through the public items of their crates, in one binary.
 
 mod analysis;
 mod api;

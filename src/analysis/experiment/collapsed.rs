@@ -59,7 +59,7 @@ impl Collapsed {
         Collapsed::of_until(scenario, &StopFlag::new())
     }
 
-    /// Like `measure`, but stops early if `stop` is raised.
+    /// Like [`Collapsed::of`], but stops early if `stop` is raised.
     pub fn of_until(scenario: &Scenario, stop: &StopFlag) -> Result<Collapsed, NotCollapsed> {
         let why = why_not(scenario);
         if !why.is_empty() {
@@ -91,7 +91,7 @@ impl Collapsed {
         CollapsedPlayer::new(&self.measured)
     }
 
-    /// Converts the outcome of a replication.
+    /// Converts the outcome of the reduced model to the form that all levels share.
     pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> Replication {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
         let latency = Latency::of(each.iter().filter_map(BriefRestart::latency));
@@ -125,7 +125,7 @@ impl Collapsed {
         }
     }
 
-    /// Hash over the outcome of a replication.
+    /// Returns the hash over the outcome of a replication.
     pub fn digest(&self, outcome: &CollapsedOutcome) -> u64 {
         digest(outcome)
     }
@@ -147,7 +147,7 @@ impl Collapsed {
         })
     }
 
-    /// Steps lost and recovery time per cause.
+    /// Returns the lost work and the recovery time, in seconds, by the cause of the fault.
     fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, Taken> {
         let processes = &self.scenario.fault_processes;
         let mut all: Vec<Option<Taken>> = vec![None; processes.len()];

@@ -1,4 +1,5 @@
-//! Comparison of both levels with the same faults: the results that must be equal, and the differences of the others.
+//! Comparison of the reduced model with the pod level under the same faults: which results are equal, and how far
+//! the others differ.
 
 use super::collapsed::Collapsed;
 use super::parallel::{NoRuns, each};
@@ -9,10 +10,10 @@ use crate::reduced::UNEVEN;
 use serde::Serialize;
 use sim_base::stats::Estimate;
 
-/// One replication at both levels.
+/// Results of one replication at both levels.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// Result at pod level.
+    /// Result of the simulation at pod level.
     pub pods: Replication,
     /// Result of the reduced model.
     pub collapsed: Replication,
@@ -22,7 +23,7 @@ pub struct Checked {
     pub bound: f64,
 }
 
-/// Restart counts of the JobSet at one level.
+/// Restart counts and final state of the JobSet at one level.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// `status.restarts`.
@@ -107,15 +108,16 @@ impl Serialize for Agreement {
     }
 }
 
-/// Reduced model − pod level, averaged over replications: boundary cases may go either way and have to cancel out.
+/// Mean differences "reduced model − pod level" over the replications. Boundary cases may have either outcome, so
+/// their differences must average to about zero.
 #[derive(Clone, Debug, Serialize)]
 pub struct Differences {
     /// Difference of `status.restarts`.
     pub restarts: Estimate,
     /// Difference of goodput.
     pub goodput: Estimate,
-    /// Quantities whose differences do not cancel out: they exceed the accepted share of restarts, or the error
-    /// bounds.
+    /// Names of the quantities whose mean difference is too large: more than the accepted share of restarts, or more
+    /// than the error bounds.
     pub uneven: Vec<&'static str>,
 }
 
@@ -143,7 +145,7 @@ impl Differences {
     }
 }
 
-/// Returns true if the whole interval is outside of the accepted range.
+/// Returns true if the whole confidence interval of the difference is outside of ±`allowed`.
 fn is_beyond(difference: &Estimate, allowed: f64) -> bool {
     let [low, high] = difference.ci95;
     difference.n > 1 && (low > allowed || high < -allowed)

@@ -116,7 +116,7 @@ pub struct MetricEstimate {
     pub cut: usize,
     /// Number of replications in which the metric does not exist.
     pub absent: usize,
-    /// Reasons not to trust the estimate.
+    /// Reasons why the estimate is unreliable.
     pub weaknesses: Vec<Weakness>,
 }
 
@@ -164,7 +164,7 @@ fn is_pods(level: &Level) -> bool {
     *level == Level::Pods
 }
 
-/// The common level of all variants, otherwise the reduced one.
+/// Returns the level that all variants share, otherwise the reduced one.
 fn level(played: &[PlayedVariant]) -> Level {
     let mut all = played.iter().flat_map(|v| &v.replications);
     match all.any(|r| r.level == Level::Collapsed && r.outputs.is_empty()) {
@@ -174,7 +174,7 @@ fn level(played: &[PlayedVariant]) -> Level {
 }
 
 impl Comparison {
-    /// Compares variants simulated under one seed; the scenario itself is first.
+    /// Compares variants simulated under one seed. The first variant is the scenario itself.
     pub fn of((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> Comparison {
         let tables: Vec<Table> = played.iter().map(Table::of).collect();
         let mut names: Vec<String> = Vec::new();

@@ -201,7 +201,7 @@ fn of_pods(
 }
 
 /// Removes the restart limit of a JobSet and extends the run to the horizon. Returns the previous limit and the end
-/// time, or an error if the result would be meaningless.
+/// time. Fails if the run would have no end time, or if the JobSet has no `failurePolicy`.
 pub fn without_limit(
     subject: &mut Subject,
     jobset: usize,
@@ -244,8 +244,9 @@ fn lift(
     Ok((Some(limit), scenario.stop.at))
 }
 
-/// Adds rules, before the others, that do not count restarts caused by disruptions; returns their description. `None`
-/// if no Job of the JobSet distinguishes disruptions from failures, so that no rule can.
+/// Adds failure policy rules, before the existing ones, so that restarts caused by disruptions do not count towards
+/// the limit. Returns the description of these restarts. `None` if no pod failure policy of the JobSet distinguishes
+/// disruptions from failures.
 pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
     match subject {
         // A rule changes the counting, so the reduced model would have to be measured again.

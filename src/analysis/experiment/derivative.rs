@@ -36,8 +36,8 @@ pub struct Side<'r> {
     pub replications: &'r [Replication],
 }
 
-/// Computes the derivative over replications in which the scenario and both sides have the metric; `names` are the
-/// names of the JobSets.
+/// Computes the derivative over the replications in which the scenario and both sides have the metric. `names` are
+/// the names of the JobSets.
 pub fn derivative(
     base: &[Replication],
     (smaller, larger): (&Side<'_>, &Side<'_>),
@@ -62,14 +62,15 @@ pub fn derivative(
     })
 }
 
-/// The metric of one replication, if it has one.
+/// Returns the metric of one replication, or `None` if it has none.
 pub fn value(replication: &Replication, names: &[String], metric: &str) -> Option<f64> {
     let mut all = metrics(replication, names).into_iter();
     all.find(|(name, _)| name == metric)
         .and_then(|(_, measured): (String, Measured)| measured.value())
 }
 
-/// The most important metric: the first of these that the replications have, for the first JobSet that has it.
+/// Returns the first metric, of a fixed list in order of importance, that the replications have, for the first
+/// JobSet that has it.
 pub fn headline(replications: &[Replication], names: &[String]) -> Option<String> {
     const FIRST: [&str; 5] = [
         "goodput",

@@ -1,8 +1,8 @@
-//! The names that `--fail-if` accepts for replications, and the evaluation of its conditions.
+//! Evaluation of the `--fail-if` conditions over replications, and the metric names that they accept.
 //!
-//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` refers to one variant or
-//! point of a sweep, a metric alone to any; a change is relative to the first. Must never pass because a metric has
-//! no value.
+//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile. `VARIANT:METRIC` refers to one variant or
+//! point of a sweep; without a variant, the condition is checked for all of them. A relative change is measured
+//! against the first variant. A condition must never pass because a metric has no value.
 
 use super::metric::{Better, Measured, better, metrics};
 use super::replication::Replication;

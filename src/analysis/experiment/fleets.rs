@@ -33,7 +33,7 @@ pub fn replicate_fleet(
     })
 }
 
-/// Converts a replication for `compare`: every output, and the node time by category.
+/// Converts a replication for `compare`, with every output and the node time by category.
 pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
     let hours = |c: Category| outcome.books.node_ns(c) as f64 / 3.6e12;
     let nodes = Category::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
@@ -64,7 +64,7 @@ pub struct FleetReplications {
     pub version: &'static str,
     /// Name of the fleet.
     pub scenario: String,
-    /// Hash over the digests of all replications, in order.
+    /// Hash over the digests of all replications in order.
     pub digest: String,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -72,22 +72,22 @@ pub struct FleetReplications {
     pub replications: usize,
     /// End reason of the job → number of replications.
     pub ends: BTreeMap<&'static str, usize>,
-    /// Parameters by name, as written or set.
+    /// Parameter values by name, as written in the file or overridden.
     pub parameters: serde_json::Map<String, serde_json::Value>,
-    /// Name → estimate; hours have the suffix `_h`.
+    /// Estimates by output name; names in hours have the suffix `_h`.
     pub outputs: serde_json::Map<String, serde_json::Value>,
-    /// Category → node-hours; they sum to nodes × time.
+    /// Node-hours by category; their sum is the number of nodes × time.
     #[serde(rename = "nodeHours")]
     pub node_hours: BTreeMap<&'static str, Option<Estimate>>,
-    /// Limitations of these numbers.
+    /// Limitations of the results.
     pub warnings: Vec<String>,
-    /// The outputs in order, for text.
+    /// Estimates in the order of the text output.
     #[serde(skip)]
     pub rows: Vec<(String, Estimate)>,
 }
 
 impl FleetReplications {
-    /// `all` contains the outcomes in the order of the replications.
+    /// Aggregates replications. `all` contains the outcomes in the order of the replications.
     pub fn of(
         (fleet, parameters): (&Fleet, &[(String, serde_json::Value)]),
         seed: u64,

@@ -39,7 +39,7 @@ pub enum Better {
     Higher,
 }
 
-/// The direction of a metric: higher is better only for productive time and goodput.
+/// Returns the direction of a metric: higher is better only for productive time and goodput.
 pub fn better(metric: &str) -> Better {
     let last = metric.rsplit('.').next().unwrap_or(metric);
     let high = [
@@ -91,7 +91,7 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
         "TimeLimit" => Measured::Cut,
         _ => Measured::Value(replication.end_s),
     };
-    // The final value for a blocked run is unknown.
+    // A blocked run has no end, so values that depend on the end are unknown.
     let in_the_end = |value: f64| match end {
         Measured::Stuck => Measured::Stuck,
         _ => Measured::Value(value),
@@ -123,7 +123,8 @@ pub fn is_by_cause(metric: &str) -> bool {
     metric.contains(LOST_BY) || metric.contains(RECOVERY_BY)
 }
 
-/// A metric that the replication does not contain.
+/// Returns the value of a metric that the replication does not list: zero for a metric of a cause that did not
+/// occur, otherwise [`Measured::Absent`].
 pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
     match is_by_cause(metric) && replication.end_reason != "Stuck" {
         true => Measured::Value(0.0),
@@ -131,7 +132,7 @@ pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
     }
 }
 
-/// The total time of an unfinished job is unknown.
+/// Returns the metrics of a fleet. The training time of an unfinished job is unknown.
 fn of_fleet(replication: &Replication) -> Vec<(String, Measured)> {
     let one = |(name, value): &(String, f64)| {
         let measured = match (name.as_str(), replication.end_reason) {
@@ -168,7 +169,7 @@ fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Mea
     ]
 }
 
-/// Metrics of the training job, if the JobSet has one.
+/// Returns the metrics of the training job, if the JobSet has one.
 fn of_training(
     jobset: &ReplicatedJobSet,
     end_reason: &str,

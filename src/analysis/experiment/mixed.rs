@@ -1,5 +1,4 @@
-//! Runs of the reduced model with random numbers of several replications, and the quantities for rare-event
-//! estimation.
+//! Runs of the reduced model that mix random numbers of several replications, for the estimation of rare events.
 
 use super::collapsed::Collapsed;
 use crate::reduced::CollapsedPlayer;
@@ -7,13 +6,13 @@ use sim_base::Duration;
 use sim_base::random::Mixture;
 use sim_engine::record::TrainingPhase;
 
-/// Runs them one after another.
+/// Runs mixtures of replications one after another, reusing memory.
 pub struct MixedRuns<'c> {
     player: CollapsedPlayer<'c>,
     seed: u64,
 }
 
-/// Quantities of a run.
+/// Quantities of a run whose excess is a rare event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Had {
     /// Number of restarts that count towards the limit.

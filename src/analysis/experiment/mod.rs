@@ -1,6 +1,6 @@
-//! Experiments: one run with its folds, replications in parallel, and their aggregation.
+//! Experiments: single runs with their metrics, parallel replications, and estimates over them.
 //!
-//! Must never print or depend on the command line: used by `cli` and by the façade.
+//! Must never print or depend on the command line, because `cli` and the library facade both use it.
 
 #![deny(missing_docs)]
 

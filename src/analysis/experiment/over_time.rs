@@ -8,12 +8,12 @@ use sim_base::stats::quantile;
 /// Quantiles over replications, ascending; the median is in the middle.
 pub const FAN: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
-/// Number of instants; more would not be visible in a chart.
+/// Number of instants; a chart has no room for more.
 const INSTANTS: u32 = 200;
 /// Number of time intervals for which a utilization is computed.
 const PIECES: u32 = 60;
 
-/// Training job of one variant over time, over all replications in which it started.
+/// Goodput and utilization of one variant's training job over time, over all replications in which it started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverTime {
     /// Name of the variant.
@@ -26,7 +26,8 @@ pub struct OverTime {
     pub at_work: Vec<(f64, f64)>,
 }
 
-/// The first training JobSet, by name, and each variant's quantiles until the end of its longest replication.
+/// Returns the name of the first JobSet that trains, and its quantiles per variant up to the end of the variant's
+/// longest replication.
 pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let trains = |at: &usize| played.iter().any(|v| !timelines(v, *at).is_empty());
     let jobset = (0..played.first()?.jobsets.len()).find(trains)?;
@@ -71,7 +72,7 @@ fn fan(name: &str, own: &[&Timeline], longest: u64) -> OverTime {
     }
 }
 
-/// Durations of all finished restarts in seconds, ascending, and the number of unfinished ones.
+/// Returns the durations of all finished restarts in seconds, ascending, and the number of unfinished ones.
 pub fn restart_times(variant: &PlayedVariant) -> (Vec<f64>, usize) {
     let jobsets = variant.replications.iter().flat_map(|r| &r.jobsets);
     let all: Vec<_> = jobsets.flat_map(|j| &j.each).map(|r| r.latency()).collect();

@@ -41,14 +41,14 @@ pub fn in_parallel<T: Send>(
     each(make, (n, threads), stop, play)
 }
 
-/// Like `in_parallel` for any kind of runner; `make` creates one per thread.
+/// Like [`in_parallel`], for any kind of runner; `make` creates one per thread.
 pub fn each<S: Send, T: Send>(
     make: impl Fn() -> Result<S, CannotRun> + Sync + Send,
     (n, threads): (u64, usize),
     stop: &StopFlag,
     play: impl Fn(&mut S, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
-    // One runner per thread; rayon's `map_init` would create one for each part of the work.
+    // One runner per thread. rayon's `map_init` would create one for each chunk of the work.
     let idle = Mutex::new(Vec::new());
     let with_player = |i| {
         if stop.is_raised() {

@@ -1,4 +1,4 @@
-//! One run with the results of all folds over its records.
+//! One run together with the results of all folds over its records.
 
 use crate::metrics::{Folded, Folds, RunView};
 use sim_api::spec::Scenario;
@@ -7,9 +7,9 @@ use sim_engine::record::{Names, RunOutcome, Sink};
 
 /// A completed run with the results of the folds.
 pub struct Played {
-    /// The simulated scenario; random faults are in its script.
+    /// The simulated scenario, with the random faults of this replication in its script.
     pub scenario: Scenario,
-    /// Names of the ids and texts in its records.
+    /// Names for the ids and texts in its records.
     pub names: Names,
     /// Outcome of the run.
     pub outcome: RunOutcome,
@@ -18,7 +18,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// Combines all data about the run; `seed` is the seed of the run.
+    /// Returns a view of the run; `seed` is the seed of the run.
     pub fn view<'a>(&'a self, seed: u64, not_modelled: &'a [String]) -> RunView<'a> {
         RunView {
             scenario: &self.scenario,
@@ -31,7 +31,7 @@ impl Played {
     }
 }
 
-/// Runs one replication. Records are passed to the folds and to `more`, which is returned.
+/// Runs one replication. Passes the records to the folds and to `more`, and returns `more`.
 pub fn play<S: Sink>(
     simulation: &mut Simulation,
     (seed, replication): (u64, u64),

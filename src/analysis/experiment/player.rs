@@ -7,12 +7,13 @@ use sim_engine::{CannotRun, Simulation};
 /// A scenario prepared to be run any number of times.
 pub struct Player {
     scenario: Scenario,
-    /// With random faults, that of the last replication.
+    /// The simulation of the last replication.
     simulation: Simulation,
 }
 
 impl Player {
-    /// Fails if a part of the scenario cannot exist or be placed, whatever the faults.
+    /// Creates a runner. Fails if an object of the scenario is invalid or can never be placed, independent of the
+    /// faults.
     pub fn new(scenario: &Scenario) -> Result<Player, CannotRun> {
         Ok(Player {
             scenario: scenario.clone(),
@@ -20,7 +21,7 @@ impl Player {
         })
     }
 
-    /// The simulation of one replication, with the random faults in its script.
+    /// Returns the simulation of one replication, with its random faults in the script.
     pub fn simulation(&mut self, seed: u64, replication: u64) -> &mut Simulation {
         if !self.scenario.fault_processes.is_empty() {
             let drawn = faults::drawn(&self.scenario, seed, replication);

@@ -11,7 +11,7 @@ use sim_base::*;
 use sim_engine::record::EndReason;
 use std::collections::BTreeMap;
 
-/// Maximum number of restarts kept individually.
+/// Maximum number of restarts whose phases are kept.
 pub(super) const EACH: usize = 20;
 
 /// Runs one replication; `None` if `limits` stopped it.
@@ -28,7 +28,7 @@ pub(super) fn replication(
     if outcome.end_reason == EndReason::Stopped {
         return None;
     }
-    // Unlike `play`, nothing of the run is copied.
+    // In contrast to `play`, the scenario and the names are not copied.
     let folded = sink.0.finish(&outcome, simulation.names());
     let one = RunView {
         scenario: simulation.scenario(),
@@ -72,7 +72,7 @@ pub struct Replication {
     pub never_placed: Option<String>,
 }
 
-/// The reason why nothing was placed, if this is the case in all replications.
+/// Returns the reason why a JobSet was never placed, if it was not placed in any replication.
 pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
     let why = of.next()??;
     let never = of.all(|why| why.is_some());
@@ -111,7 +111,7 @@ pub struct BriefRestart {
     pub start: Time,
     /// Readiness of all pods; otherwise the end of the JobSet or of the run.
     pub end: Time,
-    /// How the restart ended.
+    /// Final state of the restart.
     pub ending: Ending,
     /// Duration of each phase, for the first restarts only.
     pub(super) phases: Option<Box<[Duration; Phase::COUNT]>>,

@@ -33,7 +33,7 @@ impl StopFlag {
     }
 }
 
-/// The flag is checked before the first event and then at this interval.
+/// Number of events between two checks of the flag; the first check precedes the first event.
 const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
 /// Limits after which a run ends early.
@@ -61,7 +61,7 @@ impl Limits {
     }
 }
 
-/// A sink without data that stops the run at its limits.
+/// A sink that stores nothing and stops the run at its limits.
 pub struct Limited<'l>(&'l Limits);
 
 impl<'l> Limited<'l> {

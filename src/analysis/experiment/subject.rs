@@ -44,7 +44,7 @@ impl From<Scenario> for Subject {
 }
 
 impl Subject {
-    /// Name in reports.
+    /// Returns the name used in reports.
     pub fn name(&self) -> &str {
         match self {
             Subject::Pods { scenario, .. } => &scenario.name,
@@ -53,7 +53,7 @@ impl Subject {
         }
     }
 
-    /// The scenario; `None` for a Fleet.
+    /// Returns the scenario; `None` for a Fleet.
     pub fn scenario(&self) -> Option<&Scenario> {
         match self {
             Subject::Pods { scenario, .. } => Some(scenario),
@@ -62,7 +62,7 @@ impl Subject {
         }
     }
 
-    /// Default seed of all random numbers.
+    /// Returns the default seed of all random numbers.
     pub fn seed(&self) -> u64 {
         match self {
             Subject::Pods { scenario, .. } => scenario.seed,
@@ -71,7 +71,7 @@ impl Subject {
         }
     }
 
-    /// Names of its JobSets; empty for a Fleet.
+    /// Returns the names of its JobSets; empty for a Fleet.
     pub fn jobsets(&self) -> Vec<String> {
         match self {
             Subject::Pods { scenario, .. } => names(scenario),
@@ -128,7 +128,7 @@ pub enum SubjectPlayer<'s> {
 }
 
 impl SubjectPlayer<'_> {
-    /// Runs the replication with this seed and number; `None` if `limits` stopped it.
+    /// Runs the replication `i` with this seed; `None` if `limits` stopped it.
     pub fn play(&mut self, (seed, i): (u64, u64), limits: &Limits) -> Option<Replication> {
         match self {
             SubjectPlayer::Pods(player, not_modelled) => {

@@ -13,7 +13,7 @@ pub enum NotVerified {
     Differs(String),
 }
 
-/// Requires equal records in the repeated run, and a ledger that accounts for all accelerator-time.
+/// Runs the scenario again and requires equal records, and a ledger that accounts for all accelerator time.
 pub fn verify(
     again: &mut Simulation,
     view: &RunView<'_>,

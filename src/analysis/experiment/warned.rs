@@ -7,7 +7,7 @@ pub(super) fn warnings(all: &[Replication]) -> Vec<String> {
     warnings_of(&own)
 }
 
-/// The merged warnings of all replications: sentences that differ only in numbers are merged.
+/// Merges the warnings of all replications. Warnings that differ only in numbers become one.
 pub fn warnings_of(all: &[&[String]]) -> Vec<String> {
     // Per warning: its text without numbers, its first occurrence, the number of replications, and whether all are
     // equal.

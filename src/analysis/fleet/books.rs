@@ -1,40 +1,40 @@
-//! Node-time of a fleet: each node is in exactly one category at each instant, and the sums are exact.
+//! Node time of a fleet by category. Each node is in exactly one category at each instant, so the sums are exact.
 
-/// What a node's time goes to.
+/// Category of a node's time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Category {
-    /// The job's nodes: work that counts in the end.
+    /// Active nodes: work that is completed and not lost later.
     Productive,
-    /// The job's nodes: work that a failure took back.
+    /// Active nodes: work that a failure discarded.
     Lost,
-    /// The job's nodes stand still for a checkpoint.
+    /// Active nodes: blocked by a checkpoint.
     Checkpoint,
-    /// The job's nodes after a failure, until the job runs on.
+    /// Active nodes: recovery after a failure, until the job runs again.
     Recovery,
-    /// The job's nodes during a host selection.
+    /// Active nodes: waiting for a host selection.
     HostSelection,
-    /// The job's nodes while spares are pulled.
+    /// Active nodes: waiting for spare nodes.
     WaitingForSpares,
-    /// The job's nodes while there are too few.
+    /// Active nodes: waiting for repairs because there are too few nodes.
     Stalled,
-    /// Owned by the job, to take over.
+    /// Standby nodes of the job, ready to replace a failed node.
     Standby,
-    /// In the working pool, without work.
+    /// Unused nodes in the working pool.
     Idle,
-    /// In the spare pool.
+    /// Nodes in the spare pool.
     Spare,
-    /// In repair, or waiting for a crew.
+    /// Nodes under repair, or waiting for a repair crew.
     Repair,
-    /// Never used again.
+    /// Nodes removed permanently.
     Retired,
 }
 
 impl Category {
-    /// How many there are.
+    /// Number of categories.
     pub const COUNT: usize = 12;
 
-    /// All of them, in the order of their numbers.
+    /// All categories, in the order of their numeric values.
     pub const ALL: [Category; Category::COUNT] = [
         Category::Productive,
         Category::Lost,
@@ -50,7 +50,7 @@ impl Category {
         Category::Retired,
     ];
 
-    /// In files.
+    /// Returns the name used in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Category::Productive => "productive",
@@ -69,19 +69,19 @@ impl Category {
     }
 }
 
-/// Node-nanoseconds per category.
+/// Ledger of node time: node-nanoseconds per category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Books {
     node_ns: [u128; Category::COUNT],
 }
 
 impl Books {
-    /// `nodes` nodes spent `ns` in the category.
+    /// Adds `ns` nanoseconds of `nodes` nodes to the category.
     pub(super) fn add(&mut self, category: Category, nodes: u32, ns: u64) {
         self.node_ns[category as usize] += u128::from(nodes) * u128::from(ns);
     }
 
-    /// Work that a failure took back.
+    /// Moves node time from `Productive` to `Lost`, for work that a failure discarded.
     pub(super) fn lose(&mut self, nodes: u32, ns: u64) {
         let lost = u128::from(nodes) * u128::from(ns);
         let productive = &mut self.node_ns[Category::Productive as usize];
@@ -91,12 +91,12 @@ impl Books {
         self.node_ns[Category::Lost as usize] += lost;
     }
 
-    /// Node-nanoseconds of one category.
+    /// Returns the node-nanoseconds of one category.
     pub fn node_ns(&self, category: Category) -> u128 {
         self.node_ns[category as usize]
     }
 
-    /// Over all categories: nodes × the time of the run.
+    /// Returns the sum over all categories, which is the number of nodes × the duration of the run.
     pub fn total_node_ns(&self) -> u128 {
         self.node_ns.iter().sum()
     }

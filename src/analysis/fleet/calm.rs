@@ -1,5 +1,4 @@
-//! Checkpoints before anything else happens: they are passed at once, however many they are, and leave what each of
-//! them would have left.
+//! Fast-forwards over checkpoints while no other event is pending, with the same bookkeeping as single steps.
 
 use super::job::Phase;
 use super::pool::Place;
@@ -7,13 +6,13 @@ use super::world::{Code, World};
 use sim_api::spec::Progress;
 use std::cmp::Reverse;
 
-/// Of checkpoints that are passed at once, the digest knows each of so many; of more it knows how many they are, so
-/// that a replication takes no longer for them.
+/// Maximum number of checkpoints of one fast-forward that enter the digest individually. For more checkpoints only
+/// their number enters, so that the time of a replication does not depend on it.
 pub(super) const EACH_MAX: u64 = 1 << 16;
 
 impl World<'_> {
-    /// The job begins to work now: pieces that are done and saved before the next event or failure are passed, but
-    /// for the one that ends the work, or the run.
+    /// Skips all checkpoints that are saved before the next event or failure, except for the last one of the work or
+    /// of the run. Called when the job begins to work.
     pub(super) fn pass_checkpoints(&mut self) {
         let Progress::Checkpoints { every, blocking } = self.fleet.training.progress else {
             return;
@@ -33,23 +32,23 @@ impl World<'_> {
         self.job.kept += n * every;
         self.book(Phase::Working, n * every);
         self.book(Phase::Saving, n * blocking);
-        // As many ends of phases as there would have been: what is due at the same instant keeps its order.
+        // Advances the event counter as single steps would, so that the order of simultaneous events stays the same.
         self.sent += 2 * n;
         self.note_checkpoints(began, n, every + blocking);
     }
 
-    /// How long nothing happens that a running job does not do itself.
+    /// Returns the time until the next event that the running job does not cause itself.
     fn calm_for(&mut self) -> u64 {
         let fault = self.lives.next(self.clocks, true).map(|fault| fault.at);
         let event = self.queue.peek().map(|Reverse((at, ..))| *at);
         let next = fault.into_iter().chain(event).min();
-        // At the same instant an order would have to be kept.
+        // Ends before the next event, because simultaneous events have an order.
         let calm = next.map_or(u64::MAX, |at| at.saturating_sub(1));
         let until = calm.min(self.fleet.stop_at.0);
         until.saturating_sub(self.clocks.now)
     }
 
-    /// How many more checkpoints there are before the run has so much lost time that it halts.
+    /// Returns the number of checkpoints until the lost time reaches the limit at which the run halts.
     fn before_halt(&self, blocking: u64) -> u64 {
         let Some(halts_at) = self.halts_at else {
             return u64::MAX;

@@ -1,11 +1,11 @@
-//! What a failure does: who is blamed, who goes to repair, and how a repaired node comes back.
+//! Effects of a failure: the diagnosis, the choice of the node to repair, and the return of a repaired node.
 
 use super::pool::Place;
 use super::world::{Code, Event, World};
 use sim_api::spec::{Exposure, HostSelection, Retirement};
 use sim_base::random::{Draw, Key, Purpose};
 
-/// The numbers of one diagnosis.
+/// Random-number lanes of one diagnosis.
 #[derive(Copy, Clone)]
 enum Lane {
     Finds,
@@ -14,7 +14,7 @@ enum Lane {
 }
 
 impl World<'_> {
-    /// Moves a node and lets it age as it does there.
+    /// Moves a node to another place, and starts or stops its aging accordingly.
     pub(super) fn put(&mut self, node: u32, place: Place) {
         let old = self.pool.rows[node as usize].place;
         self.pool.put(node, place);
@@ -40,14 +40,15 @@ impl World<'_> {
         self.lives.renew(&mut self.draws, who, (process, spec));
     }
 
-    /// New lives in all processes, for a node that does not age.
+    /// Draws new lifetimes in all fault processes, for a node that is not aging.
     pub(super) fn renew_all(&mut self, node: u32) {
         for process in 0..self.fleet.faults.len() {
             self.renew(node, process);
         }
     }
 
-    /// The process rang; the node may age in it again, with a new life.
+    /// Draws a new lifetime in a fault process that has just failed the node, and resumes aging if the node is in
+    /// use.
     fn renew_rung(&mut self, node: u32, process: usize) {
         let exposure = self.fleet.faults[process].exposure;
         self.lives.end((node, process), exposure, self.clocks);
@@ -68,7 +69,7 @@ impl World<'_> {
         }
     }
 
-    /// A fault of a trace; of a node that is not there it is none.
+    /// Applies a fault of a trace. A fault of a node that is under repair or retired is ignored.
     pub(super) fn traced(&mut self, process: u32, nth: u32) {
         let spec = &self.fleet.faults[process as usize];
         let Some(fault) = spec.trace.as_ref().map(|trace| trace[nth as usize]) else {
@@ -81,7 +82,7 @@ impl World<'_> {
         let Some(lasts) = fault.lasts else {
             return self.fail(fault.node, process as usize);
         };
-        // How it was diagnosed and repaired is in how long that took.
+        // The recorded duration of the outage already includes diagnosis and repair.
         self.failed(fault.node, process as usize);
         self.put(fault.node, Place::Repair);
         self.after(lasts.0, Event::Back { node: fault.node });
@@ -90,7 +91,7 @@ impl World<'_> {
         }
     }
 
-    /// For the books.
+    /// Records the failure in the digest, the counts and the history of the node.
     fn failed(&mut self, node: u32, process: usize) {
         self.note(Code::Failed, node);
         self.counts.failures[process] += 1;
@@ -102,7 +103,8 @@ impl World<'_> {
         }
     }
 
-    /// A node fails: the diagnosis says who goes to repair, and the job, if it was one of its nodes, is interrupted.
+    /// Fails a node: the diagnosis selects the node to repair, and the job is interrupted if the failed node was
+    /// active.
     pub(super) fn fail(&mut self, node: u32, process: usize) {
         self.failed(node, process);
         let fleet = self.fleet;
@@ -118,7 +120,7 @@ impl World<'_> {
         match found {
             Some(blamed) => {
                 if blamed != node {
-                    // It failed, runs on, and counts as new in the pool.
+                    // The failed node stays in use and moves to the end of the pool order.
                     self.renew_rung(node, process);
                     self.pool.move_last(node);
                 }
@@ -139,7 +141,7 @@ impl World<'_> {
         }
     }
 
-    /// Whom the diagnosis sends to repair, if anybody.
+    /// Returns the node that the diagnosis sends to repair; `None` if it finds no faulty node.
     fn diagnosed(&mut self, node: u32, was_active: bool) -> Option<u32> {
         let spec = &self.fleet.diagnosis;
         if spec.finds < 1.0 {
@@ -153,7 +155,7 @@ impl World<'_> {
             let draw = self.diagnosis_draw(node, Lane::BlamesAnother);
             if self.draws.uniform(draw) < spec.blames_another {
                 let draw = self.diagnosis_draw(node, Lane::Whom);
-                // One of the others: the last stands in for the node itself.
+                // Draws one of the other nodes: the last one replaces `node` itself in the draw.
                 let at = self.draws.below(draw, others - 1) as usize;
                 let whom = self.pool.active[at];
                 let last = self.pool.active[others as usize - 1];
@@ -163,14 +165,14 @@ impl World<'_> {
         Some(node)
     }
 
-    /// A free node joins the job's standbys if there is room.
+    /// Makes an idle node a standby of the job if the job has too few.
     fn stand_by(&mut self, node: u32) {
         if self.pool.count(Place::Standby) < self.fleet.job.standbys {
             self.put(node, Place::Standby);
         }
     }
 
-    /// A repair ends: the node is retired, or comes back with new lives.
+    /// Ends a repair: the node is retired, or returns with new lifetimes.
     pub(super) fn repaired(&mut self, node: u32, healed: bool) {
         self.note(Code::Repaired, node);
         if healed {
@@ -182,7 +184,7 @@ impl World<'_> {
         } else {
             self.renew_all(node);
             self.put(node, Place::Idle);
-            // A job that waits for nodes takes it at once; it does not run for that.
+            // A job that waits for nodes takes the node immediately, but does not start to run because of it.
             match self.is_short() && self.pool.count(Place::Active) < self.fleet.job.nodes {
                 true => self.put(node, Place::Active),
                 false => self.stand_by(node),
@@ -198,7 +200,7 @@ impl World<'_> {
         rule.retires(row.failures, &mut row.failed_at, now)
     }
 
-    /// Good nodes turn bad, as the scenario says.
+    /// Turns a share of the good nodes into lemons, at the interval of the scenario.
     pub(super) fn regenerate(&mut self) {
         let Some((every, part)) = self.fleet.lemons.regeneration else {
             return;
@@ -230,7 +232,7 @@ impl World<'_> {
         self.after(every.0, Event::Regenerate);
     }
 
-    /// Whether nodes are chosen by their failures.
+    /// Returns true if host selection prefers the nodes with the fewest failures.
     pub(super) fn by_failures(&self) -> bool {
         self.fleet.job.selection == HostSelection::FewestFailures
     }

@@ -1,8 +1,8 @@
-//! The state of the job: its phase, its work, and the time that each phase has taken.
+//! The state of the job: its phase, its completed work, and the time spent in each phase.
 
 use super::books::Category;
 
-/// What the job does now.
+/// Current phase of the job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     Working,
@@ -16,7 +16,7 @@ pub enum Phase {
 impl Phase {
     pub const COUNT: usize = 6;
 
-    /// What the time of its nodes goes to.
+    /// Returns the ledger category of the job's active nodes in this phase.
     pub const fn category(self) -> Category {
         match self {
             Phase::Working => Category::Productive,
@@ -28,7 +28,7 @@ impl Phase {
         }
     }
 
-    /// Whether the job's nodes age on the clock of running.
+    /// Returns true if nodes with exposure `Running` age in this phase.
     pub const fn runs(self) -> bool {
         matches!(self, Phase::Working | Phase::Saving)
     }
@@ -37,19 +37,19 @@ impl Phase {
 #[derive(Clone)]
 pub struct Job {
     pub phase: Phase,
-    /// Which end of a phase is the valid one.
+    /// Generation of the current phase; end-of-phase events of other generations are stale.
     pub(super) generation: u32,
-    /// When the phase began.
+    /// Start of the current phase, in nanoseconds.
     pub(super) since: u64,
-    /// Work that no failure takes back.
+    /// Saved work in nanoseconds, which no failure discards.
     pub(super) kept: u64,
-    /// The piece of work that is done and being saved.
+    /// Work since the last checkpoint that is being saved, in nanoseconds.
     pub(super) piece: u64,
-    /// Interruptions by a failure of one of its nodes.
+    /// Number of interruptions by a failure of an active node.
     pub restarts: u64,
-    /// Nanoseconds by phase.
+    /// Nanoseconds spent in each phase.
     pub spent: [u64; Phase::COUNT],
-    /// Work that failures took back, in nanoseconds.
+    /// Work that failures discarded, in nanoseconds.
     pub lost: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The phases of the job: what it does next, and what a failure takes back of its work.
+//! The phases of the job: the transitions between them, and the work that a failure discards.
 
 use super::job::Phase;
 use super::pool::Place;
@@ -7,7 +7,8 @@ use sim_api::spec::Progress;
 use sim_base::random::{Draw, Key, Purpose};
 
 impl World<'_> {
-    /// Enters a phase, which ends after `takes` unless something happens before.
+    /// Enters a phase, which ends after `takes` nanoseconds unless another event ends it earlier; `None` means it
+    /// has no end of its own.
     pub(super) fn enter(&mut self, phase: Phase, takes: Option<u64>) {
         self.job.phase = phase;
         self.job.since = self.clocks.now;
@@ -18,7 +19,7 @@ impl World<'_> {
         }
     }
 
-    /// All nodes are there: the job runs, until its next checkpoint or its end.
+    /// Starts to work with all nodes, until the next checkpoint or the end of the work.
     fn work(&mut self) {
         self.note(Code::Works, self.pool.count(Place::Active));
         self.pass_checkpoints();
@@ -30,7 +31,7 @@ impl World<'_> {
         self.enter(Phase::Working, Some(piece));
     }
 
-    /// With all nodes the job runs on, else standbys take over, else nodes are selected.
+    /// Continues the job: with all nodes it works, otherwise standbys take over, otherwise nodes are selected.
     fn go_on(&mut self) {
         let nodes = self.fleet.job.nodes;
         while self.pool.count(Place::Active) < nodes {
@@ -71,7 +72,7 @@ impl World<'_> {
         }
     }
 
-    /// One of the job's nodes has failed, in that process.
+    /// Interrupts the job after one of its nodes failed in the given fault process.
     pub(super) fn interrupt(&mut self, process: usize) {
         let spent = self.clocks.now - self.job.since;
         match self.job.phase {
@@ -81,7 +82,7 @@ impl World<'_> {
             Phase::Working => self.lose(spent),
             Phase::Saving => self.lose(self.job.piece),
             Phase::Recovery => {}
-            // It is chosen anew at the end of the wait, whoever is there then.
+            // The wait ends with a new selection or check, so the failure needs no handling here.
             Phase::HostSelection | Phase::WaitingForSpares | Phase::Stalled => return,
         }
         self.job.piece = 0;
@@ -108,18 +109,18 @@ impl World<'_> {
         self.books.lose(self.fleet.job.nodes, ns);
     }
 
-    /// Time of the job that was no work that counts.
+    /// Returns the time of the job without productive work, in nanoseconds.
     pub(super) fn lost_time(&self) -> u64 {
         let spent: u64 = self.job.spent.iter().sum();
         spent - self.job.spent[Phase::Working as usize] + self.job.lost
     }
 
-    /// Whether the job waits for nodes.
+    /// Returns true if the job waits for spare nodes or repairs.
     pub(super) fn is_short(&self) -> bool {
         matches!(self.job.phase, Phase::Stalled | Phase::WaitingForSpares)
     }
 
-    /// Nodes came back or were retired: a stalled job looks again.
+    /// Checks again whether a stalled job has enough nodes. Called when nodes return or are retired.
     pub(super) fn look_again(&mut self) {
         if self.job.phase == Phase::Stalled && self.over.is_none() {
             self.pull_or_stall();

@@ -1,51 +1,51 @@
-//! When each node will fail: ages that advance on the calendar, or on the job's own clock of running.
+//! The time of each node's next failure. Nodes age in calendar time, or only while the job runs.
 
 use sim_api::spec::{Exposure, FaultProcess, Fleet};
 use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A life that does not end: a process that the node does not have.
+/// An infinite lifetime, used for fault processes that do not apply to the node.
 const NEVER: u64 = u64::MAX;
 
-/// The two clocks on which nodes age, in nanoseconds.
+/// The two clocks by which nodes age, in nanoseconds.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Clocks {
-    /// Since the start.
+    /// Time since the start of the simulation.
     pub now: u64,
-    /// How long the job has run until now.
+    /// Total time during which the job has run.
     pub ran: u64,
 }
 
-/// One process of one node.
+/// Lifetime of one node in one fault process.
 #[derive(Clone)]
 struct Life {
-    /// Until the failure, while the node does not age.
+    /// Remaining lifetime, valid while the node is not aging.
     left: u64,
-    /// When it fails, on the clock of its exposure, while the node ages.
+    /// Time of the failure on the clock of the exposure, valid while the node is aging.
     due: u64,
-    /// How often a life was drawn.
+    /// Number of lifetimes drawn so far.
     drawn: u32,
-    /// Which entry of the queue is the valid one.
+    /// Generation of the valid queue entry; entries of other generations are stale.
     generation: u32,
     ages: bool,
 }
 
-/// When, slot, generation.
+/// Queue entry: time of the failure, slot, generation.
 type Entry = Reverse<(u64, u32, u32)>;
 
-/// All lives, by node and process.
+/// Lifetimes of all nodes, by node and fault process.
 #[derive(Clone)]
 pub struct Lives {
     processes: usize,
     rows: Vec<Life>,
-    /// By the clock of running, and by the calendar.
+    /// Pending failures: by running time of the job, and by calendar time.
     queues: [BinaryHeap<Entry>; 2],
-    /// How long the lives were when they were drawn; only where runs branch.
+    /// Full length of each lifetime when it was drawn; only filled for splitting runs.
     drawn_as: Vec<u64>,
 }
 
-/// A failure that is due: when by the calendar, which node, which process.
+/// A pending failure: calendar time, node and fault process.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct DueFailure {
     pub at: u64,
@@ -58,7 +58,7 @@ fn queue_of(exposure: Exposure) -> usize {
 }
 
 impl Lives {
-    /// Nobody has a life yet.
+    /// Creates infinite lifetimes for all nodes.
     pub fn new(nodes: u32, processes: usize) -> Lives {
         let life = Life {
             left: NEVER,
@@ -79,7 +79,8 @@ impl Lives {
         node as usize * self.processes + process
     }
 
-    /// A new life for a process of a node that does not age now; none for one that only lemons have.
+    /// Draws a new lifetime for a node that is not aging. Processes that affect only lemons get none for other
+    /// nodes.
     pub fn renew(
         &mut self,
         draws: &mut Draws,
@@ -106,7 +107,7 @@ impl Lives {
         }
     }
 
-    /// From now on the node ages in that process, on the clock of `exposure`.
+    /// Starts the aging of a node in a fault process, on the clock of `exposure`.
     pub fn begin(&mut self, (node, process): (u32, usize), exposure: Exposure, clocks: Clocks) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
@@ -121,7 +122,7 @@ impl Lives {
         self.queues[queue_of(exposure)].push(entry);
     }
 
-    /// From now on it does not.
+    /// Stops the aging of a node in a fault process.
     pub fn end(&mut self, (node, process): (u32, usize), exposure: Exposure, clocks: Clocks) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
@@ -131,12 +132,12 @@ impl Lives {
         }
     }
 
-    /// From now on it is known how long each life was when it was drawn.
+    /// Enables the recording of full lifetimes, which [`Lives::renew_rest`] requires.
     pub fn remember(&mut self) {
         self.drawn_as = vec![NEVER; self.rows.len()];
     }
 
-    /// Draws what is left of every life anew, given what was lived of it.
+    /// Draws the remaining part of every lifetime again, conditional on its elapsed part.
     pub fn renew_rest(&mut self, draws: &mut Draws, fleet: &Fleet, clocks: Clocks) {
         self.queues.iter_mut().for_each(BinaryHeap::clear);
         for slot in 0..self.rows.len() {
@@ -170,7 +171,7 @@ impl Lives {
         }
     }
 
-    /// The next failure, if nothing else happens before; `runs` says whether the job does.
+    /// Returns the next failure, provided that no other event occurs before; `runs` is true if the job is running.
     pub fn next(&mut self, clocks: Clocks, runs: bool) -> Option<DueFailure> {
         let running = match runs {
             true => self
@@ -199,15 +200,16 @@ impl Lives {
     }
 }
 
-/// What is left of a life of which so much was lived, at the uniform number `u`; `left` is what was to be left.
+/// Returns the remaining lifetime of a node of age `lived`, at the uniform random number `u`; `left` is the
+/// remaining time before the redraw.
 fn rest(life: &Dist, (lived, left): (u64, u64), u: f64) -> u64 {
     match life {
         Dist::Fixed(_) => left,
-        // It has no memory.
+        // The exponential distribution is memoryless.
         Dist::Exponential { .. } => life.quantile(u).0,
         _ if lived == 0 => life.quantile(u).0,
         _ => {
-            // The chance of a life that is over by now, by halving: quantiles ascend.
+            // Finds the probability of a lifetime shorter than `lived` by bisection, as quantiles ascend.
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
@@ -234,7 +236,7 @@ mod tests {
             low_s: 10.0,
             high_s: 30.0,
         };
-        // Of a life that has lasted 20 s, five to ten are left in half of all cases.
+        // After 20 s of a lifetime between 10 s and 30 s, the remaining time has a median of 5 s.
         for (u, expected) in [(0.0, 0.0), (0.5, 5.0), (0.9, 9.0)] {
             let found = rest(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
             assert!((found - expected).abs() < 1e-6, "{u}: {found}");
@@ -244,7 +246,7 @@ mod tests {
             shape: 0.7,
         };
         let found = rest(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
-        // S(50 + x) = S(50) / 2.
+        // The median remaining time x satisfies S(50 + x) = S(50) / 2.
         let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
         assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
         assert_eq!(rest(&Dist::Fixed(Duration(7)), (3, 4), 0.1), 4);

@@ -1,8 +1,9 @@
-//! The collapsed model: one synchronous job on a fleet of alike nodes that fail, are repaired and come back.
+//! The fleet model: one synchronous job on a fleet of equal nodes that fail, are repaired and return.
 //!
-//! No control plane, no topology: a restart is a recovery time, not a chain of requests. For questions over months and
-//! thousands of failures, where the pod-level engine would play every pod of every restart. Time is integer
-//! nanoseconds, numbers are drawn by name, and node-time closes exactly, as in the engine.
+//! There is no control plane and no topology: a restart is one recovery time instead of a chain of requests. The
+//! model is for simulations of months with thousands of failures, for which the pod-level engine would simulate
+//! every pod of every restart. As in the engine, time is in integer nanoseconds, random numbers are drawn by name,
+//! and node time is accounted for exactly.
 
 #![deny(missing_docs)]
 

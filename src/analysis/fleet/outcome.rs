@@ -1,26 +1,28 @@
-//! What a replication of a fleet leaves: why it ended, and every output by name.
+//! The outcome of one replication of a fleet: its end reason, and every output by name.
 
 use super::books::Books;
 use super::job::Phase;
 use super::world::{FleetEnd, World};
 use sim_base::Time;
 
-/// One replication.
+/// The outcome of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOutcome {
-    /// When the job ended.
+    /// End of the job.
     pub end: Time,
-    /// Why it did.
+    /// End reason of the job.
     pub why: FleetEnd,
-    /// The hash over what happened.
+    /// Hash over the events of the replication.
     pub digest: u64,
-    /// Node-time per category, to the job's end.
+    /// Node time per category, up to the end of the job.
     pub books: Books,
-    /// Name and value, in one order for all replications of a fleet; hours as `_h`.
+    /// Names and values of all outputs, in the same order in all replications of a fleet; values in hours have the
+    /// suffix `_h`.
     pub outputs: Vec<(String, f64)>,
-    /// Nanoseconds of the job, by phase: they sum to its end.
+    /// Time of the job by phase in nanoseconds; the sum is its end time.
     pub phases_ns: Vec<(&'static str, u64)>,
-    /// When the job was interrupted, in nanoseconds, and by which process; empty where nobody asked.
+    /// Interruptions of the job: time in nanoseconds and fault process. Empty unless
+    /// `FleetSimulation::noting_restarts` was called.
     pub interruptions: Vec<(u64, u32)>,
 }
 
@@ -62,7 +64,7 @@ impl FleetOutcome {
     }
 }
 
-/// Every output by name; those of a published model carry its names.
+/// Returns every output by name. Outputs that a published model defines have its names.
 fn outputs(
     world: &World<'_>,
     (why, end): (FleetEnd, u64),

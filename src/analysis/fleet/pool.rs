@@ -1,9 +1,9 @@
-//! Where each node of a fleet is, and in which order the nodes of the working pool came into it.
+//! The place of each node of a fleet, and the order in which nodes entered the working pool.
 
 use super::books::Category;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Where a node is.
+/// Current place of a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Place {
@@ -26,7 +26,7 @@ impl Place {
         Place::Retired,
     ];
 
-    /// What its time goes to; an active one's depends on the job.
+    /// Returns the category of a node's time; `None` for active nodes, whose category depends on the job's phase.
     pub const fn category(self) -> Option<Category> {
         match self {
             Place::Active => None,
@@ -47,37 +47,37 @@ impl Place {
 pub struct NodeRow {
     pub place: Place,
     pub lemon: bool,
-    /// In all.
+    /// Total number of failures.
     pub failures: u32,
-    /// When it failed; kept only where retirement looks back.
+    /// Times of the failures in nanoseconds; filled only if retirement counts failures in a time window.
     pub failed_at: VecDeque<u64>,
-    /// How often it was in repair.
+    /// Number of repairs.
     pub repairs: u32,
-    /// Its place in the order of the working pool.
+    /// Position in the order of entry into the working pool.
     order: u64,
-    /// Where it is in `active`.
+    /// Index in `active`, valid while the node is active.
     at: usize,
 }
 
 #[derive(Clone)]
 pub struct Pool {
     pub rows: Vec<NodeRow>,
-    /// The job's nodes, in no order that means anything.
+    /// Nodes that run the job, unordered.
     pub active: Vec<u32>,
-    /// In the order in which they take over.
+    /// Standby nodes, in the order in which they replace failed nodes.
     pub standbys: VecDeque<u32>,
-    /// In the order in which they are pulled.
+    /// Spare nodes, in the order in which they are pulled.
     pub spares: VecDeque<u32>,
-    /// The free ones of the working pool, who came first first.
+    /// Idle nodes of the working pool, in the order of entry.
     idle: BTreeSet<(u64, u32)>,
-    /// All of the working pool, who came first first.
+    /// All nodes of the working pool, in the order of entry.
     working: BTreeSet<(u64, u32)>,
     counts: [u32; Place::COUNT],
     came: u64,
 }
 
 impl Pool {
-    /// The first `working` of `order` are idle in the working pool, the others are spares.
+    /// Creates a pool. The first `working` nodes of `order` are idle in the working pool, the others are spares.
     pub fn new(order: &[u32], working: usize, lemons: &[bool]) -> Pool {
         let row = |lemon: &bool| NodeRow {
             place: Place::Spare,
@@ -110,12 +110,12 @@ impl Pool {
         self.counts[place as usize]
     }
 
-    /// Nodes in the working pool, whatever they do.
+    /// Returns the number of nodes in the working pool: active, standby and idle.
     pub fn working(&self) -> u32 {
         self.working.len() as u32
     }
 
-    /// Moves a node. One that comes into the working pool is its last.
+    /// Moves a node. A node that enters the working pool becomes the last in its order.
     pub fn put(&mut self, node: u32, place: Place) {
         let old = self.rows[node as usize].place;
         self.take_out(node, old, place);
@@ -163,7 +163,7 @@ impl Pool {
         }
     }
 
-    /// A node of the working pool becomes its last, wherever it is in it.
+    /// Moves a node of the working pool to the end of the pool order, without changing its place.
     pub fn move_last(&mut self, node: u32) {
         let old = self.rows[node as usize].order;
         self.came += 1;
@@ -175,22 +175,22 @@ impl Pool {
         }
     }
 
-    /// The free node that is in the working pool for the longest time.
+    /// Returns the idle node that has been in the working pool for the longest time.
     pub fn first_idle(&self) -> Option<u32> {
         self.idle.first().map(|(_, node)| *node)
     }
 
-    /// The last `n` of the working pool.
+    /// Returns the last `n` nodes of the working pool.
     pub fn last(&self, n: usize) -> impl Iterator<Item = u32> {
         self.working.iter().rev().take(n).map(|(_, node)| *node)
     }
 
-    /// All of the working pool, who came first first.
+    /// Returns all nodes of the working pool, in the order of entry.
     pub fn all(&self) -> impl Iterator<Item = u32> {
         self.working.iter().map(|(_, node)| *node)
     }
 
-    /// Derived again: nobody is in two places, and every count is true.
+    /// Checks that the lists and counts agree with the place of each node.
     pub fn check(&self) {
         let mut counts = [0; Place::COUNT];
         for row in &self.rows {

@@ -1,15 +1,15 @@
-//! The state of the repair pipeline: crews at work, nodes that wait for one, and counts by stage.
+//! The state of the repair pipeline: busy crews, nodes that wait for a crew, and counts by stage.
 
 use std::collections::VecDeque;
 
-/// Who is repaired and who waits.
+/// State of the repair pipeline.
 #[derive(Clone, Default)]
 pub struct Shop {
-    /// Nodes that wait for a crew, who came first first.
+    /// Nodes that wait for a crew, in the order of arrival.
     pub(super) waiting: VecDeque<u32>,
-    /// Crews at work.
+    /// Number of busy crews.
     pub(super) busy: u32,
-    /// Tickets that each stage closed or handed on.
+    /// Number of repairs that each stage completed or escalated to the next stage.
     pub done: Vec<u64>,
     pub successful: u64,
     pub failed: u64,

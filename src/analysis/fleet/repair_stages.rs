@@ -1,9 +1,9 @@
-//! The stages of a repair: how long each takes, how it ends, and which node gets the crew that is free again.
+//! The stages of a repair: their durations and results, and the assignment of crews that become free.
 
 use super::world::{Event, World};
 use sim_base::random::{Draw, Key, Purpose};
 
-/// The numbers of one stage.
+/// Random-number lanes of one stage.
 #[derive(Copy, Clone)]
 enum Lane {
     Takes,
@@ -21,7 +21,7 @@ impl World<'_> {
         }
     }
 
-    /// A node that is in repair now gets a crew, or waits for one.
+    /// Starts the repair of a node if a crew is free, otherwise queues the node.
     pub(super) fn begin_repair(&mut self, node: u32) {
         self.pool.rows[node as usize].repairs += 1;
         let free = self
@@ -39,7 +39,7 @@ impl World<'_> {
 
     fn begin_stage(&mut self, node: u32, stage: u32) {
         let Some(spec) = self.fleet.repair.stages.get(stage as usize) else {
-            // Nobody repairs anything.
+            // The scenario has no repair stages, so nothing is ever repaired.
             return;
         };
         let draw = self.repair_draw(node, stage, Lane::Takes);

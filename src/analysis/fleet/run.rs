@@ -1,4 +1,4 @@
-//! The loop of the collapsed model: the next failure, end of a repair or end of a phase, in their total order.
+//! The event loop of the fleet model. It handles failures, ends of repairs and ends of phases in their total order.
 
 use super::outcome::FleetOutcome;
 use super::world::{Event, FleetEnd, World};
@@ -6,7 +6,7 @@ use sim_api::spec::Fleet;
 use sim_base::random::Draws;
 use std::cmp::Reverse;
 
-/// A fleet that plays replications one after another, in the memory of the one before.
+/// Simulates replications of a fleet one after another, reusing memory.
 pub struct FleetSimulation<'f> {
     fleet: &'f Fleet,
     draws: Option<Draws>,
@@ -14,7 +14,7 @@ pub struct FleetSimulation<'f> {
 }
 
 impl<'f> FleetSimulation<'f> {
-    /// Nothing has happened yet.
+    /// Creates a simulation of the fleet.
     pub fn new(fleet: &'f Fleet) -> FleetSimulation<'f> {
         FleetSimulation {
             fleet,
@@ -23,7 +23,7 @@ impl<'f> FleetSimulation<'f> {
         }
     }
 
-    /// Outcomes say when the job was interrupted, and by what; that may be thousands of times.
+    /// Makes outcomes list all interruptions of the job, of which there may be thousands.
     pub fn noting_restarts(self) -> FleetSimulation<'f> {
         FleetSimulation {
             notes_restarts: true,
@@ -31,13 +31,14 @@ impl<'f> FleetSimulation<'f> {
         }
     }
 
-    /// Plays one replication from the start to the end of the job, and the repairs that are under way then.
+    /// Simulates one replication until the job ends and all repairs in progress are completed.
     pub fn run(&mut self, seed: u64, replication: u64) -> FleetOutcome {
         self.run_until((seed, replication), &|_| false)
             .expect("nobody stops it")
     }
 
-    /// The same; nothing if `stops` says so, which is asked with the number of events before each of them.
+    /// Like `run`, but returns `None` if `stops` returns true. It is called before each event with the number of
+    /// events so far.
     pub fn run_until(
         &mut self,
         (seed, replication): (u64, u64),
@@ -59,7 +60,7 @@ impl<'f> FleetSimulation<'f> {
 }
 
 impl World<'_> {
-    /// Whether it came to its end.
+    /// Simulates until the job ends. Returns false if `stops` stopped it earlier.
     pub(super) fn play(&mut self, stops: &dyn Fn(u64) -> bool) -> bool {
         self.begin();
         for events in 0.. {
@@ -76,7 +77,7 @@ impl World<'_> {
         true
     }
 
-    /// Everybody gets a life, and the job looks for nodes.
+    /// Draws the lifetimes of all nodes and starts the first host selection.
     pub(super) fn begin(&mut self) {
         for node in 0..self.pool.rows.len() as u32 {
             self.renew_all(node);
@@ -99,7 +100,7 @@ impl World<'_> {
         self.select_or_wait();
     }
 
-    /// The next thing that happens, or the end. What is in the queue comes before failures at the same instant.
+    /// Handles the next event, failure or end of the run. Queued events precede failures at the same instant.
     pub(super) fn step(&mut self) {
         let fault = self.lives.next(self.clocks, self.job.phase.runs());
         let event = self.queue.peek().map(|Reverse((at, _, _))| *at);
@@ -136,7 +137,7 @@ impl World<'_> {
         }
     }
 
-    /// Time goes on to `at`, and is booked.
+    /// Advances the time to `at` and adds the elapsed time to the ledger.
     fn pass(&mut self, at: u64) {
         let ns = at - self.clocks.now;
         if ns > 0 {
@@ -144,7 +145,7 @@ impl World<'_> {
         }
     }
 
-    /// Repairs that are under way come to their ends, without books; nothing fails any more.
+    /// Completes the repairs in progress without accounting for their time. No further failures occur.
     fn drain(&mut self) {
         while let Some(Reverse((at, _, event))) = self.queue.pop() {
             if let Event::StageOver { .. } | Event::Back { .. } = event {

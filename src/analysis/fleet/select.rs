@@ -1,4 +1,4 @@
-//! Host selection: which nodes of the working pool the job gets, and what it does when there are too few.
+//! Host selection: the choice of the job's nodes from the working pool, and the waits if there are too few.
 
 use super::job::Phase;
 use super::pool::Place;
@@ -6,13 +6,13 @@ use super::world::{Code, World};
 use sim_base::random::{Draw, Key, Purpose};
 
 impl World<'_> {
-    /// Nodes that the job wants to own.
+    /// Returns the number of nodes that the job wants, including standbys.
     fn wanted(&self) -> u32 {
         self.fleet.job.nodes + self.fleet.job.standbys
     }
 
-    /// Chooses nodes if there are enough; else spares are pulled one after another, until there are enough for the
-    /// standbys, too, or the job waits for repairs.
+    /// Selects nodes if the working pool has enough. Otherwise pulls spares one after another until there are enough
+    /// nodes, including standbys, or stalls until a repair ends.
     pub(super) fn select_or_wait(&mut self) {
         match self.pool.working() >= self.fleet.job.nodes {
             true => self.select(),
@@ -20,7 +20,8 @@ impl World<'_> {
         }
     }
 
-    /// A spare has come, or a node came back while the job waits: enough, or one more spare, or the wait goes on.
+    /// Selects nodes if there are enough, otherwise pulls a spare or stalls. Called when a spare or repaired node
+    /// has arrived.
     pub(super) fn pull_or_stall(&mut self) {
         if self.pool.working() >= self.wanted() {
             self.select();
@@ -68,7 +69,7 @@ impl World<'_> {
         }
     }
 
-    /// Who is in the pool for the longest time; the standbys are drawn from the chosen.
+    /// Selects the nodes that entered the pool first; the standbys are drawn at random from the selected nodes.
     fn choose_by_order(&mut self) {
         let working = self.pool.working();
         let chosen = working.min(self.wanted());
@@ -90,7 +91,7 @@ impl World<'_> {
         }
     }
 
-    /// Who failed least; who failed most of the chosen stands by.
+    /// Selects the nodes with the fewest failures. Those with the most failures among them become standbys.
     fn choose_by_failures(&mut self) {
         let nodes: Vec<u32> = self.pool.all().collect();
         let mut ranked = Vec::with_capacity(nodes.len());
@@ -107,7 +108,7 @@ impl World<'_> {
                 r if r < wanted => Place::Standby,
                 _ => Place::Idle,
             };
-            // Standbys in the order of their ranks.
+            // Standbys are added in the order of their ranks.
             if self.pool.rows[node as usize].place != place {
                 self.put(node, place);
             }

@@ -1,9 +1,8 @@
-//! Runs that branch: a state from which several runs go on, each with numbers of its own, for what hardly ever
-//! happens.
+//! Runs that branch from a common state, each with its own random numbers, for rare-event estimation by splitting.
 //!
-//! A branch has its own number in the key of every draw, and the rest of each life is drawn anew, given what the node
-//! has lived through already: that is all that is known of it. Repairs and phases under way end when they would have
-//! ended.
+//! A branch has its own number in the key of every draw. The remaining part of each lifetime is drawn again,
+//! conditional on its elapsed part, which is all that is known about it. Repairs and phases in progress keep their
+//! end times.
 
 use super::books::Books;
 use super::job::Job;
@@ -15,16 +14,16 @@ use super::world::{Counts, World};
 use sim_api::spec::Fleet;
 use sim_base::random::Draws;
 
-/// What a run may have too much of.
+/// Quantity whose excess is the rare event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// Interruptions of the job.
+    /// Number of interruptions of the job.
     Restarts,
-    /// Nanoseconds of the job that were no work that counts: lost, saving, recovering, waiting.
+    /// Nanoseconds of the job without productive work: lost work, checkpoints, recoveries and waits.
     LostTime,
 }
 
-/// A run at an instant.
+/// State of a run at one instant.
 #[derive(Clone)]
 pub struct State {
     clocks: Clocks,
@@ -40,7 +39,7 @@ pub struct State {
     sent: u64,
 }
 
-/// Plays branches one after another.
+/// Simulates branches one after another.
 pub struct Branches<'f> {
     fleet: &'f Fleet,
     excess: Excess,
@@ -50,8 +49,8 @@ pub struct Branches<'f> {
 }
 
 impl<'f> Branches<'f> {
-    /// Of a fleet without a limit of restarts. A branch comes nowhere if `stops` says so, which is asked with the
-    /// number of events before each of them.
+    /// Creates a simulator of branches; the fleet must have no restart limit. A branch ends early if `stops` returns
+    /// true. It is called before each event with the number of events so far.
     pub fn new(
         (fleet, seed): (&'f Fleet, u64),
         excess: Excess,
@@ -66,7 +65,7 @@ impl<'f> Branches<'f> {
         }
     }
 
-    /// A run that has just begun.
+    /// Returns the state at the start of a run.
     pub fn start(&mut self, branch: u64) -> State {
         let draws = self.draws(branch);
         let mut world = World::new(self.fleet, draws);
@@ -75,8 +74,8 @@ impl<'f> Branches<'f> {
         self.keep(world)
     }
 
-    /// Goes on from a state with the numbers of this branch, until the run has so much, or ends; the state then, if
-    /// it has so much, and how much it has.
+    /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
+    /// ends. Returns the final state if the quantity reached `level`, and the final value of the quantity.
     pub fn go_on(&mut self, from: &State, branch: u64, level: u64) -> (Option<State>, u64) {
         let draws = self.draws(branch);
         let mut world = World::of_state(self.fleet, draws, from.clone());

@@ -1,4 +1,4 @@
-//! Everything that changes during a run of the reduced model: the clock, the nodes, the job and what is due.
+//! All variable state of a run of the fleet model: the clock, the nodes, the job and the pending events.
 
 use super::books::Books;
 use super::job::{Job, Phase};
@@ -11,18 +11,18 @@ use sim_base::random::{Draws, Key, Purpose};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What can be due, beside failures.
+/// A pending event. Failures are kept separately, see [`Lives`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     StageOver {
         node: u32,
         stage: u32,
     },
-    /// A node is back from an outage of a trace.
+    /// A node returns from an outage that a trace recorded.
     Back {
         node: u32,
     },
-    /// The nth fault of the trace of a process.
+    /// The nth fault of a process's trace occurs.
     Traced {
         process: u32,
         nth: u32,
@@ -33,7 +33,7 @@ pub enum Event {
     },
 }
 
-/// What the digest knows of what happened.
+/// Event codes that enter the digest.
 #[derive(Copy, Clone)]
 pub enum Code {
     Failed = 1,
@@ -45,10 +45,10 @@ pub enum Code {
     Checkpoints,
 }
 
-/// Counts that are reported.
+/// Event counts that are reported.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// By process.
+    /// Number of failures per fault process.
     pub failures: Vec<u64>,
     pub host_selections: u64,
     pub spares_pulled: u64,
@@ -56,10 +56,10 @@ pub struct Counts {
     pub regenerations: u32,
 }
 
-/// When, which came first, what.
+/// Pending events: time in nanoseconds, sequence number, event.
 pub type Queue = BinaryHeap<Reverse<(u64, u64, Event)>>;
 
-/// Everything that changes during a run.
+/// All variable state of a run.
 pub struct World<'f> {
     pub(super) fleet: &'f Fleet,
     pub(super) draws: Draws,
@@ -71,33 +71,33 @@ pub struct World<'f> {
     pub(super) books: Books,
     pub(super) counts: Counts,
     pub(super) digest: u64,
-    /// When the job was interrupted, and by which process; where somebody wants to know.
+    /// Time and fault process of each interruption; `None` if they are not recorded.
     pub(super) noted: Option<Vec<(u64, u32)>>,
-    /// Somebody halts the run as soon as so much time is lost.
+    /// Lost time in nanoseconds at which the run halts; `None` means never.
     pub(super) halts_at: Option<u64>,
-    /// Why and when the job ended.
+    /// End reason and end time of the job, once it has ended.
     pub(super) over: Option<(FleetEnd, u64)>,
     pub(super) queue: Queue,
     pub(super) sent: u64,
 }
 
-/// Why the job of a fleet ended.
+/// Reason for the end of a fleet's job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FleetEnd {
-    /// Its work is done.
+    /// All work is done.
     Completed,
-    /// It failed once more than it may restart.
+    /// The job failed and had no restarts left.
     Failed,
-    /// So many nodes are retired that it can never have enough.
+    /// So many nodes are retired that the job can never have enough nodes again.
     Depleted,
-    /// Nothing will ever change.
+    /// No event is pending, so no further progress is possible.
     Stuck,
-    /// The scenario's.
+    /// The run reached the time limit of the scenario.
     TimeLimit,
 }
 
 impl FleetEnd {
-    /// In files.
+    /// Returns the name used in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             FleetEnd::Completed => "Completed",
@@ -138,7 +138,7 @@ impl<'f> World<'f> {
         }
     }
 
-    /// So much time goes by in a phase of the job.
+    /// Advances the time by `ns` in the given phase of the job, and adds it to the ledger.
     pub(super) fn book(&mut self, phase: Phase, ns: u64) {
         for place in Place::ALL {
             let category = place.category().unwrap_or(phase.category());
@@ -151,21 +151,21 @@ impl<'f> World<'f> {
         }
     }
 
-    /// Something is due after so long.
+    /// Schedules an event after `ns` nanoseconds.
     pub(super) fn after(&mut self, ns: u64, event: Event) {
         self.sent += 1;
         let at = self.clocks.now.saturating_add(ns);
         self.queue.push(Reverse((at, self.sent, event)));
     }
 
-    /// For the digest.
+    /// Adds an event to the digest.
     pub(super) fn note(&mut self, code: Code, what: u32) {
         let word = self.clocks.now.rotate_left(8) ^ (code as u64) << 32 ^ u64::from(what);
         let x = (self.digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.digest = x ^ x >> 32;
     }
 
-    /// The job is over.
+    /// Ends the job, unless it has already ended.
     pub(super) fn end(&mut self, why: FleetEnd) {
         if self.over.is_none() {
             self.note(Code::End, why as u32);

@@ -7,12 +7,12 @@ use serde::Serialize;
 use sim_base::stats::{Looks, Paired};
 use std::cmp::Ordering;
 
-/// Confidence level of a decision, over all looks.
+/// Confidence level of one decision, over all interim analyses of its replications.
 const LEVEL: f64 = 0.95;
 /// Number of bisections on each side of the crossing.
 const HALVINGS: usize = 6;
 
-/// One value of the parameter, simulated with one of the two choices.
+/// A value of the parameter together with the choice to simulate.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Point {
     /// Value of the parameter.
@@ -29,11 +29,11 @@ pub enum Side {
     A,
     /// The second choice.
     B,
-    /// Inconclusive: the interval of the difference contains zero.
+    /// Neither choice is conclusively better: the interval of the difference contains zero.
     NotSeparated,
 }
 
-/// An evaluated value of the parameter.
+/// Comparison of both choices at one value of the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Played {
     /// Value of the parameter.
@@ -61,9 +61,9 @@ pub enum Crossing {
         below: Side,
         /// Zero of the mean difference, by linear interpolation between neighboring values.
         estimate: f64,
-        /// Below this value the comparison is conclusive.
+        /// Largest evaluated value at which the choice `below` is conclusively better.
         low: f64,
-        /// Above this value the opposite choice is conclusively better.
+        /// Smallest evaluated value at which the other choice is conclusively better.
         high: f64,
     },
     /// Conclusive at one end of the range, inconclusive from some value on.
@@ -72,19 +72,19 @@ pub enum Crossing {
         side: Side,
         /// True for the lower end.
         lower: bool,
-        /// Limit of the conclusive part.
+        /// Last value, seen from that end, at which the choice is conclusively better.
         until: f64,
     },
-    /// Inconclusive at both ends.
+    /// The comparison is inconclusive at all evaluated values.
     NotTold,
-    /// The better choice changes more than once.
+    /// The better choice changes more than once within the range.
     SeveralTimes,
 }
 
 /// Result of a finished search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
-    /// The crossing.
+    /// The position of the break-even value.
     pub crossing: Crossing,
     /// All evaluated values, ascending.
     pub points: Vec<Played>,
@@ -95,13 +95,13 @@ pub struct BreakEven {
 /// Number of replications per value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Replications before the first look; doubled for each further look.
+    /// Number of replications before the first interim analysis; doubled for each further one.
     pub first_look: u64,
     /// Maximum number of replications per value.
     pub most: u64,
 }
 
-/// Searches the range.
+/// Searches the range for the value at which the better choice changes.
 pub fn break_even<E>(
     (range, metric): (&Range, &str),
     effort: Effort,
@@ -114,7 +114,7 @@ pub fn break_even<E>(
         points: Vec::new(),
         interrupted: false,
     };
-    // The ends, and enough values between them to detect a second crossing.
+    // Evaluates the ends, and enough values between them to detect a second crossing.
     for share in [0.0, 1.0, 0.5, 0.25, 0.75] {
         search.look(range.at(share))?;
     }
@@ -149,7 +149,7 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Evaluates a value until the comparison is conclusive or the limit is reached.
+    /// Adds replications at a value until the comparison is conclusive or the maximum is reached.
     fn look(&mut self, value: f64) -> Result<Side, E> {
         if let Some(known) = self.points.iter().find(|p| p.value == value) {
             return Ok(known.side);
@@ -188,8 +188,8 @@ impl<E> Search<'_, '_, E> {
         Ok(side)
     }
 
-    /// The two neighboring conclusive values between which the better choice changes, if it changes once;
-    /// inconclusive values may lie between them.
+    /// Returns the two neighboring conclusive values between which the better choice changes. Inconclusive values
+    /// may lie between them. `None` unless the choice changes exactly once.
     fn ends(&self) -> Option<(f64, f64)> {
         let told = self.points.iter().filter(|p| p.side != Side::NotSeparated);
         let told: Vec<&Played> = told.collect();
@@ -201,8 +201,8 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Moves one end of the crossing's interval towards the other while the comparison remains conclusive; `known`
-    /// keeps its side.
+    /// Narrows the interval that contains the crossing from the side of `known`: moves that end as long as the same
+    /// choice is conclusively better.
     fn narrow(&mut self, range: &Range, (low, high): (f64, f64), known: f64) -> Result<(), E> {
         let side = self.look(known)?;
         let (mut near, mut far) = match known == low {
@@ -259,7 +259,7 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Zero of the mean difference between these values.
+    /// Returns the zero of the mean difference between two values, by linear interpolation.
     fn zero(&self, (low, high): (f64, f64)) -> f64 {
         let inside = self
             .points

@@ -1,7 +1,8 @@
-//! The probability that a restart limit suffices, from runs without a limit in which all counted restarts are known.
+//! The probability that a restart limit (`maxRestarts`) suffices. It is estimated from runs without a limit in which
+//! all counted restarts are recorded.
 //!
-//! A limit has no effect before it is used up, so the same runs provide the result for every limit, and for every
-//! rule that would not count restarts of some cause.
+//! A limit has no effect before it is used up. Therefore the same runs provide the result for every limit, and for
+//! every failure policy rule that excludes restarts of some cause.
 
 use crate::experiment::CountedRun;
 use serde::Serialize;
@@ -21,15 +22,15 @@ const CURVE: usize = 90;
 /// Inputs of the estimation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Required lifetime of the limit, in seconds.
+    /// Time in seconds for which the limit has to suffice.
     pub horizon_s: f64,
-    /// The limit in the inputs.
+    /// Restart limit in the inputs.
     pub limit: Option<u32>,
-    /// Required probability that the smallest limit suffices.
+    /// Required probability that the limit suffices.
     pub probability: f64,
 }
 
-/// A proportion of the replications with its exact confidence interval.
+/// Proportion of the replications, with its exact (Clopper-Pearson) confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// Proportion of the replications.
@@ -51,9 +52,9 @@ impl Share {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeastLimit {
-    /// No smaller limit suffices.
+    /// The smallest limit that may suffice; smaller limits do not.
     pub low: u32,
-    /// This limit suffices; null if more replications are needed.
+    /// The smallest limit that is known to suffice; null if more replications are needed.
     pub high: Option<u32>,
     /// Number of replications needed to determine a limit.
     pub replications_needed: usize,
@@ -65,7 +66,7 @@ pub struct LeastLimit {
 pub struct LimitRow {
     /// Value of `maxRestarts`.
     pub max_restarts: u32,
-    /// Share of runs for which it suffices.
+    /// Share of runs for which the limit suffices.
     pub lasts: Share,
     /// Probability for a Poisson distribution with the same mean (independent restarts).
     pub poisson: f64,
@@ -80,15 +81,15 @@ pub struct LimitRow {
 pub struct CauseUse {
     /// Name of the cause.
     pub cause: String,
-    /// Number of its restarts per run that count.
+    /// Number of counted restarts per run with this cause.
     pub used: Estimate,
     /// Share of all counted restarts.
     pub share: f64,
-    /// Number of runs in which it exceeded the limit.
+    /// Number of runs in which a restart with this cause exceeded the limit.
     pub last_straw: usize,
-    /// Share of runs for which the limit suffices if its restarts were not counted.
+    /// Share of runs for which the limit suffices if restarts with this cause are not counted.
     pub lasts_without: Option<Share>,
-    /// The smallest sufficient limit in that case.
+    /// The smallest sufficient limit if restarts with this cause are not counted.
     pub least_without: LeastLimit,
 }
 
@@ -109,7 +110,7 @@ pub struct Rule {
     pub what: String,
     /// Cause → mean number of restarts per run that are not counted.
     pub uncounted: BTreeMap<String, f64>,
-    /// Number of restarts per run that count.
+    /// Number of counted restarts per run.
     pub used: Estimate,
     /// Share of runs for which the limit of the inputs suffices.
     pub lasts: Option<Share>,
@@ -117,7 +118,7 @@ pub struct Rule {
     pub least: LeastLimit,
 }
 
-/// State on a day.
+/// State of the replications after a number of days.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AtDay {
@@ -136,16 +137,16 @@ pub struct AtDay {
 pub struct Budget {
     /// Number of replications.
     pub replications: usize,
-    /// Required lifetime in seconds.
+    /// Time in seconds for which the limit has to suffice.
     #[serde(rename = "horizon_s")]
     pub horizon_s: f64,
-    /// The limit in the inputs.
+    /// Restart limit in the inputs.
     pub max_restarts: Option<u32>,
-    /// Required probability.
+    /// Required probability that the limit suffices.
     pub probability: f64,
-    /// Number of restarts per run that count until then.
+    /// Number of counted restarts per run up to the horizon.
     pub used: Estimate,
-    /// Variance divided by mean of that number: 1 for independent restarts.
+    /// Variance ÷ mean of the number of counted restarts; 1 for independent restarts.
     pub dispersion: f64,
     /// Share of runs for which the limit of the inputs suffices.
     pub lasts: Option<Share>,
@@ -153,21 +154,21 @@ pub struct Budget {
     pub least: LeastLimit,
     /// Causes of counted restarts, most frequent first.
     pub causes: Vec<CauseUse>,
-    /// Result with a rule.
+    /// Result with a failure policy rule that does not count some restarts.
     pub rule: Option<Rule>,
-    /// Results for limits around the relevant ones.
+    /// Results for individual limits, around the smallest sufficient one.
     pub limits: Vec<LimitRow>,
-    /// Results over time, for the limit of the inputs or the smallest sufficient one.
+    /// Share of runs within the limit over time.
     pub curve: Vec<AtDay>,
-    /// The limit of the curve.
+    /// Limit used for `curve`: that of the inputs, otherwise the smallest sufficient one.
     pub curve_limit: u32,
-    /// Number of runs that completed their work earlier.
+    /// Number of runs that completed their work before the horizon.
     pub completed: usize,
-    /// Number of runs that ended earlier for other reasons.
+    /// Number of runs that ended before the horizon for other reasons.
     pub ended_otherwise: usize,
 }
 
-/// Number of counted restarts of a run until an instant, except for some causes.
+/// Returns the number of counted restarts of a run until an instant, without the causes in `but`.
 fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
     let counts = |u: &&crate::experiment::UsedAt| {
         u.at_s <= until_s && !but.iter().any(|ignored| **ignored == *u.cause)
@@ -176,7 +177,8 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
 }
 
 impl Budget {
-    /// Estimates from runs without a limit; `None` without runs. `ruled` contains the same runs with a rule.
+    /// Estimates the budget from runs without a limit; `None` without runs. `ruled` contains the same runs with a
+    /// rule.
     pub fn of(question: &Question, runs: &[CountedRun], ruled: Option<&Ruled>) -> Option<Budget> {
         let whole = Counts::of(runs, question.horizon_s, &[]);
         let least = whole.least(question.probability);
@@ -206,7 +208,7 @@ impl Budget {
         })
     }
 
-    /// Names of all causes.
+    /// Returns the names of all causes, sorted.
     pub fn cause_names(runs: &[CountedRun]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for used in runs.iter().flat_map(|r| &r.used) {
@@ -229,7 +231,7 @@ impl Counts {
         Counts(all)
     }
 
-    /// Number of runs with at most `limit` counted restarts.
+    /// Returns the number of runs with at most `limit` counted restarts.
     fn within(&self, limit: u32) -> usize {
         self.0.partition_point(|used| *used <= limit)
     }
@@ -252,7 +254,7 @@ impl Counts {
 
     fn least(&self, probability: f64) -> LeastLimit {
         let most = self.0.last().copied().unwrap_or(0);
-        // Proportions increase with the limit, and so do both bounds.
+        // The proportion and both bounds of its interval increase with the limit, so bisection finds the first one.
         let first = |is: &dyn Fn(Share) -> bool| {
             let (mut low, mut high) = (0, most + 1);
             while low < high {
@@ -303,7 +305,7 @@ fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
     told
 }
 
-/// The cause of the restart that exceeded the limit.
+/// Returns the cause of the restart that exceeded the limit.
 fn last_straw<'r>(question: &Question, run: &'r CountedRun) -> Option<&'r str> {
     let limit = question.limit?;
     let mut sum = 0;
@@ -315,7 +317,7 @@ fn last_straw<'r>(question: &Question, run: &'r CountedRun) -> Option<&'r str> {
     straw.map(|u| &*u.cause)
 }
 
-/// About a dozen limits between those that rarely and almost always suffice.
+/// Returns the results for about a dozen limits, from those that rarely suffice to those that always do.
 fn limits(question: &Question, counts: &Counts, least: LeastLimit) -> Vec<LimitRow> {
     let at = |share: f64| counts.0[((counts.0.len() - 1) as f64 * share) as usize];
     let (from, to) = (at(0.02), at(1.0));
@@ -369,7 +371,7 @@ fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule>
 }
 
 impl Ruled {
-    /// The runs if restarts with these causes were not counted.
+    /// Returns the runs with restarts of these causes removed.
     pub fn ignoring(causes: &[String], runs: &[CountedRun]) -> Ruled {
         let without = |run: &CountedRun| {
             let mut run = run.clone();

@@ -7,10 +7,10 @@ use sim_base::stats::lambert_w0;
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClosedForm {
-    /// Time blocked by a checkpoint.
+    /// Time in seconds for which a checkpoint blocks the job.
     #[serde(rename = "blocking_s")]
     pub blocking_s: f64,
-    /// Mean time between interruptions, while making steps.
+    /// Mean time between interruptions in seconds, counting only time with training steps.
     #[serde(rename = "between_s")]
     pub between_s: f64,
     /// Young's first-order approximation.
@@ -25,8 +25,8 @@ pub struct ClosedForm {
 }
 
 impl ClosedForm {
-    /// Computes the interval for checkpoints that block for `blocking_s`, with interruptions every `between_s` of
-    /// steps.
+    /// Computes the intervals for checkpoints that block for `blocking_s`, and one interruption per `between_s` of
+    /// training steps.
     pub fn of(blocking_s: f64, between_s: f64) -> ClosedForm {
         let (c, m) = (blocking_s, between_s);
         let young = libm::sqrt(2.0 * c * m);
@@ -36,7 +36,7 @@ impl ClosedForm {
             true => young * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - c,
             false => m,
         };
-        // The derivative of the expected segment time per work is zero.
+        // At the optimum, the derivative of the expected time per unit of work is zero.
         let exact = m * (1.0 + lambert_w0(-libm::exp(-1.0 - c / m)));
         ClosedForm {
             blocking_s,

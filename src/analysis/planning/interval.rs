@@ -1,9 +1,9 @@
-//! The best checkpoint interval: the vertex of a parabola fitted to five intervals around it, with one parabola per
-//! replication, which gives the vertex a confidence interval.
+//! Search for the best checkpoint interval: the vertex of a parabola fitted to five intervals around it. Each
+//! replication has its own parabola, which gives the vertex a confidence interval.
 //!
-//! The cost of checkpoints is proportional to 1/interval, the loss by failures to the interval; over the logarithm of
-//! the interval the total is symmetric around the optimum, where it is flat. Therefore the optimum is located by
-//! values further away, not as the largest of many almost equal values.
+//! The cost of checkpoints is proportional to 1/interval, and the loss by failures is proportional to the interval.
+//! Over the logarithm of the interval, the total is symmetric around the optimum, where it is flat. Intervals far
+//! from the optimum therefore locate it better than a comparison of almost equal values near it.
 
 use super::sample::{Play, Sample, pairs, values};
 use crate::experiment::{Better, better};
@@ -16,12 +16,12 @@ const LEVEL: f64 = 0.95;
 /// The five intervals are spaced by this factor around the center.
 const FACTOR: f64 = std::f64::consts::SQRT_2;
 const STEPS: [i32; 5] = [-2, -1, 0, 1, 2];
-/// Coefficients, in twelfths, of the slope at the center, exact for cubics: the curve is slightly asymmetric, which a
-/// parabola alone would interpret as a slope.
+/// Coefficients, in twelfths, of the five-point estimate of the slope at the center. It is exact for cubics; a
+/// fitted parabola would interpret the slight asymmetry of the curve as a slope.
 const SLOPE: [f64; 5] = [1.0, -8.0, 0.0, 8.0, -1.0];
 /// Maximum number of times that the five intervals are moved.
 const ROUNDS: usize = 8;
-/// Accepted distance of the vertex from the center, as a logarithm: a tenth of the spacing.
+/// Accepted distance of the vertex from the center, as a natural logarithm.
 const NEAR: f64 = 0.12;
 
 /// An evaluated checkpoint interval.
@@ -43,11 +43,11 @@ pub struct Played {
 pub struct Best {
     /// The best interval in seconds; null if there is no vertex.
     pub every_s: Option<f64>,
-    /// Its 95 % confidence interval; null for a bound that requires more replications.
+    /// 95 % confidence interval of the best interval; null for a bound that requires more replications.
     pub ci95_s: Option<[f64; 2]>,
     /// All evaluated intervals, ascending.
     pub points: Vec<Played>,
-    /// The sample of the best evaluated interval.
+    /// Replications of the best evaluated interval.
     best: Sample,
     /// True if the best interval is at the edge of the searched range.
     pub at_edge: bool,
@@ -80,9 +80,9 @@ fn metric_of(sample: &Sample) -> Option<Estimate> {
 /// Inputs of the search.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Search {
-    /// First center, in seconds.
+    /// Center of the first five intervals, in seconds.
     pub start_s: f64,
-    /// Bounds of the search.
+    /// Smallest and largest interval of the search, in seconds.
     pub bounds_s: [f64; 2],
     /// Initial number of replications per interval.
     pub first: u64,
@@ -90,10 +90,10 @@ pub struct Search {
     pub most: u64,
 }
 
-/// Candidates are in milliseconds.
+/// A checkpoint interval in milliseconds.
 type Ms = u64;
 
-/// Runs the search.
+/// Searches for the checkpoint interval with the best value of the metric.
 pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Result<Best, E> {
     let mut known: BTreeMap<Ms, Sample> = BTreeMap::new();
     let [from, to] = search.bounds_s;
@@ -118,7 +118,7 @@ pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Res
         );
         let Some(fit) = fit else { break };
         top.found = None;
-        // The curvature is too uncertain for a vertex: adds replications.
+        // If the curvature is too uncertain for a vertex, replications are added below.
         let bent = fit.is_bent();
         let moved = fit.top();
         if bent && moved.abs() <= NEAR {
@@ -189,8 +189,8 @@ impl Top {
     }
 }
 
-/// Slope `b` and half of the curvature `c` at the center, over the logarithm of the factor, per replication: their
-/// means and covariances.
+/// Means and covariances, over the replications, of the slope `b` and half of the curvature `c` at the center. The
+/// abscissa is the logarithm of the interval relative to the center.
 struct Fit {
     n: f64,
     b: f64,
@@ -201,7 +201,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// Fits five samples, using the replications that all of them have.
+    /// Fits parabolas to five samples, using the replications that all of them have.
     fn of(five: &[&Sample; 5], higher: bool) -> Option<Fit> {
         let step = libm::log(FACTOR);
         let sign = if higher { 1.0 } else { -1.0 };
@@ -235,7 +235,7 @@ impl Fit {
         })
     }
 
-    /// Vertex of the parabola of the means.
+    /// Returns the position of the vertex of the mean parabola, as a logarithm relative to the center.
     fn top(&self) -> f64 {
         -self.b / (2.0 * self.c)
     }
@@ -248,13 +248,13 @@ impl Fit {
         self.b * self.b > self.share() * self.bb
     }
 
-    /// Critical value of a squared mean per unit of variance.
+    /// Returns the critical value of a squared mean divided by its variance.
     fn share(&self) -> f64 {
         let t = t_quantile(self.n - 1.0, 1.0 - 0.5 * (1.0 - LEVEL));
         t * t / self.n
     }
 
-    /// Returns true if the curvature significantly differs from zero.
+    /// Returns true if the curvature is negative and significantly differs from zero.
     fn is_bent(&self) -> bool {
         self.c < 0.0 && self.c * self.c > self.share() * self.cc
     }
@@ -273,7 +273,7 @@ impl Fit {
             return None;
         }
         let root = libm::sqrt(under);
-        // The equation is in w = 2 u.
+        // The quadratic equation is in w = 2 u.
         Some([(-half - root) / a / 2.0, (-half + root) / a / 2.0])
     }
 }

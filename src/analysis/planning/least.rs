@@ -1,7 +1,7 @@
-//! The smallest number that satisfies a target, by bisection: inconclusive candidates get more replications, and
-//! undecidable cases are reported.
+//! Search for the smallest number that satisfies a target, by bisection. Inconclusive candidates get more
+//! replications; cases that remain inconclusive are reported.
 //!
-//! Assumes that larger numbers are not worse; the assumption is checked against all evaluated candidates.
+//! The search assumes that larger numbers are not worse. It checks this assumption against all evaluated candidates.
 
 use super::sample::{Play, Row, Sample, pairs};
 use super::target::{Estimated, Judgement, Target};
@@ -18,13 +18,13 @@ pub struct Plan {
     pub min: u64,
     /// The largest candidate.
     pub max: u64,
-    /// Replications before the first look; doubled for each further look.
+    /// Number of replications before the first interim analysis; doubled for each further one.
     pub first_look: u64,
     /// Maximum number of replications per candidate.
     pub most: u64,
 }
 
-/// Confidence level of a candidate's judgement, over all looks.
+/// Confidence level of the judgment of one candidate, over all interim analyses.
 pub const LEVEL: f64 = 0.95;
 
 /// Result of the search.
@@ -33,10 +33,10 @@ pub const LEVEL: f64 = 0.95;
 pub enum Answer {
     /// This number satisfies the target, and the next smaller one, if any, does not.
     Least {
-        /// The number.
+        /// The smallest number.
         value: u64,
     },
-    /// The smallest number is in this range; inconclusive.
+    /// The smallest number lies in this range; more precision is not conclusive.
     Between {
         /// The smallest possible result.
         low: u64,
@@ -45,9 +45,9 @@ pub enum Answer {
     },
     /// Even the largest candidate does not satisfy the target.
     Nothing,
-    /// It is inconclusive whether the largest candidate satisfies the target; smaller ones than this do not.
+    /// It is inconclusive whether the largest candidate satisfies the target.
     Open {
-        /// The smallest number that may satisfy it.
+        /// The smallest number that may satisfy the target; smaller ones do not.
         low: u64,
     },
 }
@@ -55,9 +55,9 @@ pub enum Answer {
 /// An evaluated candidate.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The number.
+    /// The evaluated number.
     pub value: u64,
-    /// Its replications.
+    /// Replications of this candidate.
     pub sample: Sample,
     /// Whether it satisfies the target.
     pub judgement: Judgement,
@@ -70,7 +70,7 @@ pub struct Candidate {
 /// Result of a finished search.
 #[derive(Clone, Debug)]
 pub struct Least {
-    /// The answer.
+    /// The smallest number, as far as it was determined.
     pub answer: Answer,
     /// All evaluated candidates, ascending.
     pub candidates: Vec<Candidate>,
@@ -80,7 +80,7 @@ pub struct Least {
     pub interrupted: bool,
 }
 
-/// Runs the search.
+/// Searches for the smallest number that satisfies the target.
 pub fn least<E>(plan: &Plan, target: &Target, play: &mut Play<'_, u64, E>) -> Result<Least, E> {
     let mut search = Search {
         plan,
@@ -116,7 +116,7 @@ impl<E> Search<'_, '_, E> {
             self.first(max, |j| j == Judgement::Meets)?;
         }
         self.first(max, |j| j != Judgement::Misses)?;
-        // Uses the evaluated candidates, not the assumption of the bisection.
+        // Derives the answer from all evaluated candidates, because the assumption of the bisection may not hold.
         let meets = self.known.iter().filter(|(_, k)| k.1 == Judgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
@@ -156,7 +156,7 @@ impl<E> Search<'_, '_, E> {
         Ok(judgement)
     }
 
-    /// Also evaluates the next larger and the next smaller candidate, for comparison.
+    /// Evaluates the neighbors of the answer as well, so that tables can compare them.
     fn neighbors(&mut self, answer: Answer) -> Result<(), E> {
         let around = match answer {
             Answer::Least { value } => value,
@@ -207,7 +207,7 @@ impl<E> Search<'_, '_, E> {
     }
 }
 
-/// Replications of one candidate: enough for a conclusive result, or the maximum.
+/// Adds replications of one candidate until its judgment is conclusive or the maximum is reached.
 pub(super) fn look<E>(
     plan: &Plan,
     target: &Target,
@@ -234,13 +234,13 @@ pub(super) fn look<E>(
 }
 
 impl Candidate {
-    /// Mean cost of a replication.
+    /// Returns the mean cost of a replication.
     pub fn cost(&self) -> f64 {
         let n = self.sample.len().max(1) as f64;
         self.sample.iter().map(|row| row.cost).sum::<f64>() / n
     }
 
-    /// Number of blocked or censored replications, which count as the worst value.
+    /// Returns the number of blocked or censored replications, which count as the worst value.
     pub fn left_out(&self) -> usize {
         self.sample.iter().filter(|row: &&Row| row.left_out).count()
     }

@@ -101,7 +101,7 @@ impl Range {
         self.low > 0.0 && self.high >= 8.0 * self.low
     }
 
-    /// The value at this fraction of the range.
+    /// Returns the value at this fraction of the range.
     pub fn at(&self, share: f64) -> f64 {
         let value = match self.is_log() {
             true => self.low * libm::pow(self.high / self.low, share),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sim_api::spec::Fleet;
 use sim_base::stats::student::Mean;
 
-/// Schema name.
+/// Schema name of [`Rare`].
 pub const SCHEMA: &str = "jobset-sim/plan-rare/v1";
 
 /// Inputs of the estimation.
@@ -25,12 +25,12 @@ pub struct Question {
     pub batches: u64,
 }
 
-/// A level of the quantity, with the share of runs that reached it.
+/// A level of the quantity, with the proportion of runs that reached it.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
-    /// Number of restarts, or seconds.
+    /// Value of the quantity: a number of restarts, or seconds.
     pub at: f64,
-    /// Share of the runs from the previous level, over all batches.
+    /// Proportion of the runs starting at the previous level that reached this one, over all batches.
     pub share: f64,
     /// Probability of reaching the level.
     pub chance: f64,
@@ -42,22 +42,22 @@ pub struct Level {
 pub struct Rare {
     /// Probability of the rare event.
     pub chance: f64,
-    /// Its 95 % confidence interval.
+    /// 95 % confidence interval of the probability.
     pub ci95: [f64; 2],
     /// Number of batches.
     pub batches: usize,
     /// Number of runs per level and batch.
     pub runs: u32,
-    /// Levels, from the first to the limit.
+    /// Levels in ascending order; the last one is the limit.
     pub levels: Vec<Level>,
-    /// Estimate of each batch.
+    /// Estimated probability of each batch.
     #[serde(skip)]
     pub estimates: Vec<f64>,
-    /// Number of runs, or parts of runs, that were simulated.
+    /// Number of simulated runs, including continued parts of runs.
     pub played: u64,
     /// True if whole runs were resampled, false if runs were split.
     pub whole_runs: bool,
-    /// Number of independent runs required for a confidence interval of the same width.
+    /// Number of independent runs that would give a confidence interval of the same width.
     pub by_counting: f64,
 }
 
@@ -112,7 +112,7 @@ fn split<B: Branching + Send>(
     Ok(told(question, (&levels, plays), &all))
 }
 
-/// Combines the batches.
+/// Combines the results of the batches to the estimate.
 fn told(question: &Question, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -> Option<Rare> {
     let product = |shares: &Vec<f64>, n: usize| shares[..n].iter().product::<f64>();
     let estimates: Vec<f64> = all.iter().map(|s| product(s, levels.len())).collect();
@@ -141,7 +141,7 @@ fn told(question: &Question, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -
         levels: levels.iter().enumerate().map(level).collect(),
         played: all.len() as u64 * plays * u64::from(question.runs),
         whole_runs: false,
-        // For a proportion p of n, the half-width of the interval is 1.96 sqrt(p (1 − p) / n).
+        // The half-width of the interval of a proportion p among n is 1.96 sqrt(p (1 − p) / n), solved for n.
         by_counting: match half > 0.0 {
             true => 1.96 * 1.96 * p * (1.0 - p) / (half * half),
             false => 0.0,

@@ -1,8 +1,9 @@
-//! Resampling, for runs without snapshots: a run that reached a level is repeated with a share of its random numbers
-//! replaced. The new run is accepted if it also reaches the level, otherwise the old one is kept.
+//! Resampling for models whose runs cannot continue from a snapshot. A run that reached a level is repeated with a
+//! share of its random numbers replaced. The new run is accepted if it also reaches the level, otherwise the old one
+//! is kept.
 //!
-//! For any share, runs that reach the level remain an unbiased sample of all such runs, so splitting has no bias;
-//! many steps, large and small, decorrelate the sample. Source: Z. Botev, D. Kroese, "Efficient Monte Carlo
+//! For any share, the runs remain an unbiased sample of all runs that reach the level, so the estimate has no bias.
+//! Steps with large and small shares decorrelate the sample. Source: Z. Botev, D. Kroese, "Efficient Monte Carlo
 //! simulation via the generalized splitting method", 2012.
 
 use super::splitting::Branching;
@@ -20,12 +21,12 @@ pub struct Redrawn<'c> {
     excess: Excess,
 }
 
-/// A complete run.
+/// A complete run with its random numbers and the quantity it reached.
 #[derive(Clone)]
 pub struct Run {
     numbers: Mixture,
     has: u64,
-    /// The level that it has to reach.
+    /// Level that repeated runs have to reach to be accepted.
     floor: u64,
 }
 
@@ -61,7 +62,7 @@ impl Branching for Redrawn<'_> {
 
     fn go_on(&mut self, from: &Run, branch: u64, level: u64) -> (Option<Run>, u64) {
         let mut run = from.clone();
-        // Runs without a level are already independent.
+        // Runs that do not have to reach a level are already independent.
         let steps = if run.floor == 0 { &[][..] } else { &SHARES };
         for (step, share) in (0..).zip(steps) {
             let numbers = run.numbers.with(Key(branch).and(step).0, *share);

@@ -68,12 +68,12 @@ impl Row {
     }
 }
 
-/// The values of a sample.
+/// Returns the values of the replications that have one.
 pub fn values(sample: &[Row]) -> Vec<f64> {
     sample.iter().filter_map(|row| row.value).collect()
 }
 
-/// Pairs of finite values of the replications that both samples have.
+/// Returns pairs of finite values, for the replications that both samples have.
 pub fn pairs(first: &[Row], second: &[Row]) -> Vec<(f64, f64)> {
     let mut all = Vec::new();
     for row in first {

@@ -1,7 +1,7 @@
-//! The smallest combinations of several numbers that satisfy a target, such as spare hosts, spare slices and racks:
-//! all combinations in which no number can be reduced, and the cheapest of them.
+//! Search for the smallest combinations of several numbers that satisfy a target, such as spare hosts, spare slices
+//! and racks: all combinations in which no number can be reduced, cheapest first.
 //!
-//! Assumes that larger numbers are not worse, so that it suffices to follow the boundary of the satisfying
+//! The search assumes that larger numbers are not worse, so it only follows the boundary of the satisfying
 //! combinations.
 
 use super::least::{Candidate, LEVEL, Plan, look};
@@ -18,11 +18,11 @@ pub type PlaySeveral<'a, E> = dyn FnMut(&[u64], Range<u64>) -> Result<Sample, E>
 /// An evaluated combination.
 #[derive(Clone, Debug)]
 pub struct Combination {
-    /// The numbers, in order.
+    /// One value per searched number, in the order of `plans`.
     pub values: Vec<u64>,
-    /// Its evaluation; the field `value` is not used.
+    /// Evaluation of the combination; its field `value` is not used.
     pub candidate: Candidate,
-    /// Paired difference of its cost from the cheapest combination.
+    /// Paired difference of its cost from the cost of the cheapest combination.
     pub dearer: Option<Paired>,
 }
 
@@ -31,7 +31,7 @@ pub struct Combination {
 pub struct Several {
     /// Minimal combinations that satisfy the target, cheapest first.
     pub least: Vec<Combination>,
-    /// Minimal combinations for which it is inconclusive.
+    /// Minimal combinations for which it is inconclusive whether they satisfy the target.
     pub open: Vec<Combination>,
     /// The largest combination, if it does not satisfy the target.
     pub greatest: Option<Combination>,
@@ -41,7 +41,7 @@ pub struct Several {
     pub interrupted: bool,
 }
 
-/// Runs the search; `plans` contains the bounds of each number and the number of replications.
+/// Searches for the minimal combinations. `plans` contains the bounds of each number and the number of replications.
 pub fn several<E>(
     plans: &[Plan],
     target: &Target,
@@ -85,8 +85,8 @@ impl<E> Search<'_, '_, E> {
         Ok(judgement)
     }
 
-    /// The smallest number, after the given ones, for which `is` holds with all following numbers at their maximum;
-    /// it must hold for `high`.
+    /// Bisects for the smallest value of the next number for which `is` holds. The numbers in `before` are fixed,
+    /// all following ones are at their maximum. `is` must hold for `high`.
     fn first(
         &mut self,
         before: &[u64],
@@ -107,7 +107,8 @@ impl<E> Search<'_, '_, E> {
         Ok(high)
     }
 
-    /// All combinations with the given first numbers for which `is` holds and no number can be reduced.
+    /// Returns all combinations with the first numbers in `before` for which `is` holds and no further number can be
+    /// reduced.
     fn edge(
         &mut self,
         before: &mut Vec<u64>,
@@ -124,7 +125,7 @@ impl<E> Search<'_, '_, E> {
         if before.len() + 1 == plans.len() {
             return Ok(vec![vec![from]]);
         }
-        // A larger number cannot reduce the others.
+        // The combinations with the largest value: once a smaller value reaches them, larger values change nothing.
         before.push(plan.max);
         let last = self.edge(before, is)?;
         before.pop();
@@ -172,7 +173,7 @@ impl<E> Search<'_, '_, E> {
     }
 }
 
-/// Removes combinations that are dominated by another one.
+/// Removes combinations in which some number is larger and none is smaller than in another one.
 fn minimal(all: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
     let below = |a: &[u64], b: &[u64]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
     let keep = |one: &&Vec<u64>| !all.iter().any(|other| below(other, one));

@@ -1,32 +1,33 @@
 //! Multilevel splitting: runs that reach a level are continued several times, so that some of them reach the rare
 //! event.
 //!
-//! Fixed effort: the same number of runs starts at each level, from states sampled among those in which earlier runs
-//! reached it. The product of the shares is an unbiased estimate, and so is the mean over independent batches, which
-//! provides its confidence interval. Source: P. Glasserman, P. Heidelberger, P. Shahabuddin, T. Zajic, "Multilevel
-//! splitting for estimating rare event probabilities", 1999; fixed effort: M. Garvels, "The splitting method in rare
-//! event simulation", 2000.
+//! The same number of runs starts at each level (fixed effort), from states in which earlier runs reached it. The
+//! product of the proportions per level is an unbiased estimate of the probability. So is the mean over independent
+//! batches, which also provides the confidence interval. Sources: P. Glasserman, P. Heidelberger, P. Shahabuddin, T.
+//! Zajic, "Multilevel splitting for estimating rare event probabilities", 1999; fixed effort: M. Garvels, "The
+//! splitting method in rare event simulation", 2000.
 
 use super::rare::Question;
 use crate::experiment::StopFlag;
 use crate::fleet::{Branches, State};
 
-/// Target share of the runs of a level that reach the next one.
+/// Target proportion of the runs of a level that reach the next one.
 const ONWARD: f64 = 0.25;
 /// Maximum number of levels.
 const LEVELS_MAX: usize = 60;
-/// First number of the pilot's branches; those of the batches follow.
+/// Number of the pilot's first branch; the numbers of the batches follow.
 const BRANCHES: u64 = 1 << 62;
 
-/// A model that can be branched.
+/// A model whose runs can be continued several times from the same state.
 pub trait Branching {
-    /// State of a run at an instant.
+    /// State of a run at one instant.
     type State: Clone;
-    /// A run at its start.
+    /// Returns the state at the start of a run.
     fn start(&mut self, branch: u64) -> Self::State;
-    /// Goes on from a state until the run has so much, or ends; the state if it has so much, and how much it has.
+    /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
+    /// ends. Returns the state if the quantity reached `level`, and the value of the quantity.
     fn go_on(&mut self, from: &Self::State, branch: u64, level: u64) -> (Option<Self::State>, u64);
-    /// Number of runs, or parts of runs, simulated from each state of a level.
+    /// Returns the number of runs, or parts of runs, simulated from each state of a level.
     fn plays(&self, level: usize) -> u64 {
         let _ = level;
         1
@@ -45,8 +46,8 @@ impl Branching for Branches<'_> {
     }
 }
 
-/// Determines levels for which about a quarter of the runs reach the next one, with a pilot batch; they are then
-/// fixed.
+/// Determines the levels with a pilot batch, so that about a quarter of the runs reach the next one. The levels do
+/// not change afterwards.
 pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFlag) -> Vec<u64> {
     let runs = u64::from(question.runs.max(4));
     let first = BRANCHES;
@@ -63,7 +64,7 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
             break;
         }
         has.sort_unstable();
-        // The next level that any of them reached, if fewer than a quarter reached a higher one.
+        // The quantity that a quarter of the runs reached, or else the next higher value that any run reached.
         let quarter = has[((1.0 - ONWARD) * runs as f64) as usize];
         let further = has[has.partition_point(|h| *h <= reached)..].first();
         let Some(onward) = further.map(|next| quarter.max(*next)) else {
@@ -83,7 +84,7 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
     levels
 }
 
-/// The shares of one batch, per level; `None` if it was stopped.
+/// Simulates one batch and returns its proportions per level; `None` if it was stopped.
 pub fn batch<B: Branching>(
     branches: &mut B,
     (question, levels): (&Question, &[u64]),
@@ -100,11 +101,11 @@ pub fn batch<B: Branching>(
             if stop.is_raised() {
                 return None;
             }
-            // Every state is used equally often, or once more.
+            // Uses the states in turn, so that the numbers of uses differ by at most one.
             let state = &from[i as usize % from.len()];
             next.extend(branches.go_on(state, first + (stage << 32) + i, *level).0);
         }
-        // The last branch may be incomplete.
+        // A raised stop flag may have cut the last branch short.
         if stop.is_raised() {
             return None;
         }

@@ -29,7 +29,7 @@ pub struct Target {
     pub limit: f64,
 }
 
-/// Result of testing a target.
+/// Result of testing a target against replications.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Judgement {
@@ -99,7 +99,7 @@ fn statistic(word: &str) -> Option<Statistic> {
 pub struct Estimated {
     /// The point estimate.
     pub value: f64,
-    /// `None` for a bound that requires more values.
+    /// Confidence interval; `None` for a bound that requires more values.
     pub interval: [Option<f64>; 2],
 }
 
@@ -114,7 +114,7 @@ impl Target {
             }),
             Statistic::Mean => {
                 let mean = student::Mean::of(&values)?;
-                // A proportion of 0/1 values, for which Student's interval may have zero width.
+                // The mean of 0/1 values is a proportion, for which Student's interval may have zero width.
                 let yes = values.iter().filter(|v| **v == 1.0).count();
                 let share = values.iter().all(|v| *v == 0.0 || *v == 1.0);
                 let interval = match share {
@@ -130,7 +130,7 @@ impl Target {
         }
     }
 
-    /// Tests a sample at this confidence level.
+    /// Tests a sample against the bound at this confidence level.
     pub fn judge(&self, sample: &[Row], level: f64) -> Judgement {
         let Some(estimated) = self.estimate(sample, level) else {
             return Judgement::Open;
@@ -147,7 +147,7 @@ impl Target {
         }
     }
 
-    /// Name of the statistic: `p10` or `mean`.
+    /// Returns the name of the statistic, such as `p10` or `mean`.
     pub fn statistic_name(&self) -> String {
         match self.statistic {
             Statistic::Mean => "mean".to_owned(),

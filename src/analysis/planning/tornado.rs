@@ -26,7 +26,7 @@ pub struct Bar {
     pub at_high: Option<Paired>,
     /// Paired difference: upper end − lower end.
     pub swing: Option<Paired>,
-    /// Number of blocked or censored replications at either end, which are in no difference.
+    /// Number of blocked or censored replications at either end, which the differences exclude.
     pub left_out: usize,
 }
 
@@ -51,7 +51,7 @@ impl Bar {
         }
     }
 
-    /// Size of the effect: the largest distance between the three results.
+    /// Returns the size of the effect: the largest absolute difference between baseline, lower end and upper end.
     pub fn size(&self) -> f64 {
         let sizes = [self.swing, self.at_low, self.at_high]
             .into_iter()
@@ -68,13 +68,13 @@ impl Bar {
     }
 }
 
-/// Sorts by size, largest first.
+/// Sorts bars by the size of the effect, largest first.
 pub fn sorted(mut bars: Vec<Bar>) -> Vec<Bar> {
     bars.sort_by(|a, b| b.size().total_cmp(&a.size()));
     bars
 }
 
-/// Estimate of the baseline.
+/// Returns the estimate of the metric for the baseline.
 pub fn base(sample: &Sample) -> Option<Estimate> {
     Estimate::of(
         values(sample)

@@ -1,4 +1,5 @@
-//! A second fault that joins a restart in progress: its effect on the restart, and which fault counts as the cause.
+//! Handling of a second fault during a restart that does not cause another restart: its effect on the restart in
+//! progress, and which of both faults counts as the cause.
 
 use super::measurement::curve::{NEVER, Sample};
 use super::measurement::pairs::Zone;
@@ -6,7 +7,7 @@ use super::run::Game;
 use sim_base::*;
 
 impl Game<'_, '_> {
-    /// The fault affects an attempt that ends anyway.
+    /// Applies a second fault to the restart in progress. The fault affects pods of an attempt that ends anyway.
     pub(super) fn goes_along(
         &mut self,
         now: Time,
@@ -28,7 +29,8 @@ impl Game<'_, '_> {
             episode.floor = episode.floor.max(episode.others);
             episode.bind = episode.bind.max(now + Duration(waited.bind));
         }
-        // The restart is counted from the first failure of the Job.
+        // The restart is counted from the earliest failure of the Job, so the fault that is reported first is its
+        // cause.
         let counted = now.0.saturating_add(sample.counted);
         if counted < episode.counted.0 {
             self.leads(now, (effect, away), &sample);
@@ -38,7 +40,8 @@ impl Game<'_, '_> {
         }
     }
 
-    /// The new fault triggers the restart before the first fault does; the first fault is then waited for.
+    /// Makes the new fault the cause of the restart, because it is reported before the first fault. The restart then
+    /// also waits for the nodes of the first fault, if it was measured to do so.
     fn leads(&mut self, now: Time, (effect, away): (usize, u64), sample: &Sample) {
         let first = self.episode.as_ref().map(|e| (e.effect, e.away, e.since));
         let Some((first, first_away, since)) = first else {
@@ -59,7 +62,8 @@ impl Game<'_, '_> {
         episode.counted = Time(now.0.saturating_add(sample.counted));
     }
 
-    /// The part of a fault's recovery that a restart in progress waits for.
+    /// Returns the times of a restart in progress that waits for the nodes of this fault; `None` if this was not
+    /// measured.
     fn waited(&mut self, effect: usize, away: u64) -> Option<Sample> {
         let u = self.unit(2);
         let along = &self.model.along[effect];

@@ -1,6 +1,6 @@
 //! A set of small integers as a bit set.
 
-/// A set of integers below a limit.
+/// A set of integers from 0 to a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bits {
     words: Vec<u64>,
@@ -8,7 +8,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Contains all integers below `len`, or none.
+    /// Creates a set of all integers below `len`, or an empty one.
     pub fn new(len: usize, all: bool) -> Bits {
         let mut bits = Bits {
             words: vec![if all { u64::MAX } else { 0 }; len.div_ceil(64)],
@@ -36,7 +36,7 @@ impl Bits {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Number of elements that are not in `other`.
+    /// Returns the number of elements that are not in `other`.
     pub fn outside(&self, other: &Bits) -> usize {
         let words = self.words.iter().zip(&other.words);
         words.map(|(a, b)| (a & !b).count_ones() as usize).sum()
@@ -49,7 +49,7 @@ impl Bits {
         }
     }
 
-    /// The first element at or after `from` that is not in `without`, wrapping around.
+    /// Returns the first element at or after `from` that is not in `without`. The search wraps around.
     pub fn next(&self, from: usize, without: &Bits) -> Option<usize> {
         let free = |w: usize| self.words[w] & !without.words[w];
         let n = self.words.len();
@@ -66,7 +66,7 @@ impl Bits {
         })
     }
 
-    /// Stores the first `n` elements at or after `from`, wrapping around, in `into`. Returns the last one.
+    /// Stores the first `n` elements at or after `from` in `into`, wrapping around. Returns the last of them.
     pub fn first(&self, n: usize, from: usize, into: &mut Bits) -> Option<usize> {
         into.words.fill(0);
         let words = self.words.len();

@@ -1,7 +1,7 @@
-//! The range over which random variation moves a time.
+//! Estimation of the range of a time that varies randomly.
 
-/// Estimated range of times from a small sample: of n uniform values, the first and last are on average (n − 1) / (n
-/// + 1) of the range apart (mean range of uniform order statistics).
+/// Returns the estimated range of times from a small sample. The first and the last of n uniformly distributed
+/// values are (n − 1) / (n + 1) of the range apart on average (order statistics).
 pub fn range(seen: &[u64]) -> u64 {
     let (first, last) = (seen.iter().min(), seen.iter().max());
     let apart = last.unwrap_or(&0) - first.unwrap_or(&0);

@@ -1,41 +1,45 @@
-//! Accuracy parameters of the reduced model: choices, not facts, each with its reason; listed by `sensitivity`.
+//! Accuracy parameters of the reduced model. They are choices of the developers, each with a reason, and are listed
+//! by the `sensitivity` command.
 
 use sim_base::Duration;
 
-/// Number of runs per point of a curve.
+/// Number of simulated runs per measured outage duration of a fault.
 pub const PLAYS: u64 = 5;
-/// Number of searches for each edge, each with different random numbers and nodes.
+/// Number of searches for each edge, each with different random numbers and nodes. An edge is a time during a
+/// restart at which the effect of a second fault changes.
 pub const LOOKS: u64 = 3;
-/// Maximum time for a JobSet to start; otherwise it is rejected.
+/// Maximum time for a JobSet to start; scenarios whose JobSet takes longer are rejected.
 pub const STARTUP: Duration = Duration::from_secs(7200);
-/// Time between the first start and the injected fault.
+/// Time between the readiness of all pods and the injected fault.
 pub const CALM: Duration = Duration::from_secs(300);
-/// Simulated time after the last scripted action.
+/// Time for which a trial continues after the nodes have returned.
 pub const AFTERWARDS: Duration = Duration::from_secs(3600);
-/// Resolution of outage durations, in nanoseconds.
+/// Difference between outage durations below which no further one is measured between them, in nanoseconds.
 pub const FINEST: u64 = 500_000_000;
-/// Number of runs that check whether a point is on a straight line.
+/// Number of runs that check whether a point is on the straight line between its neighbors.
 pub const CHECKS: u64 = 2;
 /// Accepted relative error of a restart time, and accepted share of faults with a larger error.
 pub const OFF: f64 = 0.001;
-/// Accepted share of faults with an unknown outcome because the search was not finer.
+/// Accepted share of faults with an outage duration between two measured ones that have different outcomes.
 pub const ODD: f64 = 0.0001;
-/// Best accuracy of an edge.
+/// Highest accuracy to which edges are located, in nanoseconds.
 pub const NEAR: u64 = 50_000_000;
-/// Edges are located to this fraction of their random variation.
+/// Divisor of the random variation of an edge that gives the accuracy to which the edge is located.
 pub const FINER: u64 = 8;
-/// Initial accuracy of an edge, as a fraction of the restart.
+/// Divisor of the restart time that gives the accuracy of the first, coarse search for edges.
 pub const COARSE: u64 = 128;
-/// Minimum search range around the expected edge, after a different first fault.
+/// Minimum distance from an edge, in nanoseconds, at which it is checked with a shorter first outage.
 pub const AROUND: u64 = 3_000_000_000;
-/// A restart delayed by a second fault by more than this waits for that fault.
+/// Minimum delay of a restart, in nanoseconds, from which on the restart counts as waiting for the second fault's
+/// nodes.
 pub const WAITS: u64 = 10_000_000_000;
-/// Maximum share of a restart in which the outcome is random; beyond it, the pair is not modelled.
+/// Maximum share of a restart in which a second fault may be a boundary case; scenarios with a larger share are
+/// rejected.
 pub const OPEN: f64 = 0.2;
-/// Minimum duration of that random part, in seconds.
+/// Duration of boundary cases, in seconds, up to which a scenario is not rejected even if their share is larger.
 pub const OPEN_S: f64 = 120.0;
-/// Maximum average difference in the number of restarts, as a share, between levels in replications with boundary
-/// cases.
+/// Maximum mean difference in the number of restarts between both levels, as a share of the restarts, for
+/// replications with boundary cases.
 pub const UNEVEN: f64 = 0.01;
 
 /// An accuracy parameter, as reported.

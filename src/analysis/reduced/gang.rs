@@ -1,4 +1,4 @@
-//! The slots of the cluster, and those occupied by the JobSet's pods.
+//! The occupancy of the cluster's slots by the JobSet's pods during a replication.
 
 use super::bits::Bits;
 use super::measurement::curve::Moves;
@@ -6,15 +6,15 @@ use super::seats::Seats;
 use sim_base::NodeId;
 use std::sync::Arc;
 
-/// Conditions that make a node unusable, as bit flags.
+/// Flag of a failed node; `CLOSED` is the flag of a cordoned node.
 pub const DOWN: u8 = 1;
 pub const CLOSED: u8 = 2;
 
-/// The occupied slots in one replication.
+/// Occupancy of the slots in one replication.
 #[derive(Clone, Debug)]
 pub struct Gang {
     seats: Arc<Seats>,
-    /// Conditions of each node.
+    /// Flags of each node; 0 means usable.
     node: Vec<u8>,
     /// Number of unusable nodes in each slot.
     bad: Vec<u32>,
@@ -24,9 +24,9 @@ pub struct Gang {
     pub used: Bits,
     /// The slots occupied before the last placement.
     before: Bits,
-    /// The slot at which the scheduler's next search starts.
+    /// Slot at which the next search of the scheduler starts.
     cursor: usize,
-    /// Accelerators on failed nodes.
+    /// Number of accelerators on failed nodes.
     pub sick: u64,
 }
 
@@ -46,7 +46,7 @@ impl Gang {
         }
     }
 
-    /// Resets to the initial state.
+    /// Resets all nodes to usable and all slots to free.
     pub fn reset(&mut self) {
         let n = self.seats.nodes.len();
         self.node.fill(0);
@@ -60,7 +60,7 @@ impl Gang {
         self.node[node.ix()] & what != 0
     }
 
-    /// Sets or clears a condition of a node.
+    /// Sets or clears a flag of a node.
     pub fn mark(&mut self, node: NodeId, what: u8, on: bool) {
         let before = self.node[node.ix()];
         let now = if on { before | what } else { before & !what };
@@ -100,7 +100,7 @@ impl Gang {
         self.node[node.ix()] == 0 && !self.uses(node)
     }
 
-    /// Places all pods again, in the order of the scheduler's search.
+    /// Places pods again, in the order in which the scheduler searches nodes.
     pub fn place(&mut self, moves: Moves) {
         self.before.clone_from(&self.used);
         match moves {
@@ -117,7 +117,7 @@ impl Gang {
         }
     }
 
-    /// Fills slots that have become usable with waiting pods.
+    /// Assigns usable slots to pods that have none, as far as there are any.
     pub fn fill(&mut self) {
         while self.used.count() < self.seats.needed {
             let Some(seat) = self.open.next(self.cursor, &self.used) else {
@@ -128,8 +128,8 @@ impl Gang {
         }
     }
 
-    /// Advances the scheduler's search position past the chosen node: with exclusive placement, past the leader's,
-    /// and the followers are placed after it.
+    /// Advances the start of the scheduler's next search past the last chosen node. With exclusive placement, the
+    /// last search was the one for the leader pod, and the other pods follow it without a search.
     fn looked(&mut self, last: Option<usize>) {
         let Some(last) = last else { return };
         let next = if self.seats.width() > 1 {
@@ -145,12 +145,12 @@ impl Gang {
         self.used.count() == self.seats.needed && self.used.outside(&self.whole) == 0
     }
 
-    /// Share of the required slots that are usable.
+    /// Returns the share of the required slots that pods occupy.
     pub fn share(&self) -> f64 {
         self.used.count() as f64 / self.seats.needed as f64
     }
 
-    /// Returns true if there are more slots than required.
+    /// Returns true if there are at least as many open slots as required.
     pub fn has_choice(&self) -> bool {
         self.open.count() >= self.seats.needed
     }

@@ -1,5 +1,5 @@
-//! The accelerator-time ledger of the reduced model: exact for steps, checkpoints and lost nodes; restarts are split
-//! like the measured restarts of the engine.
+//! The accelerator-time ledger of the reduced model. Steps, checkpoints and failed nodes are exact; the time of
+//! restarts is divided among the categories as in restarts measured with the engine.
 
 use super::seats::Seats;
 use super::trainer::Times;
@@ -17,20 +17,21 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Records accelerators on lost nodes up to now.
+    /// Adds the time of accelerators on failed nodes since the last call.
     pub fn sick_until(&mut self, now: Time, accelerators: u64) {
         self.sick += u128::from(accelerators) * u128::from(now.since(self.until).0);
         self.until = now;
     }
 
-    /// Records a restart of the JobSet with its duration.
+    /// Adds a restart of `ns` nanoseconds with `gang` accelerators, divided by the measured shares of the
+    /// categories.
     pub fn restart(&mut self, ns: u64, gang: u64, shares: &[f64; LedgerCategory::COUNT]) {
         for (sum, share) in self.restarts.iter_mut().zip(shares) {
             *sum += ns as f64 * gang as f64 * share;
         }
     }
 
-    /// Closes the ledger; the remaining time is idle.
+    /// Closes the ledger at the end of the run; all remaining time is idle.
     pub fn close(&self, end: Time, times: &Times, (seats, gang): (&Seats, u64)) -> Ledger {
         let installed: u64 = seats.accelerators.iter().sum();
         let all = u128::from(installed) * u128::from(end.0);

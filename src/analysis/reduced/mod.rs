@@ -1,9 +1,9 @@
-//! The reduced model of a scenario with pods: the JobSet is one unit, with restart times measured by simulating this
-//! scenario with the engine.
+//! The reduced model of a scenario with pods. The JobSet is one unit, and its restart times are measured by
+//! simulating the same scenario with the engine.
 //!
-//! The faults of a replication are those of the engine, the arithmetic of training is the engine's
-//! (`training_model`), and the effect of a fault is looked up among measured ones (`measurement`). Everything that is
-//! not modelled is rejected by name (`unsupported`): the model never guesses where the levels may differ.
+//! The faults of a replication and the arithmetic of training (`training_model`) are those of the engine. The effect
+//! of a fault is looked up in the measurements (`measurement`). Scenarios with unsupported features are rejected
+//! with the names of the features, so the model never guesses an effect.
 
 #![deny(missing_docs)]
 

@@ -1,10 +1,10 @@
-//! The observations of a trial: the JobSet's part of its records.
+//! The observations of a trial: the records that concern the JobSet.
 
 use super::choices::OFF;
 use sim_base::*;
 use sim_engine::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
 
-/// Observations of the JobSet.
+/// Observed events and counters of the JobSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub started: Vec<Time>,
@@ -23,7 +23,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// For an unfinished run: uses the counters in the last record.
+    /// Sets the counters from the last record, for a trial that was stopped before its end.
     pub(super) fn so_far(mut self) -> Seen {
         if let Some((_, restarts, counts)) = self.counted.last() {
             (self.restarts, self.counts) = (*restarts, *counts);
@@ -31,14 +31,14 @@ impl Seen {
         self
     }
 
-    /// Times at which pods were bound after `at`.
+    /// Returns the times at which pods were bound after `at`.
     pub fn bound_after(&self, at: Time) -> Vec<Time> {
         let times = self.bound.iter().map(|(t, _)| *t);
         times.filter(|t| *t > at).collect()
     }
 
-    /// The largest timing difference from another run; `None` if it exceeds the tolerance or the outcomes differ in
-    /// kind.
+    /// Returns the largest timing difference from another trial in nanoseconds; `None` if it exceeds the accepted
+    /// error or the outcomes differ in kind.
     pub fn off(&self, other: &Seen) -> Option<u64> {
         let counters = |seen: &Seen| (seen.restarts, seen.counts);
         let events = |seen: &Seen| {

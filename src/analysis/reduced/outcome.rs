@@ -6,7 +6,7 @@ use sim_engine::record::{EndReason, Ledger, TrainingOutcome};
 /// One restart of the replication.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// The process whose fault triggered it.
+    /// Index of the fault process whose fault caused the restart.
     pub process: u32,
     /// Time of the fault.
     pub start: Time,
@@ -18,14 +18,14 @@ pub struct Recovery {
     pub is_over: bool,
 }
 
-/// Restarts that count towards the limit.
+/// One increase of the counter that is compared with the restart limit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Counting {
-    /// Time at which they were counted.
+    /// Time at which the restarts were counted.
     pub at: Time,
-    /// Number of restarts.
+    /// Number of restarts counted at that time.
     pub times: u32,
-    /// The process of the fault.
+    /// Index of the fault process that caused them.
     pub process: u32,
 }
 
@@ -34,7 +34,7 @@ pub struct Counting {
 pub struct CollapsedOutcome {
     /// End of the replication.
     pub end: Time,
-    /// Reason of the end.
+    /// End reason of the replication.
     pub end_reason: EndReason,
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
@@ -48,11 +48,11 @@ pub struct CollapsedOutcome {
     pub recoveries: Vec<Recovery>,
     /// Counted restarts in the order of their faults.
     pub counted: Vec<Counting>,
-    /// The accelerator-time ledger.
+    /// Accelerator-time ledger of the replication.
     pub ledger: Ledger,
     /// Number of boundary cases: faults so close to the boundary between two outcomes that the engine may have taken
     /// the other one.
     pub close_calls: u32,
-    /// Maximum difference of goodput from the engine's, if requested.
+    /// Bound of the difference between this goodput and that of the engine; `None` if it was not requested.
     pub bound: Option<f64>,
 }

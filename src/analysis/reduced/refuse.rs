@@ -1,11 +1,12 @@
-//! Features that the reduced model does not support, by name: such scenarios are rejected.
+//! Checks for features that the reduced model does not support. Scenarios that use them are rejected with the names
+//! of the features.
 
 use sim_api::spec::{
     FailurePolicyAction, Loss, NodePool, RandomAction, RandomFaults, RestartStrategy, Scenario,
     StartupPolicyOrder, StopWhen,
 };
 
-/// All reasons why a scenario cannot be reduced; empty if it can be measured.
+/// Returns all reasons why the reduced model does not support a scenario; empty if it can be measured.
 pub fn why_not(scenario: &Scenario) -> Vec<String> {
     let mut all = Vec::new();
     let mut refuse = |is: bool, why: &str| {
@@ -118,7 +119,7 @@ fn refuse_faults(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
     refuse(spares.is_some_and(|s| s.hand_back), "nodeSpares.handBack");
 }
 
-/// Unsupported placements, as far as they affect which nodes are in use.
+/// Adds reasons about placement: features that affect which nodes the pods use.
 fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
     let jobset = &scenario.jobsets[0].jobset;
     let rj = &jobset.spec.replicated_jobs[0];

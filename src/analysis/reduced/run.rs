@@ -1,4 +1,4 @@
-//! One replication: its faults one after another, with the measured effect of each.
+//! The simulation of one replication: processes its faults in order, with the measured effect of each.
 
 use super::gang::{CLOSED, Gang};
 use super::ledger::Accounts;
@@ -13,12 +13,12 @@ use sim_engine::faults::{Does, Fault, On, SPARE};
 use sim_engine::longest_unnoticed;
 use sim_engine::record::EndReason;
 
-/// Runs replications, reusing the memory of the previous one.
+/// Simulates replications one after another, reusing memory.
 pub struct CollapsedPlayer<'m> {
     model: &'m Measured,
     pub(super) draws: Draws,
     pub(super) gang: Gang,
-    /// Time of return of each cell, while the faults are processed backwards.
+    /// Time at which each cell (set of nodes that fail together) returns, while the faults are traversed backwards.
     back: Vec<u64>,
     away: Vec<u64>,
     bounds: bool,
@@ -26,26 +26,26 @@ pub struct CollapsedPlayer<'m> {
 
 /// A restart in progress.
 pub(super) struct Episode {
-    /// Process and target that identify its cause; `None` for the start.
+    /// Process and target of the fault that caused the restart; `None` for the initial start.
     pub(super) process: u32,
     pub(super) on: Option<On>,
     /// Its measured effect; `None` for the start of the JobSet.
     pub(super) effect: Option<usize>,
-    /// Time of the first fault, time of the last event known to have begun it again, and time at which the job
-    /// stopped.
+    /// Time of the first fault. The following fields are the time of the fault that last restarted the attempt, and
+    /// the time at which the job stopped.
     pub(super) start: Time,
     pub(super) since: Time,
     pub(super) stopped: Time,
-    /// Time at which pods are bound again, time of the previous binding, and the binding time without other faults.
+    /// Time at which the pods are bound. `own_bind` is the same time without the effect of further faults.
     pub(super) bind: Time,
     pub(super) own_bind: Time,
     /// Time at which the restart is counted.
     pub(super) counted: Time,
     pub(super) placed: bool,
     pub(super) moves: Moves,
-    /// Earliest time at which all pods are ready, provided that slots are available when pods are bound.
+    /// Earliest time at which all pods can be ready, if slots are free when the pods are bound.
     pub(super) floor: Time,
-    /// Part of that time caused by faults other than the first.
+    /// Earliest time at which the nodes of other faults allow all pods to be ready.
     pub(super) others: Time,
     /// Outage duration of the first fault's nodes.
     pub(super) away: u64,
@@ -53,7 +53,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// Returns true if its pods are bound, except those without a slot.
+    /// Returns true if the pods are placed, except for some that have no slot.
     pub(super) fn waits(&self) -> bool {
         self.placed && self.complete_at.is_none()
     }
@@ -63,13 +63,14 @@ impl Episode {
 #[derive(Copy, Clone)]
 pub(super) struct Over {
     pub(super) over: Time,
-    /// The effect that last began it, and its time; and the time at which pods were bound.
+    /// Effect of the fault that last restarted the attempt, followed by the time of that fault and the time at which
+    /// the pods were bound.
     pub(super) effect: usize,
     pub(super) since: Time,
     pub(super) bind: Time,
 }
 
-/// The state of one replication.
+/// State of one replication.
 pub(super) struct Game<'g, 'm> {
     pub(super) model: &'m Measured,
     pub(super) draws: &'g mut Draws,
@@ -83,15 +84,15 @@ pub(super) struct Game<'g, 'm> {
     pub(super) restarts: u32,
     pub(super) counts: u32,
     pub(super) close_calls: u32,
-    /// Last loss of unused nodes.
+    /// Time of the last failure of unused nodes.
     pub(super) last_idle: Option<Time>,
-    /// Last time at which pods were bound again, and the effect that caused it.
+    /// Time at which pods were last bound in a restart, and the effect of the fault that caused it.
     pub(super) last_bind: Option<(Time, usize)>,
     pub(super) last_over: Option<Over>,
     pub(super) terminal: &'static str,
     pub(super) over: Option<Time>,
     pub(super) doubt: u64,
-    /// True if the error bound is requested, which doubles the cost.
+    /// Whether the error bound is computed, which doubles the computing time.
     pub(super) bounds: bool,
 }
 
@@ -108,7 +109,7 @@ impl<'m> CollapsedPlayer<'m> {
         }
     }
 
-    /// Also computes the error bound of goodput.
+    /// Makes outcomes include the error bound of goodput.
     pub fn with_bound(self) -> CollapsedPlayer<'m> {
         CollapsedPlayer {
             bounds: true,
@@ -121,8 +122,8 @@ impl<'m> CollapsedPlayer<'m> {
         self.run_mixed(seed, Mixture::of(replication))
     }
 
-    /// Runs the replication; returns `None` if `stops`, called before each fault with the number of faults so far,
-    /// returns true.
+    /// Runs the replication. Returns `None` if `stops` returns true; it is called before each fault with the number
+    /// of faults so far.
     pub fn run_until(
         &mut self,
         (seed, replication): (u64, u64),
@@ -131,7 +132,7 @@ impl<'m> CollapsedPlayer<'m> {
         self.play((seed, Mixture::of(replication)), stops)
     }
 
-    /// Runs a replication with the random numbers of several replications.
+    /// Runs a replication that mixes the random numbers of several replications.
     pub fn run_mixed(&mut self, seed: u64, numbers: Mixture) -> CollapsedOutcome {
         self.play((seed, numbers), &|_| false)
             .expect("nobody stops it")
@@ -206,7 +207,7 @@ impl<'m> CollapsedPlayer<'m> {
             let On::Cell(cell) = fault.on else { continue };
             match fault.does {
                 Does::Return | Does::New | Does::Uncordon => self.back[cell.ix()] = fault.at.0,
-                // A drained node returns as a spare.
+                // A drained node returns to the cluster as a spare, which is cordoned.
                 Does::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
                 _ => {
                     let back = self.back[cell.ix()];
@@ -265,11 +266,11 @@ impl<'m> Game<'_, 'm> {
         });
     }
 
-    /// Processes everything that happens without a fault before `now`.
+    /// Processes everything that happens until `now` without a further fault.
     pub(super) fn until(&mut self, now: Time) {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
-                // Nothing happens to the JobSet after its end.
+                // After the end of the JobSet, only the time of failed nodes is recorded.
                 self.accounts
                     .sick_until(over.max(Time::ZERO), self.gang.sick);
                 return;
@@ -300,7 +301,7 @@ impl<'m> Game<'_, 'm> {
         episode.placed = true;
         let bind = episode.bind;
         self.last_bind = episode.effect.map(|effect| (bind, effect));
-        // Pods may be bound to lost nodes.
+        // Pods may be bound to nodes whose failure the control plane has not detected yet.
         self.close_calls += u32::from(self.unseen(bind));
         let Some(episode) = &mut self.episode else {
             return;
@@ -311,14 +312,14 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Returns true if unused nodes were lost so recently that the control plane may not know it yet.
+    /// Returns true if unused nodes failed so recently that the control plane may not have detected it.
     pub(super) fn unseen(&self, now: Time) -> bool {
         let unnoticed = longest_unnoticed(&self.model.scenario.control_plane);
         self.last_idle
             .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
     }
 
-    /// Expected time of readiness of all pods.
+    /// Returns the expected time of readiness of all pods; `None` if some have no slot.
     fn ready(&self) -> Option<Time> {
         let episode = self.episode.as_ref()?;
         if !episode.placed || episode.floor == Time::NEVER {
@@ -370,7 +371,7 @@ impl<'m> Game<'_, 'm> {
         });
     }
 
-    /// The JobSet ends.
+    /// Ends the JobSet with a terminal state.
     pub(super) fn end(&mut self, at: Time, state: &'static str) {
         self.over = Some(at);
         self.terminal = state;

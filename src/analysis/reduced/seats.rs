@@ -5,20 +5,20 @@ use sim_base::NodeId;
 use sim_policy::topology::Cluster;
 use std::collections::BTreeMap;
 
-/// The slots of a cluster.
+/// Slots of a cluster and the requirements of the JobSet.
 #[derive(Clone, Debug, Default)]
 pub struct Seats {
-    /// The nodes of each slot, in order.
+    /// Nodes of each slot, in order.
     pub nodes: Vec<Vec<NodeId>>,
-    /// The slot of each node.
+    /// Index of the slot of each node.
     pub of: Vec<usize>,
-    /// Number of required slots.
+    /// Number of slots that the JobSet requires.
     pub needed: usize,
     /// Number of pods of the JobSet.
     pub pods: usize,
-    /// Per node: accelerators held by a pod, and the price of one per hour in millionths.
+    /// Number of accelerators per node that a pod holds.
     pub accelerators: Vec<u64>,
-    /// Price per node.
+    /// Price of an accelerator per hour, in millionths of the currency, per node.
     pub rates: Vec<u64>,
     /// Currency of the prices.
     pub currency: String,
@@ -57,7 +57,7 @@ impl Seats {
         seats
     }
 
-    /// Number of nodes per slot, equal for all slots of a supported scenario.
+    /// Returns the number of nodes per slot. All slots of a supported scenario have the same number.
     pub fn width(&self) -> usize {
         self.nodes.first().map_or(1, Vec::len)
     }

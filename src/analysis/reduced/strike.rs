@@ -1,4 +1,4 @@
-//! The effect of a fault on the JobSet, and of returning nodes.
+//! The effect of a fault or of a returning node on the JobSet.
 
 use super::chance_range::range;
 use super::gang::{CLOSED, DOWN};
@@ -9,11 +9,11 @@ use super::run::{Episode, Game};
 use sim_base::*;
 use sim_engine::faults::{Does, Fault, On};
 
-/// Offset of the random numbers that decide whether a pod is among the waiting ones.
+/// First random-number lane of the draws that decide whether a pod is among those without a slot.
 const LANE_OF_POD: u32 = 16;
 
 impl<'m> Game<'_, 'm> {
-    /// Processes the faults of one entity at one instant, counted as at most one boundary case.
+    /// Applies simultaneous faults of one entity. They count as at most one boundary case.
     pub(super) fn happens(&mut self, faults: &[Fault], away: u64) {
         let before = self.close_calls;
         let now = Time::ZERO + faults[0].at;
@@ -36,7 +36,7 @@ impl<'m> Game<'_, 'm> {
         self.close_calls = self.close_calls.min(before + 1);
     }
 
-    /// All nodes of these faults.
+    /// Returns all nodes of these faults.
     fn nodes_of<'f>(
         &self,
         faults: &'f [Fault],
@@ -62,7 +62,7 @@ impl<'m> Game<'_, 'm> {
         }
         let is_down = |(_, node): (&Fault, NodeId)| self.gang.is(node, DOWN);
         if self.nodes_of(faults).any(is_down) && self.unseen(now) {
-            // A spare that was lost while it took over: pods may be bound to it.
+            // A spare that failed while it replaced another node; pods may be bound to it.
             self.close_calls += 1;
         }
         let restart = self
@@ -73,23 +73,22 @@ impl<'m> Game<'_, 'm> {
         self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
     }
 
-    /// Returns true if the restart binds its pods when that node returns; counted as a boundary case if close, never
-    /// decided randomly.
+    /// Returns true if the restart binds its pods as soon as the node of this fault returns.
     fn waits_for(&self, restart: &Episode, back: &Fault) -> bool {
         let own = (restart.process, restart.on) == (back.cause, Some(back.on));
         let curve = restart.effect.map(|effect| &self.model.curves[effect]);
         own && curve.is_none_or(|curve| curve.binds_with(restart.away))
     }
 
-    /// Returns true just before or after the binding of pods.
+    /// Returns true if `now` is so close to a binding of pods that their order is random.
     fn is_near(&self, now: Time, bind: Option<(Time, usize)>) -> bool {
         bind.is_some_and(|(bind, effect)| {
             bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
         })
     }
 
-    /// Returns true if some pods are, or just were, running and others not: they start one after another, and those
-    /// of a Job that waits for a slot do not start. It is unknown which of them a fault hits.
+    /// Returns true if only some of the pods are running, or were until just now. Pods start one after another, and
+    /// those of a Job without a slot do not start. It is unknown which pods a fault affects then.
     fn pods_come(&self, now: Time) -> bool {
         let Some(e) = &self.episode else {
             return self.last_over.is_some_and(|last| {
@@ -104,8 +103,8 @@ impl<'m> Game<'_, 'm> {
         starts || e.waits()
     }
 
-    /// Returns true if the fault hits a container that does not run because its Job waits for a slot; the Job is
-    /// chosen randomly.
+    /// Returns true if the fault is on a container that does not run, because its Job waits for a slot. Which Job
+    /// waits is decided randomly.
     fn hits_nobody(&mut self, on: On) -> bool {
         match on {
             On::Pod(pod) if self.episode.as_ref().is_some_and(Episode::waits) => {
@@ -116,7 +115,8 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Returns true if it is random whether the pods are already running.
+    /// Returns true if the order of this fault and a binding of pods is random, and the fault is on a node that the
+    /// binding uses.
     fn is_race(&self, now: Time, faults: &[Fault]) -> bool {
         let ahead = self.episode.as_ref().filter(|e| !e.placed);
         let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
@@ -129,13 +129,14 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// All faults of this instant were processed: waiting pods take usable slots. A node that returns as a spare is
-    /// cordoned before the scheduler uses it.
+    /// Assigns usable slots to waiting pods after all faults of an instant. Runs last because a node that returns as
+    /// a spare is cordoned before the scheduler can use it.
     pub(super) fn settle(&mut self, now: Time) {
         let Some(episode) = self.episode.as_mut() else {
             return;
         };
-        // Pods of an ending attempt are also bound until they are deleted; before the first attempt there are none.
+        // The scheduler also binds pods of an attempt that ends, until they are deleted. Before the first attempt
+        // there are none.
         let bind = episode.placed || episode.effect.is_some() && now < episode.counted;
         if bind {
             self.gang.fill();
@@ -149,7 +150,7 @@ impl<'m> Game<'_, 'm> {
         let effect = self.model.effect_of[faults[0].cause as usize];
         let belongs = self.belongs(now, effect);
         if belongs == Belongs::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
-            // They are bound before the loss is known.
+            // The pods are bound before the control plane detects the failure.
             self.place();
         }
         let of_pod = matches!(faults[0].on, On::Pod(_));
@@ -170,7 +171,7 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Marks the lost nodes; returns true if the JobSet is affected.
+    /// Marks the failed nodes. Returns true if the JobSet uses one of them, or if a pod is affected.
     fn mark(&mut self, faults: &[Fault]) -> bool {
         let mut hit = faults.iter().any(|fault| matches!(fault.on, On::Pod(_)));
         for (fault, node) in self.nodes_of(faults) {
@@ -186,7 +187,7 @@ impl<'m> Game<'_, 'm> {
         hit
     }
 
-    /// The attempt that a fault at this time affects.
+    /// Returns the attempt that a fault at this time affects.
     fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
         let Some(episode) = &self.episode else {
             let just_over = self.last_over.is_some_and(|last| {
@@ -196,12 +197,12 @@ impl<'m> Game<'_, 'm> {
                     || pair.ends_otherwise() || pair.of(now.since(last.since).0, bind).1;
                 now.since(last.over.min(now)).0 <= pair.margin && otherwise()
             });
-            // Although all pods are ready, the restart may not be complete yet.
+            // All pods are ready, but the controllers may still work on the restart.
             self.close_calls += u32::from(just_over);
             return Belongs::Next;
         };
         let Some(first) = episode.effect else {
-            // The first start was not measured with faults.
+            // The model has no measurements of faults during the first start.
             self.close_calls += 1;
             return Belongs::Next;
         };
@@ -211,8 +212,8 @@ impl<'m> Game<'_, 'm> {
         let (mut belongs, mut close, open) = pair.of(offset, bind);
         let over = episode.floor.max(now).since(now).0;
         close |= pair.ends_otherwise() && over <= pair.margin;
-        // The pods of the first fault are deleted, and the restart no longer waits for them, whatever else it waits
-        // for.
+        // The pods of the first fault are deleted as without other faults. Whether the restart waits for the second
+        // fault is therefore decided by the binding time of the first fault alone.
         let own = episode
             .own_bind
             .since(episode.since.min(episode.own_bind))
@@ -234,7 +235,7 @@ impl<'m> Game<'_, 'm> {
         self.model.curves[effect].at(away, u)
     }
 
-    /// Processes a fault of the running or next attempt.
+    /// Starts a new attempt after a fault of the running or the next attempt.
     fn begins(&mut self, now: Time, effect: usize, away: u64, faults: &[Fault]) {
         let (sample, open) = self.sample(effect, away);
         self.close_calls += u32::from(open);
@@ -260,7 +261,7 @@ impl<'m> Game<'_, 'm> {
             true => self.pick(3, |m| &m.last[effect]),
             false => (sample.failed != NEVER).then_some(sample.failed),
         };
-        // Restarts after the end of the run are not counted.
+        // A restart after the end of the run is not counted.
         let (decided, limit) = (
             now.0.saturating_add(sample.counted),
             model.scenario.stop.at.0,

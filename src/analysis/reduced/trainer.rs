@@ -1,4 +1,5 @@
-//! The training job of one replication, with the arithmetic of the engine; only the model interrupts it.
+//! The training job of one replication. It uses the arithmetic of the engine, and only the reduced model interrupts
+//! it.
 
 use sim_api::spec::{Loss, TrainingJob};
 use sim_base::random::{Draws, Key};
@@ -6,19 +7,19 @@ use sim_base::*;
 use sim_engine::record::{LedgerCategory, TrainingOutcome};
 use sim_engine::training_model::{Books, End, Kept, Plan, Spent, plan};
 
-/// Time by category of the ledger.
+/// Time per category of the ledger, in nanoseconds.
 pub type Times = [u64; LedgerCategory::COUNT];
 
-/// The current segment.
+/// Current segment of the training job.
 struct Stretch {
     plan: Plan,
     since: Time,
     from: u64,
-    /// Completion time of its work.
+    /// Time at which the work is complete without further interruptions; `None` if the work has no end.
     ends: Option<Time>,
 }
 
-/// The training job of one replication.
+/// Training job of one replication.
 pub struct Trainer<'a> {
     spec: &'a TrainingJob,
     key: Key,
@@ -27,9 +28,9 @@ pub struct Trainer<'a> {
     reached: u64,
     starts: u32,
     now: Option<Stretch>,
-    /// Time of its pods outside of restarts.
+    /// Time outside of restarts per category, in nanoseconds.
     pub times: Times,
-    /// Error bound of the productive time, due to the spread of restart times.
+    /// Error bound of the productive time in nanoseconds, caused by the spread of restart times.
     pub doubt: u64,
 }
 
@@ -52,12 +53,12 @@ impl<'a> Trainer<'a> {
         self.now.is_some()
     }
 
-    /// Completion time of the work without interruptions.
+    /// Returns the time at which the work is complete without further interruptions.
     pub fn ends(&self) -> Option<Time> {
         self.now.as_ref()?.ends
     }
 
-    /// All pods are ready; `loss` describes the lost hosts.
+    /// Starts a segment when all pods are ready. `loss` describes which hosts lost their data.
     pub fn begin(&mut self, now: Time, loss: Loss, draws: &mut Draws) {
         for ((), ns) in self.kept.loses(loss, self.spec) {
             self.take_back(ns);
@@ -75,7 +76,8 @@ impl<'a> Trainer<'a> {
         });
     }
 
-    /// Maintenance of one of its nodes was announced: it saves after the current step.
+    /// Handles the notice of a maintenance of one of its nodes: the job saves a checkpoint after the current step,
+    /// if the scenario says so.
     pub fn notice(&mut self, now: Time) {
         let spec = self.spec;
         let Some(stretch) = self.now.as_mut().filter(|_| spec.save_at_notice) else {
@@ -95,7 +97,8 @@ impl<'a> Trainer<'a> {
         self.times[LedgerCategory::Lost as usize] += ns;
     }
 
-    /// Ends the current segment; with `loses`, unsaved progress is undone. Returns the progress reached.
+    /// Ends the current segment. With `loses`, unsaved progress is discarded. Returns the progress of the segment's
+    /// end.
     pub fn end_stretch(&mut self, now: Time, loses: bool) -> Option<u64> {
         let stretch = self.now.take()?;
         let spent = stretch.plan.at(now.since(stretch.since).0);
@@ -120,8 +123,8 @@ impl<'a> Trainer<'a> {
         Some(reached)
     }
 
-    /// An interruption. `either_way` requests the change of productive time if the segment were that much longer or
-    /// shorter.
+    /// Interrupts the job. With `either_way`, adds to the error bound the change of productive time if the segment
+    /// were that much longer or shorter.
     pub fn interrupt(&mut self, now: Time, either_way: Option<u64>) {
         if let Some((stretch, either_way)) = self.now.as_ref().zip(either_way) {
             let ran = now.since(stretch.since).0;
@@ -134,13 +137,13 @@ impl<'a> Trainer<'a> {
         self.end_stretch(now, true);
     }
 
-    /// The work is complete.
+    /// Ends the job because its work is complete.
     pub fn finish(&mut self, now: Time) {
         self.end_stretch(now, false);
         self.books.done();
     }
 
-    /// The end of the run.
+    /// Ends the job at the end of the run and returns its outcome.
     pub fn close(&mut self, now: Time, jobset: JobSetId) -> TrainingOutcome {
         let reached = self.end_stretch(now, false);
         let kept = Duration(self.kept.durable());

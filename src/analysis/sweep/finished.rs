@@ -4,7 +4,7 @@ use super::row::Row;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Each finished replication once.
+/// The set of finished replications; each is contained once.
 #[derive(Default)]
 pub struct Finished {
     /// Rows by point and replication number.
@@ -41,7 +41,7 @@ impl Finished {
         self.count
     }
 
-    /// Names of all metrics; `None` before the first replication.
+    /// Returns the names of all metrics, sorted; `None` before the first replication.
     pub fn names(&self) -> Option<Vec<String>> {
         let all = self.names.iter().flat_map(|list| list.iter().cloned());
         let mut all: Vec<String> = all.collect();
@@ -50,13 +50,13 @@ impl Finished {
         (!all.is_empty()).then_some(all)
     }
 
-    /// All rows, sorted by point and number.
+    /// Returns all rows, sorted by point and replication number.
     pub fn into_rows(self) -> Vec<Row> {
         let points = self.rows.into_values();
         points.flat_map(BTreeMap::into_values).collect()
     }
 
-    /// The rows of a point, sorted by number.
+    /// Returns the rows of a point, sorted by replication number.
     pub fn of_point(&self, point: usize) -> Vec<&Row> {
         let own = self.rows.get(&point).into_iter();
         own.flat_map(BTreeMap::values).collect()

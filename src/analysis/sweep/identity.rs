@@ -1,4 +1,4 @@
-//! The identity of a sweep: program version, inputs and all options that affect results.
+//! The identity of a sweep: the program version, the inputs, and all options that affect results.
 
 use super::points::Points;
 use super::shard::Shard;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 const SCHEMA: &str = "jobset-sim/sweep-experiment/v1";
 
-/// Identity of an experiment. Equal identities produce equal replications.
+/// Identity of an experiment. Experiments with equal identities have equal replications.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     pub schema: String,
-    /// Version of the program.
+    /// Version of the program that started the sweep.
     pub version: String,
     pub scenario: String,
     pub seed: u64,
@@ -23,13 +23,13 @@ pub struct Identity {
     pub until: Option<String>,
     pub axes: Vec<AxisText>,
     pub latin_hypercube: Option<u64>,
-    /// Name → digest of the text.
+    /// Digest of the text of each input file, by name.
     pub inputs: BTreeMap<String, String>,
-    /// Command that repeats the sweep with its inputs.
+    /// Command line that repeats the sweep.
     pub command: String,
 }
 
-/// Textual form of an axis.
+/// An axis as text, as in files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisText {
     pub path: String,
@@ -43,7 +43,7 @@ pub struct AxisText {
     pub scale: Option<String>,
 }
 
-/// Identity of a directory with one shard of a sweep.
+/// Identity of a directory that contains one shard of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOf {
     pub shard: ShardText,
@@ -63,8 +63,8 @@ impl From<Shard> for ShardText {
 }
 
 impl Identity {
-    /// `asked` contains the seed, the number of replications, and the precision goal; `inputs` contains names and
-    /// texts of the inputs, and the command.
+    /// Creates the identity. The second argument contains the seed, the number of replications and the precision
+    /// goal, the last one the names and texts of the inputs and the command.
     pub fn of(
         scenario: &str,
         (seed, replications, until): (u64, u64, Option<&str>),
@@ -86,12 +86,12 @@ impl Identity {
         }
     }
 
-    /// Digest of the identity, 16 hexadecimal digits.
+    /// Returns the digest of the identity as 16 hexadecimal digits.
     pub fn digest(&self) -> String {
         hex(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// The points of the sweep.
+    /// Returns the points of the sweep.
     pub fn points(&self) -> Result<Points, String> {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
         let axes = axes.ok_or("an axis has neither values nor a range")?;
@@ -99,7 +99,7 @@ impl Identity {
         Points::of(&SweepSpec { axes, hypercube }, self.seed)
     }
 
-    /// Descriptions of all differences from another experiment; empty if there are none.
+    /// Describes all differences from another experiment; empty if there are none.
     pub fn differences(&self, other: &Identity) -> Vec<String> {
         let mut all = Vec::new();
         let mut differ = |what: &str, a: String, b: String| {
@@ -177,7 +177,7 @@ impl AxisText {
         Some(Axis { path, over })
     }
 
-    /// The axis as typed on the command line.
+    /// Returns the axis in the syntax of the command line.
     pub fn told(&self) -> String {
         let path = &self.path;
         match (&self.values, &self.from, &self.to) {

@@ -1,14 +1,14 @@
-//! The journal of a sweep: an append-only file of finished replications, which survives the end of its process at any
-//! instant.
+//! The journal of a sweep: an append-only file of finished replications, which survives the end of its process at
+//! any time.
 //!
-//! A line is whole or it does not count: each begins with a checksum of the rest and ends with a line break. Lines at
-//! the end that are torn are cut off before anything is appended; one that is followed by whole lines is damage, and
-//! nothing goes on over it.
+//! Each line begins with a checksum of the rest and ends with a line break; otherwise it is invalid. Invalid lines
+//! at the end of the file are incomplete writes and are removed before the next line is appended. An invalid line
+//! before a valid one is damage, and the journal is rejected.
 //!
 //! ```text
 //! checksum  sweep   1  experiment  shard      the first line
-//! checksum  names   0  ["goodput", …]         names of metrics, once for all rows that have them
-//! checksum  texts   0  ["in 1 of …"]          warnings, the same way
+//! checksum  names   0  ["goodput", …]         names of metrics, shared by all rows that have the same names
+//! checksum  texts   0  ["in 1 of …"]          warnings, shared in the same way
 //! checksum  row     point  replication  end reason  digest  names  warnings  never placed  value  value  …
 //! ```
 
@@ -24,15 +24,15 @@ use std::sync::Arc;
 
 const FORMAT: &str = "1";
 
-/// Header of a journal.
+/// First line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Digest of the experiment's identity.
+    /// Digest of the identity of the sweep.
     pub experiment: String,
     pub shard: Shard,
 }
 
-/// A journal open for writing, locked against other processes.
+/// A journal that is open for writing and locked against other processes.
 pub struct Journal {
     file: File,
     names: Table,
@@ -40,7 +40,7 @@ pub struct Journal {
     synced: bool,
 }
 
-/// Lists shared by many rows, by content.
+/// Lists that rows share, with their ids.
 #[derive(Default)]
 struct Table {
     ids: BTreeMap<Arc<Vec<String>>, usize>,
@@ -48,7 +48,7 @@ struct Table {
 }
 
 impl Table {
-    /// Id of a list, and true if it is new.
+    /// Returns the id of a list, and true if the list is new.
     fn id(&mut self, list: &Arc<Vec<String>>) -> (usize, bool) {
         if let Some(id) = self.ids.get(list) {
             return (*id, false);
@@ -104,7 +104,7 @@ impl Journal {
         Ok((journal, read.rows))
     }
 
-    /// Locks the file until it is closed or the process ends. On file systems without locks there is no protection.
+    /// Locks the file until it is closed or the process ends. File systems without locks provide no protection.
     fn on(file: File, path: &Path) -> Result<Journal, String> {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(format!("another process is at work on {}", path.display()));
@@ -117,8 +117,8 @@ impl Journal {
         })
     }
 
-    /// Appends a row. The row survives the end of the process when this returns, and a crash of the machine after
-    /// `sync`.
+    /// Appends a row. After the return the row survives the end of the process; after `sync` it survives a crash of
+    /// the machine.
     pub fn append(&mut self, row: &Row) -> Result<(), String> {
         let mut lines = String::new();
         let (names, new) = self.names.id(&row.names);
@@ -157,7 +157,7 @@ fn failed_write(e: &io::Error) -> String {
     format!("cannot write the journal of the sweep: {e}; what is in it is kept")
 }
 
-/// Reads the rows of a complete journal.
+/// Reads the rows of a complete journal. Fails if its last line is incomplete.
 pub fn read(path: &Path) -> Result<(Head, Vec<Row>), String> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
@@ -174,7 +174,7 @@ struct Content {
     rows: Vec<Row>,
     names: Table,
     texts: Table,
-    /// Bytes up to the end of the last valid line.
+    /// Number of bytes up to the end of the last valid line.
     good: usize,
 }
 
@@ -266,7 +266,7 @@ fn written(row: &Row, names: usize, texts: usize) -> String {
     for value in &row.values {
         line.push('\t');
         match value {
-            // The shortest text that is parsed as exactly this number.
+            // Writes the shortest text that is parsed as exactly the same number.
             Measured::Value(v) => line.push_str(&format!("{v:?}")),
             Measured::Absent => line.push('a'),
             Measured::Stuck => line.push('s'),
@@ -293,14 +293,14 @@ fn checked(payload: &str) -> String {
     format!("{:08x}\t{payload}\n", checksum(payload.as_bytes()))
 }
 
-/// The content of the line, if its checksum is valid.
+/// Returns the content of a line if its checksum is valid.
 fn payload(line: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (sum, payload) = line.split_once('\t')?;
     (sum == format!("{:08x}", checksum(payload.as_bytes()))).then_some(payload)
 }
 
-/// FNV-1a, folded to 32 bits.
+/// Returns the FNV-1a hash, folded to 32 bits.
 fn checksum(bytes: &[u8]) -> u32 {
     let hash = fnv1a(bytes.iter().copied());
     (hash ^ (hash >> 32)) as u32

@@ -1,7 +1,7 @@
-//! Sweeps: replications of a scenario at many points of its fields, in shards and across interruptions, with
-//! identical results.
+//! Sweeps: replications of a scenario at many combinations of field values (points). Shards and interruptions do not
+//! affect the results.
 //!
-//! Must never print or depend on the command line or input formats: the caller loads the points.
+//! Must never print or depend on the command line or input formats; the caller loads the points.
 
 pub mod finished;
 pub mod identity;

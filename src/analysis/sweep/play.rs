@@ -1,5 +1,5 @@
-//! Runs replications of many points on several threads: each thread keeps one point loaded, and all are busy until
-//! the end.
+//! Runs replications of many points on several threads. Each thread keeps one point loaded, and all threads are busy
+//! until the end.
 
 use super::row::Row;
 use super::todo::Work;
@@ -15,14 +15,14 @@ pub trait Host: Sync {
 
     /// Loads the subject of a point.
     fn load(&self, point: usize) -> Result<Subject, Self::Error>;
-    /// Creates the error for a point, or for the sweep, that cannot be run.
+    /// Creates the error for a point that cannot be run, or for the whole sweep if `point` is `None`.
     fn refused(&self, point: Option<usize>, why: NoRuns) -> Self::Error;
     /// Receives a finished replication.
     fn keep(&self, row: Row) -> Result<(), Self::Error>;
 }
 
-/// Runs all replications on a number of threads (0: one per core), until `limits` stop it or an error occurs. The
-/// assignment to threads has no influence on results.
+/// Runs all replications on a number of threads (0: one per core), until `limits` stops them or an error occurs. The
+/// assignment to threads does not affect results.
 pub fn play<H: Host>(
     host: &H,
     work: Work,
@@ -48,7 +48,7 @@ pub fn play<H: Host>(
                 Err(e) if workers.is_empty() => {
                     return Err(host.refused(None, NoRuns::Threads(e.to_string())));
                 }
-                // Fewer threads only make it slower.
+                // The threads that were started can do all of the work.
                 Err(_) => break,
             }
         }
@@ -65,7 +65,7 @@ struct Common<'a, H> {
     seed: u64,
     limits: &'a Limits,
     queue: Mutex<Queue>,
-    /// After a failure, no thread starts another replication.
+    /// Set after an error, so that no thread starts another replication.
     failed: AtomicBool,
 }
 
@@ -104,11 +104,11 @@ impl<H: Host> Common<'_, H> {
     }
 }
 
-/// Replications that no thread has started.
+/// Replications that no thread has started yet.
 struct Queue {
     /// Remaining replications by point.
     left: Vec<(usize, VecDeque<u64>)>,
-    /// Points before this index have a thread.
+    /// Index of the first point that no thread has started.
     fresh: usize,
 }
 
@@ -121,7 +121,8 @@ impl Queue {
         }
     }
 
-    /// A replication of the next point without a thread, otherwise of a point that has one.
+    /// Removes a replication of the first point that no thread has started, otherwise of the point with the most
+    /// remaining replications.
     fn any(&mut self) -> Option<(usize, u64)> {
         if let Some((point, which)) = self.left.get_mut(self.fresh) {
             self.fresh += 1;
@@ -132,7 +133,7 @@ impl Queue {
         Some((*point, which.pop_front()?))
     }
 
-    /// Another replication of the same point.
+    /// Removes another replication of the same point.
     fn another(&mut self, point: usize) -> Option<u64> {
         let at = self.left.binary_search_by_key(&point, |(p, _)| *p).ok()?;
         self.left[at].1.pop_front()

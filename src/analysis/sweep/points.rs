@@ -1,26 +1,27 @@
-//! The points of a sweep: all combinations of the values of its axes, with a Latin hypercube over its ranges.
+//! The points of a sweep: all combinations of the values of its axes. Axes that are ranges are sampled together by a
+//! Latin hypercube.
 //!
-//! A point is a function of the axes and the seed only; its number is independent of the shard.
+//! A point depends only on the axes and the seed; its number is independent of the shard.
 
 use super::range::Range;
 use sim_api::spec::{Axis, Over, SweepSpec};
 use sim_base::random::{Draw, Draws, Key, Purpose};
 
-/// Maximum number of points: each is a separate scenario with estimates of every metric.
+/// Maximum number of points. Each point is a separate scenario with estimates of every metric.
 pub const POINTS_MAX: u64 = 20_000;
 
-/// All points, in order: the first axis changes slowest, the hypercube fastest.
+/// All points in order. The first axis changes slowest, the hypercube fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
     axes: Vec<Axis>,
-    /// Values per axis; for a range, one per point of the hypercube.
+    /// Values of each axis. A range has one value per point of the hypercube.
     values: Vec<Vec<String>>,
     hypercube: Option<usize>,
     count: usize,
 }
 
 impl Points {
-    /// Rejects contradictory axes and excessive numbers of points.
+    /// Creates the points. Fails if axes contradict each other or if there are too many points.
     pub fn of(sweep: &SweepSpec, seed: u64) -> Result<Points, String> {
         if sweep.axes.is_empty() {
             return Err("there is nothing to vary: give --grid 'PATH=VALUE,VALUE', --range 'PATH=LOW..HIGH' with --lhs N, or `experiment.sweep` in the scenario".to_owned());
@@ -71,17 +72,17 @@ impl Points {
         })
     }
 
-    /// Number of points, at least one.
+    /// Returns the number of points, at least one.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The axes, in the order of the input.
+    /// Returns the axes in the order of the input.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Values of an axis, in order; `None` for a range.
+    /// Returns the values of an axis in order; `None` for a range.
     pub fn grid(&self, axis: usize) -> Option<&[String]> {
         match self.axes[axis].over {
             Over::Values(_) => Some(&self.values[axis]),
@@ -89,7 +90,7 @@ impl Points {
         }
     }
 
-    /// Indexes of a point's values, per axis.
+    /// Returns the index of the point's value on each axis.
     pub fn indexes(&self, point: usize) -> Vec<usize> {
         let mut rest = point;
         let sample = match self.hypercube {
@@ -110,21 +111,21 @@ impl Points {
         indexes
     }
 
-    /// Values of a point, one per axis, as written in a file.
+    /// Returns the value of the point on each axis, as written in a file.
     pub fn values(&self, point: usize) -> Vec<&str> {
         let indexes = self.indexes(point);
         let own = indexes.iter().zip(&self.values);
         own.map(|(at, values)| values[*at].as_str()).collect()
     }
 
-    /// Values of a point as overrides.
+    /// Returns the values of a point as overrides (path and value).
     pub fn sets(&self, point: usize) -> Vec<(String, String)> {
         let paths = self.axes.iter().map(|a| a.path.clone());
         let values = self.values(point).into_iter().map(str::to_owned);
         paths.zip(values).collect()
     }
 
-    /// Name of a point in messages and reports.
+    /// Returns the name of a point for messages and reports.
     pub fn name(&self, point: usize) -> String {
         let values = self.values(point);
         let one = |(axis, value): (&Axis, &str)| format!("{}={value}", short(&axis.path));
@@ -133,7 +134,7 @@ impl Points {
     }
 }
 
-/// A path without redundant prefixes.
+/// Removes the prefix `parameters.` from a path.
 pub fn short(path: &str) -> &str {
     path.strip_prefix("parameters.").unwrap_or(path)
 }
@@ -160,7 +161,7 @@ fn count(sweep: &SweepSpec) -> Result<usize, String> {
     }
 }
 
-/// Rejects two axes of one field, axes of nested fields, and duplicate values.
+/// Returns an error for two axes of the same field or of nested fields, and for duplicate values.
 fn contradictions(axes: &[Axis]) -> Result<(), String> {
     for (i, axis) in axes.iter().enumerate() {
         let own = segments(&axis.path);
@@ -203,13 +204,13 @@ fn contradictions(axes: &[Axis]) -> Result<(), String> {
     Ok(())
 }
 
-/// The segments of a path in either notation: `a[0].b` is `a.0.b`.
+/// Splits a path into its segments; `a[0].b` and `a.0.b` are equal.
 fn segments(path: &str) -> Vec<&str> {
     let parts = path.split(['.', '[', ']', '"']);
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// One random number from each of `n` equal parts of [0, 1), in random order.
+/// Returns one random number from each of `n` equal parts of [0, 1), in random order.
 fn strata(draws: &mut Draws, path: &str, n: usize) -> Vec<f64> {
     let entity = Key::of(path);
     let mut order: Vec<usize> = (0..n).collect();

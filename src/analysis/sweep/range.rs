@@ -1,9 +1,9 @@
-//! Ranges of an axis: integers, decimal numbers or durations.
+//! The range of an axis: integers, decimal numbers or durations.
 
 use sim_base::Duration;
 use sim_base::time::NANOS_PER_SECOND;
 
-/// A nonempty range.
+/// A range with a lower end below its upper end.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Range {
     low: f64,
@@ -20,7 +20,7 @@ enum Kind {
     Duration,
 }
 
-/// The largest integer below which a float is exact.
+/// Limit below which `f64` represents all integers exactly (2^53).
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 impl Range {
@@ -46,10 +46,10 @@ impl Range {
         })
     }
 
-    /// The value at a fraction of the range from 0 to 1, as written in a file.
+    /// Returns the value at a fraction of the range from 0 to 1, as written in a file.
     pub fn at(&self, share: f64) -> String {
         match self.kind {
-            // Each integer has an equal part of the range.
+            // All integers of the range have the same probability.
             Kind::Whole => {
                 let v = self.between(self.high + 1.0, share).floor().min(self.high);
                 format!("{}", v as i64)
@@ -98,7 +98,7 @@ fn read(low: &str, high: &str) -> Result<(Kind, f64, f64), String> {
     }
 }
 
-/// Rounds to six significant digits; the printed number is the one that is simulated.
+/// Rounds to six significant digits, so that the printed number is the simulated one.
 fn six_figures(v: f64) -> f64 {
     format!("{v:.5e}").parse().unwrap_or(v)
 }

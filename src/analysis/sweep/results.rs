@@ -1,4 +1,4 @@
-//! Results of a sweep: every metric at every point, and the best points.
+//! Results of a sweep: the value of every metric at every point, and the best points.
 
 use super::points::Points;
 use super::row::Row;
@@ -9,30 +9,30 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// All replications by point, with each metric as a column.
+/// All replications by point, with one column per metric.
 pub struct Results {
     points: Points,
     rows: Vec<Row>,
-    /// Range of rows per point.
+    /// Range of the rows of each point.
     places: Vec<Range<usize>>,
     names: Vec<String>,
     /// Values by metric, then by row.
     columns: Vec<Vec<Measured>>,
 }
 
-/// The best points in a metric.
+/// The best points according to a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
     pub metric: String,
     pub better: Better,
     /// The point with the best mean.
     pub point: usize,
-    /// Those whose paired difference to it contains zero: nobody can say that they are worse.
+    /// Points for which the interval of the paired difference from the best point contains zero.
     pub not_separated: Vec<usize>,
 }
 
 impl Results {
-    /// `rows` sorted by point and number.
+    /// Creates the results; `rows` must be sorted by point and replication number.
     pub fn of(points: Points, rows: Vec<Row>) -> Results {
         let mut places = Vec::with_capacity(points.count());
         let mut at = 0;
@@ -55,22 +55,22 @@ impl Results {
         &self.points
     }
 
-    /// All of them, or those of a point.
+    /// Returns the replications of a point.
     pub fn rows(&self, point: usize) -> &[Row] {
         &self.rows[self.places[point].clone()]
     }
 
-    /// How many replications there are.
+    /// Returns the number of replications of all points.
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Of all metrics, in the order of reports.
+    /// Returns the names of all metrics, in the order of reports.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// One number for each replication of a point.
+    /// Returns the value of a metric in each replication of a point.
     pub fn column(&self, point: usize, metric: &str) -> &[Measured] {
         let at = self.names.iter().position(|name| name == metric);
         at.map_or(&[], |at| &self.columns[at][self.places[point].clone()])
@@ -80,7 +80,7 @@ impl Results {
         MetricEstimate::of(self.column(point, metric))
     }
 
-    /// The mean of each point that has a number in every replication.
+    /// Returns the mean of each point; `None` if a replication of the point has no value.
     pub fn means(&self, metric: &str) -> Vec<Option<f64>> {
         let mean = |point: usize| {
             let e = self.estimate(point, metric);
@@ -89,7 +89,7 @@ impl Results {
         (0..self.points.count()).map(mean).collect()
     }
 
-    /// Nothing of a metric in which all points are equal in each replication, or that too few have.
+    /// Returns the best points. `None` if the metric has a mean at fewer than two points, or is equal at all points.
     pub fn best(&self, metric: &str) -> Option<Best> {
         let means = self.means(metric);
         let told = means.iter().flatten().count();
@@ -121,7 +121,7 @@ impl Results {
         })
     }
 
-    /// "b less a" over the replications in which both have a value.
+    /// Returns the paired difference "b − a" over the replications in which both points have a value.
     pub fn paired(&self, a: usize, b: usize, metric: &str) -> Option<Paired> {
         let values = |point: usize| {
             let numbers = self.rows(point).iter().map(|r| r.replication);
@@ -140,7 +140,7 @@ impl Results {
         Paired::of(&pairs)
     }
 
-    /// Whether any two points differ in it by more than rounding.
+    /// Returns true if the means of two points differ by more than rounding errors.
     pub fn differs(&self, metric: &str) -> bool {
         let means = self.means(metric);
         let known = || means.iter().flatten().copied();
@@ -151,7 +151,8 @@ impl Results {
     }
 }
 
-/// Names in the order in which the rows bring them, and a number of each row for each.
+/// Returns the names of all metrics in the order of their first occurrence, and for each of them the values of all
+/// rows.
 fn columns(rows: &[Row]) -> (Vec<String>, Vec<Vec<Measured>>) {
     let mut names: Vec<String> = Vec::new();
     let mut lists: BTreeMap<&Arc<Vec<String>>, Vec<usize>> = BTreeMap::new();
@@ -170,7 +171,8 @@ fn columns(rows: &[Row]) -> (Vec<String>, Vec<Vec<Measured>>) {
     let by_cause: Vec<bool> = names.iter().map(|name| is_by_cause(name)).collect();
     let mut columns = vec![vec![Measured::Absent; rows.len()]; names.len()];
     for (i, row) in rows.iter().enumerate() {
-        // What a cause took of a job that never met it.
+        // A cause that did not occur in a run has taken no time; the metric is only listed by runs in which it
+        // occurred.
         if row.end_reason != "Stuck" {
             let causes = columns.iter_mut().zip(&by_cause).filter(|(_, by)| **by);
             causes.for_each(|(column, _)| column[i] = Measured::Value(0.0));

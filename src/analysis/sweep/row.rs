@@ -1,28 +1,28 @@
-//! What a sweep keeps of one replication: its exact metrics.
+//! The data that a sweep stores for one replication: the exact values of its metrics.
 
 use crate::experiment::{Measured, Replication, is_by_cause, metrics};
 use std::sync::Arc;
 
-/// One replication of one point.
+/// Result of one replication of one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub point: usize,
     pub replication: u64,
-    /// The hash over its records.
+    /// Hash over the records of the replication.
     pub digest: u64,
     pub end_reason: String,
-    /// Names of its metrics, in the order of reports; most replications share them.
+    /// Names of the metrics in the order of reports; most replications share the list.
     pub names: Arc<Vec<String>>,
-    /// One for each name.
+    /// Value of each metric in `names`.
     pub values: Vec<Measured>,
-    /// What the run warned of.
+    /// Warnings of the run.
     pub warnings: Vec<String>,
-    /// Which JobSet never found nodes for all its pods, and why.
+    /// The JobSet whose pods were never all placed, with the reason.
     pub never_placed: Option<String>,
 }
 
 impl Row {
-    /// `jobsets`: the names of its JobSets.
+    /// Creates the row of a replication; `jobsets` contains the names of its JobSets.
     pub fn of(point: usize, replication: &Replication, jobsets: &[String]) -> Row {
         let (names, values) = metrics(replication, jobsets).into_iter().unzip();
         Row {
@@ -37,7 +37,7 @@ impl Row {
         }
     }
 
-    /// What it comes to of a metric, whether it names it or not.
+    /// Returns the value of a metric; zero for a metric of a cause that did not occur.
     pub fn measured(&self, metric: &str) -> Measured {
         match self.names.iter().position(|name| name == metric) {
             Some(at) => self.values[at],
@@ -46,7 +46,7 @@ impl Row {
         }
     }
 
-    /// The replication's name in a sweep.
+    /// Returns the point and the number of the replication, which identify it in the sweep.
     pub fn key(&self) -> (usize, u64) {
         (self.point, self.replication)
     }

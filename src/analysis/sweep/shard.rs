@@ -1,24 +1,24 @@
-//! A part of a sweep: which of its replications one process plays.
+//! A shard of a sweep: the part of its replications that one process simulates.
 //!
-//! What is played of a replication never depends on it: it decides who plays, not what.
+//! The result of a replication is independent of the shard.
 
 use std::fmt;
 
-/// One of `of` parts; they are numbered from 0.
+/// One of `of` shards, numbered from 0.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     pub index: u64,
     pub of: u64,
 }
 
-/// More processes than an Indexed Job may have.
+/// Maximum number of shards, which exceeds the number of pods that an Indexed Job may have.
 pub const SHARDS_MAX: u64 = 100_000;
 
 impl Shard {
-    /// All of it.
+    /// The only shard of a sweep that is not divided.
     pub const WHOLE: Shard = Shard { index: 0, of: 1 };
 
-    /// `i/n`. Engines count from 0 and people from 1, so `n/n` is `0/n`: either way all parts are there.
+    /// Parses `I/N`. Numbers from 0 and from 1 are both accepted, as `N/N` means `0/N`.
     pub fn parse(text: &str) -> Result<Shard, String> {
         let bad = || format!("{text:?} is no shard; write I/N, such as 2/8 for one of eight parts");
         let (index, of) = text.split_once('/').ok_or_else(bad)?;
@@ -46,8 +46,8 @@ impl Shard {
         self.of == 1
     }
 
-    /// Whether the nth piece of work is in it. Pieces are dealt out in turn, each round from another place on: so no
-    /// shard gets all the slow ones.
+    /// Returns true if the shard contains the nth piece of work. Pieces are assigned in turn, each round with
+    /// another first shard, so that no shard gets all slow pieces.
     pub fn has(self, piece: u64) -> bool {
         let turn = turn(self.of);
         let round = (piece / self.of) as u128;
@@ -56,7 +56,8 @@ impl Shard {
     }
 }
 
-/// How far a round is turned against the one before it: so far that each shard gets each place in time.
+/// Returns the number of shards by which the start of each round is shifted. It has no common divisor with the
+/// number of shards, so that every shard gets every place of a round.
 fn turn(of: u64) -> u64 {
     let near = of * 618 / 1000;
     let fits = |turn: &u64| gcd(*turn, of) == 1;

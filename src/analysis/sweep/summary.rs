@@ -1,4 +1,4 @@
-//! `summary.json` of a sweep.
+//! The contents of `summary.json` of a sweep.
 
 use super::identity::{AxisText, Identity};
 use super::results::{Best, Results};
@@ -7,34 +7,34 @@ use serde::{Serialize, Serializer};
 use sim_base::fnv;
 use std::collections::BTreeMap;
 
-/// The name of the format of [`SweepSummary`].
+/// Schema name of [`SweepSummary`].
 pub const SCHEMA: &str = "jobset-sim/sweep/v1";
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SweepSummary {
     pub schema: &'static str,
-    /// Of this program.
+    /// Version of the program.
     pub version: String,
     pub scenario: String,
-    /// The digest of what was asked for and of all inputs.
+    /// Digest of the identity of the sweep.
     pub experiment: String,
-    /// The hash over the digests of all replications, in their order.
+    /// Hash over the digests of all replications in order.
     pub digest: String,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Of each point; with `until` the most of them.
+    /// Number of replications per point; with `until`, the maximum.
     pub replications: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     pub axes: Vec<AxisText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latin_hypercube: Option<u64>,
-    /// By metric, where points differ.
+    /// Best points by metric, for metrics that differ between points.
     pub best: Vec<BestText>,
-    /// In their order: the first axis changes slowest.
+    /// Points in order; the first axis changes slowest.
     pub points: Vec<PointEstimates>,
-    /// What the runs warned of.
+    /// Warnings of all runs; warnings that differ only in numbers are merged.
     pub warnings: Vec<String>,
     /// Names of all metrics, in the order of reports.
     pub metrics: Vec<String>,
@@ -46,7 +46,7 @@ pub struct BestText {
     pub metric: String,
     pub better: Better,
     pub point: usize,
-    /// Points whose paired difference to it has an interval that contains zero.
+    /// Points whose difference from the best point is inconclusive.
     pub not_separated: Vec<usize>,
 }
 
@@ -54,16 +54,16 @@ pub struct BestText {
 #[serde(rename_all = "camelCase")]
 pub struct PointEstimates {
     pub point: usize,
-    /// Path → value.
+    /// Value of each axis by its path.
     pub values: serde_json::Map<String, serde_json::Value>,
     pub replications: usize,
     pub digest: String,
-    /// Why they ended → replications.
+    /// Number of replications by end reason.
     pub end_reasons: BTreeMap<String, usize>,
     pub metrics: BTreeMap<String, Lean>,
 }
 
-/// An estimate, without what is nothing.
+/// An estimate that is written without counts that are zero.
 #[derive(Clone, Debug)]
 pub struct Lean(pub MetricEstimate);
 

@@ -1,34 +1,34 @@
-//! How many replications of each point are wanted, and which of them a shard has still to play.
+//! The work plan of a sweep: the number of replications per point, and those that a shard has still to simulate.
 
 use super::finished::Finished;
 use super::shard::Shard;
 use sim_base::stats::{Looks, Precision};
 
-/// With `until`: the first look at a point.
+/// With `until`, the number of replications before the first interim analysis of a point.
 const FIRST_LOOK: usize = 32;
 
-/// How often each point is played.
+/// The number of replications per point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     pub points: usize,
-    /// Of each point; with `until` the most of them.
+    /// Number of replications per point; with `until`, the maximum.
     pub replications: u64,
     pub until: Option<Until>,
 }
 
-/// Until the interval of a metric's mean is so narrow.
+/// A goal for the precision: replications are added until the interval of the metric's mean is narrow enough.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
     pub metric: String,
     pub precision: Precision,
 }
 
-/// Replications of one point, to be played.
+/// Numbers of the replications to simulate, by point.
 pub type Work = Vec<(usize, Vec<u64>)>;
 
 impl Target {
-    /// What the shard has to play next; nothing if it is done. With `until` a look at a point follows each round, so a
-    /// shard has whole points then.
+    /// Returns the replications that the shard has to simulate next; empty if it is complete. With `until`, the
+    /// precision of a point is checked after each round, so a shard consists of whole points.
     pub fn next(&self, shard: Shard, finished: &Finished) -> Work {
         let missing = |point: usize| {
             let wanted = self.of_point(point, shard, finished);
@@ -38,7 +38,7 @@ impl Target {
         (0..self.points).filter_map(missing).collect()
     }
 
-    /// How many replications the shard has in all, as far as that is known: with `until` at most so many.
+    /// Returns the number of replications of the shard; with `until`, the maximum.
     pub fn total(&self, shard: Shard) -> u64 {
         let points = self.points as u64;
         match self.until {
@@ -50,7 +50,7 @@ impl Target {
         }
     }
 
-    /// The replications of a point that the shard has to have, as far as it is known yet.
+    /// Returns the replications of a point that belong to the shard, as far as they are known.
     fn of_point<'a>(
         &'a self,
         point: usize,
@@ -70,7 +70,8 @@ impl Target {
         }
     }
 
-    /// Up to which number a point is played: the first look that ends, or the first that is not complete yet.
+    /// Returns the number of replications to simulate for a point: up to the first interim analysis that reaches the
+    /// precision or lacks replications.
     fn wanted(&self, until: &Until, point: usize, finished: &Finished) -> u64 {
         let rows = finished.of_point(point);
         for look in Looks::new(FIRST_LOOK, 0.95).all() {
@@ -90,7 +91,7 @@ impl Target {
         self.replications
     }
 
-    /// Points that were played as often as is allowed and are not as precise as asked.
+    /// Returns the points that have the maximum number of replications without reaching the precision.
     pub fn imprecise(&self, finished: &Finished) -> Vec<usize> {
         let Some(until) = &self.until else {
             return Vec::new();
@@ -108,7 +109,7 @@ impl Target {
         (0..self.points).filter(|p| !ends(p)).collect()
     }
 
-    /// What is missing of the whole, or there and not wanted, in words; nothing if it is complete.
+    /// Describes missing or superfluous replications; `None` if the sweep is complete.
     pub fn gaps(&self, finished: &Finished) -> Option<String> {
         let left = self.next(Shard::WHOLE, finished);
         let missing: usize = left.iter().map(|(_, which)| which.len()).sum();

@@ -1,20 +1,21 @@
-//! What keeps a JobSet or a pod from going on, in the words that the run itself has for it.
+//! The condition that blocks a JobSet or a pod.
 //!
-//! Must never have an opinion of its own: sentences are those of the run's outcome and records.
+//! The sentences are those of the run's outcome and records; this module adds no interpretation.
 
 use super::levers::Setting;
 use crate::metrics::RunView;
 use sim_base::*;
 use sim_engine::record::JobSetOutcome;
 
-/// What blocks, and what would end that.
+/// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocked {
-    /// `JobSet train`, `pod train-w-0-1`.
+    /// Kind and name of the object, such as `JobSet train` or `pod train-w-0-1`.
     pub object: String,
-    /// Why it does not go on.
+    /// The condition that blocks it.
     pub condition: String,
-    /// The smallest change that ends it, and how long what is asked about then takes; proven by a run.
+    /// The smallest change that resolves the condition, and the duration that is explained with this change.
+    /// Confirmed by a run.
     pub change: Option<(Setting, Duration)>,
 }
 
@@ -29,7 +30,7 @@ impl Blocked {
     }
 }
 
-/// What blocks a JobSet at the end of its run, if something does.
+/// Returns the condition that blocks a JobSet at the end of its run, if there is one.
 pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
     let name = run.names.jobset(jobset);
     let outcome = run.outcome.jobsets.get(jobset.ix())?;
@@ -47,7 +48,7 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
     Some(Blocked::new(format!("JobSet {name}"), condition))
 }
 
-/// A condition that is true, as the API shows it.
+/// Describes a condition whose status is True, with its reason and message in the API.
 fn condition(outcome: &JobSetOutcome, kind: &str) -> Option<String> {
     let mut conditions = outcome.conditions.iter();
     let found = conditions.find(|c| c.kind == kind && c.status)?;

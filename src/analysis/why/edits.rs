@@ -1,5 +1,5 @@
-//! The settings of the levers that lie in JobSets, containers and the script: which overrides each comes to in a case.
-//! One function, one lever.
+//! The settings of the levers on JobSets, containers and scripted actions: one function per lever, which returns its
+//! overrides.
 
 use super::Set;
 use super::facts::Facts;
@@ -21,7 +21,7 @@ pub(super) fn only(path: impl Into<String>, value: impl Into<String>) -> Setting
     vec![vec![set(path, value)]]
 }
 
-/// One override for each replicatedJob for which there is a value.
+/// Returns one override for each replicatedJob for which `value` returns a value.
 fn each_job(
     facts: &Facts,
     field: &str,
@@ -37,7 +37,7 @@ pub(super) fn non_empty(all: impl IntoIterator<Item = Vec<Set>>) -> Settings {
     all.into_iter().filter(|sets| !sets.is_empty()).collect()
 }
 
-/// An action of the script.
+/// An action of the scenario's script.
 pub struct Fault {
     index: usize,
     at: FaultTime,
@@ -50,7 +50,7 @@ impl Fault {
         fault.drawn_as.is_none().then_some(Fault { index, at })
     }
 
-    /// Earlier by so many seconds.
+    /// Returns an override that moves the action to an earlier time.
     fn sooner(&self, seconds: u64) -> Set {
         let by = seconds * time::NANOS_PER_SECOND;
         let (name, was) = match self.at {
@@ -65,7 +65,7 @@ impl Fault {
     }
 }
 
-/// The action that ended a wait, with those of its instant, comes when half, and when a tenth of the wait is over.
+/// Moves the action that ended a wait, and those at the same time, to a half and to a tenth of the wait.
 pub fn sooner(facts: &Facts) -> Settings {
     let mut all = Vec::new();
     for step in &facts.path.steps {
@@ -79,7 +79,7 @@ pub fn sooner(facts: &Facts) -> Settings {
         let Some((_, at)) = fired.find(within).filter(|_| waits) else {
             continue;
         };
-        // What was done at one instant belongs together.
+        // Actions at the same time belong together.
         let known = |(i, t): &(u32, Time)| {
             let in_file = (*i as usize) < facts.in_file && *t == *at;
             in_file
@@ -108,7 +108,7 @@ pub fn replacement(facts: &Facts) -> Settings {
         (PodReplacementPolicy::TerminatingOrFailed, _) => Some("Failed".to_owned()),
         (PodReplacementPolicy::Failed, _) => Some("TerminatingOrFailed".to_owned()),
     };
-    // With a podFailurePolicy only Failed is legal.
+    // With a podFailurePolicy, the API server only accepts podReplacementPolicy Failed.
     let without = each_job(facts, "podFailurePolicy", |rj| {
         rj.template
             .pod_failure_policy
@@ -123,7 +123,7 @@ const LOST: [&str; 2] = [
     "node.kubernetes.io/not-ready",
 ];
 
-/// 30 s instead of the 300 s that the API server's admission adds, or of what is written.
+/// Sets tolerationSeconds to 30, instead of the value in the spec or the default of 300 that admission adds.
 pub fn toleration(facts: &Facts) -> Settings {
     if !facts.waits_for(Waited::Toleration) {
         return Vec::new();
@@ -152,7 +152,7 @@ pub fn toleration(facts: &Facts) -> Settings {
     non_empty([sets])
 }
 
-/// Half of it, and 5 s. Sidecars stop within the grace period of their pod, too.
+/// Sets the grace period to a half of its value, and to 5 s. It also applies to sidecars.
 pub fn grace(facts: &Facts) -> Settings {
     if !facts.waits_for(Waited::Grace) {
         return Vec::new();
@@ -177,7 +177,7 @@ pub fn grace(facts: &Facts) -> Settings {
     non_empty(all)
 }
 
-/// Containers that take longer than a second to stop take one.
+/// Makes containers that take longer than 1 s to stop take 1 s.
 pub fn stop_time(facts: &Facts) -> Settings {
     const SECOND: Duration = Duration::from_secs(1);
     if !facts.waits_for(Waited::Grace) {
@@ -201,7 +201,7 @@ pub fn stop_time(facts: &Facts) -> Settings {
     non_empty([sets])
 }
 
-/// A rule of the scenario that lets containers start late: half of it.
+/// Halves `startAfter` of the rules that delay the start of containers.
 pub fn start_time(facts: &Facts) -> Settings {
     if !facts.waits_for(Waited::ContainerStart) {
         return Vec::new();
@@ -240,7 +240,8 @@ pub fn image_pull(facts: &Facts) -> Settings {
     non_empty([sets])
 }
 
-/// Half as many Jobs of twice as many pods, and the other way round; of what fits nowhere smaller and smaller Jobs.
+/// Halves the number of Jobs with twice as many pods each, and doubles it with half as many pods each. For a JobSet
+/// that cannot be placed, also tries smaller Jobs.
 pub fn jobs(facts: &Facts) -> Settings {
     let parts: &[u32] = match facts.unplaced {
         true => &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64],
@@ -250,7 +251,8 @@ pub fn jobs(facts: &Facts) -> Settings {
     non_empty(std::iter::once(divided(facts, (1, 2))).chain(smaller))
 }
 
-/// So many times as many Jobs, of so many times as many pods; the script means the same pods.
+/// Multiplies the number of Jobs by `more` and divides their pods by it; the reverse for `larger`. Renames pods in
+/// the script, so that actions affect the same pods.
 fn divided(facts: &Facts, (more, larger): (u32, u32)) -> Vec<Set> {
     let Some(jobset) = facts.jobset() else {
         return Vec::new();
@@ -286,7 +288,7 @@ fn divided(facts: &Facts, (more, larger): (u32, u32)) -> Vec<Set> {
     sets
 }
 
-/// The field of an action that names a pod, and the pod.
+/// Returns the field of an action that names a pod, and the name of the pod.
 fn pod_of(action: &FaultAction) -> Option<(&'static str, &str)> {
     use FaultAction::*;
     match action {
@@ -303,7 +305,7 @@ fn pod_of(action: &FaultAction) -> Option<(&'static str, &str)> {
     }
 }
 
-/// Each other strategy with all that belongs to it.
+/// Returns one setting for each other restart strategy, with all fields that it requires.
 pub fn strategies(facts: &Facts) -> Settings {
     let Some(jobset) = facts.jobset() else {
         return Vec::new();
@@ -330,7 +332,8 @@ pub fn any_order(facts: &Facts) -> Settings {
     }
 }
 
-/// Of `dependsOn`: without it; and where it waits for an end that never comes, an end.
+/// Removes or relaxes `dependsOn`. If it waits for the completion of a Job that runs indefinitely, also sets a run
+/// time.
 pub fn predecessor(facts: &Facts) -> Settings {
     let waits = facts.waits_for(Waited::Running) || facts.waits_for(Waited::ContainerStart);
     if !waits && !facts.blocked {
@@ -373,7 +376,7 @@ pub fn predecessor(facts: &Facts) -> Settings {
     all
 }
 
-/// Without the annotation pods may go anywhere. Of a scenario's JobSets no override reaches it.
+/// Removes the annotation for exclusive placement. No override can change the annotations of JobSets in a scenario.
 pub fn not_exclusive(facts: &Facts) -> Settings {
     let concerned = facts.unplaced || facts.waits_in(&[Resource::SchedulerCycle]);
     let Some(jobset) = facts.jobset().filter(|_| facts.of_manifests && concerned) else {
@@ -386,7 +389,7 @@ pub fn not_exclusive(facts: &Facts) -> Settings {
     }
 }
 
-/// One more than were used up, and ten more.
+/// Raises maxRestarts by 1 and by 10.
 pub fn max_restarts(facts: &Facts) -> Settings {
     let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());
     let Some(policy) = policy.filter(|_| facts.failed) else {
@@ -409,7 +412,7 @@ pub fn resumed(facts: &Facts) -> Settings {
     }
 }
 
-/// REC-10: without a failurePolicy the first failed Job fails the JobSet.
+/// Adds a failurePolicy, because without one the first failed Job fails the JobSet (REC-10).
 pub fn failure_policy(facts: &Facts) -> Settings {
     let none = |j: &JobSet| j.spec.failure_policy.is_none();
     match facts.failed && facts.jobset().is_some_and(none) {

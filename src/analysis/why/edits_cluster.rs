@@ -1,4 +1,5 @@
-//! The settings of the levers that lie in the control plane, the kubelets and the cluster. One function, one lever.
+//! The settings of the levers on the control plane, the kubelets and the cluster: one function per lever, which
+//! returns its overrides.
 
 use super::edits::{Settings, non_empty, only, set};
 use super::facts::Facts;
@@ -9,8 +10,7 @@ use sim_base::*;
 use sim_engine::record::{Call, Resource, Waited};
 use sim_inputs::written_topology;
 
-/// Five minutes after they were lost the silent nodes answer again; or somebody deletes their Node objects; or new
-/// nodes take their places.
+/// Repairs, deletes or replaces the unresponsive nodes, depending on `how`, 5 min after they were lost.
 pub fn lost_nodes(facts: &Facts, how: &str) -> Settings {
     let Some((nodes, since)) = facts.silent else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn monitor_grace(facts: &Facts) -> Settings {
     }
 }
 
-/// Twice as much of it, and ten times as much.
+/// Doubles a rate limit, and multiplies it by 10.
 pub fn rate(facts: &Facts, of: &[Resource], field: &str, now: f64) -> Settings {
     if !facts.waits_in(of) {
         return Vec::new();
@@ -57,7 +57,7 @@ pub fn job_workers(facts: &Facts) -> Settings {
     )
 }
 
-/// A worker asks one thing after the other: its answers are waited for in series.
+/// Also applies if responses take long, because a worker sends its requests one after another.
 pub fn collector_workers(facts: &Facts) -> Settings {
     let waits = facts.waits_in(&[Resource::GarbageCollectorWorkers]);
     let waits = waits || facts.asks(Call::CollectorPodGet.kind().client);
@@ -68,7 +68,7 @@ pub fn collector_workers(facts: &Facts) -> Settings {
     )
 }
 
-/// Twice as many of them, and ten times as many.
+/// Doubles the number of workers, and multiplies it by 10.
 fn workers(waits: bool, field: &str, now: u32) -> Settings {
     let path = format!("controlPlane.kubeControllerManager.{field}");
     let setting = |n: u32| vec![set(path.clone(), now.saturating_mul(n).to_string())];
@@ -78,7 +78,7 @@ fn workers(waits: bool, field: &str, now: u32) -> Settings {
     }
 }
 
-/// A scheduler that is twice as fast.
+/// Halves the time that the scheduler takes for a pod.
 pub fn scheduler_time(facts: &Facts) -> Settings {
     if !facts.waits_in(&[Resource::SchedulerCycle]) {
         return Vec::new();
@@ -115,7 +115,8 @@ pub fn pleg(facts: &Facts) -> Settings {
     }
 }
 
-/// One more of each pool; as a field where the scenario has its cluster in it, else with the whole cluster.
+/// Adds a node (or group of nodes) to each of the first three pools: by the field of the pool, or by a complete
+/// topology if the scenario only names its cluster.
 pub fn spares(facts: &Facts) -> Settings {
     let wait = facts.waits_for(Waited::Unschedulable) || facts.waits_for(Waited::SchedulerBackoff);
     if facts.of_manifests || (!wait && !facts.blocked) {
@@ -135,7 +136,7 @@ pub fn spares(facts: &Facts) -> Settings {
     all
 }
 
-/// kubernetes.md 1.4: what changed with 1.31; and 4.1: with 1.32.
+/// Selects a Kubernetes version with other rules: 1.31 changed those of kubernetes.md 1.4, and 1.32 those of 4.1.
 pub fn kubernetes(facts: &Facts) -> Settings {
     let version = facts.scenario.control_plane.kubernetes;
     let concerned = facts.waits(|w| {
@@ -151,7 +152,7 @@ pub fn kubernetes(facts: &Facts) -> Settings {
     }
 }
 
-/// EXC-16: the manager's repair of exclusive placement differs.
+/// Selects a JobSet version in which the repair of exclusive placement differs (EXC-16).
 pub fn jobset_version(facts: &Facts) -> Settings {
     let exclusive = |j: &JobSet| j.annotations.contains_key(EXCLUSIVE_TOPOLOGY);
     let now = facts.scenario.control_plane.placement_repair;

@@ -1,4 +1,5 @@
-//! One answer: plays the inputs, walks the path of what is asked about, and tries the levers that concern it.
+//! One explanation: simulates the inputs, follows the critical path of the subject, and tries the levers that
+//! concern it.
 
 use super::Load;
 use super::blocked::{self, Blocked};
@@ -18,46 +19,47 @@ use sim_engine::faults;
 use sim_engine::record::{About, Waited};
 use sim_inputs::LoadedScenario;
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// From 1, as `run` numbers them; without it the one that never ended, or the longest.
+    /// Number of the restart, from 1 as in the output of `run`. `None` selects the first unfinished restart,
+    /// otherwise the longest.
     pub restart: Option<usize>,
-    /// A pod by its name without the random suffix.
+    /// Name of a pod without its random suffix.
     pub pod: Option<String>,
     pub seed: Option<u64>,
-    /// Failures of the command line, which are no fields that could be set.
+    /// Number of faults that the command line added; they have no field that an override could set.
     pub extra_faults: usize,
-    /// 0: as many as there are cores.
+    /// Number of threads; 0 means one per core.
     pub threads: usize,
-    /// Without what-ifs.
+    /// Whether to omit the what-ifs.
     pub path_only: bool,
-    /// The inputs are manifests: their metadata can be set, and no cluster.
+    /// Whether the inputs are manifests. Overrides can then set their metadata, but no fields of a cluster.
     pub of_manifests: bool,
 }
 
-/// Why there is no answer.
+/// The reason why there is no explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoAnswer {
-    /// Wrong inputs, or a question about what does not exist.
+    /// The inputs are invalid, or the subject of the question does not exist.
     Invalid(String),
 }
 
-/// What the answer is about.
+/// The subject of an explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
-    /// `restart`, `start`, `pod`, or `none` where nothing could begin.
+    /// Kind of the subject: `restart`, `start` or `pod`; `none` if nothing could be placed.
     pub kind: &'static str,
-    /// The heading.
+    /// Heading of the explanation.
     pub title: String,
-    /// What began it, in words; empty where nothing went wrong.
+    /// Description of the fault that caused it; empty without a fault.
     pub cause: String,
     pub jobset: String,
-    /// Of a restart, from 1, and how many there are.
+    /// For a restart, its number from 1 and the number of restarts.
     pub number: Option<(usize, usize)>,
     pub start: Time,
     pub end: Time,
-    /// Whether it came to its end.
+    /// Whether it was completed.
     pub ended: bool,
 }
 
@@ -67,27 +69,27 @@ impl Subject {
     }
 }
 
-/// A what-if that saves time, or ends what never ended.
+/// A change that shortens the subject, or lets it be completed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
     pub setting: Setting,
     pub takes: Duration,
     pub saves: Duration,
-    /// Of a combination: what its parts save each for itself, added up.
+    /// For a combination of changes, the sum of the savings of its parts.
     pub parts_save: Option<Duration>,
 }
 
-/// What was waited for longest.
+/// The longest wait on the critical path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
-    /// As `run` names it.
+    /// Description of the wait, as in the output of `run`.
     pub name: String,
     pub time: Duration,
-    /// Place in `what_if` of what acts on it best.
+    /// Index in `what_if` of the change that shortens this wait most.
     pub lever: Option<usize>,
 }
 
-/// The whole answer.
+/// An explanation with its what-ifs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Why {
     pub scenario: String,
@@ -95,16 +97,16 @@ pub struct Why {
     pub digest: String,
     pub subject: Subject,
     pub spans: Vec<CriticalSpan>,
-    /// What it waited for longest, in words, and what of `what_if` acts on that best.
+    /// The longest wait, and the change that shortens it most.
     pub binding: Option<Binding>,
-    /// Sorted by what they save, the most first.
+    /// Changes that help, in descending order of the saved time.
     pub what_if: Vec<WhatIf>,
-    /// Tried, and it took as long or longer.
+    /// Changes that do not help, with the duration that they lead to; `None` if it is never completed.
     pub no_help: Vec<(Setting, Option<Duration>)>,
-    /// Not expressible here, with the reason.
+    /// Changes that could not be simulated, with the reason.
     pub not_tried: Vec<(Setting, String)>,
     pub blocked: Option<Blocked>,
-    /// Whether the pods of some JobSet never found nodes.
+    /// Whether the pods of some JobSet were never all placed.
     pub unplaced: bool,
 }
 
@@ -128,7 +130,7 @@ pub fn explain(load: &Load<'_>, asked: &Asked) -> Result<Why, NoAnswer> {
     case.answer(load, found)
 }
 
-/// What no cluster of the inputs could take.
+/// Explains inputs that no cluster of the scenario can place.
 fn unplaceable(
     load: &Load<'_>,
     asked: &Asked,
@@ -187,7 +189,7 @@ fn unplaceable(
     Ok(answer)
 }
 
-/// What was found to explain.
+/// The subject with the data for its explanation.
 struct Found<'p> {
     subject: Subject,
     path: Path,
@@ -242,7 +244,7 @@ impl<'c> Case<'c> {
         }
     }
 
-    /// The first JobSet that was never ready, else the one that took longest.
+    /// Returns the first JobSet that was never ready, otherwise the one with the longest start.
     fn not_ready(&self, witness: &Witness) -> Option<usize> {
         let all = (0..self.played.outcome.jobsets.len()).collect::<Vec<_>>();
         let takes = |i: usize| witness.start(JobSetId(i as u32)).takes();
@@ -432,7 +434,7 @@ impl<'c> Case<'c> {
             blocked,
             unplaced: run.never_placed().is_some(),
         };
-        // Of a pod that came up there is nothing to try: what is asked of is its JobSet.
+        // For a pod that became ready, what-ifs would measure its JobSet instead.
         if !self.asked.path_only && (!is_pod || answer.blocked.is_some()) {
             answer.try_out(load, &facts, (target, self.asked))?;
         }
@@ -442,7 +444,8 @@ impl<'c> Case<'c> {
     }
 }
 
-/// The nodes that somebody on the path waits for in vain, the one it began with first, and since when.
+/// Returns the names of the unresponsive nodes that the path waits for, and the time since when. The node on which
+/// the path begins is first.
 fn silent_nodes(
     run: &RunView<'_>,
     witness: &Witness,

@@ -1,4 +1,4 @@
-//! The case that levers look at: a path, and what the scenario and the outcome say of it.
+//! The facts from which levers decide whether they concern a case: the critical path, the scenario, and the outcome.
 
 use crate::metrics::restarts::path::{Part, Path, PathStep};
 use crate::metrics::restarts::waits::What;
@@ -6,29 +6,29 @@ use sim_api::spec::{JobSet, Scenario};
 use sim_base::*;
 use sim_engine::record::{Resource, Waited};
 
-/// What a lever is told of the case.
+/// Input of the levers.
 pub struct Facts<'a> {
-    /// As it was read, without the random faults.
+    /// The scenario as read, without random faults.
     pub scenario: &'a Scenario,
     pub jobset: JobSetId,
     pub path: &'a Path,
-    /// Actions of the scenario file that fired, with their time.
+    /// Index and time of the scripted actions that were executed.
     pub fired: &'a [(u32, Time)],
-    /// Faults that stand in the file; those behind them came with the command line.
+    /// Number of faults in the scenario file; the following ones are from the command line.
     pub in_file: usize,
-    /// The nodes that do not answer, if the path waits for one, and since when.
+    /// Names of the unresponsive nodes that the path waits for, and the time since when.
     pub silent: Option<(&'a [String], Time)>,
-    /// It never ended, or it could not begin.
+    /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     /// The JobSet has failed.
     pub failed: bool,
-    /// The cluster could never take it.
+    /// Whether the cluster can never place the JobSet.
     pub unplaced: bool,
-    /// The inputs are manifests: their metadata can be set, and no cluster.
+    /// Whether the inputs are manifests. Overrides can then set their metadata, but no fields of a cluster.
     pub of_manifests: bool,
 }
 
-/// What takes a smaller part of the path, one in so many, concerns no lever.
+/// A wait below this fraction (one in `SMALL`) of the path is ignored.
 const SMALL: u64 = 200;
 
 impl<'a> Facts<'a> {
@@ -39,19 +39,19 @@ impl<'a> Facts<'a> {
             .map(|s| &s.jobset)
     }
 
-    /// Whether some time on the path went to it that counts.
+    /// Returns true if waits of this kind take a significant part of the path.
     pub fn waits(&self, which: impl Fn(What) -> bool) -> bool {
         self.spends(|step| which(What::of(step)))
     }
 
-    /// Whether some time on the path went to such steps that counts.
+    /// Returns true if such steps take a significant part of the path.
     pub fn spends(&self, which: impl Fn(&PathStep) -> bool) -> bool {
         let own = self.path.steps.iter().filter(|step| which(step));
         let time: u64 = own.map(|step| step.duration().0).sum();
         time > self.path.total().0 / SMALL
     }
 
-    /// Whether it waited for answers to requests of a client.
+    /// Returns true if responses to a client's requests take a significant part of the path.
     pub fn asks(&self, client: &str) -> bool {
         self.spends(|step| match (step.waited, step.part) {
             (Waited::Request(call), Part::Answer) => call.kind().client == client,

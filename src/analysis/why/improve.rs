@@ -1,4 +1,4 @@
-//! Tries the levers that concern a case, alone and together, and sorts what came of it.
+//! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
 use super::Load;
 use super::explain::{Asked, Binding, NoAnswer, WhatIf, Why};
@@ -11,12 +11,12 @@ use crate::metrics::restarts::path::Path;
 use crate::metrics::restarts::waits::What;
 use sim_base::*;
 
-/// So many levers are tried in combination.
+/// Number of levers that are tried in combination.
 const COMBINED: usize = 3;
-/// What saves less than one in so many of the longest wait does not act on it.
+/// Minimum saving, as a fraction (one in `ACTS`) of the longest wait, for a lever to count as acting on that wait.
 const ACTS: u64 = 10;
 
-/// A setting, and what came of it.
+/// A setting and its result.
 type Outcome = (Setting, Result<Measured, String>);
 
 fn play(
@@ -31,7 +31,7 @@ fn play(
 }
 
 impl Why {
-    /// Plays every setting that concerns the case, then the best of them together.
+    /// Simulates every setting that concerns the case, and combinations of the best ones.
     pub(super) fn try_out(
         &mut self,
         load: &Load<'_>,
@@ -51,7 +51,7 @@ impl Why {
             .into_iter()
             .zip(pairs)
         {
-            // Worth telling only if it beats each of its parts.
+            // A combination is only reported if it saves more than each of its parts.
             let most = best.iter().filter(|(s, _)| setting.contains(s));
             let most = most
                 .map(|(_, saves)| *saves)
@@ -69,8 +69,8 @@ impl Why {
         Ok(())
     }
 
-    /// Finds the smallest of the changes that ends what blocks. A restart that came to its end says nothing of that:
-    /// then they are played to the end of the run.
+    /// Finds the smallest change that resolves the blocking condition. If the subject itself was completed, the
+    /// settings are simulated again to the end of the run.
     fn unblock(
         &mut self,
         load: &Load<'_>,
@@ -98,7 +98,7 @@ impl Why {
         Ok(())
     }
 
-    /// What it waited for longest, and which setting of those that help acts on that.
+    /// Sets the longest wait of the path, and the best change that acts on it.
     pub(super) fn bind(&mut self, run: &RunView<'_>, facts: &Facts<'_>, pods: u32) {
         let Some(gate) = gate::longest(run, facts.path, (facts.jobset, pods)) else {
             return;
@@ -135,7 +135,7 @@ impl Why {
                 saves: Duration(before.0.saturating_sub(takes.0)),
                 parts_save: parts,
             }),
-            // Not worth telling of a combination.
+            // A combination that does not help is not reported.
             _ if parts.is_some() => {}
             Ok(Measured::Took(takes)) => self.no_help.push((setting, Some(takes))),
             Ok(Measured::NeverEnded | Measured::Absent) => self.no_help.push((setting, None)),
@@ -143,7 +143,7 @@ impl Why {
         }
     }
 
-    /// A lever with one setting that can be played need not tell that another way to write it cannot.
+    /// Removes settings that could not be simulated if another setting of the same lever could be.
     fn forget_other_ways(&mut self) {
         let played: Vec<String> = self
             .what_if
@@ -154,7 +154,7 @@ impl Why {
         self.not_tried.retain(|(s, _)| !played.contains(&s.lever));
     }
 
-    /// The best setting of each of the best levers.
+    /// Returns the best setting of each of the best levers, with its saving.
     fn best(&self) -> Vec<(Setting, Duration)> {
         let mut best: Vec<(Setting, Duration)> = Vec::new();
         let mut all: Vec<&WhatIf> = self.what_if.iter().collect();
@@ -169,7 +169,7 @@ impl Why {
     }
 }
 
-/// The best with each other one, the others, and all; with what they save one by one.
+/// Returns all combinations of two settings, and the combination of all, with the sums of the individual savings.
 fn combinations(best: &[(Setting, Duration)]) -> Vec<(Setting, Duration)> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
     for a in 0..best.len() {
@@ -188,7 +188,7 @@ fn combinations(best: &[(Setting, Duration)]) -> Vec<(Setting, Duration)> {
     sets.iter().map(one).collect()
 }
 
-/// Of an error with its place in a file: what is wrong.
+/// Returns the first line of an error without its prefix.
 fn first_line(why: &str) -> String {
     let line = why.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
     line.trim().trim_start_matches("error: ").to_owned()

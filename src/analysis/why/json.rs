@@ -1,4 +1,4 @@
-//! The answer as JSON, schema `jobset-sim/why/v1`.
+//! The explanation as JSON, schema `jobset-sim/why/v1`.
 
 use super::Set;
 use super::explain::Why;
@@ -15,7 +15,7 @@ pub struct Json<'w> {
     scenario: &'w str,
     seed: u64,
     digest: &'w str,
-    /// What the path is of: restart, start, pod, none.
+    /// Kind of the subject: restart, start, pod or none.
     about: &'static str,
     job_set: &'w str,
     restart: Option<Restart>,
@@ -50,7 +50,7 @@ struct Span<'w> {
     phase: &'w str,
 }
 
-/// What was waited for longest, and what acts on it best.
+/// The longest wait, and the change that shortens it most.
 #[derive(Serialize)]
 struct Binding<'w> {
     name: &'w str,
@@ -98,7 +98,7 @@ struct Change<'w> {
 }
 
 impl<'w> Json<'w> {
-    /// `quoted`: a word as a shell needs it.
+    /// Converts an explanation. `quoted` quotes a word for the shell.
     pub fn of(why: &'w Why, quoted: &dyn Fn(&str) -> String) -> Json<'w> {
         let set = |sets: &[Set]| typed(sets, quoted);
         let subject = &why.subject;

@@ -1,6 +1,7 @@
-//! The levers of a what-if as a table: what each is called, and which settings of it concern a path.
+//! The table of levers: the name of each, and its settings that concern a critical path.
 //!
-//! A setting is nothing but overrides, as `--set` takes them. Must never say what one of them would save.
+//! A setting consists of overrides in the syntax of `--set`. This module must never estimate the saving of a
+//! setting.
 
 use super::Set;
 use super::facts::Facts;
@@ -17,11 +18,11 @@ pub struct Setting {
 
 struct Lever {
     name: &'static str,
-    /// Its settings for this case, the smallest change first; none: it does not concern it.
+    /// Returns the settings for this case, the smallest change first; empty if the lever does not concern it.
     settings: fn(&Facts) -> Vec<Vec<Set>>,
 }
 
-/// The smallest interventions first: of those that end a blockade the first is told.
+/// Levers in ascending order of intervention. If several resolve a blocking condition, the first one is reported.
 const LEVERS: &[Lever] = &[
     Lever {
         name: "suspend is taken back",
@@ -189,7 +190,7 @@ const LEVERS: &[Lever] = &[
     },
 ];
 
-/// Every setting that concerns the case, in the order of the table.
+/// Returns all settings that concern the case, in the order of the table.
 pub fn settings(facts: &Facts) -> Vec<Setting> {
     let of = |lever: &Lever| {
         let sets = (lever.settings)(facts);
@@ -206,13 +207,13 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
 }
 
 impl Setting {
-    /// Whether all of the other one is in it.
+    /// Returns true if this setting contains all overrides of the other one.
     pub fn contains(&self, other: &Setting) -> bool {
         other.sets.iter().all(|set| self.sets.contains(set))
     }
 }
 
-/// Settings of two or more levers at once.
+/// Combines settings of several levers.
 pub fn together(parts: &[&Setting]) -> Setting {
     let names: Vec<&str> = parts.iter().map(|s| s.lever.as_str()).collect();
     Setting {
@@ -221,7 +222,7 @@ pub fn together(parts: &[&Setting]) -> Setting {
     }
 }
 
-/// As it would be typed behind `--set`; several with `--set` between them.
+/// Formats overrides as arguments of `--set`; several are separated by ` --set `.
 pub fn typed(sets: &[Set], quoted: impl Fn(&str) -> String) -> String {
     match sets {
         [(path, value)] => format!("{path}={value}"),

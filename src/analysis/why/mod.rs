@@ -1,7 +1,7 @@
-//! Why something took as long as it did, or never came: the critical path of a restart, of a start or of a pod, and
-//! what would have been different, found out by playing again.
+//! Explanations of durations: the critical path of a restart, a start or a pod, and the effect of changes, found by
+//! simulating them.
 //!
-//! Must never guess: every "what if" is a run of its own. Must never know a command line.
+//! Every what-if is a separate run, never an estimate. Must never depend on the command line.
 
 pub mod blocked;
 mod edits;
@@ -18,7 +18,7 @@ pub use explain::{Asked, NoAnswer, Subject, WhatIf, Why, explain};
 
 use sim_inputs::LoadedScenario;
 
-/// Path and value, as `--set` takes them.
+/// Path and value of an override, as for `--set`.
 pub type Set = (String, String);
-/// Reads the inputs again with more overrides; the error is a sentence.
+/// Reads the inputs with additional overrides. The error is a complete sentence.
 pub type Load<'l> = dyn Fn(&[Set]) -> Result<LoadedScenario, String> + Sync + 'l;

@@ -1,4 +1,4 @@
-//! Plays the inputs again with other values, and measures the one thing that is asked about.
+//! Simulates the inputs with changed values, and measures the duration of the subject.
 
 use super::levers::Setting;
 use super::{Load, Set};
@@ -10,14 +10,15 @@ use sim_engine::Simulation;
 use sim_engine::faults;
 use sim_engine::record::{Body, Names, Record, Sink};
 
-/// What is measured in each run.
+/// The quantity that is measured in each run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The nth restart of a JobSet, from 0: from the fault until all is ready.
+    /// Duration of the nth restart of a JobSet, counted from 0, from the fault until all pods are ready.
     Restart { jobset: JobSetId, nth: usize },
-    /// From the creation of a JobSet until all its pods are ready.
+    /// Time from the creation of a JobSet until all its pods are ready.
     Start { jobset: JobSetId },
-    /// Whether a JobSet neither fails nor gets stuck, and how long its last restart, or else its start takes.
+    /// Whether a JobSet neither fails nor is blocked, and the duration of its last restart, or of its start without
+    /// a restart.
     Survival { jobset: JobSetId },
 }
 
@@ -31,24 +32,24 @@ impl Target {
     }
 }
 
-/// What came of one run.
+/// Result of one run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// It ended after so long.
+    /// The subject was completed in this time.
     Took(Duration),
-    /// It began and did not end.
+    /// The subject began, but was not completed.
     NeverEnded,
-    /// It did not happen.
+    /// The subject did not occur.
     Absent,
 }
 
-/// A setting that was played, or why it could not be.
+/// A setting with its result, or the reason why it could not be simulated.
 pub struct Tried<'s> {
     pub setting: &'s Setting,
     pub result: Result<Measured, String>,
 }
 
-/// Plays all of them on so many threads (0: as many as there are cores), in their order.
+/// Simulates all settings on a number of threads (0: one per core). Results are in the order of the settings.
 pub fn all<'s>(
     load: &Load<'_>,
     settings: &'s [Setting],
@@ -65,7 +66,7 @@ pub fn all<'s>(
     played.map_err(|why| why.to_string())
 }
 
-/// The run with these overrides on top.
+/// Simulates the inputs with these overrides.
 pub fn one(
     load: &Load<'_>,
     sets: &[Set],
@@ -112,10 +113,10 @@ pub fn one(
     })
 }
 
-/// A run may go on for so many events after what is sought: it has ended by then, and looking costs time.
+/// Number of events between two checks for the end of the subject. Frequent checks cost time.
 const BETWEEN_LOOKS: u64 = 256;
 
-/// Folds restarts, and ends the run when the one that is sought has ended.
+/// Sink that detects restarts and stops the run when the subject has ended.
 struct Sought {
     fold: RestartFold,
     witness: Witness,

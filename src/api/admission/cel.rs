@@ -1,6 +1,6 @@
-//! The rules of the CRD that are written in CEL.
+//! The validation rules of the CRD that are written in CEL.
 //!
-//! Pure. Must never look at types or ranges: those are the schema's.
+//! This module is pure. It must not check types or ranges, which the schema covers.
 
 use super::field::FieldError;
 use serde_json::Value;
@@ -13,11 +13,11 @@ const IMMUTABLE: [&str; 5] = [
     "volumeClaimPolicies",
 ];
 const EXCLUSIVE: &str = "StartupPolicy and DependsOn APIs are mutually exclusive";
-/// Where one of the two is written.
+/// Field to which the error of the mutual exclusion is attributed.
 const ORDER: &str = "spec.startupPolicy.startupPolicyOrder";
 const NO_NAMESPACE: &str = "namespace cannot be set for VolumeClaimPolicies templates";
 
-/// Every error; what is equal in `old` is not judged again.
+/// Returns all errors. Fields that are equal in `old` are not validated again.
 pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let spec = &object["spec"];
     let changed = |field: &str| old.is_none_or(|old| old["spec"][field] != spec[field]);
@@ -46,7 +46,7 @@ fn missing(path: &str, key: &str, rule: &str) -> FieldError {
     FieldError::invalid(path, "\"object\"", words)
 }
 
-/// VAL-27: `has` is true of an empty list too.
+/// Checks VAL-27. The CEL function `has` is also true for an empty list.
 fn exclusive(spec: &Value) -> Option<FieldError> {
     if spec["startupPolicy"]["startupPolicyOrder"] != "InOrder" {
         return None;
@@ -58,7 +58,7 @@ fn exclusive(spec: &Value) -> Option<FieldError> {
     depends.then(|| FieldError::invalid("spec", EXCLUSIVE, "").at(ORDER))
 }
 
-/// API-28.
+/// Checks that no claim template sets a namespace (API-28).
 fn no_namespace(path: &str, policy: &Value) -> Option<FieldError> {
     let Some(templates) = policy.get("templates") else {
         return Some(missing(path, "templates", NO_NAMESPACE));
@@ -75,7 +75,7 @@ fn no_namespace(path: &str, policy: &Value) -> Option<FieldError> {
     bare.then(|| missing(path, "metadata", NO_NAMESPACE))
 }
 
-/// Fields that must not change where they are before and after (UPD-5).
+/// Checks fields that must not change once they are set (UPD-5).
 fn transitions(old: &Value, new: &Value) -> Vec<FieldError> {
     let (old, new) = (&old["spec"], &new["spec"]);
     let mut errors = Vec::new();

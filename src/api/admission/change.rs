@@ -1,7 +1,7 @@
 //! Changes of a stored JobSet: PUT, patches of every kind, and the status subresource.
 //!
-//! Pure: old object and change in, new object or refusal out. Concurrency is the caller's, except that a
-//! resourceVersion must be the stored one.
+//! This module is pure: it maps the old object and the change to the new object or an error. The caller handles
+//! concurrency, except that a resourceVersion must match the stored one.
 
 use super::decode::{API_VERSION, decode};
 use super::errors::{self, bad_request};
@@ -10,21 +10,21 @@ use super::webhook::update;
 use super::{Answer, FieldValidation, Gates, Rejection, cel, meta, meta_check, patch, schema};
 use serde_json::Value;
 
-/// What is asked for.
+/// Kind and body of a change request.
 #[derive(Copy, Clone, Debug)]
 pub enum Change<'a> {
     Put(&'a Value),
     Merge(&'a Value),
     Json(&'a Value),
-    /// Not served for custom resources.
+    /// Strategic merge patch, which the API server does not support for custom resources.
     Strategic(&'a Value),
     /// Server-side apply with force.
     Apply(&'a Value),
-    /// A merge patch of the status subresource.
+    /// Merge patch of the status subresource.
     Status(&'a Value),
 }
 
-/// One request to change a stored JobSet.
+/// Request to change a stored JobSet.
 #[derive(Copy, Clone, Debug)]
 pub struct Request<'a> {
     pub stored: &'a Value,
@@ -155,7 +155,7 @@ fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
         ));
     };
     let mut new = stored.clone();
-    // The server keeps the reason to itself.
+    // The API server does not return the reason.
     patch::json_patch(&mut new, operations).map_err(|_| {
         Rejection::new(
             422,
@@ -166,7 +166,7 @@ fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
     Ok(new)
 }
 
-/// The patched object read again; what cannot be read is an error of the patch.
+/// Decodes the patched object. A decoding error is reported as an error of the patch.
 fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
     let decoded = decode(new, &[], request.field_validation, warnings);
     let mut decoded = decoded.map_err(|refused| {
@@ -186,7 +186,7 @@ fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result
     Ok(decoded)
 }
 
-/// Server-side apply reads the object by the schema; what does not fit is the server's own failure.
+/// Implements server-side apply. An object that does not fit the schema causes an internal server error.
 fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
     let mut applied = body.clone();
     let unknown = super::coerce::prune(&mut applied);
@@ -215,12 +215,12 @@ fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
     Ok(new)
 }
 
-/// The checks of every change of the main resource (UPD-1…UPD-7, CEL).
+/// Runs the checks that apply to every change of the main resource (UPD-1…UPD-7, CEL).
 pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejection> {
     let before = &old["metadata"];
     current(before, &new["metadata"])?;
     keep_system_fields(before, &mut new["metadata"]);
-    // The status is a subresource.
+    // The status is changed only through its subresource.
     if let Some(fields) = new.as_object_mut() {
         match old.get("status") {
             Some(status) => fields.insert("status".to_owned(), status.clone()),
@@ -246,7 +246,7 @@ pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejecti
     Ok(new)
 }
 
-/// A change must be one of the stored version.
+/// Checks that the resourceVersion of the change matches the stored object.
 fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
     let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or("").to_owned();
     let (stored, given) = (
@@ -271,7 +271,7 @@ fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
     Err(conflict(&name, why))
 }
 
-/// Nobody but the server changes these.
+/// Restores fields that only the server may change.
 fn keep_system_fields(before: &Value, metadata: &mut Value) {
     let Some(fields) = metadata.as_object_mut() else {
         return;
@@ -290,7 +290,7 @@ fn keep_system_fields(before: &Value, metadata: &mut Value) {
     }
 }
 
-/// The status subresource changes the status and nothing else; no webhook looks at it.
+/// Changes only the status. No webhook is called for the status subresource.
 fn status(stored: &Value, new: &Value) -> Result<Value, Rejection> {
     let mut result = stored.clone();
     if let Some(fields) = result.as_object_mut() {

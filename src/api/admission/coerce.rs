@@ -1,12 +1,12 @@
-//! What the API server does to an object by the CRD's schema before it looks at values: unknown fields and nulls
-//! go, defaults come.
+//! Schema-based changes that the API server makes before validation: it removes unknown fields and nulls and sets
+//! defaults.
 //!
-//! Must never refuse anything; a value of the wrong type is left for those who judge.
+//! This module must not return errors. Validation reports values of the wrong type.
 
 use super::types::{JOBSET, Kind, Struct, Type, tables};
 use serde_json::{Map, Value};
 
-/// Fields of the root that the schema does not describe.
+/// Fields of the root object that the schema does not describe.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 fn root() -> Type {
@@ -16,7 +16,7 @@ fn root() -> Type {
     }
 }
 
-/// Takes out what the schema does not know, and says where it was; sorted, as the server lists it.
+/// Removes fields that the schema does not define. Returns their paths, sorted like the server's list.
 pub fn prune(object: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
     prune_value(Some(&root()), object, "", &mut unknown);
@@ -24,7 +24,7 @@ pub fn prune(object: &mut Value) -> Vec<String> {
     unknown
 }
 
-/// All of it: an object of a version that has no schema.
+/// Removes all fields outside the metadata, for an object of a version without a schema.
 pub fn prune_all(object: &mut Value) -> Vec<String> {
     let Value::Object(fields) = object else {
         return Vec::new();
@@ -88,7 +88,7 @@ fn prune_fields(
     });
 }
 
-/// Removes nulls; where a field has a default, the null stays for it.
+/// Removes null fields, except for fields with a default, which replaces the null later.
 pub fn prune_nulls(object: &mut Value) {
     nulls(Some(&root()), object);
 }
@@ -122,7 +122,7 @@ fn nulls(ty: Option<&Type>, value: &mut Value) {
     }
 }
 
-/// Writes the CRD's defaults where a field is absent or null.
+/// Sets the CRD's defaults in fields that are missing or null.
 pub fn default(object: &mut Value) {
     if let Value::Object(fields) = object {
         default_fields(tables().of(JOBSET), fields, true);

@@ -1,6 +1,6 @@
 //! Collects the field errors of one object, in the order of the checks.
 //!
-//! Must never decide whether something is wrong.
+//! This module must not decide whether a value is valid.
 
 use super::Rejection;
 use super::errors::invalid_object;
@@ -8,16 +8,16 @@ use super::field::{FieldError, Kind, Path, quoted, shown};
 use super::names::Rule;
 use serde_json::Value;
 
-/// All errors of one object.
+/// Collected errors of one object.
 #[derive(Debug, Default)]
 pub struct Errors {
     pub found: Vec<FieldError>,
-    /// The server runs without `--allow-privileged`.
+    /// Whether the server rejects privileged containers, as it does without `--allow-privileged`.
     pub refuse_privileged: bool,
 }
 
 impl Errors {
-    /// For a server that refuses privileged containers.
+    /// Returns an empty list for a server that rejects privileged containers.
     pub fn unprivileged() -> Errors {
         Errors {
             refuse_privileged: true,
@@ -62,12 +62,12 @@ impl Errors {
         self.invalid_raw(path, &quoted(value), detail);
     }
 
-    /// With a value already in the server's notation.
+    /// Adds an error with a value that is already formatted like the server's output.
     pub fn invalid_raw(&mut self, path: &Path, value: &str, detail: &str) {
         self.add(path, Kind::Invalid, Some(value.to_owned()), detail);
     }
 
-    /// The server leaves the value out.
+    /// Adds an error without a value, for checks where the server omits it.
     pub fn invalid_omitted(&mut self, path: &Path, detail: &str) {
         self.add(path, Kind::Invalid, None, detail);
     }
@@ -101,14 +101,14 @@ impl Errors {
         self.add(path, Kind::TooMany, Some(found.to_string()), &detail);
     }
 
-    /// One `Invalid value` for each message of a rule for names.
+    /// Adds one `Invalid value` error for each message of a naming rule.
     pub fn all_invalid(&mut self, path: &Path, value: &str, messages: Vec<String>) {
         for message in messages {
             self.invalid_text(path, value, &message);
         }
     }
 
-    /// The same where the server names the whole that `place` is in.
+    /// Adds errors whose reported path is the parent `path`, while `place` is the actual position.
     pub fn all_invalid_at(
         &mut self,
         path: &Path,
@@ -130,7 +130,7 @@ impl Errors {
         self.all_invalid(path, value, rule(value));
     }
 
-    /// 422 Invalid, or nothing.
+    /// Returns a 422 Invalid error if there are any field errors.
     pub fn into_rejection(self, kind: &str, name: &str) -> Result<(), Rejection> {
         match self.found.is_empty() {
             true => Ok(()),

@@ -1,6 +1,7 @@
-//! What the API server does with the body of a request before anything else looks at it: 400 or an object.
+//! Decoding of a request body by the API server. The result is an object or a 400 error.
 //!
-//! Pure. Must never look at values below `metadata`, except to drop what the schema does not know.
+//! This module is pure. It must not read values outside `metadata`, except to drop fields that the schema does not
+//! define.
 
 use super::errors::bad_request;
 use super::field::{FieldError, Kind, quoted};
@@ -10,10 +11,10 @@ use serde_json::Value;
 pub const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
 const GROUP: &str = "jobset.x-k8s.io";
 const KIND: &str = "JobSet";
-/// As many bytes of a body are shown.
+/// Maximum number of bytes of the body in an error message.
 const SHOWN: usize = 30;
 
-/// The object without what is unknown, with its metadata read and the CRD's defaults; warnings are added.
+/// Returns the object without unknown fields, with decoded metadata and the CRD's defaults. Appends to `warnings`.
 pub fn decode(
     body: &Value,
     strict: &[String],
@@ -55,7 +56,7 @@ fn cannot(kind: &str, version: &str, why: &str) -> Rejection {
     ))
 }
 
-/// The refusal of a body that is no object at all.
+/// Returns the error for a body that is not an object.
 pub fn unrecognized(why: &str, body: &str) -> Rejection {
     let shown = match body.char_indices().nth(SHOWN) {
         None if body.is_empty() => "<empty>".to_owned(),
@@ -67,7 +68,7 @@ pub fn unrecognized(why: &str, body: &str) -> Rejection {
     ))
 }
 
-/// Kind and apiVersion; the kind must be there.
+/// Returns the kind and apiVersion. The kind must be present.
 fn type_of(body: &Value) -> Result<(String, String), Rejection> {
     let unreadable = |found: &str, ty: &str| {
         let why = format!(
@@ -102,7 +103,7 @@ fn type_of(body: &Value) -> Result<(String, String), Rejection> {
     Ok((kind, version))
 }
 
-/// The object after the schema's coercion, and what was dropped.
+/// Returns the object after the schema-based changes, and the paths of removed fields.
 fn coerced(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String>), String> {
     let mut object = body.clone();
     go::whole_numbers(&mut object);
@@ -125,7 +126,7 @@ fn coerced(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String
             _ => coerce::prune_all(&mut object),
         });
     } else if version == API_VERSION {
-        // Another kind is not taken for a JobSet here, but becomes one where it is stored.
+        // The kind is not checked against JobSet here. The object is stored as a JobSet.
         coerce::prune(&mut object);
     }
     coerce::prune_nulls(&mut object);

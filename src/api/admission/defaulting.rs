@@ -1,17 +1,17 @@
-//! The mutating webhook: DEF-1…DEF-6, and what its patch does to the object as sent.
+//! The mutating webhook: the defaults DEF-1…DEF-6, and the effect of its patch on the object as sent.
 //!
-//! Pure. Runs on create only. Must never refuse what Go can read.
+//! This module is pure. It runs on create only and must not reject an object that Go can decode.
 
 use super::go;
 use serde_json::{Map, Value, json};
 
-/// The object after the webhook's patch, or Go's error.
+/// Returns the object after the webhook's patch, or Go's decoding error.
 pub fn mutate(object: &Value) -> Result<Value, String> {
     let read = go::jobset(object)?;
     let mut defaulted = read.clone();
     defaults(&mut defaulted);
     if defaulted == read {
-        // Nothing to default: the webhook answers without a patch.
+        // Without changed defaults the webhook responds without a patch.
         return Ok(object.clone());
     }
     let mut patched = object.clone();
@@ -19,7 +19,7 @@ pub fn mutate(object: &Value) -> Result<Value, String> {
     Ok(patched)
 }
 
-/// The patch adds and changes; it removes nothing that Go merely does not write.
+/// Adds and changes fields. A field that is missing only because Go omits it is not removed.
 fn overlay(sent: &mut Value, written: &Value) {
     match (sent, written) {
         (Value::Object(sent), Value::Object(written)) => {
@@ -51,7 +51,7 @@ fn objects<'a>(fields: &'a mut Map<String, Value>, key: &str) -> Vec<&'a mut Map
     items.filter_map(Value::as_object_mut).collect()
 }
 
-/// On the object as Go writes it: what is empty there, is absent.
+/// Sets the defaults on the object as serialized by Go, in which empty fields are missing.
 fn defaults(object: &mut Value) {
     let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
         return;

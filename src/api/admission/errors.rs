@@ -1,12 +1,12 @@
-//! From field errors to the sentences of the API server and of webhooks.
+//! Conversion of field errors to the messages of the API server and of webhooks.
 //!
-//! Must never decide what is an error.
+//! This module must not decide whether a value is valid.
 
 use super::Rejection;
 use super::field::{FieldError, quoted};
 use std::collections::BTreeSet;
 
-/// One error as it is, several in brackets; equal sentences once.
+/// Joins the error messages, in brackets if there are several. Duplicate messages are removed.
 fn aggregate(errors: &[FieldError]) -> String {
     let mut said: BTreeSet<String> = BTreeSet::new();
     let mut sentences: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -17,7 +17,7 @@ fn aggregate(errors: &[FieldError]) -> String {
     }
 }
 
-/// The 422 of the API server for an object of a kind (`Job.batch`).
+/// Returns the API server's 422 error for an object of a kind such as `Job.batch`.
 pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> Rejection {
     let message = format!("{kind} {} is invalid: {}", quoted(name), aggregate(&errors));
     Rejection {
@@ -28,12 +28,12 @@ pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> Reject
     }
 }
 
-/// The same for a JobSet.
+/// Returns the API server's 422 error for a JobSet.
 pub fn invalid(name: &str, errors: Vec<FieldError>) -> Rejection {
     invalid_object("JobSet.jobset.x-k8s.io", name, errors)
 }
 
-/// The 422 of the validating webhook.
+/// Returns the 422 error of the validating webhook.
 pub fn denied(name: &str, errors: Vec<FieldError>) -> Rejection {
     let inner = invalid(name, errors);
     Rejection {
@@ -45,7 +45,7 @@ pub fn denied(name: &str, errors: Vec<FieldError>) -> Rejection {
     }
 }
 
-/// The 400 of a webhook that could not read the object; it gives no reason.
+/// Returns the 400 error of a webhook that cannot decode the object. It has no reason.
 pub fn unreadable(webhook: &str, error: &str) -> Rejection {
     Rejection::new(
         400,
@@ -54,7 +54,7 @@ pub fn unreadable(webhook: &str, error: &str) -> Rejection {
     )
 }
 
-/// What the API server makes of etcd's refusal.
+/// Returns the API server's error if etcd rejects the object because of its size.
 pub fn too_large(error: FieldError) -> Rejection {
     Rejection {
         errors: vec![error],
@@ -62,7 +62,7 @@ pub fn too_large(error: FieldError) -> Rejection {
     }
 }
 
-/// The API server's 400.
+/// Returns a 400 error of the API server.
 pub fn bad_request(message: impl Into<String>) -> Rejection {
     Rejection::new(400, "BadRequest", message)
 }

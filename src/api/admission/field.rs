@@ -1,6 +1,6 @@
-//! What is wrong with one field of an object: where, of which kind, which value, in which words.
+//! Errors of single fields: path, kind, value and message.
 //!
-//! Must never decide what is an error, nor know what object it is in.
+//! This module must not decide whether a value is valid and must not depend on the kind of object.
 
 use serde_json::Value;
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum Kind {
     TooMany,
     TypeInvalid,
     Internal,
-    /// Not an error of a rule: strict decoding knows no such field.
+    /// The field is unknown. Strict decoding reports it; no validation rule does.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// Where in an object: `spec.template.spec.containers[0].env[1].name`.
+/// Path of a field in an object, e.g. `spec.template.spec.containers[0].env[1].name`.
 #[derive(Clone, Debug, Default)]
 pub struct Path(String);
 
@@ -70,17 +70,17 @@ impl Path {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldError {
-    /// As the server prints it; `<nil>` where it names no field.
+    /// Path as printed by the server, or `<nil>` if the server prints none.
     pub path: String,
     pub kind: Kind,
-    /// The value as the server prints it; None where it prints none.
+    /// Value as printed by the server, or `None` if the server prints none.
     pub value: Option<String>,
     pub detail: String,
-    /// Where it is in the object, if the server does not say or says something else.
+    /// Actual path in the object, if the server prints a different path or none.
     pub place: Option<String>,
-    /// What may stand there, where that can be told. The server does not say it.
+    /// Allowed values, if known. The server does not print them.
     pub legal: Vec<String>,
-    /// What else may help. The server does not say it.
+    /// Additional advice. The server does not print it.
     pub hint: Option<String>,
 }
 
@@ -105,7 +105,7 @@ impl FieldError {
         }
     }
 
-    /// A plain Go error that the webhook wraps.
+    /// Returns an error for a plain Go error that the webhook wraps.
     pub fn internal(detail: impl Into<String>) -> FieldError {
         FieldError::new("<nil>", Kind::Internal, detail)
     }
@@ -125,7 +125,7 @@ impl FieldError {
         self
     }
 
-    /// Where it is in the object; empty: in all of it.
+    /// Returns the path in the object. Empty means the whole object.
     pub fn place(&self) -> &str {
         match &self.place {
             Some(place) => place,
@@ -148,7 +148,7 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// A value as the server prints it: texts quoted, the rest as JSON.
+/// Formats a value like the server: strings in quotes, other values as JSON.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -156,7 +156,7 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// A Go string in quotes, as `%q` prints it.
+/// Quotes a string like Go's `%q`.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -184,7 +184,8 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Go's notion, as far as names are written: no control, no space but the common one, no format, no private use.
+/// Approximates Go's `strconv.IsPrint` for the characters that occur in names: control, format, private-use and
+/// whitespace characters other than the space are not printable.
 fn is_printable(c: char) -> bool {
     let unseen = matches!(
         c as u32,

@@ -1,19 +1,19 @@
-//! Objects as Go sees them: read into its structs and written again, with its words for what does not fit.
+//! Round trip of objects through Go's structs: decoding, serialization and Go's error messages.
 //!
-//! Fields that Go does not know are lost, zero values appear where a field has no `omitempty`. Must never default or
-//! judge anything.
+//! Unknown fields are lost, and fields without `omitempty` get zero values. This module must not set defaults or
+//! validate values.
 
 pub use super::go_text::{number_text, whole_numbers, written, written_plain};
 use super::types::{Field, JOBSET, Kind, Struct, Type, tables};
 use serde_json::{Map, Number, Value};
 use sim_base::quantity;
 
-/// What Go writes after it has read a JobSet, or the one error that it reports.
+/// Returns a JobSet after decoding and serialization by Go, or Go's first error.
 pub fn jobset(object: &Value) -> Result<Value, String> {
     read(JOBSET, object)
 }
 
-/// The same for any struct of the tables.
+/// Returns an object of any struct type in the tables after decoding and serialization by Go.
 pub fn read(name: &'static str, object: &Value) -> Result<Value, String> {
     let root = Type {
         name,
@@ -29,14 +29,14 @@ pub fn read(name: &'static str, object: &Value) -> Result<Value, String> {
 
 #[derive(Default)]
 struct Reader {
-    /// A wrong type does not stop Go from reading on; the first is reported.
+    /// First type error. Go continues to decode after a type error and reports the first one.
     first: Option<String>,
-    /// The struct whose field is read, and the fields down to it.
+    /// Name of the Go struct that contains the current field. `path` is the path of the field in it.
     owner: &'static str,
     path: Vec<&'static str>,
 }
 
-/// `Ok(None)` is a zero value or nil; `Err` is what stops Go at once.
+/// Result of decoding a value. `Ok(None)` is a zero value or nil. `Err` stops decoding immediately.
 type Read = Result<Option<Value>, String>;
 
 impl Reader {
@@ -129,7 +129,7 @@ impl Reader {
     }
 }
 
-/// What stands in the text that Go writes; None: nothing.
+/// Returns the value that Go serializes for a field, or `None` if Go omits the field.
 fn write_field(field: &Field, read: Option<Value>) -> Option<Value> {
     if field.pointer {
         return match read {
@@ -152,7 +152,7 @@ fn write_field(field: &Field, read: Option<Value>) -> Option<Value> {
     (!omitted).then_some(value)
 }
 
-/// Go's zero value, as Go writes it.
+/// Returns Go's zero value in serialized form.
 pub fn zero(ty: &Type) -> Value {
     match &ty.kind {
         Kind::String => "".into(),
@@ -173,7 +173,7 @@ fn integer(number: &Number, bits: u32) -> Option<i64> {
     (bits == 64 || i32::try_from(whole).is_ok()).then_some(whole)
 }
 
-/// Go's word for a JSON value; a number's digits where Go says them.
+/// Returns Go's description of a JSON value, with the digits of a number if `digits` is set.
 fn described(value: &Value, digits: bool) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -199,7 +199,7 @@ fn read_quantity(value: &Value) -> Result<Value, String> {
     written.map(Value::from).map_err(str::to_owned)
 }
 
-/// Whether a text has RFC 3339's form; Go's sentence for what has not is longer.
+/// Returns the text if it has the format of RFC 3339. Go's error message is longer than the one returned here.
 fn read_time(text: &str) -> Result<Value, String> {
     let form =
         regex::Regex::new(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$");
@@ -212,7 +212,8 @@ fn read_time(text: &str) -> Result<Value, String> {
     ))
 }
 
-/// A form in which objects that Go takes for equal are equal: empty is nil, quantities count by their value.
+/// Returns a normalized form in which semantically equal objects are equal: empty lists and maps count as nil, and
+/// quantities are compared by value.
 pub fn semantic(ty: &Type, value: &Value) -> Value {
     let filled = |value: &Value| match value {
         Value::Array(items) => !items.is_empty(),

@@ -1,11 +1,11 @@
-//! Numbers and objects in the text that Go's JSON package writes.
+//! Serialization of numbers and objects like Go's JSON package.
 //!
-//! Must never read a text, nor judge a value.
+//! This module must not parse text or validate values.
 
 use super::types::{Kind, Type, tables};
 use serde_json::{Number, Value};
 
-/// A number as Go writes it: no exponent between 1e-6 and 1e21.
+/// Formats a number like Go, without an exponent between 1e-6 and 1e21.
 pub fn number_text(number: &Number) -> String {
     let beyond = number.is_u64() && number.as_i64().is_none();
     match number.as_f64() {
@@ -24,7 +24,7 @@ pub fn number_text(number: &Number) -> String {
     }
 }
 
-/// Writes `2.0` as the `2` that it is after Go has read and written it.
+/// Replaces whole floating-point numbers such as `2.0` by integers, as after a round trip through Go.
 pub fn whole_numbers(value: &mut Value) {
     match value {
         Value::Number(n) if n.is_f64() => {
@@ -38,14 +38,14 @@ pub fn whole_numbers(value: &mut Value) {
     }
 }
 
-/// A list of structs as Go's JSON package writes it: fields in the order of the struct.
+/// Serializes a value of a known type like Go's JSON package, with fields in the order of the struct.
 pub fn written(ty: &Type, value: &Value) -> String {
     let mut out = String::new();
     write_go(Some(ty), value, &mut out);
     out
 }
 
-/// Without a type: maps, which Go sorts.
+/// Serializes a value of unknown type like a Go map, with sorted keys.
 pub fn written_plain(value: &Value) -> String {
     let mut out = String::new();
     write_go(None, value, &mut out);
@@ -107,7 +107,7 @@ fn enclose<T>(
     out.push(close);
 }
 
-/// Go also escapes what could end a script element.
+/// Writes a string. Go also escapes characters that could end an HTML script element.
 fn write_string(text: &str, out: &mut String) {
     for c in Value::from(text).to_string().chars() {
         match c {

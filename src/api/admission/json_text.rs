@@ -1,12 +1,13 @@
-//! JSON text as the API server reads it: the last of equal keys counts, and strict readers hear of the others.
+//! Parsing of JSON text like the API server: the last of several equal keys counts, and strict validation reports
+//! the others.
 //!
-//! Must never know what the keys mean. Depth is limited.
+//! This module must not interpret keys. The nesting depth is limited.
 
 use serde_json::{Map, Value};
 
 const DEPTH_MAX: usize = 200;
 
-/// The value, and `duplicate field "path"` for every key that came again; or Go's error.
+/// Returns the value and a message `duplicate field "path"` for every repeated key, or Go's error.
 pub fn parse(text: &str) -> Result<(Value, Vec<String>), String> {
     let mut parser = Parser {
         text,
@@ -45,7 +46,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes a character, or says what stands there instead.
+    /// Consumes the expected character, or returns an error that names the character found.
     fn take(&mut self, wanted: char, place: &str) -> Result<(), String> {
         if self.peek() != Some(wanted) {
             return Err(self.unexpected(place));

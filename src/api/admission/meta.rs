@@ -1,13 +1,13 @@
-//! Metadata: how the API server reads and completes it.
+//! Decoding and completion of metadata by the API server.
 //!
-//! Pure. Must never look at the spec.
+//! This module is pure. It must not read the spec.
 
 use super::go;
 use super::types::{Kind as TypeKind, Struct, Type, tables};
 use serde_json::{Map, Value};
 
 const OBJECT_META: &str = "v1.ObjectMeta";
-/// What the server, not the user, decides.
+/// Fields that the server sets and a user cannot.
 const SYSTEM: [&str; 8] = [
     "uid",
     "creationTimestamp",
@@ -18,17 +18,17 @@ const SYSTEM: [&str; 8] = [
     "managedFields",
     "resourceVersion",
 ];
-/// Stands for the five random characters that the API server appends to `generateName`.
+/// Placeholder for the five random characters that the API server appends to `generateName`.
 pub const GENERATED_SUFFIX: &str = "x7k2p";
-/// The API server cuts the prefix to leave room for them.
+/// Maximum length of the prefix, to which the API server truncates it so that the suffix fits.
 const GENERATED_PREFIX_MAX: usize = 58;
 
-/// The metadata as Go reads and writes it, or Go's error.
+/// Returns the metadata after decoding and serialization by Go, or Go's error.
 pub fn read(metadata: &Value) -> Result<Value, String> {
     go::read(OBJECT_META, metadata)
 }
 
-/// Fields that metadata does not have, with their paths.
+/// Returns the paths of unknown metadata fields.
 pub fn unknown(metadata: &Value) -> Vec<String> {
     let mut found = Vec::new();
     if let Value::Object(fields) = metadata {
@@ -66,7 +66,8 @@ fn unknown_in(ty: &Type, value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a POST may not say is dropped, equal owners are one.
+/// Completes the metadata of a POST: removes fields that only the server sets, removes duplicate owners and sets the
+/// namespace.
 pub fn complete(metadata: &mut Map<String, Value>, namespace: &str) {
     for field in SYSTEM {
         metadata.remove(field);
@@ -75,7 +76,7 @@ pub fn complete(metadata: &mut Map<String, Value>, namespace: &str) {
     metadata.insert("namespace".to_owned(), namespace.into());
 }
 
-/// Equal owners count once.
+/// Removes duplicate owner references.
 pub fn dedup_owners(metadata: &mut Map<String, Value>) {
     if let Some(Value::Array(owners)) = metadata.get_mut("ownerReferences") {
         let mut kept: Vec<Value> = Vec::new();
@@ -88,7 +89,7 @@ pub fn dedup_owners(metadata: &mut Map<String, Value>) {
     }
 }
 
-/// The name that stands for a generated one.
+/// Sets the name from `generateName`, with a fixed suffix.
 pub fn generate_name(metadata: &mut Map<String, Value>) {
     let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or("");
     if text("name").is_empty() && !text("generateName").is_empty() {

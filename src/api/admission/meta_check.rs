@@ -1,6 +1,6 @@
-//! The API server's rules for the metadata of any object.
+//! The API server's validation of object metadata.
 //!
-//! Pure. Must never look at the spec, nor change anything.
+//! This module is pure. It must not read the spec or change the object.
 
 use super::collector::Errors;
 use super::field::{FieldError, Path, quoted};
@@ -12,7 +12,7 @@ use serde_json::Value;
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 const MANAGED_BY_MAX: usize = 63;
 
-/// Errors of the metadata of a new object.
+/// Returns the errors in the metadata of a new object.
 pub fn create_errors(metadata: &Value) -> Vec<FieldError> {
     let mut errors = Errors::default();
     let prefix = metadata["generateName"].as_str().unwrap_or("");
@@ -36,7 +36,7 @@ pub fn create_errors(metadata: &Value) -> Vec<FieldError> {
     errors.found
 }
 
-/// Errors of the metadata of a changed object.
+/// Returns the errors in the metadata of a changed object.
 pub fn update_errors(old: &Value, new: &Value) -> Vec<FieldError> {
     let mut errors = Errors::default();
     let empty = |v: &Value| v.as_str().unwrap_or("").is_empty();
@@ -59,7 +59,7 @@ pub fn update_errors(old: &Value, new: &Value) -> Vec<FieldError> {
     errors.found
 }
 
-/// A trailing dash is fine where more follows; upstream replaces two characters for it.
+/// Replaces a trailing dash, which is valid in a prefix. Like upstream, it replaces the last two characters.
 fn mask_trailing_dash(prefix: &str) -> String {
     let kept = prefix.strip_suffix('-').map(|start| {
         let mut start = start.chars();
@@ -76,7 +76,7 @@ fn each(path: &str, text: &str, rule: Rule, errors: &mut Errors) {
     errors.named(&Path::new(path), text, rule);
 }
 
-/// Metadata of a new object whose name follows `rule`, without owners and finalizers.
+/// Checks the metadata of a new object whose name must follow `rule`. Owners and finalizers are not checked.
 pub fn object_meta(metadata: &Value, rule: Rule, errors: &mut Errors) {
     match metadata["name"].as_str().unwrap_or("") {
         "" => {
@@ -97,7 +97,7 @@ fn common(metadata: &Value, errors: &mut Errors) {
     owners(metadata, errors);
 }
 
-/// VAL-4: whom the spec of a JobSet or Job names as its manager, a domain-prefixed path.
+/// Checks `managedBy` of a JobSet or Job (VAL-4): a domain-prefixed path.
 pub fn managed_by(manager: &str, path: &Path, errors: &mut Errors) {
     match manager.split_once('/') {
         _ if manager.is_empty() => errors.required(path, ""),
@@ -115,7 +115,7 @@ pub fn managed_by(manager: &str, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Labels of an object, a selector, or a node selector.
+/// Checks the labels of an object, a selector, or a node selector.
 pub fn labels(labels: &Value, path: &Path, errors: &mut Errors) {
     for (key, value) in entries(labels) {
         let place = path.key(key);
@@ -124,7 +124,8 @@ pub fn labels(labels: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Keys may have capitals in their prefix; values only have to be short enough together.
+/// Checks annotations. Keys may contain capital letters in their prefix. The total size of keys and values is
+/// limited.
 pub fn annotations(annotations: &Value, path: &Path, errors: &mut Errors) {
     let mut size = 0;
     for (key, value) in entries(annotations) {
@@ -214,7 +215,7 @@ fn finalizers(metadata: &Value, errors: &mut Errors) {
     }
 }
 
-/// What the server says of finalizers that it accepts.
+/// Returns the server's warnings about accepted finalizers.
 pub fn finalizer_warnings(metadata: &Value, old: &Value) -> Vec<String> {
     let before = items(&old["finalizers"]);
     let mut added: Vec<&str> = items(&metadata["finalizers"])

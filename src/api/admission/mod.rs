@@ -1,12 +1,13 @@
-//! What the API server and JobSet's webhooks answer to a JobSet that is created or updated.
+//! The responses of the API server and of JobSet's webhooks to the creation or update of a JobSet.
 //!
-//! Pure: object in, stored object or refusal out. Objects are JSON trees as the API server holds them; what a field
-//! means to the model is the business of `manifest`. Must never know of files, lines or virtual time.
+//! This module is pure: it maps an object to the stored object or an error. Objects are JSON trees in the form of
+//! the API server; the crate `sim_inputs` converts them to model types. It must not depend on files, line numbers or
+//! virtual time.
 //!
-//! The order is the server's: the body is read (`decode`, `coerce`), the mutating webhook reads it into Go's types and
-//! defaults it (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta_check`, `schema`, `cel`), the
-//! validating webhook has the last word (`webhook_create` and its policies, coordinator and volumes, `webhook_update`).
-//! What the fields are, stands in the tables of `types`; what is wrong with one, in `field`.
+//! The order of the steps is the server's: the body is decoded (`decode`, `coerce`), the mutating webhook decodes it
+//! into Go's types and sets defaults (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta_check`,
+//! `schema`, `cel`), and the validating webhook runs last (`webhook`). The field definitions are tables in `types`;
+//! field errors are defined in `field`.
 
 pub mod cel;
 pub mod change;
@@ -37,7 +38,7 @@ pub use patch::{apply, json_patch, merge_patch};
 
 use serde_json::Value;
 
-/// JobSet's process-wide feature gates, as far as admission asks for them (`pkg/features/features.go`).
+/// The feature gates of the JobSet manager that affect admission (`pkg/features/features.go`).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gates {
     pub in_place_restart: bool,
@@ -45,21 +46,21 @@ pub struct Gates {
     pub elastic_job_set: bool,
 }
 
-/// What the server says no to, in its own words.
+/// An error response of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// HTTP status.
+    /// HTTP status code.
     pub code: u16,
-    /// `Invalid`, `BadRequest` …; empty where the server leaves it empty.
+    /// Reason such as `Invalid` or `BadRequest`. Empty if the server sets none.
     pub reason: String,
-    /// The whole sentence.
+    /// Complete error message.
     pub message: String,
-    /// The errors of fields that the sentence is made of, if it is.
+    /// Field errors in the message. Empty if the message has no field errors.
     pub errors: Vec<FieldError>,
 }
 
 impl Rejection {
-    /// One that is about no field.
+    /// Returns an error without field errors.
     pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Rejection {
         Rejection {
             code,
@@ -70,49 +71,49 @@ impl Rejection {
     }
 }
 
-/// What happens to fields that are unknown or written twice.
+/// Handling of unknown and duplicate fields.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum FieldValidation {
-    /// They are dropped without a word.
+    /// Drops the fields without a message.
     Ignore,
-    /// The server's default: each is a warning.
+    /// Reports each field as a warning (the server's default).
     #[default]
     Warn,
-    /// kubectl's default: a 400.
+    /// Rejects the request with a 400 error (kubectl's default).
     Strict,
 }
 
-/// The server's whole answer.
+/// Complete response of the API server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub code: u16,
-    /// The stored object, or the refusal.
+    /// The stored object, or the error.
     pub result: Result<Value, Rejection>,
     pub warnings: Vec<String>,
 }
 
-/// A POST of a JobSet.
+/// POST request for a JobSet.
 pub struct Create<'a> {
     pub object: &'a Value,
     pub namespace: &'a str,
     pub gates: Gates,
-    /// PersistentVolumeClaims of the namespace (VAL-19, VAL-20).
+    /// Existing PersistentVolumeClaims of the namespace (VAL-19, VAL-20).
     pub existing_claims: &'a [Value],
 }
 
-/// JobSet's webhooks one by one, as its own tests ask them: without the API server around them.
+/// JobSet's webhooks as separate functions without the API server, as upstream's unit tests call them.
 pub mod webhooks {
     use super::webhook::{create, update};
     use super::{Gates, Rejection, defaulting, errors};
     use serde_json::Value;
 
-    /// The mutating webhook.
+    /// Runs the mutating webhook.
     pub fn default(object: &Value) -> Result<Value, Rejection> {
         let mutated = defaulting::mutate(object);
         mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))
     }
 
-    /// The validating webhook on create.
+    /// Runs the validating webhook on create.
     pub fn validate_create(
         object: &Value,
         gates: Gates,
@@ -121,7 +122,7 @@ pub mod webhooks {
         verdict(object, create::errors(object, gates, claims))
     }
 
-    /// The validating webhook on update.
+    /// Runs the validating webhook on update.
     pub fn validate_update(old: &Value, new: &Value, gates: Gates) -> Result<(), Rejection> {
         verdict(new, update::errors(old, new, gates))
     }
@@ -139,13 +140,13 @@ pub mod webhooks {
     }
 }
 
-/// The stored object, or the refusal.
+/// Creates a JobSet with the server's default field validation. Returns the stored object or the error.
 pub fn create(request: &Create) -> Result<Value, Rejection> {
     post(request, FieldValidation::Warn, &[]).result
 }
 
-/// A POST with all that the server says; `strict` are problems of the text that the reader met, such as keys written
-/// twice.
+/// Processes a POST request and returns the complete response. `strict` contains problems found by the parser, such
+/// as duplicate keys.
 pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) -> Answer {
     let mut warnings = Vec::new();
     let decoded = decode::decode(request.object, strict, validation, &mut warnings);
@@ -163,7 +164,7 @@ pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) ->
     }
 }
 
-/// A POST of JSON text.
+/// Processes a POST request with a body of JSON text.
 pub fn post_text(text: &str, request: &Create, validation: FieldValidation) -> Answer {
     match json_text::parse(text) {
         Ok((object, duplicates)) => {
@@ -180,7 +181,7 @@ pub fn post_text(text: &str, request: &Create, validation: FieldValidation) -> A
     }
 }
 
-/// The answer to a text that is no YAML.
+/// Returns the response to a body that is not valid YAML.
 pub fn unreadable_yaml(error: &str, text: &str) -> Answer {
     refused(decode::unrecognized(error, text))
 }
@@ -193,7 +194,7 @@ fn refused(rejection: Rejection) -> Answer {
     }
 }
 
-/// Every error of a new JobSet, also of those checks that the server does not come to because others fail.
+/// Returns all errors of a new JobSet, including those of checks that the server skips after earlier errors.
 pub fn every_error(request: &Create) -> Vec<FieldError> {
     let strict = FieldValidation::Strict;
     let decoded = decode::decode(request.object, &[], strict, &mut Vec::new());
@@ -212,7 +213,7 @@ pub fn every_error(request: &Create) -> Vec<FieldError> {
     found
 }
 
-/// Everything behind the decoding.
+/// Runs all steps after decoding.
 fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
     let object = completed(request, object)?;
     let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
@@ -237,7 +238,7 @@ fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
     }
 }
 
-/// The object with what the server and the mutating webhook add.
+/// Returns the object with the additions of the server and the mutating webhook.
 fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
     if !object["metadata"].is_object() {
         object["metadata"] = Value::Object(Default::default());
@@ -263,7 +264,7 @@ fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
     Ok(object)
 }
 
-/// A new version of a stored JobSet (PUT, or what a patch made of it).
+/// Updates a stored JobSet. `new` is the body of a PUT request or the result of a patch.
 pub fn update(old: &Value, new: &Value, gates: Gates) -> Result<Value, Rejection> {
     let mut new = new.clone();
     for (key, value) in [("apiVersion", API_VERSION), ("kind", "JobSet")] {

@@ -1,6 +1,6 @@
-//! Kubernetes' rules for names, keys and values of every kind, with its words: the one place of them.
+//! Kubernetes' naming rules for names, keys and values, with the original messages.
 //!
-//! Pure; each function returns every sentence that applies, none for a good name.
+//! This module is pure. Each function returns all messages that apply, or none for a valid name.
 
 const DNS1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const DNS1123_LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -10,13 +10,13 @@ const HTTP_PATH: &str =
     "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const ENV_NAME: &str = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-/// What `dns1035_label` says first of a long name; JobSet replaces it.
+/// First message of `dns1035_label` for a long name. JobSet replaces it.
 pub const TOO_LONG: &str = "must be no more than 63 characters";
 
-/// What is wrong with a text; empty if nothing.
+/// A naming rule. It returns the error messages for a text, or none if the text is valid.
 pub type Rule = fn(&str) -> Vec<String>;
 
-/// The sentence without its examples and its regular expression.
+/// Returns the message without its examples and its regular expression.
 pub fn brief(sentence: &str) -> &str {
     sentence
         .split_once(" (e.g. ")
@@ -27,7 +27,7 @@ fn is_lower(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
 }
 
-/// Lower case letters, digits and inner dashes, at least one.
+/// Returns whether the text is non-empty and consists of lowercase letters, digits and inner dashes.
 fn is_dns_label(text: &str) -> bool {
     text.starts_with(is_lower)
         && text.ends_with(is_lower)
@@ -88,7 +88,7 @@ fn subdomain(text: &str, unit: &str) -> Vec<String> {
     errors
 }
 
-/// Also what a finalizer or an annotation key must look like.
+/// Checks a label key. Finalizers and annotation keys follow the same rule.
 pub fn label_key(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     let parts: Vec<&str> = text.split('/').collect();
@@ -131,7 +131,7 @@ pub fn label_value(text: &str) -> Vec<String> {
     errors
 }
 
-/// What stands behind the domain of a domain-prefixed path.
+/// Checks the path after the domain of a domain-prefixed path.
 pub fn http_path(text: &str) -> Vec<String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(c);
     told(None, !text.is_empty() && text.chars().all(legal), HTTP_PATH)
@@ -146,7 +146,7 @@ fn told(too_long: Option<String>, legal: bool, sentence: &str) -> Vec<String> {
     too_long.into_iter().chain(illegal).collect()
 }
 
-/// The relaxed rule of Kubernetes 1.34 and later.
+/// Checks the name of an environment variable by the relaxed rule of Kubernetes 1.34 and later.
 pub fn env_name(text: &str) -> Vec<String> {
     if text.is_empty() {
         return vec!["environment variable name must be non-empty".to_owned()];
@@ -155,7 +155,7 @@ pub fn env_name(text: &str) -> Vec<String> {
     told(None, text.chars().all(printable), ENV_NAME)
 }
 
-/// An IANA service name: the name of a container port.
+/// Checks an IANA service name, as used for the name of a container port.
 pub fn port_name(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if text.len() > 15 {
@@ -179,7 +179,7 @@ pub fn port_name(text: &str) -> Vec<String> {
     found
 }
 
-/// A key of a ConfigMap or a Secret.
+/// Checks a key of a ConfigMap or a Secret.
 pub fn config_map_key(text: &str) -> Vec<String> {
     const SENTENCE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

@@ -1,11 +1,11 @@
-//! Patches: merge (RFC 7386), JSON (RFC 6902), server-side apply with force.
+//! Patches: merge patch (RFC 7386), JSON patch (RFC 6902) and server-side apply with force.
 //!
-//! Pure. Must never judge the result.
+//! This module is pure. It must not validate the result.
 
 use super::types::{JOBSET, Kind, Rules, Type, tables};
 use serde_json::{Map, Value};
 
-/// RFC 7386.
+/// Applies a merge patch (RFC 7386).
 pub fn merge_patch(target: &mut Value, patch: &Value) {
     let Value::Object(fields) = patch else {
         *target = patch.clone();
@@ -25,7 +25,7 @@ pub fn merge_patch(target: &mut Value, patch: &Value) {
     }
 }
 
-/// RFC 6902; the server says little about what went wrong.
+/// Applies a JSON patch (RFC 6902). The errors are as brief as the server's.
 pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), String> {
     for operation in operations {
         let path = operation["path"].as_str().ok_or("no path")?;
@@ -72,7 +72,7 @@ fn from(operation: &Value) -> Result<&str, String> {
         .ok_or_else(|| "no from".to_owned())
 }
 
-/// The parent of a path, and the path's last part without its escapes.
+/// Returns the parent of a path, and the last part of the path without escapes.
 fn parent<'v>(target: &'v mut Value, path: &str) -> Result<(&'v mut Value, String), String> {
     let (parent, key) = path.rsplit_once('/').ok_or("no such path")?;
     let key = key.replace("~1", "/").replace("~0", "~");
@@ -116,7 +116,8 @@ fn remove(target: &mut Value, path: &str) -> Result<Value, String> {
     gone.ok_or_else(|| "no such path".to_owned())
 }
 
-/// Server-side apply by somebody who owned nothing, with force: what is applied wins, nothing is removed.
+/// Implements forced server-side apply by a manager that owned no fields before. Applied values replace existing
+/// ones, and nothing is removed.
 pub fn apply(target: &mut Value, applied: &Value) {
     let root = Type {
         name: JOBSET,
@@ -157,7 +158,8 @@ fn apply_value(ty: &Type, rules: &Rules, target: &mut Value, applied: &Value) {
     }
 }
 
-/// The order is that of what is applied; items that it does not name stay before their next neighbor.
+/// Merges a keyed list. The result has the order of the applied list; an item that is not in it stays before the
+/// item that followed it.
 fn apply_list(item: &Type, rules: &Rules, target: &mut Vec<Value>, applied: &[Value]) {
     let key_of = |value: &Value| -> Vec<Value> {
         let default = |key: &str| match &item.kind {

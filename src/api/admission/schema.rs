@@ -1,6 +1,6 @@
-//! The CRD's schema as the API server checks it: types, ranges, enums, required fields, unique keys.
+//! Validation by the CRD's schema: types, ranges, enums, required fields and unique keys.
 //!
-//! Pure. Must never look at two fields together; that is for CEL and the webhook.
+//! This module is pure. It must not check combinations of fields, which CEL and the webhook do.
 
 use super::field::{FieldError, Kind as ErrorKind, quoted};
 use super::go::{number_text, written_plain};
@@ -8,11 +8,11 @@ use super::schema_unique::unique;
 use super::types::{JOBSET, Kind, Rules, Struct, Type, tables};
 use serde_json::{Map, Value};
 
-/// What a quantity must look like, which is a little less than Go accepts.
+/// Format of a quantity in the CRD. It is slightly stricter than Go's parser.
 const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 const DATE_TIME: &str = r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$";
 
-/// Every error of the whole object. What is equal in `old` is not judged again.
+/// Returns all errors of the object. Values that are equal in `old` are not validated again.
 pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let root = Type {
@@ -31,7 +31,7 @@ pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// The same for the status alone.
+/// Returns all errors of the status.
 pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(field) = tables().of(JOBSET).field("status") {
@@ -41,7 +41,7 @@ pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// The first reason why server-side apply cannot take an object apart.
+/// Returns the first error for which server-side apply fails to parse the object.
 pub fn untyped(object: &Value) -> Option<String> {
     let root = Type {
         name: JOBSET,
@@ -59,14 +59,14 @@ pub fn untyped(object: &Value) -> Option<String> {
     })
 }
 
-/// Whether CEL is not even tried.
+/// Returns whether the errors prevent the evaluation of the CEL rules.
 pub fn blocks_cel(errors: &[FieldError]) -> bool {
     use ErrorKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
     let blocking = [NotSupported, Required, TooLong, TooMany, TypeInvalid];
     errors.iter().any(|e| blocking.contains(&e.kind))
 }
 
-/// The sentence that stands for what was not tried.
+/// Returns the error that the server reports instead of the skipped CEL rules.
 pub fn not_checked() -> FieldError {
     let words = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
     FieldError::invalid("<nil>", "null", words)
@@ -126,7 +126,7 @@ fn check(
     check_enum(rules, path, value, errors);
 }
 
-/// The item of an old list-map with the same key; other lists have none.
+/// Returns the item of the old keyed list with the same key. Returns `None` for lists without keys.
 fn same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Option<&'a Value> {
     let same = |o: &&Value| keys.iter().all(|k| o.get(k) == value.get(k));
     old.as_array()
@@ -148,7 +148,7 @@ fn check_fields(
             path => format!("{path}.{}", field.name),
         };
         match fields.get(field.name) {
-            // The root's metadata has rules of its own.
+            // The metadata of the root object has separate checks.
             Some(Value::Object(_)) if place == "metadata" => {}
             Some(value) => {
                 let old = old.and_then(|o| o.get(field.name));
@@ -174,7 +174,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// The type that the schema wants, if the value has another.
+/// Returns the expected type if the value has a different one.
 fn wrong_type(ty: &Type, value: &Value) -> Option<&'static str> {
     let whole = |v: &Value| v.as_f64().is_some_and(|f| f.fract() == 0.0);
     let (wanted, fits) = match ty.kind {

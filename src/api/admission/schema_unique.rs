@@ -1,6 +1,6 @@
-//! Lists of the CRD's schema that have keys: none may hold a key twice.
+//! Uniqueness of keys in the keyed lists of the CRD's schema.
 //!
-//! Pure. Must never look at the values of items.
+//! This module is pure. It must not check the values of items.
 
 use super::field::{FieldError, Kind as ErrorKind, quoted};
 use super::go::written_plain;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 type Errors = Vec<FieldError>;
 
-/// Lists with keys must not hold a key twice; the second one is named.
+/// Checks that keyed lists contain no key twice. The error names the second item.
 pub fn unique(ty: &Type, keys: &[&'static str], path: &str, value: &Value, errors: &mut Errors) {
     match (&ty.kind, value) {
         (Kind::Struct(name), Value::Object(fields)) => {
@@ -60,7 +60,7 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) 
             .filter_map(|k| Some(((*k).to_owned(), item.get(k)?.clone())));
         key.collect()
     };
-    // By their text: equal keys have equal ones.
+    // Keys are compared by their serialized text, which is equal for equal keys.
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for (i, key) in items.iter().map(key_of).enumerate() {
         let before = seen

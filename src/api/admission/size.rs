@@ -1,15 +1,16 @@
-//! How large an object may be to be stored.
+//! Size limit of stored objects.
 
 use super::field::{FieldError, Kind};
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// etcd `server/embed/config.go`, DefaultMaxRequestBytes. Custom resources are stored as JSON.
+/// Maximum size in bytes: DefaultMaxRequestBytes in etcd's `server/embed/config.go`. Custom resources are stored as
+/// JSON.
 const STORED_MAX: usize = 3 << 19;
-/// etcd's words, which the API server passes on.
+/// Error message of etcd, which the API server returns unchanged.
 pub const REFUSAL: &str = "etcdserver: request is too large";
 
-/// Counts what is written.
+/// Writer that counts bytes.
 struct Counter(usize);
 
 impl Write for Counter {
@@ -23,7 +24,7 @@ impl Write for Counter {
     }
 }
 
-/// What is wrong with an object that etcd does not take.
+/// Returns an error if the object is too large for etcd.
 pub fn error(object: &Value) -> Option<FieldError> {
     let mut counter = Counter(0);
     let written = serde_json::to_writer(&mut counter, object);

@@ -1,9 +1,10 @@
-//! The Go types of JobSet, Job and Pod with what the CRD says of each field: tables, read once.
+//! The Go types of JobSet, Job and Pod with the CRD's rules for each field, read once from tables.
 //!
-//! A table line is `Go type` for a struct, then indented its fields in Go's order: JSON name, Go type, `o` (omitempty)
-//! or `oz` (also omitzero), then the CRD's words: `r` required, `d=` default, `enum=`, `max=` items, `min=`,
-//! `maxlen=`, `minlen=`, `pattern=`, `keys=` of a list-map, `cel`, `atomic`, `-` for what the CRD does not know.
-//! Must never hold a rule in code: whatever is said of one field stands in the tables.
+//! A table line is `Go type` for a struct. The indented lines below it are its fields in Go's order: JSON name, Go
+//! type, `o` (omitempty) or `oz` (also omitzero), then the rules of the CRD: `r` required, `d=` default, `enum=`,
+//! `max=` items, `min=`, `maxlen=`, `minlen=`, `pattern=`, `keys=` of a keyed list, `cel`, `atomic`, and `-` for
+//! fields that the CRD does not define. Rules must not be written in code; all rules for single fields are in the
+//! tables.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,14 +22,14 @@ const NAMES: &str = include_str!("types/names.txt");
 pub enum Kind {
     String,
     Bool,
-    /// Bits.
+    /// Integer with this number of bits.
     Int(u32),
     Quantity,
     IntOrString,
     Time,
-    /// Anything, kept as it is.
+    /// Any value, kept unchanged.
     Raw,
-    /// By Go name.
+    /// Struct, identified by its Go name.
     Struct(&'static str),
     List(Box<Type>),
     Map(Box<Type>),
@@ -36,7 +37,7 @@ pub enum Kind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Type {
-    /// As Go prints it.
+    /// Name as printed by Go.
     pub name: &'static str,
     pub kind: Kind,
 }
@@ -51,7 +52,7 @@ pub struct Field {
     pub rules: Rules,
 }
 
-/// What the CRD says of a field.
+/// Rules of the CRD for a field.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     pub unknown: bool,
@@ -64,13 +65,13 @@ pub struct Rules {
     pub min_length: Option<usize>,
     pub pattern: Option<&'static str>,
     pub keys: Vec<&'static str>,
-    /// A server-side apply replaces it as a whole.
+    /// Whether server-side apply replaces the value as a whole.
     pub atomic: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Struct {
-    /// Without its package.
+    /// Go name without the package.
     pub name: &'static str,
     pub fields: Vec<Field>,
 }
@@ -87,13 +88,13 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// A struct by its Go name; the tables name no other.
+    /// Returns the struct with the given Go name, or a struct without fields if the tables do not contain it.
     pub fn of(&self, name: &str) -> &Struct {
         self.structs.get(name).unwrap_or(&self.empty)
     }
 }
 
-/// The root of it all.
+/// Go name of the root type.
 pub const JOBSET: &str = "v1alpha2.JobSet";
 
 pub fn tables() -> &'static Tables {
@@ -192,7 +193,7 @@ fn compound(under: &'static str, names: &Names) -> Kind {
 mod tests {
     use super::*;
 
-    /// Every struct that a field names is in the tables; a typing error there would read as "no fields".
+    /// A misspelled struct name in the tables would otherwise be treated as a struct without fields.
     #[test]
     fn every_named_type_is_in_the_tables() {
         fn check(owner: &str, ty: &Type) {

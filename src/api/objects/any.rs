@@ -1,6 +1,7 @@
-//! An object that a user posts, of any kind but JobSet, as the API server stores it.
+//! Objects of any kind but JobSet that a user posts, in the form in which the API server stores them.
 //!
-//! Must never look whether one of that name exists, nor make up a uid: whoever stores the object knows.
+//! This module must not check whether an object of the same name exists and must not create a UID. The component
+//! that stores the object does both.
 
 use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
@@ -14,11 +15,12 @@ use crate::admission::meta_check::object_meta;
 use crate::admission::names::dns1123_subdomain;
 use serde_json::{Value, json};
 
-/// The stored object, or why the API server refuses it. A kind that the model has no object for comes back as it is.
+/// Returns the stored object, or the error of the API server. An object of a kind that is not modelled is returned
+/// unchanged.
 pub fn admit_any(posted: &Value, around: &Surroundings) -> Result<Value, Rejection> {
     match text(posted, "kind") {
         "Job" => admit_job(posted),
-        // A name is a prefix to which nothing is added.
+        // The complete name is passed as the prefix, so that no suffix is appended.
         "Pod" => admit_pod(posted, text(&posted["metadata"], "name"), around),
         "Service" => admit_service(&with_address(posted)),
         "PersistentVolumeClaim" => admit_claim(posted),
@@ -26,14 +28,14 @@ pub fn admit_any(posted: &Value, around: &Surroundings) -> Result<Value, Rejecti
     }
 }
 
-/// A Service with an address, unless it asks for none.
+/// Returns the Service with a cluster IP, unless it already specifies one.
 fn with_address(service: &Value) -> Value {
     let mut service = service.clone();
     let name = text(&service["metadata"], "name").to_owned();
     let spec = &mut service["spec"];
     as_object(spec);
     if text(spec, "clusterIP").is_empty() {
-        // The API server draws one; nothing depends on which.
+        // The API server assigns a random address. No result depends on its value.
         let digest = sha1_hex(&name);
         let byte = |at: usize| u8::from_str_radix(digest.get(at..at + 2).unwrap_or(""), 16);
         let (third, fourth) = (byte(0).unwrap_or(0), byte(2).unwrap_or(0));
@@ -48,7 +50,8 @@ fn with_address(service: &Value) -> Value {
     service
 }
 
-/// `ValidatePriorityClass` (`pkg/apis/scheduling/validation/validation.go`).
+/// Checks the name and value of a PriorityClass: `ValidatePriorityClass`
+/// (`pkg/apis/scheduling/validation/validation.go`).
 fn priority_class(posted: &Value, name: &str, errors: &mut Errors) {
     const HIGHEST: i64 = 1_000_000_000;
     let path = Path::new("metadata.name");
@@ -65,7 +68,7 @@ fn priority_class(posted: &Value, name: &str, errors: &mut Errors) {
     }
 }
 
-/// Kinds whose stored form is the posted one and a few defaults.
+/// Returns the stored form for kinds that only get a few defaults.
 fn plain(kind: &str, posted: &Value) -> Result<Value, Rejection> {
     let mut stored = posted.clone();
     let name = text(&posted["metadata"], "name").to_owned();

@@ -1,12 +1,13 @@
-//! What the JobSet controller changes on Jobs that exist: suspension, the merge on resume (SUS-5), elastic size
-//! (ELA-2).
+//! Changes that the JobSet controller makes to existing Jobs: suspension, the merge on resume (SUS-5), and elastic
+//! resizing (ELA-2).
 //!
-//! Must never create or delete.
+//! This module must not create or delete objects.
 
 use super::tree::{array, has, int, object, pairs};
 use serde_json::{Map, Value};
 
-/// SUS-5: what may have changed in the JobSet's template while the Job was suspended is merged in; nothing is removed.
+/// Merges fields of the JobSet's template that may have changed while the Job was suspended (SUS-5). No field is
+/// removed.
 pub fn resume(job: &mut Value, replicated_job: &Value) {
     let template = &replicated_job["template"]["spec"]["template"];
     let pod = &mut job["spec"]["template"];
@@ -24,12 +25,12 @@ pub fn resume(job: &mut Value, replicated_job: &Value) {
     suspend(job, false);
 }
 
-/// Sets `spec.suspend`.
+/// Sets `spec.suspend` of the Job.
 pub fn suspend(job: &mut Value, suspended: bool) {
     object(job, "spec").insert("suspend".to_owned(), suspended.into());
 }
 
-/// Keys of the template win.
+/// Merges a map of the template into the target. Values of the template take precedence.
 fn merge_map(target: &mut Value, name: &str, from: &Value) {
     if pairs(from).next().is_some() {
         let entries = pairs(from).map(|(key, value)| (key.clone(), value.clone()));
@@ -37,7 +38,7 @@ fn merge_map(target: &mut Value, name: &str, from: &Value) {
     }
 }
 
-/// Items that are not there yet are appended.
+/// Appends the items of the template that are missing in the target.
 fn merge_list(target: &mut Value, name: &str, from: &Value) {
     for item in from.as_array().into_iter().flatten() {
         let items = array(target, name);
@@ -47,9 +48,11 @@ fn merge_list(target: &mut Value, name: &str, from: &Value) {
     }
 }
 
-/// ELA-2: the merge patch for a Job whose size differs from its template, if the template has one size.
+/// Returns the merge patch for a Job whose size differs from its template, if the template's parallelism equals its
+/// completions (ELA-2).
 ///
-/// An absent size differs from the stored default every time (C-72); the patch then removes the field.
+/// A size that is not set in the template always differs from the stored default (C-72); in that case the patch
+/// removes the field.
 pub fn elastic_patch(job: &Value, replicated_job: &Value) -> Option<Value> {
     let wanted = &replicated_job["template"]["spec"];
     let size = |object: &Value, name| int(object, name);
@@ -71,7 +74,7 @@ pub fn elastic_patch(job: &Value, replicated_job: &Value) -> Option<Value> {
     (!spec.is_empty()).then_some(Value::Object(patch))
 }
 
-/// The Job after an elastic patch, with the server's defaults for what was removed.
+/// Applies an elastic patch to the Job and sets the server's defaults for removed fields.
 pub fn resize(job: &mut Value, patch: &Value) {
     crate::admission::merge_patch(job, patch);
     super::defaults::size(&mut job["spec"]);

@@ -1,6 +1,6 @@
 //! The PersistentVolumeClaims of a JobSet (PVC-1).
 //!
-//! Must never bind one.
+//! This module must not bind claims.
 
 use super::check::affinity::label_selector;
 use super::job::owner;
@@ -20,7 +20,7 @@ const ACCESS_MODES: [&str; 4] = [
     "ReadWriteOncePod",
 ];
 
-/// The claims as posted, in the order of the policies.
+/// Returns the claims as posted, in the order of the policies.
 pub fn claims(jobset: &Value) -> Vec<Value> {
     let policies = list(&jobset["spec"], "volumeClaimPolicies").iter();
     let templates = policies.flat_map(|policy| {
@@ -55,7 +55,7 @@ fn claim(jobset: &Value, template: &Value, deleted: bool) -> Value {
     claim
 }
 
-/// The claim as the API server stores it, or why it refuses it.
+/// Returns the claim as stored by the API server, or its error.
 pub fn admit_claim(claim: &Value) -> Result<Value, Rejection> {
     let mut stored = claim.clone();
     default(&mut stored["spec"], "volumeMode", "Filesystem");

@@ -1,19 +1,19 @@
-//! What the API server writes into absent fields of a Job and of pod specs (`batch/v1`, `core/v1`).
+//! Defaults that the API server sets in missing fields of Jobs and pod specs (`batch/v1`, `core/v1`).
 //!
-//! Must never overwrite what was written.
+//! This module must not overwrite existing values.
 
 use super::job::uid;
 use super::tree::{as_object, default, default_text, has, items, object, pairs, text};
 use crate::spec::keys;
 use serde_json::{Value, json};
 
-/// Defaults of a Job, then the selector and the labels that tie its pods to it.
+/// Sets the defaults of a Job, including the selector and the labels that its pods match.
 pub fn job(job: &mut Value) {
     spec(&mut job["spec"]);
     generate_selector(job);
 }
 
-/// Completions default to 1 only together with parallelism.
+/// Sets the default size. Completions default to 1 only if parallelism is also missing.
 pub fn size(spec: &mut Value) {
     if !has(spec, "completions") && !has(spec, "parallelism") {
         default(spec, "completions", 1);
@@ -69,7 +69,7 @@ fn generate_selector(job: &mut Value) {
         .or_insert_with(|| json!(uid));
 }
 
-/// Defaults of a pod spec, in a template or in a pod.
+/// Sets the defaults of a pod spec, in a template or in a pod.
 pub fn pod_spec(pod: &mut Value) {
     let host_network = pod["hostNetwork"].as_bool() == Some(true);
     default_text(pod, "dnsPolicy", "ClusterFirst");
@@ -89,11 +89,11 @@ pub fn pod_spec(pod: &mut Value) {
             container(item, host_network);
         }
     }
-    // The gate GenericWorkload is off: the field is dropped without a word.
+    // The feature gate GenericWorkload is disabled, so the API server drops the field without a message.
     as_object(pod).remove("schedulingGroup");
 }
 
-/// Defaults of a pod: those of its spec, and requests from limits.
+/// Sets the defaults of a pod: those of its spec, and requests from limits.
 pub fn pod(pod: &mut Value) {
     pod_spec(pod);
     default(pod, "enableServiceLinks", true);
@@ -148,7 +148,7 @@ fn container(container: &mut Value, host_network: bool) {
     }
 }
 
-/// An image without a tag, or with the tag `latest`, is pulled always.
+/// Returns whether the image has no tag or the tag `latest`, so that it is always pulled.
 fn latest(image: &str) -> bool {
     let (name, digest) = image
         .split_once('@')

@@ -1,4 +1,4 @@
-//! Whether exclusive placement applies to a pod, and whether it leads its Job.
+//! Predicates for exclusive placement: whether it applies to a pod, and whether the pod is the leader of its Job.
 
 use super::tree::{has, pairs};
 use crate::spec::keys::{
@@ -6,12 +6,12 @@ use crate::spec::keys::{
 };
 use serde_json::Value;
 
-/// Whether the pod is the leader of its Job (EXC-7).
+/// Returns whether the pod is the leader of its Job (EXC-7).
 pub fn is_leader(pod: &Value) -> bool {
     pod["metadata"]["annotations"][JOB_COMPLETION_INDEX] == "0"
 }
 
-/// Whether strategy A of exclusive placement applies to it.
+/// Returns whether strategy A (pod webhook) of exclusive placement applies to the pod.
 pub fn is_exclusive(pod: &Value) -> bool {
     let annotations = &pod["metadata"]["annotations"];
     pairs(annotations).any(|(key, _)| key == EXCLUSIVE_TOPOLOGY)

@@ -1,6 +1,6 @@
-//! The API server's rules for a Job's `podFailurePolicy`.
+//! The API server's validation of a Job's `podFailurePolicy`.
 //!
-//! Must never say which pod failure matches which rule.
+//! This module must not match pod failures against the rules.
 
 use super::tree::{has, list, text};
 use crate::admission::collector::Errors;
@@ -62,7 +62,7 @@ fn check_rule(rule: &Value, per_index: bool, names: &[&str], path: &Path, errors
     }
 }
 
-/// Required, and one of a few names.
+/// Checks that the value is set and is one of the allowed names.
 fn one_of(value: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
     match value.as_str().unwrap_or("") {
         "" => {

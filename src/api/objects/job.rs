@@ -1,7 +1,7 @@
 //! The Job that the JobSet controller posts for one slot of a replicatedJob (JOB-1, LAB-1 … LAB-3, COO-1, EXC-1,
 //! EXC-2).
 //!
-//! Must never add what the API server or the Job controller add later.
+//! This module must not add fields that the API server or the Job controller adds later.
 
 use super::sha1::sha1_hex;
 use super::tree::{array, has, int, list, object, pairs, text};
@@ -9,28 +9,28 @@ use crate::spec::keys;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Stands for the UID of an object that has none yet.
+/// Placeholder for the UID of an object that has no UID yet.
 pub const NO_UID: &str = "00000000-0000-0000-0000-000000000000";
 
-/// The Job that the JobSet controller posts for one slot.
+/// Input for the Job that the JobSet controller posts for one slot.
 pub struct JobSlot<'a> {
-    /// The stored JobSet.
+    /// JobSet as stored by the API server.
     pub jobset: &'a Value,
-    /// Position of the replicatedJob in the spec.
+    /// Index of the replicatedJob in the spec.
     pub replicated_job: usize,
     pub index: u32,
-    /// Label `restart-attempt`.
+    /// Value of the label `restart-attempt`.
     pub restarts: u32,
-    /// Label `job-restart-attempt`; `None` with gate RestartJob off.
+    /// Value of the label `job-restart-attempt`. `None` if the feature gate RestartJob is disabled.
     pub job_restarts: Option<u32>,
-    /// Those of the JobSet, where somebody has them: many Jobs ask.
+    /// Precomputed places of the JobSet, to avoid computing them for each of many Jobs.
     pub places: Option<&'a Places>,
 }
 
-/// Which numbers the Jobs of each replicatedJob get among all of the JobSet, and of its group.
+/// Global indexes of the Jobs of each replicatedJob, within the JobSet and within its group.
 #[derive(Debug, Default)]
 pub struct Places {
-    /// Jobs before the first of each replicatedJob, and those of the same group among them.
+    /// For each replicatedJob, the number of Jobs before its first Job in the JobSet and in its group.
     before: Vec<(i64, i64)>,
     all: i64,
     groups: BTreeMap<String, i64>,
@@ -56,14 +56,14 @@ impl JobSlot<'_> {
         &self.jobset["spec"]["replicatedJobs"][self.replicated_job]
     }
 
-    /// NAM-1.
+    /// Returns the name of the Job (NAM-1).
     pub fn name(&self) -> String {
         let name = text(&self.jobset["metadata"], "name");
         format!("{name}-{}-{}", text(self.spec(), "name"), self.index)
     }
 }
 
-/// The Job as posted.
+/// Returns the Job as posted.
 pub fn job(slot: &JobSlot) -> Value {
     let (jobset, rj) = (slot.jobset, slot.spec());
     let template = &rj["template"];
@@ -104,10 +104,10 @@ pub fn job(slot: &JobSlot) -> Value {
     job
 }
 
-/// Lists that Go writes even when they are empty.
+/// Lists that Go serializes even when they are empty.
 const KEPT_WHEN_EMPTY: [&str; 4] = ["containers", "nodeSelectorTerms", "rules", "values"];
 
-/// The controller posts its own types, and those leave empty lists out.
+/// Removes empty lists, because the controller posts its own Go types, which omit them.
 fn omit_empty_lists(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -120,7 +120,7 @@ fn omit_empty_lists(value: &mut Value) {
     }
 }
 
-/// The reference that makes the JobSet the controller of a child.
+/// Returns the owner reference that makes the JobSet the controller of a child object.
 pub fn owner(jobset: &Value) -> Value {
     json!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
@@ -136,7 +136,7 @@ pub fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or(NO_UID)
 }
 
-/// API-9: the name of the headless Service; none with DNS hostnames off.
+/// Returns the name of the headless Service (API-9), or `None` if DNS host names are disabled.
 pub fn subdomain(jobset: &Value) -> Option<&str> {
     let network = &jobset["spec"]["network"];
     network["enableDNSHostnames"]
@@ -152,7 +152,7 @@ fn effective_subdomain(jobset: &Value) -> &str {
     }
 }
 
-/// LAB-1: the labels that are also annotations.
+/// Returns the labels that are also set as annotations (LAB-1).
 fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
     let (jobset, rj) = (slot.jobset, slot.spec());
     let metadata = &jobset["metadata"];
@@ -196,7 +196,7 @@ fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
     labels
 }
 
-/// COO-1.
+/// Returns the DNS name of the coordinator pod (COO-1).
 pub fn coordinator(jobset: &Value) -> String {
     let at = &jobset["spec"]["coordinator"];
     let number = |name| int(at, name).unwrap_or(0);
@@ -210,7 +210,8 @@ pub fn coordinator(jobset: &Value) -> String {
     )
 }
 
-/// LAB-1 … LAB-3 on a Job or its pod template: the user's own labels and annotations, JobSet's over them.
+/// Writes the metadata of a Job or its pod template: the user's labels and annotations, overridden by JobSet's
+/// (LAB-1 … LAB-3).
 fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&str, String)]) {
     for kind in ["labels", "annotations"] {
         let target = object(metadata, kind);
@@ -225,7 +226,8 @@ fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&s
     exclusive_of(&slot.spec()["template"]["metadata"], annotations);
 }
 
-/// EXC-1, EXC-2: node-selector counts only next to exclusive-topology.
+/// Copies the annotations for exclusive placement. node-selector is copied only together with exclusive-topology
+/// (EXC-1, EXC-2).
 fn exclusive_of(metadata: &Value, target: &mut Map<String, Value>) {
     let annotations = &metadata["annotations"];
     if !has(annotations, keys::EXCLUSIVE_TOPOLOGY) {
@@ -238,7 +240,7 @@ fn exclusive_of(metadata: &Value, target: &mut Map<String, Value>) {
     }
 }
 
-/// Strategy B of exclusive placement: nodes that somebody labelled and tainted for this Job.
+/// Selects nodes that were labeled and tainted for this Job (strategy B of exclusive placement).
 fn select_labelled_nodes(job: &mut Value) {
     let metadata = &job["metadata"];
     let value = format!("{}_{}", text(metadata, "namespace"), text(metadata, "name"));
@@ -249,7 +251,7 @@ fn select_labelled_nodes(job: &mut Value) {
     array(pod, "tolerations").push(toleration);
 }
 
-/// A volume for each claim template that some container of this pod mounts.
+/// Adds a volume for each claim template that a container of this pod mounts.
 fn add_claims(pod: &mut Value, jobset: &Value) {
     for (name, claim) in mounted_claims(jobset, pod) {
         let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": claim}});
@@ -257,7 +259,7 @@ fn add_claims(pod: &mut Value, jobset: &Value) {
     }
 }
 
-/// The claims of the JobSet's policies that some container of this pod mounts: of the template, and of the claim.
+/// Returns the claims of the JobSet's policies that a container of this pod mounts, as (template name, claim name).
 pub fn mounted_claims(jobset: &Value, pod: &Value) -> Vec<(String, String)> {
     let mounted = |name: &str| {
         let containers = ["containers", "initContainers"].map(|kind| list(pod, kind));

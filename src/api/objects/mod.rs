@@ -1,6 +1,7 @@
-//! The objects that the controllers create for a stored JobSet: Jobs, the headless Service, claims, pods.
+//! The objects that controllers create for a stored JobSet: Jobs, the headless Service, claims and pods.
 //!
-//! Pure: stored JobSet in, objects out, as JSON trees in the API's form. Must never decide *when* one is created.
+//! The functions are pure: they map a stored JobSet to objects, both as JSON trees in the form of the API. This
+//! module must not decide when an object is created.
 
 pub mod any;
 pub mod change;
@@ -31,12 +32,12 @@ use crate::admission::Rejection;
 use crate::admission::collector::Errors;
 use serde_json::Value;
 
-/// The Job as the API server stores it (defaults of batch/v1 and core/v1), or why it refuses it.
+/// Returns the Job as stored by the API server (with the defaults of batch/v1 and core/v1), or its error.
 pub fn admit_job(job: &Value) -> Result<Value, Rejection> {
     admit(job, Errors::default())
 }
 
-/// The same by a server that runs without `--allow-privileged`.
+/// Returns the stored Job or the error of an API server that runs without `--allow-privileged`.
 pub fn admit_unprivileged_job(job: &Value) -> Result<Value, Rejection> {
     admit(job, Errors::unprivileged())
 }

@@ -1,6 +1,6 @@
-//! A pod as the Job controller posts it, and as it is stored after defaulting, admission plugins and JobSet's webhooks.
+//! A pod as posted by the Job controller, and as stored after defaulting, admission plugins and JobSet's webhooks.
 //!
-//! Must never decide which indexes are wanted, nor place a pod.
+//! This module must not decide which indexes are needed and must not schedule pods.
 
 use super::check::pod;
 use super::job::uid;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
 const GENERATED_MAX: usize = 58;
 
-/// The pod of a completion index; `None` for a NonIndexed Job.
+/// Returns the pod of a completion index. The index is `None` for a NonIndexed Job.
 pub fn pod(job: &Value, index: Option<u32>) -> Value {
     let (template, name) = (&job["spec"]["template"], text(&job["metadata"], "name"));
     let mut pod = json!({
@@ -67,7 +67,7 @@ fn object_insert(value: &mut Value, name: &str, to: Value) {
     super::tree::as_object(value).insert(name.to_owned(), to);
 }
 
-/// Indexed pods of a Job are told apart by name; a name too long is cut before the index.
+/// Returns the name prefix. Pods of an Indexed Job differ by index; a long Job name is truncated before the index.
 fn generate_name(job: &str, index: Option<u32>) -> String {
     match index {
         Some(index) => {
@@ -79,7 +79,7 @@ fn generate_name(job: &str, index: Option<u32>) -> String {
     }
 }
 
-/// The first bytes of a name, whole characters only.
+/// Returns the longest prefix of at most `most` bytes that ends at a character boundary.
 fn first(name: &str, most: usize) -> &str {
     let fits = |end: &usize| *end <= most && name.is_char_boundary(*end);
     let end = (0..=name.len()).rev().find(fits).unwrap_or(0);
@@ -95,14 +95,14 @@ fn add_index_variable(container: &mut Value) {
     }
 }
 
-/// The pod as stored, with `suffix` for the random end of its name, or the refusal.
+/// Returns the stored pod, with `suffix` as the random end of its name, or the error.
 pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
     let stored = stored_pod(pod, suffix, around)?;
     pod_webhook::validate(&stored, around)?;
     Ok(stored)
 }
 
-/// The same for who knows otherwise whether a follower may come: the validating webhook is asked last, and not here.
+/// Returns the stored pod like [`admit_pod`], but without the validating webhook, for callers that check followers.
 pub fn stored_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
     let mut stored = pod.clone();
     let prefix = text(&pod["metadata"], "generateName");
@@ -145,13 +145,13 @@ fn forbidden(name: &str, why: &str) -> Rejection {
     )
 }
 
-/// PriorityClasses that every cluster has.
+/// PriorityClasses that exist in every cluster, with their values.
 pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-cluster-critical", 2_000_000_000),
     ("system-node-critical", 2_000_001_000),
 ];
 
-/// The admission plugin Priority.
+/// Implements the admission plugin Priority.
 fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
     let class = text(pod, "priorityClassName").to_owned();
     let classes = around.priority_classes.iter();
@@ -197,7 +197,7 @@ fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Re
     Ok(())
 }
 
-/// The admission plugin RuntimeClass.
+/// Implements the admission plugin RuntimeClass.
 fn runtime_class(pod: &Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
     let class = text(pod, "runtimeClassName");
     if class.is_empty() || around.runtime_classes.iter().any(|known| known == class) {
@@ -207,7 +207,7 @@ fn runtime_class(pod: &Value, name: &str, around: &Surroundings) -> Result<(), R
     Err(forbidden(name, &why))
 }
 
-/// The admission plugin DefaultTolerationSeconds.
+/// Implements the admission plugin DefaultTolerationSeconds.
 fn default_tolerations(pod: &mut Value) {
     for key in [
         "node.kubernetes.io/not-ready",

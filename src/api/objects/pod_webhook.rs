@@ -1,6 +1,6 @@
-//! JobSet's two webhooks for pods: the affinity of leaders, the node selector of followers (EXC-4 … EXC-11).
+//! JobSet's two webhooks for pods: the affinity of leaders and the node selector of followers (EXC-4 … EXC-11).
 //!
-//! Must never look at pods that do not belong to a JobSet.
+//! This module must not read pods that do not belong to a JobSet.
 
 use super::exclusive::{is_exclusive, is_leader};
 use super::surroundings::Surroundings;
@@ -14,27 +14,27 @@ use serde_json::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Why one of the two refuses a follower; the first two are the mutating webhook's.
+/// Reason for which a webhook rejects a follower. The first two come from the mutating webhook.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Denial<'a> {
-    /// The leader's Node of this name is gone (C-59).
+    /// The leader's Node with this name does not exist (C-59).
     NoNode(&'a str),
-    /// The leader's Node has no label of this topology key (C-60).
+    /// The leader's Node has no label with this topology key (C-60).
     NoLabel(&'a str),
     NoSelector,
-    /// The template selects nodes, but not by this topology key.
+    /// The pod has a node selector without this topology key.
     SelectsOther(&'a str),
-    /// So many live leaders of this name, without the random end.
+    /// The number of live leaders differs from 1. The name is given without its random suffix.
     Leaders(&'a str, usize),
     LeaderNotScheduled,
-    /// The live leader of this name was orphaned.
+    /// The live leader with this name has no owner reference.
     NoOwner(&'a str),
-    /// UIDs of the Jobs that own the follower and the leader.
+    /// The follower and the leader have different owners. The values are the UIDs of their Jobs.
     OtherOwner(&'a str, &'a str),
 }
 
 impl Denial<'_> {
-    /// As the API server tells it.
+    /// Returns the error message of the API server.
     pub fn message(&self) -> String {
         let webhook = match self {
             Denial::NoNode(_) | Denial::NoLabel(_) => "mpod.kb.io",
@@ -81,13 +81,14 @@ fn refused(message: String) -> Rejection {
     Rejection::new(403, "Forbidden", message)
 }
 
-/// EXC-3: the API server asks the webhooks only about pods with this label.
+/// Returns whether the API server calls the webhooks for the pod: its JobSet is named in a label and an annotation
+/// (EXC-3).
 fn asked(pod: &Value) -> bool {
     let metadata = &pod["metadata"];
     has(&metadata["labels"], JOBSET_NAME) && has(&metadata["annotations"], JOBSET_NAME)
 }
 
-/// EXC-4 … EXC-8.
+/// Implements the mutating webhook (EXC-4 … EXC-8).
 pub fn mutate(pod: &mut Value, around: &Surroundings) -> Result<(), Rejection> {
     if !asked(pod) || has(&pod["metadata"]["annotations"], NODE_SELECTOR_STRATEGY) {
         return Ok(());
@@ -127,7 +128,7 @@ pub fn mutate(pod: &mut Value, around: &Surroundings) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// EXC-7.
+/// Adds the affinity and anti-affinity of a leader pod (EXC-7).
 fn exclusive_affinity(pod: &mut Value) {
     let labels = &pod["metadata"]["labels"];
     let (job, priority) = (
@@ -156,7 +157,7 @@ fn exclusive_affinity(pod: &mut Value) {
     }
 }
 
-/// EXC-10: the one pod of index 0 that is neither ending nor ended.
+/// Returns the only pod of index 0 that is neither terminating nor finished (EXC-10).
 fn leader_of<'a>(pod: &Value, around: &Surroundings<'a>) -> Result<&'a Value, String> {
     let label = |key: &str| {
         let value = pod["metadata"]["labels"][key].as_str();
@@ -192,7 +193,7 @@ fn leader_of<'a>(pod: &Value, around: &Surroundings<'a>) -> Result<&'a Value, St
     }
 }
 
-/// EXC-9, EXC-11.
+/// Implements the validating webhook (EXC-9, EXC-11).
 pub fn validate(pod: &Value, around: &Surroundings) -> Result<(), Rejection> {
     if !asked(pod) || !is_exclusive(pod) || is_leader(pod) {
         return Ok(());

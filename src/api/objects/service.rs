@@ -1,6 +1,6 @@
 //! The headless Service of a JobSet (SVC-1).
 //!
-//! Must never ask whether a Service of that name is there already.
+//! This module must not check whether a Service of the same name exists.
 
 use super::job::{owner, subdomain};
 use super::tree::{as_object, text};
@@ -12,7 +12,7 @@ use crate::admission::names::dns1123_label;
 use crate::spec::keys::JOBSET_NAME;
 use serde_json::{Value, json};
 
-/// The Service as posted; none with DNS hostnames off.
+/// Returns the Service as posted, or `None` if DNS host names are disabled.
 pub fn service(jobset: &Value) -> Option<Value> {
     let metadata = &jobset["metadata"];
     let publish = &jobset["spec"]["network"]["publishNotReadyAddresses"];
@@ -32,7 +32,7 @@ pub fn service(jobset: &Value) -> Option<Value> {
     }))
 }
 
-/// The Service as the API server of an IPv4 cluster stores it, or why it refuses it.
+/// Returns the Service as stored by the API server of an IPv4 cluster, or its error.
 pub fn admit_service(service: &Value) -> Result<Value, Rejection> {
     let mut errors = Errors::default();
     let name = text(&service["metadata"], "name");

@@ -1,8 +1,8 @@
-//! SHA-1, for the label `job-key` alone.
+//! SHA-1, used only for the label `job-key`.
 //!
-//! Must never be used to keep anything secret.
+//! It must not be used for security purposes.
 
-/// The digest of a text as 40 hexadecimal digits.
+/// Returns the SHA-1 digest of a text as 40 hexadecimal digits.
 pub fn sha1_hex(text: &str) -> String {
     let mut state: [u32; 5] = [
         0x6745_2301,
@@ -17,7 +17,7 @@ pub fn sha1_hex(text: &str) -> String {
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-/// The message, a one bit, zeros, and its length in bits: a multiple of 64 bytes.
+/// Returns the padded message: the message, a one bit, zeros, and its length in bits; a multiple of 64 bytes.
 fn padded(message: &[u8]) -> Vec<u8> {
     let mut bytes = message.to_vec();
     bytes.push(0x80);

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-/// What the API server knows besides the pod.
+/// Objects of the cluster that affect the admission of a pod.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings<'a> {
-    /// PriorityClass objects; the two of the system are always there.
+    /// PriorityClass objects. The two system classes always exist and are not included.
     pub priority_classes: &'a [Value],
-    /// Names of RuntimeClasses.
+    /// Names of the RuntimeClasses in the cluster.
     pub runtime_classes: &'a [String],
-    /// Pods of the namespace, for the look-up of a leader.
+    /// Pods of the namespace, among which the leader is looked up.
     pub pods: &'a [Value],
     pub nodes: &'a [Value],
 }

@@ -1,6 +1,7 @@
-//! Short readers and writers for JSON trees whose types an API server has checked already.
+//! Accessors for JSON trees whose types the API server has already checked.
 //!
-//! Must never tell an absent field from one with the wrong type: neither occurs in a stored object.
+//! The accessors do not distinguish a missing field from a field of the wrong type, which does not occur in a stored
+//! object.
 
 use serde_json::{Map, Value};
 use sim_base::quantity;
@@ -14,7 +15,7 @@ pub fn int(value: &Value, name: &str) -> Option<i64> {
     value[name].as_i64()
 }
 
-/// None where nothing was written.
+/// Returns the quantity, or `None` if the value is missing.
 pub fn quantity(value: &Value) -> Option<Quantity> {
     match value {
         Value::String(text) => quantity::parse(text).ok(),
@@ -27,22 +28,22 @@ pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Whether the field is there; an explicit null is as good as absent.
+/// Returns whether the field exists and is not null.
 pub fn has(value: &Value, name: &str) -> bool {
     !value[name].is_null()
 }
 
-/// Pairs of an object, by key.
+/// Returns the entries of an object, sorted by key.
 pub fn pairs(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-/// The object at `name`, made if it is not there.
+/// Returns the object at `name`. Creates it if it is missing.
 pub fn object<'a>(value: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
     as_object(object_field(value, name))
 }
 
-/// The value as an object; anything else is replaced by an empty one.
+/// Returns the value as an object. A value of a different type is replaced by an empty object.
 pub fn as_object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -53,7 +54,7 @@ pub fn as_object(value: &mut Value) -> &mut Map<String, Value> {
     }
 }
 
-/// The list at `name`, made if it is not there.
+/// Returns the list at `name`. Creates it if it is missing.
 pub fn array<'a>(value: &'a mut Value, name: &str) -> &'a mut Vec<Value> {
     let field = object_field(value, name);
     if !field.is_array() {
@@ -69,7 +70,7 @@ fn object_field<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
     as_object(value).entry(name).or_insert(Value::Null)
 }
 
-/// Sets a field that is absent.
+/// Sets the field if it is missing.
 pub fn default(value: &mut Value, name: &str, to: impl Into<Value>) {
     let field = object_field(value, name);
     if field.is_null() {
@@ -77,7 +78,7 @@ pub fn default(value: &mut Value, name: &str, to: impl Into<Value>) {
     }
 }
 
-/// Sets a text that is absent or empty.
+/// Sets the text field if it is missing or empty.
 pub fn default_text(value: &mut Value, name: &str, to: &str) {
     let field = object_field(value, name);
     if field.as_str().is_none_or(str::is_empty) {
@@ -85,7 +86,7 @@ pub fn default_text(value: &mut Value, name: &str, to: &str) {
     }
 }
 
-/// Mutable items of a list, none if it is absent.
+/// Returns the items of a list mutably, or none if the list is missing.
 pub fn items<'a>(value: &'a mut Value, name: &str) -> impl Iterator<Item = &'a mut Value> {
     value
         .get_mut(name)

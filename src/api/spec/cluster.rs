@@ -1,24 +1,26 @@
-//! A cluster as described: pools of islands of nodes. Numbering and arrays are `topology`'s business.
+//! Description of a cluster: pools of islands of nodes. The `topology` module assigns node ids and builds the
+//! arrays.
 
 use super::pod::Taint;
 use std::collections::BTreeMap;
 
-/// `kind: Topology`.
+/// A file of `kind: Topology`.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     pub name: String,
     pub description: String,
     pub pools: Vec<NodePool>,
-    /// Links between islands by level, nearest first; only named and drawn so far.
+    /// Links between islands by level, nearest first. They are only named and drawn; the model does not use their
+    /// bandwidth.
     pub dcn_levels: Vec<DcnLevel>,
     pub currency: String,
-    /// The API server has the admission plugin ExtendedResourceToleration, as on GKE: whoever requests a device
-    /// tolerates the NoSchedule taint of that name.
+    /// Whether the API server runs the admission plugin ExtendedResourceToleration, as on GKE. It adds a toleration
+    /// for the NoSchedule taint of the same name to every pod that requests an extended resource.
     pub extended_resource_toleration: bool,
 }
 
-/// `count` equal pools of `islands` × `nodes_per_island` nodes. In names and label values `{pool}`, `{island}` and
-/// `{node}` stand for the running numbers (pool and node over the whole topology entry, island over the entry too).
+/// `count` equal pools of `islands` × `nodes_per_island` nodes. In names and label values, `{pool}`, `{island}` and
+/// `{node}` are replaced by running numbers, which are counted over the whole topology entry.
 #[derive(Clone, Debug, Default)]
 pub struct NodePool {
     pub name: String,
@@ -28,16 +30,16 @@ pub struct NodePool {
     pub island_kind: IslandKind,
     pub labels: BTreeMap<String, String>,
     pub taints: Vec<Taint>,
-    /// Resource name → thousandths. `pods` defaults to 110.
+    /// Quantity by resource name, in thousandths. `pods` defaults to 110.
     pub allocatable: BTreeMap<String, i64>,
-    /// The resource whose units are the accelerators of the ledger, e.g. `google.com/tpu`; empty: none.
+    /// Resource whose units are the accelerators of the ledger, e.g. `google.com/tpu`. Empty if there is none.
     pub accelerator: String,
     pub price: Price,
     /// Declared node features (`status.declaredFeatures`).
     pub features: Vec<String>,
 }
 
-/// What an hour costs, in millionths of the currency: the ledger adds integers only.
+/// Price per hour in millionths of the currency. The ledger adds integers only.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Price {
     PerNode(u64),
@@ -51,12 +53,12 @@ impl Default for Price {
 }
 
 impl Price {
-    /// A price as it is written, to the nearest millionth.
+    /// Converts a price in the currency to millionths, rounded to the nearest.
     pub fn micros(price: f64) -> u64 {
         (price * 1e6 + 0.5) as u64
     }
 
-    /// Of one of a node's accelerators, to the nearest millionth.
+    /// Returns the price of one of the node's accelerators, rounded to the nearest millionth.
     pub fn of_accelerator(self, accelerators: u32) -> u64 {
         let n = u64::from(accelerators.max(1));
         match self {

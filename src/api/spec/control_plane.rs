@@ -17,37 +17,38 @@ impl ClientRate {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlPlane {
-    /// Preset the rates came from, or `custom`.
+    /// Name of the preset of the rates, or `custom`.
     pub preset: String,
-    /// Per controller of kube-controller-manager (kubernetes.md 1.2); the garbage collector gets twice the rate.
+    /// Rate of each controller of kube-controller-manager (kubernetes.md 1.2). The garbage collector gets twice this
+    /// rate.
     pub kube_controller_manager: ClientRate,
     pub concurrent_job_syncs: u32,
     pub concurrent_gc_syncs: u32,
     pub kube_scheduler: ClientRate,
     pub jobset_manager: ClientRate,
-    /// Requests per second that the kubelets and agents of all nodes together get answered; the API server's share.
+    /// Requests per second that the API server answers for the kubelets and agents of all nodes together.
     pub node_requests_per_s: f64,
     pub kubernetes: Version,
     pub feature_gates: FeatureGates,
     pub placement_repair: PlacementRepair,
-    /// node-monitor-grace-period, s (50 since 1.32, 40 before).
+    /// node-monitor-grace-period in seconds (50 since 1.32, 40 before).
     pub node_monitor_grace_period_s: u64,
     pub heartbeat_s: u64,
 }
 
-/// What the JobSet manager's pod reconciler comes to when followers are not where their leader is (EXC-16).
+/// Behavior of the JobSet manager's pod reconciler when followers are not in the domain of their leader (EXC-16).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum PlacementRepair {
-    /// Up to JobSet 0.12 its check ends with an error, before it asks for anything.
+    /// The check fails with an error before any request is sent (JobSet 0.12 and earlier).
     Errs,
-    /// The role of upstream's manifests allows no `pods/status`: its request is refused.
+    /// The API server rejects the request, because the role in upstream's manifests does not grant `pods/status`.
     #[default]
     Forbidden,
-    /// The role allows it: the followers are deleted (EXC-15).
+    /// The role grants access, and the followers are deleted (EXC-15).
     Works,
 }
 
-/// Kubernetes minor version: decides the rules that changed.
+/// Kubernetes version, which selects between rules that changed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     pub major: u16,
@@ -59,12 +60,12 @@ impl Version {
         Version { major: 1, minor }
     }
 
-    /// kubernetes.md 1.4: since 1.31 a Job is terminal only when all its pods are.
+    /// Returns whether a Job becomes terminal only after all its pods are terminal: since 1.31 (kubernetes.md 1.4).
     pub fn delays_terminal_condition(self) -> bool {
         self >= Version::new(31)
     }
 
-    /// kubernetes.md 3.1: since 1.36 a kubelet looks at a pod right after it has changed something.
+    /// Returns whether a kubelet relists a pod right after changing it: since 1.36 (kubernetes.md 3.1).
     pub fn relists_on_demand(self) -> bool {
         self >= Version::new(36)
     }
@@ -77,7 +78,7 @@ pub struct FeatureGates {
     pub elastic_jobset: bool,
 }
 
-/// Gates that are set anew; the others stay as they are.
+/// Feature gates to change. A gate with `None` keeps its value.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateChanges {
     pub in_place_restart: Option<bool>,
@@ -86,7 +87,7 @@ pub struct GateChanges {
 }
 
 impl FeatureGates {
-    /// Those without which the webhook refuses some of the JobSets (VAL-1, VAL-23).
+    /// Returns the feature gates without which the webhook rejects some of the JobSets (VAL-1, VAL-23).
     pub fn needed_by<'a>(jobsets: impl IntoIterator<Item = &'a JobSet>) -> FeatureGates {
         let mut gates = FeatureGates::default();
         for jobset in jobsets {

@@ -1,9 +1,9 @@
-//! What a scenario says of an experiment: variants of itself, or a sweep over its fields, and how often each is played.
+//! The experiment of a scenario: its variants, or a sweep over its fields, and the number of replications.
 
-/// What the scenario itself is called among its variants.
+/// Name of the unmodified scenario among the variants.
 pub const BASELINE: &str = "baseline";
 
-/// The `experiment` of a scenario; empty without one.
+/// The `experiment` section of a scenario. All fields are empty if the scenario has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Experiment {
     pub variants: Vec<VariantSpec>,
@@ -12,21 +12,21 @@ pub struct Experiment {
     pub level: Level,
 }
 
-/// How much detail replications have.
+/// Level of detail of the replications.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum Level {
-    /// Every pod.
+    /// Simulates every pod.
     #[default]
     Pods,
-    /// The gang of one JobSet.
+    /// Simulates the pods of one JobSet as a unit (reduced model).
     Collapsed,
 }
 
 impl Level {
-    /// All of them, the default first.
+    /// All levels. The default comes first.
     pub const ALL: [Level; 2] = [Level::Pods, Level::Collapsed];
 
-    /// The word in a scenario file.
+    /// Returns the name of the level in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Level::Pods => "Pods",
@@ -34,7 +34,7 @@ impl Level {
         }
     }
 
-    /// What a replication at this level is called where people read.
+    /// Returns the term for a replication at this level, for messages and reports.
     pub const fn replication(self) -> &'static str {
         match self {
             Level::Pods => "replication",
@@ -43,11 +43,11 @@ impl Level {
     }
 }
 
-/// A variant: the scenario with other values.
+/// A variant of the scenario with other field values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantSpec {
     pub name: String,
-    /// Path and value, as overrides are written.
+    /// Path and value of each changed field, in the syntax of overrides.
     pub sets: Vec<(String, String)>,
 }
 
@@ -55,36 +55,36 @@ pub struct VariantSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldChange {
     pub path: String,
-    /// As it would be written in a file.
+    /// Value in the syntax of the scenario file.
     pub value: String,
-    /// Empty for what was asked for; else what it belongs to.
+    /// Reason for the change; empty if the user requested it.
     pub because: String,
 }
 
-/// Which fields a sweep varies; empty without one.
+/// Fields that a sweep varies. Empty if there is no sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepSpec {
     pub axes: Vec<Axis>,
-    /// Points of the Latin hypercube over the axes that are ranges.
+    /// Number of points of the Latin hypercube over the axes that are ranges.
     pub hypercube: Option<u64>,
 }
 
-/// One field that a sweep varies.
+/// A field that a sweep varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// As `--set` takes it.
+    /// Path of the field in the syntax of `--set`.
     pub path: String,
     pub over: Over,
 }
 
-/// What an axis goes over; values as they would be written in a file.
+/// Values of an axis, in the syntax of the scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Over {
     Values(Vec<String>),
     Range {
         low: String,
         high: String,
-        /// Equal ratios are equally likely, instead of equal differences.
+        /// Whether the scale is logarithmic: equal ratios are equally likely, instead of equal differences.
         log: bool,
     },
 }

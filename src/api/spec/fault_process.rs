@@ -1,4 +1,4 @@
-//! Random faults of a cluster, as they are asked for: renewal processes, one per node, domain or pod.
+//! Specification of random faults of a cluster: renewal processes, one per node, domain or pod.
 
 use super::fleet::{Diagnosis, Exposure, Repair, Retirement};
 use super::node_ref::NodeRef;
@@ -6,163 +6,169 @@ use sim_base::Duration;
 use sim_base::random::Dist;
 use std::sync::Arc;
 
-/// A process of faults that each of many entities has.
+/// A random fault process. Each entity selected by `on` has an independent instance of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomFaults {
-    /// What they are called in reports; with the entity's name it names the random numbers.
+    /// Name of the faults in reports. Together with the entity's name it also names the random-number stream.
     pub cause: String,
-    /// What has them.
+    /// Entities that the faults affect.
     pub on: FaultsOn,
-    /// Label of nodes: all nodes that have the same value of it as one that fails are lost with it.
+    /// Node label: a fault also affects all nodes that have the same value of this label as the failed node.
     pub takes_along: Option<String>,
-    /// When they come.
+    /// Times of the faults.
     pub arrivals: Arrivals,
-    /// When what has them ages: always but in repair, by the calendar, or while pods use it.
+    /// Periods in which an entity ages: always except during repair, or only while pods use it.
     pub ages: Exposure,
-    /// From a fault to the end of its repair; without it what fails never comes back.
+    /// Time from a fault to the end of its repair. `None` means that the entity is never repaired.
     pub back: Option<Dist>,
-    /// What a fault does.
+    /// Effect of a fault.
     pub does: RandomAction,
-    /// A repaired node is a new Node of that name.
+    /// Whether a repaired node is registered as a new Node object of the same name.
     pub as_new: bool,
-    /// It begins, and ends, so long after the run began.
+    /// Start of the process, as time since the start of the run. `until` is its end.
     pub from: Duration,
     pub until: Option<Duration>,
-    /// Of `Drain` and `Reclaim`: so long before.
+    /// For `Drain` and `Reclaim`: time between the notice and the fault.
     pub notice: Duration,
-    /// Of `Reclaim`: so long after the notice processes go on.
+    /// For `Reclaim`: time after the notice during which the processes keep running.
     pub grace: Duration,
-    /// The chance that what is gone comes back at all.
+    /// Probability that a lost node returns at all.
     pub comes_back: f64,
-    /// Entities that fail more often.
+    /// Entities that fail more often than the others.
     pub lemons: Option<FaultLemons>,
-    /// So long after the fault the Node object is deleted, if the node is not back by then.
+    /// Time after the fault at which the Node object is deleted, unless the node has returned by then.
     pub deleted_after: Option<Duration>,
 }
 
-/// What happens to nodes that are lost and have no time of repair of their own.
+/// Repair of lost nodes whose fault process does not specify a repair time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRepair {
-    /// From the fault until somebody looks.
+    /// Time from the fault to the start of the diagnosis.
     pub detected_after: Dist,
-    /// Who is sent to repair then.
+    /// Selection of the node that is sent to repair.
     pub diagnosis: Diagnosis,
-    /// How, and by how many.
+    /// Stages and capacity of the repair.
     pub repair: Repair,
-    /// Who is not used again.
+    /// Rule for nodes that are not used again.
     pub retirement: Retirement,
 }
 
-/// Nodes that are kept back until others are lost by random faults.
+/// Spare nodes that replace nodes lost to random faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSpares {
-    /// They have this value of this label at the start.
+    /// Label key of the spare nodes; `value` is its value at the start.
     pub key: String,
     pub value: String,
-    /// Label: nodes with one value of it take over together; without it each node for itself.
+    /// Node label whose nodes of equal value replace others as one unit. `None` means that each node is a unit.
     pub unit: Option<String>,
-    /// From the loss until the spare is there.
+    /// Time from the loss to the availability of the replacement.
     pub take_over: Duration,
-    /// It stands back again when what was lost is there; else that is a spare then.
+    /// Whether the replacement becomes a spare again when the lost node returns. Otherwise the returned node becomes
+    /// the spare.
     pub hand_back: bool,
 }
 
-/// Entities that fail more often than the others.
+/// Properties of the entities that fail more often than the others ("lemons").
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct FaultLemons {
-    /// The part of all of them.
+    /// Fraction of all entities that are lemons.
     pub share: f64,
-    /// So many times as often.
+    /// Factor by which the fault rate of a lemon is higher.
     pub factor: f64,
-    /// The chance that a repair makes one as good as the others.
+    /// Probability that a repair turns a lemon into a normal entity.
     pub healed: f64,
 }
 
-/// When faults come.
+/// Times at which faults occur.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// From the start, or from the end of the repair, to the next fault, in time in which it ages.
+    /// Renewal process: distribution of the aging time from the start, or from the end of a repair, to the next
+    /// fault.
     Renewal(Dist),
-    /// As they are listed.
+    /// A list of faults at fixed times.
     Trace(Arc<[TracedFault]>),
 }
 
-/// A fault of a trace.
+/// A recorded fault of one node or pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedFault {
-    /// The node, or the pod without its suffix.
+    /// Name of the node, or name of the pod without its random suffix.
     pub entity: String,
-    /// Since the run began.
+    /// Time since the start of the run.
     pub at: Duration,
-    /// To the end of its repair; else what the process says.
+    /// Time to the end of the repair. `None` means that the process determines it.
     pub lasts: Option<Duration>,
 }
 
-/// What has faults.
+/// Entities that a fault process affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultsOn {
-    /// Each node of the topology.
+    /// Each node of the topology fails independently.
     Node,
-    /// Each accelerator of each node; the node is lost with it.
+    /// Each accelerator of each node fails independently; its node is lost with it.
     Accelerator,
-    /// All nodes of an island at once.
+    /// All nodes of an island fail at once.
     Island,
-    /// All nodes with the same value of this label at once.
+    /// All nodes with the same value of this label fail at once.
     Label(String),
-    /// Each pod that the JobSets want when they are submitted, by its name without suffix.
+    /// Each pod that the JobSets specify at submission fails independently. Pods are identified by name without
+    /// suffix.
     Pod,
 }
 
-/// What a fault does.
+/// Effect of a random fault.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RandomAction {
-    /// Kubelet and containers of the nodes stop.
+    /// The kubelet and the containers of the nodes stop.
     Crash,
-    /// The nodes lose contact; their containers run on.
+    /// The nodes lose contact with the control plane; their containers keep running.
     Partition,
     /// The nodes are cordoned and their pods evicted, as before maintenance.
     Drain,
-    /// The provider takes the machines back: the nodes are drained at the notice, and deleted when it is over.
+    /// The provider reclaims the machines: the nodes are drained at the notice and deleted when the notice period
+    /// ends.
     Reclaim,
-    /// The containers of the pod exit with this code, if they run.
+    /// The running containers of the pod exit with this code.
     Exit(i32),
-    /// The processes go on, and do nothing; after so long, if ever, a detector ends them with this exit code.
+    /// The processes keep running but make no progress. A detector, if any, terminates them with this exit code
+    /// after `detected_after`.
     Hang {
         detected_after: Option<Dist>,
         exit_code: i32,
     },
-    /// Steps take so many times as long, until the repair is over.
+    /// Steps take this many times as long until the end of the repair.
     Slow(f64),
-    /// What is computed is wrong, which is found out so long after.
+    /// Results are wrong from the fault on; the error is detected after this time.
     Corrupt { found_after: Dist },
 }
 
-/// A trouble of which nobody is told: kubelet and processes look as ever. A fault of the script.
+/// A scripted fault that the control plane does not see: the kubelet and the processes appear healthy.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Silent {
-    /// The processes that are there then do nothing any more; after so long, if ever, a detector ends them with this
-    /// exit code, unless they have ended before.
+    /// Running processes make no further progress. A detector, if any, terminates them with this exit code after
+    /// `detected_after`, unless they have ended before.
     Hang {
         detected_after: Option<Duration>,
         exit_code: i32,
     },
-    /// From now on steps take so many times as long; 1: as long as ever. It replaces the factor of before.
+    /// Steps take this many times as long from now on. The value 1 is the normal speed. It replaces the previous
+    /// factor.
     Slow { factor: f64 },
-    /// What is computed from now on is wrong; found out so long after.
+    /// Results are wrong from now on; the error is detected after this time.
     Corrupt { found_after: Duration },
 }
 
-/// Where a silent trouble is.
+/// Location of a silent fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SilentOn {
-    /// In the machine: all processes on it.
+    /// The machine: the fault affects all processes on it.
     Node(NodeRef),
-    /// In the processes of a pod, by its name without suffix.
+    /// The processes of a pod, identified by its name without suffix.
     Pod(String),
 }
 
 impl Silent {
-    /// As it is written.
+    /// Returns the name of the fault in a scenario file.
     pub const fn name(self) -> &'static str {
         match self {
             Silent::Hang { .. } => "Hang",
@@ -173,18 +179,18 @@ impl Silent {
 }
 
 impl RandomFaults {
-    /// Whether `NodeRepair` says when what fails is back.
+    /// Returns whether `NodeRepair` determines when a failed node returns.
     pub fn is_repaired(&self) -> bool {
         let lost = matches!(self.does, RandomAction::Crash | RandomAction::Partition);
         lost && self.back.is_none() && matches!(self.arrivals, Arrivals::Renewal(_))
     }
 
-    /// Whether it knows the calendar alone.
+    /// Returns whether entities age with calendar time, independent of their use.
     pub fn is_of_calendar(&self) -> bool {
         self.ages == Exposure::Always
     }
 
-    /// How many faults are expected until then, of so many entities.
+    /// Returns the expected number of faults of this many entities up to `until`.
     pub fn expected(&self, entities: usize, until: Duration) -> f64 {
         match &self.arrivals {
             Arrivals::Trace(rows) => rows.len() as f64,

@@ -1,4 +1,5 @@
-//! A fleet of alike nodes with one synchronous job on them, as it is asked for: no control plane, no topology.
+//! Specification of a fleet: equal nodes that run one synchronous job, without a control plane and without a
+//! topology.
 
 use super::training::Progress;
 use sim_base::Duration;
@@ -6,179 +7,183 @@ use sim_base::random::Dist;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Everything that a run of the collapsed model needs.
+/// Complete input of a run of the reduced model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
-    /// Stands in reports.
+    /// Name of the fleet in reports.
     pub name: String,
-    /// For people.
+    /// Description for the reader; does not affect results.
     pub description: String,
-    /// In the working pool at the start.
+    /// Number of nodes in the working pool at the start.
     pub nodes: u32,
-    /// Nodes that do other work until they are pulled.
+    /// Nodes that do other work until they are taken over.
     pub spares: SparePool,
-    /// What runs on the nodes.
+    /// Job that runs on the nodes.
     pub job: FleetJob,
-    /// What the job has to do.
+    /// Work of the job.
     pub training: Training,
-    /// Each node has each of them.
+    /// Fault processes. Each node has an independent instance of each.
     pub faults: Vec<FaultProcess>,
-    /// Nodes that fail more often.
+    /// Nodes that fail more often than the others.
     pub lemons: Lemons,
-    /// Which node is sent to repair after a failure.
+    /// Selection of the node that is sent to repair after a failure.
     pub diagnosis: Diagnosis,
-    /// What happens to nodes that failed.
+    /// Repair of failed nodes.
     pub repair: Repair,
-    /// When a repaired node is not used again.
+    /// Rule for repaired nodes that are not used again.
     pub retirement: Retirement,
-    /// The run ends here in any case.
+    /// Time limit of the run.
     pub stop_at: Duration,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// Nodes beside the working pool. One that was pulled never goes back.
+/// Nodes outside the working pool. A node that has been taken over never returns to the spare pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparePool {
-    /// How many at the start.
+    /// Number of spare nodes at the start.
     pub nodes: u32,
-    /// How long it takes to pull one; one after another.
+    /// Time to take over one node. Nodes are taken over one after another.
     pub take_over: Duration,
 }
 
-/// One synchronous job: it runs while it has all its nodes.
+/// A synchronous job: it makes progress only while it has all its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetJob {
-    /// Nodes that it needs at once.
+    /// Number of nodes that the job needs at the same time.
     pub nodes: u32,
-    /// Nodes that it owns beside them, to take over without a new host selection.
+    /// Number of additional nodes that the job owns. They replace failed nodes without a new host selection.
     pub standbys: u32,
-    /// Who is chosen among the free nodes.
+    /// Rule for the choice among the free nodes.
     pub selection: HostSelection,
-    /// How long a host selection takes.
+    /// Duration of a host selection.
     pub select: Dist,
-    /// From a failure until the job runs on, with a standby.
+    /// Time from a failure until the job resumes with a standby node.
     pub recovery: Dist,
-    /// One restart more fails the job; without it there is no limit.
+    /// Number of restarts after which the next one fails the job. `None` means no limit.
     pub max_restarts: Option<u32>,
 }
 
-/// Who is chosen among the free nodes.
+/// Rule for the choice among the free nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum HostSelection {
-    /// Those that are in the pool for the longest time; who of them stands by is chance.
+    /// Chooses the nodes that have been in the pool longest. The standby nodes are chosen at random among them.
     LongestInPool,
-    /// Those that failed least, equal ones by chance; who failed most stands by.
+    /// Chooses the nodes with the fewest failures; ties are broken at random. The chosen nodes with the most
+    /// failures become standbys.
     FewestFailures,
 }
 
-/// The work of the job and what of it a failure takes back.
+/// Work of the job and the loss of work at a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training {
     /// Time that the job would need without failures and checkpoints.
     pub work: Duration,
-    /// What a failure takes back.
+    /// Progress that is lost at a failure.
     pub progress: Progress,
 }
 
-/// A renewal process of failures that each node has, on a clock of its own.
+/// A renewal process of failures. Each node has an independent instance with its own clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultProcess {
-    /// What failures are called in reports.
+    /// Name of the failures in reports.
     pub cause: String,
-    /// Only lemons have it.
+    /// Whether only lemons have this process.
     pub only_lemons: bool,
-    /// Time from new or repaired to the failure, on the clock of `exposure`.
+    /// Time from new or repaired to the failure, measured in the time that `exposure` selects.
     pub life: Dist,
-    /// When the node ages.
+    /// Periods in which the node ages.
     pub exposure: Exposure,
-    /// Instead of lives: faults that happened, in the order of time.
+    /// Recorded faults in chronological order, used instead of `life`.
     pub trace: Option<Arc<[FleetFault]>>,
-    /// Whether the node leaves the job for a repair; else only the job is interrupted, as by a crash of its program.
+    /// Whether the node leaves the job for a repair. Otherwise the failure only interrupts the job, like a crash of
+    /// its program.
     pub needs_repair: bool,
 }
 
-/// A fault of a trace.
+/// A recorded fault of one node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FleetFault {
-    /// Since the start.
+    /// Time since the start of the run.
     pub at: Duration,
-    /// Which of all nodes.
+    /// Index of the node among all nodes.
     pub node: u32,
-    /// How long it is away; else a repair says.
+    /// Duration of the outage. `None` means that the repair pipeline determines it.
     pub lasts: Option<Duration>,
 }
 
-/// When a node ages. In a Fleet that is a matter of its one job; with pods, of what runs on it or is bound to it.
+/// Periods in which a node ages. In a fleet they depend on its one job; in the pod-level model they depend on the
+/// pods that are bound to the node or run on it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Exposure {
-    /// While it is one of the job's nodes and the job runs.
+    /// The node ages while it belongs to the job and the job runs.
     Running,
-    /// While it is one of the job's nodes, whether the job runs or waits.
+    /// The node ages while it belongs to the job, whether the job runs or waits.
     Assigned,
-    /// Always but during its repair.
+    /// The node ages always except during its repair.
     Always,
 }
 
 impl Exposure {
-    /// All of them, as they are written.
+    /// All names, as written in a file.
     pub const NAMES: [&'static str; 3] = ["Running", "Assigned", "Always"];
 }
 
-/// Nodes that fail more often.
+/// Nodes that fail more often than the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lemons {
-    /// The part of all nodes that are lemons at the start.
+    /// Fraction of all nodes that are lemons at the start.
     pub share: f64,
-    /// Good nodes turn bad: every so often, this part of `share` of them, but one at least.
+    /// Interval at which good nodes turn into lemons, and the fraction of `share` that turns each time. At least one
+    /// node turns.
     pub regeneration: Option<(Duration, f64)>,
 }
 
-/// Which node is sent to repair after a failure.
+/// Selection of the node that is sent to repair after a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
-    /// The chance that a failure leads to a repair at all; else the node is back at once.
+    /// Probability that a failure leads to a repair. Otherwise the node returns immediately.
     pub finds: f64,
-    /// The chance that another of the job's nodes is blamed.
+    /// Probability that a different node of the job is sent to repair.
     pub blames_another: f64,
 }
 
-/// A pipeline of repair: stage after stage, until one closes the ticket.
+/// A repair pipeline. A node passes the stages in order until one of them closes the ticket.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repair {
-    /// In their order; the last one does not escalate.
+    /// Stages in order. The last stage does not escalate.
     pub stages: Vec<RepairStage>,
-    /// Nodes that can be repaired at a time; without it there is no limit.
+    /// Number of nodes that can be repaired at the same time. `None` means no limit.
     pub crews: Option<u32>,
 }
 
-/// One stage of repair.
+/// One stage of a repair pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepairStage {
-    /// In reports.
+    /// Name of the stage in reports.
     pub name: String,
-    /// How long it takes.
+    /// Duration of the stage.
     pub takes: Dist,
-    /// The chance that it hands the node on to the next stage.
+    /// Probability that the stage hands the node on to the next stage.
     pub escalates: f64,
-    /// The chance that it says "repaired" of a node that is as it was.
+    /// Probability that the stage reports success although the node is still faulty.
     pub fails: f64,
 }
 
-/// When a repaired node is not used again.
+/// Rule for repaired nodes that are not used again.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Retirement {
-    /// It always is.
+    /// Every repaired node is used again.
     Never,
-    /// It failed so often within so long before the end of its repair.
+    /// Retires a node with this many failures within this period before the end of its repair.
     Window(u32, Duration),
-    /// It failed so often in all.
+    /// Retires a node with this many failures in total.
     Life(u32),
 }
 
 impl Retirement {
-    /// Whether a node that has failed so often in all, and at these times, is not used again after `now`. Forgets
-    /// times that nobody will ask for again.
+    /// Returns whether a node is retired at `now`, given its total number of failures and their times. Removes times
+    /// from `failed_at` that are too old to matter later.
     pub fn retires(self, failures: u32, failed_at: &mut VecDeque<u64>, now: u64) -> bool {
         match self {
             Retirement::Never => false,

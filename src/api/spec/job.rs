@@ -1,10 +1,10 @@
-//! The part of `batch/v1` JobSpec that decides something, as the API server stores it.
+//! The modelled part of the `batch/v1` JobSpec, as the API server stores it.
 
 use super::pod::PodTemplate;
 
-/// The condition of pods that are disrupted: evicted, preempted, or left without a Node.
+/// Pod condition that is set when a pod is disrupted: evicted, preempted, or deleted because its Node is gone.
 pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
-/// The reason with which a Job fails by its podFailurePolicy.
+/// Reason of a Job that failed because of its podFailurePolicy.
 pub const POD_FAILURE_POLICY: &str = "PodFailurePolicy";
 
 #[derive(Clone, Debug, Default)]
@@ -18,11 +18,11 @@ pub struct JobSpec {
     pub active_deadline_seconds: Option<i64>,
     pub pod_failure_policy: Option<Vec<PodFailurePolicyRule>>,
     pub pod_replacement_policy: Option<PodReplacementPolicy>,
-    /// Rules of the Job's own successPolicy; not the JobSet's.
+    /// Rules of the Job's successPolicy, which is separate from the JobSet's.
     pub success_policy: Option<Vec<JobSuccessRule>>,
-    /// Of the Job; the JobSet has a TTL of its own.
+    /// TTL of the Job. The JobSet has a separate TTL.
     pub ttl_seconds_after_finished: Option<u32>,
-    /// Who syncs the Job, if not Kubernetes' own controller.
+    /// Controller that manages the Job, if it is not the Kubernetes Job controller.
     pub managed_by: Option<String>,
     pub template: PodTemplate,
 }
@@ -42,7 +42,7 @@ pub enum PodReplacementPolicy {
 
 #[derive(Clone, Debug, Default)]
 pub struct JobSuccessRule {
-    /// As written: `0-2,5`.
+    /// Index ranges in the manifest's syntax, e.g. `0-2,5`.
     pub succeeded_indexes: Option<String>,
     pub succeeded_count: Option<u32>,
 }
@@ -65,7 +65,7 @@ pub enum PodFailurePolicyAction {
 #[derive(Clone, Debug)]
 pub struct OnExitCodes {
     pub container_name: Option<String>,
-    /// `In` if true, else `NotIn`.
+    /// Whether the operator is `In`. Otherwise it is `NotIn`.
     pub operator_in: bool,
     pub values: Vec<i32>,
 }
@@ -81,7 +81,8 @@ impl JobSpec {
         self.parallelism.unwrap_or(1)
     }
 
-    /// Completions as the API server defaults them: nil stays nil unless parallelism is nil too (then 1).
+    /// Returns completions as defaulted by the API server: if unset, it stays unset unless parallelism is also unset
+    /// (then 1).
     pub fn completions(&self) -> Option<u32> {
         self.completions.or(if self.parallelism.is_none() {
             Some(1)
@@ -90,13 +91,14 @@ impl JobSpec {
         })
     }
 
-    /// Pods that exist at once when everything runs.
+    /// Returns the number of pods that run at the same time.
     pub fn pods(&self) -> u32 {
         self.parallelism()
             .min(self.completions().unwrap_or(u32::MAX))
     }
 
-    /// `pkg/apis/batch/v1/defaults.go`: 6, or MaxInt32 with a per-index limit.
+    /// Returns the backoff limit with its default from `pkg/apis/batch/v1/defaults.go`: 6, or MaxInt32 with a
+    /// per-index limit.
     pub fn backoff_limit(&self) -> i32 {
         self.backoff_limit
             .unwrap_or(if self.backoff_limit_per_index.is_some() {
@@ -106,7 +108,7 @@ impl JobSpec {
             })
     }
 
-    /// Failed when a podFailurePolicy exists, else TerminatingOrFailed.
+    /// Returns the policy with its default: Failed if a podFailurePolicy exists, otherwise TerminatingOrFailed.
     pub fn pod_replacement_policy(&self) -> PodReplacementPolicy {
         self.pod_replacement_policy
             .unwrap_or(if self.pod_failure_policy.is_some() {

@@ -17,7 +17,7 @@ pub struct JobSet {
     pub annotations: BTreeMap<String, String>,
     pub finalizers: Vec<String>,
     pub spec: JobSetSpec,
-    /// The whole object as the API server stores it; absent where nobody asks for it.
+    /// Complete object as the API server stores it. `None` if no component needs it.
     pub object: Option<Arc<Value>>,
 }
 
@@ -25,7 +25,7 @@ pub struct JobSet {
 pub struct JobSetSpec {
     pub replicated_jobs: Vec<ReplicatedJob>,
     pub network: Network,
-    /// None only after an update removed it (C-76).
+    /// `None` only after an update has removed it (C-76).
     pub success_policy: Option<SuccessPolicy>,
     pub failure_policy: Option<FailurePolicy>,
     pub startup_order: StartupPolicyOrder,
@@ -33,7 +33,7 @@ pub struct JobSetSpec {
     pub coordinator: Option<Coordinator>,
     pub managed_by: Option<String>,
     pub ttl_seconds_after_finished: Option<u32>,
-    /// Claims that the JobSet's policies create (PVC-1).
+    /// Number of claims that the JobSet's policies create (PVC-1).
     pub volume_claim_templates: u32,
 }
 
@@ -42,7 +42,7 @@ pub struct ReplicatedJob {
     pub name: String,
     pub group_name: String,
     pub replicas: u32,
-    /// `template.metadata.annotations`.
+    /// Annotations of the Job template (`template.metadata.annotations`).
     pub annotations: BTreeMap<String, String>,
     pub template: JobSpec,
     pub depends_on: Vec<DependsOn>,
@@ -64,14 +64,14 @@ pub enum DependsOnStatus {
 pub struct Network {
     pub enable_dns_hostnames: bool,
     pub publish_not_ready_addresses: bool,
-    /// Empty: the JobSet's name.
+    /// Subdomain of the pods. Empty means the JobSet's name.
     pub subdomain: String,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct SuccessPolicy {
     pub operator: Operator,
-    /// Empty: every replicatedJob.
+    /// Target replicatedJobs. Empty means every replicatedJob.
     pub target_replicated_jobs: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ pub struct FailurePolicyRule {
     pub name: String,
     pub action: FailurePolicyAction,
     pub on_job_failure_reasons: Vec<String>,
-    /// RE2 patterns; one that does not compile never matches (API-20).
+    /// RE2 patterns. A pattern that does not compile never matches (API-20).
     pub on_job_failure_message_patterns: Vec<String>,
     pub target_replicated_jobs: Vec<String>,
 }
@@ -145,7 +145,8 @@ impl FailurePolicyAction {
         }
     }
 
-    /// What restarts as much and does not count; for an action that restarts nothing, the whole JobSet.
+    /// Returns the action with the same scope that does not count toward maxRestarts. For FailJobSet, returns the
+    /// action that restarts the whole JobSet.
     pub fn uncounted(self) -> FailurePolicyAction {
         use FailurePolicyAction::*;
         match self {
@@ -179,7 +180,7 @@ impl JobSetSpec {
             .unwrap_or_default()
     }
 
-    /// Pods that it has when it runs.
+    /// Returns the number of pods of the running JobSet.
     pub fn pods(&self) -> u64 {
         let of = |rj: &ReplicatedJob| u64::from(rj.replicas) * u64::from(rj.template.pods());
         self.replicated_jobs.iter().map(of).sum()
@@ -187,7 +188,8 @@ impl JobSetSpec {
 }
 
 impl JobSet {
-    /// EXC-1: the topology key of a replicatedJob's exclusive placement; its own annotation overrides the JobSet's.
+    /// Returns the topology key of a replicatedJob's exclusive placement (EXC-1). Its own annotation overrides the
+    /// JobSet's.
     pub fn exclusive_key<'a>(&'a self, rj: &'a ReplicatedJob) -> Option<&'a str> {
         rj.annotations
             .get(EXCLUSIVE_TOPOLOGY)
@@ -199,7 +201,7 @@ impl JobSet {
         self.spec.strategy() == RestartStrategy::InPlaceRestart
     }
 
-    /// Whether a rule of its failure policy restarts single Jobs.
+    /// Returns whether a rule of the failure policy restarts single Jobs.
     pub fn restarts_jobs(&self) -> bool {
         use FailurePolicyAction::{RestartJob, RestartJobAndIgnoreMaxRestarts};
         let rules = self.spec.failure_policy.iter().flat_map(|p| &p.rules);
@@ -207,27 +209,28 @@ impl JobSet {
         actions.any(|a| matches!(a, RestartJob | RestartJobAndIgnoreMaxRestarts))
     }
 
-    /// The LocalQueue that is to admit it, if Kueue manages it.
+    /// Returns the LocalQueue that admits the JobSet, or `None` if Kueue does not manage it.
     pub fn kueue_queue(&self) -> Option<&str> {
         self.labels.get(KUEUE_QUEUE).map(String::as_str)
     }
 
-    /// EXC-2: whether the Jobs select nodes that were labelled for them. An annotation of its own a Job always has; the
-    /// JobSet's node-selector counts only next to exclusive-topology.
+    /// Returns whether the Jobs select nodes that are labeled for them (EXC-2). An annotation on the Job template
+    /// always counts; the JobSet's node-selector annotation counts only together with exclusive-topology.
     pub fn selects_labelled_nodes(&self, rj: &ReplicatedJob) -> bool {
         self.exclusive_key(rj).is_some()
             && (rj.annotations.contains_key(NODE_SELECTOR_STRATEGY)
                 || self.uses_node_selector_strategy(rj))
     }
 
-    /// The topology key, if the pod webhook places the pods: also where annotations on different levels mix both
-    /// strategies (C-67).
+    /// Returns the topology key if the pod webhook places the pods. This includes JobSets whose annotations on
+    /// different levels mix both strategies (C-67).
     pub fn webhook_key<'a>(&'a self, rj: &'a ReplicatedJob) -> Option<&'a str> {
         let key = self.exclusive_key(rj);
         key.filter(|_| !self.uses_node_selector_strategy(rj))
     }
 
-    /// EXC-2: whether a replicatedJob uses the node-selector strategy alone; both annotations sit at the same level.
+    /// Returns whether a replicatedJob uses only the node-selector strategy (EXC-2): both annotations are set at the
+    /// same level.
     pub fn uses_node_selector_strategy(&self, rj: &ReplicatedJob) -> bool {
         let both = |a: &BTreeMap<String, String>| {
             a.contains_key(EXCLUSIVE_TOPOLOGY) && a.contains_key(NODE_SELECTOR_STRATEGY)

@@ -1,4 +1,4 @@
-//! What was asked for: validated, defaulted, plain data. No I/O, no ids of the run, no YAML.
+//! Input of a run as plain data, validated and with defaults applied. No I/O, no run-specific ids, no YAML.
 
 pub mod cluster;
 pub mod control_plane;

@@ -1,9 +1,9 @@
-//! Required node affinity as a pod template writes it, and which node a term of it matches
+//! Required node affinity of a pod template, and its matching rules
 //! (`component-helpers/scheduling/corev1/nodeaffinity`).
 
 use std::collections::BTreeSet;
 
-/// The one field of a node that `matchFields` knows.
+/// The only node field that `matchFields` supports.
 pub const NODE_NAME_FIELD: &str = "metadata.name";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub struct NodeTerm {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeRequirement {
     pub key: String,
-    /// `None`: the API server refuses it, and no node matches.
+    /// `None` for an unknown operator: the API server rejects the term, and no node matches.
     pub operator: Option<NodeOperator>,
     pub values: Vec<String>,
 }
@@ -31,7 +31,7 @@ pub enum NodeOperator {
 }
 
 impl NodeOperator {
-    /// As a template writes it.
+    /// Parses the name of an operator as written in a manifest.
     pub fn named(word: &str) -> Option<NodeOperator> {
         Some(match word {
             "In" => NodeOperator::In,
@@ -46,26 +46,26 @@ impl NodeOperator {
 }
 
 impl NodeTerm {
-    /// All of it; an empty term matches no node, and neither does one that cannot be parsed (NodeAffinity's Filter
-    /// drops such errors).
+    /// Returns whether the node satisfies all requirements. An empty term matches no node, and neither does a term
+    /// that cannot be parsed (the Filter of NodeAffinity ignores such errors).
     pub fn matches(&self, name: &str, label: impl Fn(&str) -> Option<String>) -> bool {
         let some = !self.expressions.is_empty() || !self.fields.is_empty();
         some && self.expressions.iter().all(|r| r.holds(label(&r.key)))
             && self.fields.iter().all(|r| r.holds_of_field(name))
     }
 
-    /// PreFilter: the nodes that the term names, if it names any.
+    /// Returns the names of the nodes that the term is restricted to, if any (PreFilter).
     pub fn names(&self) -> Option<BTreeSet<&str>> {
         values_asked(&self.fields, NODE_NAME_FIELD)
     }
 
-    /// The values of a label that the term leaves, if it lists them.
+    /// Returns the values to which the term restricts a label, if it restricts them with `In`.
     pub fn values_of(&self, key: &str) -> Option<BTreeSet<&str>> {
         values_asked(&self.expressions, key)
     }
 }
 
-/// What every `In` on the key has.
+/// Returns the intersection of the values of all `In` requirements on the key.
 fn values_asked<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTreeSet<&'a str>> {
     let lists = |r: &&NodeRequirement| r.key == key && r.operator == Some(NodeOperator::In);
     let values = |r: &'a NodeRequirement| r.values.iter().map(String::as_str).collect();
@@ -74,7 +74,7 @@ fn values_asked<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTreeSet<&'
 }
 
 impl NodeRequirement {
-    /// `labels.Requirement.Matches`, and what `labels.NewRequirement` wants of the values.
+    /// Implements `labels.Requirement.Matches`, including the checks of the values in `labels.NewRequirement`.
     fn holds(&self, label: Option<String>) -> bool {
         let listed = || label.as_ref().is_some_and(|l| self.values.contains(l));
         let some = !self.values.is_empty();
@@ -89,7 +89,7 @@ impl NodeRequirement {
         }
     }
 
-    /// The label and the one value, if both are integers.
+    /// Returns the label value and the single required value if both are integers.
     fn numbers(&self, label: Option<String>) -> Option<(i64, i64)> {
         let [value] = &self.values[..] else {
             return None;
@@ -101,7 +101,7 @@ impl NodeRequirement {
         let [value] = &self.values[..] else {
             return false;
         };
-        // A field that nodes do not have is empty.
+        // Any other field counts as empty.
         let has = if self.key == NODE_NAME_FIELD {
             name
         } else {

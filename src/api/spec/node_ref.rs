@@ -1,10 +1,10 @@
-//! The node that an action of the script names.
+//! Reference to a node in an action of the script.
 
-/// A node by name, or the node of a pod; `alias` keeps it for later actions.
+/// A node, identified by its name or by a pod that runs on it. `alias` names it for later actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRef {
     pub name: Option<String>,
-    /// Pod name without its random suffix, e.g. `train-workers-0-3`.
+    /// Name of a pod without its random suffix, e.g. `train-workers-0-3`.
     pub of_pod: Option<String>,
     pub alias: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! Objects that somebody else than the modelled controllers makes: Nodes, Jobs and pods as the API server stores them.
+//! Objects that no modelled controller creates: Nodes, Jobs and pods as the API server stores them.
 //!
-//! Must never read a text: `Decoders` are given by whoever can.
+//! This module must not parse text. The caller provides `Decoders`.
 
 use super::job::JobSpec;
 use super::jobset::JobSet;
@@ -8,20 +8,20 @@ use super::pod::{PodTemplate, Taint};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A Node, ready from the start.
+/// A Node that is ready from the start of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeObject {
     pub name: String,
     pub labels: BTreeMap<String, String>,
     pub taints: Vec<Taint>,
     pub unschedulable: bool,
-    /// Resource name → thousandths; `pods` defaults to 110.
+    /// Quantity by resource name, in thousandths. `pods` defaults to 110.
     pub allocatable: BTreeMap<String, i64>,
-    /// `status.declaredFeatures`.
+    /// Declared node features (`status.declaredFeatures`).
     pub features: Vec<String>,
 }
 
-/// A Job that no JobSet has made.
+/// A Job that was not created by a JobSet.
 #[derive(Clone, Debug, Default)]
 pub struct JobObject {
     pub namespace: String,
@@ -33,16 +33,17 @@ pub struct JobObject {
     pub spec: JobSpec,
 }
 
-/// A pod that no Job has made.
+/// A pod that was not created by a Job.
 #[derive(Clone, Debug, Default)]
 pub struct PodObject {
     pub namespace: String,
     pub name: String,
-    /// Labels, annotations and finalizers are the pod's own.
+    /// Template with the labels, annotations and finalizers of the pod itself.
     pub template: PodTemplate,
 }
 
-/// Stored objects → typed ones; the engine reads no text. The errors say what is not modelled.
+/// Functions that convert stored objects to typed ones, because the engine does not parse objects. The errors name
+/// the parts that are not modelled.
 #[derive(Copy, Clone)]
 pub struct Decoders {
     pub jobset: fn(&Value) -> Result<JobSet, String>,
@@ -58,7 +59,7 @@ impl std::fmt::Debug for Decoders {
 }
 
 impl Decoders {
-    /// For scenarios in which nobody writes an object by hand.
+    /// Decoders for scenarios without user-created objects. They always fail.
     pub const NONE: Decoders = Decoders {
         jobset: |_| Err("no reader of JobSets".to_owned()),
         job: |_| Err("no reader of Jobs".to_owned()),

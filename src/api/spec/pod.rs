@@ -1,4 +1,4 @@
-//! The part of a pod template that decides where and how a pod runs.
+//! The modelled part of a pod template: the fields that affect where and how a pod runs.
 
 use super::node_affinity::NodeTerm;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct PodTemplate {
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
-    /// Of somebody: the pods of the template stay until these are off.
+    /// Finalizers in the template. The pods remain until the finalizers are removed.
     pub finalizers: Vec<String>,
     pub spec: PodSpec,
 }
@@ -15,21 +15,21 @@ pub struct PodTemplate {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodSpec {
     pub restart_policy: RestartPolicy,
-    /// API default 30.
+    /// Termination grace period in seconds; the API server's default is 30.
     pub termination_grace_period_s: u32,
     pub node_selector: BTreeMap<String, String>,
-    /// Terms of `requiredDuringSchedulingIgnoredDuringExecution`; one of them has to match.
+    /// Terms of `requiredDuringSchedulingIgnoredDuringExecution`. At least one of them has to match.
     pub node_affinity: Option<Vec<NodeTerm>>,
     pub tolerations: Vec<Toleration>,
     pub priority: i32,
     pub scheduling_gates: u32,
-    /// Bound from the start, without a scheduler.
+    /// Node to which the pod is bound at creation, bypassing the scheduler.
     pub node_name: Option<String>,
-    /// PersistentVolumeClaims among the volumes.
+    /// PersistentVolumeClaims that the volumes refer to.
     pub claims: Vec<String>,
-    /// ResourceClaims by name; `None` for one that is to be made from a template.
+    /// Names of ResourceClaims. `None` stands for a claim that is created from a template.
     pub resource_claims: Vec<Option<String>>,
-    /// `matchLabels` of each required podAffinity term.
+    /// The `matchLabels` of each required podAffinity term.
     pub required_pod_affinity: Vec<BTreeMap<String, String>>,
     pub init_containers: Vec<Container>,
     pub containers: Vec<Container>,
@@ -48,9 +48,10 @@ pub struct Container {
     pub name: String,
     pub image: String,
     pub image_pull_policy: Option<ImagePullPolicy>,
-    /// Resource name → thousandths of its unit. Limits stand in where requests are absent, as the API server does.
+    /// Requested quantity by resource name, in thousandths of the unit. A limit without a request counts as the
+    /// request, as in the API server.
     pub requests: BTreeMap<String, i64>,
-    /// Container-level policy; `Always` on an init container makes it a sidecar.
+    /// Restart policy of the container. `Always` on an init container makes it a sidecar.
     pub restart_policy: Option<RestartPolicy>,
     pub restart_policy_rules: Vec<ContainerRestartRule>,
     pub startup_probe_period_s: Option<u32>,
@@ -79,12 +80,12 @@ pub enum ContainerRestartAction {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Toleration {
-    /// None with operator Exists tolerates every key.
+    /// Key of the taint. `None` with operator Exists tolerates every key.
     pub key: Option<String>,
-    /// `Exists` if true, else `Equal`.
+    /// Whether the operator is `Exists`. Otherwise it is `Equal`.
     pub exists: bool,
     pub value: String,
-    /// None tolerates every effect.
+    /// Effect of the taint. `None` tolerates every effect.
     pub effect: Option<TaintEffect>,
     pub toleration_seconds: Option<i64>,
 }
@@ -114,7 +115,7 @@ impl TaintEffect {
 }
 
 impl Toleration {
-    /// `k8s.io/component-helpers` ToleratesTaint.
+    /// Returns whether the taint is tolerated (ToleratesTaint in `k8s.io/component-helpers`).
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.effect.is_none_or(|e| e == taint.effect)
             && match &self.key {
@@ -129,7 +130,8 @@ impl Container {
         self.restart_policy == Some(RestartPolicy::Always)
     }
 
-    /// `pkg/apis/core/v1/defaults.go`: a missing or `latest` tag means Always.
+    /// Returns whether the image is pulled at every start. A missing or `latest` tag means Always
+    /// (`pkg/apis/core/v1/defaults.go`).
     pub fn pulls_always(&self) -> bool {
         match self.image_pull_policy {
             Some(p) => p == ImagePullPolicy::Always,
@@ -140,7 +142,8 @@ impl Container {
         }
     }
 
-    /// The first rule whose exit codes match (KEP-5307); rules see only failures and successes alike.
+    /// Returns the action of the first rule that matches the exit code (KEP-5307). Rules apply to successful and
+    /// failed exits.
     pub fn matching_rule(&self, exit_code: i32) -> Option<ContainerRestartAction> {
         let rule = self
             .restart_policy_rules
@@ -151,12 +154,13 @@ impl Container {
 }
 
 impl PodSpec {
-    /// Whether not every node will do.
+    /// Returns whether the pod restricts the nodes on which it can run.
     pub fn chooses_nodes(&self) -> bool {
         !self.node_selector.is_empty() || self.node_affinity.is_some()
     }
 
-    /// Requests as the scheduler sums them: main containers and sidecars together, or the largest init container.
+    /// Returns the requests as computed by the scheduler: the sum over main containers and sidecars, or the largest
+    /// init container if that is more.
     pub fn requests(&self) -> BTreeMap<String, i64> {
         let mut total: BTreeMap<String, i64> = BTreeMap::new();
         let sidecars = self.init_containers.iter().filter(|c| c.is_sidecar());
@@ -174,7 +178,7 @@ impl PodSpec {
         total
     }
 
-    /// How the in-place agent is present in this pod, recognised as upstream's examples deploy it (5.4).
+    /// Returns the mode of the in-place agent in this pod, detected by the conventions of upstream's examples (5.4).
     pub fn agent_mode(&self) -> AgentMode {
         let restarts_all = |c: &Container| {
             c.restart_policy_rules
@@ -204,7 +208,7 @@ impl PodSpec {
 }
 
 impl AgentMode {
-    /// Workers wait until the agent opens its barrier (AG-5).
+    /// Returns whether the workers wait for the agent's barrier (AG-5).
     pub fn has_barrier(self) -> bool {
         !matches!(
             self,
@@ -219,11 +223,11 @@ impl AgentMode {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum AgentMode {
     Absent,
-    /// A restartable init container; its barrier is its startup probe. Without one it is no barrier: the workers start
-    /// as soon as the agent runs.
+    /// The agent is a restartable init container, and its startup probe is the barrier. Without a startup probe
+    /// there is no barrier: the workers start as soon as the agent runs.
     Sidecar {
         probe_period_s: Option<u32>,
     },
-    /// The agent starts the worker as its child.
+    /// The agent is the main container and starts the worker as its child process.
     MainContainer,
 }

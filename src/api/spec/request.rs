@@ -1,17 +1,17 @@
-//! What a user asks of the API server.
+//! Requests of a user to the API server.
 //!
-//! Must never say what the server answers.
+//! This module must not define the responses of the server.
 
 use serde_json::Value;
 
-/// A request of a user to the API server, and what it is about.
+/// A user's request to the API server and the object that it addresses.
 #[derive(Clone, Debug)]
 pub struct UserRequest {
     pub object: ObjectName,
     pub verb: Verb,
 }
 
-/// Pods go by their name without the random suffix.
+/// Kind and name of an object. Pods are identified by their name without the random suffix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectName {
     pub kind: ObjectKind,
@@ -30,11 +30,12 @@ pub enum ObjectKind {
     PriorityClass,
     Namespace,
     Lease,
-    /// Nothing the model has an object for.
+    /// A kind that is not modelled.
     Other,
 }
 
-/// Kind, its name in manifests, `group/version/plural` as in `batch/v1/jobs`, whether it is in a namespace.
+/// Kind, its name in manifests, its resource as `group/version/plural` (e.g. `batch/v1/jobs`), and whether it is
+/// namespaced.
 const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
     (
         ObjectKind::JobSet,
@@ -74,25 +75,25 @@ const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
 ];
 
 impl ObjectKind {
-    /// By the `kind` of a manifest.
+    /// Returns the kind with the given `kind` field of a manifest.
     pub fn of_kind(kind: &str) -> ObjectKind {
         let found = KINDS.iter().find(|k| k.1 == kind);
         found.map_or(ObjectKind::Other, |k| k.0)
     }
 
-    /// By `group/version/plural`, the group absent for the core group.
+    /// Returns the kind with the given `group/version/plural`, without a group for the core group.
     pub fn of_resource(resource: &str) -> ObjectKind {
         let found = KINDS.iter().find(|k| k.2 == resource);
         found.map_or(ObjectKind::Other, |k| k.0)
     }
 
-    /// The `kind` of a manifest; `object` for what the model has no object for.
+    /// Returns the `kind` field of a manifest, or `object` for a kind that is not modelled.
     pub fn as_str(self) -> &'static str {
         let found = KINDS.iter().find(|k| k.0 == self);
         found.map_or("object", |k| k.1)
     }
 
-    /// Whether its objects live in a namespace.
+    /// Returns whether objects of this kind are namespaced.
     pub fn is_namespaced(self) -> bool {
         KINDS.iter().any(|k| k.0 == self && k.3)
     }
@@ -102,17 +103,17 @@ impl ObjectKind {
 pub enum Verb {
     /// A merge patch (RFC 7386) of the object or of its status.
     Patch { body: Value, status: bool },
-    /// POST of an object of any kind, its namespace filled in. A JobSet is also position `jobset` of the scenario's.
+    /// POST of an object of any kind, with its namespace set. For a JobSet, `jobset` is its index in the scenario.
     Create { object: Value, jobset: Option<u32> },
     Delete {
         propagation: Propagation,
         grace_s: Option<u32>,
     },
-    /// GET; the answer holds these fields.
+    /// GET request that prints these fields of the object.
     Show { fields: Vec<String> },
 }
 
-/// propagationPolicy of a DELETE.
+/// The propagationPolicy of a DELETE request.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Propagation {
     Background,
@@ -120,7 +121,8 @@ pub enum Propagation {
     Orphan,
 }
 
-/// What a patch of a Node may change; nothing else of a Node is modelled. `status` goes through its subresource.
+/// Fields of a Node that a patch may change; no other fields are modelled. `status` fields are patched through the
+/// status subresource.
 pub const NODE_PATCHES: [&str; 4] = [
     "metadata.labels",
     "spec.taints",
@@ -128,10 +130,11 @@ pub const NODE_PATCHES: [&str; 4] = [
     "status.allocatable",
 ];
 
-/// Say which object it is, and change nothing.
+/// Fields that identify the object and change nothing.
 const NAMING: [&str; 3] = ["apiVersion", "kind", "metadata.name"];
 
-/// Paths of a patch of a Node that are none of `NODE_PATCHES`, or belong to the other of object and status.
+/// Returns the paths of a patch of a Node that are not in `NODE_PATCHES`, or that belong to the other one of object
+/// and status.
 pub fn unknown_node_patches(body: &Value, status: bool) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for (section, fields) in body.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! All that one run is given: cluster, JobSets, what containers do, faults, stop condition.
+//! Complete input of one run: cluster, JobSets, container behavior, faults and stop condition.
 
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
@@ -24,46 +24,47 @@ pub struct Scenario {
     pub control_plane: ControlPlane,
     pub timing: Timing,
     pub jobsets: Vec<SubmittedJobSet>,
-    /// Objects that exist before the run begins, as the API server stores them, in order.
+    /// Objects that exist before the run begins, as stored by the API server, in order.
     pub objects: Vec<Value>,
-    /// First rule that matches a container run wins; none: it runs for ever.
+    /// Rules for container runs. The first matching rule applies; a container without a matching rule runs
+    /// indefinitely.
     pub containers: Vec<ContainerRule>,
-    /// What JobSets train, one entry for each that does.
+    /// Training jobs of the JobSets, with one entry per JobSet that trains.
     pub training: Vec<TrainingJob>,
     pub faults: Vec<ScriptedFault>,
-    /// Clocks that advance with use, for those of the faults that come by them.
+    /// Usage clocks for faults whose time depends on usage.
     pub clocks: Vec<UseClock>,
-    /// Drawn before a run (`faults::drawn`): the engine plays scripts.
+    /// Random fault processes. `faults::drawn` converts them to scripted faults before a run, because the engine
+    /// executes scripts only.
     pub fault_processes: Vec<RandomFaults>,
-    /// For those of them that do not say when what failed is back.
+    /// Node repair for fault processes that do not specify when the node returns.
     pub node_repair: Option<NodeRepair>,
-    /// Who takes over.
+    /// Spare nodes that replace lost nodes.
     pub node_spares: Option<NodeSpares>,
-    /// Drawn faults whose repair ends after the run.
+    /// Whether the repair of some drawn fault ends after the run.
     pub repairs_later: bool,
-    /// Runs although some pod could never be placed.
+    /// Whether the run starts although some pod can never be scheduled.
     pub admit_unplaceable: bool,
-    /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
+    /// Whether a provisioner binds every claim immediately. Otherwise pods that mount a claim stay Pending.
     pub claims_bind: bool,
-    /// Whether a PriorityClass or RuntimeClass that is not among the objects is missing; else it is there, and says
-    /// what the pod says.
+    /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise it is
+    /// assumed to exist and to match the values in the pod.
     pub only_described_classes: bool,
     pub ties: TieBreak,
-    /// How stored objects are read: those of `objects`, those a user creates or changes.
+    /// Decoders for `objects` and for objects that a user creates or changes.
     pub decode: Decoders,
     pub stop: Stop,
     pub seed: u64,
 }
 
 impl Scenario {
-    /// What a JobSet of the scenario trains.
+    /// Returns the training job of a JobSet.
     pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingJob> {
         self.training.iter().find(|t| t.jobset == jobset.ix())
     }
 }
 
-/// FP-2: which of the Jobs that failed within the same second counts as the first. Upstream leaves it to the order of a
-/// map.
+/// Order of Jobs that failed within the same second (FP-2). Upstream depends on the iteration order of a map.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum TieBreak {
     #[default]
@@ -71,7 +72,7 @@ pub enum TieBreak {
     LastName,
 }
 
-/// The JobSet manager's process ends, and begins anew with other feature gates perhaps.
+/// A stop of the JobSet manager's process, which then restarts, possibly with different feature gates.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ManagerStop {
     pub down_for: Duration,
@@ -81,57 +82,57 @@ pub struct ManagerStop {
 #[derive(Clone, Debug)]
 pub struct SubmittedJobSet {
     pub jobset: JobSet,
-    /// `BY_SCRIPT`: by an action of the script.
+    /// Time of submission. `BY_SCRIPT` means that an action of the script submits the JobSet.
     pub submit_at: Duration,
-    /// Where it was read from, for messages.
+    /// File from which the JobSet was read, for messages.
     pub source: String,
 }
 
-/// Submitted by an action instead of at a time.
+/// Value of `submit_at` for a JobSet that an action submits.
 pub const BY_SCRIPT: Duration = Duration(u64::MAX);
 
-/// What a container run does. Absent selectors match everything.
+/// Behavior of a container run. A selector that is `None` matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct ContainerRule {
     pub jobset: Option<String>,
     pub replicated_job: Option<String>,
     pub job_index: Option<u32>,
     pub pod_index: Option<u32>,
-    /// restart-attempt label of the pod.
+    /// Value of the restart-attempt label of the pod.
     pub restart_attempt: Option<u32>,
-    /// job-restart-attempt label of the pod.
+    /// Value of the job-restart-attempt label of the pod.
     pub job_restart: Option<u32>,
-    /// nth pod of that index within one Job object, from 0.
+    /// Number of the pod among the pods of that index within one Job object, from 0.
     pub job_try: Option<u32>,
     pub in_place_attempt: Option<u32>,
-    /// nth run of the container in that pod, from 0.
+    /// Number of the run of the container in that pod, from 0.
     pub container_run: Option<u32>,
-    /// Exits this long after it started; None: never.
+    /// Time from start to exit. `None` means that the container never exits.
     pub run_for: Option<Duration>,
     pub exit_code: i32,
-    /// Only this container ends with `exit_code`, the others with 0.
+    /// Name of the only container that exits with `exit_code`. The other containers exit with 0.
     pub container: Option<String>,
-    /// In place: this exit ends the pod instead of restarting its containers.
+    /// For in-place restart: the exit ends the pod instead of restarting its containers.
     pub pod_fails: bool,
-    /// In place: exits after waiting this long at the barrier.
+    /// For in-place restart: the container exits after waiting this long at the barrier.
     pub at_barrier_for: Option<Duration>,
     /// Overrides the time from binding to running and ready.
     pub start_after: Option<Duration>,
-    /// Overrides the time from the deletion being seen to the containers having stopped (never above the grace
-    /// period).
+    /// Overrides the time from the kubelet's observation of the deletion to the exit of the containers. It is
+    /// limited by the grace period.
     pub stop_after: Option<Duration>,
-    /// Nobody wrote this rule: it was read from this command of a manifest.
+    /// Command of the manifest from which this rule was inferred. `None` if a user wrote the rule.
     pub from_command: Option<String>,
 }
 
 impl ContainerRule {
-    /// Whether it is for some container of the replicatedJob.
+    /// Returns whether the rule may apply to a container of the replicatedJob.
     pub fn may_be_for(&self, jobset: &JobSet, rj: &ReplicatedJob) -> bool {
         let named = |want: &Option<String>, have: &str| want.as_deref().is_none_or(|w| w == have);
         named(&self.jobset, &jobset.name) && named(&self.replicated_job, &rj.name)
     }
 
-    /// Whether it lets a container come to its end.
+    /// Returns whether the rule makes a container exit.
     pub fn ends(&self) -> bool {
         self.run_for.is_some() || self.at_barrier_for.is_some()
     }
@@ -141,41 +142,42 @@ impl ContainerRule {
 pub struct ScriptedFault {
     pub at: FaultTime,
     pub action: FaultAction,
-    /// The cause of the process that it was drawn from; a user wrote the others.
+    /// Cause of the fault process from which the fault was drawn. `None` if a user wrote it.
     pub drawn_as: Option<Arc<str>>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FaultTime {
     At(Duration),
-    /// This long after every Job of every JobSet was ready for the first time.
+    /// This long after all Jobs of all JobSets were ready for the first time.
     AfterReady(Duration),
-    /// When this clock of use (`Scenario::clocks`) shows so much. The clock stands until what follows is over.
+    /// When the usage clock (index into `Scenario::clocks`) reaches this age. The clock is paused until the faults
+    /// that follow it are over.
     Worn {
         clock: u32,
         age: Duration,
     },
-    /// This long after that one, which stands before it in the script.
+    /// This long after another fault, which comes earlier in the script.
     Follows {
         fault: u32,
         after: Duration,
     },
 }
 
-/// A clock that advances while something is used.
+/// A clock that advances while an entity is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseClock {
     pub of: Used,
-    /// While processes run, or already while pods are bound.
+    /// Condition for use: processes run, or pods are bound.
     pub exposure: Exposure,
 }
 
-/// What is used.
+/// Entity whose use a clock measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Used {
-    /// Any of these nodes, by any pod.
+    /// Any of these nodes, used by any pod.
     Nodes(Vec<String>),
-    /// A pod, by its name without suffix.
+    /// A pod, identified by its name without suffix.
     Pod(String),
 }
 
@@ -200,9 +202,10 @@ pub enum FaultAction {
     UncordonNode(NodeRef),
     DrainNode(NodeRef),
     TaintNode(NodeRef, Taint),
-    /// A Node object of the same name, labels and allocatable as before, ready, with a live kubelet and no containers.
+    /// Creates a Node object with the previous name, labels and allocatable resources. It is ready and has a running
+    /// kubelet and no containers.
     NewNode(NodeRef),
-    /// What training feels, and nobody is told.
+    /// A fault that affects training but is not visible to the control plane.
     Silent {
         on: SilentOn,
         what: Silent,
@@ -216,29 +219,29 @@ pub enum FaultAction {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// Virtual time at which the run ends in any case.
+    /// Virtual time limit of the run.
     pub at: Duration,
     pub when: StopWhen,
 }
 
-/// What ends a run before its time is over.
+/// Condition that ends a run before its time limit.
 #[deny(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StopWhen {
     /// Every JobSet is Completed or Failed.
     AllJobSetsFinished,
-    /// As above, or every fault has fired and nothing can change any more without a further one: all Jobs ready
-    /// again, or stuck.
+    /// As `AllJobSetsFinished`, or all faults have occurred and no further change is possible without another fault:
+    /// all Jobs are ready again, or blocked.
     Settled,
-    /// Only its time.
+    /// Only the time limit ends the run.
     Time,
 }
 
 impl StopWhen {
-    /// All of them, in the order in which a file may name them.
+    /// All conditions, in the order of declaration.
     pub const ALL: [StopWhen; 3] = [Self::AllJobSetsFinished, Self::Settled, Self::Time];
 
-    /// The word in a scenario file.
+    /// Returns the name of the condition in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AllJobSetsFinished => "AllJobSetsFinished",

@@ -1,31 +1,31 @@
-//! Every delay of the model in one profile. The values and their sources are data: `src/inputs/presets/timing.yaml`.
+//! All delays of the model in one profile. The values and their sources are in `src/inputs/presets/timing.yaml`.
 
 use sim_base::Duration;
 use sim_base::random::Dist;
 
-/// Delays that are not queueing. Queueing is computed; these are what remains when nothing queues.
+/// Delays without queueing time. The simulation computes queueing time separately.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
-    /// One request, client to answer, on an API server with time to spare.
+    /// Latency of one read request of a client to an API server without load.
     pub api_read: Dist,
     pub api_write: Dist,
-    /// Pod CREATE: two webhooks and admission on top.
+    /// Latency of a pod CREATE request, including two webhooks and admission.
     pub api_pod_create: Dist,
-    /// Single kinds of requests of which the latency is known; instead of the three above.
+    /// Measured latencies of specific kinds of requests, used instead of the three fields above.
     pub api_measured: Vec<MeasuredLatency>,
-    /// From the API server's write to a controller's cache.
+    /// Time from the API server's write to the update of a controller's cache.
     pub watch_lag: Dist,
-    /// A JobSet update reaching one of many watching agents.
+    /// Time until a JobSet update reaches one of many watching agents.
     pub agent_fanout: Dist,
-    /// The JobSet manager's listing of one pod from its cache, in every pass with InPlaceRestart.
+    /// Time for the JobSet manager to list one pod from its cache, in every reconciliation with InPlaceRestart.
     pub jobset_list_per_pod: Duration,
-    /// For so long the Job controller gathers changes before it syncs a Job (SyncJobBatchPeriod).
+    /// Time during which the Job controller collects changes before it syncs a Job (SyncJobBatchPeriod).
     pub job_sync_batch_period: Duration,
     pub kubelet: Kubelet,
     pub scheduler: SchedulerCost,
 }
 
-/// One client's requests of one kind, in the words of an audit log.
+/// Latency of one kind of request of one client, identified by the terms of an audit log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredLatency {
     pub client: String,
@@ -35,7 +35,7 @@ pub struct MeasuredLatency {
 }
 
 impl Timing {
-    /// Every request and every watch event takes its median.
+    /// Replaces the latency of requests and watch events by its median.
     pub fn without_chance_of_the_server(mut self) -> Timing {
         for dist in [
             &mut self.api_read,
@@ -49,11 +49,11 @@ impl Timing {
     }
 }
 
-/// What kubelets do, sampled per pod and attempt.
+/// Durations of kubelet operations, sampled per pod and attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kubelet {
     Real(Box<RealKubelet>),
-    /// The scripted player of the recordings: fixed times, no PLEG, no probes.
+    /// The scripted kubelet of the recordings: fixed times, no PLEG, no probes.
     Scripted {
         start: Duration,
         stop: Duration,
@@ -64,30 +64,30 @@ pub enum Kubelet {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RealKubelet {
-    /// PLEG relist period; a container's own exit is seen at the next relist.
+    /// PLEG relist period. The kubelet observes a container's exit at the next relist.
     pub pleg_period: Duration,
     pub volumes: Dist,
     pub sandbox: Dist,
-    /// Create and start of one container.
+    /// Time to create and start one container.
     pub container_start: Dist,
-    /// Registry round trip of imagePullPolicy Always, image cached.
+    /// Time of the registry round trip for imagePullPolicy Always if the image is cached.
     pub image_check: Dist,
     pub status_write: Dist,
-    /// How often a terminated pod's volumes are looked at until they are unmounted.
+    /// Polling interval for the unmounting of a terminated pod's volumes.
     pub unmount_poll: Duration,
     /// Time from SIGTERM to exit of a container that handles it.
     pub container_stop: Dist,
-    /// Clean-up between the last exit and the object's removal.
+    /// Time from the last exit to the removal of the pod object.
     pub cleanup: Dist,
-    /// Removing an exited container before an in-place restart.
+    /// Time to remove an exited container before an in-place restart.
     pub container_remove: Dist,
-    /// Agent process start to first API call.
+    /// Time from the start of the agent process to its first API call.
     pub agent_boot: Dist,
-    /// SIGKILL floor (minimumGracePeriodInSeconds).
+    /// Minimum grace period before SIGKILL (minimumGracePeriodInSeconds).
     pub minimum_grace: Duration,
 }
 
-/// Scheduling cycle: `fixed + per_node · nodes examined`, plus `affinity_per_node · nodes` for pods with
+/// Cost of a scheduling cycle: `fixed + per_node · nodes examined`, plus `affinity_per_node · nodes` for pods with
 /// required (anti-)affinity.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct SchedulerCost {

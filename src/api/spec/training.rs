@@ -1,68 +1,69 @@
-//! What the containers of a JobSet compute: the steps of a training job, and what a restart takes back of them.
+//! Training jobs in the containers of a JobSet: their steps, checkpoints and the progress that a restart loses.
 
 use sim_base::Duration;
 use sim_base::random::Dist;
 
-/// What a failure takes back.
+/// Progress that is lost at a failure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Nothing: every instant is saved.
+    /// No progress is lost.
     Kept,
-    /// Everything.
+    /// All progress is lost.
     FromScratch,
-    /// What was done since the last checkpoint that was complete; one is also written after the last piece of work.
+    /// Progress since the last complete checkpoint is lost. A final checkpoint is written after the last work.
     Checkpoints {
-        /// Work between two of them.
+        /// Work between two checkpoints.
         every: Duration,
-        /// How long the job stands still for one.
+        /// Time for which a checkpoint blocks the job.
         blocking: Duration,
     },
 }
 
-/// What an interruption takes back of a training job.
+/// Progress of a training job that is lost at an interruption.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Saves {
-    /// Nothing: every instant is saved.
+    /// No progress is lost.
     Always,
-    /// Everything.
+    /// All progress is lost.
     Never,
-    /// What was done since the last complete checkpoint. The last one is durable: no interruption takes it.
+    /// Progress since the last complete checkpoint is lost. The last kind in the list is durable: it survives every
+    /// interruption.
     Checkpoints(Vec<Checkpoint>),
 }
 
 /// One kind of checkpoint that a training job writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Work between two of them.
+    /// Work between two checkpoints of this kind.
     pub every: Duration,
-    /// How long the job stands still for one.
+    /// Time for which a checkpoint blocks the job.
     pub blocking: Duration,
-    /// From the end of its blocking part until it can be restored.
+    /// Time from the end of the blocking part until the checkpoint can be restored.
     pub commit_delay: Dist,
-    /// At each start at which one is restored.
+    /// Time to restore a checkpoint, at each start at which one is restored.
     pub restore: Dist,
-    /// The greatest loss after which it is still there.
+    /// Largest loss of hosts that the checkpoint survives.
     pub survives: Loss,
 }
 
-/// What an interruption takes of the hosts of a job, the least first.
+/// Extent of the hosts that an interruption affects, smallest first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
-    /// Processes alone: each host is one of the job again, with its memory.
+    /// Only processes are lost. Each host remains in the job and keeps its memory.
     Process,
-    /// At most one host of each slice.
+    /// At most one host of each slice is lost.
     Host,
-    /// Hosts of one slice.
+    /// Several hosts of one slice are lost.
     Slice,
-    /// More than these.
+    /// Hosts of more than one slice are lost, and more than one host of some slice.
     All,
 }
 
 impl Loss {
-    /// Those that a file may name, in order: what is not durable is gone after more.
+    /// Losses that a file may specify, in order. A checkpoint that is not durable is gone after a larger loss.
     pub const NAMED: [Loss; 3] = [Loss::Process, Loss::Host, Loss::Slice];
 
-    /// The word in a scenario file.
+    /// Returns the name of the loss in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Loss::Process => "Process",
@@ -73,49 +74,50 @@ impl Loss {
     }
 }
 
-/// Steps that are slower than others.
+/// Slower steps after a start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct WarmUp {
-    /// So many billionths of a step's time does one take.
+    /// Duration of a warm-up step in billionths of the normal step time.
     pub factor: u64,
-    /// For so long after each start.
+    /// Duration of the warm-up after each start.
     pub lasts: Duration,
 }
 
-/// How a job goes on without some of its slices, which are the child Jobs of a replicatedJob. The others of the JobSet
-/// have to be there.
+/// Operation of a job without some of its slices. A slice is a child Job of one replicatedJob. All pods of the other
+/// replicatedJobs must be ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elastic {
-    /// Which replicatedJob of the JobSet.
+    /// Index of the replicatedJob whose Jobs are the slices.
     pub slices_of: u32,
-    /// It does not step with fewer.
+    /// Smallest number of slices with which the job steps.
     pub min_slices: u32,
-    /// What is left of its pace while some are away, in billionths; without it the share of those that are there.
+    /// Fraction of the normal pace while slices are missing, in billionths. `None` means the fraction of slices that
+    /// are present.
     pub factor: Option<u64>,
-    /// When a slice that is back takes part.
+    /// Time at which a returned slice takes part again.
     pub regrow: Regrow,
-    /// With enough of them, but not all, it waits so long for more before it begins.
+    /// Time that the job waits for more slices before it starts with some missing.
     pub last_call: Duration,
-    /// In place of initialization and compilation where processes of a slice run on.
+    /// Time that replaces initialization and compilation if processes of a slice keep running.
     pub reinitialization: Option<Dist>,
 }
 
-/// When a slice that is back takes part again.
+/// Time at which a returned slice takes part again.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Regrow {
-    /// When the next durable checkpoint is complete, which is restored then.
+    /// When the next durable checkpoint is complete, which is then restored.
     NextCheckpoint,
-    /// After the step at hand, from memory.
+    /// After the current step, from memory.
     AtOnce,
-    /// When the job begins anew for another reason.
+    /// When the job restarts for a different reason.
     Never,
 }
 
 impl Regrow {
-    /// All of them.
+    /// All values, in the order of declaration.
     pub const ALL: [Regrow; 3] = [Regrow::NextCheckpoint, Regrow::AtOnce, Regrow::Never];
 
-    /// The word in a scenario file.
+    /// Returns the name of the value in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
             Regrow::NextCheckpoint => "NextCheckpoint",
@@ -125,36 +127,36 @@ impl Regrow {
     }
 }
 
-/// The training job that a JobSet of a scenario is. It steps while every pod that the JobSet wants is ready, or as many
-/// slices as it needs.
+/// Training job that a JobSet runs. It steps while all pods of the JobSet are ready, or while enough slices are
+/// ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingJob {
-    /// Which of the scenario's JobSets.
+    /// Index of the JobSet in the scenario.
     pub jobset: usize,
-    /// Time that it steps until its containers end; without it they go on as they do.
+    /// Total step time until the containers exit. `None` means that the container rules determine their end.
     pub work: Option<Duration>,
-    /// How long a step takes on average; without it the job can stop at any instant of its work.
+    /// Mean duration of a step. `None` means that the job can stop at any instant of its work.
     pub step: Option<Duration>,
-    /// The standard deviation of that, in seconds.
+    /// Standard deviation of the step duration, in seconds.
     pub step_sd_s: f64,
-    /// Steps right after a start.
+    /// Slower steps after a start.
     pub warm_up: Option<WarmUp>,
-    /// What an interruption takes back.
+    /// Progress that is lost at an interruption.
     pub saves: Saves,
-    /// It writes a durable checkpoint when one of its nodes is cordoned, too.
+    /// Whether the job also writes a durable checkpoint when one of its nodes is cordoned.
     pub save_at_notice: bool,
-    /// At each start: devices, collectives.
+    /// Time to initialize devices and collectives, at each start.
     pub initialization: Dist,
-    /// At each start, after it.
+    /// Compilation time, at each start, after initialization.
     pub compile: Dist,
-    /// A process that waits longer for the others exits with 1.
+    /// Time after which a process that waits for the others exits with code 1.
     pub rendezvous_timeout: Option<Duration>,
-    /// It goes on without some slices.
+    /// Operation without some slices.
     pub elastic: Option<Elastic>,
 }
 
 impl TrainingJob {
-    /// A length of work in whole steps.
+    /// Rounds an amount of work up to whole steps.
     pub fn in_steps(&self, work: Duration) -> Duration {
         match self.step {
             Some(step) => Duration(work.0.div_ceil(step.0).saturating_mul(step.0)),
@@ -162,7 +164,7 @@ impl TrainingJob {
         }
     }
 
-    /// What it writes, the durable kind last; nothing if it does without.
+    /// Returns the kinds of checkpoints, the durable kind last. Empty if the job writes none.
     pub fn checkpoints(&self) -> &[Checkpoint] {
         match &self.saves {
             Saves::Checkpoints(all) => all,
@@ -170,7 +172,7 @@ impl TrainingJob {
         }
     }
 
-    /// How many whole steps a length of work is.
+    /// Returns the number of whole steps in an amount of work.
     pub fn steps(&self, work: Duration) -> Option<u64> {
         self.step.map(|step| work.0 / step.0)
     }

@@ -1,8 +1,9 @@
-//! JobSets embedded in other objects: the JobSet that Kubeflow Trainer renders from a TrainJob, and JobSets written out
-//! in an object of another kind.
+//! JobSets embedded in other objects: the JobSet that Kubeflow Trainer renders from a TrainJob, and JobSets written
+//! inside an object of another kind.
 //!
-//! Rendered JobSets are texts of their own, named after their object, and are read like files. This module does not
-//! read JobSets.
+//! Each rendered JobSet is a separate text, named after its source object, and is read like a file. This module does
+//! not
+//! convert JobSets to `spec` types.
 
 pub mod patch;
 mod policy;
@@ -16,20 +17,20 @@ use super::text::node::Node;
 use super::text::yaml;
 use std::collections::BTreeSet;
 
-/// What was found in some texts.
+/// JobSets rendered from a set of texts, with the errors found.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// JobSets as texts, each with the number of the text that it is of.
+    /// Rendered JobSets, each with the index of the text that it comes from.
     pub texts: Vec<(usize, Source)>,
-    /// `TrainJob/name` of each object that has become one, or is part of one.
+    /// `kind/name` of each object that was rendered to a JobSet or used as its runtime.
     pub used: BTreeSet<String>,
-    /// Known fields that are present and not modelled, with the number of their text.
+    /// Known fields that are present but not modelled, each with the index of its text.
     pub unmodelled: Vec<(usize, String)>,
-    /// What is wrong, with the number of the text and the line of the object.
+    /// Errors, each with the index of the text and the line of the object.
     pub errors: Vec<(usize, u32, Diagnostic)>,
 }
 
-/// An object of a text.
+/// A Kubernetes object parsed from one of the texts.
 struct Object<'s> {
     text: usize,
     source: &'s Source,
@@ -50,20 +51,20 @@ impl Object<'_> {
         format!("{}/{}", self.kind, self.name())
     }
 
-    /// What a text that is made of it is called.
+    /// Returns the file name of a text rendered from this object, followed by the suffix `of`.
     fn part(&self, of: &str) -> String {
         format!("{}#{}{of}", self.source.file, self.called())
     }
 }
 
-/// The JobSets in `texts`; what they refer to may also be in `beside`.
+/// Renders the TrainJobs in `texts` to JobSets. The objects in `beside` are only used to resolve references.
 pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     let mut found = Found::default();
     let all = texts.iter().chain(beside).enumerate();
     let suspects = all.filter(|(_, source)| source.text.contains("trainer.kubeflow.org"));
     let mut objects = Vec::new();
     for (text, source) in suspects {
-        // What is no YAML is refused by whoever reads the text.
+        // Invalid YAML is reported later by the reader of the text.
         let documents = unlisted(yaml::parse(source).unwrap_or_default());
         objects.extend(documents.into_iter().map(|node| {
             let word = |key: &str| {
@@ -90,7 +91,7 @@ pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     found
 }
 
-/// JobSets that are written out inside of another object, of whatever kind.
+/// Returns the JobSets that are written inside an object of another kind.
 pub fn nested(node: &Node) -> Vec<Node> {
     let mut found = Vec::new();
     for (_, value) in node.entries() {
@@ -101,7 +102,7 @@ pub fn nested(node: &Node) -> Vec<Node> {
 
 fn within(node: &Node, found: &mut Vec<Node>) {
     let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
-    // References to one have kind and apiVersion, too.
+    // A mere reference to a JobSet also has `kind` and `apiVersion`, but no `spec`.
     let whole = node.get("spec").is_some() && node.get("metadata").is_some();
     if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(GROUP) {
         found.push(node.clone());
@@ -115,7 +116,7 @@ fn within(node: &Node, found: &mut Vec<Node>) {
     }
 }
 
-/// Whether an object of this kind is there for the TrainJobs of other texts.
+/// Returns whether an object of this kind can be the runtime of TrainJobs in other texts.
 pub fn is_runtime(kind: &str, version: &str) -> bool {
     version.starts_with(trainjob::GROUP) && trainjob::RUNTIMES.contains(&kind)
 }

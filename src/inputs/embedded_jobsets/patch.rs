@@ -1,11 +1,11 @@
-//! Strategic merge patches of JobSet templates, as the API machinery applies them, on JSON trees.
+//! Strategic merge patches of JobSet templates on JSON trees, with the semantics of the Kubernetes API machinery.
 //!
-//! Lists whose elements have a key are merged element by element, all others are replaced: k8s.io/api core/v1/types.go,
-//! the patchMergeKey tags. Must never know whose patch it is.
+//! Lists with a merge key are merged element by element; all other lists are replaced. Source: the patchMergeKey
+//! tags in k8s.io/api core/v1/types.go. This module must not depend on who wrote the patch.
 
 use serde_json::Value;
 
-/// Lists that are merged, and what their elements are told apart by.
+/// Lists that are merged element by element, each with the key that identifies an element.
 const KEYS: [(&str, &str); 9] = [
     ("replicatedJobs", "name"),
     ("containers", "name"),
@@ -18,7 +18,7 @@ const KEYS: [(&str, &str); 9] = [
     ("claims", "name"),
 ];
 
-/// Lays a patch over a tree.
+/// Applies the strategic merge patch `patch` to `base`.
 pub fn merge(base: &mut Value, patch: &Value) {
     let (Some(base), Some(patch)) = (base.as_object_mut(), patch.as_object()) else {
         *base = patch.clone();
@@ -46,7 +46,7 @@ pub fn merge(base: &mut Value, patch: &Value) {
     }
 }
 
-/// Puts an element into a list: in the place of the one with its key, or at the end.
+/// Combines `item` with the list element that has the same key, or appends `item` if there is none.
 fn upsert(list: &mut Vec<Value>, item: &Value, key: &str, over: fn(&mut Value, &Value)) {
     let same = |old: &&mut Value| old.get(key).is_some() && old.get(key) == item.get(key);
     match list.iter_mut().find(same) {
@@ -55,7 +55,8 @@ fn upsert(list: &mut Vec<Value>, item: &Value, key: &str, over: fn(&mut Value, &
     }
 }
 
-/// The elements of a list of an object, each in the place of the one with its key: not merged with it.
+/// Adds `items` to a list of `object`. An item replaces the element with the same key instead of being merged with
+/// it.
 pub fn put(object: &mut Value, list: &str, key: &str, items: &[Value]) {
     if items.is_empty() {
         return;

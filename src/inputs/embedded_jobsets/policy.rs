@@ -1,16 +1,18 @@
-//! What a runtime's mlPolicy makes of the pods: how many there are, and the environment that finds the others.
+//! Applies the mlPolicy of a training runtime to the pods: their number, and the environment variables for
+//! rendezvous.
 //!
-//! kubeflow/trainer @8c0f5059, pkg/runtime/framework/plugins/{torch,plainml,jax,xgboost,mpi}. Must never refuse.
+//! Source: kubeflow/trainer @8c0f5059, pkg/runtime/framework/plugins/{torch,plainml,jax,xgboost,mpi}. This module
+//! must never refuse input.
 
 use super::patch::put;
 use super::render::{NODE, Plan};
 use serde_json::{Value, json};
 use sim_base::quantity;
 
-/// pkg/constants/constants.go: ContainerTrainerPort.
+/// Port of the trainer container. Source: pkg/constants/constants.go, ContainerTrainerPort.
 const PORT: u32 = 29500;
 const RANK: &str = "metadata.annotations['batch.kubernetes.io/job-completion-index']";
-/// Names that torchrun reads; a TrainJob may not set them (TorchRunReservedEnvNames).
+/// Environment variables reserved by torchrun; a TrainJob must not set them (TorchRunReservedEnvNames).
 pub const TORCH_NAMES: [&str; 5] = [
     "PET_NNODES",
     "PET_NPROC_PER_NODE",
@@ -18,24 +20,24 @@ pub const TORCH_NAMES: [&str; 5] = [
     "PET_MASTER_ADDR",
     "PET_MASTER_PORT",
 ];
-/// XGBoostReservedEnvNames.
+/// Environment variables reserved by the XGBoost plug-in (XGBoostReservedEnvNames).
 pub const XGBOOST_NAMES: [&str; 4] = [
     "DMLC_TRACKER_URI",
     "DMLC_TRACKER_PORT",
     "DMLC_TASK_ID",
     "DMLC_NUM_WORKER",
 ];
-/// MPIReservedEnvNames.
+/// Environment variables reserved by the MPI plug-in (MPIReservedEnvNames).
 pub const MPI_NAMES: [&str; 4] = [
     "OMPI_MCA_orte_default_hostfile",
     "OMPI_MCA_plm_rsh_args",
     "OMPI_MCA_orte_keep_fqdn_hostnames",
     "OMPI_MCA_orte_set_default_slots",
 ];
-/// The command that makes the Torch plug-in write a recipe instead of the address of the first pod.
+/// The torchtune command. For it, the Torch plug-in writes a recipe instead of the address of the first pod.
 pub const TORCHTUNE: [&str; 2] = ["tune", "run"];
 
-/// Does what the policy's plug-in does.
+/// Applies the plug-in of the runtime's mlPolicy to the plan.
 pub fn enforce(plan: &mut Plan<'_>) {
     let has = |source: &str| plan.policy.get(source).is_some_and(|s| !s.is_null());
     let (torch, mpi, jax, xgboost) = (has("torch"), has("mpi"), has("jax"), has("xgboost"));
@@ -86,7 +88,8 @@ fn first_pod(plan: &Plan<'_>) -> String {
     format!("{0}-{NODE}-0-0.{0}", plan.name)
 }
 
-/// Into the trainer's container; nothing is written if the TrainJob has no `trainer`.
+/// Adds environment variables, and optionally the port, to the trainer container. Does nothing if the TrainJob has
+/// no `trainer`.
 fn in_trainer(plan: &mut Plan<'_>, env: &[Value], port: bool) {
     if plan.trainer.is_null() {
         return;
@@ -133,7 +136,7 @@ fn torch_env(plan: &mut Plan<'_>, count: i64) {
     }
 }
 
-/// The launcher may be one of the nodes.
+/// Sets the number of MPI worker pods. If the launcher counts as a node, one fewer worker is needed.
 fn mpi_nodes(plan: &mut Plan<'_>, nodes: i64) {
     let count = match plan.launcher_is_node() {
         true => (nodes - 1).max(1),
@@ -142,7 +145,7 @@ fn mpi_nodes(plan: &mut Plan<'_>, nodes: i64) {
     plan.set_count(NODE, count);
 }
 
-/// Keys and the list of hosts, which the plug-in writes into a Secret and a ConfigMap.
+/// Mounts the SSH keys and the host file, which the plug-in writes into a Secret and a ConfigMap.
 fn mpi_files(plan: &mut Plan<'_>) {
     const LAUNCHER: &str = "launcher";
     // `/root/.ssh` is the default of Trainer's API (MPIMLPolicySource.sshAuthMountPath).
@@ -190,7 +193,8 @@ fn mpi_files(plan: &mut Plan<'_>) {
     }
 }
 
-/// Accelerators in a container's resources: requests, or limits if there are none (GetNumGPUPerNode).
+/// Returns the number of accelerators in a container's resources: the requests, or the limits if there are no
+/// requests (GetNumGPUPerNode).
 pub fn gpus(resources: &Value) -> i64 {
     let of = |list: &str| {
         let list = resources.get(list).and_then(Value::as_object);
@@ -204,7 +208,8 @@ pub fn gpus(resources: &Value) -> i64 {
     }
 }
 
-/// Processors, likewise (getNumCPUPerNode).
+/// Returns the number of CPUs in a container's resources: the requests, or the limits if there are no requests
+/// (getNumCPUPerNode).
 pub fn cpus(resources: &Value) -> i64 {
     let of = |list: &str| {
         let amount = resources.get(list).and_then(|list| list.get("cpu"));
@@ -216,7 +221,7 @@ pub fn cpus(resources: &Value) -> i64 {
     }
 }
 
-/// A quantity as a whole number, rounded up as Kubernetes does.
+/// Converts a quantity to a whole number, rounded up as in Kubernetes.
 fn whole(amount: &Value) -> i64 {
     let text = match amount {
         Value::String(text) => text.clone(),

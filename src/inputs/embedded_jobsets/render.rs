@@ -1,36 +1,37 @@
-//! A TrainJob and its runtime to a JobSet, as the JobSet plug-in of Kubeflow Trainer does it.
+//! Renders a TrainJob and its runtime to a JobSet, like the JobSet plug-in of Kubeflow Trainer.
 //!
-//! kubeflow/trainer @8c0f5059: pkg/runtime/core/trainingruntime.go (newRuntimeInfo, mergeRuntimePatches),
-//! pkg/runtime/framework/plugins/jobset/{builder,jobset}.go. Works on JSON trees that have been checked; what the
-//! template lacks is left for the check of the JobSet. The owner reference is left out: no TrainJob is simulated.
+//! Source: kubeflow/trainer @8c0f5059, pkg/runtime/core/trainingruntime.go (newRuntimeInfo, mergeRuntimePatches) and
+//! pkg/runtime/framework/plugins/jobset/{builder,jobset}.go. The input is JSON trees that have been checked. Fields
+//! missing from the template are reported later by the check of the JobSet. The owner reference is omitted because
+//! TrainJobs are not simulated.
 
 use super::patch::{merge, put};
 use super::policy;
 use serde_json::{Map, Value, json};
 
 pub const ANCESTOR: &str = "trainer.kubeflow.org/trainjob-ancestor-step";
-/// The container, and often the replicatedJob, that trains.
+/// Name of the training container, and often of the replicatedJob that contains it.
 pub const NODE: &str = "node";
-/// Labels of the steps before the training, with the member of `initializer` that they are for.
+/// Ancestor labels of the initializer Jobs, each with the field of `initializer` that configures the Job.
 pub const INITIALIZERS: [(&str, &str); 2] = [
     ("dataset-initializer", "dataset"),
     ("model-initializer", "model"),
 ];
 
-/// What becomes of a TrainJob.
+/// A JobSet under construction from a TrainJob and its runtime.
 pub struct Plan<'t> {
     pub name: &'t str,
-    /// `spec.trainer`; null if there is none.
+    /// `spec.trainer` of the TrainJob; null if absent.
     pub trainer: &'t Value,
-    /// `spec.mlPolicy` of the runtime; null if there is none.
+    /// `spec.mlPolicy` of the runtime; null if absent.
     pub policy: &'t Value,
-    /// The JobSet's spec, as far as it is.
+    /// Spec of the JobSet, rendered so far.
     spec: Value,
-    /// Pods of each replicatedJob.
+    /// Number of pods of each replicatedJob.
     counts: Vec<i64>,
 }
 
-/// The JobSet of a TrainJob under a runtime.
+/// Renders the JobSet for a TrainJob and its runtime.
 pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     let text = |path: &str| train_job.pointer(path).and_then(Value::as_str);
     let name = text("/metadata/name").unwrap_or_default();
@@ -55,7 +56,8 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     plan.count_pods();
     plan.resources();
     if !plan.trainer.is_null() && (plan.policy.is_null() || plan.policy.get("jax").is_none()) {
-        // Torch, PlainML and XGBoost put the TrainJob's environment before their own; the builder repeats it.
+        // The Torch, PlainML and XGBoost plug-ins put the TrainJob's variables before their own; the builder adds
+        // them again.
         plan.trainer_env();
     }
     policy::enforce(&mut plan);
@@ -78,7 +80,7 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": head, "spec": plan.spec})
 }
 
-/// Lays runtimePatches, or the podTemplateOverrides of older versions, over the template.
+/// Applies runtimePatches, or podTemplateOverrides from older versions, to the template.
 fn patches(train_job: &Value, metadata: &mut Value, spec: &mut Value) {
     let order: Vec<Value> = names(spec).cloned().collect();
     let items = |path: &str| {
@@ -153,7 +155,8 @@ impl Plan<'_> {
             .position(|job| ancestor(job) == "trainer")
     }
 
-    /// A replicatedJob's pods: what its template says, or of the trainer what the policy says.
+    /// Counts the pods of each replicatedJob. The trainer's count comes from the mlPolicy, all others from the
+    /// template.
     fn count_pods(&mut self) {
         let counts = self.jobs().iter().map(|job| {
             let written = job
@@ -197,14 +200,14 @@ impl Plan<'_> {
         command.is_some_and(|words| words.iter().eq(policy::TORCHTUNE.iter()))
     }
 
-    /// The pod's spec of a replicatedJob.
+    /// Returns the pod spec of a replicatedJob.
     pub fn pod(&mut self, job: &str) -> Option<&mut Value> {
         let mut jobs = self.jobs_mut().iter_mut();
         let job = jobs.find(|j| j.get("name").is_some_and(|name| name == job))?;
         job.pointer_mut("/template/spec/template/spec")
     }
 
-    /// A container of it; those that are no init containers come first.
+    /// Returns a container of a replicatedJob by name. Regular containers take precedence over init containers.
     pub fn container(&mut self, job: &str, name: &str) -> Option<&mut Value> {
         let pod = self.pod(job)?;
         let mut lists = ["containers", "initContainers"].into_iter();
@@ -218,7 +221,7 @@ impl Plan<'_> {
         named(pod, "containers", NODE)
     }
 
-    /// Resources of a node: what the TrainJob asks for, or else the runtime.
+    /// Returns the resources of one training node: those of the TrainJob if set, otherwise those of the runtime.
     fn resources_asked(&self) -> Value {
         if let Some(asked) = self.trainer.get("resourcesPerNode") {
             return asked.clone();
@@ -241,7 +244,7 @@ impl Plan<'_> {
         policy::cpus(&self.resources_asked())
     }
 
-    /// resourcesPerNode, laid over those of the containers that train; without an mlPolicy nowhere.
+    /// Merges resourcesPerNode into the resources of the training containers. Does nothing without an mlPolicy.
     fn resources(&mut self) {
         let Some(asked) = self.trainer.get("resourcesPerNode").cloned() else {
             return;
@@ -271,7 +274,8 @@ impl Plan<'_> {
         }
     }
 
-    /// syncParallelCount: of every replicatedJob, whatever its template says.
+    /// Sets parallelism and completions of every replicatedJob, replacing the values of its template
+    /// (syncParallelCount).
     fn parallelism(&mut self) {
         let counts = self.counts.clone();
         for (job, count) in self.jobs_mut().iter_mut().zip(counts) {
@@ -341,7 +345,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The labels and annotations by which pods find the PodGroup.
+    /// Adds the labels and annotations that assign the pods to their PodGroup.
     fn pod_group(&mut self, runtime: &Value) {
         let kinds = [
             ("coscheduling", "labels", "scheduling.x-k8s.io/pod-group"),
@@ -362,7 +366,7 @@ impl Plan<'_> {
     }
 }
 
-/// The step that a replicatedJob is for.
+/// Returns the training step that a replicatedJob implements.
 pub fn ancestor(job: &Value) -> &str {
     let labels = job.pointer("/template/metadata/labels");
     let step = labels.and_then(|labels| labels.get(ANCESTOR));
@@ -374,7 +378,7 @@ fn items(object: &Value, list: &str) -> Vec<Value> {
     items.cloned().unwrap_or_default()
 }
 
-/// Whether a pod has a container of that name.
+/// Returns whether a pod has a container with this name.
 pub fn has_container(pod: &Value, list: &str, name: &str) -> bool {
     let all = pod.get(list).and_then(Value::as_array);
     all.is_some_and(|all| all.iter().any(|c| c.get("name").is_some_and(|n| n == name)))

@@ -1,6 +1,7 @@
-//! TrainJobs: the runtime that each refers to, what Trainer's webhooks would refuse, and the JobSet as a text.
+//! TrainJobs: resolves the runtime of each, applies the checks of Trainer's webhooks, and renders the JobSet as a
+//! text.
 //!
-//! kubeflow/trainer @8c0f5059: the markers in pkg/apis/trainer/v1alpha1/trainjob_types.go, and Validate in
+//! Source: kubeflow/trainer @8c0f5059, the markers in pkg/apis/trainer/v1alpha1/trainjob_types.go and Validate in
 //! pkg/runtime/framework/plugins/{jobset,torch,mpi,xgboost}.
 
 use super::policy::{MPI_NAMES, TORCH_NAMES, TORCHTUNE, XGBOOST_NAMES};
@@ -20,7 +21,7 @@ pub const GROUP: &str = "trainer.kubeflow.org/";
 pub const RUNTIMES: [&str; 2] = ["ClusterTrainingRuntime", "TrainingRuntime"];
 const CONTROLLER: &str = "trainer.kubeflow.org/trainjob-controller";
 
-/// Adds the JobSet of a TrainJob, or what is wrong with it.
+/// Renders the JobSet of a TrainJob into `found`, or records the errors.
 pub fn render(object: &Object<'_>, all: &[Object<'_>], found: &mut Found) {
     let none = Source::default();
     let mut report = Report::new(object.source, &none);
@@ -86,7 +87,7 @@ fn is_torchtune(object: &Object<'_>, runtime: &Object<'_>) -> bool {
     torch.is_some() && words.eq(TORCHTUNE)
 }
 
-/// The runtime that the TrainJob names.
+/// Returns the runtime that the TrainJob refers to, or reports that it is missing.
 fn runtime<'o>(
     object: &Object<'_>,
     all: &'o [Object<'o>],
@@ -143,7 +144,7 @@ fn runtime<'o>(
     found
 }
 
-/// What Trainer would refuse, and what is not rendered.
+/// Reports what Trainer's webhooks would refuse, and features that are not rendered.
 fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
     let (job, template) = (object.node.to_json(), runtime.node.to_json());
     let mut at = |path: &str, message: String| {
@@ -194,7 +195,7 @@ fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
     targets(&job, &template, &mut at);
 }
 
-/// Where in the TrainJob, and what is wrong there.
+/// Reports an error: takes the field path in the TrainJob and the message.
 type Tell<'t> = dyn FnMut(&str, String) + 't;
 
 fn jobs(template: &Value) -> impl Iterator<Item = &Value> {
@@ -206,7 +207,7 @@ fn job_named<'t>(template: &'t Value, name: &str) -> Option<&'t Value> {
     jobs(template).find(|job| job.get("name").is_some_and(|n| n == name))
 }
 
-/// A dataset or a model needs a Job of that name with a container of that name.
+/// Checks that each configured dataset or model has an initializer Job and container in the runtime.
 fn initializers(job: &Value, template: &Value, tell: &mut Tell<'_>) {
     for (step, member) in INITIALIZERS {
         if job
@@ -255,7 +256,7 @@ fn initializers(job: &Value, template: &Value, tell: &mut Tell<'_>) {
     }
 }
 
-/// Environment that a plug-in writes itself.
+/// Reports environment variables that are reserved by a plug-in.
 fn reserved(job: &Value, policy: &Value, tell: &mut Tell<'_>) {
     let names: &[&str] = match policy {
         p if p.get("torch").is_some() => &TORCH_NAMES,
@@ -276,7 +277,7 @@ fn reserved(job: &Value, policy: &Value, tell: &mut Tell<'_>) {
     }
 }
 
-/// Containers that are to get the environment must be there.
+/// Checks that the containers targeted by envInjection exist in the runtime.
 fn injections(policy: &Value, template: &Value, tell: &mut Tell<'_>) {
     let targets = policy
         .pointer("/torch/envInjection/targets")
@@ -298,7 +299,8 @@ fn injections(policy: &Value, template: &Value, tell: &mut Tell<'_>) {
     }
 }
 
-/// Patches may name only what is in the runtime, and no environment of the containers that Trainer writes itself.
+/// Checks that patches only name Jobs and containers of the runtime, and do not set variables of containers that
+/// Trainer configures itself.
 fn targets(job: &Value, template: &Value, tell: &mut Tell<'_>) {
     const WRITTEN: [&str; 3] = ["dataset-initializer", "model-initializer", NODE];
     let list = |path: &str| {

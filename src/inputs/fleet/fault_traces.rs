@@ -1,4 +1,4 @@
-//! Traces of faults of Fleets: whose nodes have no names, so that each name of a trace is one of them.
+//! Fault traces of Fleets. Fleet nodes have no names, so each name in a trace is assigned to one of them.
 
 use crate::text::diagnostic::Report;
 use crate::text::node::Node;
@@ -8,7 +8,7 @@ use sim_api::spec::FleetFault;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The traces that were read, and which node each of their names is.
+/// The fault traces, with the node number assigned to each name.
 pub struct Named<'t> {
     traces: &'t Traces,
     nodes: BTreeMap<&'t str, u32>,
@@ -16,7 +16,7 @@ pub struct Named<'t> {
 }
 
 impl<'t> Named<'t> {
-    /// With at most so many nodes.
+    /// Creates an empty assignment for at most `most` nodes.
     pub fn new(traces: &'t Traces, most: u32) -> Named<'t> {
         Named {
             traces,
@@ -25,7 +25,7 @@ impl<'t> Named<'t> {
         }
     }
 
-    /// The faults of a process that come as a trace lists them.
+    /// Returns the faults that the trace of a process lists; `None` if the process has no trace.
     pub fn of(&mut self, process: &Node, report: &mut Report) -> Option<Arc<[FleetFault]>> {
         let place = traces::file_of(process)?;
         let trace = self.traces.get(place.as_str()?)?;

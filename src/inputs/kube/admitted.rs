@@ -1,6 +1,6 @@
-//! Objects as the API server admits and stores them.
+//! Validates objects like the API server and returns them as stored.
 //!
-//! Must never accept an object that the API server would refuse.
+//! This module must never accept an object that the API server would refuse.
 
 use super::stored::{stored_job, stored_jobset, stored_node, stored_pod};
 use super::written::too_large;
@@ -18,7 +18,8 @@ pub fn kind_of(object: &Value) -> ObjectKind {
     ObjectKind::of_kind(object["kind"].as_str().unwrap_or(""))
 }
 
-/// A checked object as the API server stores it; `None`: it is refused, which has been said.
+/// Returns a schema-checked object as the API server stores it. Returns `None` if the object is refused; the error
+/// is then in `report`.
 pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Value> {
     if too_large(node, report) {
         return None;
@@ -46,7 +47,7 @@ pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Valu
     }
 }
 
-/// As kubectl posts it.
+/// Returns the object as kubectl posts it, with the default namespace filled in.
 pub fn posted(node: &Node, kind: ObjectKind) -> Value {
     let mut object = node.to_json();
     if kind.is_namespaced()

@@ -1,6 +1,7 @@
-//! dependsOn in a circle, named whole: the webhook names each forward reference alone (VAL-21).
+//! Detects cycles in dependsOn. The webhook only reports each forward reference separately (VAL-21); this module
+//! names the whole cycle.
 //!
-//! Must never refuse anything.
+//! This module must never refuse input.
 
 use crate::read;
 use crate::text::diagnostic::Diagnostic;
@@ -9,7 +10,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use sim_api::spec::JobSet;
 
-/// Tells those errors which are about a dependency of the circle that there is one.
+/// Adds the whole dependency cycle to the errors about one of its references.
 pub fn name_circle(jobset: &JobSet, node: &Node, errors: &mut [Diagnostic]) {
     let Some(circle) = circle(jobset) else {
         return;
@@ -36,8 +37,10 @@ pub fn name_circle(jobset: &JobSet, node: &Node, errors: &mut [Diagnostic]) {
     }
 }
 
-/// Positions of a circle of two or more, in the order of dependence. A replicatedJob that depends on itself is
-/// accepted by the webhook (C-21), and never starts.
+/// Returns the indices of the replicatedJobs in a dependency cycle of at least two, in order of dependence.
+///
+/// A replicatedJob that depends on itself is accepted by the webhook (C-21) and never starts. It is not reported
+/// here.
 fn circle(jobset: &JobSet) -> Option<Vec<usize>> {
     let jobs = &jobset.spec.replicated_jobs;
     let mut graph: DiGraph<usize, ()> = DiGraph::new();

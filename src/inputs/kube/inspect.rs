@@ -1,6 +1,7 @@
-//! Manifests with everything a check of them needs: the tree with its places, the typed JobSet, the reader's errors.
+//! Parses manifests for static checks: the tree with positions, the typed JobSet, and the reader's errors for each
+//! object.
 //!
-//! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
+//! An error in one object must never hide the other objects.
 
 use super::jobset;
 use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
@@ -22,18 +23,18 @@ pub struct Inspected {
     pub objects: Vec<Object>,
 }
 
-/// An object as written.
+/// A Kubernetes object with its position in the text.
 #[derive(Clone, Debug)]
 pub struct Object {
     pub kind: String,
     pub node: Node,
-    /// Of a JobSet: what could be read of it, wrong types as if absent.
+    /// The typed JobSet, if the object is one. Fields with a wrong type are treated as absent.
     pub jobset: Option<JobSet>,
-    /// What the reader has against it.
+    /// Errors that the reader found in this object.
     pub errors: Vec<Diagnostic>,
 }
 
-/// All objects of one text; an error if it is no YAML.
+/// Parses all objects of one text. Returns an error if the text is not valid YAML.
 pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
     let documents = yaml::parse(&source)?;
     if documents.is_empty() {
@@ -61,7 +62,7 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
     Ok(Inspected { source, objects })
 }
 
-/// All of these texts, and the JobSets inside of what others write.
+/// Parses all texts, including JobSets embedded in objects of other kinds.
 pub fn inspect_all(sources: &[Source]) -> Result<Vec<Inspected>, Diagnostics> {
     let found = embedded_jobsets::find(sources, &[]);
     let (mut all, mut errors) = (Vec::new(), Vec::new());
@@ -102,7 +103,7 @@ fn object(node: Node, source: &Source) -> Object {
     } else if is_typo(&kind, &version) {
         no_kind_of_ours(&node, &mut report);
     } else if too_large(&node, &mut report) {
-        // Nobody reads the rest of it.
+        // An object that is too large is not checked further.
     } else if kind == "JobSet" && version == API_VERSION {
         let shape = Shape::Object(&JOBSET);
         check(

@@ -12,7 +12,7 @@ pub fn spec(node: &Node) -> JobSpec {
     JobSpec {
         parallelism: read::u32_of(node, "parallelism"),
         completions: read::u32_of(node, "completions"),
-        // DEF-3.
+        // Default of the JobSet webhook (DEF-3).
         completion_mode: match node.get("completionMode").and_then(Node::as_str) {
             Some("NonIndexed") => CompletionMode::NonIndexed,
             _ => CompletionMode::Indexed,
@@ -62,7 +62,7 @@ fn rule(node: &Node) -> Option<PodFailurePolicyRule> {
             .iter()
             .map(|pattern| PodConditionPattern {
                 condition: read::string(pattern, "type").unwrap_or_default(),
-                // A stored JobSet has the empty string; the Job's own defaulting makes it True.
+                // Stored JobSets contain an empty string here; the Job's own defaulting replaces it with `True`.
                 status: read::string(pattern, "status")
                     .filter(|status| !status.is_empty())
                     .unwrap_or_else(|| "True".to_owned()),

@@ -1,4 +1,4 @@
-//! Reads JobSets, with the defaults of webhook (DEF-1 to DEF-6) and CRD.
+//! Reads JobSets, with the defaults of the webhook (DEF-1 to DEF-6) and of the CRD.
 
 use super::job;
 use crate::read;
@@ -10,16 +10,16 @@ use sim_api::spec::{
     SuccessPolicy,
 };
 
-/// What the absence of a policy means.
+/// Interpretation of an absent policy.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Absent {
-    /// In a manifest: the webhook's default.
+    /// The JobSet is a manifest: the webhook's default applies.
     Defaulted,
-    /// In a stored object: an update took it away (UPD-5).
+    /// The JobSet is a stored object: an update removed the policy (UPD-5).
     Removed,
 }
 
-/// A JobSet as written; what an API server would refuse reads as absent.
+/// Converts a JobSet manifest. Values that the API server would refuse are treated as absent.
 pub fn convert(node: &Node) -> JobSet {
     let written = |key: &str| node.at_path(&["metadata", key]).and_then(Node::as_str);
     let name = written("name").filter(|name| !name.is_empty());
@@ -30,7 +30,7 @@ pub fn convert(node: &Node) -> JobSet {
     }
 }
 
-/// A JobSet as the API server stores it.
+/// Converts a JobSet as stored by the API server.
 pub fn stored(node: &Node) -> JobSet {
     of_tree(node, Absent::Removed)
 }
@@ -110,7 +110,7 @@ fn depends_on(node: &Node) -> DependsOn {
     }
 }
 
-/// DEF-4.
+/// Reads the network settings, with the webhook's defaults (DEF-4).
 fn network(node: Option<&Node>) -> Network {
     let flag = |key: &str| node.and_then(|n| read::boolean(n, key)).unwrap_or(true);
     Network {
@@ -150,7 +150,7 @@ fn failure_policy(node: &Node) -> FailurePolicy {
 
 fn failure_rule(index: usize, node: &Node) -> FailurePolicyRule {
     FailurePolicyRule {
-        // DEF-5.
+        // Default of the JobSet webhook (DEF-5).
         name: read::string(node, "name")
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("failurePolicyRule{index}")),

@@ -1,6 +1,6 @@
-//! Kubernetes manifests to `spec::JobSet`, with the defaults of the API server and of the webhooks.
+//! Converts Kubernetes manifests to `spec::JobSet`, with the defaults of the API server and of the webhooks.
 //!
-//! Accepts what a cluster would accept, and refuses what it would refuse with the reason.
+//! Objects are accepted exactly if a cluster would accept them; refused objects are reported with the reason.
 
 mod admitted;
 mod depends;

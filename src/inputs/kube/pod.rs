@@ -9,7 +9,7 @@ use sim_api::spec::{
 };
 use std::collections::BTreeMap;
 
-/// API default of `periodSeconds`.
+/// The API server's default for `periodSeconds`.
 const PROBE_PERIOD_S: u32 = 10;
 const GRACE_S: u32 = 30;
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -31,7 +31,7 @@ pub fn template(node: &Node) -> PodTemplate {
 
 fn pod_spec(node: &Node) -> PodSpec {
     PodSpec {
-        // DEF-3: the JobSet webhook, not Kubernetes' own default Always.
+        // The JobSet webhook defaults to OnFailure (DEF-3); the Kubernetes default is Always.
         restart_policy: restart_policy(node).unwrap_or(RestartPolicy::OnFailure),
         termination_grace_period_s: read::u32_of(node, "terminationGracePeriodSeconds")
             .unwrap_or(GRACE_S),
@@ -144,7 +144,7 @@ fn pull_policy(node: &Node) -> Option<ImagePullPolicy> {
     }
 }
 
-/// Limits stand in where requests are absent (`pkg/apis/core/v1/defaults.go`).
+/// Returns the resource requests of a container. Limits replace absent requests (`pkg/apis/core/v1/defaults.go`).
 fn requests(node: &Node) -> BTreeMap<String, i64> {
     let Some(resources) = node.get("resources") else {
         return BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Reads the objects of a text: JobSets after their overrides, PriorityClasses, and the names of all others.
+//! Reads the objects of a text: JobSets with their overrides applied, PriorityClasses, and the names of all other
+//! objects.
 
 use super::written::{
     JOBSETS_MAX, Written, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many,
@@ -21,30 +22,30 @@ use sim_api::spec::ObjectKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How overrides are called in messages.
+/// Name of the overrides in messages.
 pub const SETS: &str = "--set";
 
-/// What a file, directory or stream of manifests holds.
+/// The contents of a file, directory or stream of manifests.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
-    /// JobSets and where each was read, `file:line`.
+    /// JobSets, each with the place it was read from (`file:line`).
     pub jobsets: Vec<(spec::JobSet, String)>,
-    /// The same JobSets as they were written, by that place.
+    /// The original documents of the JobSets, by the same place.
     pub written: BTreeMap<String, Written>,
-    /// `Service/name` of each object that is not simulated.
+    /// `kind/name` of each object that is not simulated, for example `Service/web`.
     pub skipped: Vec<String>,
-    /// PriorityClasses; with -f they are there before the JobSets.
+    /// PriorityClasses. With -f they are created before the JobSets.
     pub classes: Vec<serde_json::Value>,
-    /// Files of a directory whose names are not those of manifests.
+    /// Files of a directory that do not have the extension of a manifest.
     pub not_tried: Vec<String>,
-    /// Known fields that are present and not modelled, and how often.
+    /// Known fields that are present but not modelled, each with its number of occurrences.
     pub unmodelled: Vec<(String, usize)>,
-    /// Where the first object stands that is no JobSet.
+    /// Position of the first object that is not a JobSet.
     pub other: Option<Diagnostic>,
 }
 
-/// Reads one text after `path=value` overrides of each of its JobSets; `sets_name` names them in messages. Objects in
-/// `used` are part of JobSets that stand in other texts.
+/// Reads one text after applying `path=value` overrides to each of its JobSets; `sets_name` names the overrides in
+/// messages. Objects in `used` were rendered to JobSets in other texts and are not reported as skipped.
 pub fn read_text(
     source: &Source,
     used: &BTreeSet<String>,
@@ -83,7 +84,7 @@ pub fn read_text(
 }
 
 impl Manifests {
-    /// Several manifests as one; counts of equal paths are added.
+    /// Merges several sets of manifests. Counts for the same path are added.
     pub fn merge(all: Vec<Manifests>) -> Manifests {
         let mut merged = Manifests::default();
         let mut unmodelled: BTreeMap<String, usize> = BTreeMap::new();
@@ -110,14 +111,14 @@ impl Manifests {
 
 struct Reader<'a> {
     report: Report<'a>,
-    /// What is read, and the overrides.
+    /// The text and the overrides.
     texts: (Arc<Source>, Arc<Source>),
     sets: &'a [(String, String)],
     used: &'a BTreeSet<String>,
-    /// How many JobSets there were so far.
+    /// Number of JobSets read so far.
     jobsets: usize,
     found: Manifests,
-    /// The names in `found.skipped`.
+    /// Names that are already in `found.skipped`.
     skipped: BTreeSet<String>,
     unmodelled: Unmodelled,
 }
@@ -168,7 +169,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An object of another kind.
+    /// Records the position of the first object that is not a JobSet.
     fn other(&mut self, node: &Node) {
         let source = self.report.source;
         let other = &mut self.found.other;
@@ -256,7 +257,7 @@ impl Reader<'_> {
     }
 }
 
-/// What can only be seen with all JobSets at hand: equal names, and the size of it all.
+/// Checks constraints between JobSets: unique names and total size.
 fn check_together(found: &Manifests, report: &mut Report) {
     let jobsets = || {
         found
@@ -266,13 +267,13 @@ fn check_together(found: &Manifests, report: &mut Report) {
     };
     let errors = together(jobsets(), &found.written);
     let twice = errors.iter().filter(|(_, size)| !size);
-    // Other errors say more about a typing error.
+    // A size error is only shown alone: a typing error is better explained by the other errors.
     let clean = report.is_clean() && twice.clone().next().is_none();
     let errors = errors.iter().filter(|(_, size)| clean || !size);
     report.found.extend(errors.map(|(error, _)| error.clone()));
 }
 
-/// The errors of JobSets beside each other, and which of them are about their size.
+/// Returns the errors between JobSets. The flag marks errors about the total size.
 pub fn together<'j>(
     jobsets: impl Iterator<Item = (&'j spec::JobSet, &'j str)> + Clone,
     written: &BTreeMap<String, Written>,

@@ -1,6 +1,6 @@
-//! Texts of manifests, read together: one may hold what another refers to.
+//! Reads several manifest texts together, because an object in one text may refer to an object in another.
 //!
-//! Must never look into an object; that is done text by text.
+//! This module must never interpret an object; each text is interpreted separately.
 
 use super::reader::{Manifests, SETS, read_text};
 use crate::object_list::unlisted;
@@ -15,7 +15,8 @@ pub fn read_manifests(source: &Source) -> Result<Manifests, Diagnostics> {
     read_with_sets(source, "", &[])
 }
 
-/// Reads one text after `path=value` overrides of each of its JobSets; `sets_name` names them in messages.
+/// Reads one text after applying `path=value` overrides to each of its JobSets; `sets_name` names the overrides in
+/// messages.
 pub fn read_with_sets(
     source: &Source,
     sets_name: &str,
@@ -24,7 +25,7 @@ pub fn read_with_sets(
     read_among((source, &[]), sets_name, sets)
 }
 
-/// The same of a text that may refer to what is in texts beside it.
+/// Reads `source` like [`read_with_sets`]. Its objects may refer to objects in the texts `beside`.
 pub fn read_among(
     (source, beside): (&Source, &[Source]),
     sets_name: &str,
@@ -33,7 +34,7 @@ pub fn read_among(
     read_all((std::slice::from_ref(source), beside), sets_name, sets)
 }
 
-/// All of these texts after `path=value` overrides of each JobSet.
+/// Reads all texts after applying `path=value` overrides to each JobSet.
 pub fn read_sources(
     sources: &[Source],
     sets: &[(String, String)],
@@ -41,7 +42,8 @@ pub fn read_sources(
     read_all((sources, &[]), SETS, sets)
 }
 
-/// The texts of a file, a directory or standard input, unread, and the files that were not tried.
+/// Loads the texts of a file, a directory or standard input, without parsing them. Also returns the files that were
+/// skipped.
 pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagnostics> {
     let found = files::read_path(path)?;
     let (mut sources, mut errors) = (Vec::new(), Vec::new());
@@ -57,8 +59,9 @@ pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagno
     }
 }
 
-/// A file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or `-` for standard input.
-/// Each file is read once: what was read comes with it, in the reader's order.
+/// Reads a file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or standard input (`-`).
+///
+/// Each file is read once. The texts are returned with the manifests, in the order in which they were read.
 pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {
     let (sources, not_tried) = manifest_sources(path)?;
     let mut manifests = read_sources(&sources, &[])?;
@@ -98,7 +101,7 @@ fn read_all(
     Ok(Manifests::merge(all))
 }
 
-/// Which of the texts has a JobSet, or is part of one.
+/// Returns for each text whether it contains a JobSet or an object that a JobSet was rendered from.
 pub fn of_jobsets(sources: &[Source]) -> Vec<bool> {
     let found = embedded_jobsets::find(sources, &[]);
     let word = |node: &Node, key: &str| {
@@ -121,7 +124,7 @@ pub fn of_jobsets(sources: &[Source]) -> Vec<bool> {
     of.collect()
 }
 
-/// JobSets inside of what others write, as the API's JSON, unchecked.
+/// Returns the JobSets embedded in objects of other kinds as API JSON, without validation.
 pub fn wrapped_documents(sources: &[Source]) -> Vec<serde_json::Value> {
     let mut all = Vec::new();
     let texts = embedded_jobsets::find(sources, &[]).texts;
@@ -135,7 +138,7 @@ pub fn wrapped_documents(sources: &[Source]) -> Vec<serde_json::Value> {
     all.iter().map(Node::to_json).collect()
 }
 
-/// Whether a text has a runtime that TrainJobs of other texts may name.
+/// Returns whether a text contains a runtime that TrainJobs in other texts may refer to.
 pub fn has_runtime(source: &Source) -> bool {
     let objects = unlisted(yaml::parse(source).unwrap_or_default());
     let word = |node: &Node, key: &str| {
@@ -149,7 +152,7 @@ pub fn has_runtime(source: &Source) -> bool {
         .any(|o| embedded_jobsets::is_runtime(&word(o, "kind"), &word(o, "apiVersion")))
 }
 
-/// Files of a directory that are no manifests by their names.
+/// Describes the files of a directory that do not have the extension of a manifest.
 fn not_tried(files: &[String]) -> impl Iterator<Item = String> {
     let told = |file: &String| format!("{file} (neither *.yaml, *.yml nor *.json)");
     files.iter().map(told)

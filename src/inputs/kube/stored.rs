@@ -1,6 +1,6 @@
-//! Stored objects to `spec` types: what the API server stores, where somebody else than the controllers has made it.
+//! Converts stored objects to `spec` types. These are objects that were not created by the simulated controllers.
 //!
-//! An absent field means the API's default. Must never guess at what is not modelled: that is an error.
+//! Absent fields get the API's default. Fields that are not modelled must be reported as errors, never guessed.
 
 use super::written::{PODS_MAX, pods_of};
 use super::{job, jobset, pod};
@@ -21,7 +21,7 @@ use sim_api::spec::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The readers of stored objects, for `Scenario::decode`.
+/// Converters for stored objects, used by `Scenario::decode`.
 pub const DECODERS: Decoders = Decoders {
     jobset: stored_jobset,
     job: stored_job,
@@ -29,7 +29,7 @@ pub const DECODERS: Decoders = Decoders {
     node: stored_node,
 };
 
-/// A Job as the API server stores it.
+/// Converts a Job as stored by the API server.
 pub fn stored_job(object: &Value) -> Result<JobObject, String> {
     let node = checked("Job", object)?;
     let metadata = Metadata::read(&node)?;
@@ -57,7 +57,7 @@ pub fn stored_job(object: &Value) -> Result<JobObject, String> {
     })
 }
 
-/// A pod as the API server stores it.
+/// Converts a pod as stored by the API server.
 pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
     let node = checked("Pod", object)?;
     let metadata = Metadata::read(&node)?;
@@ -72,7 +72,7 @@ pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
     })
 }
 
-/// A Node as `kubectl get node -o json` shows it.
+/// Converts a Node as printed by `kubectl get node -o json`.
 pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
     let node = checked("Node", object)?;
     let metadata = Metadata::read(&node)?;
@@ -96,7 +96,7 @@ pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
         .entry("pods".to_owned())
         .or_insert(PODS_PER_NODE_MILLI);
     let mut labels = metadata.labels;
-    // The kubelet keeps it in place.
+    // The kubelet maintains this label.
     labels
         .entry(HOSTNAME.to_owned())
         .or_insert_with(|| metadata.name.clone());
@@ -136,7 +136,7 @@ impl Metadata {
     }
 }
 
-/// The tree, if it is what the table of its kind says.
+/// Checks the object against the schema of its kind and returns the tree.
 fn checked(kind: &str, object: &Value) -> Result<Node, String> {
     if object["kind"] != kind {
         return Err(format!("kind is {}, not {kind}", object["kind"]));
@@ -153,7 +153,7 @@ fn checked(kind: &str, object: &Value) -> Result<Node, String> {
     }
 }
 
-/// A JobSet as the API server stores it. What the API accepts is not checked again.
+/// Converts a JobSet as stored by the API server. Rules that the API server enforces are not checked again.
 pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, String> {
     let mut jobset = jobset::stored(&Node::from_json(object));
     let pods = pods_of(&jobset);

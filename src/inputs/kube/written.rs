@@ -1,6 +1,6 @@
-//! JobSets as they were written: where an error about one of them is shown, and how much may be asked for.
+//! The original documents of JobSets, for the positions of errors, and the size limits of the input.
 //!
-//! Must never read what a field means; sizes come from what has been read.
+//! This module must never interpret fields. Sizes are computed from the typed JobSets.
 
 use crate::schema::shapes::jobset::GROUP;
 use crate::text::diagnostic::{Diagnostic, Report, Source};
@@ -11,14 +11,14 @@ use sim_api::spec::JobSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// k8s.io/apiserver pkg/server/config.go: MaxRequestBodyBytes.
+/// Maximum size of an object in bytes. Source: k8s.io/apiserver pkg/server/config.go, MaxRequestBodyBytes.
 const OBJECT_MAX: usize = 3 << 20;
-/// With more of them a run would take minutes.
+/// Maximum number of Jobs in total; a run with more would take minutes.
 const JOBS_MAX: u64 = 65_536;
-/// Each is admitted like one on its own, in about a third of a millisecond.
+/// Maximum number of JobSets. Admission takes about 0.33 ms for each.
 pub(super) const JOBSETS_MAX: usize = 4_096;
 
-/// A JobSet in its text.
+/// The document of a JobSet, with its text and overrides.
 #[derive(Clone, Debug)]
 pub struct Written {
     source: Arc<Source>,
@@ -37,7 +37,8 @@ impl Written {
     }
 }
 
-/// An error of the JobSet that was read at `place`, shown at a field of it or the nearest that was written.
+/// Returns an error about the JobSet that was read at `place`, positioned at `field` or its nearest ancestor in the
+/// text.
 pub fn error(
     written: &BTreeMap<String, Written>,
     place: &str,
@@ -55,18 +56,19 @@ pub fn error(
     report.error(at, message).clone()
 }
 
-/// Whether somebody meant a JobSet and wrote another kind.
+/// Returns whether the kind is probably a misspelling of `JobSet`.
 pub fn is_typo(kind: &str, version: &str) -> bool {
     kind != "JobSet" && (version.starts_with(GROUP) || suggest::nearest(kind, ["JobSet"]).is_some())
 }
 
-/// Where an object is named that is no JobSet, to be said by `no_jobset`.
+/// Returns the position of an object that is not a JobSet, without a message. The message is added by `no_jobset`.
 pub fn place_of_kind(source: &Source, node: &Node) -> Diagnostic {
     let at = node.get("kind").map_or(node.at, |kind| kind.at);
     Diagnostic::at(source, at, "")
 }
 
-/// The error for input without a JobSet: at the first object of another kind, and what else was read.
+/// Returns the error for input without a JobSet: positioned at the first object of another kind, listing the objects
+/// found.
 pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) -> Diagnostic {
     let mut error = place.unwrap_or_default();
     error.message = format!("there is no JobSet to {what_for}");
@@ -83,7 +85,7 @@ pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) ->
     error
 }
 
-/// The error for one.
+/// Reports a misspelled kind at its position.
 pub(super) fn no_kind_of_ours(node: &Node, report: &mut Report) {
     let kind = node.get("kind");
     let name = kind.and_then(Node::as_str).unwrap_or("");
@@ -93,7 +95,7 @@ pub(super) fn no_kind_of_ours(node: &Node, report: &mut Report) {
     error.legal("JobSet");
 }
 
-/// Whether the API server would not even read the object.
+/// Reports objects that exceed the API server's request size limit. Returns whether the object is too large.
 pub fn too_large(node: &Node, report: &mut Report) -> bool {
     let size = node.json_size();
     if size > OBJECT_MAX {
@@ -108,13 +110,14 @@ pub fn too_large(node: &Node, report: &mut Report) -> bool {
     size > OBJECT_MAX
 }
 
-/// The error at the first JobSet that is one too many.
+/// Reports the first JobSet beyond the limit.
 pub(super) fn too_many_jobsets(node: &Node, report: &mut Report) {
     let error = report.error(node.at, "too many JobSets");
     error.legal(format!("at most {JOBSETS_MAX} are simulated together"));
 }
 
-/// The error for JobSets that would not fit into memory, or not end, at the largest replicatedJob.
+/// Returns the error for JobSets that exceed the limits on JobSets, pods or Jobs, positioned at the largest
+/// replicatedJob.
 pub(super) fn too_many<'j>(
     jobsets: impl Iterator<Item = (&'j JobSet, &'j str)> + Clone,
     written: &BTreeMap<String, Written>,
@@ -153,10 +156,11 @@ pub(super) fn too_many<'j>(
     Some(error(written, place, &field, message))
 }
 
-/// A pod on a node of its own takes 720 bytes (measured with a million): beyond this a run may not fit into memory.
+/// Maximum number of pods in total. A pod on a node of its own takes 720 bytes (measured with a million pods); a run
+/// with more pods may not fit into memory.
 pub(super) const PODS_MAX: u64 = 1_000_000;
 
-/// Pods that exist at once when everything runs.
+/// Returns the number of pods that exist at once when all Jobs of the JobSet run.
 pub fn pods_of(jobset: &JobSet) -> u64 {
     let jobs = &jobset.spec.replicated_jobs;
     jobs.iter()

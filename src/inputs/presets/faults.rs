@@ -1,5 +1,5 @@
-//! Published rates of faults as data (`faults.yaml`): an entry `{preset: NAME}` stands for one process for
-//! each cause, in Fleets and in scenarios alike; what else the entry says replaces what the preset says.
+//! Published fault rates as data (`faults.yaml`). An entry `{preset: NAME}` expands to one fault process for each
+//! cause, in Fleets and in scenarios. Other fields of the entry override those of the preset.
 
 use super::preset_data::document;
 use super::{Assumption, render};
@@ -10,16 +10,16 @@ use crate::text::node::{Key, Node, Pos, Value};
 
 const FAULTS: &str = include_str!("faults.yaml");
 
-/// What the processes are for: fields differ.
+/// The format that the processes belong to; the fields differ.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum For {
     Fleet,
     Scenario,
 }
 
-/// What concerns the choice from a preset, and no process.
+/// Entry fields that control the expansion of a preset. They are not copied to the processes.
 const OF_ENTRY: [&str; 3] = ["preset", "causes", "times"];
-/// Fields of processes whose faults are of nodes.
+/// Fields that only apply to faults of nodes.
 const OF_NODES: [&str; 8] = [
     "on",
     "takesAlong",
@@ -30,11 +30,11 @@ const OF_NODES: [&str; 8] = [
     "asNew",
     "deletedAfter",
 ];
-/// Those of them that are not of maintenance, and not of hosts that are lost.
+/// Fields of node faults that do not apply to maintenance drains, and those that do not apply to lost hosts.
 const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
 const NOT_LOST: [&str; 1] = ["notice"];
 
-/// The list with every preset resolved, for the readers of processes.
+/// Replaces every preset in the list by its processes.
 pub fn expand(list: &[Node], what: For, report: &mut Report) -> Vec<Node> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
@@ -138,7 +138,8 @@ fn made_at(at: Pos, key: &str, value: Value) -> (Key, Node) {
     (Key { name, at }, Node::new(at, value))
 }
 
-/// Every number of the presets with its source: `faults.NAME.per1000NodeDays`, `faults.NAME.CAUSE`, `faults.ID`.
+/// Returns every number of the presets with its source. The ids are `faults.NAME.per1000NodeDays`,
+/// `faults.NAME.CAUSE` and `faults.ID`.
 pub fn assumptions() -> Vec<Assumption> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The embedded preset files of `src/inputs/presets/` as documents, and the names of the control plane presets.
+//! Parses the embedded preset files of `src/inputs/presets/` and lists the control plane presets.
 
 use crate::read;
 use crate::text::diagnostic::Source;
@@ -9,7 +9,7 @@ pub const CONTROL_PLANE: &str = include_str!("control-plane.yaml");
 
 pub const DEFAULT_PRESET: &str = "scale-test";
 
-/// Presets of the control plane, in the order of the file.
+/// Returns the names of the control plane presets, in the order of the file.
 pub fn preset_names() -> Vec<String> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let presets = read::list(&root, "presets");
@@ -19,7 +19,7 @@ pub fn preset_names() -> Vec<String> {
         .collect()
 }
 
-/// An embedded file; the tests prove that it can be read.
+/// Parses an embedded file. Tests verify that every embedded file is valid.
 pub fn document(file: &str, text: &str) -> Node {
     let source = Source {
         file: file.to_owned(),

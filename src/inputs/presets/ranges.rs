@@ -1,4 +1,4 @@
-//! Published ranges of inputs as data (`ranges.yaml`): those of the fields that a scenario or Fleet has.
+//! Published ranges of input values as data (`ranges.yaml`), for the fields that are present in a scenario or Fleet.
 
 use super::preset_data::document;
 use crate::read;
@@ -8,22 +8,22 @@ use crate::text::yaml;
 
 const RANGES: &str = include_str!("ranges.yaml");
 
-/// A field of a file with its published range.
+/// A field of an input file with the published range of its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcedRange {
-    /// As `--set` names it: the parameter that it is written as, if it is one.
+    /// Path of the field as used by `--set`. If the field is a parameter, the path of the parameter.
     pub path: String,
-    /// As a file has it.
+    /// Lower end of the range, as written in an input file.
     pub low: String,
-    /// As a file has it.
+    /// Upper end of the range, as written in an input file.
     pub high: String,
-    /// Both in words, where they are long.
+    /// The low and high ends as displayed. `ranges.yaml` can give shorter texts for them.
     pub shown: [String; 2],
-    /// Where the range is from.
+    /// Source of the range.
     pub source: String,
 }
 
-/// Of the fields that the text has. Nothing of a text that cannot be read.
+/// Returns the published ranges for the fields present in a text. Returns none if the text cannot be parsed.
 pub fn sourced(text: &Source) -> Vec<SourcedRange> {
     let Ok(documents) = yaml::parse(text) else {
         return Vec::new();
@@ -49,7 +49,7 @@ pub fn sourced(text: &Source) -> Vec<SourcedRange> {
     all
 }
 
-/// The fields of the file that a pattern means.
+/// Returns the paths of the fields that match a pattern.
 fn found(file: &Node, pattern: &str, entry: &Node) -> Vec<String> {
     let Some((list, field)) = pattern.split_once("[*].") else {
         let keys = pattern.replace("[0]", ".0");

@@ -1,4 +1,4 @@
-//! How often something fails, as it is written: one of three rates, a factor, and the distribution around its mean.
+//! Reads failure rates: one of three rate fields, a multiplier, and the distribution around the mean.
 
 use crate::text::diagnostic::Report;
 use crate::text::node::Node;
@@ -6,7 +6,7 @@ use crate::{dist, read};
 use sim_base::Duration;
 use sim_base::random::Dist;
 
-/// The time to a failure, of a node with the fields `shapes::rate::RATE`.
+/// Reads the distribution of the time to failure from a node with the fields `shapes::rate::RATE`.
 pub fn life(node: &Node, report: &mut Report) -> Dist {
     let per_day = read::number(node, "per1000NodeDays").map(|n| n / 1000.0 / 86_400.0);
     let per_minute = read::number(node, "perMinute").map(|n| n / 60.0);
@@ -22,7 +22,7 @@ pub fn life(node: &Node, report: &mut Report) -> Dist {
     of_rate(node, rate_per_s, report)
 }
 
-/// The distribution of that shape whose mean is the reciprocal of the rate.
+/// Returns the configured distribution with mean 1 / `rate_per_s`.
 fn of_rate(node: &Node, rate_per_s: f64, report: &mut Report) -> Dist {
     let mean_s = 1.0 / rate_per_s;
     if !mean_s.is_finite() {
@@ -39,7 +39,7 @@ fn of_rate(node: &Node, rate_per_s: f64, report: &mut Report) -> Dist {
         return relative(table, mean_s, report);
     }
     if let Some(sigma) = number(["distribution", "logNormal", "sigma"]) {
-        // The mean is median · exp(sigma²/2).
+        // The mean of a log-normal distribution is median · exp(sigma²/2).
         return Dist::LogNormal {
             median_s: mean_s * libm::exp(-sigma * sigma / 2.0),
             sigma,
@@ -48,7 +48,7 @@ fn of_rate(node: &Node, rate_per_s: f64, report: &mut Report) -> Dist {
     Dist::Exponential { mean_s }
 }
 
-/// Lives of a table, all longer or shorter by one factor.
+/// Returns the empirical distribution scaled to the mean `mean_s`.
 fn relative(table: &Node, mean_s: f64, report: &mut Report) -> Dist {
     let refused = match dist::empirical(table) {
         Ok(lives) if lives.mean_s() > 0.0 => {

@@ -1,4 +1,4 @@
-//! Topologies that come with the program, by name.
+//! Topologies that are shipped with the program.
 
 use crate::files;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, Source};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
-        /// Name and text of each, sorted.
+        /// Name and text of each topology, sorted by name.
         const TOPOLOGIES: &[(&str, &str)] = &[
             $(($name, include_str!(concat!("../../../topologies/", $name, ".yaml")))),*
         ];
@@ -25,12 +25,12 @@ shipped!(
     "tpu-68x64",
 );
 
-/// The names of all of them.
+/// Returns the names of all shipped topologies.
 pub fn topology_names() -> Vec<&'static str> {
     TOPOLOGIES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The text of one.
+/// Returns the text of a shipped topology.
 pub fn shipped_topology(name: &str) -> Option<Source> {
     let (name, text) = TOPOLOGIES.iter().find(|(known, _)| *known == name)?;
     Some(Source {
@@ -39,7 +39,7 @@ pub fn shipped_topology(name: &str) -> Option<Source> {
     })
 }
 
-/// A file, or a shipped topology if there is no such file.
+/// Reads a topology file. If the file does not exist, returns the shipped topology of that name.
 pub fn topology_source(path: &Path) -> Result<Source, Diagnostics> {
     let name = path.to_string_lossy();
     if !path.exists()

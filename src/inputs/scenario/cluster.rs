@@ -1,4 +1,4 @@
-//! Reads the topology that a scenario names or holds, and holds the Nodes of `objects` against it.
+//! Reads the topology that a scenario names or contains, and checks it against the Nodes in `objects`.
 
 use super::objects::Others;
 use crate::files::Loader;
@@ -10,7 +10,8 @@ use crate::topology::node_names::node_names;
 use sim_api::spec::Topology;
 use std::collections::BTreeSet;
 
-/// A Node of `objects` must not have the name of one in the topology. Its accelerators can be counted.
+/// Checks that no Node of `objects` has the same name as a node of the topology, and that no node has too many
+/// accelerators.
 pub(super) fn check(node: &Node, cluster: &Topology, others: &Others, report: &mut Report) {
     let created_in = node.get("objects").or(node.get("faults"));
     for object in &others.nodes {
@@ -31,7 +32,7 @@ pub(super) fn check(node: &Node, cluster: &Topology, others: &Others, report: &m
     }
 }
 
-/// The topology, written here or in a file, and what of a list of Nodes is not in it.
+/// Loads the topology from the scenario or from a file. Also returns notes on nodes that could not be imported.
 pub(super) fn load(
     node: &Node,
     loader: &Loader,

@@ -1,12 +1,12 @@
-//! What a container's command says of how long it runs, where nobody says it: `sleep 10`.
+//! Derives the run time of a container from its command, such as `sleep 10`, if no rule specifies it.
 //!
-//! Must never guess: a command that does anything but sleep and end gives nothing.
+//! This module must never guess: only commands that sleep and then exit are recognized.
 
 use serde_json::Value;
 use sim_api::spec::{ContainerRule, ReplicatedJob, SubmittedJobSet};
 use sim_base::Duration;
 
-/// A rule for each replicatedJob that no other rule is for and whose only container sleeps.
+/// Returns a rule for each replicatedJob that has no explicit rule and whose only container sleeps.
 pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<ContainerRule> {
     let mut found = Vec::new();
     for submitted in jobsets {
@@ -30,7 +30,7 @@ pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<Contai
     found
 }
 
-/// Whether the command of the pod's only container says when it ends; `pod`: a pod spec.
+/// Returns whether the run time of a pod follows from the command of its only container; `pod` is a pod spec.
 pub fn ends(pod: &Value) -> bool {
     of_pod(pod).is_some()
 }
@@ -61,7 +61,7 @@ fn of_pod(pod: &Value) -> Option<ContainerRule> {
     })
 }
 
-/// The command as one reads it; the lines of a script with semicolons between them.
+/// Formats the command on one line. The lines of a script are joined with semicolons.
 fn on_one_line(words: &[String]) -> String {
     let text = words.join(" ");
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -69,7 +69,7 @@ fn on_one_line(words: &[String]) -> String {
     lines.join("; ")
 }
 
-/// How long the command sleeps, and its exit code.
+/// Returns the sleep time and the exit code of a command; `None` if it does anything else.
 fn read(words: &[String]) -> Option<(Duration, i32)> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let program = |path: &str| path.rsplit('/').next().unwrap_or("").to_owned();
@@ -93,7 +93,7 @@ fn of_script(script: &str) -> Option<(Duration, i32)> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             [] | ["true"] => {}
-            // Nothing that could do more than print.
+            // An `echo` without substitution or redirection only prints.
             ["echo", ..] if !line.contains(['|', '`', '$', '&', '<', '(']) => {}
             ["sleep", times @ ..] => {
                 total = Duration(total.0.checked_add(slept(times)?.0)?);
@@ -109,7 +109,7 @@ fn of_script(script: &str) -> Option<(Duration, i32)> {
     sleeps.then_some((total, i32::from(code)))
 }
 
-/// The sum, as GNU's sleep takes it: numbers with s, m, h, d or nothing behind.
+/// Sums the arguments of `sleep` like GNU sleep: numbers with suffix s, m, h, d or none.
 fn slept(times: &[&str]) -> Option<Duration> {
     let one = |text: &&str| {
         let unit = text.chars().next_back()?;
@@ -126,7 +126,7 @@ fn slept(times: &[&str]) -> Option<Duration> {
     Some(Duration::from_seconds_f64(each.iter().sum()))
 }
 
-/// Ten years; what sleeps longer is meant to stay.
+/// Upper limit of a recognized sleep, in seconds (10 years). Longer sleeps are treated as running indefinitely.
 const LONGEST_S: f64 = 315_360_000.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reads `containers`: what container runs do.
+//! Reads `containers`: rules for the run time and exit code of containers.
 
 use super::cross::Inputs;
 use super::pod_names;
@@ -43,7 +43,7 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
         return rule;
     };
     container(node, &rule, &chosen, inputs, report);
-    // Without indexes all of them count as the first.
+    // All pods of a NonIndexed Job count as index 0.
     let indexes = |j: &ReplicatedJob| match j.template.completion_mode {
         CompletionMode::Indexed => pod_names::places(&j.template),
         CompletionMode::NonIndexed => 1,
@@ -63,7 +63,8 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
     rule
 }
 
-/// The container of a rule is in some pod that it is for. Pods of others may have any.
+/// Checks that the container of a rule exists in a selected pod. The check is skipped if the scenario has pods
+/// without a JobSet.
 fn container(
     node: &Node,
     rule: &ContainerRule,
@@ -86,7 +87,7 @@ fn container(
     error.legal(known.join(", "));
 }
 
-/// The replicatedJobs of the JobSets the rule is for.
+/// Returns the replicatedJobs of the JobSets that the rule applies to.
 fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a ReplicatedJob> {
     let wanted = |name: &str| rule.jobset.as_deref().is_none_or(|wanted| wanted == name);
     inputs
@@ -96,7 +97,7 @@ fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a Replicated
         .collect()
 }
 
-/// Those among them the rule names; `None` if it names one that does not exist.
+/// Returns the replicatedJobs that the rule selects; `None` if it names one that does not exist.
 fn replicated_jobs<'a>(
     node: &Node,
     rule: &ContainerRule,

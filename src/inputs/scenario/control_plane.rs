@@ -1,4 +1,4 @@
-//! Reads `controlPlane`: a preset, and what differs from it.
+//! Reads `controlPlane`: a preset and the values that override it.
 
 use crate::schema::shapes::control_plane::{JOBSET, KUBERNETES};
 use crate::text::diagnostic::Report;
@@ -54,7 +54,7 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
     plane
 }
 
-/// The check has refused a name that no preset has.
+/// Returns the preset. Unknown names have been reported by the check and are replaced by the default preset.
 fn preset(node: &Node) -> ControlPlane {
     let name = node.get("preset").and_then(Node::as_str);
     let plane = name.and_then(presets::control_plane);
@@ -63,7 +63,7 @@ fn preset(node: &Node) -> ControlPlane {
         .expect("the preset that stands in is shipped")
 }
 
-/// The version as written: without quotes `1.30` is the number 1.3.
+/// Returns the version as written in the text. Without quotes, `1.30` would be parsed as the number 1.3.
 fn written(node: &Node, report: &Report) -> String {
     match node.as_str() {
         Some(text) => text.to_owned(),
@@ -82,13 +82,13 @@ fn kubernetes(node: &Node, report: &mut Report) -> Version {
     })
 }
 
-/// A version of Kubernetes that cannot be played.
+/// Error for a Kubernetes version that is not supported.
 pub struct NotSimulated {
     pub message: String,
     pub legal: String,
 }
 
-/// `1.36`, `v1.36` or `1.36.2`.
+/// Parses a Kubernetes version such as `1.36`, `v1.36` or `1.36.2`.
 pub fn version(text: &str) -> Result<Version, NotSimulated> {
     let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
     let minor = match parts.as_slice() {
@@ -102,7 +102,7 @@ pub fn version(text: &str) -> Result<Version, NotSimulated> {
     })
 }
 
-/// Its minor version.
+/// Returns the minor version of JobSet.
 fn jobset_version(node: &Node, report: &mut Report) -> u16 {
     let Some(node) = node.get("jobset") else {
         return JOBSET.newest;
@@ -122,7 +122,7 @@ fn jobset_version(node: &Node, report: &mut Report) -> u16 {
     at.map_or(JOBSET.newest, |at| JOBSET.oldest + at as u16)
 }
 
-/// jobset PR 1269, of 0.13, lets the pod reconciler come to its first request.
+/// First JobSet minor version whose pod reconciler sends its first request (jobset PR 1269).
 const REPAIRS_SINCE: u16 = 13;
 
 fn placement_repair(node: &Node, jobset: u16, report: &mut Report) -> PlacementRepair {
@@ -145,8 +145,8 @@ fn placement_repair(node: &Node, jobset: u16, report: &mut Report) -> PlacementR
     }
 }
 
-/// A gate that a JobSet needs is on unless the scenario switches it off, which is then an error (VAL-1, VAL-23) in the
-/// webhook's words.
+/// Reads the feature gates. A gate that a JobSet uses is on by default. Switching it off is an error with the
+/// webhook's message (VAL-1, VAL-23).
 fn gates(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> FeatureGates {
     let gates = node.get("featureGates");
     let own = |key: &str| gates.and_then(|g| read::boolean(g, key));

@@ -1,4 +1,4 @@
-//! Names that one part of a scenario uses of another must exist; messages say which do.
+//! Checks references between the parts of a scenario. Messages list the names that exist.
 
 use super::jobsets::WrittenAt;
 use super::objects::Others;
@@ -13,7 +13,7 @@ use sim_api::spec::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What faults and rules may refer to.
+/// The objects that faults and rules may refer to.
 #[derive(Copy, Clone)]
 pub struct Inputs<'a> {
     pub topology: &'a Topology,
@@ -22,7 +22,7 @@ pub struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// JobSets of the scenario, among its other objects, and those that actions create.
+    /// Returns the JobSets of `jobSets`, of `objects`, and those that actions create.
     pub fn all_jobsets(&self) -> impl Iterator<Item = &'a SubmittedJobSet> {
         self.jobsets.iter().chain(&self.others.jobsets)
     }
@@ -74,9 +74,9 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// What nodes have, at the start or once they are created.
+/// Labels and resources of all nodes, including those created later.
 struct Cluster {
-    /// Key → values, running numbers not filled in.
+    /// Values of each label key. Placeholders such as `{node}` are not expanded.
     labels: BTreeMap<String, Vec<String>>,
     resources: BTreeSet<String>,
 }
@@ -105,7 +105,7 @@ impl Cluster {
     }
 }
 
-/// Labels, resources and topology keys of the JobSets exist in the cluster.
+/// Checks that the labels, resources and topology keys used by the JobSets exist in the cluster.
 pub fn check(
     scenario: &Scenario,
     others: &Others,
@@ -126,7 +126,7 @@ pub fn check(
                 error.no_place = true;
                 found.push(error);
             };
-            // A resume may bring another selector, and an annotation another key (SUS-5).
+            // Suspended JobSets are not checked: a resume may change the selector or the topology key (SUS-5).
             if !submitted.jobset.spec.suspend {
                 topology_key(&submitted.jobset, job, &cluster, &mut error);
                 selector(job, &cluster, &mut error);
@@ -137,7 +137,8 @@ pub fn check(
     }
 }
 
-/// Takes the field, below the template if it begins with a dot, what is wrong and what is legal.
+/// Reports an error: takes the field path, the message and the legal values. A path that begins with a dot is
+/// relative to the Job template.
 type Refuse<'f> = dyn FnMut(String, String, String) + 'f;
 const POD: &str = ".spec.template.spec";
 
@@ -210,7 +211,7 @@ fn resources(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
     }
 }
 
-/// Where a container asks for the resource, the first that does.
+/// Returns the field path of the first container that requests the resource.
 fn requested_at(job: &ReplicatedJob, resource: &str) -> String {
     let pod = &job.template.template.spec;
     let lists = [

@@ -1,4 +1,4 @@
-//! Reads `faults`: what happens when, to which object.
+//! Reads `faults`: scripted actions with their time and target.
 
 pub(crate) mod actions;
 pub(crate) mod processes;
@@ -15,10 +15,10 @@ use sim_api::spec::{
     FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
 };
 
-/// A fault and where its time was written.
+/// A fault and the position of its time in the text.
 pub type Placed = (ScriptedFault, Pos);
 
-/// The faults, and the JobSets that some of them create.
+/// Returns the faults, and the JobSets that some of them create.
 pub fn read(
     scenario: &Node,
     inputs: &Inputs,
@@ -54,7 +54,7 @@ fn time(node: &Node) -> Option<(FaultTime, Pos)> {
     at.or_else(|| of("afterReady").map(|(after, place)| (FaultTime::AfterReady(after), place)))
 }
 
-/// What a fault does, and with which fields.
+/// Returns the action of a fault and the fields of that action.
 fn action_of(fault: &Node) -> Option<(&str, &Node)> {
     let is_action =
         |(key, value): &&(Key, Node)| ACTIONS.contains(&key.name.as_str()) && !value.is_null();
@@ -99,7 +99,8 @@ fn action(
     }
 }
 
-/// Agents would wait at their barriers for a manager that no longer looks at them; that is not played.
+/// Reads `stopManager`. It refuses to switch off InPlaceRestart while a JobSet uses it: the in-place agents would
+/// wait at their barriers for a manager that ignores them, which is not simulated.
 fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<ManagerStop> {
     let gates = body.get("featureGates");
     let gate = |key: &str| gates.and_then(|gates| read::boolean(gates, key));
@@ -124,7 +125,8 @@ fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<Man
     })
 }
 
-/// An action on all nodes with a value of a label: one for each of them, in their order.
+/// Expands an action with a label selector to one action for each matching node. Returns `None` if the action has no
+/// label.
 fn of_label(fault: &Node, inputs: &Inputs, report: &mut Report) -> Option<Vec<FaultAction>> {
     let (name, body) = action_of(fault)?;
     let label = body.get("label")?;
@@ -206,7 +208,7 @@ fn node_ref(
     Some(reference)
 }
 
-/// An alias alone stands for a node that an earlier fault named.
+/// Resolves an alias without `node` or `ofPod`, which refers to the node of an earlier fault.
 fn known_alias(
     body: &Node,
     reference: NodeRef,

@@ -1,16 +1,15 @@
-//! A cluster that is large enough for given JobSets.
+//! Generates a cluster that is large enough for given JobSets.
 
 use sim_api::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, Topology, keys};
 use std::collections::BTreeMap;
 
 const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
 const PODS_PER_NODE_MILLI: i64 = 110_000;
-/// Declared by every kubelet since 1.36, where the feature is on by default.
-/// Cores and bytes a node has beyond what a pod asks for.
+/// CPU in millicores, and memory in thousandths of a byte, that a generated node has beyond the requests of its pod.
 const SPARE_CPU_MILLI: i64 = 8_000;
 const SPARE_MEMORY_MILLI: i64 = (32 << 30) * 1_000;
 
-/// One pool for each Job, one node for each pod, with every label that is selected.
+/// Generates one pool for each Job and one node for each pod, with every label that the pods select.
 pub fn topology(jobsets: &[SubmittedJobSet]) -> Topology {
     let mut pools = Vec::new();
     for (i, submitted) in jobsets.iter().enumerate() {
@@ -39,7 +38,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
         labels.insert(key.to_owned(), format!("pool-{id}-{{pool}}"));
     }
     if jobset.selects_labelled_nodes(job) {
-        // What hack/label_nodes of JobSet writes on the nodes of each Job (EXC-2).
+        // The label that JobSet's hack/label_nodes sets on the nodes of each Job (EXC-2).
         let job = format!("{}_{}-{}-{{pool}}", jobset.namespace, jobset.name, job.name);
         labels.insert(keys::NAMESPACED_JOB.to_owned(), job);
     }
@@ -48,7 +47,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     *allocatable.entry("cpu".to_owned()).or_default() += SPARE_CPU_MILLI;
     *allocatable.entry("memory".to_owned()).or_default() += SPARE_MEMORY_MILLI;
     allocatable.insert("pods".to_owned(), PODS_PER_NODE_MILLI);
-    // Extended resources have a domain prefix.
+    // The name of an extended resource has a domain prefix.
     let accelerator = allocatable.keys().find(|name| name.contains('/')).cloned();
     NodePool {
         name: format!("node-{id}-{{node}}"),
@@ -63,7 +62,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     }
 }
 
-/// For JobSets without a single pod.
+/// Returns a pool with one node, for JobSets without pods.
 fn empty_pool() -> NodePool {
     NodePool {
         name: "node-{node}".to_owned(),

@@ -22,7 +22,7 @@ pub struct Loaded {
     pub written: WrittenAt,
 }
 
-/// JobSets as they were written, by place.
+/// The original documents of the JobSets, by place.
 pub type WrittenAt = BTreeMap<String, Written>;
 
 pub fn load(
@@ -60,7 +60,7 @@ pub fn load(
     loaded
 }
 
-/// The text of each entry; one may refer to what another has.
+/// Loads the text of each entry. An object in one text may refer to an object in another.
 fn texts(
     entries: &[Node],
     loader: &Loader,
@@ -112,7 +112,7 @@ fn manifests(
     }
 }
 
-/// The `set` list, and `restartStrategy` as one more.
+/// Returns the overrides of an entry: the `set` list and `restartStrategy`.
 fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
     let mut sets = Vec::new();
     for item in read::list(entry, "set") {
@@ -125,7 +125,7 @@ fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
     Some(sets)
 }
 
-/// Names must differ over all manifests, and all of it must fit into memory.
+/// Checks that JobSet names are unique over all manifests, and that the total size is within the limits.
 pub fn check_together(jobsets: &[SubmittedJobSet], written: &WrittenAt, report: &mut Report) {
     let jobsets = jobsets.iter().map(|s| (&s.jobset, s.source.as_str()));
     let errors = kube::together(jobsets, written).into_iter();

@@ -1,7 +1,7 @@
 //! Reads Scenario files: everything a run needs, from one file and the files it names.
 //!
-//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here,
-//! so that the engine never meets one that does not exist.
+//! All references between the parts of a scenario (pods, nodes, aliases, JobSets, labels, resources) are checked
+//! here, so that the engine never encounters an unknown name.
 
 mod cluster;
 pub mod commands;
@@ -43,10 +43,10 @@ use sim_api::spec::{Experiment, FaultAction, Scenario, SubmittedJobSet, Topology
 use sim_base::Duration;
 
 const DEFAULT_SEED: u64 = 1;
-/// Overrides that begin with it are for the JobSets: a scenario has no such field.
+/// First path segment of overrides that apply to the JobSets. A scenario has no field of this name.
 const SPEC: &str = "spec";
 
-/// A scenario and what was read for it.
+/// A scenario and the inputs it was read from.
 #[derive(Clone, Debug)]
 pub struct LoadedScenario {
     pub scenario: Scenario,
@@ -54,16 +54,16 @@ pub struct LoadedScenario {
     pub inputs: Vec<(String, String)>,
     /// Objects of the manifests that are not simulated.
     pub skipped: Vec<String>,
-    /// Known fields of the manifests that are not modelled, and how often they are present.
+    /// Known fields of the manifests that are not modelled, each with its number of occurrences.
     pub unmodelled: Vec<(String, usize)>,
-    /// What `compare` is to play.
+    /// The experiment that `compare` and `sweep` run.
     pub experiment: Experiment,
-    /// What they say where a preset has a default.
+    /// Values set by the inputs where a preset has a default.
     pub settings: Settings,
 }
 
 impl LoadedScenario {
-    /// Known fields of the manifests that are not modelled, each with how often it is present.
+    /// Returns the known fields of the manifests that are not modelled, with their number of occurrences.
     pub fn not_modelled(&self) -> Vec<String> {
         let field = |(path, n): &(String, usize)| match n {
             1 => path.clone(),
@@ -73,15 +73,15 @@ impl LoadedScenario {
     }
 }
 
-/// `path=value` overrides.
+/// Overrides as pairs of path and value.
 pub type Sets = [(String, String)];
 
-/// Reads a scenario file and the files it names, relative to it.
+/// Reads a scenario file. Files it names are relative to the scenario file.
 pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
     parse_scenario_of(&files::read_source(path)?, path, sets)
 }
 
-/// Reads a scenario whose text is known already, and the files it names, relative to `path`.
+/// Reads a scenario from its text. Files it names are relative to `path`.
 pub fn parse_scenario_of(
     source: &Source,
     path: &std::path::Path,
@@ -92,7 +92,7 @@ pub fn parse_scenario_of(
     parse_scenario(source, sets, &loader)
 }
 
-/// Reads a scenario from texts.
+/// Reads a scenario from its text; `loader` returns the texts of the files that it names.
 pub fn parse_scenario(
     source: &Source,
     sets: &Sets,
@@ -168,7 +168,8 @@ pub fn parse_scenario(
     })
 }
 
-/// A scenario for manifests alone: default control plane, and a generated cluster unless one is given.
+/// Builds a scenario for manifests alone, with the default control plane. If `topology` is `None`, a cluster is
+/// generated.
 pub fn scenario_from_manifests(
     manifests: Vec<Manifests>,
     topology: Option<Topology>,
@@ -197,7 +198,7 @@ pub fn scenario_from_manifests(
     if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
         report.found.extend(errors.0);
     }
-    // A preset file is named from where the program runs: there is no scenario beside it.
+    // There is no scenario file, so preset files are relative to the working directory.
     let mut presets = Vec::new();
     let beside = |name: &str| file_text(std::path::Path::new(name));
     preset_file::merge(&mut node, &beside, &mut presets, &mut report);
@@ -243,7 +244,7 @@ pub fn scenario_from_manifests(
     })
 }
 
-/// A JobSet of `objects` must not have the name of one that is submitted.
+/// Checks that no JobSet of `objects` has the same name as a submitted JobSet.
 fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
     let submitted = &loaded.jobsets;
     let all: Vec<SubmittedJobSet> = others.at_start().chain(submitted).cloned().collect();
@@ -252,7 +253,7 @@ fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
     }
 }
 
-/// A file of another kind gets one error, not one for each of its fields.
+/// Reports a file of another kind with one error instead of one error for each of its fields.
 fn wrong_kind(node: &Node, report: &mut Report) -> bool {
     let Some(kind) = node.get("kind") else {
         return false;
@@ -322,7 +323,7 @@ fn assemble(
     }
 }
 
-/// PriorityClasses that stand beside JobSets exist, unless `objects` says otherwise.
+/// Adds the PriorityClasses of the manifests. A class of the same name in `objects` takes precedence.
 fn add_classes(scenario: &mut Scenario, classes: Vec<serde_json::Value>) {
     for class in classes {
         let name = |o: &serde_json::Value| o["metadata"]["name"].clone();
@@ -333,7 +334,7 @@ fn add_classes(scenario: &mut Scenario, classes: Vec<serde_json::Value>) {
     }
 }
 
-/// What of Kueue is not played, for each JobSet with a queue.
+/// Returns a note for each JobSet with a Kueue queue, because Kueue is not simulated.
 fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
     let one = |s: &SubmittedJobSet| {
         let queue = s.jobset.kueue_queue()?;

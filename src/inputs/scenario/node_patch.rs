@@ -1,6 +1,6 @@
-//! Patches of Nodes: what they may change, and what it must look like.
+//! Checks the patches of Nodes: the allowed paths and the types of the values.
 //!
-//! Must never accept a path that the simulation does not look at.
+//! This module must never accept a path that the simulation ignores.
 
 use crate::read;
 use crate::schema::check::{Unmodelled, check};
@@ -12,7 +12,7 @@ use crate::text::path::Path;
 use crate::topology::too_many_devices;
 use sim_api::spec::{NODE_PATCHES, Topology, unknown_node_patches};
 
-/// The fields behind `NODE_PATCHES`.
+/// The schema of each path in `NODE_PATCHES`.
 const FIELDS: [([&str; 2], &Shape); 4] = [
     (["metadata", "labels"], &STR_MAP),
     (
@@ -23,7 +23,8 @@ const FIELDS: [([&str; 2], &Shape); 4] = [
     (["status", "allocatable"], &Shape::Map(&Shape::Amount)),
 ];
 
-/// A patch of a Node changes labels, taints, schedulability or resources; no other path does anything.
+/// Checks a merge patch of a Node. It can change labels, taints, `unschedulable` and resources; other paths have no
+/// effect and are refused.
 pub fn node_patch(
     merge: &Node,
     status: bool,
@@ -71,7 +72,7 @@ pub fn node_patch(
     (report.found.len() == before).then_some(())
 }
 
-/// Checks a value of a merge patch, where null takes away.
+/// Checks a value of a merge patch, in which null deletes an entry.
 fn written(value: &Node, shape: &Shape, path: &Path, report: &mut Report) {
     let mut unmodelled = Unmodelled::new();
     match shape {

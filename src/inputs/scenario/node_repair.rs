@@ -1,4 +1,5 @@
-//! Reads `nodeRepair` and `nodeSpares`: what becomes of nodes that failed at random, and who takes their place.
+//! Reads `nodeRepair` and `nodeSpares`: the repair of nodes after random faults, and the spare nodes that replace
+//! them.
 
 use super::cross::Inputs;
 use super::faults::targets::label;
@@ -8,7 +9,7 @@ use crate::topology::node_names;
 use crate::{dist, node_repair, read};
 use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
 
-/// `nodeRepair`, which some process must need.
+/// Reads `nodeRepair`. At least one fault process must depend on it.
 pub fn repair(
     scenario: &Node,
     processes: &[RandomFaults],
@@ -28,7 +29,7 @@ pub fn repair(
     })
 }
 
-/// `nodeSpares`, which exist and have something to take over.
+/// Reads `nodeSpares`. Spare nodes must exist, and at least one fault process must apply to nodes.
 pub fn spares(
     scenario: &Node,
     inputs: &Inputs,
@@ -51,7 +52,7 @@ pub fn spares(
     };
     let pools = &inputs.topology.pools;
     let spares = node_names::nodes_labelled(pools, key, value).len();
-    // A pool without nodes has none to spare, and says so.
+    // A pool with this label but without nodes is accepted: it provides zero spares.
     let named = |pool: &NodePool| pool.labels.iter().any(|(k, v)| k == key && v == value);
     if spares == 0 && !pools.iter().any(named) {
         report.error(place.at, format!("no node has the label {text}"));

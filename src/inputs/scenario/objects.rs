@@ -1,6 +1,6 @@
-//! Reads `objects`, and the objects that actions create: everything beside the JobSets of `jobSets`.
+//! Reads `objects` and the objects that actions create, that is, all objects other than those in `jobSets`.
 //!
-//! Must never accept an object that the simulation has no use for, nor one the API server would refuse.
+//! This module must never accept an object that has no effect in the simulation or that the API server would refuse.
 
 use super::pod_names;
 use crate::files::Loader;
@@ -19,28 +19,28 @@ use sim_api::spec::{BY_SCRIPT, JobObject, NodeObject, ObjectKind, SubmittedJobSe
 use sim_base::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The objects of a scenario beside its JobSets, and what may be named of them.
+/// The objects of a scenario other than its `jobSets`, and the names they define.
 #[derive(Clone, Debug, Default)]
 pub struct Others {
-    /// Those that exist at the start, as stored.
+    /// Objects that exist at the start, as stored by the API server.
     pub objects: Vec<Value>,
     pub unmodelled: BTreeMap<String, usize>,
-    /// JobSets among all of them, those that actions create included.
+    /// The JobSets among these objects, including those that actions create.
     pub jobsets: Vec<SubmittedJobSet>,
     jobs: Vec<JobObject>,
     pods: Vec<String>,
     pub nodes: Vec<NodeObject>,
-    /// Kind, namespace and name of each of `objects`.
+    /// Kind, namespace and name of each entry in `objects`.
     names: BTreeSet<(&'static str, String, String)>,
 }
 
 impl Others {
-    /// JobSets that exist when the run begins.
+    /// Returns the JobSets that exist when the run starts.
     pub fn at_start(&self) -> impl Iterator<Item = &SubmittedJobSet> {
         self.jobsets.iter().filter(|s| s.submit_at != BY_SCRIPT)
     }
 
-    /// The whole name of a pod that can exist, without its random suffix.
+    /// Returns the full name of a pod, without its random suffix, if the pod can exist.
     pub fn pod(&self, name: &str) -> Option<String> {
         let of_job = |job: &JobObject| {
             let rest = name.strip_prefix(job.name.as_str())?;
@@ -52,18 +52,18 @@ impl Others {
             .or_else(|| pod_names::whole(&self.jobsets, name))
     }
 
-    /// Whether there are pods that no JobSet makes.
+    /// Returns whether there are Jobs or pods that do not belong to a JobSet.
     pub fn has_pods(&self) -> bool {
         !self.jobs.is_empty() || !self.pods.is_empty()
     }
 
-    /// The names of Nodes that exist at the start.
+    /// Returns the names of the Nodes that exist at the start.
     pub fn nodes_at_start(&self) -> impl Iterator<Item = &str> {
         let nodes = self.names.iter().filter(|(kind, ..)| *kind == "Node");
         nodes.map(|(_, _, name)| name.as_str())
     }
 
-    /// All pod names in short.
+    /// Returns short patterns for the names of all pods.
     pub fn describe_pods(&self) -> Vec<String> {
         let jobs = self.jobs.iter().map(|job| {
             let pods = pod_names::places(&job.spec);
@@ -75,7 +75,7 @@ impl Others {
         names
     }
 
-    /// Remembers the names; what is wrong with the object is not its business.
+    /// Records the names that the object defines. Invalid objects are ignored here and reported elsewhere.
     fn know(&mut self, object: &Value, source: &str) {
         match kind_of(object) {
             ObjectKind::JobSet => {
@@ -97,7 +97,8 @@ impl Others {
     }
 }
 
-/// Reads `objects`, and remembers the names of what actions create. The tree has been checked against its table.
+/// Reads `objects`, and records the names of objects that actions create. The tree must have passed the schema
+/// check.
 pub fn load(
     scenario: &Node,
     loader: &Loader,
@@ -135,7 +136,7 @@ pub fn load(
     others
 }
 
-/// All objects of a file.
+/// Reads all objects of a manifest file.
 fn manifest(
     entry: &Node,
     loader: &Loader,
@@ -181,7 +182,7 @@ fn documents(source: &Source, others: &mut Others) -> Result<(), Diagnostics> {
     report.finish()
 }
 
-/// One object that exists at the start.
+/// Adds an object that exists at the start.
 fn add(node: &Node, source: String, others: &mut Others, report: &mut Report) {
     let kind = kind_of(&node.to_json());
     let Some(object) = stored(node, kind, report) else {
@@ -202,7 +203,7 @@ fn add(node: &Node, source: String, others: &mut Others, report: &mut Report) {
     }
 }
 
-/// Known fields of a checked object that are not modelled, with the kind before them.
+/// Returns the known fields of a checked object that are not modelled. The paths begin with the kind.
 fn unmodelled(node: &Node) -> Unmodelled {
     let none = Source::default();
     let mut report = Report::new(&none, &none);

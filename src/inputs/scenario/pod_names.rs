@@ -1,14 +1,16 @@
-//! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>-<completion index>`; of a
-//! NonIndexed Job with the pod's place among those that run, from 0, or without it, which means the first.
+//! Pod names without their random suffix: `<jobset>-<replicatedJob>-<job index>-<completion index>`.
+//!
+//! For a NonIndexed Job, the last part is the position among the active pods, starting at 0. If it is omitted, the
+//! first pod is meant.
 
 use sim_api::spec::{CompletionMode, JobSpec, ReplicatedJob, SubmittedJobSet};
 
-/// Whether a pod of that name can exist.
+/// Returns whether a pod of that name can exist.
 pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
     whole(jobsets, name).is_some()
 }
 
-/// The whole name of a pod that can exist.
+/// Returns the full name of a pod, if the pod can exist.
 pub fn whole(jobsets: &[SubmittedJobSet], name: &str) -> Option<String> {
     each(jobsets).find_map(|(prefix, rj)| {
         let rest = name.strip_prefix(prefix.as_str())?;
@@ -19,7 +21,7 @@ pub fn whole(jobsets: &[SubmittedJobSet], name: &str) -> Option<String> {
     })
 }
 
-/// The place or index of a Job's pod, from what follows the Job's name.
+/// Returns the completion index or position of a Job's pod, from the part of the name after the Job's name.
 pub fn of_job<'n>(job: &JobSpec, rest: &'n str) -> Option<&'n str> {
     if rest.is_empty() && job.completion_mode == CompletionMode::NonIndexed {
         return Some("0");
@@ -28,7 +30,7 @@ pub fn of_job<'n>(job: &JobSpec, rest: &'n str) -> Option<&'n str> {
     below(place, places(job).max(1)).then_some(place)
 }
 
-/// The pods that a user means: the JobSet's name in front may be left away, and `/` may stand for `-`.
+/// Returns the pods that match a name given by the user. The JobSet's name may be omitted, and `/` may replace `-`.
 pub fn meant(jobsets: &[SubmittedJobSet], name: &str) -> Vec<String> {
     let name = name.replace('/', "-");
     let long = jobsets.iter().map(|s| format!("{}-{name}", s.jobset.name));
@@ -43,13 +45,14 @@ fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &Replicate
     })
 }
 
-/// Written as Kubernetes writes it: no sign, no leading zeros.
+/// Returns whether `text` is a number below `count` in the format of Kubernetes names: no sign and no leading zeros.
 pub fn below(text: &str, count: u32) -> bool {
     text.parse::<u32>()
         .is_ok_and(|i| i < count && i.to_string() == text)
 }
 
-/// Completion indexes of a Job; without indexes, how many of its pods run at once.
+/// Returns the number of completion indexes of an Indexed Job, or the number of pods of a NonIndexed Job that run at
+/// once.
 pub fn places(job: &JobSpec) -> u32 {
     let (parallelism, completions) = (job.parallelism(), job.completions());
     match job.completion_mode {
@@ -58,7 +61,7 @@ pub fn places(job: &JobSpec) -> u32 {
     }
 }
 
-/// All pod names in short: `train-workers-{0..4}-{0..999}`.
+/// Returns short patterns for all pod names, such as `train-workers-{0..4}-{0..999}`.
 pub fn describe(jobsets: &[SubmittedJobSet]) -> String {
     const SHOWN_MAX: usize = 8;
     let mut names: Vec<String> = each(jobsets)

@@ -1,6 +1,7 @@
-//! Preset files: `controlPlane` and `timing` of a scenario in a file of their own, which `controlPlane.preset` names.
+//! Preset files: `controlPlane` and `timing` of a scenario in a separate file, named by `controlPlane.preset`.
 //!
-//! What a scenario says itself wins over its preset file, and that over the preset that the file begins with.
+//! The scenario's own values take precedence over the preset file. The preset file takes precedence over the preset
+//! it is based on.
 
 use super::{control_plane, timing};
 use crate::files::Loader;
@@ -13,12 +14,12 @@ use crate::text::path::Path;
 use crate::text::yaml;
 use sim_api::spec::{ControlPlane, Timing};
 
-/// Whether a preset is meant to be a file.
+/// Returns whether a preset name refers to a file.
 pub fn is_file(name: &str) -> bool {
     name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
-/// Puts what a preset file has into a scenario that names one.
+/// Merges the preset file that a scenario names into the scenario.
 pub fn merge(
     scenario: &mut Node,
     loader: &Loader,
@@ -47,7 +48,7 @@ pub fn merge(
                     under(scenario, part, own);
                 }
             }
-            // The file's own, or the default one.
+            // The base preset is that of the file, or the default preset.
             replace_preset(scenario, preset.at_path(&["controlPlane", "preset"]));
         }
         Err(errors) => report.found.extend(errors.0),
@@ -55,7 +56,7 @@ pub fn merge(
     inputs.push((source.file, source.text));
 }
 
-/// A preset file by itself.
+/// Reads a preset file without a scenario.
 pub fn read(source: &Source) -> Result<(ControlPlane, Timing), Diagnostics> {
     let preset = checked(source)?;
     let none = Source::default();
@@ -90,7 +91,7 @@ fn checked(source: &Source) -> Result<Node, Diagnostics> {
             "a preset file begins with a known preset, not with another file",
         );
     }
-    // What only a read would find is told with the file's own places.
+    // Errors in the values are reported here because their positions refer to the preset file.
     if report.is_readable() {
         timing::read(&node, &mut report);
     }
@@ -98,7 +99,7 @@ fn checked(source: &Source) -> Result<Node, Diagnostics> {
     Ok(node)
 }
 
-/// Adds the entries of `own` that are not there yet, in all depths of mappings that are no distribution.
+/// Adds the entries of `own` that are missing, recursively. Distributions are not merged.
 fn under(node: &mut Node, key: &str, own: &Node) {
     let Value::Map(entries) = &mut node.value else {
         return;

@@ -1,11 +1,11 @@
-//! Reads `prices`: what the scenario pays, whatever the topology says.
+//! Reads `prices`, which override the prices of the topology.
 
 use crate::read;
 use crate::text::diagnostic::Report;
 use crate::text::node::Node;
 use sim_api::spec::{Price, Topology};
 
-/// Puts the prices of the scenario into its topology.
+/// Applies the prices of the scenario to its topology.
 pub fn apply(scenario: &Node, topology: &mut Topology, report: &mut Report) {
     let Some(prices) = scenario.get("prices") else {
         return;

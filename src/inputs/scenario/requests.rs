@@ -1,6 +1,7 @@
-//! Reads `patch`, `create`, `delete`, `show` and `jobCondition` of faults: what a user asks of the API server.
+//! Reads `patch`, `create`, `delete`, `show` and `jobCondition` of faults: requests of a user to the API server.
 //!
-//! Must never judge a request as the server would; an object that does not exist then is answered at its time.
+//! This module must never validate a request like the server. A request for a missing object is answered when it is
+//! sent.
 
 use super::cross::Inputs;
 use super::node_patch::node_patch;
@@ -12,7 +13,7 @@ use sim_api::spec::{
     BY_SCRIPT, FaultAction, ObjectKind, ObjectName, Propagation, SubmittedJobSet, UserRequest, Verb,
 };
 
-/// The action; JobSets that it creates are added to `created`, after those of `jobSets`.
+/// Reads the action. JobSets that it creates are appended to `created`; their indices follow those of `jobSets`.
 pub fn action(
     name: &str,
     body: &Node,
@@ -68,7 +69,7 @@ fn verb(name: &str, body: &Node) -> Verb {
     }
 }
 
-/// A condition that somebody else than the Job controller writes.
+/// Reads a Job condition written by a client other than the Job controller.
 fn job_condition(body: &Node) -> Option<UserRequest> {
     let text = |key: &str| read::string(body, key).unwrap_or_default();
     let status = read::string(body, "status").unwrap_or_else(|| "True".to_owned());
@@ -86,7 +87,7 @@ fn job_condition(body: &Node) -> Option<UserRequest> {
     })
 }
 
-/// An object written out in the scenario itself, posted at the fault's time.
+/// Reads an object that is created at the time of the fault.
 fn create(
     body: &Node,
     inputs: &Inputs,

@@ -1,4 +1,4 @@
-//! Reads `stop`: when a run ends in any case, and nothing may be due later.
+//! Reads `stop`: the end of the run. No fault or submission may be scheduled after it.
 
 use super::faults::Placed;
 use crate::read;
@@ -9,7 +9,7 @@ use sim_base::Duration;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 
-/// When the run ends; everything that is to happen comes before that.
+/// Reads the end of the run, and checks that all scripted faults and submissions happen before it.
 pub(super) fn read(
     node: &Node,
     faults: &[Placed],

@@ -1,4 +1,4 @@
-//! Reads `timing`: delays that differ from the timing profile.
+//! Reads `timing`: delays that override the timing profile.
 
 use crate::text::diagnostic::Report;
 use crate::text::node::Node;
@@ -35,7 +35,7 @@ pub fn read(scenario: &Node, report: &mut Report) -> Timing {
     timing
 }
 
-/// Delays that do not belong to the kubelet; false for another id.
+/// Sets a delay that does not belong to the kubelet. Returns false if `id` is not such a delay.
 fn set_shared(timing: &mut Timing, id: &str, value: &Node, report: &mut Report) -> bool {
     match id {
         "apiRead" => put(&mut timing.api_read, id, value, report),

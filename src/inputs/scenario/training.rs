@@ -1,4 +1,4 @@
-//! Reads `training`: what the JobSets of a scenario train.
+//! Reads `training`: the training job of each JobSet.
 
 use crate::text::diagnostic::Report;
 use crate::text::node::Node;
@@ -9,7 +9,7 @@ use sim_api::spec::{
 };
 use sim_base::Duration;
 
-/// `jobsets`: all that may be submitted.
+/// Reads all training jobs. `jobsets` are all JobSets that may be submitted.
 pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Vec<TrainingJob> {
     let Some(node) = scenario.get("training") else {
         return Vec::new();
@@ -35,7 +35,7 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
     all
 }
 
-/// Which JobSet trains.
+/// Returns the index of the JobSet that a training belongs to.
 fn of(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Option<usize> {
     let names = || jobsets.iter().map(|s| s.jobset.name.as_str());
     let known = || names().take(20).collect::<Vec<_>>().join(", ");
@@ -88,7 +88,8 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
     }
 }
 
-/// TorchElastic's `last_call_timeout`: how long a rendezvous that is large enough waits for more.
+/// Default of `lastCall`: time that a rendezvous with enough slices waits for more (TorchElastic's
+/// `last_call_timeout`).
 const LAST_CALL: Duration = Duration::from_secs(30);
 
 fn elastic(node: &Node, jobset: &JobSet, saves: &Saves, report: &mut Report) -> Option<Elastic> {
@@ -123,7 +124,7 @@ fn elastic(node: &Node, jobset: &JobSet, saves: &Saves, report: &mut Report) -> 
     })
 }
 
-/// Of which replicatedJob the child Jobs are slices.
+/// Returns the index of the replicatedJob whose child Jobs are the slices.
 fn slices(elastic: &Node, jobset: &JobSet, report: &mut Report) -> Option<usize> {
     let all = &jobset.spec.replicated_jobs;
     let names = || all.iter().map(|rj| rj.name.as_str());
@@ -178,13 +179,13 @@ fn warm_up(node: &Node, report: &mut Report) -> Option<WarmUp> {
     })
 }
 
-/// In billionths.
+/// Reads `factor` in units of 1e-9.
 fn factor(node: &Node) -> Option<u64> {
     let factor = node.get("factor").and_then(Node::as_f64)?;
     Some((factor * 1e9).round() as u64)
 }
 
-/// `checkpoint`: those in `tiers` before the durable one.
+/// Reads `checkpoint`. The checkpoints in `tiers` come before the durable one.
 fn saves(node: &Node, report: &mut Report) -> Saves {
     let durable = match training::progress(node, report) {
         Progress::Kept => return Saves::Always,
@@ -218,7 +219,8 @@ fn checkpoint(node: &Node, path: &str, report: &mut Report) -> Option<Checkpoint
     })
 }
 
-/// What trains until its work is done does not also end when the command of its manifest would: training stands for it.
+/// Removes the container rules derived from commands for JobSets whose training has a fixed amount of work. Their
+/// containers exit when the work is done.
 pub fn replaces_commands(
     training: &[TrainingJob],
     jobsets: &[SubmittedJobSet],

@@ -1,6 +1,6 @@
-//! The one checker: walks a tree against a shape and finds every error of it.
+//! Validates a tree against a schema and reports all errors.
 //!
-//! Must never convert anything: readers run after the check and may trust types, ranges and field names.
+//! This module must never convert values. Readers run after the check and can rely on types, ranges and field names.
 
 use super::check_together;
 use super::shape::{Class, Kinds, Object, Shape};
@@ -11,13 +11,13 @@ use crate::text::path::Path;
 use sim_base::{Duration, quantity};
 use std::collections::BTreeMap;
 
-/// Errors beyond this are not looked for: the file is of another kind.
+/// Maximum number of errors. A file with more errors probably has another format.
 const ERRORS_MAX: usize = 200;
 
-/// Path without indexes → how often a field that is not modelled was present.
+/// Number of occurrences of each field that is not modelled, by its path without indexes.
 pub type Unmodelled = BTreeMap<String, usize>;
 
-/// Walks a tree against a shape; finds every error of it.
+/// Validates a tree against a schema and reports all errors.
 pub fn check(
     node: &Node,
     shape: &Shape,
@@ -233,7 +233,7 @@ fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
     }
 }
 
-/// Whether a scalar is in range, and what it is if not; `None` if it has the wrong type.
+/// Checks the range of a scalar. Returns a message if it is out of range, and `None` if it has the wrong type.
 fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
     let text = || node.scalar_text().unwrap_or_default();
     let legal = |is: bool, found: String| if is { Ok(()) } else { Err(found) };
@@ -261,7 +261,7 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
         }
         (Shape::Number(low, high), Value::Int(_) | Value::Float(_)) => {
             let number = node.as_f64().unwrap_or(f64::NAN);
-            // False for NaN.
+            // The comparison is false for NaN.
             let inside = number >= *low && number <= *high;
             legal(inside, format!("is {}", render_f64(number)))
         }

@@ -1,4 +1,4 @@
-//! Whether the fields of one object may stand beside each other (`shapes::together`).
+//! Checks the rules between the fields of one object (`shapes::together`).
 
 use super::shape::Object;
 use super::shapes::together::{Together, together};
@@ -6,7 +6,8 @@ use crate::text::diagnostic::Report;
 use crate::text::node::Node;
 use crate::text::path::Path;
 
-/// Refuses what the rules of the object's kind refuse. Of an object with an unknown field nothing is known.
+/// Reports violations of the rules of the object's kind. Objects with unknown fields are skipped, because a
+/// misspelled field may be the missing one.
 pub fn check(node: &Node, object: &Object, path: &Path, report: &mut Report) {
     let place = match path.is_root() {
         true => object.kind.to_owned(),
@@ -71,7 +72,7 @@ fn one(node: &Node, rule: &Together, place: &str, report: &mut Report) {
     }
 }
 
-/// Whether one of these is there; reports if not.
+/// Checks that at least one of the fields is set, and reports an error if none is.
 fn needs(node: &Node, what: &str, of: &[&str], place: &str, report: &mut Report) -> bool {
     if of.iter().any(|name| node.get(name).is_some()) {
         return true;

@@ -1,6 +1,6 @@
-//! JSON Schema (draft 2020-12) of our own file formats, made from the tables the checker uses.
+//! Generates the JSON Schema (draft 2020-12) of the jobset-sim file formats from the tables that the checker uses.
 //!
-//! Must refuse what the checker refuses, as far as a schema can say it.
+//! The schema must refuse everything that the checker refuses and JSON Schema can express.
 
 use super::shape::{Field, Object, Shape, Versions};
 use super::shapes::common::PARAMETERS;
@@ -9,7 +9,7 @@ use crate::Source;
 use crate::text::yaml;
 use serde_json::{Map, Value, json};
 
-/// The schema of `Scenario`, `Topology`, `Timing` or `JobSet`.
+/// Returns the schema of a format, such as `Scenario`, `Topology`, `Timing` or `JobSet`.
 pub fn json_schema(kind: &str) -> Option<Value> {
     let root = super::shapes::root(kind)?;
     let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
@@ -33,13 +33,13 @@ pub fn json_schema(kind: &str) -> Option<Value> {
     Some(schema)
 }
 
-/// What `$defs` has, and whether `${name}` may stand for a value.
+/// The definitions collected so far, and whether `${name}` may replace a value.
 struct Defs {
     of: Map<String, Value>,
     has_parameters: bool,
 }
 
-/// The name of what `${name}` looks like.
+/// Name of the definition of a `${name}` reference.
 const PARAMETER: &str = "Parameter";
 
 fn parameter() -> Value {
@@ -72,7 +72,7 @@ fn object_schema(object: &Object, defs: &mut Defs) -> Value {
     schema
 }
 
-/// What holds between fields.
+/// Converts a rule between fields.
 fn rule(rule: &Together) -> Value {
     let each =
         |of: &[&str]| -> Vec<Value> { of.iter().map(|f| json!({"required": [f]})).collect() };
@@ -111,7 +111,7 @@ fn field_schema(field: &Field, defs: &mut Defs) -> Value {
     schema
 }
 
-/// A value as the tables write it; `None`: there is none.
+/// Parses a value as written in the tables. Returns `None` if the text is empty.
 pub(crate) fn written(text: &str) -> Option<Value> {
     let source = Source {
         file: String::new(),
@@ -120,14 +120,14 @@ pub(crate) fn written(text: &str) -> Option<Value> {
     Some(yaml::parse(&source).ok()?.first()?.to_json())
 }
 
-/// In a file with `parameters` a name may stand for any value that is one word or number.
+/// Converts a field type. In a format with `parameters`, a `${name}` reference may replace any scalar.
 fn shape_schema(shape: &Shape, defs: &mut Defs) -> Value {
     let schema = own_schema(shape, defs);
     let is_value = match shape {
         Shape::Bool | Shape::Int(..) | Shape::Number(..) | Shape::OneOf(_) => true,
         Shape::Quantity | Shape::Amount | Shape::Duration | Shape::Seconds => true,
         Shape::Version(_) | Shape::Preset(_) | Shape::Assignment => true,
-        // Anything, any text, and what is made of values.
+        // Free-form values, strings and containers need no alternative for references.
         _ => false,
     };
     match is_value && defs.has_parameters {
@@ -193,7 +193,7 @@ fn reference(object: &Object, defs: &mut Defs) -> Value {
     json!({"$ref": format!("#/$defs/{}", object.kind)})
 }
 
-/// A quantity of Kubernetes; a number may stand without quotes.
+/// Returns the schema of a Kubernetes quantity. Numbers may be written without quotes.
 fn quantity(negative: bool) -> Value {
     let sign = if negative { "[+-]?" } else { "[+]?" };
     let pattern = format!("^{sign}[0-9.]+([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$");
@@ -206,7 +206,7 @@ fn duration() -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
-/// A version without quotes is a number, in which `1.30` and `1.3` are one.
+/// Returns the schema of a version. A version without quotes is a number, so `1.30` and `1.3` are indistinguishable.
 fn version(of: &Versions) -> Value {
     let numbers: Vec<f64> = of.names().filter_map(|name| name.parse().ok()).collect();
     let minors: Vec<String> = (of.oldest..=of.newest).map(|m| m.to_string()).collect();

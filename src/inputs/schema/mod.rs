@@ -1,5 +1,5 @@
-//! The structure of our own file formats as tables, and what is made from them: the checker, JSON Schema and the
-//! reference pages.
+//! The structure of the jobset-sim file formats as tables, with the checker, the JSON Schema and the reference pages
+//! generated from them.
 
 pub mod check;
 pub(crate) mod check_together;

@@ -1,4 +1,4 @@
-//! Reference pages of our own file formats in Markdown, made from the tables the checker uses.
+//! Generates reference pages of the jobset-sim file formats in Markdown, from the tables that the checker uses.
 
 use super::shape::{Class, Field, Object, Shape};
 use super::shapes::root;
@@ -7,7 +7,7 @@ use crate::presets::preset_data::DEFAULT_PRESET;
 use crate::presets::{Assumption, assumptions};
 use std::fmt::Write;
 
-/// Formats with a page of their own, what they are, and where they stand in a scenario.
+/// Formats with a reference page: kind, description, and path of the object in a scenario.
 const PAGES: [(&str, &str, &str); 4] = [
     ("Scenario", "Everything that a run needs, in one file", ""),
     ("Topology", "The nodes of a cluster", ""),
@@ -23,7 +23,7 @@ const PAGES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// The page of a format; `None`: it has none.
+/// Returns the reference page of a format; `None` if the format has no page.
 pub fn markdown(kind: &str) -> Option<String> {
     let (_, what, prefix) = PAGES.iter().find(|(page, ..)| *page == kind)?;
     let object = root(kind)?;
@@ -39,24 +39,24 @@ pub fn markdown(kind: &str) -> Option<String> {
     Some(page)
 }
 
-/// Everything that is known of a field.
+/// The documentation of one field.
 pub struct FieldRow {
-    /// From the root of its format; `[]` is an element of a list, `KEY` a name of the user's.
+    /// Path from the root of the format. `[]` is a list element, `KEY` a key chosen by the user.
     pub path: String,
-    /// The same field of the same object elsewhere.
+    /// Other paths with the same field of the same object.
     pub also: Vec<String>,
-    /// What it may hold.
+    /// Description of the legal values.
     pub takes: String,
-    /// What holds where it is absent.
+    /// Description of the default.
     pub default: String,
     pub doc: &'static str,
     pub example: &'static str,
-    /// How its object's fields stand together, where it is one of them.
+    /// Rules between this field and other fields of the same object.
     pub rules: Vec<String>,
     pub modelled: bool,
 }
 
-/// The fields of a format, also of those without a page.
+/// Returns the fields of a format, including formats without a page.
 pub fn fields(kind: &str) -> Vec<FieldRow> {
     let prefix = PAGES.iter().find(|(page, ..)| *page == kind);
     let Some(object) = root(kind) else {
@@ -67,7 +67,7 @@ pub fn fields(kind: &str) -> Vec<FieldRow> {
     sections.iter().flat_map(|s| s.rows(&assumptions)).collect()
 }
 
-/// The objects of a format, each once.
+/// Returns the objects of a format, each once.
 fn sections(object: &'static Object, prefix: &str) -> Vec<Section> {
     let mut sections = vec![Section {
         object,
@@ -84,7 +84,7 @@ fn sections(object: &'static Object, prefix: &str) -> Vec<Section> {
     sections
 }
 
-/// An object, and the paths where it may stand.
+/// An object with all paths at which it can occur.
 struct Section {
     object: &'static Object,
     paths: Vec<String>,
@@ -97,7 +97,8 @@ fn joined(path: &str, name: &str) -> String {
     }
 }
 
-/// Adds the objects of our own that a value may hold. Those of Kubernetes' API, and those with a page, are not told.
+/// Adds the objects that a value may contain. Kubernetes API objects and objects with a page of their own are
+/// omitted.
 fn inner(shape: &Shape, path: String, sections: &mut Vec<Section>) {
     match shape {
         Shape::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}
@@ -202,7 +203,7 @@ fn kind_of(shape: &Shape) -> String {
     }
 }
 
-/// Whether the field is one of several of which one has to be given.
+/// Returns whether the field belongs to a group of which at least one is required.
 fn one_of(object: &Object, name: &str) -> bool {
     together(object.kind).iter().any(|rule| match rule {
         Together::One { of, .. } | Together::Some { of, .. } => of.contains(&name),
@@ -211,7 +212,7 @@ fn one_of(object: &Object, name: &str) -> bool {
     })
 }
 
-/// What holds where the field is absent.
+/// Describes the default of a field.
 fn default(field: &Field, path: &str, assumptions: &[Assumption]) -> String {
     if field.required {
         return "required".to_owned();

@@ -1,47 +1,48 @@
-//! What a tree may look like, as tables. `check` walks a tree against them, `schema` prints them.
+//! Types for the tables that describe file formats. `check` validates trees against the tables; `schema` prints
+//! them.
 //!
-//! Must hold no field of any format: those are in `shapes`.
+//! The fields of the formats must not be defined here; they are in `shapes`.
 
-/// The legal forms of one value.
+/// The type of a value.
 #[derive(Copy, Clone)]
 pub enum Shape {
-    /// Taken as it is; nothing inside is checked.
+    /// Any value, without checks of its contents.
     Any,
     Bool,
     Str,
-    /// A name that reports print: one line.
+    /// A string without line breaks, for names that are printed in reports.
     Line,
     /// A version such as `1.36`, with or without quotes.
     Version(&'static Versions),
-    /// One of these names, which are known at run time, or a preset file.
+    /// The name of a preset, from a list computed at run time, or a preset file.
     Preset(fn() -> Vec<String>),
     Int(i64, i64),
     Number(f64, f64),
     OneOf(&'static [&'static str]),
-    /// `500m`, `2`, `64Gi`; a negative one is the API server's to judge.
+    /// A Kubernetes quantity such as `500m`, `2` or `64Gi`. Negative values are left to the API server to refuse.
     Quantity,
-    /// The same, zero or more.
+    /// A Kubernetes quantity that is zero or positive.
     Amount,
-    /// `500ms`, `2m30s`.
+    /// A duration such as `500ms` or `2m30s`.
     Duration,
     /// A duration, or a plain number of seconds.
     Seconds,
-    /// `spec.suspend=true`.
+    /// An assignment such as `spec.suspend=true`.
     Assignment,
     List(&'static Shape),
-    /// A list with an element at least.
+    /// A list with at least one element.
     NonEmpty(&'static Shape),
-    /// A list of two.
+    /// A list with exactly two elements.
     Pair(&'static Shape),
     Map(&'static Shape),
     Object(&'static Object),
-    /// The first if it is no mapping, else the second.
+    /// Either of two types: the second one for mappings, the first one for all other values.
     Either(&'static Shape, &'static Shape),
-    /// A Kubernetes object; its table is the one of its `kind`.
+    /// A Kubernetes object. Its `kind` selects the table.
     Kinds(&'static Kinds),
 }
 
-/// Versions that are simulated, from one minor number to another.
+/// A range of supported versions with the same major number.
 pub struct Versions {
     pub major: u16,
     pub oldest: u16,
@@ -49,7 +50,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// All of them.
+    /// Returns all versions in the range.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let major = self.major;
         (self.oldest..=self.newest).map(move |minor| format!("{major}.{minor}"))
@@ -58,7 +59,7 @@ impl Versions {
 
 pub struct Kinds {
     pub objects: &'static [&'static Object],
-    /// What may stand here instead: an object without a `kind`.
+    /// Alternative type for an object without a `kind`.
     pub file: Option<&'static Object>,
 }
 
@@ -80,19 +81,19 @@ pub struct Field {
     pub class: Class,
     pub required: bool,
     pub doc: &'static str,
-    /// What an absent field means: a value as it would be written, or words in `otherwise`.
+    /// Default of the field as it would be written in a file. Other defaults are described in `otherwise`.
     pub default: &'static str,
     pub otherwise: &'static str,
-    /// A value as it is written; absent: the shape shows it.
+    /// Example as written in a file. Empty if the type suggests one.
     pub example: &'static str,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Class {
     Modelled,
-    /// Has no influence on a simulation by its nature.
+    /// The field never affects a simulation.
     Inert,
-    /// Would change behavior, and is not modelled: counted where it is present.
+    /// The field would affect behavior but is not modelled. Its occurrences are counted.
     NotModelled,
 }
 
@@ -107,7 +108,7 @@ const PLAIN: Field = Field {
     example: "",
 };
 
-/// A field the model uses.
+/// Creates a field that the model uses.
 pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     Field {
         name,
@@ -117,7 +118,7 @@ pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field
     }
 }
 
-/// A field without influence.
+/// Creates a field that never affects a simulation.
 pub const fn inert(name: &'static str, shape: Shape) -> Field {
     Field {
         name,
@@ -127,7 +128,7 @@ pub const fn inert(name: &'static str, shape: Shape) -> Field {
     }
 }
 
-/// A known field that is not modelled.
+/// Creates a known field that is not modelled.
 pub const fn not_modelled(name: &'static str, shape: Shape) -> Field {
     Field {
         name,
@@ -143,13 +144,13 @@ impl Field {
         self
     }
 
-    /// The value that stands in for an absent field.
+    /// Sets the default, as it would be written in a file.
     pub const fn default(mut self, value: &'static str) -> Field {
         self.default = value;
         self
     }
 
-    /// What holds where the field is absent, in words.
+    /// Sets the description of the default, if it cannot be written as a value.
     pub const fn otherwise(mut self, words: &'static str) -> Field {
         self.otherwise = words;
         self
@@ -160,7 +161,7 @@ impl Field {
         self
     }
 
-    /// A value as it is written; empty: the table has none, and the shape does not show one.
+    /// Returns an example value as written in a file; empty if there is none.
     pub fn written_example(&self) -> &'static str {
         match (self.example, &self.shape) {
             ("", Shape::Bool) if self.default == "true" => "false",
@@ -177,7 +178,7 @@ pub const INT32: Shape = Shape::Int(i32::MIN as i64, i32::MAX as i64);
 pub const COUNT: Shape = Shape::Int(0, i32::MAX as i64);
 
 impl Shape {
-    /// What a value must be, for messages.
+    /// Returns a noun phrase for the legal values, for messages.
     pub fn noun(&self) -> String {
         match self {
             Shape::Any => "a value".to_owned(),

@@ -1,6 +1,6 @@
-//! One look for all errors of inputs: place, line, what is wrong, what is legal, a suggestion.
+//! The common format of input errors: position, message, legal values and a suggestion.
 //!
-//! Must never decide whether something is wrong.
+//! This module must never decide whether an input is valid.
 
 #![deny(missing_docs)]
 
@@ -10,59 +10,59 @@ use std::fmt;
 /// A named text.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// What errors call it.
+    /// Name of the text in messages.
     pub file: String,
-    /// All of it.
+    /// Contents of the text.
     pub text: String,
 }
 
-/// One error of an input, with its place.
+/// One error in an input, with its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The file, or what else the text is called.
+    /// File name, or another name of the text.
     pub file: String,
-    /// 1-based; 0: the whole file.
+    /// 1-based line number; 0 refers to the whole file.
     pub line: u32,
-    /// 1-based; 0 with `line`.
+    /// 1-based column number; 0 if `line` is 0.
     pub column: u32,
-    /// How many characters are wrong.
+    /// Number of characters to underline.
     pub len: u32,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// What would be right.
+    /// Description of the legal values.
     pub legal: Option<String>,
-    /// What may have been meant.
+    /// Suggested correction.
     pub suggestion: Option<String>,
-    /// The API server's sentence, where it would refuse the object, too.
+    /// Message of the API server, if it would refuse the object.
     pub server: Option<String>,
-    /// The line of the text; of a long one what is around the error.
+    /// Line of the text; long lines are cut around the error.
     pub snippet: String,
-    /// Nothing is wrong with the text: no node of the cluster could take it.
+    /// Marks an object that is valid but that no node of the cluster could run.
     pub no_place: bool,
-    /// Where in `snippet` the error begins, in characters.
+    /// Position of the error in `snippet`, in characters.
     pub offset: u32,
 }
 
-/// All errors found, in the order of the text where it is known.
+/// All errors found, in text order where positions are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// Whether all that is wrong is that no node of the cluster could take it.
+    /// Returns whether there are errors, and all of them only report that no node could run an object.
     pub fn is_only_no_place(&self) -> bool {
         !self.0.is_empty() && self.0.iter().all(|d| d.no_place)
     }
 }
 
-/// More errors than this are counted, not shown.
+/// Maximum number of errors printed; the rest is only counted.
 const SHOWN_MAX: usize = 20;
-/// Longer lines are cut around the error.
+/// Maximum snippet length in characters; longer lines are cut around the error.
 const SNIPPET_MAX: usize = 100;
-/// Longer sentences are cut in their middle.
+/// Maximum message length in characters; longer messages are cut in the middle.
 const MESSAGE_MAX: usize = 600;
 
 impl Diagnostic {
-    /// An error of a file as a whole.
+    /// Creates an error about a whole file.
     pub fn of_file(file: &str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             file: file.to_owned(),
@@ -71,7 +71,7 @@ impl Diagnostic {
         }
     }
 
-    /// An error at a place of a text.
+    /// Creates an error at a position in a text.
     pub fn at(source: &Source, at: Pos, message: impl Into<String>) -> Diagnostic {
         let (snippet, offset) = snippet(&source.text, at);
         Diagnostic {
@@ -86,20 +86,20 @@ impl Diagnostic {
         }
     }
 
-    /// Says what would be right.
+    /// Sets the description of the legal values.
     pub fn legal(&mut self, legal: impl Into<String>) -> &mut Diagnostic {
         let legal = Some(legal.into()).filter(|l| !l.is_empty());
         self.legal = legal.map(shortened);
         self
     }
 
-    /// Says what may have been meant.
+    /// Sets the suggested correction.
     pub fn suggest(&mut self, suggestion: impl Into<String>) -> &mut Diagnostic {
         self.suggestion = Some(shortened(suggestion.into()));
         self
     }
 
-    /// Suggests the nearest of the known names, if one is near.
+    /// Suggests the most similar known name, if there is a similar one.
     pub fn nearest<'a>(
         &mut self,
         found: &str,
@@ -112,7 +112,7 @@ impl Diagnostic {
     }
 }
 
-/// Longer messages keep their start and their end: what they quote may be of any length.
+/// Cuts a long message in the middle. Quoted input can have any length.
 pub fn shortened(text: String) -> String {
     let Some((at, _)) = text.char_indices().nth(MESSAGE_MAX) else {
         return text;
@@ -124,8 +124,9 @@ pub fn shortened(text: String) -> String {
     format!("{start} ... {}", end.iter().collect::<String>())
 }
 
-/// The line at a place, cut to a window around it, and the offset of the place in that. Looks at no more of the text
-/// than it needs: a file of one long line may have an error in each word.
+/// Returns the line at a position, cut to a window around it, and the offset of the position in the result.
+///
+/// Only the text near the position is read, because a file that is one long line may have an error in each word.
 fn snippet(text: &str, at: Pos) -> (String, u32) {
     let Some(byte) = byte_of(text, at) else {
         return (String::new(), 0);
@@ -160,7 +161,7 @@ fn snippet(text: &str, at: Pos) -> (String, u32) {
     (format!("{prefix}{shown}{suffix}"), offset)
 }
 
-/// Where in the text a place is; the parser has said so for files.
+/// Returns the byte offset of a position. For files, the parser provides it.
 fn byte_of(text: &str, at: Pos) -> Option<usize> {
     let byte = at.byte as usize;
     if at.origin == Origin::File && byte > 0 && text.is_char_boundary(byte) {
@@ -241,18 +242,18 @@ impl From<Diagnostic> for Diagnostics {
 
 /// Collects the errors of one file and its overrides.
 pub struct Report<'a> {
-    /// The text.
+    /// The text of the file.
     pub source: &'a Source,
-    /// What `--set` says.
+    /// The text of the overrides.
     pub overrides: &'a Source,
-    /// The errors so far.
+    /// The errors found so far.
     pub found: Vec<Diagnostic>,
-    /// How many of them keep no reader from finding more.
+    /// Number of errors that do not prevent further reading.
     harmless: usize,
 }
 
 impl<'a> Report<'a> {
-    /// Nothing found yet.
+    /// Creates a report without errors.
     pub fn new(source: &'a Source, overrides: &'a Source) -> Report<'a> {
         Report {
             source,
@@ -262,7 +263,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// One more error; what it returns can be told more.
+    /// Adds an error. The result can be used to add legal values or a suggestion.
     pub fn error(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
         let source = match at.origin {
             Origin::File => self.source,
@@ -273,18 +274,18 @@ impl<'a> Report<'a> {
         &mut self.found[last]
     }
 
-    /// An error after which every value still has its type: readers may go on and find more.
+    /// Adds an error that leaves all value types valid, so that readers can continue and find more errors.
     pub fn harmless(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
         self.harmless += 1;
         self.error(at, message)
     }
 
-    /// Whether readers may go on.
+    /// Returns whether readers can continue.
     pub fn is_readable(&self) -> bool {
         self.found.len() == self.harmless
     }
 
-    /// The text as written at a place of one line.
+    /// Returns the original text at a position, within one line.
     pub fn written(&self, at: Pos) -> Option<String> {
         let source = match at.origin {
             Origin::File => self.source,
@@ -295,12 +296,12 @@ impl<'a> Report<'a> {
         Some(line.chars().take(at.len as usize).collect())
     }
 
-    /// Whether nothing was found.
+    /// Returns whether there are no errors.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// `Ok` if nothing was found, else everything in the order of the text.
+    /// Returns `Ok` if there are no errors; otherwise returns all errors in text order.
     pub fn finish(mut self) -> Result<(), Diagnostics> {
         if self.found.is_empty() {
             return Ok(());

@@ -1,21 +1,21 @@
-//! From the API server's field paths to places in a text.
+//! Maps the API server's field paths to positions in a text.
 //!
-//! Must never decide what is wrong there.
+//! This module must never decide what the error is.
 
 use super::node::{Node, Pos};
 
-/// Where a path leads.
+/// A position found for a field path.
 #[derive(Copy, Clone, Debug)]
 pub struct Place<'n> {
-    /// Where the name of the field was written; of a list's item, the item.
+    /// Position of the field name; for a list item, the position of the item.
     pub key: Pos,
     pub node: &'n Node,
-    /// The end of the path, not an ancestor of what was not written.
+    /// Whether the whole path was found. If false, the node is the nearest ancestor that exists.
     pub whole: bool,
 }
 
-/// The field at `spec.replicatedJobs[0].replicas`, or its nearest ancestor; `None` if not even the first part was
-/// written.
+/// Returns the field at a path such as `spec.replicatedJobs[0].replicas`, or its nearest ancestor. Returns `None` if
+/// not even the first segment exists.
 pub fn locate<'n>(root: &'n Node, path: &str) -> Option<Place<'n>> {
     let (mut node, mut found, mut rest) = (root, None, path);
     while !rest.is_empty() {
@@ -30,7 +30,7 @@ pub fn locate<'n>(root: &'n Node, path: &str) -> Option<Place<'n>> {
     found.map(|key| Place { key, node, whole })
 }
 
-/// One part of the path: where it was written, its node, what is left of the path.
+/// Follows one segment of the path. Returns the position of the segment, its node, and the rest of the path.
 fn step<'n, 'p>(node: &'n Node, rest: &'p str) -> Option<(Pos, &'n Node, &'p str)> {
     if let Some((inside, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
         let item = inside.parse().ok().and_then(|i: usize| node.items().get(i));
@@ -41,7 +41,7 @@ fn step<'n, 'p>(node: &'n Node, rest: &'p str) -> Option<(Pos, &'n Node, &'p str
         let (key, value) = node.entries().iter().find(|(k, _)| k.name == name)?;
         return Some((key.at, value, after));
     }
-    // Keys of labels and resources have dots and slashes themselves: the longest key that fits is meant.
+    // Keys of labels and resources can contain dots and slashes, so the longest matching key is used.
     let fits = |name: &str| {
         let after = rest.strip_prefix(name)?;
         (after.is_empty() || after.starts_with(['.', '['])).then_some(after)

@@ -1,4 +1,4 @@
-//! YAML text as a tree in which every key and value knows its position, and errors with positions.
+//! Parses YAML to a tree in which every key and value has a position, and reports errors with positions.
 
 pub mod diagnostic;
 pub mod locate;

@@ -1,24 +1,24 @@
-//! The tree a text is parsed into: every key and value knows where it was written.
+//! The tree that a text is parsed into. Every key and value has a position.
 //!
-//! Must never know what a field means; that is the business of `shape` and the readers.
+//! This module must never interpret fields; that is the task of `shape` and the readers.
 
-/// Where a key or value was written: 1-based line and column in characters; line 0 is unknown.
+/// Position of a key or value: 1-based line and column in characters. Line 0 means unknown.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pos {
     pub line: u32,
     pub column: u32,
     pub len: u32,
-    /// Where in the text, in bytes; 0 with `Origin::File`: nobody has looked.
+    /// Offset in the text in bytes; 0 with `Origin::File` means that it has not been computed.
     pub byte: u32,
     pub origin: Origin,
 }
 
-/// The text a position counts in.
+/// The text that a position refers to.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     #[default]
     File,
-    /// The `path=value` overrides, one a line.
+    /// The `path=value` overrides, one per line.
     Set,
 }
 
@@ -36,7 +36,7 @@ pub enum Value {
     Float(f64),
     Str(String),
     Seq(Vec<Node>),
-    /// In the order of the text; keys are unique.
+    /// Entries in text order; keys are unique.
     Map(Vec<(Key, Node)>),
 }
 
@@ -47,7 +47,7 @@ pub struct Key {
 }
 
 impl Node {
-    /// The same without places, as the API's JSON.
+    /// Converts the tree to JSON, without positions.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {
@@ -65,7 +65,7 @@ impl Node {
         }
     }
 
-    /// A tree without places.
+    /// Converts JSON to a tree without positions.
     pub fn from_json(json: &serde_json::Value) -> Node {
         use serde_json::Value as Json;
         let value = match json {
@@ -95,7 +95,7 @@ impl Node {
         Node { at, value }
     }
 
-    /// An empty mapping without a place.
+    /// Returns an empty mapping without a position.
     pub fn empty_map() -> Node {
         Node::new(Pos::default(), Value::Map(Vec::new()))
     }
@@ -104,7 +104,7 @@ impl Node {
         self.value == Value::Null
     }
 
-    /// The value of a key; a null counts as absent, as it does for the API server.
+    /// Returns the value of a key. A null value counts as absent, as in the API server.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries()
             .iter()
@@ -113,7 +113,7 @@ impl Node {
             .filter(|v| !v.is_null())
     }
 
-    /// The value at the end of a chain of keys.
+    /// Returns the value at the end of a chain of keys.
     pub fn at_path(&self, keys: &[&str]) -> Option<&Node> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }
@@ -132,7 +132,7 @@ impl Node {
         }
     }
 
-    /// The elements of its list `items`, which is empty then.
+    /// Removes and returns the elements of the list `items`.
     pub fn take_items(&mut self) -> Vec<Node> {
         let Value::Map(entries) = &mut self.value else {
             return Vec::new();
@@ -144,7 +144,7 @@ impl Node {
         }
     }
 
-    /// Bytes of the same as JSON without blanks, but for characters that JSON escapes.
+    /// Returns the size as compact JSON in bytes. Escape sequences are not counted.
     pub fn json_size(&self) -> usize {
         let text = |text: &str| text.len() + 2;
         match &self.value {
@@ -192,7 +192,7 @@ impl Node {
         }
     }
 
-    /// A scalar as text; numbers in the form a quantity or duration is written in.
+    /// Returns a scalar as text. Numbers are formatted like a quantity or duration.
     pub fn scalar_text(&self) -> Option<String> {
         match &self.value {
             Value::Str(text) => Some(text.clone()),
@@ -202,7 +202,7 @@ impl Node {
         }
     }
 
-    /// Nothing was written: null, or an empty list or mapping.
+    /// Returns whether the value is null, an empty list or an empty mapping.
     pub fn is_empty(&self) -> bool {
         match &self.value {
             Value::Null => true,
@@ -212,7 +212,7 @@ impl Node {
         }
     }
 
-    /// What was found, for messages: `the string "x"`, `a list`.
+    /// Describes the value for messages, for example `the string "x"` or `a list`.
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Null => "null".to_owned(),
@@ -227,7 +227,7 @@ impl Node {
     }
 }
 
-/// A number for messages: very large and very small ones with an exponent.
+/// Formats a number for messages. Numbers from 1e15 or below 1e-6 get an exponent.
 pub fn render_f64(number: f64) -> String {
     let size = number.abs();
     if number.is_finite() && (size >= 1e15 || size > 0.0 && size < 1e-6) {

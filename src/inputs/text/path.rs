@@ -1,19 +1,19 @@
-//! Paths into a tree of nodes: how messages name a place, and `path=value` overrides.
+//! Paths into a tree of nodes, for messages and for `path=value` overrides.
 //!
-//! An override may create any key: whether the key exists is found out by the shape check that follows.
+//! An override may create any key. The schema check that follows reports unknown keys.
 
 use super::diagnostic::{Diagnostic, Diagnostics, Source};
 use super::node::{Key, Node, Origin, Pos, Value};
 use super::yaml;
 use std::fmt;
 
-/// Longer override paths are refused; no format is nested so deeply.
+/// Maximum number of segments in an override path. No format is nested this deeply.
 const DEPTH_MAX: usize = 64;
 
-/// In an override: every element of a list.
+/// Path segment in an override that selects every element of a list.
 const EACH: &str = "*";
 
-/// A place in a tree, as a chain from the leaf to the root.
+/// A place in a tree, linked from the leaf to the root.
 #[derive(Copy, Clone)]
 pub struct Path<'p> {
     parent: Option<&'p Path<'p>>,
@@ -51,7 +51,7 @@ impl<'p> Path<'p> {
         self.segment == Segment::Root
     }
 
-    /// The path with all list indexes left out: `spec.replicatedJobs[].replicas`.
+    /// Returns the path without list indexes, for example `spec.replicatedJobs[].replicas`.
     pub fn without_indexes(&self) -> String {
         let mut text = String::new();
         self.write(&mut text, false);
@@ -80,7 +80,7 @@ impl<'p> Path<'p> {
 }
 
 impl fmt::Display for Path<'_> {
-    /// `spec.replicatedJobs[1].replicas`.
+    /// Formats the path, for example as `spec.replicatedJobs[1].replicas`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         self.write(&mut text, true);
@@ -88,7 +88,8 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// Overrides of a scenario, and of the JobSets in manifests: those whose path begins with one of `roots`.
+/// Splits the overrides into those of the scenario and those of the JobSets. The latter have a path that begins with
+/// one of `roots`.
 pub fn split_sets(sets: &[Set], roots: &[&str]) -> (Vec<Set>, Vec<Set>) {
     let of_jobsets = |(path, _): &Set| {
         let root = path.split(['.', '[']).next().unwrap_or("");
@@ -98,10 +99,10 @@ pub fn split_sets(sets: &[Set], roots: &[&str]) -> (Vec<Set>, Vec<Set>) {
     (rest, jobsets)
 }
 
-/// Path and value.
+/// An override as a pair of path and value.
 pub type Set = (String, String);
 
-/// The overrides as one text, one a line, so that errors can show them.
+/// Returns the overrides as a text with one override per line, so that errors can quote them.
 pub fn overrides_source(name: &str, sets: &[(String, String)]) -> Source {
     let lines: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
     Source {
@@ -110,7 +111,7 @@ pub fn overrides_source(name: &str, sets: &[(String, String)]) -> Source {
     }
 }
 
-/// Applies every override in order; positions count in `overrides_source`.
+/// Applies all overrides in order. Their positions refer to the text of `overrides_source`.
 pub fn apply_sets(
     node: &mut Node,
     source: &Source,
@@ -143,7 +144,7 @@ pub fn apply_sets(
     }
 }
 
-/// One YAML value, placed where it stands in the overrides.
+/// Parses one YAML value, with positions relative to the overrides text.
 fn parse_value(source: &Source, text: &str, start: Pos) -> Result<Node, Diagnostics> {
     let alone = Source {
         file: source.file.clone(),
@@ -186,9 +187,11 @@ fn move_pos(at: &mut Pos, start: Pos) {
     at.origin = Origin::Set;
 }
 
-/// Puts `value` at `path`: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
-/// `metadata.annotations["a.b/c"]`, and with `*` in every element of a list: `spec.replicatedJobs.*.replicas`.
-/// Missing keys are created; a list may grow by one element at its end.
+/// Sets `value` at `path`. Missing keys are created, and a list may grow by one element at its end.
+///
+/// Examples of paths: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
+/// `metadata.annotations["a.b/c"]`. The segment `*` selects every element of a list:
+/// `spec.replicatedJobs.*.replicas`.
 pub fn set_path(node: &mut Node, path: &str, value: Node, at: Pos) -> Result<(), String> {
     let segments = split(path)?;
     set_below(node, &segments, &value, at).map_err(|m| format!("cannot set {path:?}: {m}"))

@@ -1,8 +1,8 @@
-//! A JSON tree as a YAML document that reads back as the same tree.
+//! Prints a JSON tree as a YAML document that parses to the same tree.
 
 use serde_json::Value;
 
-/// A document; apiVersion and kind come first, as everybody writes them.
+/// Prints an object as a document. The fields apiVersion, kind and metadata come first.
 pub fn yaml(object: &Value) -> String {
     let mut out = String::new();
     let fields = object.as_object().into_iter().flatten();
@@ -26,7 +26,7 @@ fn entry(key: &str, value: &Value, indent: usize, out: &mut String) {
     nested(value, indent, out);
 }
 
-/// What follows a key: on its line, or below it.
+/// Prints the value of a key: scalars on the same line, other values below it.
 fn nested(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -52,7 +52,7 @@ fn item(value: &Value, indent: usize, out: &mut String) {
             for (key, value) in fields {
                 entry(key, value, indent + 2, out);
             }
-            // The first key stands beside the dash.
+            // The first key follows the dash on the same line.
             out.replace_range(start + indent..start + indent + 1, "-");
         }
         other => {
@@ -63,7 +63,7 @@ fn item(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// Texts that YAML would read as something else are quoted.
+/// Prints a scalar. Strings that YAML would parse as another type are quoted.
 fn scalar(value: &Value) -> String {
     let Value::String(text) = value else {
         return value.to_string();

@@ -1,6 +1,6 @@
-//! The nearest known name to one that is not known.
+//! Finds the known name that is most similar to an unknown name.
 
-/// The known name with the least edit distance, if it is near enough to be meant.
+/// Returns the known name with the smallest edit distance, if it is similar enough.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = found.to_lowercase();
     let allowed = (found.chars().count() / 3).clamp(1, 4);
@@ -12,13 +12,14 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// One is the beginning of the other: `replicas` and `replica`, `InPlace` and `InPlaceRestart`.
+/// Returns whether one name is a prefix of the other, such as `replica` of `replicas` or `InPlace` of
+/// `InPlaceRestart`.
 fn begins_alike(lower: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     lower.len() >= 4 && name.len() >= 4 && (name.starts_with(lower) || lower.starts_with(&name))
 }
 
-/// Levenshtein with transpositions of neighbors counted as one.
+/// Returns the Levenshtein distance, in which a transposition of adjacent characters counts as one edit.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.chars().take(100).collect(), b.chars().take(100).collect());

@@ -1,7 +1,7 @@
-//! Text to `Node`s. The only file that names the YAML crate; JSON is read as the YAML it is.
+//! Parses texts to `Node`s. Only this module uses the YAML crate; JSON is parsed as YAML.
 //!
-//! Must never look at what the keys mean. Depth, size and aliases are limited, so that no input can exhaust memory, and
-//! texts are read on a stack that holds what may be nested, so that none can exhaust that.
+//! This module must never interpret keys. Depth, size and aliases are limited so that no input can exhaust memory.
+//! Texts are parsed on a separate stack that is large enough for the maximum depth.
 
 use super::diagnostic::{Diagnostic, Diagnostics, Source};
 use super::node::{Key, Node, Origin, Pos, Value};
@@ -10,18 +10,19 @@ use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, MessageFormatter, Spanned};
 use std::fmt;
 
-/// A dump of 50,000 nodes is smaller; anything larger was given by mistake.
+/// Maximum size of a text in bytes. A dump of 50,000 nodes is smaller.
 pub const TEXT_MAX: u64 = 100 << 20;
 const DEPTH_MAX: usize = 64;
-/// The reader calls itself for each level, with 4 KiB of frames in a release and 36 KiB without optimization: for all
-/// levels more than the 2 MiB that a thread has.
+/// Stack size of the parsing thread in bytes. The parser recurses for each level, with 4 KiB per level in a release
+/// build and 36 KiB without optimization. At the maximum depth this exceeds the 2 MiB of a default thread.
 const STACK_BYTES: usize = DEPTH_MAX * (128 << 10);
-/// 55 bytes and a microsecond each; a dump of 5,000 nodes with all that kubelets report has fewer.
+/// Maximum number of values. Each takes 55 bytes and 1 µs; a dump of 5,000 nodes with complete kubelet status has
+/// fewer.
 const NODES_MAX: usize = 2_000_000;
-/// Nodes that aliases may add; configuration needs a few hundred.
+/// Maximum number of values added by aliases. Configuration files need a few hundred.
 const ALIAS_NODES_MAX: usize = 200_000;
 
-/// All documents of a text; empty ones are left out.
+/// Parses all documents of a text. Empty documents are skipped.
 pub fn parse(source: &Source) -> Result<Vec<Node>, Diagnostics> {
     if source.text.len() as u64 > TEXT_MAX {
         return Err(too_large(&source.file, source.text.len() as u64).into());
@@ -33,7 +34,7 @@ pub fn parse(source: &Source) -> Result<Vec<Node>, Diagnostics> {
     })
 }
 
-/// Whatever the caller has left of its stack. Where there are no threads it has to do.
+/// Runs the parser on a thread with a large stack. If threads are not available, it runs on the stack of the caller.
 fn on_own_stack<T: Send>(read: impl Fn() -> T + Sync) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -45,10 +46,11 @@ fn on_own_stack<T: Send>(read: impl Fn() -> T + Sync) -> T {
     })
 }
 
-/// A key written twice: line and name.
+/// A duplicate key, as a pair of line and name.
 pub type DuplicateKey = (u32, String);
 
-/// The first document as lenient readers take it: the last of equal keys counts, and the first of them is named.
+/// Parses the first document like a lenient parser, in which the last of equal keys takes precedence. Also returns
+/// the first duplicate key.
 pub fn first_document(
     source: &Source,
 ) -> Result<(Option<Node>, Option<DuplicateKey>), Diagnostics> {
@@ -73,7 +75,7 @@ fn first_of(source: &Source) -> Result<(Option<Node>, Option<DuplicateKey>), Dia
     Ok((documents.into_iter().next(), duplicate))
 }
 
-/// The error for a text that is not even read.
+/// Returns the error for a text that exceeds the size limit.
 pub fn too_large(file: &str, bytes: u64) -> Diagnostic {
     let mib = bytes >> 20;
     let mut error = Diagnostic::of_file(file, format!("the file is too large: {mib} MiB"));
@@ -97,14 +99,14 @@ fn options() -> serde_yaml::Options {
             max_total_replayed_events: ALIAS_NODES_MAX,
             max_replay_stack_depth: 16,
         },
-        // As Kubernetes' YAML 1.1 reads file modes.
+        // Kubernetes parses YAML 1.1, in which file modes such as 0644 are octal.
         legacy_octal_numbers: true,
         non_finite_float_policy: serde_yaml::NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
     }
 }
 
-/// The crate's error in our look.
+/// Converts an error of the YAML crate to a diagnostic.
 fn explain(source: &Source, error: &Error) -> Diagnostics {
     let error = error.without_snippet();
     let inner = match error {
@@ -202,7 +204,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// A value before its place is known.
+/// A value without its position.
 struct Bare(Value);
 
 impl<'de> Deserialize<'de> for Bare {
@@ -241,7 +243,7 @@ impl<'de> Visitor<'de> for BareVisitor {
     }
 
     fn visit_f64<E>(self, f: f64) -> Result<Value, E> {
-        // kubectl sends YAML as Go's JSON, which writes 2.0 and 2e0 as `2`.
+        // kubectl sends YAML as JSON written by Go, which formats 2.0 and 2e0 as `2`.
         let whole = f.fract() == 0.0 && f.abs() < i64::MAX as f64;
         Ok(if whole {
             Value::Int(f as i64)

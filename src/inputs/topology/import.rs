@@ -1,7 +1,8 @@
-//! A list of Nodes, as `kubectl get nodes -o yaml` prints it, to a Topology: nodes that are alike become a pool, pools
-//! whose labels count up become islands.
+//! Imports a list of Nodes, as printed by `kubectl get nodes -o yaml`, to a Topology. Equal nodes become a pool;
+//! pools whose labels are numbered consecutively become islands.
 //!
-//! Must never make up a label: what is not the same for all nodes of a pool is counted, or said to be left out.
+//! This module must never invent a label. A label that differs within a pool is either a running number or reported
+//! as omitted.
 
 use super::taint::taint;
 use crate::object_list::unlisted;
@@ -13,7 +14,7 @@ use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{IslandKind, NodePool, Taint, TaintEffect, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Resources whose units are accelerators, the first that a node has.
+/// Extended resources that count as accelerators, in order of precedence.
 const ACCELERATORS: [&str; 6] = [
     "google.com/tpu",
     "nvidia.com/gpu",
@@ -22,17 +23,17 @@ const ACCELERATORS: [&str; 6] = [
     "aws.amazon.com/neuron",
     "aws.amazon.com/neuroncore",
 ];
-/// Labels whose values are an island: of TPUs, and of NVLink.
+/// Labels whose values identify an island: a TPU slice or an NVLink domain.
 const SLICE: &str = "cloud.google.com/gke-nodepool";
 const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
 const CLIQUE: &str = "nvidia.com/gpu.clique";
-/// What the node controllers put on nodes that are in trouble.
+/// Prefix of taints that node controllers set on unhealthy nodes.
 const LIFECYCLE: &str = "node.kubernetes.io/";
-/// Kubelets report them a little different on machines that are alike: so many percent are equal.
+/// Resources that kubelets report with small differences on equal machines, and the tolerance in percent.
 const ABOUT: [&str; 2] = ["memory", "ephemeral-storage"];
 const ALIKE_PERCENT: i64 = 2;
 
-/// What a node has, but for its name.
+/// The properties of a node other than its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     allocatable: BTreeMap<String, i64>,
@@ -47,7 +48,7 @@ struct Member {
     about: BTreeMap<String, i64>,
 }
 
-/// The topology, and what of the list is not in it.
+/// Returns the topology, and notes on what was not imported.
 pub fn import_nodes(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
     let mut notes = Vec::new();
     let mut members = Vec::new();
@@ -93,7 +94,7 @@ fn name_of(node: &Node) -> String {
     name.unwrap_or("").to_owned()
 }
 
-/// The first few of them.
+/// Formats the first five names and the number of the others.
 fn some(names: &[String]) -> String {
     let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
     match names.len() - shown.len() {
@@ -146,7 +147,7 @@ fn member(node: &Node) -> Member {
     }
 }
 
-/// Labels that tell each node from every other are its identity, not where it is; those that count up are kept.
+/// Removes labels that identify a single node. Labels whose values end with a running number are kept.
 fn drop_identities(members: &mut [Member]) -> Option<String> {
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (key, value) in members.iter().flat_map(|m| &m.kind.labels) {
@@ -172,7 +173,7 @@ fn drop_identities(members: &mut [Member]) -> Option<String> {
         .then(|| format!("labels that are another on every node, and left out: {labels}"))
 }
 
-/// A text that ends with a number: what stands before it, the number, and how many digits it has at least.
+/// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
 fn split(text: &str) -> Option<(&str, u64, usize)> {
     let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (before, number) = text.split_at(text.len() - digits);
@@ -184,7 +185,7 @@ fn split(text: &str) -> Option<(&str, u64, usize)> {
     ))
 }
 
-/// Nodes that are alike, in the order of their names.
+/// Equal nodes, in the order of their names.
 struct Cell {
     kind: Kind,
     names: Vec<String>,
@@ -237,7 +238,8 @@ fn pools(mut members: Vec<Member>, notes: &mut Vec<String>) -> Vec<NodePool> {
     pools
 }
 
-/// Cells of one size that differ only in labels that count up together from 0: the islands of one pool.
+/// Groups cells of equal size that differ only in labels numbered consecutively from 0. They become the islands of
+/// one pool.
 fn families(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
     let family_of = |cell: &Cell| {
         let without = |(key, value): (&String, &String)| {
@@ -270,7 +272,8 @@ fn families(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
     families
 }
 
-/// The labels of a pool with a cell in each of its islands; `None`: they are not all the same or counted.
+/// Returns the labels of a pool in which each cell is an island. Returns `None` if a label is neither constant nor
+/// numbered from 0.
 fn labels(family: &[Cell]) -> Option<BTreeMap<String, String>> {
     let one = |key: &String| {
         let values: Vec<&String> = family.iter().map(|cell| &cell.kind.labels[key]).collect();
@@ -283,10 +286,10 @@ fn labels(family: &[Cell]) -> Option<BTreeMap<String, String>> {
     keys.map(|key| Some((key.clone(), one(key)?))).collect()
 }
 
-/// Digits of `{node:09}`; more are not read.
+/// Maximum number of digits in a variable such as `{node:09}`.
 const WIDEST: usize = 9;
 
-/// `a-0`, `a-1`, ... as `a-{word}`.
+/// Replaces the running number of texts such as `a-0`, `a-1`, ... by a variable: `a-{word}`.
 fn counted(texts: &[&String], word: &str) -> Option<String> {
     let (before, _, width) = split(texts.first()?)?;
     if width > WIDEST {
@@ -341,7 +344,8 @@ fn pool(family: &[Cell], name: String) -> NodePool {
     }
 }
 
-/// GKE taints nodes with their device, and runs the admission plugin that lets pods which request it tolerate that.
+/// Returns whether the pool has GKE's device taint. GKE taints nodes with their extended resource and runs the
+/// admission plugin that adds the toleration to pods that request it.
 fn is_gke_device(pool: &NodePool) -> bool {
     let device = |t: &Taint| pool.allocatable.contains_key(&t.key);
     pool.labels.contains_key(SLICE) && pool.taints.iter().any(device)

@@ -1,14 +1,14 @@
-//! The names of a topology's nodes, and the nodes that have a label value.
+//! Generates the names of a topology's nodes, and finds nodes by label.
 
 use sim_api::spec::NodePool;
 use std::collections::BTreeMap;
 
-/// Every node's name, in order: the pool's name with its running numbers, and the node's number if it has none.
+/// Returns all node names in order. A pool name without `{node}` gets the node's number as a suffix.
 pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
     nodes(pools).map(|(_, _, name)| name)
 }
 
-/// The names of the nodes with this value of a label, in order.
+/// Returns the names of the nodes with this label value, in order.
 pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
     let is = |(pool, numbers, name): (&NodePool, Numbers, String)| {
         let has = pool
@@ -20,7 +20,8 @@ pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String>
     nodes(pools).filter_map(is).collect()
 }
 
-/// How many nodes have the same value of a label as a node, itself included, on average; one without it is alone.
+/// Returns the average number of nodes that share a node's label value, including the node itself. A node without
+/// the label counts as 1.
 pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
     let mut with: BTreeMap<String, f64> = BTreeMap::new();
     let (mut all, mut sum) = (0.0, 0.0);
@@ -35,7 +36,7 @@ pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
     sum / f64::max(all, 1.0)
 }
 
-/// The running numbers of a node.
+/// The running numbers of a node, by variable name.
 type Numbers = [(&'static str, u64); 3];
 
 fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, Numbers, String)> {
@@ -60,7 +61,7 @@ fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, Numbers, String
     })
 }
 
-/// Puts numbers into `{pool}`, `{island}`, `{node}`; `{node:05}` pads with zeros.
+/// Fills in the variables `{pool}`, `{island}` and `{node}`. `{node:05}` pads with zeros.
 fn fill(text: &str, numbers: [(&str, u64); 3]) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,10 +1,10 @@
-//! Reads taints, which Topology files and Nodes write in the same way.
+//! Reads taints, which have the same fields in Topology files and Nodes.
 
 use crate::read;
 use crate::text::node::Node;
 use sim_api::spec::{Taint, TaintEffect};
 
-/// A taint of a checked node.
+/// Converts a checked node to a taint.
 pub fn taint(node: &Node) -> Taint {
     Taint {
         key: read::string(node, "key").unwrap_or_default(),
@@ -13,7 +13,7 @@ pub fn taint(node: &Node) -> Taint {
     }
 }
 
-/// The `effect` of a taint or toleration.
+/// Reads the `effect` of a taint or toleration.
 pub fn taint_effect(node: &Node) -> Option<TaintEffect> {
     match node.get("effect")?.as_str()? {
         "NoSchedule" => Some(TaintEffect::NoSchedule),

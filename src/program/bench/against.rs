@@ -1,4 +1,4 @@
-//! Rows of two versions side by side: which changed, by how much, and which phase and which wait moved.
+//! Comparison of two versions row by row: changed rows, the change, and the phase and wait that changed most.
 
 use super::row::Row;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub const SCHEMA: &str = "jobset-sim/bench-ttr/v1";
 
-/// What `bench ttr --format json` prints, and a baseline is.
+/// Output of `bench ttr --format json`, which also serves as a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -27,7 +27,7 @@ impl Report {
         }
     }
 
-    /// One row a line: what changed is then a line of a diff.
+    /// Formats the report as JSON with one row per line, so that changed rows are lines of a diff.
     pub fn json(&self) -> Result<String, String> {
         let rows: Result<Vec<String>, String> = self.rows.iter().map(line).collect();
         let not_run = line(&self.not_run)?;
@@ -38,7 +38,7 @@ impl Report {
         ))
     }
 
-    /// Of a baseline; the error says what is wrong with it.
+    /// Parses a baseline. The error describes the problem.
     pub fn read(text: &str) -> Result<Report, String> {
         let report: Report = serde_json::from_str(text).map_err(|e| e.to_string())?;
         match report.schema == SCHEMA {
@@ -52,26 +52,26 @@ impl Report {
     }
 }
 
-/// JSON without line breaks.
+/// Formats a value as JSON without line breaks.
 fn line<T: Serialize>(value: &T) -> Result<String, String> {
     serde_json::to_string(value).map_err(|e| e.to_string())
 }
 
-/// A row that is not as it was.
+/// A row that differs from the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved<'r> {
     pub row: &'r Row,
     pub before: &'r Row,
-    /// Nanoseconds more than before; `None`: one of them never ended.
+    /// Change in nanoseconds; `None` if one of the two never recovered.
     pub change_ns: Option<i128>,
-    /// The phase that changed most, and by how much.
+    /// The phase with the largest change, and the change in nanoseconds.
     pub phase: Option<(String, i128)>,
-    /// The same of what was waited for.
+    /// The wait with the largest change, and the change in nanoseconds.
     pub wait: Option<(String, i128)>,
 }
 
 impl Moved<'_> {
-    /// More than before as a share of before; one that no longer ends is beyond all.
+    /// Returns the change relative to the baseline; infinite if the row no longer recovers.
     pub fn share(&self) -> f64 {
         match (self.row.ttr_ns, self.before.ttr_ns, self.change_ns) {
             (_, Some(before), Some(change)) if before > 0 => change as f64 / before as f64,
@@ -82,7 +82,7 @@ impl Moved<'_> {
     }
 }
 
-/// Rows of both that differ in time, the worst first; of equals in the order of the table.
+/// Returns the rows of both reports that differ in time, largest increase first; ties are in the order of the table.
 pub fn moved<'r>(now: &'r Report, before: &'r Report) -> Vec<Moved<'r>> {
     let pairs = now
         .rows
@@ -106,7 +106,7 @@ pub fn moved<'r>(now: &'r Report, before: &'r Report) -> Vec<Moved<'r>> {
     all
 }
 
-/// What changed most.
+/// Returns the entry with the largest absolute change.
 fn most(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> Option<(String, i128)> {
     let names = now.keys().chain(before.keys());
     let time =
@@ -121,7 +121,7 @@ fn most(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> Option<(
     Some((most.clone(), change(most))).filter(|(_, change)| *change != 0)
 }
 
-/// `+1.5 s`, `-20.0 s`.
+/// Formats a time with its sign: `+1.5 s`, `-20.0 s`.
 pub fn signed(nanos: i128, seconds: impl Fn(Duration) -> String) -> String {
     let sign = if nanos < 0 { '-' } else { '+' };
     let size = u64::try_from(nanos.unsigned_abs()).unwrap_or(u64::MAX);

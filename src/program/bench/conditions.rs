@@ -1,6 +1,6 @@
-//! The numbers of a suite that `--fail-if` may name: of each row, over all rows, and how many rows are what.
+//! The values that `--fail-if` can refer to: values of each row, statistics over all rows, and counts of rows.
 //!
-//! Must never pass because there was nothing to measure.
+//! A condition must never pass because there is nothing to measure.
 
 use super::against::{Report, moved};
 use super::row::Row;
@@ -8,9 +8,9 @@ use sim_analysis::metrics::Phase;
 use sim_base::condition::Condition;
 use sim_base::stats::{quantile, sorted};
 
-/// Over all rows.
+/// Statistics over all rows.
 const OVER: [&str; 5] = ["min", "p50", "p95", "max", "mean"];
-/// How many rows are what.
+/// Names of the row counts.
 const COUNTS: [&str; 5] = [
     "rows.stuck",
     "rows.changed",
@@ -19,30 +19,30 @@ const COUNTS: [&str; 5] = [
     "rows.new",
 ];
 
-/// What came of a condition.
+/// Result of checking a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The condition as it was written.
+    /// Condition text as given on the command line.
     pub condition: String,
     pub failed: bool,
-    /// The number it was about: of the worst row, if it is about rows.
+    /// Checked value; for conditions on rows, the value of the worst row.
     pub value: f64,
-    /// Whether `value` is a share of the reference.
+    /// Whether `value` is a fraction of the baseline.
     pub is_share: bool,
-    /// The rows of which it holds, if it is about rows.
+    /// Rows for which the condition is true, for conditions on rows.
     pub rows: Vec<String>,
 }
 
-/// What a name stands for.
+/// Kind of value that a name refers to.
 enum Number<'n> {
-    /// Of each row.
+    /// A value of each row.
     Each(&'n str),
-    /// Over all rows.
+    /// A statistic over all rows: value and statistic.
     Over(&'n str, &'n str),
     Count(&'n str),
 }
 
-/// All names.
+/// Returns all names that conditions may use.
 pub fn names() -> impl Iterator<Item = String> {
     let of_row = || {
         ["ttr", "restarts"]
@@ -69,7 +69,7 @@ fn number(name: &str) -> Option<Number<'_>> {
     }
 }
 
-/// Refuses what has no number, before anything is played.
+/// Returns an error for unknown names and missing baselines, before anything is simulated.
 pub fn known(condition: &Condition, has_baseline: bool) -> Result<(), String> {
     let found = number(metric(&condition.name).1);
     if found.is_none() {
@@ -89,12 +89,12 @@ pub fn known(condition: &Condition, has_baseline: bool) -> Result<(), String> {
     }
 }
 
-/// `drain/5000:ttr` as the beginning of rows and the name.
+/// Splits `drain/5000:ttr` into the row prefix and the name.
 fn metric(name: &str) -> (&str, &str) {
     name.rsplit_once(':').unwrap_or(("", name))
 }
 
-/// Seconds; of what never ended without bounds.
+/// Returns a value of a row; times are in seconds. The recovery time of a row that never recovers is infinite.
 fn value(row: &Row, name: &str) -> f64 {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     match name {
@@ -117,7 +117,7 @@ pub fn check(
             .collect()
     };
     let rows = of(now);
-    // Only what was played in both.
+    // Relative conditions use only the rows that are in both reports.
     let old: Option<Vec<Option<&Row>>> = before.map(|b| rows.iter().map(|r| b.find(r)).collect());
     let nothing = || {
         format!(
@@ -180,7 +180,7 @@ pub fn check(
     Ok(checked)
 }
 
-/// What never ended, then as now, has not changed.
+/// Treats a row that recovers neither now nor in the baseline as unchanged.
 fn both_ended(now: f64, reference: Option<f64>) -> (f64, Option<f64>) {
     match reference {
         Some(before) if now.is_infinite() && before.is_infinite() => (0.0, Some(0.0)),

@@ -1,4 +1,4 @@
-//! The suite as JUnit's XML: a test for each row, one for each condition over all rows.
+//! The suite as JUnit XML: one test per row, and one per condition over all rows.
 
 use super::against::Report;
 use super::conditions::Checked;
@@ -60,7 +60,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // XML has no way to write them.
+            // XML cannot represent control characters.
             c if c.is_control() => out.push('?'),
             c => out.push(c),
         }

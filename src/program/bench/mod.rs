@@ -1,6 +1,6 @@
-//! `bench ttr`: the standard restart-latency suite in virtual seconds, and its comparison with a baseline.
+//! `bench ttr`: the standard restart-latency suite in virtual time, and its comparison with a baseline.
 //!
-//! The suite is a table, `suite.yaml`. This module neither measures wall time nor parses a command line.
+//! The suite is a table in `suite.yaml`. This module neither measures wall-clock time nor parses the command line.
 
 pub mod against;
 pub mod conditions;
@@ -15,5 +15,5 @@ pub mod suite;
 pub use against::Report;
 pub use row::Row;
 
-/// Path and value, as `--set` takes them.
+/// Path and value of a field override.
 pub type Set = (String, String);

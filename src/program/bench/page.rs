@@ -1,4 +1,4 @@
-//! The page of `bench ttr`: times to recover against the size of the cluster, with the closed form of a token bucket.
+//! The report page of `bench ttr`: times to recover by cluster size, with the closed form of a token bucket.
 
 use super::print::{cell, lines, planes, sizes};
 use super::{Report, Row};
@@ -11,12 +11,12 @@ use sim_report::page::reproduce::Reproduction;
 use sim_report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section};
 use sim_report::table::Table;
 
-/// Rate and burst of kube-controller-manager in a preset.
+/// Returns the rate and burst of kube-controller-manager in a preset.
 pub type Rates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
 
 const SIZE: (u32, u32) = (1600, 800);
 
-/// What decided rows of that case under that preset.
+/// Returns the dominant assumptions of the rows of a case with a preset.
 pub type Decided<'a> = &'a dyn Fn(&str, &str) -> Vec<Hung>;
 
 pub fn page(
@@ -118,7 +118,7 @@ fn foot(report: &Report) -> String {
     )
 }
 
-/// Cases in their order.
+/// Returns the cases in the order of the rows.
 pub fn cases(rows: &[Row]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for row in rows {
@@ -129,7 +129,8 @@ pub fn cases(rows: &[Row]) -> Vec<String> {
     all
 }
 
-/// One case under one preset: a line for each strategy of the newest Kubernetes version, and the token bucket.
+/// Draws one case with one preset: a line per strategy for the Kubernetes version of the first row, and the token
+/// bucket. `None` if no strategy has two sizes.
 pub fn chart(
     report: &Report,
     (case, preset): (&str, &str),

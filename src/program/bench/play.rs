@@ -1,4 +1,4 @@
-//! Plays rows on several threads; their order is that of the table, whatever the threads do.
+//! Simulates rows on several threads. The result has the order of the table for any number of threads.
 
 use super::Set;
 use super::row::{Key, Row};
@@ -14,15 +14,15 @@ use sim_engine::record::EndReason;
 use sim_inputs::LoadedScenario;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is to be played.
+/// A row to simulate.
 pub enum Entry {
     /// A row of the suite.
     OfSuite(Combination),
-    /// A scenario of one's own.
+    /// A scenario given on the command line.
     Own(Box<LoadedScenario>),
 }
 
-/// The rows that were finished; the error names the row.
+/// Simulates all entries and returns the finished rows. The error names the row.
 pub fn all(
     entries: &[Entry],
     sets: &[Set],
@@ -30,7 +30,7 @@ pub fn all(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Row>, String> {
     let finished = AtomicU64::new(0);
-    // The largest first, so that no thread is left with one at the end.
+    // Large rows start first, so that the threads finish at about the same time.
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|i| std::cmp::Reverse(size(&entries[*i])));
     let one = |(): &mut (), i: u64| {
@@ -81,7 +81,7 @@ fn row(entry: &Entry, sets: &[Set], limits: &Limits) -> Result<Option<Row>, Stri
     }
 }
 
-/// `None`: it was stopped.
+/// Simulates one row; `None` if it was stopped.
 fn play_one(scenario: &Scenario, key: Key, limits: &Limits) -> Result<Option<Row>, String> {
     let scenario = faults::drawn(scenario, scenario.seed, 0);
     let simulation = Simulation::new(&scenario);

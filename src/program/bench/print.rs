@@ -1,4 +1,4 @@
-//! The suite as text, CSV and Markdown: times by case, strategy and size, and what moved.
+//! The suite as text, CSV and Markdown: times by case, strategy and size, and changes.
 
 use super::against::{Moved, Report, moved, signed};
 use super::conditions::Checked;
@@ -11,7 +11,7 @@ use sim_report::console::waterfall::Style;
 use sim_report::table::Table;
 use std::fmt::Write;
 
-/// Rows that moved, which are told.
+/// Maximum number of changed rows that are listed.
 const WORST: usize = 10;
 
 pub fn text(
@@ -46,7 +46,7 @@ pub fn text(
     out
 }
 
-/// Rows by control plane, in their order.
+/// Groups rows by control plane, in order.
 pub(super) fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
     let mut all: Vec<(String, Vec<&Row>)> = Vec::new();
     for row in &report.rows {
@@ -62,7 +62,7 @@ pub(super) fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
     all
 }
 
-/// Sizes of clusters, in the order in which they come.
+/// Returns the cluster sizes in ascending order.
 pub(super) fn sizes(rows: &[&Row]) -> Vec<u64> {
     let mut sizes: Vec<u64> = rows.iter().map(|r| r.key.nodes).collect();
     sizes.sort_unstable();
@@ -70,7 +70,7 @@ pub(super) fn sizes(rows: &[&Row]) -> Vec<u64> {
     sizes
 }
 
-/// Rows of one case and strategy.
+/// Returns the pairs of case and strategy, in order.
 pub(super) fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for row in rows {
@@ -131,7 +131,7 @@ fn changes(out: &mut String, now: &Report, before: &Report) {
     }
 }
 
-/// One row that moved, on one line.
+/// Formats a changed row as one line.
 pub fn change(m: &Moved<'_>) -> String {
     let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
     let mut text = format!(
@@ -153,7 +153,7 @@ pub fn change(m: &Moved<'_>) -> String {
     text
 }
 
-/// What came of a condition, in a sentence.
+/// Formats the result of a condition.
 pub fn verdict(c: &Checked) -> String {
     let value = match c.is_share {
         true => format!("{:+.3} %", c.value * 100.0),
@@ -170,7 +170,7 @@ pub fn verdict(c: &Checked) -> String {
     }
 }
 
-/// One line for each row; times in seconds with all their digits.
+/// Returns a CSV table with one line per row; times are in seconds with all digits.
 pub fn csv(report: &Report) -> Vec<u8> {
     let head = [
         "case",
@@ -206,7 +206,7 @@ pub fn csv(report: &Report) -> Vec<u8> {
     table.csv()
 }
 
-/// For a comment on a pull request: what moved first, then the tables.
+/// Returns Markdown for a comment on a pull request: changes first, then the tables.
 pub fn markdown(report: &Report, before: Option<&Report>, checked: &[Checked]) -> String {
     let mut out = "## Time to recover\n\n".to_owned();
     for c in checked {

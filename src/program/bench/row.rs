@@ -1,4 +1,4 @@
-//! One row: how long it took until all pods were ready again, in phases, and by what was waited for.
+//! A row of the suite: the time until all pods were ready again, by phase and by wait reason.
 
 use serde::{Deserialize, Serialize};
 use sim_analysis::experiment::Played;
@@ -7,7 +7,7 @@ use sim_analysis::metrics::{Ending, Phase, Restart};
 use sim_base::*;
 use std::collections::BTreeMap;
 
-/// What a row is of.
+/// Identity of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     pub case: String,
@@ -18,7 +18,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// As it is printed, and named in conditions.
+    /// Formats the key as it is printed and used in conditions.
     pub fn text(&self) -> String {
         let Key {
             case,
@@ -31,23 +31,23 @@ impl Key {
     }
 }
 
-/// Times are nanoseconds of virtual time.
+/// Results of a row. Times are nanoseconds of virtual time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     #[serde(flatten)]
     pub key: Key,
-    /// From the first fault until all pods were ready, for good; absent if that never came.
+    /// Time from the first fault until all pods stay ready; `None` if that never happens.
     pub ttr_ns: Option<u64>,
     pub restarts: usize,
-    /// By phase; what lies between two restarts is in none.
+    /// Time by phase. Time between two restarts belongs to no phase.
     pub phases_ns: BTreeMap<String, u64>,
-    /// By what the path waited for.
+    /// Time on the critical path by wait reason.
     pub waits_ns: BTreeMap<String, u64>,
-    /// Over all records of the run.
+    /// Digest of all records of the run.
     pub digest: String,
 }
 
-/// Waits shorter than this are in no row.
+/// Minimum duration of waits that are listed.
 const LEAST: Duration = Duration::from_millis(10);
 
 impl Row {

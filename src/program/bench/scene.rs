@@ -1,21 +1,21 @@
-//! A row of the table as a scenario: text that the one reader of scenarios reads.
+//! Converts a row of the suite to a scenario, as text for the scenario reader.
 
 use super::Set;
 use super::suite::Combination;
 use serde_json::json;
 use sim_inputs::{LoadedScenario, Source, strategy};
 
-/// Nodes of a rack, and pods of a Job.
+/// Number of nodes per rack and of pods per Job.
 const RACK: u32 = 25;
-/// Racks that stay free.
+/// Number of racks that remain free.
 const FREE: u32 = 2;
-/// The least number of nodes: two racks to run on, two that are free.
+/// Minimum number of nodes: two racks in use and two free racks.
 pub const NODES_MIN: u32 = RACK * (FREE + 2);
 
 const MANIFEST: &str = include_str!("../../../scenarios/manifests/workers.yaml");
 const EXCLUSIVE: &str = include_str!("../../../scenarios/manifests/exclusive-workers.yaml");
 
-/// Why a cluster of so many nodes is none of the suite's.
+/// Returns the reason why the suite does not support a number of nodes; `None` if it does.
 pub fn refused(nodes: u32) -> Option<String> {
     let wrong = nodes < NODES_MIN || !nodes.is_multiple_of(RACK) || nodes > 65_000;
     wrong.then(|| {

@@ -1,4 +1,4 @@
-//! The table of the suite: what happens, to which clusters, under which strategies and control planes.
+//! The table of the suite: faults, cluster sizes, restart strategies and control planes.
 
 use serde_json::{Map, Value};
 use sim_api::spec::RestartStrategy;
@@ -6,24 +6,24 @@ use sim_inputs::Source;
 
 const TEXT: &str = include_str!("suite.yaml");
 
-/// The whole table.
+/// The table of the suite.
 pub struct Suite {
     pub cases: Vec<Case>,
     pub nodes: Vec<u32>,
     pub strategies: Vec<RestartStrategy>,
     pub control_planes: Vec<ControlPlane>,
-    /// What is left out, and why.
+    /// Cases that are not run, with reasons.
     pub not_run: Vec<String>,
 }
 
-/// One kind of trouble.
+/// A kind of fault.
 #[derive(Clone)]
 pub struct Case {
     pub name: String,
     pub about: String,
-    /// Each Job has a rack for itself.
+    /// Whether each Job has a rack exclusively.
     pub exclusive: bool,
-    /// The script, as a scenario has it.
+    /// Scripted faults, as in a scenario.
     pub faults: Vec<Value>,
 }
 
@@ -33,7 +33,7 @@ pub struct ControlPlane {
     pub kubernetes: String,
 }
 
-/// One row to be played.
+/// A row to simulate.
 #[derive(Clone)]
 pub struct Combination {
     pub case: Case,
@@ -42,7 +42,7 @@ pub struct Combination {
     pub plane: ControlPlane,
 }
 
-/// Which rows are wanted; empty: all.
+/// Selection of rows; an empty list selects all.
 #[derive(Clone, Debug, Default)]
 pub struct Only {
     pub cases: Vec<String>,
@@ -96,7 +96,7 @@ impl Suite {
         }
     }
 
-    /// The rows that are wanted, in the order of the table; the error names what there is.
+    /// Returns the selected rows in the order of the table. The error lists the known names.
     pub fn combinations(&self, only: &Only) -> Result<Vec<Combination>, String> {
         let names: Vec<&str> = self.cases.iter().map(|c| c.name.as_str()).collect();
         known("--case", &only.cases, &names)?;
@@ -158,7 +158,7 @@ fn known(option: &str, wanted: &[String], there: &[&str]) -> Result<(), String> 
     }
 }
 
-/// An action of the table as those of a scenario: `each: 25` makes 25 of it.
+/// Converts an action of the table to actions of a scenario: `each: 25` creates 25 actions.
 fn script(action: &Value) -> Vec<Value> {
     let mut one: Map<String, Value> = action.as_object().cloned().unwrap_or_default();
     match one.remove("each").and_then(|n| n.as_u64()) {
@@ -169,7 +169,7 @@ fn script(action: &Value) -> Vec<Value> {
     }
 }
 
-/// With `{i}` replaced in all texts.
+/// Replaces `{i}` with a number in all strings.
 fn numbered(value: &Value, i: u64) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("{i}", &i.to_string())),

@@ -1,4 +1,4 @@
-//! `bench ttr`: the standard restart-latency suite, and its comparison with a baseline.
+//! `bench ttr`: the standard restart-latency suite and its comparison with a baseline.
 
 use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
@@ -32,34 +32,34 @@ pub enum BenchCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct TtrArgs {
-    /// Scenarios to measure instead of the suite; with --case in addition to it
+    /// Scenarios to measure instead of the suite, or with --case in addition to it
     #[arg(value_name = "SCENARIO")]
     pub scenarios: Vec<PathBuf>,
-    /// Only these cases, e.g. drain,node-loss
+    /// Cases of the suite to measure, e.g. drain,node-loss [default: all]
     #[arg(long = "case", value_name = "NAMES", value_delimiter = ',')]
     pub cases: Vec<String>,
-    /// Numbers of nodes, instead of those of the suite
+    /// Cluster sizes in nodes [default: those of the suite]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub nodes: Vec<u32>,
-    /// Only these restart strategies
+    /// Restart strategies to measure [default: all]
     #[arg(long = "strategy", value_name = "NAMES", value_delimiter = ',')]
     pub strategies: Vec<String>,
-    /// Only these control planes
+    /// Control-plane presets to measure [default: all]
     #[arg(long = "preset", value_name = "NAMES", value_delimiter = ',')]
     pub presets: Vec<String>,
-    /// Override any field in every row, as `run --set` does; repeatable
+    /// Override a field in every row, as with `run --set` (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<Override>,
-    /// Baseline to compare with, a result of --format json
+    /// Baseline to compare with: a result of --format json
     #[arg(long, value_name = "BASELINE.json")]
     pub against: Option<PathBuf>,
-    /// Exit with code 5 if this is true, e.g. 'ttr > +2%'; repeatable
+    /// Exit with code 5 if this condition is true, e.g. 'ttr > +2%' (repeatable)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    /// Write JUnit XML here
+    /// Write a JUnit XML report to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Also write the JSON here, as the next baseline
+    /// Write the JSON result to this file, for use as a baseline
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Number of worker threads (does not affect results) [default: one per core]
@@ -67,14 +67,14 @@ pub struct TtrArgs {
     pub threads: Option<u16>,
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Print results only: no progress
+    /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
 }
 
-/// No result is larger: a baseline is read whole.
+/// Maximum size of a baseline file in bytes, because the file is read into memory. Results are smaller.
 const BASELINE_MAX: u64 = 64 << 20;
 
 pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
@@ -132,7 +132,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
     Ok(if failed.count() > 0 { GATE_FAILED } else { 0 })
 }
 
-/// Who reads JSON in a log of CI still sees what went wrong.
+/// Prints the three largest changes, so that a CI log that contains JSON also shows the cause.
 fn worst(report: &Report, before: Option<&Report>, failed: bool) {
     let Some(before) = before.filter(|_| failed) else {
         return;
@@ -142,15 +142,15 @@ fn worst(report: &Report, before: Option<&Report>, failed: bool) {
     }
 }
 
-/// Rate and burst of kube-controller-manager in a preset.
+/// Returns the rate and burst of kube-controller-manager in a preset.
 pub fn rates(preset: &str) -> Option<(f64, f64)> {
     let rate = sim_inputs::control_plane(preset)?.kube_controller_manager;
     Some((rate.qps, f64::from(rate.burst)))
 }
 
-/// What decided rows of the report: one for each strategy, the largest of that case under that preset on up to a
-/// thousand nodes, played once more. Without those of which this program gives another digest, or that are none of the
-/// suite.
+/// Returns the dominant assumptions of rows of the report: one row per restart strategy, the one with the most nodes
+/// (up to 1000) for the case and the preset. Each row is simulated again. Rows whose digest differs in this version,
+/// and rows that are not part of the suite, are omitted.
 pub fn decided(report: &Report, case: &str, preset: &str) -> Vec<Hung> {
     const NODES: u64 = 1000;
     let own = report.rows.iter().filter(|r| {
@@ -210,7 +210,7 @@ fn entries(args: &TtrArgs, suite: &Suite) -> Result<Vec<Entry>, Failure> {
         let loaded = sim_inputs::read_scenario(path, &args.sets)?;
         entries.push(Entry::Own(Box::new(loaded)));
     }
-    // Own scenarios alone, unless some of the suite is asked for as well.
+    // Given scenarios replace the suite, unless `--case` selects rows of it as well.
     if args.scenarios.is_empty() || !args.cases.is_empty() {
         let rows = suite.combinations(&only)?;
         entries.extend(rows.into_iter().map(Entry::OfSuite));

@@ -1,5 +1,5 @@
-//! The command line, as clap reads it, with its commands grouped by task: clap has no groups for subcommands. Every
-//! subcommand's help ends with an example.
+//! Definition of the command line for clap. Commands are grouped by task in `before_help`, because clap has no
+//! groups for subcommands. The help of every subcommand ends with an example.
 
 use crate::cli::bench::BenchArgs;
 use crate::cli::compare::args::CompareArgs;
@@ -24,7 +24,7 @@ use clap::{Parser, Subcommand};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Groups and their commands, in the order of `--help`.
+/// Command groups in the order of `--help`.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Simulate", &["run", "step", "demo"]),
     (
@@ -43,11 +43,11 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// Like clap's default without the list of subcommands, which `before_help` has.
+/// clap's default template without the list of subcommands, which `before_help` contains.
 const HELP_TEMPLATE: &str =
     "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 
-/// The commands by group, one line each with its help text.
+/// Lists the commands by group, one line each with its help text.
 fn list() -> String {
     let all = Command::augment_subcommands(clap::Command::new("jobset-sim"));
     let mut text = String::new();
@@ -63,8 +63,8 @@ fn list() -> String {
     text.trim_end().to_owned()
 }
 
-/// jobset-sim simulates Kubernetes JobSets on modelled accelerator clusters: what happens when something fails, how
-/// long each restart takes, and why.
+/// Simulate Kubernetes JobSets on a modelled accelerator cluster: what happens when something fails, how long each
+/// restart takes, and why
 #[derive(Debug, Parser)]
 #[command(
     name = "jobset-sim",
@@ -127,18 +127,18 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim diff run-1 run-2\n  jobset-sim diff before after --format json --fail-if 'diff.records > 0'\n  jobset-sim diff run-1 recordings/corner/c-02-two-fail-together-restart-jobset.json\n\nThe exit code is 0 whether they differ or not; --fail-if makes it 5. Its names: diff.inputs and diff.metrics, the number\nof differences; diff.records, 1 if the records differ."
     )]
     Diff(DiffArgs),
-    /// Write a report: a self-contained HTML page, Markdown, a Perfetto trace, OpenMetrics
+    /// Write a report: self-contained HTML page, Markdown, Perfetto trace, OpenMetrics
     #[command(
         mut_arg("scenario", |a| a.value_name("RUN|COMPARE|SCENARIO|BENCH.json").help("Directory that `run --out` or `compare --out` wrote, scenario file, or result of `bench ttr`")),
         after_help = "Examples:\n  jobset-sim report run-1 --html report.html\n  jobset-sim report scenarios/restart-5000-recreate.yaml --html report.html --md report.md\n  jobset-sim report run-1 --perfetto run.pftrace --openmetrics run.om --scrape 5s\n\nA run directory is simulated again from its inputs. The page opens from disk, is light or dark, and prints; the charts of\nthe Markdown go into a directory beside it, named like it with .charts at the end."
     )]
     Report(ReportArgs),
-    /// Draw one chart of runs, comparisons or benchmarks, as SVG or PNG
+    /// Draw a chart of runs, comparisons or benchmarks as SVG or PNG
     #[command(
         after_help = "Examples:\n  jobset-sim plot waterfall run-1 --out waterfall.svg\n  jobset-sim plot waterfall scenario.yaml --restart 2 --size 1280x720 --out restart-2.png\n  jobset-sim plot restarts recreate.yaml in-place.yaml --out both.svg\n  jobset-sim plot scaling reports/ttr-baseline.json --case drain --out drain.svg"
     )]
     Plot(PlotArgs),
-    /// Simulate record by record, with breakpoints and objects as in kubectl describe
+    /// Simulate record by record, with breakpoints and kubectl-style object descriptions
     #[command(
         mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("Run directory that `run --out` wrote, or scenario file")),
         after_help = "Examples:\n  jobset-sim step -f jobset.yaml --fail workers-0-1:exit=1 --break jobset.condition=RestartingJobSet\n  printf 'continue\\ndescribe jobset train\\nwhy\\n' | jobset-sim step run-1 --break PodFinished\n\nCommands are read from standard input, one per line; help lists them. Exit code 2 if a command of a pipe is invalid."
@@ -149,15 +149,15 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with warnings or without; 2 rejected, or a trap that is an error; 4 the cluster of -t\ncannot hold it; 5 --strict or --fail-if."
     )]
     Lint(LintArgs),
-    /// Explain a word that the program prints or reads, or list the children of a manifest
+    /// Explain a term of the output or the inputs, or list the children of a manifest
     #[command(
         after_help = "Examples:\n  jobset-sim explain BackoffLimitExceeded\n  jobset-sim explain failurePolicy.rules.action\n  jobset-sim explain restarts.csv\n  jobset-sim explain --list --kind column\n  jobset-sim explain children -f jobset.yaml --format json\n\nAll explanations are part of the program."
     )]
     Explain(ExplainArgs),
-    /// List, show, check and import clusters
+    /// List, show, check and import cluster topologies
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Topology(TopologyArgs),
-    /// Record a restart of a real cluster, import it, calibrate a preset, replay it
+    /// Record a restart of a real cluster, import the recording, calibrate a preset, replay it
     #[command(
         after_help = "Examples:\n  jobset-sim recording commands -f jobset.yaml\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording replay incident.json --counterfactual strategy=BlockingRecreate"
     )]
@@ -167,7 +167,7 @@ pub enum Command {
         after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
     )]
     Validate(ValidateArgs),
-    /// Write a commented scenario for a manifest, with a fitting cluster and a first fault
+    /// Write a scenario with comments for a manifest, with a matching cluster and a first fault
     #[command(
         after_help = "Examples:\n  jobset-sim new -f jobset.yaml > scenario.yaml && jobset-sim run scenario.yaml\n  jobset-sim new -f jobset.yaml -t nodes.yaml > scenario.yaml\n  kubectl get jobset train -o yaml | jobset-sim new -f - --out train\n  jobset-sim new --out first-steps\n\nWithout -t the smallest shipped topology that has the nodes named by the pods is used, or a cluster that is just large\nenough. Paths in the scenario are written as given: keep it where it was made, or use --out."
     )]
@@ -186,10 +186,10 @@ pub enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write the pages of all commands
+    /// Print the manual page, or write the manual pages of all commands
     #[command(after_help = "Examples:\n  jobset-sim man | man -l -\n  jobset-sim man --out man1")]
     Man {
-        /// Write one page for each command into this directory; it must not exist yet
+        /// Write one page for each command to this new directory
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },

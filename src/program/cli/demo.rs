@@ -1,4 +1,4 @@
-//! `demo`: the same fault under Recreate and InPlaceRestart on 5,000 pods, from files inside the program.
+//! `demo`: simulates the same fault with Recreate and with InPlaceRestart on 5,000 pods, from built-in files.
 
 use crate::cli::args::{Format, Look};
 use crate::cli::failure::Failure;
@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// Directory for the charts and both runs [default: jobset-sim-demo, or the next free jobset-sim-demo-2, -3 ...]
+    /// Directory for the charts and both runs [default: jobset-sim-demo, or the first unused of jobset-sim-demo-2,
+    /// -3 ...]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Output format; json prints the summaries of both runs
@@ -41,7 +42,7 @@ const IN_PLACE: (&str, &str) = (
     "scenarios/restart-5000-in-place.yaml",
     include_str!("../../../scenarios/restart-5000-in-place.yaml"),
 );
-/// What the scenarios name.
+/// Files that the scenarios refer to.
 const NAMED: [(&str, &str); 2] = [
     (
         "train-5000.yaml",
@@ -160,7 +161,7 @@ fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
     (title, subtitle)
 }
 
-/// `jobset-sim-demo` in the working directory, or with the next free number.
+/// Returns `jobset-sim-demo` in the working directory, or the name with the first unused number.
 fn free_name() -> PathBuf {
     let taken = |p: &PathBuf| std::fs::symlink_metadata(p).is_ok();
     let numbered = (2..).map(|n: u32| PathBuf::from(format!("jobset-sim-demo-{n}")));

@@ -1,4 +1,4 @@
-//! Why a command did not succeed, and its exit code.
+//! Errors of commands and their exit codes.
 
 use sim_analysis::experiment::NoRuns;
 use sim_engine::CannotRun;
@@ -6,21 +6,21 @@ use sim_inputs::Diagnostics;
 
 /// Exit code of a failed `--fail-if` gate.
 pub const GATE_FAILED: u8 = 5;
-/// Exit code that a shell reports for a program ended by INT.
+/// Exit code that a shell reports for a program terminated by SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// Why a command did not succeed, with its message.
+/// Error of a command, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// A bug of this program.
+    /// A bug in this program.
     Internal(String),
     Invalid(String),
     CannotBePlaced(String),
     /// No value satisfies the target of a search.
     NotFound(String),
-    /// Interrupted by a signal; the message names what is kept.
+    /// Interrupted by a signal; the message names the results that were kept.
     Interrupted(String),
-    /// A --fail-if gate failed; the message names it.
+    /// A `--fail-if` gate failed; the message names the gate.
     Gate(String),
 }
 
@@ -51,7 +51,7 @@ impl Failure {
         }
     }
 
-    /// Changes the message if the inputs are at fault.
+    /// Changes the message of an input error; other errors are unchanged.
     pub fn map_input_error(self, text: impl FnOnce(String) -> String) -> Failure {
         match self {
             Failure::Invalid(m) => Failure::Invalid(text(m)),
@@ -60,17 +60,17 @@ impl Failure {
         }
     }
 
-    /// Names the variant or point whose inputs are at fault.
+    /// Prefixes an input error with the variant or point that caused it.
     pub fn within(self, place: &str) -> Failure {
         self.map_input_error(|m| format!("error: {place}:\n{m}"))
     }
 
-    /// Names the variant whose inputs are at fault.
+    /// Prefixes an input error with the name of the variant that caused it.
     pub fn in_variant(self, name: &str) -> Failure {
         self.within(&format!("in variant {name:?}"))
     }
 
-    /// The name after an option is unknown; lists the known names and the nearest one.
+    /// Returns the error for an unknown name after an option, with the known names and the closest one.
     pub fn unknown_name(option: &str, kind: &str, name: &str, known: &[&str]) -> Failure {
         let all = known.join(", ");
         let mut text = format!("{option}: there is no {kind} {name:?}; there are {all}");
@@ -81,14 +81,15 @@ impl Failure {
     }
 }
 
-/// The metric after an option is unknown.
+/// Returns the error for an unknown metric after an option.
 pub fn unknown_metric(option: &str, metric: &str, mut known: Vec<&str>) -> Failure {
     known.sort_unstable();
     known.dedup();
     Failure::unknown_name(option, "metric", metric, &known)
 }
 
-/// Refuses a metric that no replication measures. No metric is known before the first replication.
+/// Returns an error if no replication measures the metric. Accepts any metric while `known` is empty, that is before
+/// the first replication.
 pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), Failure> {
     match known.is_empty() || known.iter().any(|name| name == metric) {
         true => Ok(()),

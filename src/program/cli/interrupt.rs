@@ -1,15 +1,16 @@
-//! Ctrl-C (INT) and TERM: runs end soon, what is finished is kept, nothing partial stays behind. Commands that keep
-//! nothing end at once, also as the first process of a container, where signals without a handler are ignored.
+//! Handling of SIGINT (Ctrl-C) and SIGTERM. The first signal stops runs early and keeps finished results; no partial
+//! files remain. Commands that keep no results exit immediately, also as the first process of a container, where
+//! signals without a handler are ignored.
 
 use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::output;
 use sim_analysis::experiment::{Limits, StopFlag};
 use std::sync::OnceLock;
 
-/// Raised by the first signal, once there is something to be kept.
+/// Stop flag of the running commands; set once a command has results to keep. The first signal raises it.
 static RUNS: OnceLock<StopFlag> = OnceLock::new();
 
-/// Once, when the program begins.
+/// Installs the signal handler. Called once at program start.
 #[cfg(any(unix, windows))]
 pub fn install() {
     if let Err(why) = ctrlc::set_handler(on_signal) {
@@ -17,11 +18,11 @@ pub fn install() {
     }
 }
 
-/// In a browser there are no signals: the page ends the program.
+/// Does nothing: browsers have no signals, the page stops the program.
 #[cfg(not(any(unix, windows)))]
 pub fn install() {}
 
-/// Limits of runs that end when the user wants them to. A second signal ends the program at once.
+/// Returns run limits with the stop flag that the first signal raises. A second signal exits immediately.
 pub fn limits() -> Limits {
     let mut limits = Limits::none();
     limits.flag = RUNS.get_or_init(StopFlag::new).clone();
@@ -36,7 +37,7 @@ fn on_signal() {
     }
 }
 
-/// What is finished; the command ends in this unless all of it is.
+/// Returns the error of an interrupted command; `finished` describes the results that were kept.
 pub fn failure(finished: &str) -> Failure {
     Failure::Interrupted(format!("interrupted; {finished}"))
 }

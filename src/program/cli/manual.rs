@@ -1,4 +1,4 @@
-//! `completions` and `man`: shell completions and manual pages, from the description of the command line.
+//! `completions` and `man`: shell completions and manual pages, generated from the command line definition.
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
@@ -15,7 +15,7 @@ pub fn completions(mut command: Command, shell: Shell) -> Result<(), Failure> {
     output::bytes(with_topologies(shell, &text).as_bytes())
 }
 
-/// The same with the shipped topologies beside files wherever `-t` takes either; what generates it knows one of both.
+/// Adds the names of the shipped topologies to the completion of `-t`. `clap_complete` generates files only.
 fn with_topologies(shell: Shell, text: &str) -> String {
     const FILES: &str = "COMPREPLY=($(compgen -f \"${cur}\"))";
     let names = sim_inputs::topology_names().join(" ");
@@ -43,9 +43,9 @@ fn with_topologies(shell: Shell, text: &str) -> String {
     out
 }
 
-/// The page of the program, or all pages into a directory.
+/// Prints the manual page of the program, or writes the pages of all commands to a directory.
 pub fn cli(mut command: Command, out: Option<&Path>) -> Result<(), Failure> {
-    // Fills in the full names of subcommands.
+    // Sets the full names of the subcommands.
     command.build();
     match out {
         None => output::bytes(&page(command)?),
@@ -65,7 +65,7 @@ fn page(command: Command) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// `jobset-sim.1`, `jobset-sim-run.1` and so on.
+/// Writes the manual pages of a command and its subcommands: `jobset-sim.1`, `jobset-sim-run.1` and so on.
 fn pages(command: Command, dir: &RunDir) -> Result<(), Failure> {
     for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
         pages(inner.clone(), dir)?;

@@ -1,6 +1,7 @@
-//! The program: reads the command line, runs one subcommand, turns its result into an exit code.
+//! The command line program: parses the arguments, runs one subcommand and returns its exit code.
 //!
-//! Results go to standard output, everything else to standard error. Must never hold logic of the model.
+//! Results go to standard output, everything else to standard error. This module must never contain logic of the
+//! model.
 
 mod args;
 mod bench;
@@ -40,7 +41,7 @@ use std::process::ExitCode;
 
 const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the lines above.";
 
-/// What a message quotes of a file may be of any length.
+/// Shortens each line of a message to 2000 bytes, because messages may quote input files of any size.
 fn shortened_lines(message: &str) -> String {
     const LONGEST: usize = 2000;
     let line = |line: &str| match line.len() > LONGEST {
@@ -51,7 +52,7 @@ fn shortened_lines(message: &str) -> String {
 }
 
 pub fn main() -> ExitCode {
-    // Wrong usage ends here with exit code 2, --help and --version with 0.
+    // Invalid usage exits here with code 2, `--help` and `--version` with code 0.
     let cli = Cli::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
     std::panic::set_hook(Box::new(|panic| {
         let version = env!("CARGO_PKG_VERSION");
@@ -81,12 +82,13 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Ends the program. What was typed is in the message, and may be anything.
+/// Prints the error of the argument parser and exits. The error quotes the arguments, so control characters are
+/// escaped.
 fn wrong_usage(refused: &clap::Error) -> ! {
     let text = refused.render().to_string();
     if for_terminal(&text, false) == text {
         let printed = refused.print();
-        // --help and --version are results, and those may not be lost without a word.
+        // The texts of `--help` and `--version` are results: a failure to write them must be reported.
         match printed.err().filter(|e| e.kind() != ErrorKind::BrokenPipe) {
             Some(e) if !refused.use_stderr() => {
                 output::notice(&format!("error: cannot write to standard output: {e}"));

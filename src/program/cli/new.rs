@@ -1,4 +1,4 @@
-//! `new`: a scenario for a manifest, by asking nothing.
+//! `new`: writes a scenario for a manifest, without questions.
 
 use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::experiment_input;
@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct NewArgs {
-    /// Manifests: a file, a directory, or - for standard input; repeatable
+    /// Manifests: a file, a directory, or - for standard input (repeatable)
     #[arg(short = 'f', value_name = "FILE|DIR|-")]
     pub manifests: Vec<String>,
-    /// Cluster: a file, or a name that `topology list` has [default: the smallest shipped one that fits,
-    /// or one made for it]
+    /// Cluster: a file, or a name printed by `topology list` [default: the smallest shipped topology that fits, or
+    /// one created for the manifests]
     #[arg(short = 't', value_name = "TOPOLOGY")]
     pub topology: Option<PathBuf>,
-    /// Write the scenario and copies of what it names into this directory; it must not exist yet
+    /// Write the scenario and copies of its files to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
-/// What a first scenario is of, where nothing is given.
+/// The manifest used if none is given.
 const FIRST: &str = include_str!("../../../scenarios/manifests/exclusive-workers.yaml");
 
 pub fn cli(args: &NewArgs) -> Result<(), Failure> {
@@ -74,7 +74,7 @@ pub fn cli(args: &NewArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The name of a copy beside the scenario.
+/// Returns the file name of a manifest's copy next to the scenario.
 fn copied((i, source): (usize, &Source)) -> String {
     let name = Path::new(&source.file).file_name();
     let name = name.map(|n| n.to_string_lossy().into_owned());
@@ -85,7 +85,7 @@ fn copied((i, source): (usize, &Source)) -> String {
     }
 }
 
-/// The files that have a JobSet, or a part of one.
+/// Reads the files that contain a JobSet or a part of one.
 fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
     let (sources, _, errors) = experiment_input::manifest_sources(paths);
     if !errors.is_empty() {
@@ -102,12 +102,12 @@ fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
         .collect())
 }
 
-/// The JobSets on a cluster, and why it is that one.
+/// The JobSets on a cluster, with the reason for the choice of the cluster.
 struct ChosenCluster {
     loaded: LoadedScenario,
-    /// As a scenario names it; without a name it is written out.
+    /// Name of the topology in the scenario; `None` if the topology is written into the scenario.
     name: Option<String>,
-    /// A file that was given.
+    /// Topology file given with `-t`.
     file: Option<Source>,
     because: String,
 }
@@ -145,10 +145,10 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<ChosenCluster, Fai
     })
 }
 
-/// JobSets on a cluster.
+/// Loads the JobSets with a topology.
 type LoadOnCluster<'o> = dyn Fn(Option<Topology>) -> Result<LoadedScenario, Diagnostics> + 'o;
 
-/// The smallest shipped topology that takes all of it, if the pods name nodes at all.
+/// Returns the smallest shipped topology on which all pods fit at once; `None` if no pod selects nodes.
 fn smallest(
     scenario: &Scenario,
     on: &LoadOnCluster<'_>,
@@ -167,7 +167,7 @@ fn smallest(
     }))
 }
 
-/// Whether every pod has a node, with containers that run for ever.
+/// Returns whether all pods are placed at once if containers run indefinitely.
 fn all_at_once(scenario: &Scenario) -> bool {
     let Ok(mut simulation) = Simulation::new(scenario) else {
         return false;
@@ -176,7 +176,7 @@ fn all_at_once(scenario: &Scenario) -> bool {
     simulation.run(scenario.seed, 0, &mut sink).stuck.is_empty()
 }
 
-/// Whether some pods can run on nodes of a kind only.
+/// Returns whether any pod selects nodes by label or has exclusive placement.
 fn names_nodes(scenario: &Scenario) -> bool {
     let mut jobs = scenario.jobsets.iter().flat_map(|s| {
         let jobset = &s.jobset;

@@ -1,4 +1,4 @@
-//! Standard output, standard error, and how text looks on them.
+//! Writing to standard output and standard error, with colors, line width and progress.
 
 use crate::cli::args::{Color, Look};
 use crate::cli::failure::Failure;
@@ -8,18 +8,18 @@ use sim_report::console::waterfall::Style;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, PoisonError};
 
-/// Writes a result.
+/// Writes a result to standard output; control characters are escaped.
 pub fn result(text: &str) -> Result<(), Failure> {
     bytes(for_terminal(text, false).as_bytes())
 }
 
-/// Writes text for people, in which our own colors may be; no line is longer than the terminal is wide.
+/// Writes text that may contain the program's own color codes, wrapped to the width of the terminal.
 pub fn styled(text: &str, style: &Style) -> Result<(), Failure> {
     let text = fitted(text, style.width);
     bytes(for_terminal(&text, style.color).as_bytes())
 }
 
-/// The same without colors.
+/// Writes text without colors, wrapped to the width of the terminal.
 pub fn text(text: &str) -> Result<(), Failure> {
     let style = Style {
         width: width(),
@@ -28,7 +28,7 @@ pub fn text(text: &str) -> Result<(), Failure> {
     styled(text, &style)
 }
 
-/// A reader that has seen enough, such as `head`, is no error.
+/// Writes bytes to standard output. A closed pipe, as after `head`, is not an error.
 pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -46,17 +46,17 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
     result(&text)
 }
 
-/// Writes a line to standard error; nobody can be told if that fails.
+/// Writes a line to standard error. Write errors are ignored, because they cannot be reported.
 pub fn notice(text: &str) {
     let _ = writeln!(stderr().lock(), "{}", for_terminal(text, false));
 }
 
-/// A sentence on standard error, on as many lines as it needs.
+/// Writes a sentence to standard error, wrapped to several lines.
 pub fn note(text: &str) {
     notice(&wrap(text, Style::default().width - 2).join("\n  "));
 }
 
-/// The progress line of a command, moved on by several threads in any order. It is removed at the end.
+/// The progress line of a command. Several threads may update it in any order; it is removed when dropped.
 pub struct ProgressLine<F> {
     shown: Mutex<u64>,
     quiet: bool,
@@ -72,9 +72,9 @@ impl<F: Fn(u64) -> String> ProgressLine<F> {
         }
     }
 
-    /// Shows the number unless a higher one is shown.
+    /// Shows the number unless a higher one is already shown.
     pub fn reach(&self, done: u64) {
-        // Locked while it is shown, so that no lower number is written after it.
+        // The lock is held while the line is written, so that a lower number is never written after it.
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if done > *shown && !self.quiet {
             *shown = done;
@@ -91,7 +91,7 @@ impl<F> Drop for ProgressLine<F> {
     }
 }
 
-/// Replaces the progress line, on a terminal only.
+/// Replaces the progress line if standard error is a terminal.
 pub fn progress(text: &str) {
     if stderr().is_terminal() {
         let _ = write!(stderr().lock(), "\r\u{1b}[K{text}");
@@ -111,7 +111,7 @@ pub fn style(look: &Look) -> Style {
     }
 }
 
-/// https://no-color.org: any value but the empty one.
+/// Returns whether `NO_COLOR` is set to a non-empty value; see https://no-color.org.
 #[expect(
     clippy::disallowed_methods,
     reason = "it decides how text looks, not what it says"
@@ -120,7 +120,8 @@ fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
-/// Columns of the terminal; of anything else as many as documents have.
+/// Returns the width of the terminal in columns, clamped to 80 to 160. Without a terminal, returns the default width
+/// of `Style`.
 fn width() -> usize {
     let narrow_to_wide = |columns: u16| usize::from(columns).clamp(NARROWEST, WIDEST);
     columns().map_or(Style::default().width, narrow_to_wide)
@@ -131,13 +132,13 @@ fn columns() -> Option<u16> {
     terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0)
 }
 
-/// In a browser there is no terminal.
+/// Returns `None`: browsers have no terminal.
 #[cfg(not(any(unix, windows)))]
 fn columns() -> Option<u16> {
     None
 }
 
-/// Tables need so much, and longer lines are hard to read.
+/// Tables need at least 80 columns, and lines longer than 160 are hard to read.
 const NARROWEST: usize = 80;
 const WIDEST: usize = 160;
 

@@ -1,4 +1,4 @@
-//! `report`: one page of a run, as HTML or Markdown.
+//! `report`: a report of one run as HTML page or Markdown, a Perfetto trace, or OpenMetrics text.
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::{Failure, bail};
@@ -21,22 +21,23 @@ use std::path::{Path, PathBuf};
 pub struct ReportArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Write the HTML page here
+    /// Write an HTML page to this file
     #[arg(long, value_name = "FILE", required_unless_present_any = ["md", "perfetto", "openmetrics"])]
     pub html: Option<PathBuf>,
-    /// Write Markdown here and its charts into a directory beside it
+    /// Write Markdown to this file, and its charts to a directory next to it
     #[arg(long, value_name = "FILE")]
     pub md: Option<PathBuf>,
-    /// Write a trace for Perfetto here: tracks for JobSets, Jobs, nodes and pods, queues, arrows from cause to effect
+    /// Write a Perfetto trace to this file, with tracks for JobSets, Jobs, nodes, pods and queues, and arrows from
+    /// cause to effect
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Write OpenMetrics text here, with the metric names of JobSet, kube-state-metrics and client-go
+    /// Write OpenMetrics text to this file, with the metric names of JobSet, kube-state-metrics and client-go
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// Scrape interval of the metrics
+    /// Scrape interval of the OpenMetrics text
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = scrape)]
     pub scrape: Duration,
-    /// Print results only: no notices
+    /// Do not print notices
     #[arg(long)]
     pub quiet: bool,
 }
@@ -116,7 +117,7 @@ fn pages(args: &ReportArgs, page: &Page) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The page of what is no run: a directory of `compare` or `sweep`, or a result of `bench ttr`.
+/// Returns the page of a directory of `compare` or `sweep`, or of a result of `bench ttr`; `None` for a run.
 fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
     let Some(path) = args.input.scenario.as_deref() else {
         return Ok(None);
@@ -164,7 +165,7 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
     Ok(None)
 }
 
-/// The digest of the input files that a directory of `compare` or `sweep` holds.
+/// Returns the digest of the input files in a directory of `compare` or `sweep`.
 fn inputs_digest(dir: &Path) -> Result<String, Failure> {
     let mut files = stored_run::stored_inputs(dir)?.files;
     files.retain(|(name, _)| !name.ends_with('/'));

@@ -1,4 +1,4 @@
-//! `schema scenario|fleet|topology|timing`: the JSON Schema for editors, or the reference page for people.
+//! `schema scenario|fleet|topology|timing`: prints the JSON Schema for editors, or the reference page.
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
@@ -15,10 +15,10 @@ pub struct SchemaArgs {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaKind {
     Scenario,
-    /// The Fleet format of the reduced model
+    /// Fleet format of the reduced model
     Fleet,
     Topology,
-    /// `timing` of a scenario
+    /// Field `timing` of a scenario
     Timing,
 }
 

@@ -1,4 +1,4 @@
-//! `step`: a run record by record, with commands from standard input.
+//! `step`: simulates record by record, with commands from standard input.
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::{Failure, bail};
@@ -14,13 +14,13 @@ use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 pub struct StepArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Stop at a kind of record, e.g. PodFinished, RestartCounted.restarts=2, jobset.condition=RestartingJobSet;
-    /// repeatable
+    /// Stop at a kind of record, e.g. PodFinished, RestartCounted.restarts=2, jobset.condition=RestartingJobSet
+    /// (repeatable)
     #[arg(long = "break", value_name = "KIND[.MEMBER=VALUE]")]
     pub breaks: Vec<Break>,
 }
 
-/// Exit code where a command was wrong and nobody could type it again.
+/// Exit code after an invalid command if standard input is not a terminal.
 const WRONG: u8 = 2;
 
 pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
@@ -52,11 +52,11 @@ pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
 }
 
 struct Terminal {
-    /// Somebody types.
+    /// Whether standard input and standard error are terminals.
     asks: bool,
-    /// A command was.
+    /// Whether a command was invalid.
     wrong: bool,
-    /// Answers could not be written.
+    /// First error of reading commands or writing output.
     failed: Option<Failure>,
 }
 

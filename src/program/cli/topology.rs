@@ -1,4 +1,5 @@
-//! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
+//! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from
+//! Nodes.
 
 use crate::cli::args::Format;
 use crate::cli::failure::{Failure, bail};
@@ -22,7 +23,7 @@ pub enum TopologyCommand {
     /// Show the pools of a topology and their totals
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Show {
-        /// A file, or the name of a shipped topology
+        /// Topology file, or name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -39,14 +40,14 @@ pub enum TopologyCommand {
         /// Name of the topology
         #[arg(long, default_value = "imported")]
         name: String,
-        /// Write the topology here instead of to standard output; it must not exist yet
+        /// Write the topology to this new file instead of standard output
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Check a topology file and print its errors or its number of nodes
+    /// Check a topology file; prints its errors, or its number of nodes
     #[command(after_help = "Example: jobset-sim topology check my-cluster.yaml")]
     Check {
-        /// A file, or the name of a shipped topology
+        /// Topology file, or name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -95,7 +96,7 @@ fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
     }
 }
 
-/// Nodes of a list as a file of this program's format; what is left out is told beside it.
+/// Converts a list of Nodes into a topology file. Parts that are left out are reported on standard error.
 fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
     let (sources, _) = sim_inputs::manifest_sources(file)?;
     let [source] = sources.as_slice() else {

@@ -1,4 +1,4 @@
-//! `validate`: recordings against runs, as text, JSON or CSV, and gates on the totals.
+//! `validate`: compares runs with recordings, prints text, JSON or CSV, and checks gates on the totals.
 
 use crate::cli::failure::{Failure, GATE_FAILED};
 use crate::cli::output as console;
@@ -18,16 +18,18 @@ pub struct ValidateArgs {
     pub recordings: Vec<String>,
     #[arg(long, value_enum, default_value = "text")]
     pub format: ValidateFormat,
-    /// Exit with code 5 if this is true, e.g. 'restart.error.p50 > 5%'; repeatable
+    /// Exit with code 5 if this condition is true, e.g. 'restart.error.p50 > 5%' (repeatable)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    /// Median and 95th percentile of one API request in ms, e.g. 8,40 [default: the recording's, else the program's]
+    /// Median and 95th percentile of the latency of one API request in ms, e.g. 8,40 [default: that of the
+    /// recording, else of the model]
     #[arg(long, value_name = "P50,P95")]
     pub api_latency: Option<String>,
-    /// Preset file whose rates and latencies replace the recordings', as `recording calibrate` writes it
+    /// Preset file, as written by `recording calibrate`, whose rates and latencies replace those of the recordings
     #[arg(long, value_name = "FILE")]
     pub preset: Option<std::path::PathBuf>,
-    /// Requests per second that all kubelets and agents together get answered [default: 240, as when recorded]
+    /// Maximum number of requests per second of all kubelets and agents together [default: 240, as in the
+    /// recordings]
     #[arg(long, value_name = "N")]
     pub node_requests_per_s: Option<f64>,
 }
@@ -39,7 +41,7 @@ pub enum ValidateFormat {
     Csv,
 }
 
-/// Runs the command; the result is the exit code.
+/// Runs the command and returns its exit code.
 pub fn cli(args: &ValidateArgs) -> Result<u8, Failure> {
     let prepared = prepare(args).map_err(|errors| {
         errors.join(
@@ -67,7 +69,7 @@ type Prepared = (
     Option<(ControlPlane, Timing)>,
 );
 
-/// Everything that can be wrong before the first run, all of it at once.
+/// Reads and checks all inputs before the first run, and returns all errors together.
 fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
     let mut errors = Vec::new();
     let mut keep = |error: String| errors.push(error);
@@ -109,7 +111,7 @@ fn overrides(args: &ValidateArgs) -> Result<Overrides, String> {
     })
 }
 
-/// `8,40` or `8ms,40ms`.
+/// Parses the median and the 95th percentile in ms, written as `8,40` or `8ms,40ms`.
 fn parse_latency(text: &str) -> Result<(f64, f64), String> {
     let bad = || format!("{text:?}: write the median and the 95th percentile in ms, e.g. 8,40");
     let (p50, p95) = text.split_once(',').ok_or_else(bad)?;
@@ -122,7 +124,7 @@ fn parse_latency(text: &str) -> Result<(f64, f64), String> {
     Ok((p50, p95))
 }
 
-/// Whether any gate failed; all that failed are named on stderr.
+/// Returns whether any gate failed. Prints every failed gate to standard error.
 fn check_gates(gates: &[Gate], totals: &Totals) -> Result<bool, String> {
     let mut failed = false;
     for gate in gates {

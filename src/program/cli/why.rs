@@ -1,4 +1,4 @@
-//! `why`: the critical path of a restart, a start or a pod, and what would have been different.
+//! `why`: the critical path of a restart, a startup or a pod, and what-if runs.
 
 use crate::cli::args::{Format, InputArgs, Look};
 use crate::cli::failure::Failure;
@@ -11,13 +11,13 @@ use sim_analysis::why::{Asked, NoAnswer, Set};
 pub struct WhyArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Number of the restart, as `run` prints it [default: an unfinished restart, else the longest]
+    /// Number of the restart, as printed by `run` [default: an unfinished restart, else the longest]
     #[arg(long, value_name = "N", conflicts_with = "pod")]
     pub restart: Option<usize>,
-    /// Pod to explain, by its name without the random suffix
+    /// Pod to explain; its name without the random suffix
     #[arg(long, value_name = "POD")]
     pub pod: Option<String>,
-    /// Print the critical path only, without what-ifs
+    /// Print the critical path only, without what-if runs
     #[arg(long)]
     pub path_only: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -26,7 +26,7 @@ pub struct WhyArgs {
     pub look: Look,
 }
 
-/// Nothing of it could be placed.
+/// Exit code if no pod could be placed.
 const NO_PLACE: u8 = 4;
 
 pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
@@ -41,7 +41,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
         of_manifests: input.scenario.is_none(),
     };
     let given = ExperimentInput::read(&input)?;
-    // Errors of the inputs themselves decide the exit code.
+    // Loaded here so that input errors determine the exit code.
     given.pods(&[], "why")?;
     let load = |more: &[Set]| {
         given

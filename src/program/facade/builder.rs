@@ -1,6 +1,6 @@
-//! A scenario in code: it is written as a document of the scenario format and read like any other.
+//! Builds a scenario in code. The scenario is written as a document of the scenario format and read like a file.
 //!
-//! Must never check anything itself: the reader of files does.
+//! This module must never check values: the reader of files does.
 
 use super::{Error, Fault, JobSet, Scenario, Topology, jobset};
 use serde_json::{Map, Value, json};
@@ -9,14 +9,14 @@ use sim_base::Duration;
 use sim_inputs::{Diagnostic, Diagnostics, Source};
 use std::path::{Path, PathBuf};
 
-/// What errors call the scenario that the builder writes.
+/// Name of the generated scenario document in errors.
 const DOCUMENT: &str = "<builder>";
-/// What it calls a cluster that it makes up.
+/// Name of a generated cluster in errors.
 const GENERATED: &str = "<generated topology>";
 
-/// A [`Scenario`] in the making.
+/// Builds a [`Scenario`] in code.
 ///
-/// All values are checked by [`ScenarioBuilder::build`], together and by the same rules as those of files.
+/// [`ScenarioBuilder::build`] checks all values together, by the same rules as in files.
 #[derive(Clone, Debug)]
 pub struct ScenarioBuilder {
     document: Map<String, Value>,
@@ -50,70 +50,69 @@ impl ScenarioBuilder {
         }
     }
 
-    /// The cluster. Without one there is one node for each pod, with every label that is selected.
+    /// Sets the cluster. The default cluster has one node per pod, with all labels that the pods select.
     pub fn topology(mut self, topology: Topology) -> ScenarioBuilder {
         self.topology = Some(From::Code(topology));
         self
     }
 
-    /// The cluster, from a file of kind Topology.
+    /// Sets the cluster from a file of kind Topology.
     pub fn topology_file(mut self, path: impl AsRef<Path>) -> ScenarioBuilder {
         self.topology = Some(From::File(path.as_ref().to_owned()));
         self
     }
 
-    /// One more JobSet that is submitted.
+    /// Adds a JobSet to submit.
     pub fn jobset(mut self, jobset: JobSet) -> ScenarioBuilder {
         self.jobsets.push(jobset);
         self
     }
 
-    /// Rates and workers of the control plane: `stock`, `scale-test` or `kops`; `scale-test` unless this says
-    /// otherwise.
+    /// Sets the rates and workers of the control plane: `stock`, `scale-test` (the default) or `kops`.
     pub fn preset(self, name: &str) -> ScenarioBuilder {
         self.set("controlPlane.preset", name)
     }
 
-    /// One more fault, or action of a user.
+    /// Adds a fault or an action of a user.
     pub fn fault(mut self, fault: Fault) -> ScenarioBuilder {
         self.faults.push(fault.into_line());
         self
     }
 
-    /// Every container exits with 0 after this long; without a rule containers run for ever.
+    /// Sets the time after which every container exits with code 0. Without a rule, containers run indefinitely.
     pub fn run_for(self, time: impl Into<Duration>) -> ScenarioBuilder {
         self.container(json!({"runFor": time.into().to_string()}))
     }
 
-    /// One more rule for what containers do, with fields such as `replicatedJob`, `restartAttempt`, `runFor` and
-    /// `exitCode`; the first that matches wins. [`Scenario::schema`] lists all fields.
+    /// Adds a rule for the behavior of containers, with fields such as `replicatedJob`, `restartAttempt`, `runFor`
+    /// and `exitCode`. The first matching rule applies. [`Scenario::schema`] lists all fields.
     pub fn container(mut self, rule: Value) -> ScenarioBuilder {
         self.containers.push(rule);
         self
     }
 
-    /// The run ends here in any case; after 24 h unless this says otherwise.
+    /// Sets the time limit of the run. The default is 24 h.
     pub fn stop_at(self, at: impl Into<Duration>) -> ScenarioBuilder {
         self.set("stop.at", at.into())
     }
 
-    /// What ends the run before that; [`StopWhen::Settled`] unless this says otherwise.
+    /// Sets the condition that ends the run before the time limit. The default is [`StopWhen::Settled`].
     pub fn stop_when(self, when: StopWhen) -> ScenarioBuilder {
         self.set("stop.when", when.as_str())
     }
 
-    /// The seed that [`Scenario::seed`] tells; 1 unless this says otherwise.
+    /// Sets the seed that [`Scenario::seed`] returns. The default is 1.
     pub fn seed(self, seed: u64) -> ScenarioBuilder {
         self.set("seed", seed)
     }
 
-    /// Changes any value of the scenario, as `jobset-sim run --set PATH=VALUE` does; the value is YAML.
+    /// Overrides any value of the scenario, as `jobset-sim run --set PATH=VALUE` does. The value is YAML.
     pub fn set(mut self, path: &str, value: impl ToString) -> ScenarioBuilder {
         self.sets.push((path.to_owned(), value.to_string()));
         self
     }
 
-    /// Checks all of it.
+    /// Checks all values and builds the scenario. Returns all errors found.
     pub fn build(self) -> Result<Scenario, Error> {
         let misuse = |j: &JobSet| Some(Diagnostic::of_file(DOCUMENT, j.misuse?));
         let misuse: Vec<Diagnostic> = self.jobsets.iter().filter_map(misuse).collect();
@@ -143,7 +142,7 @@ impl ScenarioBuilder {
     }
 }
 
-/// What the document names: texts of JobSets, or else files.
+/// Files that the document refers to: JobSets as texts, or files on disk.
 #[derive(Default)]
 struct Files {
     texts: Vec<(String, String)>,
@@ -151,7 +150,7 @@ struct Files {
 }
 
 impl Files {
-    /// The line of `jobSets`.
+    /// Returns the entry of `jobSets` for a JobSet.
     fn jobset(&mut self, index: usize, jobset: &JobSet) -> Value {
         let name = match &jobset.from {
             jobset::From::File(path) => path.display().to_string(),
@@ -172,7 +171,7 @@ impl Files {
         line
     }
 
-    /// Keeps a text under its name, or one that no other has.
+    /// Adds a text and returns its name, made unique if another text has the same name.
     fn keep(&mut self, index: usize, name: &str, text: String) -> String {
         let taken = self.texts.iter().any(|(n, t)| n == name && *t != text);
         let name = match taken {
@@ -193,7 +192,8 @@ impl Files {
         }
     }
 
-    /// JobSets that cannot be read are left out: they are read again, and then their errors are told.
+    /// Generates a cluster for the JobSets. JobSets with errors are skipped here; reading the scenario reports their
+    /// errors.
     fn generated(&self) -> Value {
         let source = |name: &String| {
             let text = self.read(name).ok()?;

@@ -1,24 +1,25 @@
-//! Everything that can be wrong before a run.
+//! Errors that occur before a run.
 
 use sim_analysis::experiment::NoRuns;
 use sim_engine::{CannotRun, Impossible};
 use sim_inputs::{Diagnostic, Diagnostics};
 use std::fmt;
 
-/// Why there is no scenario, or no run of it. A run itself cannot fail: a JobSet that fails in it is a result.
+/// Error of reading a scenario or starting its simulation. A run itself cannot fail: a JobSet that fails in the
+/// simulation is a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Inputs are wrong: every error found, each with its place in a text.
+    /// The inputs are invalid. Contains all errors found, each with its location in the text.
     Invalid(Diagnostics),
-    /// The inputs are well formed, but some pod could never be placed on the cluster.
+    /// The inputs are valid, but some pods can never be placed on the cluster.
     Impossible(CannotRun),
-    /// The operating system gave no threads for replications, and why.
+    /// The operating system could not create threads for replications. Contains the reason.
     Threads(String),
 }
 
 impl Error {
-    /// The errors of the inputs, in the order of the text; none for other kinds of trouble.
+    /// Returns the errors of the inputs in the order of the text; empty for other kinds of error.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Error::Invalid(all) => &all.0,
@@ -26,7 +27,7 @@ impl Error {
         }
     }
 
-    /// What cannot be placed; none for other kinds of trouble.
+    /// Returns the pods that cannot be placed; empty for other kinds of error.
     pub fn impossible(&self) -> &[Impossible] {
         match self {
             Error::Impossible(all) => &all.0,
@@ -36,7 +37,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// As the program prints it: place, line of the text, what is legal, what may have been meant.
+    /// Formats the error as the program prints it: location, line of the text, legal values, suggestions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Invalid(all) => all.fmt(f),

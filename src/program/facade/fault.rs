@@ -1,12 +1,12 @@
-//! What goes wrong in a scenario in code, and what users do.
+//! Faults and actions of users for a scenario in code.
 
 use serde_json::{Map, Value, json};
 use sim_base::Duration;
 
-/// One line of the script: something fails, or somebody does something.
+/// A scripted fault, or an action of a user.
 ///
-/// It happens when all Jobs are ready for the first time, unless [`Fault::at`] or [`Fault::after_ready`] says
-/// otherwise. Pods are named without their random suffix: `train-workers-0-3`.
+/// It happens when all Jobs are ready for the first time, unless [`Fault::at`] or [`Fault::after_ready`] sets
+/// another time. Pod names omit the random suffix: `train-workers-0-3`.
 ///
 /// ```
 /// use jobset_sim::{Duration, Fault, NodeRef};
@@ -19,27 +19,27 @@ use sim_base::Duration;
 #[derive(Clone, Debug)]
 pub struct Fault(Map<String, Value>);
 
-/// A node, by its name or by a pod on it.
+/// Reference to a node, by its name or by a pod on it.
 #[derive(Clone, Debug)]
 pub struct NodeRef(Value);
 
 impl NodeRef {
-    /// By name.
+    /// Refers to a node by its name.
     pub fn named(name: &str) -> NodeRef {
         NodeRef(json!({"node": name}))
     }
 
-    /// The node that a pod is on when it happens.
+    /// Refers to the node on which a pod is when the fault happens.
     pub fn of_pod(pod: &str) -> NodeRef {
         NodeRef(json!({"ofPod": pod}))
     }
 
-    /// A node to which an earlier fault gave this name with [`NodeRef::alias`].
+    /// Refers to a node that an earlier fault named with [`NodeRef::alias`].
     pub fn known(alias: &str) -> NodeRef {
         NodeRef(json!({"alias": alias}))
     }
 
-    /// Gives the node a name for later faults.
+    /// Names the node for later faults.
     pub fn alias(mut self, alias: &str) -> NodeRef {
         self.0["alias"] = alias.into();
         self
@@ -47,7 +47,7 @@ impl NodeRef {
 }
 
 impl Fault {
-    /// Any action of a scenario file, such as `patch` or `create`, with its fields;
+    /// Creates any action of a scenario file, such as `patch` or `create`, with its fields.
     /// [`Scenario::schema`](crate::Scenario::schema) lists them.
     ///
     /// ```
@@ -64,62 +64,62 @@ impl Fault {
         Fault(line)
     }
 
-    /// The containers of a pod exit with this code.
+    /// Makes the containers of a pod exit with an exit code.
     pub fn container_exit(pod: &str, exit_code: u8) -> Fault {
         Fault::action("containerExit", json!({"pod": pod, "exitCode": exit_code}))
     }
 
-    /// Somebody deletes a pod.
+    /// Deletes a pod, as a user would.
     pub fn delete_pod(pod: &str) -> Fault {
         Fault::action("deletePod", json!({"pod": pod}))
     }
 
-    /// Somebody evicts a pod.
+    /// Evicts a pod, as a user would.
     pub fn evict_pod(pod: &str) -> Fault {
         Fault::action("evictPod", json!({"pod": pod}))
     }
 
-    /// A machine dies: kubelet and containers stop.
+    /// Crashes a machine: kubelet and containers stop.
     pub fn crash_node(node: NodeRef) -> Fault {
         Fault::action("crashNode", node.0)
     }
 
-    /// A machine loses its contact with the API server; its containers go on.
+    /// Disconnects a machine from the API server. Its containers continue to run.
     pub fn partition_node(node: NodeRef) -> Fault {
         Fault::action("partitionNode", node.0)
     }
 
-    /// A crashed or partitioned machine is there again.
+    /// Brings back a crashed or partitioned machine.
     pub fn return_node(node: NodeRef) -> Fault {
         Fault::action("returnNode", node.0)
     }
 
-    /// Somebody deletes the Node object.
+    /// Deletes the Node object, as a user would.
     pub fn delete_node(node: NodeRef) -> Fault {
         Fault::action("deleteNode", node.0)
     }
 
-    /// A new machine takes the place of a node, under its name: repair by replacement.
+    /// Replaces the machine of a node with a new one of the same name.
     pub fn new_node(node: NodeRef) -> Fault {
         Fault::action("newNode", node.0)
     }
 
-    /// Somebody cordons a node.
+    /// Cordons a node, as a user would.
     pub fn cordon_node(node: NodeRef) -> Fault {
         Fault::action("cordonNode", node.0)
     }
 
-    /// Somebody uncordons a node.
+    /// Uncordons a node, as a user would.
     pub fn uncordon_node(node: NodeRef) -> Fault {
         Fault::action("uncordonNode", node.0)
     }
 
-    /// Somebody drains a node: cordons it and evicts its pods.
+    /// Drains a node: cordons it and evicts its pods.
     pub fn drain_node(node: NodeRef) -> Fault {
         Fault::action("drainNode", node.0)
     }
 
-    /// Somebody taints a node; the effect is `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    /// Adds a taint to a node. The effect is `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
     pub fn taint_node(mut node: NodeRef, key: &str, value: &str, effect: &str) -> Fault {
         for (field, text) in [("key", key), ("value", value), ("effect", effect)] {
             node.0[field] = text.into();
@@ -127,27 +127,27 @@ impl Fault {
         Fault::action("taintNode", node.0)
     }
 
-    /// Somebody suspends a JobSet.
+    /// Suspends a JobSet, as a user would.
     pub fn suspend_jobset(name: &str) -> Fault {
         Fault::action("suspendJobSet", json!({"name": name}))
     }
 
-    /// Somebody resumes a JobSet.
+    /// Resumes a suspended JobSet.
     pub fn resume_jobset(name: &str) -> Fault {
         Fault::action("resumeJobSet", json!({"name": name}))
     }
 
-    /// Somebody deletes a JobSet.
+    /// Deletes a JobSet, as a user would.
     pub fn delete_jobset(name: &str) -> Fault {
         Fault::action("deleteJobSet", json!({"name": name}))
     }
 
-    /// At this time of the run.
+    /// Sets the time of the fault, measured from the start of the run.
     pub fn at(self, at: impl Into<Duration>) -> Fault {
         self.time("at", at.into())
     }
 
-    /// This long after all Jobs were ready for the first time.
+    /// Sets the time of the fault, measured from the first time at which all Jobs are ready.
     pub fn after_ready(self, after: impl Into<Duration>) -> Fault {
         self.time("afterReady", after.into())
     }

@@ -1,32 +1,32 @@
-//! JobSets of a scenario in code.
+//! JobSets for a scenario in code.
 
 use serde_json::{Value, json};
 use sim_api::spec::EXCLUSIVE_TOPOLOGY;
 use sim_base::Duration;
 use std::path::{Path, PathBuf};
 
-/// A JobSet that is submitted: from a file, a text, a tree, or in code.
+/// A JobSet to submit, from a file, a text, a JSON tree, or built in code.
 ///
-/// Whatever it is made of, it is read as the API server would read it, with all defaults and all rules.
+/// It is processed as the API server would process it, with all defaults and all validation rules.
 #[derive(Clone, Debug)]
 pub struct JobSet {
     pub(super) from: From,
     pub(super) submit_at: Option<Duration>,
     pub(super) sets: Vec<(String, String)>,
-    /// What was asked of it that it cannot do.
+    /// Error of the caller, reported when the scenario is built.
     pub(super) misuse: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum From {
     File(PathBuf),
-    /// Its name in messages, and the text.
+    /// Name in messages, and content.
     Text(String, String),
     Tree(Value),
 }
 
 impl JobSet {
-    /// A JobSet without Jobs yet; add some with [`JobSet::replicated_job`].
+    /// Creates a JobSet without Jobs. Add Jobs with [`JobSet::replicated_job`].
     ///
     /// ```
     /// use jobset_sim::{JobSet, Scenario};
@@ -50,17 +50,18 @@ impl JobSet {
         })))
     }
 
-    /// Manifests as they would be given to `kubectl apply`; a text may hold several. `name` is what errors call it.
+    /// Uses manifests as for `kubectl apply`. A text may contain several documents. `name` identifies the text in
+    /// errors.
     pub fn from_yaml(name: &str, text: &str) -> JobSet {
         JobSet::of(From::Text(name.to_owned(), text.to_owned()))
     }
 
-    /// A manifest as a tree, for example of another crate's types through `serde_json::to_value`.
+    /// Uses a manifest as a JSON tree, for example from types of another crate through `serde_json::to_value`.
     pub fn from_json(manifest: Value) -> JobSet {
         JobSet::of(From::Tree(manifest))
     }
 
-    /// Manifests in a file.
+    /// Uses the manifests in a file.
     pub fn from_file(path: impl AsRef<Path>) -> JobSet {
         JobSet::of(From::File(path.as_ref().to_owned()))
     }
@@ -74,8 +75,8 @@ impl JobSet {
         }
     }
 
-    /// One more replicatedJob: `replicas` Jobs of `pods` indexed pods. Its container fails the pod, and one failed
-    /// pod fails its Job (`restartPolicy: Never`, `backoffLimit: 0`). Only for a JobSet that began with
+    /// Adds a replicatedJob with `replicas` Jobs of `pods` indexed pods. A failed container fails its pod, and a
+    /// failed pod fails its Job (`restartPolicy: Never`, `backoffLimit: 0`). The JobSet must be created with
     /// [`JobSet::new`].
     pub fn replicated_job(mut self, name: &str, replicas: u32, pods: u32) -> JobSet {
         let containers = json!([{"name": "main", "image": "main", "resources": {"limits": {}}}]);
@@ -98,7 +99,7 @@ impl JobSet {
         self
     }
 
-    /// What each pod of the replicatedJob that was added last may use of a resource, such as `("google.com/tpu", "4")`.
+    /// Sets the limit of a resource for each pod of the last added replicatedJob, such as `("google.com/tpu", "4")`.
     pub fn limit(mut self, resource: &str, quantity: &str) -> JobSet {
         let limits = "/template/spec/template/spec/containers/0/resources/limits";
         let last = self.jobs().and_then(|jobs| jobs.last_mut());
@@ -112,17 +113,17 @@ impl JobSet {
         self
     }
 
-    /// `spec.failurePolicy.maxRestarts`.
+    /// Sets `spec.failurePolicy.maxRestarts`.
     pub fn max_restarts(self, n: u32) -> JobSet {
         self.set("spec.failurePolicy.maxRestarts", n)
     }
 
-    /// `spec.failurePolicy.restartStrategy`: `Recreate`, `BlockingRecreate` or `InPlaceRestart`.
+    /// Sets `spec.failurePolicy.restartStrategy`: `Recreate`, `BlockingRecreate` or `InPlaceRestart`.
     pub fn restart_strategy(self, strategy: &str) -> JobSet {
         self.set("spec.failurePolicy.restartStrategy", strategy)
     }
 
-    /// Each Job alone in one value of this node label, as with the annotation
+    /// Places each Job exclusively in one topology domain of this node label, like the annotation
     /// `alpha.jobset.sigs.k8s.io/exclusive-topology`.
     pub fn exclusive_topology(self, label: &str) -> JobSet {
         self.set(
@@ -131,7 +132,7 @@ impl JobSet {
         )
     }
 
-    /// Changes any field of the manifest before it is read; the value is YAML.
+    /// Overrides any field of the manifest before it is read. The value is YAML.
     ///
     /// ```
     /// # let text = std::fs::read_to_string("scenarios/manifests/workers.yaml").unwrap();
@@ -146,7 +147,7 @@ impl JobSet {
         self
     }
 
-    /// When it is submitted; at the beginning unless this says otherwise.
+    /// Sets the time of submission. The default is the start of the run.
     pub fn submit_at(mut self, at: impl Into<Duration>) -> JobSet {
         self.submit_at = Some(at.into());
         self

@@ -1,7 +1,8 @@
-//! What others embed: a scenario from files or from code, runs that can be watched and stopped, and what they leave.
+//! Public interface for embedding: scenarios from files or code, simulations that can be observed and stopped, and
+//! their outcomes.
 //!
-//! Everything here is re-exported at the root of the crate. Must never hold a rule of the model, nor a fold of its
-//! own: it calls what the program calls.
+//! All items are re-exported at the root of the crate. This module must never contain rules of the model or separate
+//! folds: it calls the same functions as the program.
 
 #![deny(missing_docs)]
 

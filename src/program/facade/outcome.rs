@@ -1,4 +1,4 @@
-//! What a run leaves.
+//! The outcome of a run.
 
 use super::{Restart, Scenario};
 use sim_analysis::experiment::Played;
@@ -9,7 +9,7 @@ use sim_engine::record::{EndReason, Ledger, RunOutcome, TrainingOutcome};
 use sim_report::files::csv;
 use std::fmt;
 
-/// A finished run: how it ended, the state of every JobSet, its restarts, and where the accelerators' time went.
+/// A finished run: its end, the state of every JobSet, its restarts, and the use of accelerator time.
 pub struct Outcome {
     scenario: Scenario,
     seed: u64,
@@ -44,49 +44,50 @@ impl Outcome {
         }
     }
 
-    /// The seed of the run.
+    /// Returns the seed of the run.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The replication of the run.
+    /// Returns the replication number of the run.
     pub fn replication(&self) -> u64 {
         self.replication
     }
 
-    /// When it ended.
+    /// Returns the virtual time at the end of the run.
     pub fn end(&self) -> Time {
         self.raw().end
     }
 
-    /// Why it ended.
+    /// Returns the reason for the end of the run.
     pub fn end_reason(&self) -> EndReason {
         self.raw().end_reason
     }
 
-    /// Hash over all records, in hexadecimal: equal inputs give equal digests everywhere.
+    /// Returns a hash over all records, in hexadecimal. Equal inputs give equal digests on every machine.
     pub fn digest(&self) -> String {
         self.view().digest()
     }
 
-    /// How many records were made.
+    /// Returns the number of records of the run.
     pub fn records(&self) -> u32 {
         self.raw().records
     }
 
-    /// How many events were handled.
+    /// Returns the number of processed events.
     pub fn events(&self) -> u64 {
         self.raw().events
     }
 
-    /// The final states of all JobSets and their Jobs, restart latencies and costs: what `run --format json` prints.
-    /// It can be serialized, and its format is kept stable.
+    /// Returns the final states of all JobSets and their Jobs, restart latencies and costs, as printed by `run
+    /// --format json`. The summary can be serialized, and its format is stable.
     pub fn summary(&self) -> Summary {
         Summary::of(&self.view())
     }
 
-    /// The tables of a run directory, as CSV, by their names: `restarts`, `ledger`, `control_plane`; `jobset_ledger`
-    /// where JobSets train; `pods` and `nodes` after [`Simulation::keep_pods`](crate::Simulation::keep_pods).
+    /// Returns the tables of a run directory as CSV with their names: `restarts`, `ledger` and `control_plane`;
+    /// `jobset_ledger` if JobSets have training jobs; `pods` and `nodes` after
+    /// [`Simulation::keep_pods`](crate::Simulation::keep_pods).
     ///
     /// ```
     /// use jobset_sim::{Scenario, Simulation};
@@ -104,7 +105,8 @@ impl Outcome {
             .collect()
     }
 
-    /// The rows of one of [`Outcome::tables`] as JSON objects, numbers as numbers; `None` if the run has no such table.
+    /// Returns the rows of one of the [`Outcome::tables`] as JSON objects, with numeric cells as numbers; `None` if
+    /// the run has no such table.
     ///
     /// ```
     /// use jobset_sim::{Scenario, Simulation};
@@ -121,34 +123,35 @@ impl Outcome {
         Some(table.json())
     }
 
-    /// Every restart, in the order in which they began.
+    /// Returns all restarts in the order of their start.
     pub fn restarts(&self) -> impl Iterator<Item = Restart<'_>> {
         let run = self.view();
         let all = run.restarts().iter();
         all.map(move |restart| Restart::new(run, restart))
     }
 
-    /// Where the time of all accelerators went, as exact integers.
+    /// Returns the use of accelerator time by category, as exact integers.
     pub fn ledger(&self) -> &Ledger {
         &self.raw().ledger
     }
 
-    /// The training jobs of JobSets, in the order of the scenario: how far they came, and where their time went.
+    /// Returns the training jobs of JobSets in the order of the scenario, with their progress and use of time.
     pub fn training(&self) -> &[TrainingOutcome] {
         &self.raw().training
     }
 
-    /// What can never go on, each with the reason, one sentence; and what is not ready as the run ends.
+    /// Returns one sentence for each permanently blocked object with the reason, and for each JobSet that is not
+    /// ready at the end of the run.
     pub fn stuck(&self) -> &[String] {
         &self.raw().stuck
     }
 
-    /// What makes the numbers doubtful, and what is stuck.
+    /// Returns warnings about the validity of the results, and about blocked objects.
     pub fn warnings(&self) -> Vec<String> {
         self.view().warnings()
     }
 
-    /// The same as plain data with ids, with requests and the use of shared resources.
+    /// Returns the outcome as plain data with ids, including API requests and the use of shared resources.
     pub fn raw(&self) -> &RunOutcome {
         &self.played.outcome
     }

@@ -1,4 +1,4 @@
-//! One record as whoever watches a run sees it.
+//! A record for observers of a run.
 
 use sim_base::Time;
 use sim_engine::record;
@@ -8,7 +8,7 @@ use sim_report::files::events;
 use std::borrow::Cow;
 use std::fmt;
 
-/// One thing that happened, with the names behind its ids.
+/// One record of a run, with access to the names of its ids.
 #[derive(Copy, Clone)]
 pub struct Record<'a> {
     record: &'a record::Record,
@@ -17,7 +17,7 @@ pub struct Record<'a> {
 }
 
 impl fmt::Debug for Record<'_> {
-    /// Its line in `events.ndjson`.
+    /// Formats the record as its line in `events.ndjson`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_json())
     }
@@ -36,52 +36,52 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Its number in the run, from 0.
+    /// Returns the sequence number in the run, starting at 0.
     pub fn seq(&self) -> u32 {
         self.record.seq
     }
 
-    /// The number of the record that brought it about; the first ones have none.
+    /// Returns the sequence number of the record that caused this one; `None` for initial records.
     pub fn cause(&self) -> Option<u32> {
         (self.record.cause != NO_CAUSE).then_some(self.record.cause)
     }
 
-    /// When it happened.
+    /// Returns the virtual time of the record.
     pub fn time(&self) -> Time {
         self.record.at
     }
 
-    /// The name of its kind, such as `PodReady`.
+    /// Returns the name of the record kind, such as `PodReady`.
     pub fn kind(&self) -> &'static str {
         self.record.body.kind()
     }
 
-    /// What happened. Ids in it are turned into names by [`Record::name`].
+    /// Returns the content of the record. [`Record::name`] converts its ids to names.
     pub fn body(&self) -> Body {
         self.record.body
     }
 
-    /// Whom it is about, such as `pod/default/train-workers-0-3-x2m4q`; empty for nobody.
+    /// Returns the object of the record, such as `pod/default/train-workers-0-3-x2m4q`; empty if it has none.
     pub fn object(&self) -> Cow<'a, str> {
         self.name(self.record.body.head().about)
     }
 
-    /// The name of an object, as in [`Record::object`].
+    /// Returns the name of an object, as in [`Record::object`].
     pub fn name(&self, about: About) -> Cow<'a, str> {
         String::from_utf8_lossy(self.objects.of(about))
     }
 
-    /// Kubernetes' reason, such as `FailedJobs`; empty if it has none.
+    /// Returns the reason that Kubernetes sets, such as `FailedJobs`; empty if there is none.
     pub fn reason(&self) -> &'a str {
         self.names.text(self.record.body.head().reason)
     }
 
-    /// Kubernetes' message; empty if it has none.
+    /// Returns the message that Kubernetes sets; empty if there is none.
     pub fn message(&self) -> &'a str {
         self.names.text(self.record.body.head().message)
     }
 
-    /// The record as its line in `events.ndjson`, which `docs/run-directory.md` explains.
+    /// Returns the record as its line in `events.ndjson`. `docs/run-directory.md` describes the format.
     pub fn to_json(&self) -> String {
         let mut line = Vec::new();
         events::line(&mut line, self.objects, self.record, self.names);

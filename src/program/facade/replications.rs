@@ -1,4 +1,4 @@
-//! Many runs of one scenario that differ by chance alone, on several threads.
+//! Replications of one scenario on several threads. Replications differ only in their random numbers.
 
 use super::{Error, Outcome, Scenario};
 use sim_analysis::experiment;
@@ -7,7 +7,7 @@ use sim_analysis::metrics::Folds;
 use sim_engine::record::EndReason;
 use sim_report::files::compare_tables;
 
-/// Replications 0 to `n` - 1 of a scenario under one seed.
+/// Replications 0 to `n` − 1 of a scenario with one seed.
 ///
 /// ```
 /// use jobset_sim::{Estimate, Replications, Scenario};
@@ -31,7 +31,7 @@ pub struct Replications {
 }
 
 impl Replications {
-    /// `n` replications of a seed, on as many threads as there are cores.
+    /// Creates `n` replications of a seed, with one thread per core.
     pub fn new(scenario: &Scenario, seed: u64, n: u64) -> Replications {
         Replications {
             scenario: scenario.clone(),
@@ -42,22 +42,22 @@ impl Replications {
         }
     }
 
-    /// On this many threads; results do not depend on it.
+    /// Sets the number of threads, which does not affect results.
     pub fn threads(mut self, n: usize) -> Replications {
         self.threads = n;
         self
     }
 
-    /// A flag that stops all of them.
+    /// Returns a flag that stops all replications.
     pub fn stop_flag(&self) -> StopFlag {
         self.limits.flag.clone()
     }
 
-    /// Plays them, and keeps of each what `keep` makes of its outcome; in the order of the replications. Those that
-    /// were stopped are left out: [`Outcome::replication`] says which one an outcome is.
+    /// Runs the replications and returns the values of `keep` in the order of the replications. Stopped replications
+    /// are omitted: [`Outcome::replication`] identifies an outcome.
     ///
-    /// Who waited for what is not kept, so no piece of a restart has a `waited_for`. Each replication has the records
-    /// of [`Simulation::run`](crate::Simulation::run) with its number.
+    /// Wait reasons are not recorded, so `waited_for` of all restart pieces is `None`. Each replication has the same
+    /// records as [`Simulation::run`](crate::Simulation::run) with its number.
     pub fn run<T: Send>(&self, keep: impl Fn(&Outcome) -> T + Sync) -> Result<Vec<T>, Error> {
         let spec = self.scenario.spec();
         let (many, stop) = ((self.n, self.threads), &self.limits.flag);
@@ -72,8 +72,8 @@ impl Replications {
     }
 }
 
-/// The table `replications.csv` of `jobset-sim compare`: replications 0 to `n` - 1 of each variant under the same
-/// random numbers, with every metric; on so many threads, 0 for one per core.
+/// Returns the table `replications.csv` of `jobset-sim compare`: all metrics of replications 0 to `n` − 1 of each
+/// variant, with common random numbers. `threads` is the number of threads; 0 means one per core.
 ///
 /// ```
 /// use jobset_sim::{Scenario, compared};

@@ -1,4 +1,4 @@
-//! One restart of a run, with names for its ids.
+//! A restart of a run, with names for its ids.
 
 use sim_analysis::format;
 use sim_analysis::metrics;
@@ -7,26 +7,26 @@ use sim_analysis::metrics::{Ending, Milestone, Phase, RunView, Shape};
 use sim_base::{Duration, Time};
 use std::fmt;
 
-/// From something going wrong to the instant at which every pod is ready again: what `run` reports.
+/// A restart: the time from a fault until all pods are ready again, as reported by `run`.
 #[derive(Copy, Clone)]
 pub struct Restart<'a> {
     run: RunView<'a>,
     restart: &'a metrics::Restart,
 }
 
-/// One piece of a restart. Pieces follow each other without gaps and add up to the whole.
+/// A piece of the critical path of a restart. Pieces are contiguous and cover the whole restart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
-    /// The phase it belongs to.
+    /// Phase to which the piece belongs.
     pub phase: Phase,
-    /// What happens in it.
+    /// Description of the piece.
     pub what: String,
-    /// Since the restart began.
+    /// Start of the piece, measured from the start of the restart.
     pub begins: Duration,
-    /// How long it takes.
+    /// Duration of the piece.
     pub takes: Duration,
-    /// What most of it was spent waiting for; none if it took no time, or where the run did not keep who waited for
-    /// what.
+    /// The resource or event that the piece waited for longest. `None` if the piece took no time, or if the run did
+    /// not record wait reasons.
     pub waited_for: Option<String>,
 }
 
@@ -48,81 +48,81 @@ impl<'a> Restart<'a> {
         Restart { run, restart }
     }
 
-    /// The name of the JobSet.
+    /// Returns the name of the JobSet.
     pub fn jobset(&self) -> &'a str {
         self.run.names.jobset(self.restart.jobset)
     }
 
-    /// The namespace of the JobSet.
+    /// Returns the namespace of the JobSet.
     pub fn namespace(&self) -> &'a str {
         self.run.namespace(self.restart.jobset)
     }
 
-    /// What was restarted: all Jobs, one Job, pods, containers.
+    /// Returns the scope of the restart: all Jobs, one Job, pods or containers.
     pub fn shape(&self) -> Shape {
         self.restart.shape
     }
 
-    /// `Recreate`, `BlockingRecreate` or `InPlaceRestart` where it went as the failure policy says; else what happened
-    /// instead: `RestartJob`, `PodReplacement` or `ContainerRestart`.
+    /// Returns the strategy. It is `Recreate`, `BlockingRecreate` or `InPlaceRestart` if the failure policy was
+    /// applied; otherwise `RestartJob`, `PodReplacement` or `ContainerRestart`.
     pub fn strategy(&self) -> &'static str {
         self.run.strategy(self.restart)
     }
 
-    /// The restart attempt that the new pods carry; in place, the new in-place attempt.
+    /// Returns the restart attempt of the new pods; for an in-place restart, the new in-place attempt.
     pub fn attempt(&self) -> u32 {
         self.restart.attempt
     }
 
-    /// The first thing that went wrong, in a few words.
+    /// Returns a short description of the first fault.
     pub fn cause(&self) -> String {
         format::cause(&self.run, &self.restart.cause)
     }
 
-    /// When that was.
+    /// Returns the time of the first fault.
     pub fn start(&self) -> Time {
         self.restart.start
     }
 
-    /// When all pods were ready again; else when the JobSet or the run ended.
+    /// Returns the time at which all pods were ready again, or the end of the JobSet or the run if they were not.
     pub fn end(&self) -> Time {
         self.restart.end
     }
 
-    /// How it ended.
+    /// Returns how the restart ended.
     pub fn ending(&self) -> Ending {
         self.restart.ending
     }
 
-    /// From the fault until every pod was ready; none if that was never reached.
+    /// Returns the time from the fault until all pods were ready; `None` if they never were.
     pub fn latency(&self) -> Option<Duration> {
         self.restart.latency()
     }
 
-    /// Pods that had to come back.
+    /// Returns the number of pods that had to become ready again.
     pub fn pods(&self) -> u32 {
         self.restart.pods
     }
 
-    /// When a milestone was reached; none if it was not.
+    /// Returns the time of a milestone; `None` if it was not reached.
     pub fn milestone(&self, milestone: Milestone) -> Option<Time> {
         self.restart.milestone(milestone)
     }
 
-    /// All milestones that were reached, with the time since the fault, in order of time.
+    /// Returns all milestones that were reached, with the time since the fault, in order of time.
     pub fn milestones(&self) -> Vec<(Milestone, Duration)> {
         self.restart.reached()
     }
 
-    /// How long it was in each phase that it had; the sum is `end` - `start`, but for what a training job does next:
-    /// rendezvous, restore and redo.
+    /// Returns the time spent in each phase. The sum is `end` − `start`, plus the phases in which a training job
+    /// resumes: rendezvous, restore and redo.
     pub fn phases(&self) -> Vec<(Phase, Duration)> {
         let sums = self.restart.phases();
         let all = Phase::ALL.into_iter().zip(sums);
         all.filter(|(_, d)| *d > Duration::ZERO).collect()
     }
 
-    /// Its pieces, in order.
+    /// Returns the pieces of the critical path in order.
     pub fn pieces(&self) -> Vec<Piece> {
         let all = gate::gated(&self.run, self.restart);
         let piece = |g: gate::Gated| Piece {
@@ -135,7 +135,7 @@ impl<'a> Restart<'a> {
         all.into_iter().map(piece).collect()
     }
 
-    /// What most of it was spent waiting for, most first.
+    /// Returns the resources and events that the restart waited for, longest wait first.
     pub fn bottleneck(&self) -> Vec<String> {
         let gates = gate::bottleneck(&self.run, self.restart);
         gates.iter().map(gate::Gate::text).collect()

@@ -1,4 +1,4 @@
-//! A checked scenario: what is run.
+//! A checked scenario.
 
 use super::{Error, ScenarioBuilder};
 use sim_api::spec;
@@ -6,10 +6,10 @@ use sim_inputs::{LoadedScenario, Source};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Everything a run needs, checked: the cluster, the control plane, JobSets, what containers do, what goes wrong, and
-/// when the run ends. Cloning is cheap.
+/// A checked scenario, with all inputs of a run: cluster, control plane, JobSets, behavior of containers, faults,
+/// and end of the run. Cloning is cheap.
 ///
-/// [`Scenario::schema`] is the format of a scenario file.
+/// [`Scenario::schema`] returns the format of a scenario file.
 #[derive(Clone, Debug)]
 pub struct Scenario(Arc<Inner>);
 
@@ -20,12 +20,12 @@ struct Inner {
 }
 
 impl Scenario {
-    /// Reads a scenario file and the files it names, relative to it.
+    /// Reads a scenario file and the files that it refers to. File names are relative to the scenario file.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Scenario, Error> {
         Scenario::from_file_with(path, &[])
     }
 
-    /// The same, with values changed first, as `jobset-sim run --set PATH=VALUE` does.
+    /// Reads a scenario file and overrides values, as `jobset-sim run --set PATH=VALUE` does.
     ///
     /// ```
     /// let scenario = jobset_sim::Scenario::from_file_with(
@@ -43,8 +43,8 @@ impl Scenario {
         Ok(Scenario::new(loaded))
     }
 
-    /// Reads a scenario from a text; `name` is what errors call it. `file` gives the text of each file that it names,
-    /// or says why it cannot.
+    /// Reads a scenario from a text. `name` identifies the text in errors. `file` returns the content of each file
+    /// that the scenario refers to, or an error message.
     ///
     /// ```
     /// # let text = std::fs::read_to_string("scenarios/first-steps.yaml").unwrap();
@@ -71,8 +71,8 @@ impl Scenario {
         Ok(Scenario::new(loaded))
     }
 
-    /// JobSets alone, as `jobset-sim run -f` runs them: the default control plane, and a cluster that is just large
-    /// enough.
+    /// Reads JobSets from manifests, as `jobset-sim run -f` does, with the default control plane and the smallest
+    /// cluster that fits.
     pub fn from_manifest(path: impl AsRef<Path>) -> Result<Scenario, Error> {
         let path = path.as_ref().display().to_string();
         let (manifests, _) = sim_inputs::read_manifest_path(&path)?;
@@ -80,7 +80,8 @@ impl Scenario {
         Ok(Scenario::new(loaded))
     }
 
-    /// The format of scenario files as a JSON Schema: every field with what it means. Of builders' trees too.
+    /// Returns the JSON Schema of scenario files, which describes every field. It also applies to the trees of
+    /// builders.
     ///
     /// ```
     /// let schema = jobset_sim::Scenario::schema();
@@ -90,7 +91,7 @@ impl Scenario {
         sim_inputs::json_schema("Scenario").unwrap_or_default()
     }
 
-    /// A scenario in code.
+    /// Returns a builder for a scenario in code.
     pub fn builder(name: &str) -> ScenarioBuilder {
         ScenarioBuilder::new(name)
     }
@@ -103,43 +104,45 @@ impl Scenario {
         }))
     }
 
-    /// Its name.
+    /// Returns the name of the scenario.
     pub fn name(&self) -> &str {
         &self.spec().name
     }
 
-    /// The seed that it names; 1 if it names none. A run may be given any other.
+    /// Returns the seed in the scenario, or 1 if it sets none. A run may use any other seed.
     pub fn seed(&self) -> u64 {
         self.spec().seed
     }
 
-    /// Pods that its JobSets want at once.
+    /// Returns the number of pods that the JobSets run at the same time.
     pub fn pods(&self) -> u64 {
         let jobsets = self.spec().jobsets.iter();
         jobsets.map(|j| j.jobset.spec.pods()).sum()
     }
 
-    /// Nodes of its cluster.
+    /// Returns the number of nodes of the cluster.
     pub fn nodes(&self) -> u64 {
         self.spec().topology.nodes()
     }
 
-    /// Fields of the manifests that Kubernetes knows and the simulation ignores, each with how often it is present.
+    /// Returns the fields of the manifests that Kubernetes supports and the simulation ignores, each with its number
+    /// of occurrences.
     pub fn not_modelled(&self) -> &[String] {
         &self.0.not_modelled
     }
 
-    /// Objects of the manifests that are not simulated, as `kind/name`.
+    /// Returns the objects of the manifests that are not simulated, as `kind/name`.
     pub fn skipped(&self) -> &[String] {
         &self.0.loaded.skipped
     }
 
-    /// Name and text of everything that was read for it, itself first.
+    /// Returns names and contents of all input files, starting with the scenario.
     pub fn inputs(&self) -> &[(String, String)] {
         &self.0.loaded.inputs
     }
 
-    /// The same as plain data. It is not part of the stable interface: its fields may change with any version.
+    /// Returns the scenario as plain data. The data is not part of the stable interface: its fields may change in
+    /// any version.
     pub fn spec(&self) -> &spec::Scenario {
         &self.0.loaded.scenario
     }

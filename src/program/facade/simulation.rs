@@ -1,4 +1,4 @@
-//! Runs of one scenario, watched and stopped.
+//! Simulations of one scenario that can be observed and stopped.
 
 use super::{Error, Outcome, Record, Scenario};
 use sim_analysis::experiment;
@@ -10,12 +10,12 @@ use sim_report::files::event_objects::Objects;
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// A scenario ready to be run, as often as wanted.
+/// A simulation of a scenario that can be run any number of times.
 ///
-/// Equal seeds and replications give equal records. A run knows virtual time only and takes no other thread; its
-/// tables are kept for the next one.
+/// Equal seeds and replication numbers give equal records. A run uses virtual time only and starts no threads. Its
+/// memory is reused by the next run.
 ///
-/// A run cannot fail; should one panic, that is a bug of this crate.
+/// A run cannot fail; a panic is a bug in this crate.
 pub struct Simulation {
     scenario: Scenario,
     player: experiment::Player,
@@ -32,7 +32,7 @@ impl fmt::Debug for Simulation {
 }
 
 impl Simulation {
-    /// Builds the cluster; refuses pods that could never be placed on it.
+    /// Builds the cluster. Returns an error if pods can never be placed on it.
     pub fn new(scenario: &Scenario) -> Result<Simulation, Error> {
         Ok(Simulation {
             player: experiment::Player::new(scenario.spec())?,
@@ -42,37 +42,38 @@ impl Simulation {
         })
     }
 
-    /// The scenario it runs.
+    /// Returns the scenario of the simulation.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// A flag that stops a run of this simulation, from another thread too.
+    /// Returns a flag that stops a run of this simulation, also from another thread.
     pub fn stop_flag(&self) -> StopFlag {
         self.limits.flag.clone()
     }
 
-    /// Stops each run after this many events. An event is one thing that happens in one component, so there are
-    /// several to a record.
+    /// Sets the maximum number of events per run. An event is one step of one component, so there are several events
+    /// per record.
     pub fn max_events(&mut self, n: u64) {
         self.limits.events_max = n;
     }
 
-    /// Keeps tables of pods and nodes too: a row for each pod that ever was.
+    /// Also keeps the tables of pods and nodes, which have a row for every pod created during the run.
     pub fn keep_pods(&mut self) {
         self.tables = true;
     }
 
-    /// Plays the scenario to its end. `replication` tells apart runs of one seed that differ by chance alone.
+    /// Simulates the scenario to its end. `replication` distinguishes runs of one seed that differ only in their
+    /// random numbers.
     pub fn run(&mut self, seed: u64, replication: u64) -> Outcome {
         self.observe(seed, replication, |_| ControlFlow::Continue(()))
     }
 
-    /// The same; `see` is shown every record as it is made, and may stop the run with `ControlFlow::Break(())`. It is
-    /// shown nothing more then. The event is finished to which the record belongs; if the run is not over with it, it
-    /// ends there as [`EndReason::Stopped`](crate::EndReason).
+    /// Simulates the scenario and passes every record to `see`, which may stop the run with
+    /// `ControlFlow::Break(())`. After that it receives no more records. The event of the last record is completed;
+    /// unless the run ends with it, the end reason is [`EndReason::Stopped`](crate::EndReason).
     ///
-    /// The records of a run that was stopped are the beginning of those of the whole run.
+    /// The records of a stopped run are a prefix of the records of the complete run.
     ///
     /// ```
     /// use jobset_sim::{Body, Scenario, Simulation};
@@ -110,7 +111,7 @@ impl Simulation {
     }
 }
 
-/// Shows records to a function, and stops when it, the flag or the limit says so.
+/// Passes records to a function, and stops when the function, the flag or the event limit requires it.
 struct Watch<'l, F> {
     see: F,
     objects: Objects,

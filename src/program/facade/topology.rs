@@ -1,4 +1,4 @@
-//! Clusters of a scenario in code.
+//! Clusters for a scenario in code.
 
 use serde_json::{Map, Value, json};
 
@@ -28,13 +28,13 @@ pub struct Topology {
     pub(super) document: Value,
 }
 
-/// Equal nodes, `count` times a number of islands of them. In names and in values of labels `{pool}`, `{island}` and
-/// `{node}` stand for running numbers.
+/// A pool of equal nodes: `count` copies of a number of islands. In names and label values, `{pool}`, `{island}` and
+/// `{node}` are replaced with running numbers.
 #[derive(Clone, Debug)]
 pub struct Pool(Map<String, Value>);
 
 impl Topology {
-    /// A cluster without nodes yet.
+    /// Creates a cluster without nodes.
     pub fn new(name: &str) -> Topology {
         Topology {
             document: json!({
@@ -46,7 +46,7 @@ impl Topology {
         }
     }
 
-    /// The format of topology files as a JSON Schema: every field with what it means.
+    /// Returns the JSON Schema of topology files, which describes every field.
     ///
     /// ```
     /// let schema = jobset_sim::Topology::schema();
@@ -56,7 +56,7 @@ impl Topology {
         sim_inputs::json_schema("Topology").unwrap_or_default()
     }
 
-    /// One more pool.
+    /// Adds a pool of nodes.
     pub fn pool(mut self, pool: Pool) -> Topology {
         if let Some(pools) = self.document["pools"].as_array_mut() {
             pools.push(Value::Object(pool.0));
@@ -64,7 +64,7 @@ impl Topology {
         self
     }
 
-    /// What all prices are in; USD unless this says otherwise.
+    /// Sets the currency of all prices. The default is USD.
     pub fn currency(mut self, currency: &str) -> Topology {
         self.document["currency"] = currency.into();
         self
@@ -72,7 +72,7 @@ impl Topology {
 }
 
 impl Pool {
-    /// A pool of one island of `nodes` nodes that take 110 pods each and have nothing else yet.
+    /// Creates a pool with one island of `nodes` nodes. Each node has room for 110 pods and no other resources.
     pub fn new(name: &str, nodes: u32) -> Pool {
         let mut fields = Map::new();
         fields.insert("name".to_owned(), name.into());
@@ -80,42 +80,43 @@ impl Pool {
         Pool(fields)
     }
 
-    /// How many pools like this.
+    /// Sets the number of copies of this pool.
     pub fn count(self, n: u32) -> Pool {
         self.field("count", n)
     }
 
-    /// How many islands one pool has: ICI slices, NVLink domains.
+    /// Sets the number of islands per pool, such as ICI slices or NVLink domains.
     pub fn islands(self, n: u32) -> Pool {
         self.field("islands", n)
     }
 
-    /// What each node has of a resource, such as `("google.com/tpu", "4")`.
+    /// Sets the allocatable amount of a resource per node, such as `("google.com/tpu", "4")`.
     pub fn allocatable(self, resource: &str, quantity: &str) -> Pool {
         self.entry("allocatable", resource, quantity)
     }
 
-    /// The resource whose units are the accelerators of the ledger.
+    /// Sets the resource whose units count as accelerators in the ledger.
     pub fn accelerator(self, resource: &str) -> Pool {
         self.field("accelerator", resource)
     }
 
-    /// What a node costs in an hour.
+    /// Sets the price of a node per hour.
     pub fn price_per_node_hour(self, price: f64) -> Pool {
         self.field("pricePerNodeHour", price)
     }
 
-    /// What one of its accelerators costs per hour, instead of a node.
+    /// Sets the price of one accelerator per hour, instead of the price of a node.
     pub fn price_per_accelerator_hour(self, price: f64) -> Pool {
         self.field("pricePerAcceleratorHour", price)
     }
 
-    /// A label of every node.
+    /// Adds a label to every node.
     pub fn label(self, key: &str, value: &str) -> Pool {
         self.entry("labels", key, value)
     }
 
-    /// A declared feature of every node (`status.declaredFeatures`), such as `RestartAllContainersOnContainerExits`.
+    /// Adds a declared feature (`status.declaredFeatures`) to every node, such as
+    /// `RestartAllContainersOnContainerExits`.
     pub fn feature(mut self, name: &str) -> Pool {
         let list = self.0.entry("features").or_insert_with(|| json!([]));
         if let Some(list) = list.as_array_mut() {
@@ -124,7 +125,7 @@ impl Pool {
         self
     }
 
-    /// Any other field of a pool as [`Topology::schema`] lists them.
+    /// Sets any other field of a pool that [`Topology::schema`] lists.
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Pool {
         self.0.insert(name.to_owned(), value.into());
         self

@@ -1,20 +1,20 @@
-//! Breakpoints: a kind of record, and one of its members.
+//! Breakpoints: a kind of record, optionally with the value of a member.
 //!
-//! `jobset.condition=RestartingJobSet`, `PodReady`, `RestartCounted.restarts=2`. Must never look at anything but the
-//! record.
+//! Examples: `jobset.condition=RestartingJobSet`, `PodReady`, `RestartCounted.restarts=2`. A breakpoint must depend
+//! only on the record.
 
 use serde_json::Value;
 use sim_engine::record::Body;
 use sim_inputs::nearest;
 use std::fmt;
 
-/// Where a run is to stop.
+/// A breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// As it was written.
+    /// Expression as given by the user.
     text: String,
     kind: &'static str,
-    /// Members and their values; all must be so.
+    /// Members and the values that they must all have.
     wants: Vec<(String, String)>,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Break {
     }
 }
 
-/// A name for a member of a kind, and what else must be so.
+/// An alternative name for a member of a record kind, with additional conditions.
 struct Alias {
     name: &'static str,
     kind: &'static str,
@@ -65,7 +65,7 @@ const fn alias(
     }
 }
 
-/// Members of every record.
+/// Members that every record has.
 const COMMON: [&str; 4] = ["object", "reason", "message", "t_ns"];
 
 impl std::str::FromStr for Break {
@@ -112,7 +112,7 @@ fn of_alias(text: &str, alias: &Alias, value: Option<&str>) -> Result<Break, Str
     let value = value.filter(|v| !v.is_empty());
     let value = value.ok_or_else(|| format!("{text:?}: write {}=VALUE", alias.name))?;
     let both = |(member, value): (&str, &str)| (member.to_owned(), value.to_owned());
-    // Pods that run have a kind of their own.
+    // Running pods have a separate record kind.
     if alias.name == "pod.phase" && !["Failed", "Succeeded"].contains(&value) {
         let kind = match value {
             "Pending" => "PodCreated",
@@ -151,19 +151,19 @@ fn unknown(name: &str, kind: &str) -> String {
 }
 
 impl Break {
-    /// Whether records of that kind can meet it.
+    /// Returns whether records of a kind can match the breakpoint.
     pub fn may_be(&self, kind: &str) -> bool {
         self.kind == kind
     }
 
-    /// Whether a record of its kind meets it.
+    /// Returns whether a record of the breakpoint's kind matches.
     pub fn meets(&self, members: &Value) -> bool {
         self.wants.iter().all(|(member, wanted)| {
             let found = &members[member];
             let found = found
                 .as_str()
                 .map_or_else(|| found.to_string(), str::to_owned);
-            // A name without namespace, or without the random suffix, will do.
+            // An object also matches by its name without the namespace or without the random suffix.
             let named = member == "object"
                 && found.split('/').any(|part| {
                     part == wanted

@@ -1,4 +1,4 @@
-//! The commands of a session, one a line.
+//! The commands of a session, one per line.
 
 use super::breaks::Break;
 use super::{Mode, Session, describe, lists};
@@ -24,7 +24,7 @@ quit                end here (q)
 An empty line repeats the last next, continue or until.
 ";
 
-/// Kinds as they may be written, and as the API calls them.
+/// Kinds of the API with the names that commands accept.
 const KINDS: [(&str, &[&str]); 6] = [
     ("JobSet", &["jobset", "jobsets", "js"]),
     ("Job", &["job", "jobs"]),
@@ -46,11 +46,11 @@ const COMMANDS: [&str; 12] = [
     "next", "continue", "until", "break", "breaks", "delete", "get", "describe", "why", "where",
     "quit", "help",
 ];
-/// Lines of a list; more are counted.
+/// Maximum number of lines of a list; further lines are only counted.
 const LISTED_MAX: usize = 200;
 
 impl Session<'_> {
-    /// Takes commands until the run is to go on, or to end.
+    /// Reads and runs commands until the simulation continues or the session ends.
     pub(super) fn prompt(&mut self, names: Option<&Names>) {
         loop {
             let Some(line) = self.talk.ask() else {
@@ -72,7 +72,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whether the run is to go on.
+    /// Runs a command. Returns whether the simulation continues.
     fn command(&mut self, line: &str, names: Option<&Names>) -> Result<bool, String> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -177,7 +177,7 @@ impl Session<'_> {
         }
     }
 
-    /// What exists now.
+    /// Returns the objects that exist at the current record.
     fn objects(&mut self) -> &[Value] {
         let seq = self.here.as_ref().map(|(record, _)| record.seq);
         match (seq, &self.over) {
@@ -232,7 +232,7 @@ impl Session<'_> {
         let of_kind = || objects.iter().filter(|o| o["kind"] == kind);
         let called = |o: &Value| o["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let exact = of_kind().find(|o| called(o) == name);
-        // A pod goes by its name without the random suffix, too.
+        // A pod may be named without its random suffix.
         let short = || {
             of_kind().find(|o| {
                 called(o)

@@ -1,7 +1,7 @@
-//! Objects as `kubectl describe` prints them.
+//! Descriptions of objects in the format of `kubectl describe`.
 //!
-//! The layout is kubectl's (k8s.io/kubectl pkg/describe/describe.go) for Jobs, pods and nodes, and its general one for
-//! JobSets and the rest. What the simulation does not know of an object is left out, never made up.
+//! Jobs, pods and nodes use kubectl's specific layouts (k8s.io/kubectl pkg/describe/describe.go), JobSets and other
+//! kinds its generic layout. Fields that the simulation does not model are omitted.
 
 use super::known::{Known, OfPod, Told};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use sim_base::*;
 use sim_engine::record::NodeReady;
 use std::fmt::Write;
 
-/// An object of any kind but a Node.
+/// Describes an object of any kind except Node.
 pub fn object(object: &Value, known: &Known, now: Time) -> String {
     let mut out = String::new();
     let text = |path: &str| {
@@ -61,7 +61,7 @@ fn field(out: &mut String, name: &str, value: &str) {
     let _ = writeln!(out, "{:<18}{value}", format!("{name}:"));
 }
 
-/// Keys and values, one a line.
+/// Writes keys and values, one per line.
 fn map(out: &mut String, name: &str, values: &Value) {
     let mut lead = format!("{name}:");
     for (key, value) in values.as_object().into_iter().flatten() {
@@ -80,7 +80,8 @@ pub(super) fn plain(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// `replicatedJobs` as kubectl writes it: `Replicated Jobs`; `enableDNSHostnames`: `Enable DNS Hostnames`.
+/// Converts a field name to kubectl's title: `replicatedJobs` to `Replicated Jobs`, `enableDNSHostnames` to `Enable
+/// DNS Hostnames`.
 fn title(key: &str) -> String {
     let letters: Vec<char> = key.chars().collect();
     let mut out = String::new();
@@ -97,11 +98,11 @@ fn title(key: &str) -> String {
     out
 }
 
-/// A tree, indented.
+/// Writes a tree of fields with indentation.
 fn general(out: &mut String, value: &Value, indent: usize) {
     let pad = " ".repeat(indent);
     for (key, value) in value.as_object().into_iter().flatten() {
-        // Names that a user has given are not rewritten.
+        // Keys chosen by users, such as labels, are unchanged.
         let key = if key.contains(['.', '/', '-']) {
             key.clone()
         } else {
@@ -119,7 +120,7 @@ fn general(out: &mut String, value: &Value, indent: usize) {
                         Value::Object(_) => {
                             let from = out.len();
                             general(out, item, indent + 4);
-                            // Nothing is written of an item without a value, such as a toleration of everything `{}`.
+                            // An item without values, such as the toleration `{}`, writes no line.
                             if out.len() > from {
                                 out.replace_range(from + indent + 2..from + indent + 3, "-");
                             }
@@ -260,7 +261,7 @@ fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) 
                 let _ = writeln!(out, "{pad}    {:<15}{value}", format!("{name}:"));
             };
             line("Image", &plain(&container["image"]));
-            // The records tell of the container whose end ends the pod.
+            // The records describe the first container, whose exit ends the pod.
             if let Some(known) = known.filter(|_| list == "containers" && i == 0) {
                 match (known.running, known.exit_code) {
                     (_, Some(0)) => line("State", "Terminated (Completed, exit code 0)"),
@@ -288,7 +289,7 @@ fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) 
     }
 }
 
-/// Events about an object, or all of them.
+/// Lists the Events about an object, or all Events.
 pub fn events(known: &Known, about: Option<&str>) -> String {
     let mine = |e: &&Told| about.is_none_or(|about| e.object == about);
     let mut found = known.events.iter().filter(mine).peekable();
@@ -318,7 +319,7 @@ pub fn events(known: &Known, about: Option<&str>) -> String {
     out
 }
 
-/// A Node.
+/// Describes a Node.
 pub fn node(node: &NodeObject, objects: &[Value], known: &Known) -> String {
     let mut out = String::new();
     field(&mut out, "Name", &node.name);
@@ -365,7 +366,7 @@ pub fn node(node: &NodeObject, objects: &[Value], known: &Known) -> String {
     out
 }
 
-/// Thousandths as a quantity is written.
+/// Formats thousandths as a Kubernetes quantity.
 pub(super) fn quantity(milli: i64) -> String {
     match milli % 1000 {
         0 => (milli / 1000).to_string(),

@@ -1,4 +1,4 @@
-//! What records say of objects that the API would show of them: Events, what is ready, exit codes, nodes.
+//! State of objects that the API would show, collected from records: Events, readiness, exit codes, nodes.
 
 use sim_base::*;
 use sim_engine::record::About;
@@ -6,20 +6,20 @@ use sim_engine::record::{Body, Names, NodeReady, Record};
 use sim_report::files::event_objects::Objects;
 use std::collections::BTreeMap;
 
-/// Events that are kept; the oldest go first, as they do after an hour.
+/// Maximum number of stored Events; the oldest are dropped first.
 const EVENTS_MAX: usize = 100_000;
 
 /// A Kubernetes Event.
 pub struct Told {
     pub at: Time,
     pub warning: bool,
-    /// `pod/default/train-workers-0-1-x2m4q`.
+    /// Object of the Event, such as `pod/default/train-workers-0-1-x2m4q`.
     pub object: String,
     pub reason: String,
     pub message: String,
 }
 
-/// A pod beyond its phase.
+/// State of a pod in addition to its phase.
 #[derive(Clone, Debug, Default)]
 pub struct OfPod {
     pub created: Time,
@@ -31,7 +31,7 @@ pub struct OfPod {
     pub attempt: Option<u32>,
 }
 
-/// A Node beyond what the topology says of it.
+/// State of a Node in addition to its topology.
 #[derive(Clone, Debug, Default)]
 pub struct OfNode {
     pub ready: Option<(NodeReady, Time)>,

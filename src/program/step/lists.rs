@@ -1,4 +1,4 @@
-//! Lists of objects as `kubectl get` prints them.
+//! Lists of objects in the format of `kubectl get`.
 
 use super::describe::{on_node, plain};
 use super::known::Known;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use sim_engine::record::NodeReady;
 use std::fmt::Write;
 
-/// All Nodes.
+/// Lists all Nodes.
 pub fn nodes(names: &[String], objects: &[Value], known: &Known) -> String {
     let mut rows = vec![["NAME", "READY", "PODS"].map(str::to_owned)];
     for name in names {
@@ -22,7 +22,7 @@ pub fn nodes(names: &[String], objects: &[Value], known: &Known) -> String {
     table(&rows)
 }
 
-/// All objects of a kind.
+/// Lists all objects of a kind.
 pub fn list(kind: &str, objects: &[Value], known: &Known) -> String {
     let found = objects.iter().filter(|o| o["kind"] == kind);
     let name = |o: &Value| plain(&o["metadata"]["name"]);

@@ -1,7 +1,8 @@
-//! A run step by step: the next record, breakpoints, and any object as `kubectl describe` would show it.
+//! Interactive stepping: runs a simulation record by record, with breakpoints and object descriptions as in `kubectl
+//! describe`.
 //!
-//! The run waits while commands are read; what is described comes from a second run, up to the same record. Must never
-//! change what happens: a run that is stepped through has the records of one that is not.
+//! The simulation waits while commands are read. Descriptions come from a second simulation of the same scenario up
+//! to the same record. Stepping must never change the records of a run.
 
 pub mod breaks;
 mod commands;
@@ -20,27 +21,27 @@ use sim_report::files::event_objects::Objects;
 use sim_report::files::events;
 use snapshot::Snapshots;
 
-/// Where commands come from and answers go to.
+/// Source of commands and destination of output.
 pub trait Talk {
-    /// The next line; `None`: there are no more.
+    /// Returns the next command line; `None` at the end of the input.
     fn ask(&mut self) -> Option<String>;
-    /// Some lines of an answer.
+    /// Writes lines of output.
     fn tell(&mut self, text: &str);
-    /// What is wrong with a command.
+    /// Reports an error in a command.
     fn complain(&mut self, text: &str);
 }
 
-/// Records that are kept for `why`; a run that has more cannot say where the later ones come from.
+/// Maximum number of records stored for `why`. The causes of later records are unknown.
 const KEPT_MAX: usize = 4_000_000;
 
-/// What goes on until the next stop.
+/// Condition for the next stop.
 #[derive(Copy, Clone, Debug, PartialEq)]
 enum Mode {
-    /// So many records, each told.
+    /// Stop after this number of records, and print each of them.
     Next(u64),
-    /// To the next breakpoint.
+    /// Stop at the next breakpoint.
     Continue,
-    /// To the first record at this time or later.
+    /// Stop at the first record at this time or later.
     Until(Time),
 }
 
@@ -48,19 +49,19 @@ struct Session<'s> {
     talk: &'s mut dyn Talk,
     breaks: Vec<Break>,
     mode: Mode,
-    /// The last command, which an empty line repeats.
+    /// Last command, repeated by an empty line.
     last: String,
     objects: Objects,
     known: Known,
     kept: Vec<Record>,
     snapshots: Snapshots,
-    /// The last record, and its line as it is told.
+    /// Current record and its text.
     here: Option<(Record, String)>,
     quit: bool,
     over: Option<String>,
 }
 
-/// Plays a scenario, with a stop before it begins. `breaks` are set from the start.
+/// Runs a session, which first stops before the start of the run. `breaks` are the initial breakpoints.
 pub fn run(
     simulation: &mut Simulation,
     second: Simulation,
@@ -95,7 +96,7 @@ pub fn run(
     outcome
 }
 
-/// Nothing is played.
+/// A sink that stops the run immediately.
 struct Ended;
 
 impl Sink for Ended {
@@ -131,7 +132,7 @@ impl Sink for Session<'_> {
         };
         let hit = self.hit(record, names);
         if !stop && !told && hit.is_none() {
-            // Of those that nobody asks about no line is made.
+            // The text of a record is only created when it is printed.
             self.here = Some((*record, String::new()));
             return;
         }
@@ -161,7 +162,7 @@ impl Session<'_> {
         self.talk.tell(&format!("{text}\n"));
     }
 
-    /// The breakpoint that a record meets.
+    /// Returns the index of the first breakpoint that matches a record.
     fn hit(&self, record: &Record, names: &Names) -> Option<usize> {
         let kind = record.body.kind();
         let mut of_kind = self.breaks.iter().filter(|b| b.may_be(kind)).peekable();
@@ -172,7 +173,7 @@ impl Session<'_> {
             .position(|b| b.may_be(kind) && b.meets(&members))
     }
 
-    /// A record by its number, as it is told; pods are called as they are now.
+    /// Returns the text of a record by its number, with the current pod names.
     fn told(&self, seq: u32, names: &Names) -> Option<String> {
         let record = self.kept.get(seq as usize)?;
         Some(line(record, names, &self.objects))
@@ -184,7 +185,7 @@ impl Session<'_> {
             .map_or(Time::ZERO, |(record, _)| record.at)
     }
 
-    /// The record and what brought it about, and what that.
+    /// Returns the numbers of the current record and of its chain of causes.
     fn chain(&self) -> Vec<u32> {
         let mut chain = Vec::new();
         let mut next = self.here.as_ref().map(|(record, _)| record.seq);
@@ -197,14 +198,14 @@ impl Session<'_> {
     }
 }
 
-/// A record as in `events.ndjson`.
+/// Returns the members of a record as in `events.ndjson`.
 fn members(record: &Record, names: &Names, objects: &Objects) -> Value {
     let mut text = Vec::new();
     events::line(&mut text, objects, record, names);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// A record on a line: time, number, kind, object, the members of its kind, reason and message.
+/// Formats a record as one line: time, number, kind, object, other members, reason and message.
 fn line(record: &Record, names: &Names, objects: &Objects) -> String {
     let members = members(record, names, objects);
     let text = |key: &str| members[key].as_str().unwrap_or("");

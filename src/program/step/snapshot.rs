@@ -1,4 +1,4 @@
-//! Objects as they are after a record: a second run of the same scenario that ends there.
+//! Snapshots of objects after a record, taken from a second run of the same scenario that stops there.
 
 use serde_json::Value;
 use sim_api::spec::NodeObject;
@@ -9,7 +9,7 @@ use sim_policy::topology::Cluster;
 pub struct Snapshots {
     simulation: Simulation,
     seed: u64,
-    /// The last one, and the record that it is of; `None`: of the whole run.
+    /// The last snapshot and its record; `None` stands for the end of the run.
     taken: Option<(Option<u32>, Vec<Value>)>,
 }
 
@@ -22,7 +22,8 @@ impl Snapshots {
         }
     }
 
-    /// JobSets, Jobs, pods, Services and claims once the event is over that wrote the record; without one at the end.
+    /// Returns JobSets, Jobs, pods, Services and claims after the event that wrote the record; for `None`, at the
+    /// end of the run.
     pub fn at(&mut self, seq: Option<u32>) -> &[Value] {
         if self.taken.as_ref().is_none_or(|(of, _)| *of != seq) {
             let mut sink = Until {
@@ -42,12 +43,12 @@ impl Snapshots {
         Cluster::build(&self.simulation.scenario().topology, &["pods".to_owned()])
     }
 
-    /// The names of all Nodes that the topology has.
+    /// Returns the names of all Nodes of the topology.
     pub fn nodes(&self) -> Vec<String> {
         self.cluster().names
     }
 
-    /// A Node as the topology has it.
+    /// Returns a Node as defined by the topology.
     pub fn node(&self, name: &str) -> Option<NodeObject> {
         let cluster = self.cluster();
         Some(cluster.object(cluster.named(name)?))

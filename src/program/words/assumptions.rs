@@ -1,4 +1,4 @@
-//! Prints the defaults that a run used, and which of them its result hangs on.
+//! Prints the defaults that a run used, and how much its result depends on each.
 
 use serde_json::{Value, json};
 use sim_analysis::experiment::Derivative;
@@ -10,17 +10,17 @@ use sim_report::console::waterfall::Style;
 use sim_report::table::Table;
 use std::fmt::Write;
 
-/// What came of playing other values.
+/// The metric and effort of the elasticities.
 pub struct Played {
     pub metric: String,
-    /// Its mean in the scenario as it is.
+    /// Mean of the metric with unchanged parameters.
     pub base: Option<f64>,
     pub replications: u64,
-    /// By how many percent values were changed.
+    /// Change of each value in percent.
     pub step: u8,
 }
 
-/// A default, and what hangs on it.
+/// A default with its effect on the metric.
 pub struct Row {
     pub used: Used,
     pub effect: Effect,
@@ -28,11 +28,11 @@ pub struct Row {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Nothing was played.
+    /// The effect was not simulated.
     NotPlayed,
-    /// There is no field for it, or the model refuses the other values; why.
+    /// The value cannot be changed. Contains the reason: no field sets it, or the model rejects the changed values.
     NotTried(String),
-    /// The first replication is the same with both other values.
+    /// The changed values do not affect the first replication.
     None,
     Of(Derivative),
 }
@@ -46,10 +46,10 @@ impl Row {
     }
 }
 
-/// Percent of the metric for 1 % of a value: less is not worth a line.
+/// Elasticities below this value, in percent of the metric per 1 % of the parameter, are only listed by name.
 const HARDLY: f64 = 0.005;
 
-/// Those first on which the most hangs, then those without influence, then the others.
+/// Sorts rows by decreasing effect, followed by rows without effect and rows that were not simulated.
 pub fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     let rank = |row: &Row| match &row.effect {
         Effect::Of(d) => (0, -d.per_percent.abs()),
@@ -163,7 +163,7 @@ fn default(out: &mut String, used: &Used, style: &Style) {
     say(out, "    ", &note, style);
 }
 
-/// With its unit, where it does not say it itself.
+/// Formats a value with its unit, unless the value already contains it.
 fn value(used: &Used) -> String {
     let said = used.unit() == "s" && used.value.ends_with(['s', 'm', 'h', 'd']);
     match said || used.unit().is_empty() {

@@ -1,17 +1,17 @@
-//! All words in one list.
+//! The glossary: all terms in one list.
 
 use super::entry::{Entry, PASSAGE};
 use super::pages::PAGES;
 use super::{fields, page};
 use sim_lint::table;
 
-/// All entries, in the order of their sources.
+/// The glossary, with all entries in the order of their sources.
 pub struct Book {
     pub entries: Vec<Entry>,
 }
 
 impl Book {
-    /// `more`: what only the program itself knows, its commands and options.
+    /// Builds the glossary. `more` contains the commands and options of the program.
     pub fn new(more: Vec<Entry>) -> Book {
         let pages = PAGES
             .iter()
@@ -25,12 +25,12 @@ impl Book {
         Book { entries }
     }
 
-    /// All but passages, which are told where nothing else tells of a word.
+    /// Returns all entries except passages, which are used only for terms without another entry.
     pub fn words(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|e| e.kind != PASSAGE)
     }
 
-    /// The rule of an id, or of the whole that it is a part of.
+    /// Returns the rule with an id. For the id of a part, such as `COND-1e`, returns the whole rule.
     pub fn rule(&self, id: &str) -> Option<&Entry> {
         let whole = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let mut rules = self.entries.iter().filter(|e| e.is_rule());

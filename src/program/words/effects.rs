@@ -1,18 +1,18 @@
-//! What an action or a strategy comes to, in a few lines that the engine has told: one container of a JobSet exits.
+//! Example output for restart actions and strategies: the events after one container of a JobSet exits.
 //!
-//! `effects.txt` has them with their commands; the test `effects` plays each again.
+//! `effects.txt` contains the output with the commands that produce it; the test `effects` runs each command again.
 
-/// Of each word: the command, and the lines.
+/// For each term: the command and its output lines.
 const EFFECTS: &str = include_str!("effects.txt");
 
-/// A picture of the effect of a word.
+/// Example of the effect of a term.
 pub struct Effect {
     pub word: &'static str,
     pub command: &'static str,
     pub lines: Vec<&'static str>,
 }
 
-/// All of them.
+/// Returns all examples.
 pub fn all() -> Vec<Effect> {
     let mut all: Vec<Effect> = Vec::new();
     for line in EFFECTS.lines() {
@@ -33,7 +33,7 @@ pub fn all() -> Vec<Effect> {
     all
 }
 
-/// Those of a word, or of the values of a field: `RestartJobSet`, `failurePolicy.rules.action`.
+/// Returns the examples for a term, or for the values of a field: `RestartJobSet`, `failurePolicy.rules.action`.
 pub fn of(word: &str) -> Vec<Effect> {
     let field = |name: &str| word == name || word.ends_with(&format!(".{name}"));
     let values = |e: &Effect| match e.command.contains("restartStrategy=") {

@@ -1,35 +1,35 @@
-//! One word in one place, with its meaning.
+//! A glossary entry.
 
 use serde::Serialize;
 
-/// One word in one place.
+/// A term with its meaning in one context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Entry {
     pub word: String,
-    /// What it is: column, key, field, rule, condition ...
+    /// Kind of the term: column, key, field, rule, condition ...
     pub kind: String,
-    /// In which file, format or section.
+    /// File, format or section in which the term has this meaning.
     pub of: String,
-    /// What it means, as plain text.
+    /// Meaning as plain text.
     pub text: String,
-    /// What else is known: name and value.
+    /// Additional facts as names and values.
     pub facts: Vec<(String, String)>,
-    /// Where it is written down.
+    /// File or command that documents the term.
     pub source: String,
-    /// The same under other paths.
+    /// Other paths of the same field.
     #[serde(skip)]
     pub aliases: Vec<String>,
-    /// Other words in its text that are code.
+    /// Code spans in the text other than the term.
     #[serde(skip)]
     pub mentions: Vec<String>,
 }
 
 impl Entry {
-    /// Whether it is the line of a rule itself.
+    /// Returns whether the entry is a rule of `docs/rules/`.
     pub fn is_rule(&self) -> bool {
         self.kind == "rule" && self.source.starts_with("docs/rules/")
     }
 }
 
-/// A paragraph, which explains words that no table has.
+/// Kind of entries for paragraphs, which explain terms that are in no table.
 pub const PASSAGE: &str = "passage";

@@ -1,10 +1,10 @@
-//! The fields of scenarios, topologies, fleets and manifests, from the tables that files are checked with.
+//! Fields of scenarios, topologies, fleets and manifests, from the tables that also validate files.
 
 use super::entry::Entry;
 use super::page::plain;
 use sim_inputs::{FieldRow, field_rows};
 
-/// The formats, and what a path of them is a path of.
+/// The formats, and the documents that contain their fields.
 const FORMATS: [(&str, &str); 5] = [
     ("JobSet", "a JobSet manifest"),
     ("Scenario", "a scenario"),

@@ -1,26 +1,27 @@
-//! Finds a word: as it is written, as the end of a path, as one of a pattern, in the text of another; or the nearest.
+//! Searches the glossary for a term: exact, as the end of a path, by pattern, or in the text of other entries. If
+//! nothing matches, finds the closest term.
 
 use super::book::Book;
 use super::entry::{Entry, PASSAGE};
 use super::page::is_rule;
 use sim_inputs::nearest;
 
-/// What is known of a word.
+/// Result of a search.
 #[derive(Default)]
 pub struct Found<'b> {
-    /// What it means, wherever it means something.
+    /// All entries for the term.
     pub entries: Vec<&'b Entry>,
-    /// Longer words that end in it, or contain it.
+    /// Longer terms that contain the term.
     pub also: Vec<&'b str>,
-    /// Rules that the entries cite, or that speak of it.
+    /// Rules that the entries cite or that mention the term.
     pub rules: Vec<&'b Entry>,
-    /// What was asked for.
+    /// Search text.
     pub asked: String,
-    /// Nothing is known of it; this one is.
+    /// Closest term, if there is no match.
     pub near: Option<&'b str>,
 }
 
-/// As many rules as anybody reads.
+/// Maximum number of rules in a result.
 const RULES: usize = 12;
 
 impl Book {
@@ -65,7 +66,7 @@ impl Book {
         found
     }
 
-    /// `exit code 5`, `column total`: a kind, and a word of it.
+    /// Splits a search text into a kind and a term of this kind, such as `exit code 5` or `column total`.
     fn of_kind<'a>(&'a self, asked: &'a str) -> Option<(&'a str, &'a str)> {
         let split = |e: &'a Entry| {
             let word = asked.strip_prefix(e.kind.as_str())?.strip_prefix(' ')?;
@@ -74,7 +75,7 @@ impl Book {
         self.words().find_map(split)
     }
 
-    /// A word that is written alike may mean more: `Failed` is a condition, a phase and a reason.
+    /// Adds entries with the same spelling: `Failed` is a condition, a phase and a reason.
     fn add_same<'b>(&'b self, entries: &mut Vec<&'b Entry>, word: &str) {
         let more = self.words().filter(|e| folded(&e.word) == word);
         for entry in more {
@@ -130,10 +131,11 @@ impl Book {
     }
 }
 
-/// Kinds whose text lists rules instead of citing them.
+/// Kinds whose texts are lists of rules. Their rules do not count as citations.
 const SWEEPING: [&str; 4] = ["rules", "topic", "section", "file"];
 
-/// Without what differs between ways to write it: `rules[0].action`, `rules[].action`, `--set`.
+/// Normalizes a term: removes leading dashes, indexes and backticks, and converts it to lower case, so that
+/// `rules[0].action` equals `rules[].action`.
 pub fn folded(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     let mut within = false;
@@ -150,7 +152,7 @@ pub fn folded(word: &str) -> String {
     without_indexes(&out)
 }
 
-/// `faults.0.at` as `faults.at`: places in a list.
+/// Removes list indexes from a path: `faults.0.at` becomes `faults.at`.
 fn without_indexes(path: &str) -> String {
     let parts: Vec<&str> = path.split('.').collect();
     let last = parts.len() - 1;
@@ -169,7 +171,8 @@ fn ends_in(path: &str, word: &str) -> bool {
     before.is_some_and(|before| before.ends_with('.') || before.ends_with(':'))
 }
 
-/// Whether it is one of those that a pattern stands for: `failures_CAUSE`, `lost_s.CAUSE`, `NAME_repairs`.
+/// Returns whether a pattern with an upper-case variable matches a word: `failures_CAUSE`, `lost_s.CAUSE`,
+/// `NAME_repairs`.
 fn fits(pattern: &str, word: &str) -> bool {
     let (mut rest, mut literal) = (pattern, String::new());
     let mut pieces: Vec<String> = Vec::new();
@@ -194,17 +197,17 @@ fn fits(pattern: &str, word: &str) -> bool {
     first.len() + last.len() >= 3 && within.is_some_and(|w| !w.is_empty())
 }
 
-/// The ids of rules in a text.
+/// Returns the rule ids in a text.
 fn rule_ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter(|word| is_rule(word))
 }
 
-/// Whether a text has the word as a whole.
+/// Returns whether a text contains a term as a whole word.
 fn speaks_of(text: &str, word: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
     let mut words = words.filter(|w| !w.is_empty());
-    // A small word is one of the language, too.
+    // Lower-case words without `-` or `_` may be ordinary English words and do not count.
     let named = word.contains(char::is_uppercase) || word.contains(['-', '_']);
     named && words.any(|w| w == word)
 }

@@ -1,7 +1,7 @@
-//! Every word that the program prints or reads, and what it means: gathered from where each fact stands, which is the
-//! tables of files, the presets, the traps, and the pages of `docs/`.
+//! The glossary: all terms that the program prints or reads, with their meanings. Entries come from the tables of
+//! file formats, the presets, the traps, and the pages of `docs/`.
 //!
-//! Must hold no fact of its own, and must never read a file: the pages are in the program.
+//! This module must contain no facts of its own and must never read files: the pages are compiled into the program.
 
 pub mod assumptions;
 mod book;

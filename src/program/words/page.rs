@@ -1,20 +1,21 @@
-//! Reads a page of `docs/`: its sections, the rows of its tables, its rules and other bold beginnings of lists.
+//! Extracts glossary entries from a page of `docs/`: sections, table rows, rules, and list items that start with
+//! bold text.
 //!
-//! Knows the Markdown that our own pages use, and no more.
+//! Supports only the Markdown features that these pages use.
 
 use super::entry::{Entry, PASSAGE};
 
-/// A heading, and what stands below it before the next one.
+/// A heading with the content up to the next heading.
 #[derive(Default)]
 struct Section {
     level: usize,
     title: String,
-    /// Its first paragraph, and for a numbered section all of it.
+    /// Text of the first paragraph; for a numbered section, of all paragraphs.
     lead: String,
     words: Vec<String>,
 }
 
-/// All words of a page, whose name is without `docs/` and `.md`.
+/// Returns all entries of a page. `name` is the file name without `docs/` and `.md`.
 pub fn entries(name: &str, text: &str) -> Vec<Entry> {
     let mut reader = Reader {
         source: format!("docs/{name}.md"),
@@ -47,15 +48,15 @@ struct Reader {
     source: String,
     all: Vec<Entry>,
     section: Section,
-    /// The head of the table that is being read.
+    /// Header of the current table.
     head: Option<Vec<String>>,
-    /// The line before, which may turn out to be a head.
+    /// Previous line, which may be a table header.
     before: String,
-    /// The paragraph that is being read.
+    /// Text of the current paragraph.
     paragraph: String,
     /// Whether the lead is complete.
     closed: bool,
-    /// Within an entry of a list.
+    /// Whether the current line belongs to a list item.
     listing: bool,
 }
 
@@ -83,7 +84,7 @@ impl Reader {
         line.clone_into(&mut self.before);
     }
 
-    /// Several words may stand in the first cell; what they mean is in the last one.
+    /// Adds the terms of a table row. The first cell may contain several terms; the last cell contains the meaning.
     fn row(&mut self, head: &[String], cells: &[String]) {
         let (Some(first), Some(meaning)) = (cells.first(), cells.last()) else {
             return;
@@ -137,7 +138,7 @@ impl Reader {
         }
     }
 
-    /// The next line of an entry of a list.
+    /// Appends a line to the current list item.
     fn continued(&mut self, line: &str) {
         if let Some(entry) = self.all.last_mut() {
             entry.text.push(' ');
@@ -164,7 +165,7 @@ impl Reader {
     }
 
     fn end_of_paragraph(&mut self) {
-        // A numbered section is cited as a whole.
+        // References to a numbered section include the whole section.
         self.closed |= !self.section.lead.is_empty() && number(&self.section.title).is_none();
         self.before.clear();
         let text = std::mem::take(&mut self.paragraph);
@@ -214,12 +215,12 @@ impl Reader {
     }
 }
 
-/// Heads of columns that say nothing about what is below them.
+/// Column headers that do not describe the column's content.
 const GENERIC: [&str; 9] = [
     "meaning", "is", "content", "what", "does", "says", "when", "means", "here",
 ];
 
-/// What words are that stand below a head: some heads are parts of a sentence.
+/// Returns the kind of the terms below a column header. Some headers are parts of a sentence and need a replacement.
 fn kind_below(head: &str) -> String {
     let kind = match head {
         "you see" => "line of a log",
@@ -233,7 +234,7 @@ fn kind_below(head: &str) -> String {
     kind.to_owned()
 }
 
-/// The cells of a row; `\|` is no border.
+/// Splits a table row into cells; `\|` is not a separator.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim().trim_start_matches('|');
     let line = line.strip_suffix('|').unwrap_or(line);
@@ -242,7 +243,8 @@ fn cells(line: &str) -> Vec<String> {
     held.split('|').map(cell).collect()
 }
 
-/// What a first cell is about: its code, or all of it. `.p95` goes on from the word before it.
+/// Returns the terms of a first cell: its code spans, or the whole text. A span such as `.p95` extends the previous
+/// term.
 fn words(cell: &str) -> Vec<String> {
     let code = spans(cell);
     if code.is_empty() {
@@ -263,13 +265,13 @@ fn words(cell: &str) -> Vec<String> {
     all
 }
 
-/// What stands between backticks.
+/// Returns the code spans of a text, without backticks.
 pub fn spans(text: &str) -> Vec<String> {
     let parts = text.split('`').skip(1).step_by(2);
     parts.map(str::to_owned).collect()
 }
 
-/// Markdown as a terminal shows it: no backticks, no stars, links by their words.
+/// Converts Markdown to plain text: removes backticks and bold markers, and replaces links with their text.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -296,7 +298,7 @@ pub fn plain(text: &str) -> String {
     out.replace(['`'], "").replace("**", "")
 }
 
-/// The number that a title begins with, as in `1.4 When a Job is Failed`.
+/// Returns the number at the start of a title, as in `1.4 When a Job is Failed`.
 fn number(title: &str) -> Option<&str> {
     let (number, _) = title.split_once(' ')?;
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -307,7 +309,7 @@ fn is_family(word: &str) -> bool {
     (1..=4).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_uppercase())
 }
 
-/// `FP-7`, also `COND-1e`.
+/// Returns whether a word is a rule id, such as `FP-7` or `COND-1e`.
 pub fn is_rule(word: &str) -> bool {
     word.split_once('-').is_some_and(|(family, number)| {
         let number = number.trim_end_matches(|c: char| c.is_ascii_lowercase());

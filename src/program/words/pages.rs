@@ -1,5 +1,5 @@
-//! The pages of `docs/` that are in the program. `docs/lint.md` and most of `docs/reference/` are made of tables that
-//! are in it anyway.
+//! Pages of `docs/` that are compiled into the program. `docs/lint.md` and most of `docs/reference/` are omitted,
+//! because they are generated from tables that the glossary already contains.
 
 macro_rules! page {
     ($name:literal) => {
@@ -7,7 +7,7 @@ macro_rules! page {
     };
 }
 
-/// A page's name without `docs/` and `.md`, and its text.
+/// Names of the pages without `docs/` and `.md`, and their texts.
 pub const PAGES: &[(&str, &str)] = &[
     page!("assumptions"),
     page!("bench"),

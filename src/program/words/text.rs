@@ -1,4 +1,4 @@
-//! Prints what is known of a word, or the list of all.
+//! Prints the entries for a term, or a list of all terms.
 
 use super::book::Book;
 use super::entry::Entry;
@@ -9,7 +9,7 @@ use sim_report::console::waterfall::Style;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Entries told in full; of more only where they stand.
+/// Maximum number of entries that are printed in full; of others only the titles.
 const FULL: usize = 8;
 const LISTED: usize = 30;
 
@@ -39,7 +39,7 @@ pub fn found(found: &Found<'_>, style: &Style) -> String {
     out
 }
 
-/// What it comes to, as the engine has told it.
+/// Prints the examples of effects of the found terms.
 fn effects(out: &mut String, found: &Found, style: &Style) {
     let mut shown: Vec<&str> = Vec::new();
     let words = found.entries.iter().map(|e| e.word.as_str());
@@ -76,7 +76,7 @@ fn one(out: &mut String, entry: &Entry, style: &Style) {
     out.push('\n');
 }
 
-/// A lead and a text on as many lines as it needs.
+/// Prints a label and a text, wrapped to the width of the terminal.
 fn told(out: &mut String, lead: &str, text: &str, style: &Style) {
     let hanging = 4.max(lead.chars().take_while(|c| *c == ' ').count() + 2);
     let held = lead.replace(' ', "\u{a0}");
@@ -117,7 +117,7 @@ fn names<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<String> {
     entries.map(|e| e.word.clone()).collect()
 }
 
-/// How many words of which kind there are, and the topics to begin with.
+/// Prints an overview: topics, and the number of terms of each kind.
 pub fn topics(book: &Book, style: &Style) -> String {
     let of = |kind: &str| names(book.words().filter(|e| e.kind == kind));
     let mut out = String::from(
@@ -144,7 +144,7 @@ pub fn topics(book: &Book, style: &Style) -> String {
     out
 }
 
-/// A line for each word.
+/// Prints one line per term.
 pub fn list(entries: &[&Entry], style: &Style) -> String {
     let mut out = String::new();
     for entry in entries {

@@ -1,9 +1,10 @@
-//! A client's token bucket, rate and burst, from the times of its requests.
+//! Estimates a client's token bucket (rate `q` and burst `b`) from the times of its requests.
 //!
-//! In any span T a client with a full bucket sends at most b + q·T requests, and exactly so many while it has more to
-//! send. So the most that were seen in a span of each length lie on a line as long as the limit was what paced it: its
-//! slope is q, its height at 0 is b. A client can be slower than its limit, never faster: a line that begins with no
-//! burst may be the limit, or whatever else took its time.
+//! A client that starts with a full bucket sends at most b + q·T requests in any span of length T, and exactly that
+//! many while it has more to send. Therefore the maximum number of requests seen in a span, plotted against the
+//! length of the span, lies on a straight line wherever the limit paced the client. The slope of the line is q and
+//! its value at 0 is b. A client can be slower than its limit, but never faster. A line without an initial burst may
+//! be the limit, or any other cause that slowed the client down.
 
 use sim_base::stats::t_quantile;
 
@@ -13,14 +14,15 @@ pub struct Line {
     pub qps_interval: [f64; 2],
     pub burst: f64,
     pub burst_interval: [f64; 2],
-    /// Requests on the line.
+    /// Number of requests on the line.
     pub n: usize,
-    /// Whether a burst came before it, as only a limit makes it.
+    /// Whether a burst preceded the line. Only a rate limit produces such a burst.
     pub burst_seen: bool,
 }
 
 impl Line {
-    /// With so large a part of its requests missing, or too many: the slope turns about the line's end.
+    /// Widens both intervals for the case that the fraction `part` of the requests is missing or counted in excess.
+    /// The line is rotated about its upper end.
     pub fn widened(mut self, part: f64) -> Line {
         let (q, b) = (self.qps * part, (self.n as f64 - self.burst) * part);
         self.qps_interval = [
@@ -35,28 +37,33 @@ impl Line {
     }
 }
 
-/// Lengths of spans that are looked at: where a line begins and ends is found to a sixtieth.
+/// Number of span lengths examined. The start and end of a line are located to 1/60 of the requests.
 const POINTS: usize = 60;
-/// A rate that is not known to a twentieth is none. What follows is the arithmetic of that.
+/// Relative precision required of a rate; less precise rates are rejected. The constants below are derived from it.
 const PRECISION: f64 = 0.05;
-/// At each end of a span there may be one request more or less, evenly likely: the root of 2/3.
+/// Standard deviation of the number of requests at one end of a span: one more, the same or one less are equally
+/// likely, so it is √(2/3).
 const JITTER: f64 = 0.816_496_580_927_726;
-/// So many requests are on a line that is known so well: at both ends it may be off by its jitter, and one is counted.
+/// Smallest number of requests on a line whose slope is known to `PRECISION`: one `JITTER` at each end and one
+/// request for counting.
 const LEAST: f64 = (2.0 * JITTER + 1.0) / PRECISION;
-/// The 95th percentile of a write (timing.apiWrite): as far apart in time are requests that leave together.
+/// 95th percentile of the duration of a write (`timing.apiWrite`), in seconds. Requests sent together are recorded
+/// up to this far apart.
 const LATENCY_S: f64 = 0.025;
-/// A line lasts so long: its ends are not known better than that, each.
+/// Shortest duration of a line in seconds. Each end is known only to within `LATENCY_S`.
 const SHORTEST_S: f64 = 2.0 * LATENCY_S / PRECISION;
-/// As a part of all requests, how far from a line points lie whose rate is a twentieth more at one end and less at the
-/// other: x² less its best line, from -1 to 1, deviates by the root of 4/45, and its height is a quarter of the
-/// twentieth.
+/// Deviation from a straight line, as a fraction of all requests, if the rate is 5 % higher at one end and 5 % lower
+/// at the other. It is the RMS deviation of x² from its best straight line on [−1, 1], √(4/45), times a quarter of
+/// `PRECISION`.
 const BENT: f64 = PRECISION * 0.298_142_396_999_972 / 4.0;
-/// The Job controller has so many workers (--concurrent-job-syncs): so many requests may be under way without a burst,
-/// and as many may be missing while each waits for an answer that takes ten times as long as nineteen in twenty do.
+/// Default number of Job controller workers (`--concurrent-job-syncs`). This many requests can be in flight without
+/// a burst. The same number can be missing in a pause of `PAUSE_S`, ten times the 95th percentile of the latency,
+/// while every worker waits for a slow response.
 const WORKERS: f64 = 5.0;
 const PAUSE_S: f64 = 10.0 * LATENCY_S;
 
-/// The longest line; `None`: the client was never held for long. `resolution_s` is that of the times.
+/// Returns the line that covers the most requests, or `None` if the client was never limited for long enough.
+/// `resolution_s` is the resolution of the times in seconds.
 pub fn line(times: &[f64], resolution_s: f64) -> Option<Line> {
     let points = most(times);
     let mut best: Option<(f64, Line)> = None;
@@ -84,7 +91,7 @@ pub fn line(times: &[f64], resolution_s: f64) -> Option<Line> {
     best.map(|(_, line)| line)
 }
 
-/// The most requests in a span of each length: (s, requests).
+/// Returns the maximum number of requests in a span as points (length of the span in seconds, number of requests).
 fn most(times: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -103,7 +110,8 @@ fn most(times: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-/// Whether the busiest span of so many requests has a pause in it: whoever is held by a limit makes none.
+/// Returns whether the busiest span of `k` requests contains a pause. A client that is held back by a limit does not
+/// pause.
 fn pauses(times: &[f64], k: usize, slope: f64, resolution_s: f64) -> bool {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -116,7 +124,7 @@ fn pauses(times: &[f64], k: usize, slope: f64, resolution_s: f64) -> bool {
 struct Straight {
     slope: f64,
     at_zero: f64,
-    /// The deviation of a point.
+    /// RMS deviation of the points from the line.
     off: f64,
     slope_error: f64,
     zero_error: f64,
@@ -135,7 +143,8 @@ fn straight(points: &[(f64, f64)]) -> Straight {
         .map(|p| p.1 - (at_zero + slope * p.0))
         .collect();
     let squares: f64 = left.iter().map(|r| r * r).sum();
-    // Neighbors share most of their requests: as many points count as are independent.
+    // Neighboring points share most of their requests, so the error estimate uses the effective number of
+    // independent points.
     let along: f64 = left.windows(2).map(|w| w[0] * w[1]).sum();
     let alike = (along / squares.max(1e-12)).clamp(0.0, 0.95);
     let apart = (n * (1.0 - alike) / (1.0 + alike)).max(3.0);
@@ -151,7 +160,8 @@ fn straight(points: &[(f64, f64)]) -> Straight {
 
 fn of(fitted: &Straight, points: usize, last: f64, resolution_s: f64) -> Line {
     let t = t_quantile((points as f64 - 2.0).max(1.0), 0.5 + 0.5 * super::LEVEL);
-    // The jitter of either end, what leaves within a latency, and the times' own resolution are always possible.
+    // The uncertainty always includes the jitter at either end, the latency of a request and the resolution of the
+    // times.
     let end = 2.0 * JITTER + fitted.slope * (LATENCY_S + resolution_s);
     let span = (last - fitted.at_zero) / fitted.slope.max(1e-9);
     let q = t * fitted.slope_error + end / span.max(1e-9);
@@ -166,7 +176,8 @@ fn of(fitted: &Straight, points: usize, last: f64, resolution_s: f64) -> Line {
     }
 }
 
-/// Without a line: more requests than this were sent at once, so the burst is not smaller; and how many there were.
+/// Returns the largest number of requests that were sent within one second. Used if no line was found: burst and QPS
+/// together are at least this number.
 pub fn at_once(times: &[f64]) -> f64 {
     let points = most(times);
     let within = points.iter().take_while(|(span, _)| *span <= 1.0);

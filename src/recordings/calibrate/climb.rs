@@ -1,11 +1,12 @@
-//! The highest point of a function of two numbers, and how far one of them may move from it.
+//! Maximizes a function of two variables and computes profile-likelihood intervals.
 //!
-//! The simplex method of Nelder and Mead (The Computer Journal 7, 1965), from one start, for a fixed number of steps:
-//! the same numbers on every machine.
+//! Uses the simplex method of Nelder and Mead (The Computer Journal 7, 1965) from one start with a fixed number of
+//! steps, so that the result is the same on every machine.
 
 const STEPS: usize = 300;
 
-/// Where `f` is highest, from a start and a first step in each direction.
+/// Returns the point at which `f` is highest. The search begins at `start` with a first step `step` in each
+/// direction.
 pub fn highest(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f64; 2] {
     let value = |at: [f64; 2]| {
         let v = f(at);
@@ -45,7 +46,7 @@ pub fn highest(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> 
     simplex[0].1
 }
 
-/// From one point through another, and as far beyond as `by` says.
+/// Returns the point on the line through `from` and `to` at `by` times their distance from `from`.
 fn mix(from: [f64; 2], to: [f64; 2], by: f64) -> [f64; 2] {
     [
         from[0] + by * (to[0] - from[0]),
@@ -53,10 +54,12 @@ fn mix(from: [f64; 2], to: [f64; 2], by: f64) -> [f64; 2] {
     ]
 }
 
-/// Half the 95 % quantile of chi-square with one degree of freedom: so much may a profile fall within the interval.
+/// Half the 95 % quantile of the chi-square distribution with one degree of freedom: the largest drop of the profile
+/// log-likelihood inside the 95 % interval.
 const FALL: f64 = 1.920_729_410_347_062;
 
-/// The interval of the number `which`: where the function, highest in the other, has not fallen by more.
+/// Returns the profile interval of variable `which`: the range in which `f`, maximized over the other variable, is
+/// at most `FALL` below its maximum.
 pub fn profile(f: &dyn Fn([f64; 2]) -> f64, top: [f64; 2], which: usize, scale: f64) -> [f64; 2] {
     let at_top = f(top);
     let other = 1 - which;
@@ -90,7 +93,8 @@ pub fn profile(f: &dyn Fn([f64; 2]) -> f64, top: [f64; 2], which: usize, scale: 
     [side(-1.0), side(1.0)]
 }
 
-/// The highest value near a point, by golden sections of an interval that grows until it holds it.
+/// Returns the maximum of `f` near a point, by golden-section search. The searched interval extends by the absolute
+/// value of `near` (at least 0.05) to each side.
 fn golden(f: &dyn Fn(f64) -> f64, near: f64) -> f64 {
     const RATIO: f64 = 0.618_033_988_749_894_8;
     let reach = near.abs().max(0.05);

@@ -1,4 +1,5 @@
-//! Everything that recordings and metrics say of a control plane: values, what is undecided, what is unseen.
+//! Fits all preset values that recordings and metrics determine, and lists the values that are ambiguous or not
+//! observable.
 
 use super::bucket::{self, Line};
 use super::histogram::Histogram;
@@ -13,54 +14,55 @@ use sim_base::stats::{quantile, quantile_interval, sorted};
 #[serde(rename_all = "camelCase")]
 pub enum Value {
     Number(f64),
-    /// Median and sigma.
+    /// The median in seconds and sigma of a log-normal distribution.
     LogNormal(f64, f64),
-    /// In seconds, ascending.
+    /// Observed values in seconds, in ascending order.
     Empirical(Vec<f64>),
 }
 
-/// One value of a preset.
+/// One fitted value of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
-    /// As in a scenario: `controlPlane.kubeControllerManager.qps`, `timing.apiWrite`.
+    /// Path of the field in a scenario: `controlPlane.kubeControllerManager.qps`, `timing.apiWrite`.
     pub id: String,
     pub value: Value,
-    /// Of the number, or of the median.
+    /// 95 % interval of the number, or of the median of a distribution.
     pub interval: [f64; 2],
-    /// Of sigma.
+    /// 95 % interval of sigma.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sigma_interval: Option<[f64; 2]>,
     pub n: u64,
     pub from: String,
 }
 
-/// What came of it.
+/// Result of a calibration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
     pub parameters: Vec<Parameter>,
-    /// What the data cannot tell apart.
+    /// Values that the data cannot distinguish.
     pub undecided: Vec<String>,
-    /// What they do not show.
+    /// Parameters that the data does not show.
     pub unseen: Vec<String>,
 }
 
-/// Fewer observations do not make a value: the preset says that it is unverified.
+/// Smallest number of observations for a measured value. With fewer, the preset marks the value as unverified.
 pub const ENOUGH: u64 = 20;
-/// Of requests that nobody saw by themselves, that were only counted or stand behind a count, one in ten may be missing
-/// or too many: nothing in a recording says better.
+/// Assumed relative error of the number of requests that were only counted or were inferred from a count. A
+/// recording does not contain a better estimate.
 const MISCOUNTED: f64 = 0.1;
-/// Fewer are none.
+/// Smallest number of observations that is fitted.
 const LEAST: usize = 5;
-/// Pods that wait longer to be bound wait for the scheduler, and not for each other.
+/// Median wait for binding, in seconds, above which the scheduler is taken to be the bottleneck.
 const WAITS_S: f64 = 1.0;
-/// The least bucket of the histogram of waits: less is no wait.
+/// Smallest bucket bound of the wait histogram in seconds. Shorter waits do not count as waits.
 const SOON_S: f64 = 0.005;
-/// Shorter stops are a grace period of 0, and the time that two writes take.
+/// Median stop time in seconds below which a stop consists only of two API writes (grace period 0).
 const STOP_LEAST_S: f64 = 0.2;
-/// A deviation of this chance or less speaks against the form of a distribution.
+/// p-value at or below which the form of a distribution is rejected.
 pub const UNLIKELY: f64 = 0.01;
 
-/// Fits all that is there. Recordings have a name each; `rest_s` is what a start has beside the container's by default.
+/// Fits every parameter that the data determines. Each recording is paired with its name. `rest_s` is the default
+/// duration, in seconds, of the parts of a pod's start other than the container start.
 pub fn calibrate(recordings: &[(String, Recording)], metrics: &Metrics, rest_s: f64) -> Found {
     let mut found = Found::default();
     rates(recordings, metrics, &mut found);
@@ -95,7 +97,7 @@ pub fn calibrate(recordings: &[(String, Recording)], metrics: &Metrics, rest_s: 
 }
 
 fn resolution(recording: &Recording) -> f64 {
-    // Imported times are whole seconds that the order of writes narrows.
+    // Imported times are whole seconds. The order of the writes narrows them further.
     match recording.imported.is_some() {
         true => 0.5,
         false => 0.001,
@@ -128,7 +130,8 @@ fn rates(recordings: &[(String, Recording)], metrics: &Metrics, found: &mut Foun
             unheld(client, at_once, waited, found);
             continue;
         };
-        // One pod after the other is scheduled: a cycle of equal length paces bindings as a limit does.
+        // The scheduler handles one pod at a time, so scheduling cycles of equal duration produce the same line as a
+        // limit.
         let shows = line.burst_seen && client != "kubeScheduler";
         match waited {
             Some(0.0) => no_limit(client, line, waited, found),
@@ -138,8 +141,8 @@ fn rates(recordings: &[(String, Recording)], metrics: &Metrics, found: &mut Foun
     }
 }
 
-/// The line of a client. Requests that were only counted may have come evenly or with a burst first: the interval has
-/// both.
+/// Returns the line of a client. Requests that were only counted may have been sent evenly or with an initial burst;
+/// the interval covers both cases.
 fn line_of(
     recording: &Recording,
     of: fn(&Recording, Option<u64>) -> Tokens,
@@ -190,7 +193,7 @@ fn put_rate(client: &str, name: &str, line: &Line, tokens: &Tokens, found: &mut 
     }
 }
 
-/// A client that was slower than any limit, or did not need it.
+/// Records that the client never reached its limit in any recording.
 fn unheld(client: &str, at_once: f64, waited: Option<f64>, found: &mut Found) {
     let waits = match waited {
         Some(0.0) => format!("; by {WAITS} it never waited for its limit"),
@@ -239,7 +242,7 @@ fn disagree(client: &str, lines: &[(&str, Line, Tokens)], found: &mut Found) {
     }
 }
 
-/// Which requests have which latency of the model.
+/// Returns the latency parameter of the model that applies to a request.
 fn class(verb: &str, resource: &str) -> Option<&'static str> {
     let verb = verb.to_ascii_uppercase();
     let model = ["pods", "jobs", "jobsets", "services"];
@@ -284,7 +287,8 @@ fn latencies(recordings: &[(String, Recording)], metrics: &Metrics, found: &mut 
     }
 }
 
-/// From medians and 95th percentiles of several kinds of requests: of each, the part below, between and above.
+/// Fits medians and 95th percentiles of several kinds of requests. Each kind contributes three cells: below the
+/// median, between median and 95th percentile, and above.
 fn audited(rows: &[&RequestRow], id: &str) -> Option<Fit> {
     let mut cells = Vec::new();
     for RequestRow(client, verb, resource, error, n, p50, p95, ..) in rows {
@@ -318,7 +322,7 @@ fn put_fit(id: &str, fit: &Fit, from: String, found: &mut Found) {
     });
 }
 
-/// Seconds from one time of each pod to another, with their resolution.
+/// Returns the time from one event of each pod to another in seconds, with its resolution.
 fn spans(
     recordings: &[(String, Recording)],
     of: &dyn Fn(&crate::validate::rows::PodRow) -> Option<(u64, u64)>,
@@ -326,7 +330,7 @@ fn spans(
     let one = |recording: &Recording, pod| {
         let (from, to) = of(pod)?;
         let s = to.checked_sub(from)? as f64 / 1e3;
-        // Of a difference of two whole seconds.
+        // The difference of two whole seconds is known to 1 s.
         let width = match recording.imported.is_some() {
             true => 1.0,
             false => 0.001,
@@ -394,7 +398,8 @@ fn stops(recordings: &[(String, Recording)], found: &mut Found) {
     }
 }
 
-/// Log-normal, if the likelihood of the observations does not speak against it; else the observations themselves.
+/// Records a log-normal distribution, unless the goodness-of-fit test rejects it. In that case records the
+/// observations themselves.
 fn distribution(id: &str, cells: &[Cell], of: &str, found: &mut Found) {
     let n = cells.len() as u64;
     let fit = lognormal::fit(&lognormal::gathered(cells));

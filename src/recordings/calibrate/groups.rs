@@ -1,5 +1,5 @@
-//! How long each phase of a pod took, by image and pool of nodes: a distribution for each group, and its quantiles as
-//! they are, since a mixture of images or pools has the form of none of them.
+//! Durations of each pod phase, grouped by container image and node pool. Each group has a fitted distribution and
+//! observed quantiles, because a mixture of images or pools does not have the form of its components.
 
 use super::fit::{ENOUGH, UNLIKELY};
 use super::lognormal::{self, Cell};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 
-/// What pods are told apart by.
+/// Keys by which pods are grouped.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum By {
     Phase,
@@ -26,13 +26,13 @@ pub struct Group {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
     pub n: usize,
-    /// Absent: too few, or all alike.
+    /// Log-normal fit; absent if there are too few observations or all are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_normal: Option<Fitted>,
-    /// As they were seen, s, by probability in percent.
+    /// Observed quantiles in seconds, by probability in percent.
     #[serde(rename = "quantiles_s")]
     pub quantiles_s: BTreeMap<&'static str, f64>,
-    /// `assumed`: fewer than 20.
+    /// `measured`, or `assumed` with fewer than 20 observations.
     pub confidence: &'static str,
 }
 
@@ -45,7 +45,7 @@ pub struct Fitted {
     pub median_interval: [f64; 2],
     pub sigma: f64,
     pub sigma_interval: [f64; 2],
-    /// Goodness of fit: the chance of a greater deviation, if the form is that.
+    /// Goodness of fit: probability of a greater deviation if the distribution is log-normal.
     pub p: f64,
     pub fits: bool,
 }
@@ -59,7 +59,7 @@ const QUANTILES: [(&str, f64); 6] = [
     ("p99", 0.99),
 ];
 
-/// Labels that name a node's pool where nobody says which, the first that is there.
+/// Labels that name a node's pool if the user does not name one. The first label present is used.
 pub const POOLS: [&str; 4] = [
     "cloud.google.com/gke-nodepool",
     "eks.amazonaws.com/nodegroup",
@@ -69,7 +69,7 @@ pub const POOLS: [&str; 4] = [
 
 type Key = (usize, Option<String>, Option<String>);
 
-/// Every phase of every pod, in groups.
+/// Returns the durations of every phase of every pod, in groups.
 pub fn groups(recordings: &[(String, Recording)], by: &[By], label: Option<&str>) -> Vec<Group> {
     let mut cells: BTreeMap<Key, Vec<Cell>> = BTreeMap::new();
     for (_, recording) in recordings {
@@ -110,7 +110,7 @@ pub fn groups(recordings: &[(String, Recording)], by: &[By], label: Option<&str>
 
 type Span = fn(&PodRow) -> Option<f64>;
 
-/// From one time of a pod to another, s.
+/// The phases of a pod and their durations in seconds.
 const PHASES: [(&str, Span); 4] = [
     ("schedule", |p| between(p.created_ms, p.bound_ms)),
     ("start", |p| between(p.bound_ms, p.ready_ms)),
@@ -152,7 +152,7 @@ fn group((phase, image, pool): Key, cells: &[Cell]) -> Group {
     }
 }
 
-/// The image of each replicated job's first container.
+/// Returns the image of the first container of each replicated job.
 fn images(recording: &Recording) -> BTreeMap<String, String> {
     let all = recording.job_set["spec"]["replicatedJobs"].as_array();
     let image = |rj: &serde_json::Value| {

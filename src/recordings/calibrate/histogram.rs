@@ -1,16 +1,16 @@
-//! Prometheus histograms as cells between bounds.
+//! Converts Prometheus histograms to cells (counts between two bounds).
 
 use super::lognormal::Cell;
 
-/// Cumulative counts by upper bound.
+/// A histogram of cumulative counts by upper bound.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Ascending upper bounds and how many observations are not greater.
+    /// Upper bounds, and the number of observations at or below each.
     pub buckets: Vec<(f64, f64)>,
 }
 
 impl Histogram {
-    /// Adds another one of the same bounds; those it lacks are added.
+    /// Adds `count` to the bucket with upper bound `le`, which is created if it is missing.
     pub fn add(&mut self, le: f64, count: f64) {
         match self.buckets.iter_mut().find(|(bound, _)| *bound == le) {
             Some((_, n)) => *n += count,
@@ -27,7 +27,7 @@ impl Histogram {
             cells.push(Cell {
                 low,
                 high,
-                // A scrape in between may count backwards.
+                // Counts may decrease if they were scraped while the component was updating them.
                 n: (n - before).max(0.0),
             });
             (low, before) = (high, n);
@@ -39,7 +39,7 @@ impl Histogram {
         self.cells().iter().map(|c| c.n).sum()
     }
 
-    /// How many were above a bound.
+    /// Returns the number of observations above a bound.
     pub fn above(&self, bound: f64) -> f64 {
         let cells = self.cells();
         let above = cells.iter().filter(|c| c.low >= bound);

@@ -1,9 +1,10 @@
-//! A log-normal distribution fitted to observations that are known to lie between two bounds, or counted in buckets.
+//! Fits a log-normal distribution to observations that are known only to lie between two bounds, or that are counted
+//! in buckets.
 
 use super::climb::{highest, profile};
 use sim_base::stats::normal::{normal_cdf, normal_quantile};
 
-/// So many observations between two bounds, in seconds; the upper one may be infinite.
+/// A number of observations between two bounds in seconds. The upper bound may be infinite.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Cell {
     pub low: f64,
@@ -11,7 +12,7 @@ pub struct Cell {
     pub n: f64,
 }
 
-/// Median and sigma with their intervals.
+/// Median and sigma of a log-normal distribution, with their intervals.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Fit {
     pub median_s: f64,
@@ -19,7 +20,7 @@ pub struct Fit {
     pub sigma: f64,
     pub sigma_interval: [f64; 2],
     pub n: f64,
-    /// Whether the form of the distribution is that of the observations: the chance of a greater deviation, if it is.
+    /// Goodness of fit: probability of a greater deviation if the observations are log-normal.
     pub p: f64,
 }
 
@@ -31,7 +32,8 @@ fn below(x: f64, [mu, log_sigma]: [f64; 2]) -> f64 {
     }
 }
 
-/// `None`: too few, or all alike within their bounds.
+/// Fits a log-normal distribution by maximum likelihood. Returns `None` if there are fewer than 5 observations or
+/// all are in one cell.
 pub fn fit(cells: &[Cell]) -> Option<Fit> {
     let n: f64 = cells.iter().map(|c| c.n).sum();
     let filled = cells.iter().filter(|c| c.n > 0.0).count();
@@ -60,7 +62,8 @@ pub fn fit(cells: &[Cell]) -> Option<Fit> {
     })
 }
 
-/// Neighbors of very many together: nothing of the form is lost, and the likelihood has fewer terms.
+/// Merges neighboring cells into at most 200, so that the likelihood has fewer terms. The shape of the distribution
+/// is preserved.
 pub fn gathered(cells: &[Cell]) -> Vec<Cell> {
     const AT_MOST: usize = 200;
     let mut sorted = cells.to_vec();
@@ -74,7 +77,7 @@ pub fn gathered(cells: &[Cell]) -> Vec<Cell> {
     parts.map(together).collect()
 }
 
-/// Mean and deviation of the logarithms of the middles.
+/// Returns the mean, and the logarithm of the standard deviation, of the logarithms of the cells' midpoints.
 fn moments(cells: &[Cell], n: f64) -> [f64; 2] {
     let middle = |c: &Cell| {
         let high = if c.high.is_finite() {
@@ -90,12 +93,13 @@ fn moments(cells: &[Cell], n: f64) -> [f64; 2] {
     [mean, libm::log(sd.max(1e-3))]
 }
 
-/// The likelihood-ratio test of the fitted form against parts of equal chance, each free: as many as the root of n.
+/// Returns the p-value of a likelihood-ratio test of the fit against free counts in √n parts of equal probability
+/// (at least 5, at most 40).
 fn likely(cells: &[Cell], at: [f64; 2], n: f64) -> f64 {
     let parts = (libm::sqrt(n) as usize).clamp(5, 40);
     let mut counts = vec![0.0; parts];
     for c in cells.iter().filter(|c| c.n > 0.0) {
-        // An observation that may be in several parts is in each by its chance.
+        // An observation whose cell spans several parts is divided among them by probability.
         let (low, high) = (below(c.low, at), below(c.high, at));
         let width = (high - low).max(1e-12);
         for (i, count) in counts.iter_mut().enumerate() {
@@ -116,7 +120,8 @@ fn likely(cells: &[Cell], at: [f64; 2], n: f64) -> f64 {
     chi_square_above(g, parts as f64 - 3.0)
 }
 
-/// The approximation of Wilson and Hilferty (PNAS 17, 1931).
+/// Returns the upper tail probability of the chi-square distribution, by the approximation of Wilson and Hilferty
+/// (PNAS 17, 1931).
 fn chi_square_above(x: f64, degrees: f64) -> f64 {
     let part = 2.0 / (9.0 * degrees);
     let z = (libm::cbrt(x.max(0.0) / degrees) - (1.0 - part)) / libm::sqrt(part);
@@ -124,7 +129,7 @@ fn chi_square_above(x: f64, degrees: f64) -> f64 {
 }
 
 impl Fit {
-    /// The 95th percentile.
+    /// Returns the 95th percentile in seconds.
     pub fn p95_s(&self) -> f64 {
         self.median_s * libm::exp(self.sigma * normal_quantile(0.95))
     }

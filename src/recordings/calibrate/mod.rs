@@ -1,7 +1,8 @@
-//! Fits what a preset has, client rates, latencies and start-up times, to recordings and to metrics of a real cluster.
+//! Fits the values of a preset (client rates, latencies and start-up times) to recordings and metrics of a real
+//! cluster.
 //!
-//! Every value comes with an interval and with how many observations it hangs on. What the data cannot tell apart is
-//! said, and what they do not show is named: neither is guessed.
+//! Every value has an interval and a number of observations. Values that the data cannot distinguish, and values
+//! that it does not show, are listed instead of being guessed.
 
 pub mod bucket;
 pub mod climb;
@@ -16,5 +17,5 @@ pub mod tokens;
 pub use fit::{Found, Parameter, Value, calibrate};
 pub use prometheus::Metrics;
 
-/// Of every interval.
+/// Confidence level of every interval.
 pub const LEVEL: f64 = 0.95;

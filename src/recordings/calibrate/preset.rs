@@ -1,11 +1,12 @@
-//! What was found as a preset file: the fields of a scenario's `controlPlane` and `timing`, and where each is from.
+//! Writes a calibration as a preset file: the fields of a scenario's `controlPlane` and `timing`, and the source of
+//! each.
 
 use super::fit::{ENOUGH, Found, Parameter, Value};
 use serde_json::{Map, Value as Json, json};
 
 pub const KIND: &str = "Preset";
 
-/// Three digits say more than any of them is known.
+/// Rounds to four significant digits. No fitted value is known to more than three.
 fn rounded(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return 0.0;
@@ -28,7 +29,7 @@ fn value(p: &Parameter) -> Json {
     }
 }
 
-/// A document; `base` is the preset whose values it has where nothing was found.
+/// Returns the preset document. `base` names the preset that supplies all values that were not fitted.
 pub fn document(found: &Found, api_version: &str, name: &str, base: &str) -> Json {
     let mut plane = Map::new();
     plane.insert("preset".to_owned(), json!(base));

@@ -1,26 +1,27 @@
-//! Metrics text as `kubectl get --raw /metrics` prints it: the few families that tell of latencies and limits.
+//! Reads metrics text as printed by `kubectl get --raw /metrics`. Only the families about request latency and client
+//! rate limits are used.
 //!
 //! Source of the format: Prometheus text exposition format 0.0.4.
 
 use super::histogram::Histogram;
 use std::collections::BTreeMap;
 
-/// What of the metrics is used.
+/// The histograms that calibration uses.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     /// `apiserver_request_duration_seconds` by verb and resource (`pods/binding`), without watches.
     pub requests: BTreeMap<(String, String), Histogram>,
-    /// `rest_client_rate_limiter_duration_seconds` by the client's name.
+    /// `rest_client_rate_limiter_duration_seconds` by client.
     pub waits: BTreeMap<&'static str, Histogram>,
 }
 
 pub const REQUESTS: &str = "apiserver_request_duration_seconds";
 pub const WAITS: &str = "rest_client_rate_limiter_duration_seconds";
-/// More than any component prints.
+/// Maximum length of a line in bytes. Components print shorter lines.
 const LINE_MAX: usize = 1 << 16;
 
 impl Metrics {
-    /// Reads one text; what is wrong is told by its line and column.
+    /// Reads one metrics text. An error consists of line, column and message.
     pub fn read(&mut self, text: &str) -> Result<(), (usize, usize, String)> {
         let client = client(text);
         let mut used = false;
@@ -58,7 +59,7 @@ impl Metrics {
                 continue;
             }
             let verb = of("verb").to_owned();
-            // A watch lasts as long as its client wants.
+            // The duration of a watch is chosen by its client.
             if verb == "WATCH" || verb == "CONNECT" {
                 continue;
             }
@@ -78,7 +79,7 @@ impl Metrics {
     }
 }
 
-/// Whose metrics they are, by a family that only it has.
+/// Returns the client whose metrics these are, identified by a metric family that only this component has.
 fn client(text: &str) -> &'static str {
     let has = |name: &str| text.lines().any(|line| line.starts_with(name));
     match () {
@@ -93,7 +94,7 @@ fn client(text: &str) -> &'static str {
 
 type Sample = (Vec<(String, String)>, f64);
 
-/// Labels from `at` on, and the value.
+/// Parses the labels from byte `at` on, and the value.
 fn sample(line: &str, at: usize) -> Result<Sample, (usize, &'static str)> {
     let mut labels = Vec::new();
     let mut rest = &line[at..];

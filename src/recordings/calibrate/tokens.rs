@@ -1,27 +1,27 @@
-//! When each client of the control plane asked the API server for something, as far as a recording shows it.
+//! Extracts the times at which each control-plane client sent API requests, as far as a recording shows them.
 //!
-//! The Job controller tells Events through the same client, the scheduler through one of its own. Times are seconds
-//! after the JobSet was created.
+//! The Job controller sends Events through the same client as its other requests; the scheduler uses a separate
+//! client for Events. Times are in seconds since the JobSet was created.
 
 use crate::validate::recording::{Recording, RequestRow};
 use crate::validate::rows::PodRow;
 
-/// A status of a Job that was seen to be written.
+/// Log entry for an observed status write of a Job.
 const COUNTED: &str = "counted";
-/// More would only exhaust memory.
+/// Maximum number of counted requests that are expanded, to bound memory.
 const REQUESTS_MAX: u64 = 1_000_000;
 
-/// Requests of one client: those with a time of their own, and how many of them were only counted, and spread.
+/// Requests of one client: individually timed ones, and ones that were only counted and are spread over a period.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     pub times: Vec<f64>,
     pub spread: usize,
-    /// Of those with a time, requests that nobody saw: a count that had grown stands for them.
+    /// Number of timed requests that were not observed but inferred from an increased count.
     pub inferred: usize,
 }
 
 impl Tokens {
-    /// The part of them that nobody saw by itself.
+    /// Returns the fraction of requests that were not observed individually.
     pub fn unseen(&self) -> f64 {
         let n = (self.spread + self.inferred) as f64;
         n / (self.times.len() as f64).max(1.0)
@@ -31,7 +31,8 @@ impl Tokens {
         self.times.extend(ms.map(|ms| ms as f64 / 1e3));
     }
 
-    /// Requests of which only the first and the last have a time; so many of them went out at once.
+    /// Adds `n` requests of which only the first and last time are known. `at_once` of them are placed at the first
+    /// time, the others evenly.
     fn spread(&mut self, n: u64, (from, to): (f64, f64), at_once: u64) {
         self.spread += n.min(REQUESTS_MAX) as usize;
         self.times
@@ -43,8 +44,9 @@ impl Tokens {
     }
 }
 
-/// The Job controller: pods created and deleted, finalizers taken, statuses written, Events told. Of requests that were
-/// only counted the first `burst` of a restart are taken to have gone out at once; `None`: they are left out.
+/// Returns the requests of the Job controller: pod creations and deletions, finalizer removals, status writes and
+/// Events. If `burst` is set, the first `burst` requests of a restart that were only counted are assumed to have
+/// been sent at once. If it is `None`, counted requests are left out.
 pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
     let mut tokens = Tokens::default();
     let pods = &recording.pods.0;
@@ -85,7 +87,8 @@ pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
         let known = statuses.iter().filter(within).count() as u64;
         for RequestRow(client, verb, resource, _, n, _, _, from, to) in rows.iter() {
             let left = match (client.as_str(), verb.as_str(), resource.as_str()) {
-                // Events wait behind each other, most of them until all else has been sent: nothing says when.
+                // Events queue behind each other, and most are sent after all other requests. Their times are
+                // unknown.
                 ("job-controller", _, "events") | ("job-controller", "create", "pods") => 0,
                 ("job-controller", "update", "jobs/status") => n.saturating_sub(known),
                 ("job-controller", "patch", "pods") if counted => 0,
@@ -100,7 +103,7 @@ pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
     tokens
 }
 
-/// Before the Job itself was deleted: the garbage collector deletes later.
+/// Returns whether the pod was deleted before its Job. Later deletions are made by the garbage collector.
 fn deleted_by_its_job(recording: &Recording, pod: &PodRow) -> bool {
     let job = format!(
         "{}-{}-{}",
@@ -119,7 +122,8 @@ fn deleted_by_its_job(recording: &Recording, pod: &PodRow) -> bool {
     marked.next().is_none_or(|e| deleting < e.at_ms)
 }
 
-/// Status writes of Jobs: where each is told, or as the JobSet's status counts Jobs that became active and ready.
+/// Returns the times of Job status writes. If they were not recorded, they are inferred from the increases of
+/// `active` and `ready` in the JobSet status.
 fn statuses(recording: &Recording) -> Vec<u64> {
     let told = recording.log.iter().filter(|e| e.what == COUNTED);
     let told: Vec<u64> = told.map(|e| e.at_ms).collect();
@@ -151,7 +155,7 @@ fn statuses(recording: &Recording) -> Vec<u64> {
     found
 }
 
-/// When the failing pod's status was seen: what requests of a restart count from.
+/// Returns when the first pod failure was observed, in seconds. Request times of a restart are relative to it.
 fn origin_s(recording: &Recording) -> Option<f64> {
     let alone = |p: &&PodRow| match (p.finished_ms, p.deleting_ms) {
         (Some(finished), Some(deleting)) => finished < deleting,
@@ -168,7 +172,7 @@ fn origin_s(recording: &Recording) -> Option<f64> {
     first.map(|ms| ms as f64 / 1e3)
 }
 
-/// The scheduler: bindings. They say something of its limit only while pods wait for it.
+/// Returns the bindings written by the scheduler. They reveal its limit only while pods are waiting for it.
 pub fn scheduler(recording: &Recording) -> Tokens {
     let mut tokens = Tokens::default();
     for pod in &recording.pods.0 {
@@ -177,7 +181,7 @@ pub fn scheduler(recording: &Recording) -> Tokens {
     tokens
 }
 
-/// How long pods waited to be bound, s: the median of the later half.
+/// Returns the median time that the later half of the pods waited to be bound, in seconds.
 pub fn wait_for_binding(recording: &Recording) -> Option<f64> {
     let waits = recording.pods.0.iter().filter_map(|p| {
         let wait = p.bound_ms?.checked_sub(p.created_ms?)?;
@@ -190,7 +194,8 @@ pub fn wait_for_binding(recording: &Recording) -> Option<f64> {
     later.get(later.len() / 2).map(|ms| *ms as f64 / 1e3)
 }
 
-/// The JobSet manager: the Jobs of one attempt, which it creates as soon as it may. All else it does when it is told.
+/// Returns the Job creations of the JobSet manager in the first attempt, which are sent without waiting for
+/// anything. Its other requests are responses to events.
 pub fn jobset_manager(recording: &Recording) -> Tokens {
     let mut tokens = Tokens::default();
     let created = recording

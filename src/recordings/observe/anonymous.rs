@@ -1,14 +1,14 @@
-//! A recording in which nothing of the cluster's own words is left: what a reader may see is listed, all else is
-//! replaced or dropped.
+//! Anonymizes a recording. Only an explicit list of fields and values is kept; everything else is replaced or
+//! dropped.
 
 use serde_json::{Map, Value, json};
 use sim_api::spec::keys;
 use std::collections::BTreeMap;
 
-/// What a JobSet is called that has no name.
+/// Replacement for the name of the JobSet.
 const JOBSET: &str = "x";
 
-/// Names by what they stand for, each replaced the same way wherever it stands.
+/// Replacement names by category. The same name is always replaced in the same way.
 #[derive(Default)]
 struct Names {
     known: BTreeMap<(&'static str, String), String>,
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// Resources that are not a company's own.
+/// Public resource names, which are kept.
 const RESOURCES: [&str; 8] = [
     "cpu",
     "memory",
@@ -49,14 +49,15 @@ const RESOURCES: [&str; 8] = [
     "amd.com/gpu",
     "aws.amazon.com/neuron",
 ];
-/// Label keys that every cluster has.
+/// Public label keys, which are kept.
 const LABELS: [&str; 4] = [
     keys::HOSTNAME,
     "topology.kubernetes.io/zone",
     "topology.kubernetes.io/region",
     "cloud.google.com/gke-nodepool",
 ];
-/// Fields of a JobSet, a Job's and a pod's template that hold a number, a choice or a structure, and no name.
+/// Fields of a JobSet and of its Job and pod templates that contain a number, an enum value or nested fields, but no
+/// name.
 const PLAIN: [&str; 40] = [
     "replicas",
     "parallelism",
@@ -99,7 +100,7 @@ const PLAIN: [&str; 40] = [
     "requests",
     "limits",
 ];
-/// Words of Kubernetes that may stand in these fields; any other is dropped.
+/// Kubernetes enum values that are kept in these fields. Any other text is dropped.
 const WORDS: [&str; 42] = [
     "Indexed",
     "NonIndexed",
@@ -145,7 +146,7 @@ const WORDS: [&str; 42] = [
     "RestartContainer",
 ];
 
-/// The same recording without its words.
+/// Returns the recording without identifying names and texts.
 pub fn anonymous(recording: &Value) -> Value {
     let mut names = Names::default();
     let r = recording;
@@ -198,7 +199,7 @@ fn rows(value: &Value, one: impl FnMut(&Value) -> Value) -> Value {
     all.map(one).collect::<Vec<_>>().into()
 }
 
-/// What was assumed is told in words of the program, except for names: how many is enough.
+/// Drops the notes, which may contain names. The assumptions are texts of this program and are kept.
 fn imported(own: &Value) -> Value {
     let mut own = own.clone();
     own["notes"] = json!([]);
@@ -239,7 +240,7 @@ fn resource(name: &str, names: &mut Names) -> String {
     }
 }
 
-/// Known structure with numbers, choices, and names replaced.
+/// Copies known fields with their numbers and enum values. Names are replaced.
 fn plain(value: &Value, names: &mut Names) -> Value {
     let Value::Object(map) = value else {
         return match value {
@@ -267,11 +268,11 @@ fn plain(value: &Value, names: &mut Names) -> Value {
             out.insert(key.clone(), new);
         }
     }
-    // A container needs an image, a list of texts none that was dropped.
     out.into()
 }
 
-/// Replicated jobs have templates, containers images; rules have neither.
+/// Replaces a `name` field. The sibling fields show whether it names a replicated job, a container or a rule; other
+/// names are dropped.
 fn named(map: &Map<String, Value>, name: &Value, names: &mut Names) -> Value {
     let what = match () {
         () if map.contains_key("template") => "r",
@@ -299,7 +300,7 @@ fn references(value: &Value, names: &mut Names) -> Value {
     all.map(one).collect::<Vec<_>>().into()
 }
 
-/// Of the metadata of a template only where its pods must be.
+/// Copies from the metadata of a template only the exclusive topology, which determines the placement of pods.
 fn placement(meta: &Value, names: &mut Names) -> Value {
     let mut out = Map::new();
     let of = &meta["annotations"];
@@ -313,7 +314,7 @@ fn placement(meta: &Value, names: &mut Names) -> Value {
     }
 }
 
-/// Name, size, and the labels that place pods.
+/// Returns a node with its name, its size and the labels that affect the placement of pods.
 fn node(node: &Value, recording: &Value, names: &mut Names) -> Value {
     let name = names.value("node", &node["metadata"]["name"]);
     let wanted = recording["jobSet"].to_string();
@@ -337,7 +338,7 @@ fn node(node: &Value, recording: &Value, names: &mut Names) -> Value {
     out
 }
 
-/// `js-w-0-3`: the JobSet, the replicated job, and numbers.
+/// Replaces a child name such as `js-w-0-3`, which consists of the JobSet, the replicated job and numbers.
 fn child(name: &str, jobset: &str, names: &mut Names) -> String {
     let rest = name
         .strip_prefix(jobset)
@@ -394,7 +395,7 @@ fn status(status: &Value, names: &mut Names) -> Value {
                 |c| json!({"type": c["type"], "status": c["status"], "reason": c["reason"], "message": ""}),
             ),
             ("replicatedJobsStatus", value) => rows(value, |s| {
-                // What is none of the API's rows is nobody's to tell.
+                // Rows that are not part of the API are dropped.
                 let mut s = s.as_object().cloned().unwrap_or_default();
                 s.insert(
                     "name".to_owned(),
@@ -411,7 +412,7 @@ fn status(status: &Value, names: &mut Names) -> Value {
     out.into()
 }
 
-/// `Type=Status Reason: message` without its message.
+/// Removes the message from `Type=Status Reason: message`.
 fn condition(text: &Value) -> Value {
     let text = text.as_str().unwrap_or("");
     json!(

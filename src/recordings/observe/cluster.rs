@@ -1,4 +1,4 @@
-//! The nodes of an imported recording: those that were given, and those that pods were seen on.
+//! The nodes of an imported recording: nodes from the input, and nodes on which pods were observed.
 
 use super::life::Life;
 use serde_json::{Map, Value, json};
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 pub struct Cluster {
     pub nodes: Vec<Value>,
-    /// The kubelets' version, e.g. `1.36.3`.
+    /// Version of the kubelets, e.g. `1.36.3`.
     pub version: Option<String>,
     pub assumed: Vec<String>,
 }
 
-/// More is a mistake, and would only exhaust memory.
+/// Maximum number of nodes, to bound memory.
 const NODES_MAX: usize = 1_000_000;
 
 pub fn cluster(life: &Life) -> Cluster {
@@ -66,7 +66,8 @@ fn uses_rules(manifest: &Value) -> bool {
     manifest.to_string().contains("\"restartPolicyRules\"")
 }
 
-/// Without what only held while it was looked at.
+/// Removes the parts of a node that were true only at the time of observation: lifecycle taints, taint times and
+/// version.
 fn usable(node: &Value) -> Value {
     let mut node = node.clone();
     if let Some(taints) = node["spec"]["taints"].as_array_mut() {
@@ -90,7 +91,8 @@ fn usable(node: &Value) -> Value {
 
 type Needs = BTreeMap<String, (BTreeMap<String, i64>, Map<String, Value>)>;
 
-/// The most that pods of one attempt asked of each node, and the labels that it must have had.
+/// Returns, for each node, the largest sum of requests of the pods of one attempt, and the labels required by their
+/// selectors.
 fn needed(life: &Life) -> Needs {
     let mut sums: BTreeMap<(&str, Option<u32>), BTreeMap<String, i64>> = BTreeMap::new();
     let mut needs = Needs::new();
@@ -127,7 +129,7 @@ fn made(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Val
         .into_iter()
         .map(|(k, milli)| (k, quantity(milli)))
         .collect();
-    // What a kubelet offers by itself; it decides nothing here.
+    // Usual defaults of a kubelet. They do not affect the replay.
     for (key, value) in [("pods", "110"), ("cpu", "8"), ("memory", "64Gi")] {
         all.entry(key).or_insert_with(|| json!(value));
     }
@@ -135,7 +137,7 @@ fn made(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Val
         "status": {"allocatable": all.clone(), "capacity": all}})
 }
 
-/// A node had room for what it held.
+/// Increases the size of a node to the requests of the pods that it held.
 fn grow(node: &mut Value, requests: &BTreeMap<String, i64>) {
     for part in ["allocatable", "capacity"] {
         for (name, milli) in requests {

@@ -1,20 +1,20 @@
-//! What to run against a cluster so that a restart can be read afterwards: lines of a shell, each with what it is for.
+//! Commands that record a restart on a real cluster: shell lines, each with its purpose.
 //!
-//! Knows no cluster and runs nothing.
+//! This module only generates text. It does not contact a cluster or run the commands.
 
 use sim_api::spec::keys;
 
-/// One line to run.
+/// A shell command and its description.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Line {
     pub what: &'static str,
     pub command: String,
-    /// Where it writes.
+    /// The file that the command writes.
     pub file: &'static str,
     pub watches: bool,
 }
 
-/// What is to be recorded.
+/// The JobSet to record.
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub jobset: String,
@@ -23,7 +23,7 @@ pub struct Subject {
 
 const RESOURCE: &str = "jobsets.jobset.x-k8s.io";
 
-/// Watches that run until the restart is over, in the order in which they are to be started.
+/// Returns the watches that run until the restart is complete, in the order in which they must be started.
 pub fn watches(subject: &Subject) -> Vec<Line> {
     let ns = quoted(&subject.namespace);
     let label = quoted(&format!("{}={}", keys::JOBSET_NAME, subject.jobset));
@@ -68,7 +68,7 @@ pub fn watches(subject: &Subject) -> Vec<Line> {
     ]
 }
 
-/// What is saved once, at any time.
+/// Returns the commands that save a file once. They can be run at any time.
 pub fn once(subject: &Subject) -> Vec<Line> {
     let ns = quoted(&subject.namespace);
     let one = |what, command: String, file: &'static str| Line {
@@ -112,7 +112,7 @@ pub fn once(subject: &Subject) -> Vec<Line> {
     ]
 }
 
-/// Both as a script for `sh`: the watches run in the background until it is interrupted.
+/// Returns a script for `sh` that saves the nodes and runs the watches in the background until it is interrupted.
 pub fn shell(subject: &Subject) -> String {
     let mut out = String::from(
         "#!/bin/sh\n# Writes what a restart shows into the directory that is named, or here. Reads only. End it with Ctrl-C.\n\
@@ -128,7 +128,7 @@ pub fn shell(subject: &Subject) -> String {
     out
 }
 
-/// A word of a shell.
+/// Quotes a word for the shell if necessary.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! What of an object's fields matters for the life of a JobSet.
+//! Extracts the fields of an object that describe the life of a JobSet.
 
 use super::stamp::{At, in_name, nanos};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ impl Condition {
 #[derive(Clone, Debug)]
 pub enum Facts {
     JobSet {
-        /// As it would be submitted again.
+        /// The manifest, without the fields that the server set.
         manifest: Value,
         status: Value,
         conditions: Vec<Condition>,
@@ -31,25 +31,26 @@ pub enum Facts {
         jobset: String,
         attempt: String,
         suspended: bool,
-        /// Nobody has written a status yet.
+        /// Whether the status has not been written yet.
         new: bool,
-        /// active, ready, succeeded, failed, terminating.
+        /// Counts of active, ready, succeeded, failed and terminating pods.
         counts: [Option<u32>; 5],
         conditions: Vec<Condition>,
     },
     Pod(Box<Pod>),
     Node(Box<Node>),
     Event {
-        /// `Kind/name`.
+        /// Involved object as `Kind/name`.
         object: String,
         kind: String,
         reason: String,
         message: String,
-        /// When its first occurrence was told.
+        /// When its first occurrence was emitted.
         first: Option<At>,
-        /// The component that told it.
+        /// The component that emitted it.
         by: String,
-        /// Told more than once, or by another name later: its write is not the first.
+        /// Whether the Event was repeated (a count above 1 or a series), so that the observed write is not the
+        /// first.
         merged: bool,
     },
 }
@@ -63,9 +64,9 @@ pub struct Taint {
 
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// As it could be created again: what places pods.
+    /// The Node as it could be created again, with the fields that affect the placement of pods.
     pub object: Value,
-    /// Status of its condition Ready, and since when.
+    /// Status of the condition `Ready`, and the time of its last transition.
     pub ready: String,
     pub since: Option<String>,
     pub taints: Vec<Taint>,
@@ -86,19 +87,19 @@ pub struct Pod {
     pub exit_code: Option<i32>,
     pub started: Option<u64>,
     pub finished: Option<u64>,
-    /// End of the run before, and beginning of this one, of a container that was restarted.
+    /// End of the previous run and start of the current run of a restarted container, in nanoseconds.
     pub restarted: Option<(u64, u64)>,
     pub restarts: u32,
-    /// The Job controller has not counted it.
+    /// Whether the pod still has the Job tracking finalizer, because the Job controller has not counted it yet.
     pub tracked: bool,
     pub in_place: Option<u32>,
-    /// What it asks of a node, and what it wants the node to be.
+    /// Resource requests of the pod and its node selector.
     pub requests: Map<String, Value>,
     pub selector: Map<String, Value>,
 }
 
 impl Facts {
-    /// The newest second that the object's writers put into its status, ns.
+    /// Returns the newest time, in nanoseconds, that the object's writers recorded in its status.
     pub fn since(&self) -> Option<u64> {
         let newest = |conditions: &[Condition]| {
             let all = conditions.iter().filter_map(|c| nanos(c.since.as_deref()?));
@@ -155,10 +156,10 @@ fn conditions(status: &Value) -> Vec<Condition> {
     all.map(one).collect()
 }
 
-/// Annotations that `kubectl` leaves, of no meaning to JobSet.
+/// Annotation written by `kubectl apply`. JobSet does not use it.
 const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Without what the server wrote.
+/// Returns the JobSet without the fields that the server set.
 fn manifest(object: &Value) -> Value {
     let meta = &object["metadata"];
     let mut own = Map::new();
@@ -225,7 +226,7 @@ fn pod(object: &Value) -> Pod {
     let containers = || status["containerStatuses"].as_array().into_iter().flatten();
     let ended = || containers().map(|c| &c["state"]["terminated"]);
     let time = |value: &Value| value.as_str().and_then(nanos);
-    // The one that did not end well decides.
+    // A container with a nonzero exit code takes precedence.
     let bad = ended().find(|t| t["exitCode"].as_i64().is_some_and(|code| code != 0));
     let end = bad.or_else(|| ended().find(|t| t.is_object()));
     let again = |c: &Value| {
@@ -269,7 +270,7 @@ fn pod(object: &Value) -> Pod {
     }
 }
 
-/// The sum over containers, where each quantity is written in one way; else that of the last.
+/// Returns the sum of the requests over all containers, as milli-quantities.
 fn requests(spec: &Value) -> Map<String, Value> {
     let mut sums: std::collections::BTreeMap<String, i64> = Default::default();
     for container in spec["containers"].as_array().into_iter().flatten() {
@@ -282,7 +283,7 @@ fn requests(spec: &Value) -> Map<String, Value> {
                 let Ok(milli) = sim_base::quantity::parse_milli(&written) else {
                     continue;
                 };
-                // Limits stand in only where no request is written.
+                // Limits apply only where no request is specified.
                 if part == "limits" && !resources["requests"][name].is_null() {
                     continue;
                 }
@@ -324,7 +325,7 @@ fn event(object: &Value) -> Facts {
     }
 }
 
-/// Kinds of objects that are read; others are counted.
+/// Kinds of objects that are read. Objects of other kinds are only counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     JobSet,

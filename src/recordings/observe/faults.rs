@@ -1,6 +1,7 @@
-//! Faults of Nodes, from what became of them, as actions of a script.
+//! Derives node faults from the observed changes of Nodes, as script actions.
 //!
-//! Must never play what followed by itself: taints of the control plane, evictions by them.
+//! Consequences of a fault, such as taints set by the control plane and evictions caused by them, are never
+//! replayed.
 
 use super::life::{Change, Life, NodeLife, PodLife};
 use super::stamp::{At, SECOND};
@@ -8,25 +9,27 @@ use serde_json::{Value, json};
 use sim_api::spec::ControlPlane;
 use std::collections::BTreeMap;
 
-/// The node monitor looks every 5 s (docs/rules/kubernetes.md 4.1).
+/// Period of the node monitor in seconds: 5 s (docs/rules/kubernetes.md 4.1).
 const MONITOR_PERIOD_S: f64 = 5.0;
-/// What a kubelet tells of a container that it finds dead when it comes back (docs/rules/kubernetes.md 4.1).
+/// Exit code that a kubelet reports for a container that it finds dead after its own return
+/// (docs/rules/kubernetes.md 4.1).
 pub const FOUND_DEAD: i32 = 255;
-/// Taints under this prefix are the control plane's own, but for one that a user sets.
+/// Prefix of taints that the control plane sets. One taint under this prefix, `OUT_OF_SERVICE`, is set by users.
 const OWN_TAINTS: &str = "node.kubernetes.io/";
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 #[derive(Default)]
 pub struct Faults {
     pub actions: Vec<Value>,
-    /// Since when what happens to pods of a node follows from its fault.
+    /// Time of the first fault of each node, in nanoseconds. Later changes of its pods are consequences of the
+    /// fault.
     since: BTreeMap<String, u64>,
     pub assumed: Vec<String>,
     pub not_played: Vec<String>,
 }
 
 impl Faults {
-    /// Whether the node of a pod had its fault by then.
+    /// Returns whether the node of the pod had a fault at or before `at`.
     pub fn explain(&self, pod: &PodLife, at: At) -> bool {
         let since = self.since.get(&pod.last.node);
         since.is_some_and(|since| at.ns + at.off >= *since)
@@ -94,8 +97,9 @@ fn is_silence(action: &Value) -> bool {
     action["do"] == "crashNode" || action["do"] == "partitionNode"
 }
 
-/// How long before its condition becomes Unknown a node falls silent, in the middle, and how far off that may be, s:
-/// its last heartbeat is up to one period older than the fault, and the monitor looks once a period.
+/// Returns the mean time in seconds from the loss of contact until the condition becomes `Unknown`, and its largest
+/// error. The last heartbeat is up to one heartbeat period older than the fault, and the monitor checks once per
+/// `MONITOR_PERIOD_S`.
 fn detection(plane: &ControlPlane) -> (f64, f64) {
     let (grace, beat) = (
         plane.node_monitor_grace_period_s as f64,
@@ -113,7 +117,7 @@ struct OfNode<'l> {
     zero: At,
     plane: &'l ControlPlane,
     alias: String,
-    /// An action has given it its alias.
+    /// Whether an action has already bound the alias to the node.
     named: bool,
     actions: Vec<Value>,
     since: Option<u64>,
@@ -152,7 +156,7 @@ impl OfNode<'_> {
         }
     }
 
-    /// Its condition became Unknown then.
+    /// Records the fault of a node whose condition became `Unknown` at `at`.
     fn silent(&mut self, at: At, later: &[(At, Change)]) {
         let back = later.iter().find(|(_, c)| *c == Change::Back);
         let until = back.map_or(u64::MAX, |(at, _)| at.ns.saturating_sub(at.off));
@@ -171,7 +175,7 @@ impl OfNode<'_> {
             .flat_map(heard)
             .filter(|ns| *ns < until)
             .collect();
-        // A kubelet that writes is no silent one: only its heartbeats were missing.
+        // A kubelet that still writes has not lost contact; only its heartbeats were missing.
         if heard.iter().any(|ns| *ns > at.ns + at.off) {
             self.wrote = true;
             return;
@@ -193,7 +197,7 @@ impl OfNode<'_> {
         self.put(what, from, None);
     }
 
-    /// An action on the node: the first names it by a pod that is on it then.
+    /// Adds an action on the node. The first action identifies the node by a pod that runs on it at that time.
     fn put(&mut self, what: &str, ns: u64, body: Option<String>) {
         let on_it = |p: &&&PodLife| {
             p.bound.is_some_and(|b| b.ns.saturating_sub(b.off) <= ns)

@@ -1,6 +1,7 @@
-//! The milestones of one restart, from the life of a JobSet, in the words of recordings of kind `times`.
+//! Derives the milestones of one restart from the life of a JobSet, with the names used in recordings of kind
+//! `times`.
 //!
-//! Must never fill a gap: a milestone that nothing shows is named as unknown, with why.
+//! Missing milestones are never estimated. They are listed as unknown, each with a reason.
 
 use super::life::{JobLife, Life, PodLife};
 use super::stamp::{At, SECOND};
@@ -8,7 +9,7 @@ use super::when::{JOB_FAILED, is_restart};
 use serde_json::Value;
 use sim_analysis::metrics::restarts::restart::Milestone;
 
-/// What an imported restart begins with, the surest first.
+/// Milestones at which an imported restart can begin, the most reliable first.
 pub const ORIGINS: [Milestone; 3] = [
     Milestone::PodFailed,
     Milestone::PodNotReady,
@@ -42,16 +43,16 @@ const IN_PLACE: [Milestone; 6] = [
 
 #[derive(Clone, Debug)]
 pub struct Restart {
-    /// The nth, from 1.
+    /// Number of the restart, starting at 1.
     pub number: u32,
     pub in_place: bool,
-    /// What times count from, and whether a rule of the Job controller told it instead of an object.
+    /// The milestone from which times are counted, and its time.
     pub origin: Option<(Milestone, At)>,
     pub derived: bool,
     pub at: Vec<(Milestone, At)>,
-    /// Each with why.
+    /// Milestones without a time, each with the reason.
     pub unknown: Vec<(Milestone, String)>,
-    /// The name of the pod that began it.
+    /// Name of the pod whose failure or deletion triggered the restart.
     pub first_pod: Option<String>,
 }
 
@@ -66,7 +67,7 @@ fn number(status: &Value, key: &str) -> Option<u64> {
     status[key].as_u64()
 }
 
-/// How many restarts a JobSet counted, or ordered in place.
+/// Returns the number of restarts that the JobSet counted, or triggered in place.
 pub fn count(life: &Life) -> u32 {
     let in_place = in_place(life);
     let of = |status: &Value| match in_place {
@@ -84,7 +85,7 @@ pub fn in_place(life: &Life) -> bool {
     life.jobset.manifest["spec"]["failurePolicy"]["restartStrategy"] == "InPlaceRestart"
 }
 
-/// How many pods the JobSet wants.
+/// Returns the number of pods that the JobSet specifies.
 pub fn wanted(life: &Life) -> u64 {
     let jobs = life.jobset.manifest["spec"]["replicatedJobs"].as_array();
     let pods = |rj: &Value| {
@@ -98,7 +99,7 @@ pub fn wanted(life: &Life) -> u64 {
     all.fold(0, u64::saturating_add)
 }
 
-/// The nth restart.
+/// Returns the milestones of restart `nth`.
 pub fn restart(life: &Life, nth: u32) -> Result<Restart, String> {
     let counted = count(life);
     if nth == 0 || nth > counted {
@@ -136,7 +137,7 @@ pub fn restart(life: &Life, nth: u32) -> Result<Restart, String> {
     Ok(restart)
 }
 
-/// When the JobSet's status first told the nth restart.
+/// Returns when the JobSet's status first showed restart `nth`.
 fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
     let tells = |status: &Value| match in_place {
         true => {
@@ -146,7 +147,7 @@ fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
     };
     if life.watched {
         let mut statuses = life.jobset.statuses.iter();
-        // A restart that was there when the watch began has no instant.
+        // The time of a restart that preceded the watch is unknown.
         let first = statuses.position(|(_, status)| tells(status))?;
         return (first > 0).then(|| life.jobset.statuses[first].0);
     }
@@ -155,7 +156,7 @@ fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
         .conditions
         .iter()
         .find(|(_, c)| c.is("RestartingJobSet", "True"));
-    // A condition keeps its last change only.
+    // A condition records only its last transition.
     let last = count(life) == nth;
     let told = life
         .events
@@ -165,7 +166,7 @@ fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
     let told = told.and_then(|e| e.at);
     let condition = began.map(|(at, _)| *at);
     match (told, condition) {
-        // The Event follows the write of the status.
+        // The Event is emitted after the status has been written.
         (Some(told), Some(condition)) if last && told.ns.abs_diff(condition.ns) < 2 * SECOND => {
             Some(told)
         }
@@ -182,7 +183,8 @@ struct Finder<'l> {
 }
 
 impl Finder<'_> {
-    /// The attempt of a pod or Job; of one that only Events speak of, by the time at which it came.
+    /// Returns the restart attempt of a pod or Job. For one that is known only from Events, the attempt is inferred
+    /// from its creation time.
     fn attempt(&self, own: Option<u32>, created: Option<At>) -> Option<u32> {
         own.or_else(|| {
             let (ordered, created) = (self.ordered?, created?);
@@ -209,7 +211,7 @@ impl Finder<'_> {
         self.ordered.is_none_or(|ordered| at.ns <= ordered.ns)
     }
 
-    /// When the barrier opened for the nth attempt.
+    /// Returns when the barrier opened for attempt `nth`.
     fn barrier(&self, nth: u32) -> Option<At> {
         let opened = |status: &Value| {
             number(status, "currentInPlaceRestartAttempt").is_some_and(|n| n >= u64::from(nth))
@@ -218,7 +220,8 @@ impl Finder<'_> {
         statuses.find(|(_, s)| opened(s)).map(|(at, _)| *at)
     }
 
-    /// After the restart before this one was over: in place, all pods lose their readiness after it was ordered.
+    /// Returns whether a time is later than the previous restart. For restarts in place, the previous restart ends
+    /// when its barrier opens, because all pods lose their readiness after the restart was triggered.
     fn of_this(&self, at: &At) -> bool {
         let in_place = in_place(self.life);
         let before = match self.nth {
@@ -239,7 +242,7 @@ impl Finder<'_> {
         };
         let of_pod = |milestone: Milestone, p: &PodLife| match milestone {
             Milestone::PodFailed if p.last.phase == "Failed" => p.finished,
-            // In place the pod stays; a restart of its containers makes it not ready.
+            // In a restart in place the pod remains. The restart of its containers makes it not ready.
             Milestone::PodNotReady if in_place => {
                 let not = p.ready.iter().filter(|(_, ready)| !ready);
                 not.map(|(at, _)| *at).find(|at| self.of_this(at))
@@ -257,8 +260,9 @@ impl Finder<'_> {
             if let Some((at, pod)) = first {
                 let told = self.life.pods.iter().any(|p| p.name == *pod && p.only_told);
                 if milestone == Milestone::PodDeleting && told {
-                    // The Job controller deleted it, a batch period after it had seen another one fail. It may have
-                    // had a reason to look earlier, or its request may have waited for a token: so much is open.
+                    // The Job controller deletes pods one batch period after it has observed the failure of another
+                    // pod. It may have processed the Job earlier for another reason, or its request may have waited
+                    // for a token. The uncertainty covers these cases.
                     let batch = At {
                         ns: at.ns.saturating_sub(JOB_SYNC_BATCH),
                         off: at.off + JOB_SYNC_BATCH,
@@ -339,7 +343,8 @@ impl Finder<'_> {
         self.life.pods.iter().filter_map(|p| self.attempt_of(p))
     }
 
-    /// The Job controller tells the failure of a Job right after it has written it.
+    /// Returns when the failure of a Job was reported. The Job controller emits this Event right after it has
+    /// written the failure.
     fn failure_told(&self) -> Option<At> {
         let told =
             self.life.events.iter().filter(|e| {
@@ -376,7 +381,7 @@ impl Finder<'_> {
         ready.next().map(|(at, _)| *at)
     }
 
-    /// The last of all pods that are wanted; none, if one is missing.
+    /// Returns the latest of a time over all specified pods, or an error if it is missing for any of them.
     fn every(
         &self,
         of: impl Fn(&PodLife) -> Option<At>,
@@ -387,7 +392,7 @@ impl Finder<'_> {
             true => self.life.pods.iter().filter(|p| p.gone.is_none()).collect(),
             false => self.pods(self.nth).collect(),
         };
-        // Of several pods of one index the first that came so far counts.
+        // If an index has several pods, the earliest counts.
         let mut done: std::collections::BTreeMap<(&str, Option<u32>), At> = Default::default();
         for pod in &pods {
             if let Some(at) = of(pod) {
@@ -407,5 +412,6 @@ impl Finder<'_> {
     }
 }
 
-/// The Job controller looks at a Job one second after a pod of it changed (docs/rules/kubernetes.md 1.1).
+/// Delay of the Job controller between a change of a pod and the next sync of its Job: 1 s (docs/rules/kubernetes.md
+/// 1.1).
 const JOB_SYNC_BATCH: u64 = SECOND;

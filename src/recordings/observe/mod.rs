@@ -1,7 +1,8 @@
-//! What `kubectl` printed of a real cluster, read as the life of one JobSet, and as a recording that can be played.
+//! Reads `kubectl` output from a real cluster, reconstructs the life of one JobSet from it and creates a recording
+//! that can be replayed.
 //!
-//! Pure: texts in, data out. Nothing here runs, simulates or asks a cluster. What the texts do not hold is named, never
-//! made up.
+//! All functions are pure: the input is text, the output is data. Nothing is simulated and no cluster is contacted.
+//! Missing information is listed, never invented.
 
 pub mod anonymous;
 mod cluster;

@@ -1,6 +1,7 @@
-//! The life of a JobSet and one restart of it as a recording (`jobset-sim/recording/v1`) that can be played.
+//! Converts the life of a JobSet and one of its restarts to a recording (`jobset-sim/recording/v1`) that can be
+//! replayed.
 //!
-//! Rates of clients are in no watch: a preset's stand in, and are named as assumed.
+//! Watches do not show client rate limits. The values of a preset are used instead and are listed as assumed.
 
 use super::life::{JobLife, Life, PodLife, Told};
 use super::milestones::{self, Restart};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use sim_analysis::metrics::restarts::restart::Milestone;
 use sim_api::spec::ControlPlane;
 
-/// An imported restart.
+/// An imported restart and its recording.
 pub struct Imported {
     pub json: Value,
     pub restart: Restart,
@@ -42,7 +43,7 @@ const COLUMNS: [&str; 16] = [
     "countedMs",
 ];
 
-/// The nth restart of a life; what it does not say of the control plane is as in `defaults`.
+/// Imports restart `nth` of a JobSet. Control-plane settings that were not observed are taken from `defaults`.
 pub fn import(life: &Life, nth: u32, defaults: &ControlPlane) -> Result<Imported, String> {
     let restart = milestones::restart(life, nth)?;
     let zero = life
@@ -110,7 +111,8 @@ fn strategy(life: &Life) -> &str {
     strategy.as_str().unwrap_or("Recreate")
 }
 
-/// In recordings the last pod of a recreated JobSet is told by another name than one in place.
+/// Returns the name of a milestone in recordings. The readiness of the last pod has a different name for recreated
+/// JobSets than for restarts in place.
 pub fn called(restart: &Restart, milestone: Milestone) -> &'static str {
     match milestone {
         Milestone::LastReady if !restart.in_place => "lastPodReady",
@@ -142,7 +144,7 @@ fn milestones_json(life: &Life, restart: &Restart) -> Value {
     json
 }
 
-/// How well each instant is known.
+/// Returns the uncertainty of each instant in seconds.
 fn instants(restart: &Restart) -> Value {
     let one = |(m, at): &(Milestone, At)| {
         let off = restart
@@ -161,7 +163,7 @@ fn instants(restart: &Restart) -> Value {
         .into()
 }
 
-/// Without its end, the last milestone that is there is compared instead.
+/// Limits the comparison to the last milestone that is present if the restart did not complete.
 fn with_scored(mut json: Value, restart: &Restart) -> Value {
     let end = Milestone::LastReady;
     if restart.get(end).is_none()
@@ -286,7 +288,7 @@ fn events(life: &Life) -> Vec<Value> {
     rows
 }
 
-/// Names of pods end with what the server drew.
+/// Replaces the random suffix that the server appends to pod names.
 fn without_suffix(text: &str, life: &Life) -> String {
     let name = text.rsplit(['/', ' ']).next().unwrap_or("");
     let pod = life.pods.iter().any(|p| p.name == name);
@@ -296,7 +298,7 @@ fn without_suffix(text: &str, life: &Life) -> String {
     }
 }
 
-/// `[ms, kind, name, what, detail]` as a watcher saw it.
+/// Returns the log rows `[ms, kind, name, what, detail]` as a watcher would have seen them.
 fn log(life: &Life, zero: At) -> Vec<Value> {
     let mut rows: Vec<(At, Value)> = Vec::new();
     let mut row = |at: At, kind: &str, name: &str, what: &str, detail: Value| {
@@ -335,7 +337,7 @@ fn log(life: &Life, zero: At) -> Vec<Value> {
             row(at, "Job", &job.name, "gone", Value::Null);
         }
     }
-    // The Job controller's Events take its own tokens; whoever looks for its rate wants to know when.
+    // Events of the Job controller consume tokens of its rate limit. Calibration needs their times.
     for event in life.events.iter().filter(|e| e.by == JOB_CONTROLLER) {
         if let Some(at) = event.at {
             row(at, "Event", &event.object, JOB_CONTROLLER, Value::Null);

@@ -1,6 +1,7 @@
-//! What containers and the user did, from the life of a JobSet, as the script that plays it again.
+//! Derives the script of a replay from the life of a JobSet: the behavior of containers and the actions of users.
 //!
-//! Must never use what the control plane decided: only when containers began and ended, and who deleted a pod.
+//! Decisions of the control plane are never used; only the start and end times of containers and the deletions of
+//! pods by users are.
 
 use super::faults::{self, Faults};
 use super::life::{JobLife, Life, PodLife};
@@ -14,15 +15,16 @@ use std::collections::BTreeMap;
 
 pub struct Script {
     pub json: Value,
-    /// Values that nothing shows, with what stands in.
+    /// Assumed values for parameters that were not observed.
     pub assumed: Vec<String>,
-    /// What happened and has no word in a script.
+    /// Observed changes that a script cannot express.
     pub not_played: Vec<String>,
 }
 
-/// Pods whose start is farther off the median than its times are known get a rule of their own; less is nothing.
+/// Smallest deviation from the median start time, in milliseconds, for which a pod gets a rule of its own. The
+/// deviation must also exceed the uncertainty of the pod's times.
 const NOISE_MS: i64 = 100;
-/// As many rules at most, those farthest off.
+/// Maximum number of such rules. Pods with the largest deviations take precedence.
 const RULES_MAX: usize = 2000;
 
 pub fn script(life: &Life, restart: &Restart, (zero, plane): (At, &ControlPlane)) -> Script {
@@ -86,7 +88,8 @@ pub fn script(life: &Life, restart: &Restart, (zero, plane): (At, &ControlPlane)
     }
 }
 
-/// After the fact the pod that failed is gone, but its siblings were told to be deleted: it is the one that was not.
+/// Infers the pod that failed if only Events remain: it is the pod of the failed Job that the Job controller did not
+/// delete.
 fn lost(
     life: &Life,
     restart: &Restart,
@@ -125,7 +128,7 @@ fn lost(
     Some(rule)
 }
 
-/// `js-w-0` is of `w`.
+/// Returns the replicated job of a Job, e.g. `w` for `js-w-0`.
 fn replicated_job<'l>(life: &'l Life, job: &str) -> Option<&'l str> {
     let rest = job
         .strip_prefix(life.jobset.name.as_str())?
@@ -136,7 +139,7 @@ fn replicated_job<'l>(life: &'l Life, job: &str) -> Option<&'l str> {
     names.find(|own| *own == name)
 }
 
-/// From bound to ready, and how far that may be off.
+/// Time from bound to ready and its uncertainty, in milliseconds.
 struct Start {
     ms: i64,
     off_ms: i64,
@@ -152,9 +155,10 @@ fn start((i, pod): (usize, &PodLife)) -> Option<(usize, Start)> {
     Some((i, start))
 }
 
-/// How long containers take to run again, ms. In place a restart waits for it twice, for the pod that began it, and for
-/// the slowest of the others after the order, and the script has one time: the mean of the two. Else from a container's
-/// end to its next run, in the whole seconds of kubelets.
+/// Returns the restart time of containers in milliseconds. A restart in place waits for it twice: for the pod that
+/// triggered the restart, and for the slowest of the other pods after the restart was triggered. The script has a
+/// single value, so the result is the mean of the two. For other restarts it is the median time from the end of a
+/// container to its next start, in whole seconds of the kubelet.
 fn restart_ms(life: &Life, restart: &Restart) -> Option<i64> {
     let of = |m: Milestone| restart.get(m);
     let own = of(Milestone::AttemptsFirst).zip(restart.origin);
@@ -167,7 +171,7 @@ fn restart_ms(life: &Life, restart: &Restart) -> Option<i64> {
     median(again.collect())
 }
 
-/// From its mark for deletion to the end of its containers, of a pod that ran, ms.
+/// Returns the time from the deletion mark to the end of the containers of a pod that ran, in milliseconds.
 fn stop(pod: &PodLife) -> Option<i64> {
     let (deleting, end) = (pod.deleting?, pod.finished.or(pod.gone)?);
     let ran = !pod.ready.is_empty() && pod.last.exit_code.is_some();
@@ -188,7 +192,7 @@ fn most_common(codes: impl Iterator<Item = i32>) -> Option<i32> {
         .map(|(code, _)| code)
 }
 
-/// Which pod a rule is for.
+/// Returns the fields of a rule that select the pod.
 fn selector(pod: &PodLife) -> Value {
     let last = &pod.last;
     let mut rule = json!({"jobIndex": last.job_index, "podIndex": last.index, "restartAttempt": last.attempt.unwrap_or(0)});
@@ -198,7 +202,7 @@ fn selector(pod: &PodLife) -> Value {
     rule
 }
 
-/// Containers that ended by themselves, as rules; pods that somebody deleted, as actions.
+/// Returns containers that ended on their own as rules, and pods deleted by users as actions.
 fn troubles(
     life: &Life,
     restart: &Restart,
@@ -207,7 +211,7 @@ fn troubles(
 ) -> (Vec<Value>, Vec<Value>) {
     let (mut rules, mut actions) = (Vec::new(), faults.actions.clone());
     for pod in life.pods.iter().filter(|p| !p.only_told) {
-        // What a fault of its node brought about follows from it again.
+        // Consequences of a node fault will result from the replayed fault.
         let node = |at: Option<At>| at.is_some_and(|at| faults.explain(pod, at));
         let disrupted = |reason: &str| {
             let mut all = pod.last.conditions.iter();
@@ -271,8 +275,8 @@ fn troubles(
     (rules, actions)
 }
 
-/// Whether the control plane deleted a pod for a restart, and will again: its Job was failing or being deleted, or all
-/// of it was.
+/// Returns whether the control plane deleted the pod, so that the replay will delete it as well: its Job was failing
+/// or being deleted, or the JobSet was being deleted.
 fn its_own(life: &Life, pod: &PodLife, deleting: At) -> bool {
     let told = life.events.iter().any(|e| {
         e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name)
@@ -290,7 +294,8 @@ fn its_own(life: &Life, pod: &PodLife, deleting: At) -> bool {
     let marked = job.and_then(|j| j.deleting);
     let by_user = life.jobset.deleted;
     let after = |end: At| deleting.ns + SECOND > end.ns.saturating_sub(end.off);
-    // It deletes the others of its pods before it says that it fails; the first is what made it fail.
+    // The Job controller deletes the other pods of a Job before it reports the failure. The first deletion is the
+    // cause of the failure.
     let others = || {
         life.pods.iter().any(|other| {
             other.last.job == pod.last.job
@@ -305,7 +310,8 @@ fn its_own(life: &Life, pod: &PodLife, deleting: At) -> bool {
         || target_follows(life, pod, deleting)
 }
 
-/// A Job deletes its other pods once one has failed, before it says so.
+/// Returns whether another pod of the same Job had failed before. The Job controller deletes the remaining pods
+/// before it reports the failure.
 fn target_follows(life: &Life, pod: &PodLife, deleting: At) -> bool {
     life.pods.iter().any(|other| {
         other.last.job == pod.last.job
@@ -324,7 +330,7 @@ fn action(what: &str, pod: &PodLife, at: At, zero: At) -> Value {
     json!({"atMs": at.ms_after(zero).max(0), "do": what, "pod": pod.short()})
 }
 
-/// The container that ended first and made all others start again.
+/// Returns a rule for the container that ended first and caused all others to restart.
 fn in_place(life: &Life, nth: u32, zero: At) -> Option<Value> {
     let restart = milestones::restart(life, nth).ok()?;
     let (_, at) = restart.origin?;
@@ -345,7 +351,7 @@ fn in_place(life: &Life, nth: u32, zero: At) -> Option<Value> {
     Some(rule)
 }
 
-/// Pods that started much earlier or later than most.
+/// Returns rules for pods whose start time differs considerably from the median.
 fn stragglers(life: &Life, starts: &BTreeMap<usize, Start>, start_ms: i64) -> Vec<Value> {
     let far = |(_, s): &(&usize, &Start)| (s.ms - start_ms).abs() > s.off_ms.max(NOISE_MS);
     let mut all: Vec<(&usize, &Start)> = starts.iter().filter(far).collect();

@@ -1,6 +1,7 @@
-//! One version of one object as a watch or a list showed it, reduced to what the life of a JobSet needs.
+//! One version of one object as shown by a watch or a list, reduced to the fields that describe the life of a
+//! JobSet.
 //!
-//! Must never keep an object as a whole: a watch of thousands of pods shows hundreds of thousands of versions.
+//! Complete objects are never kept: a watch of thousands of pods shows hundreds of thousands of versions.
 
 use super::facts::{self, Facts, Kind};
 use super::stamp::nanos;
@@ -8,13 +9,13 @@ use super::text::{self, Problem};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How a version came to be seen.
+/// How a version was observed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum How {
     Added,
     Modified,
     Deleted,
-    /// In a list after the fact: what happened before is lost, but for what its fields tell.
+    /// Read from a list after the event. Earlier changes are known only as far as the object's fields record them.
     Listed,
 }
 
@@ -25,34 +26,34 @@ pub struct Sighting {
     pub namespace: String,
     pub name: String,
     pub uid: String,
-    /// The order of all writes to a cluster's store; absent in what was printed by other means.
+    /// Resource version, which orders all writes to the cluster's store. Absent in output of other tools.
     pub rv: Option<u64>,
-    /// All in nanoseconds since 1970, as written.
+    /// Creation time. All times are in nanoseconds since 1970, as written.
     pub created: Option<u64>,
-    /// When it was marked for deletion: the deadline less the grace period.
+    /// Time at which the object was marked for deletion: the deletion deadline − the grace period.
     pub deleting: Option<u64>,
-    /// The newest time that the server wrote beside a field.
+    /// Newest time that the API server recorded in the managed fields.
     pub written: Option<u64>,
-    /// Marked, and nothing keeps it any longer: what is seen is its last version.
+    /// Whether the object is marked for deletion and nothing delays its removal, so that this is its last version.
     ending: bool,
     pub facts: Facts,
 }
 
-/// Reads texts one after the other.
+/// Parses texts one after another and collects the object versions.
 #[derive(Default)]
 pub struct Reader {
     pub seen: Vec<Sighting>,
-    /// Objects of kinds that are not read, each with how many.
+    /// Number of objects of each kind that is not read.
     pub skipped: BTreeMap<String, u32>,
-    /// Watches that broke off, in the server's words.
+    /// Error messages of the server for watches that were interrupted.
     pub broken: Vec<String>,
 }
 
-/// Longest name of an object that is believed; the API allows 253 characters.
+/// Maximum accepted length of an object's name in bytes. The API allows 253 characters.
 const NAME_MAX: usize = 1024;
 
 impl Reader {
-    /// A text of JSON values; YAML is read elsewhere and comes as a value.
+    /// Reads a text of JSON values. YAML is parsed by the caller and passed as a value.
     pub fn json(&mut self, file: &str, text: &str) -> Result<(), Problem> {
         let from = self.seen.len();
         text::values(file, text, &mut |value| self.value(value))?;
@@ -60,8 +61,9 @@ impl Reader {
         Ok(())
     }
 
-    /// A watch without `--output-watch-events` prints bare objects: a text that shows several versions of one is such a
-    /// watch, and their order tells what the type of each would have been.
+    /// Recognizes the output of a watch without `--output-watch-events`, which prints objects without an event type.
+    /// A text with several versions of the same object is such a watch; the event types are inferred from the order
+    /// of the versions.
     pub fn end_of_text(&mut self, from: usize) {
         let mut versions: BTreeMap<&str, std::collections::BTreeSet<u64>> = BTreeMap::new();
         let bare = |s: &&Sighting| s.how == How::Listed && s.kind != Kind::Event;
@@ -84,7 +86,7 @@ impl Reader {
         }
     }
 
-    /// A watch event, a list, or an object.
+    /// Reads a watch event, a list or an object.
     pub fn value(&mut self, mut value: Value) -> Result<(), String> {
         if let (Some(how), Some(object)) = (value["type"].as_str(), value.get("object")) {
             let how = match how {

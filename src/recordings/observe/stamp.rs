@@ -1,4 +1,4 @@
-//! Times as the API and its clients write them, in nanoseconds since 1970, and how well each is known.
+//! Times as the API and its clients write them, in nanoseconds since 1970, and their precision.
 
 use sim_base::calendar;
 
@@ -8,7 +8,7 @@ pub const SECOND: u64 = 1_000_000_000;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct At {
     pub ns: u64,
-    /// It may be so much earlier or later.
+    /// Largest error in either direction, in nanoseconds.
     pub off: u64,
 }
 
@@ -21,7 +21,7 @@ impl At {
         }
     }
 
-    /// Written in whole seconds: it was some time in that second.
+    /// Returns an instant that was written in whole seconds and lies somewhere in that second.
     pub fn within_second(ns: u64) -> At {
         At::between(ns, ns + SECOND)
     }
@@ -30,7 +30,7 @@ impl At {
         At { ns, off: 0 }
     }
 
-    /// The API's whole seconds are a second long, finer texts are what they say.
+    /// Parses a time. Times of the API in whole seconds are known to one second; times with a fraction are exact.
     pub fn of(text: &str) -> Option<At> {
         let ns = nanos(text)?;
         Some(match text.contains('.') {
@@ -39,19 +39,19 @@ impl At {
         })
     }
 
-    /// Milliseconds after another.
+    /// Returns the milliseconds since `zero`.
     pub fn ms_after(self, zero: At) -> i64 {
         let ns = self.ns as i64 - zero.ns as i64;
         (ns as f64 / 1e6).round() as i64
     }
 
-    /// How far a difference of the two may be off, in seconds.
+    /// Returns the largest error of the difference of the two instants in seconds.
     pub fn off_with(self, other: At) -> f64 {
         (self.off + other.off) as f64 / SECOND as f64
     }
 }
 
-/// Of `2026-11-21T22:12:52.063405Z` with its fraction.
+/// Parses a time such as `2026-11-21T22:12:52.063405Z`, including its fraction.
 pub fn nanos(text: &str) -> Option<u64> {
     let whole = calendar::instant(text)?.0;
     let fraction = text.split_once('.').map_or("", |(_, rest)| rest);
@@ -64,8 +64,9 @@ pub fn nanos(text: &str) -> Option<u64> {
     whole.checked_add(part)
 }
 
-/// client-go names an Event by its object and the nanosecond at which it was first told: `js-w-0.18ea2f15c3c48967`.
-/// Believed only near the second that the Event itself names.
+/// Returns the time in the name of an Event. client-go names an Event by its object and the nanosecond at which it
+/// was first emitted: `js-w-0.18ea2f15c3c48967`. The result is `None` unless it is within 2 s of `near`, the time
+/// that the Event itself states.
 pub fn in_name(name: &str, near: Option<u64>) -> Option<u64> {
     let (_, hex) = name.rsplit_once('.')?;
     let ns = u64::from_str_radix(hex, 16).ok()?;

@@ -1,10 +1,10 @@
-//! JSON values that stand one after the other in a text, as `kubectl get -w -o json` prints them.
+//! Reads JSON values that follow one another in a text, as printed by `kubectl get -w -o json`.
 //!
-//! Must never guess: what is no JSON is an error at its line and column.
+//! Invalid JSON is an error with line and column; nothing is guessed.
 
 use serde_json::Value;
 
-/// What is wrong with a text, and where: lines and columns begin with 1, line 0 is the file as a whole.
+/// An error in a text and its position. Lines and columns start at 1; line 0 means the whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub file: String,
@@ -13,15 +13,15 @@ pub struct Problem {
     pub message: String,
 }
 
-/// More text than a watch of the largest JobSet prints in a day.
+/// Maximum size of a text in bytes: more than a watch of the largest JobSet prints in a day.
 pub const TEXT_MAX: u64 = 1 << 30;
 
-/// Whether a text is JSON, and not YAML, by its first character.
+/// Returns whether a text is JSON rather than YAML, judging by its first character.
 pub fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// Gives each value to `take` in turn, with the line in which it ends; what `take` refuses is wrong at that place.
+/// Passes each value to `take` in turn. An error returned by `take` is reported at the start of that value.
 pub fn values(
     file: &str,
     text: &str,
@@ -55,7 +55,7 @@ pub fn values(
     Ok(())
 }
 
-/// Line and column of the first character at or after a byte that is no space.
+/// Returns line and column of the first non-whitespace character at or after the byte `from`.
 fn place(text: &str, from: usize) -> (usize, usize) {
     let rest = &text[from..];
     let at = from + rest.len() - rest.trim_start().len();

@@ -1,8 +1,10 @@
-//! When each version of an object was written: between which instants, from whole seconds and the order of all writes.
+//! Estimates when each version of an object was written, from timestamps in whole seconds and the order of all
+//! writes.
 //!
-//! A watch has no time of arrival. But every write to the cluster's store has a number, the resource version, and some
-//! writes carry the server's second; so a write lies after all before it and before all after it. Events tell
-//! nanoseconds of their own: what they speak of was written before.
+//! A watch does not record arrival times. However, every write to the cluster's store has a number, the resource
+//! version, and some writes contain the server's time in seconds. A write therefore lies after all earlier writes
+//! and before all later ones. Events have timestamps in nanoseconds; the change that an Event describes was written
+//! before the Event.
 
 use super::facts::Facts;
 use super::facts::Kind;
@@ -10,24 +12,26 @@ use super::sighting::{How, Sighting};
 use super::stamp::{At, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When each sighting was written, by its place; `None`: nothing says it.
+/// Write times of the observed versions.
 pub struct When {
+    /// Write time by position in the input; `None` if it is unknown.
     pub at: Vec<Option<At>>,
-    /// Kinds whose numbers do not fit the others': they are kept in another store.
+    /// Kinds whose resource versions do not fit those of other kinds, because they are kept in another store.
     pub apart: Vec<Kind>,
 }
 
-/// What is known of one write.
+/// Bounds on the time of one write.
 #[derive(Copy, Clone)]
 struct Window {
     sighting: usize,
     low: u64,
     high: u64,
-    /// The newest second in it that its writer put there, if it is new: it was written no earlier.
+    /// Newest time in the object's status, if it is new in this version. The write is not earlier.
     turned: Option<u64>,
 }
 
-/// A kubelet's status manager writes at once: within that second, or right after it, where nothing else is known.
+/// Maximum delay, in nanoseconds, of a write by a kubelet's status manager after the second that it states. Used if
+/// there are no other bounds.
 const AT_ONCE: u64 = SECOND + SECOND / 10;
 
 pub fn solve(seen: &[Sighting]) -> When {
@@ -41,7 +45,7 @@ pub fn solve(seen: &[Sighting]) -> When {
             break;
         }
         let without: Vec<Window> = rest.iter().filter(|w| !of_kind(w)).copied().collect();
-        // Only a kind that is in order by itself is in another store.
+        // A kind is in a separate store only if its writes are consistent among themselves.
         let own: Vec<Window> = rest.iter().filter(|w| of_kind(w)).copied().collect();
         if conflicts(&without) < conflicts(&rest) && conflicts(&own) == 0 {
             apart.push(kind);
@@ -63,7 +67,7 @@ pub fn solve(seen: &[Sighting]) -> When {
     When { at, apart }
 }
 
-/// Windows from what the server wrote: in the order of writes.
+/// Returns windows from the times that the server wrote, in the order of the writes.
 fn server_windows(seen: &[Sighting]) -> Vec<Window> {
     let mut by_rv: Vec<(u64, usize)> = Vec::new();
     for (i, sighting) in seen.iter().enumerate() {
@@ -85,7 +89,7 @@ fn server_windows(seen: &[Sighting]) -> Vec<Window> {
             }
         };
         second(now.created, is_new(now) && earlier.is_none());
-        // The write that marks an object, or gives it a nearer deadline, is at that second.
+        // The write that marks an object for deletion, or shortens its deadline, happens in that second.
         let marked = earlier.is_some_and(|e| e.deleting != now.deleting);
         second(now.deleting, marked && now.how == How::Modified);
         let wrote = earlier.is_some_and(|e| e.written < now.written);
@@ -102,7 +106,7 @@ fn server_windows(seen: &[Sighting]) -> Vec<Window> {
     by_rv.into_iter().map(window).collect()
 }
 
-/// The version that was created, by its contents: whoever comes later has written something.
+/// Returns whether this is the version as created. Any later writer has added something.
 fn is_new(sighting: &Sighting) -> bool {
     sighting.how == How::Added
         && match &sighting.facts {
@@ -114,7 +118,7 @@ fn is_new(sighting: &Sighting) -> bool {
         }
 }
 
-/// How many windows contradict the order of writes.
+/// Returns the number of windows that contradict the order of the writes.
 fn conflicts(windows: &[Window]) -> usize {
     let mut low = 0;
     let against = |w: &&Window| {
@@ -125,7 +129,7 @@ fn conflicts(windows: &[Window]) -> usize {
     windows.iter().filter(against).count()
 }
 
-/// No write is before an earlier one, nor after a later one.
+/// Narrows all windows so that no write is before an earlier one or after a later one.
 fn tighten(windows: &mut [Window]) {
     let mut low = 0;
     for window in windows.iter_mut() {
@@ -135,14 +139,14 @@ fn tighten(windows: &mut [Window]) {
     let mut high = u64::MAX;
     for window in windows.iter_mut().rev() {
         high = high.min(window.high);
-        // Of two that contradict each other the order is believed.
+        // If two windows contradict each other, the order takes precedence.
         window.high = high.max(window.low);
     }
 }
 
 type Told<'s> = BTreeMap<(&'static str, &'s str), BTreeSet<u64>>;
 
-/// What Events tell of writes before them, by what happened and to whom.
+/// Returns the Event times by kind of change and object name. The change was written before the Event.
 fn told(seen: &[Sighting]) -> Told<'_> {
     let mut told = Told::new();
     for sighting in seen {
@@ -171,12 +175,13 @@ fn told(seen: &[Sighting]) -> Told<'_> {
     told
 }
 
-/// The JobSet manager tells that it restarts right after it has counted it: `RestartJobSetFailurePolicyAction`.
+/// Returns whether the reason is one of the `RestartJobSet*FailurePolicyAction` reasons. The JobSet manager emits
+/// these Events right after it has counted a restart.
 pub fn is_restart(reason: &str) -> bool {
     reason.starts_with("RestartJobSet") && reason.ends_with("FailurePolicyAction")
 }
 
-/// Events that the Job controller tells right after it has written that a Job failed.
+/// Reasons of the Events that the Job controller emits right after it has written the failure of a Job.
 pub const JOB_FAILED: [&str; 5] = [
     "BackoffLimitExceeded",
     "PodFailurePolicy",
@@ -185,9 +190,9 @@ pub const JOB_FAILED: [&str; 5] = [
     "MaxFailedIndexesExceeded",
 ];
 
-/// Bounds by clocks of the control plane's components: they narrow what the server says, and never contradict it.
+/// Narrows the windows by the clocks of control-plane components. The bounds by the server take precedence.
 fn clients(windows: &mut [Window], seen: &[Sighting], told: &Told) {
-    // The first version of an object that shows it was written then.
+    // Changes already seen. Only the first version that shows a change bounds its time.
     let mut over: BTreeSet<(&'static str, &str, u64)> = BTreeSet::new();
     for window in windows.iter_mut() {
         let sighting = &seen[window.sighting];
@@ -233,7 +238,7 @@ fn clients(windows: &mut [Window], seen: &[Sighting], told: &Told) {
     tighten(windows);
 }
 
-/// Writes in one window are spread over it by their order.
+/// Distributes writes with the same window evenly over that window, in their order.
 fn spread(windows: &[Window], at: &mut [Option<At>]) {
     let (mut from, mut latest) = (0, 0);
     while from < windows.len() {
@@ -245,16 +250,17 @@ fn spread(windows: &[Window], at: &mut [Option<At>]) {
         for (i, window) in windows[from..from + n].iter().enumerate() {
             at[window.sighting] = match (low, high) {
                 (0, _) => None,
-                // Nothing after it says anything: it came some time later, and is told as early.
+                // There is no upper bound. The write is placed at its lower bound.
                 (low, u64::MAX) => Some(At {
                     ns: low,
                     off: SECOND,
                 }),
                 (low, high) => {
-                    // What has no time of its own, the end of an object, follows what released it.
+                    // A write without a time of its own, such as the removal of an object, follows the write that
+                    // released it.
                     let wide = (high - low).min(SECOND);
                     let part = wide as u128 * (2 * i as u128 + 1) / (2 * n as u128);
-                    // What is written later is not told earlier.
+                    // Later writes must not get earlier times.
                     let ns = (low + part as u64).max(latest).min(high);
                     latest = ns;
                     Some(At {

@@ -1,7 +1,7 @@
-//! Admission recordings: what the API server answered to JobSets, one case after the other.
+//! Reads and compares admission recordings: the responses of the API server to JobSets, case by case.
 //!
-//! A file is a list: a header, whose `kind` says what the cases are, then the cases. Must never know how an answer is
-//! made (`admission_create`, `admission_update`), only when two are equal (`admission_compare`).
+//! A file is a list of a header, whose `kind` is the type of the cases, and the cases. `create` and `update` produce
+//! the responses, `compare` compares them.
 
 pub(crate) mod cases;
 pub mod children;
@@ -25,7 +25,7 @@ pub struct File {
     pub cases: Vec<Value>,
 }
 
-/// Whether a text is such a file: these are lists, all others are objects.
+/// Returns whether a text is an admission recording. Those are lists; all other recordings are objects.
 pub fn is_admission(text: &str) -> bool {
     text.trim_start().starts_with('[')
 }
@@ -72,7 +72,7 @@ fn compare_children(recording: &str, case: &Value) -> Vec<Difference> {
     }
 }
 
-/// Plays every case and compares.
+/// Simulates and compares every case of a file.
 pub fn validate(name: &str, file: &File) -> FileResult {
     let mut result = FileResult::new(name, file.kind);
     let compare = |case: &Value| match file.kind {

@@ -1,7 +1,7 @@
-//! A run of one's own beside a recording: which inputs differ, the first instant at which the two part, and everything
-//! that `validate` would tell.
+//! Compares a user's run with a recording: the inputs that differ, the first instant at which the two diverge, and
+//! all differences that `validate` reports.
 //!
-//! Must never compare in a way of its own: bands, steps and differences are those of `validate`.
+//! The tolerances, steps and differences are those of `validate`.
 
 use super::beside_inputs::{self, Words};
 use super::compare::{Observed, compare};
@@ -15,30 +15,30 @@ use serde::Serialize;
 use sim_api::spec::Scenario;
 use std::collections::BTreeMap;
 
-/// Instants told before the first one that differs.
+/// Maximum number of matching instants reported before the first one that differs.
 const BEFORE: usize = 10;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Beside {
-    /// What was played, where it is not the same.
+    /// Inputs that differ.
     pub inputs: Vec<Difference>,
     pub first: Option<First>,
-    /// All that `validate` tells of a run.
+    /// All differences that `validate` reports for the run.
     pub differences: Vec<Difference>,
-    /// From the file to the restart's last milestone that counts: (simulated - recorded) / recorded.
+    /// Relative error of the restart time up to the last scored milestone: (simulated − recorded) / recorded.
     pub restart_error: Option<f64>,
 }
 
-/// The first instant at which they part.
+/// The first instant at which the run and the recording diverge.
 #[derive(Debug, Serialize)]
 pub struct First {
-    /// Those before it, which agree.
+    /// Preceding instants, which agree.
     pub before: Vec<Moment>,
     pub moment: Moment,
 }
 
-/// `words`: of an action.
+/// Compares a run with a recording. `words` describes an action.
 pub fn beside(
     file: &str,
     recording: &Recording,
@@ -65,7 +65,7 @@ fn first(mut timeline: Vec<Moment>) -> Option<First> {
     Some(First { before, moment })
 }
 
-/// What happened on both sides, in the order of its times.
+/// Returns the instants of both sides in order of time.
 fn timeline(recording: &Recording, observed: &Observed, result: &FileResult) -> Vec<Moment> {
     let Observed {
         outcome,
@@ -110,7 +110,7 @@ fn timeline(recording: &Recording, observed: &Observed, result: &FileResult) -> 
     all
 }
 
-/// An action with what it does.
+/// Returns the name of an action, followed by its type and target.
 fn with_action(recording: &Recording, what: &str) -> String {
     let number = what.strip_prefix("action ");
     let index = number.and_then(|n| n.parse::<usize>().ok());
@@ -123,7 +123,7 @@ fn with_action(recording: &Recording, what: &str) -> String {
     }
 }
 
-/// The first status of the JobSet that is not the same, on both sides.
+/// Returns the first JobSet status that differs, from both sides.
 fn other_status(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let (recorded, simulated) = (recorded_states(recording), run.history.states());
     let same = recorded.iter().zip(&simulated);
@@ -138,7 +138,7 @@ fn other_status(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     all
 }
 
-/// The nth pod of an index and attempt with the nth: which there are is compared, not when they came.
+/// Compares which pods exist, but not their creation times. The nth pod of an index and attempt matches the nth.
 fn pods(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let of_pods = |all: Vec<Step>, start_s: f64| -> BTreeMap<String, f64> {
         let created = all

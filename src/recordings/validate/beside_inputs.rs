@@ -1,6 +1,6 @@
-//! What was played in a recording and what a run plays, fact by fact.
+//! Compares the inputs of a recording with the inputs of a run, one property at a time.
 //!
-//! Must never look at what came out.
+//! Results are not considered.
 
 use super::recording::Recording;
 use super::result::Difference;
@@ -12,10 +12,10 @@ use sim_api::spec::*;
 
 type Fact = (String, String);
 
-/// What an action does, in words.
+/// Returns a description of an action.
 pub type Words<'w> = &'w dyn Fn(&FaultAction) -> String;
 
-/// Facts that differ.
+/// Returns the inputs that differ.
 pub fn inputs(recording: &Recording, own: &Scenario, words: Words<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     let defaults = simulate::defaults();
@@ -94,7 +94,7 @@ fn facts(scenario: &Scenario, words: Words<'_>) -> Vec<Fact> {
         ),
         fact("kubelets", kubelets(&scenario.timing.kubelet)),
     ];
-    // What says nothing may be written or left out.
+    // Rules without an effect are skipped, because they may be present or absent.
     let rules = scenario.containers.iter().map(rule);
     let rules = rules.filter(|text| text != FOR_EVER).enumerate();
     all.extend(rules.map(|(i, text)| (format!("containers[{i}]"), text)));
@@ -130,7 +130,7 @@ fn kubelets(kubelet: &Kubelet) -> String {
 
 const FOR_EVER: &str = "any container runs for ever";
 
-/// When it is for a container, and what that does.
+/// Returns a description of a rule: the containers it matches and its effect.
 fn rule(rule: &ContainerRule) -> String {
     let mut parts = Vec::new();
     let texts = [

@@ -1,6 +1,6 @@
-//! Compares one recording with one run: what they agree and disagree about.
+//! Compares one recording with one run.
 //!
-//! Must never run anything: it gets an `Observed` run, hand-made in tests.
+//! This module does not run anything. Its input is an `Observed` run, which tests construct by hand.
 
 use super::decisions::history::History;
 use super::milestones::{self, IN_PLACE, RECREATE};
@@ -16,12 +16,12 @@ use sim_api::spec::Scenario;
 use sim_engine::record::*;
 use std::collections::BTreeMap;
 
-/// Everything that the comparison needs of a run.
+/// The observations of a run that the comparison needs.
 pub struct Observed {
     pub outcome: RunOutcome,
     pub names: Names,
     pub sink: Observer,
-    /// The first restart, as `run` reports it; only of kind `times`.
+    /// The restart that the recording describes, as reported by `run`. Only for kind `times`.
     pub restart: Option<metrics::Restart>,
 }
 
@@ -67,13 +67,13 @@ impl Sink for Observer {
     }
 }
 
-/// Why there is no run to compare with.
+/// Reason why there is no run to compare with.
 pub enum NoRun {
-    /// The model has no word for something in the script.
+    /// The model does not support a part of the script.
     NotSimulated(NotSimulated),
-    /// The real control plane accepted the JobSet, the program did not: a difference like any other.
+    /// The real control plane accepted the JobSet, but the program rejected it. This counts as a difference.
     Refused(String),
-    /// The real control plane refused the JobSet: only the answers are compared.
+    /// The real control plane rejected the JobSet. Only the responses are compared.
     Rejected { recorded: String, simulated: String },
 }
 
@@ -82,14 +82,14 @@ fn is_in_place(recording: &Recording) -> bool {
     strategy == Some("InPlaceRestart")
 }
 
-/// Compares, whatever became of the run.
+/// Compares a recording with a run, or with the reason why there is no run.
 pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>) -> FileResult {
     let mut result = FileResult::new(file, recording.kind);
     result.about = recording.about.clone();
     match run {
         Err(NoRun::NotSimulated(NotSimulated(reasons))) => {
             result.not_simulated = reasons;
-            // An error that nobody measured must not look like none.
+            // A missing value must not look like an error of zero.
             if recording.kind == Kind::Times {
                 result.restart = restart(recording, |_| None);
             }
@@ -167,7 +167,7 @@ fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
     }
 }
 
-/// The restart's total, or the last milestone that counts.
+/// Returns the total time of the restart, or the time of the last scored milestone.
 fn restart(recording: &Recording, simulated: impl Fn(&str) -> Option<f64>) -> Option<Restart> {
     let recorded = recording.milestones.as_ref()?;
     let milestone = match &recording.scored_up_to {

@@ -1,7 +1,7 @@
-//! `--fail-if 'restart.error.p50 > 5%'`: the numbers of the totals that a condition may name.
+//! Evaluates `--fail-if 'restart.error.p50 > 5%'`: a condition on one of the totals.
 //!
-//! Must never pass because there was nothing to measure: an error of restarts without any scored restart is an error
-//! of the command.
+//! A missing value never passes: a condition on the restart error without any scored restart is an error of the
+//! command.
 
 use super::result::Totals;
 use sim_base::condition::Condition;
@@ -42,7 +42,7 @@ impl std::str::FromStr for Gate {
         let known = NAMES.iter().find(|n| n.0 == condition.name);
         let unknown = || condition.unknown(NAMES.iter().map(|n| n.0));
         let name = known.ok_or_else(unknown)?.1;
-        // There is nothing that a change could be against.
+        // A relative condition has no baseline here, so it is rejected.
         if condition.is_relative() {
             condition.holds(0.0, None)?;
         }
@@ -51,7 +51,7 @@ impl std::str::FromStr for Gate {
 }
 
 impl Gate {
-    /// The value, and whether the gate failed: the expression is true.
+    /// Returns the value, and whether the gate failed, i.e. whether the condition is true.
     pub fn check(&self, totals: &Totals) -> Result<(f64, bool), String> {
         let nothing = || {
             format!(

@@ -1,11 +1,11 @@
-//! The milestones of one restart as `run` reports them, in the words of the recordings of kind `times`.
+//! The milestones of one restart as reported by `run`, with the names used in recordings of kind `times`.
 //!
-//! Must never find a milestone itself: `metrics::RestartFold` does, for the waterfall as for this.
+//! Milestones are determined by `metrics::RestartFold`, which also provides those of the waterfall.
 
 use sim_analysis::metrics::{Milestone, Restart};
 use std::collections::BTreeMap;
 
-/// Names in the order in which they are shown.
+/// Milestones of a recreated JobSet, in display order.
 pub const RECREATE: [&str; 14] = [
     "failureTarget",
     "jobFailed",
@@ -31,7 +31,7 @@ pub const IN_PLACE: [&str; 6] = [
     "lastReady",
 ];
 
-/// The milestone that ends a restart: all pods ready again.
+/// Returns the milestone that ends a restart: all pods are ready again.
 pub fn total(in_place: bool) -> &'static str {
     if in_place {
         "lastReady"
@@ -40,8 +40,8 @@ pub fn total(in_place: bool) -> &'static str {
     }
 }
 
-/// Seconds from the failing pod's status to each milestone that was reached. In place the pod stays: its status is seen
-/// as not ready.
+/// Returns the seconds from the status of the failing pod to each milestone that was reached. In a restart in place
+/// the pod remains, and its status is observed as not ready.
 pub fn seconds(
     restart: &Restart,
     in_place: bool,
@@ -65,7 +65,7 @@ pub fn seconds(
     names.iter().filter_map(at).collect()
 }
 
-/// The milestone that recordings call so.
+/// Returns the milestone with this name in recordings.
 fn named(name: &str) -> Option<Milestone> {
     let name = match name {
         "lastPodReady" => "lastReady",

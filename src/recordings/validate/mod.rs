@@ -1,7 +1,8 @@
-//! `validate`: recordings of a real control plane against runs of the same JobSet, script and rates.
+//! Implements `validate`: compares recordings of a real control plane with runs of the same JobSet, script and
+//! rates.
 //!
-//! Must never fit anything to a recording: what it feeds to a run is what the file says was played, and the flags.
-//! Only `simulate` knows the engine and the manifest reader.
+//! Nothing is fitted to a recording. The inputs of a run are the contents of the file and the flags. Only `simulate`
+//! depends on the engine and the manifest reader.
 
 pub mod admission;
 pub mod beside;
@@ -32,14 +33,14 @@ use sim_api::spec::{ControlPlane, Timing};
 use std::io::Read;
 use std::path::Path;
 
-/// What was read from one file.
+/// Contents of one input file.
 #[derive(Debug)]
 pub enum Input {
     Recording(Box<Recording>),
     Admission(admission::File),
 }
 
-/// Files, or all of directories, by name; and everything that is wrong with them.
+/// Reads files, and all files of directories, ordered by name. Returns the contents and all errors.
 pub fn read_all(arguments: &[String]) -> (Vec<(String, Input)>, Vec<String>) {
     let mut errors = Vec::new();
     let mut keep = |error: String| errors.push(error);
@@ -56,7 +57,7 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, Input)>, Vec<String>) {
     (inputs, errors)
 }
 
-/// The recording in a file of one run; cases of admission are no runs.
+/// Reads a recording of a run. Files with admission cases are rejected, because they do not describe a run.
 pub fn recording_of(file: &str) -> Result<Recording, String> {
     match read_one(file.to_owned())?.1 {
         Input::Recording(recording) => Ok(*recording),
@@ -74,7 +75,7 @@ fn read_one(file: String) -> Result<(String, Input), String> {
     Ok((file, input))
 }
 
-/// No recording comes near it; more was given by mistake, and may have no end.
+/// Maximum size of a file in bytes. Recordings are considerably smaller, and special files may be endless.
 const TEXT_MAX: u64 = 100 << 20;
 
 fn text_of(file: &str) -> Result<String, String> {
@@ -93,7 +94,7 @@ fn text_of(file: &str) -> Result<String, String> {
     })
 }
 
-/// Plays all of them and compares, in parallel; the results come in the order of the files.
+/// Simulates and compares all inputs in parallel. The results are in the order of the files.
 pub fn compare_all(
     inputs: &[(String, Input)],
     overrides: &Overrides,
@@ -114,7 +115,7 @@ pub fn compare_all(
     Ok(inputs.par_iter().map(one).collect())
 }
 
-/// A file itself; of a directory its `*.json` files by name.
+/// Returns the path of a file, or the `*.json` files of a directory, ordered by name.
 fn paths(argument: &str) -> Result<Vec<String>, String> {
     let path = Path::new(argument);
     if !path.is_dir() {
@@ -134,7 +135,7 @@ fn paths(argument: &str) -> Result<Vec<String>, String> {
     Ok(files)
 }
 
-/// Rules for a pair of latencies in ms, from a flag or from a file.
+/// Checks a pair of latencies in milliseconds, from a flag or from a file.
 pub fn check_latency(p50: f64, p95: f64) -> Result<(), String> {
     const LONGEST_MS: f64 = 60_000.0;
     if !(p50 > 0.0 && p95 >= p50 && p95 <= LONGEST_MS) {

@@ -1,7 +1,8 @@
-//! Times of the steps around a lost node: recorded against simulated.
+//! Compares recorded and simulated times of the steps around a node failure.
 //!
-//! A step that follows another directly is compared by its distance from that one, so that one early or late phase is
-//! reported once and not along the whole chain. Must never compare phases more exactly than they are drawn.
+//! A step that follows another step directly is compared by its distance from that step, so that an early or late
+//! phase is reported once and not for every later step. The tolerances are not smaller than the randomness of the
+//! phases.
 
 use super::recording::Recording;
 use super::result::{Difference, Milestone, Moment};
@@ -11,23 +12,23 @@ use serde_json::json;
 use sim_engine::record::Names;
 use std::collections::BTreeMap;
 
-/// Hangs on the phase of heartbeats (10 s) and of the node monitor (5 s).
+/// Tolerance in seconds of steps that depend on the phase of heartbeats (10 s) and of the node monitor (5 s).
 const PHASE_S: f64 = 15.0;
-/// Hangs on the 20 s period of pod garbage collection.
+/// Tolerance in seconds of steps that depend on the 20 s period of pod garbage collection.
 const POD_GC_S: f64 = 20.0;
-/// Follows another step directly.
+/// Tolerance in seconds of steps that follow another step directly.
 const DIRECT_S: f64 = 1.5;
 
-/// How a recorded step is compared.
+/// Rule by which a recorded step is compared.
 #[derive(Copy, Clone, Debug, PartialEq)]
 enum Rule {
-    /// By its time in the run.
+    /// Compares the time in the run, with this tolerance in seconds.
     Absolute(f64),
-    /// By the distance from the step with this position.
+    /// Compares the distance from the step at this position.
     After(usize),
 }
 
-/// Differences, and every recorded step as a milestone.
+/// Returns the differences, and every recorded step as a milestone.
 pub fn compare(
     recording: &Recording,
     run: &RunSteps,
@@ -41,8 +42,8 @@ pub fn compare(
     ))
 }
 
-/// Every step that is compared, with its times after the creation and whether it differs; those that only the run has
-/// are last.
+/// Returns every compared step with its times after the creation and whether it differs. Steps that occur only in
+/// the run come last.
 pub fn moments(
     recording: &Recording,
     run: &RunSteps,
@@ -108,7 +109,8 @@ fn compare_steps(recording: &Recording, recorded: &[Step], simulated: &[Step]) -
     moments
 }
 
-/// Times of phases on the node and of the first start are only there to hang other steps on.
+/// Returns whether a step is compared. Other steps, such as the end of a pod and its first creation, only serve as a
+/// reference for later steps.
 fn is_compared(step: &Step) -> bool {
     match (&step.object, &step.what) {
         (Object::Action(_), _) | (_, What::Finished) => false,
@@ -130,7 +132,8 @@ fn times(steps: &[Step]) -> BTreeMap<Key<'_>, Vec<f64>> {
     times
 }
 
-/// For each recorded step the time of the simulated one: the nth of an object and kind goes with the nth.
+/// Returns, for each recorded step, the time of the matching simulated step: the nth step of an object and kind
+/// matches the nth.
 fn match_steps(recorded: &[Step], simulated: &[Step]) -> Vec<Option<f64>> {
     let times = times(simulated);
     let mut used: BTreeMap<Key<'_>, usize> = BTreeMap::new();
@@ -143,7 +146,7 @@ fn match_steps(recorded: &[Step], simulated: &[Step]) -> Vec<Option<f64>> {
     matched.collect()
 }
 
-/// Steps that the run has more often than the recording.
+/// Returns the steps that occur more often in the run than in the recording.
 fn extra<'a>(recorded: &[Step], simulated: &'a [Step]) -> Vec<&'a Step> {
     let recorded = times(recorded);
     let mut seen: BTreeMap<Key<'a>, usize> = BTreeMap::new();
@@ -159,19 +162,20 @@ fn extra<'a>(recorded: &[Step], simulated: &'a [Step]) -> Vec<&'a Step> {
     extra
 }
 
-/// What the rules need to know of the script.
+/// Information from the script that the rules need.
 struct Context {
-    /// Pod → alias of its node.
+    /// Alias of the node of each pod.
     node_of: BTreeMap<Object, String>,
-    /// Alias and time from which its pods are left to pod garbage collection.
+    /// Alias of each node whose pods are left to pod garbage collection, and the time from which this holds.
     abandoned: Vec<(String, f64)>,
-    /// Alias of the node that each action is about.
+    /// Alias of the node that each action affects.
     action_node: Vec<Option<String>>,
-    /// Whether an action can make the control plane mark a pod at once; silence and the Node object alone do not.
+    /// Whether each action can cause the control plane to mark a pod for deletion immediately. Loss of contact and
+    /// changes of the Node object alone do not.
     marks_pods: Vec<bool>,
 }
 
-/// Actions after which a pod on the node is marked later, by somebody's timer, or not at all.
+/// Actions after which a pod on the node is marked for deletion later, by a timer, or not at all.
 const MARK_NO_POD: [&str; 4] = ["crashNode", "partitionNode", "deleteNode", "newNode"];
 
 impl Context {
@@ -223,7 +227,7 @@ impl Context {
         });
         match (&step.object, before) {
             (Object::Node(_), Some(j)) if recorded[i].at_s - recorded[j].at_s < DIRECT_S => {
-                // At once after the action; whether the run agrees is a matter of the same moment.
+                // The step follows the action immediately. Both sides are compared relative to the action.
                 Rule::After(j)
             }
             (Object::Node(_), _) => Rule::Absolute(PHASE_S),
@@ -232,7 +236,7 @@ impl Context {
         }
     }
 
-    /// Whether `a` is a kind of step that can bring about `b` directly.
+    /// Returns whether a step like `a` can cause `b` directly.
     fn brings_about(&self, a: &Step, b: &Step) -> bool {
         match (&b.object, &b.what) {
             (Object::Action(_), _) => false,
@@ -262,7 +266,7 @@ impl Context {
                 }
                 (Object::Pod { job: other, .. }, _) => other == job && *what != What::Created,
                 (Object::Job(other), What::Condition(_)) if *what == What::Deleting => {
-                    // One failed Job makes the JobSet delete all of them.
+                    // A single failed Job makes the JobSet delete all Jobs.
                     !other.is_empty()
                 }
                 (Object::Job(_), What::Gone) if *what == What::Created => a.object == b.object,
@@ -272,7 +276,7 @@ impl Context {
         }
     }
 
-    /// Whether the action or node step `a` is about the node of the pod step `b`.
+    /// Returns whether the action or node step `a` affects the node of the pod step `b`.
     fn acts_on(&self, a: &Step, b: &Step) -> bool {
         let node = self.node_of.get(&b.object);
         match &a.object {

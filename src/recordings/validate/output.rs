@@ -1,11 +1,11 @@
-//! The comparison as JSON and CSV.
+//! Formats the comparison as JSON and CSV.
 //!
-//! Must never compute: every number is in the result already.
+//! This module does not compute anything; all numbers are part of the result.
 
 use super::result::*;
 use serde_json::{Map, Value, json};
 
-/// Microseconds are more than the recordings resolve.
+/// Rounds to six decimals (microseconds), which is finer than the resolution of the recordings.
 fn rounded(value: f64) -> f64 {
     let rounded = (value * 1e6).round() / 1e6;
     // −0 would print as "-0.0".
@@ -96,7 +96,7 @@ fn milestone_json(m: &Milestone) -> Value {
     Value::Object(out)
 }
 
-/// Heads of [`rows`].
+/// Column headers of [`rows`].
 pub const COLUMNS: [&str; 7] = [
     "file",
     "kind",
@@ -107,8 +107,8 @@ pub const COLUMNS: [&str; 7] = [
     "difference",
 ];
 
-/// One row per comparison: file, kind, section, name, recorded, simulated, difference (a fraction, where both are
-/// numbers).
+/// Returns one row per comparison: file, kind, section, name, recorded, simulated, difference. The difference is a
+/// fraction if both values are numbers.
 pub fn rows(files: &[FileResult]) -> Vec<Vec<String>> {
     let named = |file: &FileResult| {
         let head = [file.file.clone(), file.kind.as_str().to_owned()];
@@ -179,7 +179,7 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     rows
 }
 
-/// (simulated − recorded) / recorded, where that means something.
+/// Returns (simulated − recorded) / recorded, or `None` if a value is missing or the recorded value is 0.
 pub fn relative(recorded: Option<f64>, simulated: Option<f64>) -> Option<f64> {
     let (recorded, simulated) = (recorded?, simulated?);
     (recorded != 0.0).then_some((simulated - recorded) / recorded)
@@ -194,7 +194,7 @@ pub fn request_name(r: &RequestDifference) -> String {
     }
 }
 
-/// A value without JSON's quotes around texts; null is `-`.
+/// Returns a value without the quotes of JSON strings. Null is printed as `-`.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

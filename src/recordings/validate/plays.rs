@@ -1,8 +1,8 @@
-//! What no recording says and the real system decides all the same: how far into a second of wall time it began, the
-//! order of a cache's map, which of two racing writes was first. Each such choice is a play; a decision that some play
-//! reproduces is a decision of the same system.
+//! Replays with different values for properties that affect the real system but are not recorded: the fraction of a
+//! wall-clock second at which the recording began, the order of a cache's map, and the order of two racing writes.
+//! If any replay reproduces a decision, the decision counts as reproduced.
 //!
-//! Must never vary anything that a recording does say, nor try so many plays that one would fit by accident.
+//! Recorded properties are never varied. The number of replays is small, so that a match by accident is unlikely.
 
 use super::recording::{Kind, Recording};
 use super::scenario::SEED;
@@ -11,20 +11,20 @@ use sim_api::spec::TieBreak;
 use sim_base::Duration;
 use std::fmt;
 
-/// Chances of the races that are tried: latencies and lags under another key.
+/// Additional seeds for latencies and delays, which change the outcome of races.
 const MORE_SEEDS: [u64; 3] = [2, 3, 4];
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Play {
-    /// The JobSet was created so far into a second of wall time.
+    /// Fraction of a wall-clock second at which the JobSet was created.
     pub clock_phase: Duration,
-    /// FP-2: which of the Jobs that failed within one second counts as the first.
+    /// Rule FP-2: which of several Jobs that failed within the same second counts as the first.
     pub ties: TieBreak,
     pub seed: u64,
 }
 
 impl Play {
-    /// Created at the beginning of a second.
+    /// Replay with the creation at the start of a second, which is run first.
     pub const PLAIN: Play = Play {
         clock_phase: Duration::ZERO,
         ties: TieBreak::FirstName,
@@ -32,7 +32,7 @@ impl Play {
     };
 }
 
-/// The plays of a recording, the plain one first.
+/// Returns the replays of a recording. The first one has the most plausible clock phase.
 pub fn plays(recording: &Recording) -> Vec<Play> {
     let plain = |clock_phase| Play {
         clock_phase,

@@ -1,15 +1,15 @@
-//! Reads recordings: one JSON file each.
+//! Reads recordings, one JSON file each.
 //!
-//! Must never guess: what it cannot read, or what is absurd, is an error that names the file.
+//! Unreadable or implausible contents are errors that name the file; nothing is guessed.
 
 use super::recording::{Kind, Recording, SCHEMA};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Longest time a recording may name: 100 years, as everywhere else.
+/// Longest time accepted in a recording, in milliseconds: 100 years, the same as for other inputs.
 const LONGEST_MS: u64 = 100 * 365 * 86_400 * 1_000;
-/// Most nodes a recording may name; more is a typing error and would only exhaust memory.
+/// Maximum number of nodes accepted in a recording, to bound memory.
 const MOST_NODES: u32 = 1_000_000;
 
 #[derive(Deserialize)]

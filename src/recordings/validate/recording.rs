@@ -1,7 +1,7 @@
-//! A recording of a real control plane (`jobset-sim/recording/v1`), typed.
+//! Types of a recording of a real control plane (`jobset-sim/recording/v1`).
 //!
-//! Must never decide what a recording means for a run or for a comparison. Keys that it does not know may change what
-//! was played: they are kept under `unknown`.
+//! The interpretation for a run or a comparison is the task of other modules. Unknown keys may affect the
+//! simulation, so they are kept in `unknown`.
 
 use super::rows::{LogEntry, Pods};
 use serde::Deserialize;
@@ -19,14 +19,14 @@ pub enum Kind {
     Times,
     Corner,
     Nodes,
-    /// Admission recordings have a format of their own.
+    /// The kinds `create`, `update` and `children` are admission recordings, which have a separate format.
     Create,
     Update,
     Children,
 }
 
 impl Kind {
-    /// Whether what was decided is compared, and not only how long it took.
+    /// Returns whether the decisions are compared, rather than only the times.
     pub fn has_decisions(self) -> bool {
         matches!(self, Kind::Decisions | Kind::Corner | Kind::Nodes)
     }
@@ -61,7 +61,7 @@ pub struct Recording {
     pub milestones: Option<Milestones>,
     pub requests: Option<Requests>,
     pub played_for_ms: Option<u64>,
-    /// What existed before the JobSet, as it was created.
+    /// Manifests of the objects that were created before the JobSet.
     #[serde(default)]
     pub objects: Vec<Value>,
     pub status: Option<Status>,
@@ -77,9 +77,9 @@ pub struct Recording {
     pub pods: Pods,
     pub scored: Option<bool>,
     pub scored_up_to: Option<String>,
-    /// How `recording import` made it: what nothing showed, what is assumed. Changes nothing that is played.
+    /// Notes of `recording import`: unknown milestones and assumed values. They do not affect the replay.
     pub imported: Option<Value>,
-    /// Read before the rest.
+    /// The schema, which is checked before the rest is read.
     #[serde(default, rename = "schema")]
     _schema: IgnoredAny,
     #[serde(flatten)]
@@ -107,14 +107,14 @@ pub struct RecordedControlPlane {
     pub gate_switches: Vec<RecordedGateSwitch>,
     #[serde(default)]
     pub manager_may_write_pod_status: bool,
-    /// The commit of JobSet; all recordings are of one.
+    /// Commit of JobSet. It is the same for all recordings.
     #[serde(default, rename = "jobset")]
     _jobset: IgnoredAny,
     #[serde(flatten)]
     pub unknown: BTreeMap<String, Value>,
 }
 
-/// The manager is stopped at `at_ms`, and back about 2 s later without the gates in `off`.
+/// A switch of feature gates. The manager stops at `at_ms` and returns about 2 s later without the gates in `off`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedGateSwitch {
@@ -137,7 +137,7 @@ pub struct Rate {
     pub concurrent_job_syncs: Option<u32>,
 }
 
-/// Median and 95th percentile of one request, ms: `[8, 40]` or `{"p50": 8, "p95": 40}`.
+/// Median and 95th percentile of the latency of a request in milliseconds: `[8, 40]` or `{"p50": 8, "p95": 40}`.
 #[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Latency {
@@ -180,13 +180,13 @@ pub struct PodRule {
     pub job_try: Option<u32>,
     pub in_place_attempt: Option<u32>,
     pub container_run: Option<u32>,
-    /// −1: never.
+    /// Run time in milliseconds; −1 means that the container never ends.
     pub run_ms: i64,
     #[serde(default)]
     pub exit: i32,
     pub start_ms: Option<u64>,
     pub term_ms: Option<u64>,
-    /// Only this container ends with `exit`, the others with 0.
+    /// Name of the only container that exits with `exit`; the others exit with 0.
     pub container: Option<String>,
     pub pod_fails: Option<bool>,
     pub barrier_ms: Option<u64>,
@@ -204,7 +204,7 @@ pub struct Action {
     pub name: Option<String>,
     pub body: Option<String>,
     pub grace_seconds: Option<u32>,
-    /// `group/version/plural`, as in `batch/v1/jobs`.
+    /// Resource as `group/version/plural`, e.g. `batch/v1/jobs`.
     pub resource: Option<String>,
     pub subresource: Option<String>,
     pub patch_type: Option<String>,
@@ -219,11 +219,12 @@ pub struct Action {
 pub struct Milestones {
     pub strategy: String,
     pub milestones_s: BTreeMap<String, f64>,
-    /// What they count from, if it is not the status of the failing pod.
+    /// Milestone from which times are counted, if it is not the status of the failing pod.
     pub origin: Option<String>,
 }
 
-/// Columns: client, verb, resource, error, requests, p50 and p95 in ms, first and last in seconds.
+/// Requests of the two windows. Columns: client, verb, resource, error, requests, p50 and p95 in ms, first and last
+/// in seconds.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Requests {
     #[serde(default)]
@@ -266,7 +267,7 @@ pub struct Condition {
     pub reason: String,
     #[serde(default)]
     pub message: String,
-    /// Wall time in whole seconds; only the final status has it.
+    /// Wall time in whole seconds. Only the final status contains it.
     #[serde(default, rename = "lastTransitionTime")]
     pub last_transition_time: Option<String>,
 }
@@ -275,10 +276,10 @@ pub struct Condition {
 #[serde(rename_all = "camelCase")]
 pub struct JobRow {
     pub name: String,
-    /// The label's text: user actions may have made it something else than a number.
+    /// Text of the label. It may not be a number if a user changed it.
     #[serde(default)]
     pub restart_attempt: String,
-    /// `Type=Status Reason: message`.
+    /// Conditions as `Type=Status Reason: message`.
     #[serde(default)]
     pub conditions: Vec<String>,
     #[serde(default)]
@@ -293,13 +294,13 @@ pub struct JobRow {
     pub succeeded: u32,
     #[serde(default)]
     pub failed: u32,
-    /// Only where a recording has it; `log` has it more often.
+    /// Number of terminating pods, if the recording contains it. The log contains it more often.
     pub terminating: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct EventRow {
-    /// `Kind/name`.
+    /// Involved object as `Kind/name`.
     pub object: String,
     #[serde(rename = "type")]
     pub kind: String,
@@ -309,7 +310,7 @@ pub struct EventRow {
 }
 
 impl Recording {
-    /// Name of the recorded JobSet; recordings call it `js`.
+    /// Returns the name of the recorded JobSet, `js` by default.
     pub fn jobset_name(&self) -> &str {
         self.job_set
             .pointer("/metadata/name")
@@ -317,19 +318,21 @@ impl Recording {
             .unwrap_or("js")
     }
 
-    /// The restart, counted from 0, that `milestones` describes: the first unless another one was requested.
+    /// Returns the index, starting at 0, of the restart that `milestones` describes: the first unless another one
+    /// was imported.
     pub fn nth_restart(&self) -> usize {
         let imported = self.imported.as_ref().and_then(|i| i["restart"].as_u64());
         imported.map_or(0, |n| n.saturating_sub(1) as usize)
     }
 
-    /// What the API server answered instead of creating the JobSet, if it did.
+    /// Returns the error message of the API server if it rejected the JobSet.
     pub fn rejected(&self) -> Option<&str> {
         let entry = self.log.iter().find(|e| e.what == "rejected")?;
         Some(entry.detail.as_str().unwrap_or(""))
     }
 
-    /// The answer to each action of the script, in the order of the script; None: it was never played.
+    /// Returns the response to each action of the script, in the order of the script. `None` means that the action
+    /// was not executed.
     pub fn answers(&self) -> Vec<Option<&str>> {
         let mut used = vec![false; self.log.len()];
         let mut answer = |action: &Action| {

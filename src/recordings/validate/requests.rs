@@ -1,16 +1,17 @@
-//! API requests recorded against simulated, before and during the restart.
+//! Compares the number of recorded and simulated API requests before and during the restart.
 //!
-//! Must never judge: requests explain an error of the times, they are not scored.
+//! The counts help to explain errors of the times. They are not scored.
 
 use super::recording::{RequestRow, Requests};
 use super::result::RequestDifference;
 use sim_engine::record::RequestCount;
 use std::collections::BTreeMap;
 
-/// client, verb, resource, code.
+/// Client, verb, resource and code of a request.
 type Key = [String; 4];
 
-/// What the model leaves out on purpose, first match wins: client, resource, code ("" matches all), reason.
+/// Requests that the model deliberately omits: client, resource, code ("" matches all), reason. The first matching
+/// row applies.
 pub const NOT_MODELLED: [(&str, &str, &str, &str); 7] = [
     (
         "endpoint-controller",
@@ -66,7 +67,7 @@ fn note(key: &Key) -> Option<&'static str> {
         .map(|n| n.3)
 }
 
-/// Both windows: before the restart, and since it began.
+/// Compares both windows: before the restart, and from its start on.
 pub fn compare(recorded: &Requests, simulated: &[RequestCount]) -> Vec<RequestDifference> {
     let before = by_key(simulated, |c| c.count.saturating_sub(c.since_restart));
     let during = by_key(simulated, |c| c.since_restart);

@@ -1,6 +1,6 @@
-//! What the comparison of recordings found: plain data between the comparing and the printing modules.
+//! Results of the comparison of recordings: plain data that comparing modules pass to printing modules.
 //!
-//! Must never format anything.
+//! Formatting is the task of other modules.
 
 use super::recording::Kind;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use sim_base::stats::quantile;
 use std::collections::BTreeMap;
 
-/// One thing that the recording and the run disagree about.
+/// A difference between the recording and the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub path: String,
@@ -30,7 +30,7 @@ impl Difference {
     }
 }
 
-/// One instant, on either side or both, in seconds after the creation.
+/// An instant on one side or both, in seconds since the creation of the JobSet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moment {
     pub what: String,
@@ -40,7 +40,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Nobody has compared it yet.
+    /// Returns an instant that has not been compared yet.
     pub fn new(what: String, recorded_s: Option<f64>, simulated_s: Option<f64>) -> Moment {
         Moment {
             what,
@@ -62,25 +62,25 @@ pub struct Milestone {
     pub simulated_s: Option<f64>,
 }
 
-/// The time of a whole restart, or up to the last milestone that counts.
+/// Time of a complete restart, or up to the last scored milestone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restart {
     pub milestone: String,
     pub recorded_s: f64,
-    /// None: the restart was never complete in the run.
+    /// Simulated time in seconds; `None` if the restart did not complete in the run.
     pub simulated_s: Option<f64>,
-    /// False: shown, but not part of the totals.
+    /// Whether the restart is part of the totals. It is shown in either case.
     pub scored: bool,
 }
 
 impl Restart {
-    /// (simulated − recorded) / recorded; a restart that was never complete counts as −100 %.
+    /// Returns (simulated − recorded) / recorded. A restart that did not complete counts as −100 %.
     pub fn error(&self) -> f64 {
         (self.simulated_s.unwrap_or(0.0) - self.recorded_s) / self.recorded_s
     }
 }
 
-/// Requests of one kind before (`start`) or during (`restart`) the restart.
+/// Number of requests of one kind before the restart (`start`) or during it (`restart`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestDifference {
     pub window: &'static str,
@@ -90,7 +90,7 @@ pub struct RequestDifference {
     pub code: String,
     pub recorded: u64,
     pub simulated: u64,
-    /// Why the run has none, where that is on purpose.
+    /// Reason why the model deliberately omits this request.
     pub note: Option<&'static str>,
 }
 
@@ -99,21 +99,21 @@ pub struct FileResult {
     pub file: String,
     pub kind: Kind,
     pub about: String,
-    /// Why this recording was not simulated; nothing is compared then.
+    /// Reasons why the recording was not simulated. If there are any, nothing is compared.
     pub not_simulated: Vec<String>,
-    /// Of the first play. None: not simulated, or decisions are not compared for this kind.
+    /// Differences of the first replay; `None` if it was not simulated or the kind has no decisions.
     pub differences: Option<Vec<Difference>>,
-    /// What of the unrecorded had to be otherwise than in the first play for equal decisions.
+    /// Unrecorded properties with which a later replay had equal decisions.
     pub play: Option<String>,
     pub milestones: Vec<Milestone>,
     pub restart: Option<Restart>,
     pub requests: Vec<RequestDifference>,
-    /// Only for admission recordings.
+    /// Result of the cases; only for admission recordings.
     pub admission: Option<Admission>,
 }
 
 impl FileResult {
-    /// Nothing found yet.
+    /// Returns an empty result.
     pub fn new(file: &str, kind: Kind) -> FileResult {
         FileResult {
             file: file.to_owned(),
@@ -129,7 +129,7 @@ impl FileResult {
         }
     }
 
-    /// What became of the decisions; None: they are not compared for this kind.
+    /// Returns the result for the decisions, or `None` if they are not compared for this kind.
     pub fn verdict(&self) -> Option<Verdict> {
         if !self.kind.has_decisions() {
             return None;
@@ -143,11 +143,11 @@ impl FileResult {
     }
 }
 
-/// What became of the decisions of one recording. Only the first is a success.
+/// Result for the decisions of one recording. Only `Equal` is a success.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Equal,
-    /// Equal only in another play than the first.
+    /// Equal only in a later replay, not in the first.
     OtherPlay,
     Different,
     NotSimulated,
@@ -164,7 +164,7 @@ impl Verdict {
     }
 }
 
-/// How many recordings there are of each verdict.
+/// Number of recordings by verdict.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
     pub equal: usize,
@@ -188,24 +188,24 @@ impl Verdicts {
     }
 }
 
-/// The cases of one admission recording.
+/// Result of the cases of one admission recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Admission {
     pub count: Equal,
     pub differences: Vec<Difference>,
 }
 
-/// Counts over all files.
+/// Totals over all files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     pub decisions: Option<Verdicts>,
-    /// The same by kind of recording.
+    /// Number of recordings by kind and verdict.
     pub kinds: BTreeMap<&'static str, Verdicts>,
     pub admission: Option<Equal>,
-    /// Median and largest absolute error of the scored restarts.
+    /// Median and maximum of the absolute error of scored restarts.
     pub restart: Option<RestartError>,
     pub scored_restarts: usize,
-    /// Reason → recordings.
+    /// Number of recordings by reason.
     pub not_simulated: BTreeMap<String, usize>,
 }
 

@@ -1,13 +1,13 @@
-//! The parts of a recording that are written as rows instead of objects: the log and the pods.
+//! The parts of a recording that are stored as rows instead of objects: the log and the pods.
 //!
-//! Must never interpret them; a row that has another shape is an error.
+//! Rows are not interpreted here. A row of unexpected form is an error.
 
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// `[ms, kind, name, what, detail]`; detail may be absent.
+/// A log row `[ms, kind, name, what, detail]`. The detail may be absent.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogEntry {
     pub at_ms: u64,
@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for LogVisitor {
     }
 }
 
-/// One pod object; times in ms after the JobSet was created, None: never.
+/// One pod object. Times are in ms since the creation of the JobSet; `None` means never.
 #[derive(Clone, Debug, Default)]
 pub struct PodRow {
     pub replicated_job: String,
@@ -57,7 +57,7 @@ pub struct PodRow {
     pub created_ms: Option<u64>,
     pub bound_ms: Option<u64>,
     pub ready_ms: Option<u64>,
-    /// When its finalizer was taken; only in what was imported.
+    /// When the Job tracking finalizer was removed. Only imported recordings contain it.
     pub counted_ms: Option<u64>,
     pub finished_ms: Option<u64>,
     pub deleting_ms: Option<u64>,

@@ -1,6 +1,6 @@
-//! Makes the steps of a run from its records, in the words of `steps`.
+//! Converts the records of a run to steps as defined in `steps`.
 //!
-//! Must never match or judge; `nodes` does.
+//! Matching and comparison are the task of `nodes`.
 
 use super::recording::Recording;
 use super::steps::{NodeView, Object, Step, What};
@@ -9,7 +9,7 @@ use sim_base::{JobId, NodeId, PodId};
 use sim_engine::record::*;
 use std::collections::BTreeMap;
 
-/// Who a step of a run belongs to, in ids.
+/// The object of a step, identified by ids of the run.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Subject {
     Action(u32),
@@ -18,20 +18,21 @@ enum Subject {
     Pod(PodId, u32),
 }
 
-/// A sink that keeps the steps of a run.
+/// A sink that collects the steps of a run.
 #[derive(Default)]
 pub struct RunSteps {
     steps: Vec<(Subject, What, f64)>,
     nodes: BTreeMap<NodeId, NodeView>,
-    /// Action index → node it acted on.
+    /// Node on which each action acted, by action index.
     acted_on: BTreeMap<u32, NodeId>,
     pods: BTreeMap<(PodId, u32), (JobId, u32, u32, u32)>,
-    /// By the Job's name: each of its objects may have an id of its own.
+    /// Number of pod objects so far by Job name, index and attempt. The key is the name because every object of a
+    /// Job has its own id.
     tries: BTreeMap<(String, u32, u32), u32>,
 }
 
 impl RunSteps {
-    /// The steps in the order of their times, with names.
+    /// Returns the steps with object names, in order of time.
     pub fn named(&self, recording: &Recording, names: &Names) -> Vec<Step> {
         let mut aliases: BTreeMap<NodeId, String> = BTreeMap::new();
         for (index, node) in &self.acted_on {

@@ -1,7 +1,7 @@
-//! Makes a `spec::Scenario` of a recording: the same JobSet, cluster, rates and script as were played.
+//! Converts a recording to a `spec::Scenario` with the same JobSet, cluster, rates and script.
 //!
-//! Must never leave out a part of the script in silence: what the model has no word for makes the recording
-//! `NotSimulated`, with the reason, so that it is counted apart instead of being compared with something else.
+//! No part of the script is dropped silently. If the model does not support a part, the recording is `NotSimulated`,
+//! with the reason, so that it is counted separately instead of being compared.
 
 pub(crate) mod clock;
 pub(crate) mod script;
@@ -18,42 +18,42 @@ use sim_base::Duration;
 use sim_base::random::Dist;
 use topology::topology;
 
-/// Node-side requests per second that the API server answered while the recordings were made. The player of all
+/// Requests of nodes per second that the API server handled while the recordings were made. The simulator of all
 /// kubelets and the API server shared two cores; the 600 status and 200 annotation patches of 200 pods took 3.4 s in
-/// `t100-i-4x50`. A property of that machine, not of Kubernetes; `--node-requests-per-s` overrides it.
+/// `t100-i-4x50`. This is a property of that machine, not of Kubernetes. `--node-requests-per-s` overrides it.
 pub const NODE_REQUESTS_PER_S: f64 = 240.0;
 
-/// Kind `times` is not cut off: the run ends by itself when every pod is ready again, or at this time.
+/// Time limit for recordings of kind `times`. The run normally ends earlier, when every pod is ready again.
 const LIMIT_WITHOUT_END: Duration = Duration::from_secs(2 * 3600);
 
-/// The end of a recording that is not compared, ms.
+/// Length of the last part of a recording that is not compared, in milliseconds.
 pub const LAST_MS: u64 = 1000;
 
-/// The seed of every run of `validate`: one recording, one history.
+/// Seed of the runs of `validate`.
 pub const SEED: u64 = 1;
 
-/// Why a recording can not be simulated: short phrases, the same for equal causes, in order.
+/// Reasons why a recording cannot be simulated: sorted short phrases, identical for identical causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotSimulated(pub Vec<String>);
 
-/// What the flags of the command change.
+/// Values that are set by flags of the command.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// p50 and p95 of one API request, ms.
+    /// Median and 95th percentile of the latency of an API request in milliseconds.
     pub api_latency_ms: Option<(f64, f64)>,
     pub node_requests_per_s: Option<f64>,
 }
 
-/// Defaults of the program that a recording changes in part.
+/// Default values, which a recording overrides in part.
 #[derive(Clone, Debug)]
 pub struct Defaults {
     pub control_plane: ControlPlane,
     pub timing: Timing,
-    /// Rates and latencies of a preset file: they replace the recording's.
+    /// Whether the rates and latencies are from a preset file and replace those of the recording.
     pub win: bool,
 }
 
-/// The scenario that plays `recording` again; the JobSet itself is still to be submitted.
+/// Returns the scenario that replays `recording`, without the JobSet itself.
 pub fn scenario(
     recording: &Recording,
     defaults: &Defaults,
@@ -101,14 +101,14 @@ pub fn scenario(
         claims_bind: false,
         only_described_classes: true,
         ties: TieBreak::default(),
-        // `simulate` knows the readers.
+        // `simulate` sets the readers.
         decode: Decoders::NONE,
         stop: stop(recording),
         seed: SEED,
     })
 }
 
-/// The value, or its default and the reasons why there is none.
+/// Returns the value. If there is none, adds the reasons and returns the default.
 fn keep<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) -> T {
     value.unwrap_or_else(|found| {
         reasons.extend(found);
@@ -116,7 +116,7 @@ fn keep<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) ->
     })
 }
 
-/// Keys of which nobody knows how they change what was played.
+/// Returns the unknown keys. Their effect on the simulation is unknown.
 fn unknown_keys(recording: &Recording) -> Vec<String> {
     let places = [
         ("", &recording.unknown),
@@ -135,7 +135,7 @@ fn stop(recording: &Recording) -> Stop {
             at: LIMIT_WITHOUT_END,
             when: StopWhen::Settled,
         },
-        // What happens in the last second is not compared.
+        // Changes in the last second are not compared.
         (_, Some(ms)) => Stop {
             at: Duration::from_millis(ms.saturating_sub(LAST_MS)),
             when: StopWhen::Time,
@@ -178,7 +178,7 @@ fn control_plane(
     }
 }
 
-/// `1.36.3` or `v1.36`: the minor version decides.
+/// Parses `1.36.3` or `v1.36`. Only the minor version is used.
 fn version(text: &str) -> Result<Version, String> {
     let mut parts = text.trim_start_matches('v').split('.');
     match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
@@ -211,7 +211,8 @@ fn timing(recording: &Recording, defaults: &Defaults, overrides: &Overrides) -> 
     timing
 }
 
-/// What each kind of request took that succeeded: during the restart, which is what is timed, else before it.
+/// Returns the latencies of successful requests by kind, as measured during the restart, or before it if there are
+/// none.
 fn measured(requests: &Requests) -> Vec<MeasuredLatency> {
     let rows = requests.restart.iter().chain(&requests.start);
     let succeeded = rows.filter(|row| row.3.is_empty());

@@ -1,6 +1,6 @@
-//! The only file of `validate` that knows the engine and the manifest reader.
+//! Simulates recordings. This is the only file of `validate` that depends on the engine and the manifest reader.
 //!
-//! Must never compare: it reads the JobSet, plays the scenario and hands over what was observed.
+//! It reads the JobSet, runs the scenario and returns the observations. It does not compare them.
 
 use super::admission::children_case;
 use super::compare::{NoRun, Observed, Observer, compare};
@@ -22,10 +22,10 @@ use sim_api::spec::{
 };
 use sim_engine::record::{Body, Discard, JobSetConditionType, Names, Record, Sink};
 
-/// Where worker counts come from; the recordings were made with upstream's.
+/// Preset for the number of workers. The recordings were made with upstream's defaults.
 const PRESET: &str = "stock";
 
-/// What a recording does not say.
+/// Returns the values that a recording does not contain.
 pub fn defaults() -> Result<Defaults, String> {
     Ok(Defaults {
         control_plane: sim_inputs::control_plane(PRESET)
@@ -35,11 +35,11 @@ pub fn defaults() -> Result<Defaults, String> {
     })
 }
 
-/// How long `objects` exist when the JobSet is submitted. No recording says it; the recorder waited until the pods
-/// among them ran.
+/// Time for which `objects` exist before the JobSet is submitted. Recordings do not contain it; the recorder waited
+/// until the pods among the objects were running.
 const HEAD_START: Duration = Duration::from_secs(1);
 
-/// All documents of a YAML text.
+/// Returns all documents of a YAML text.
 pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
     let source = sim_inputs::Source {
         file: file.to_owned(),
@@ -48,7 +48,7 @@ pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
     sim_inputs::documents(&source).map_err(|e| e.to_string())
 }
 
-/// Simulates one recording and compares.
+/// Simulates one recording and compares the result.
 pub fn validate(
     file: &str,
     recording: &Recording,
@@ -68,7 +68,7 @@ pub fn validate(
     first
 }
 
-/// A recording as it is played first, for whoever asks something else of it.
+/// Returns the scenario of the first replay of a recording, for other uses.
 pub fn played(file: &str, recording: &Recording) -> Result<Scenario, String> {
     let plays = prepared(
         file,
@@ -91,7 +91,7 @@ fn prepared(
     let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
     scenario.decode = sim_inputs::DECODERS;
     if play.seed == Play::PLAIN.seed && recording.kind != Kind::Times {
-        // A decision that no race decides needs no luck.
+        // Decisions that do not depend on a race are simulated without random latencies.
         scenario.timing = scenario.timing.without_chance_of_the_server();
     }
     scenario.ties = play.ties;
@@ -126,7 +126,8 @@ fn observe(
     let refused = |why: CannotRun| NoRun::Refused(why.to_string().replace('\n', "; "));
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     if let Some(margin) = recorded_margin(recording) {
-        // The recorded audit log ends soon after the restart, with Events still unsent: so does the simulated one.
+        // The recorded audit log ends soon after the restart, with Events still unsent. The simulated one ends after
+        // the same margin.
         let mut end = RestartEnd::default();
         simulation.run(play.seed, 0, &mut end);
         if end.0 > Time::ZERO {
@@ -139,8 +140,8 @@ fn observe(
     Ok(observed)
 }
 
-/// Plays what somebody else has prepared, and keeps what a comparison with the recording needs; `more` gets the
-/// records, too, and comes back.
+/// Runs a prepared simulation and collects the observations for a comparison with the recording. The sink `more`
+/// also receives the records and is returned.
 pub fn watched<S: Sink>(
     recording: &Recording,
     simulation: &mut Simulation,
@@ -162,14 +163,15 @@ pub fn watched<S: Sink>(
     (observed, more)
 }
 
-/// A recorded JobSet as it is stored, for whoever compares it with another; `None`: it was refused, in one of the two.
+/// Returns a recorded JobSet as stored, for a comparison with another one. Returns `None` if the recorded or the
+/// simulated API server rejected it.
 pub fn stored(recording: &Recording) -> Option<Value> {
     let defaults = defaults().ok()?;
     let scenario = scenario(recording, &defaults, &Overrides::default()).ok()?;
     admitted(recording, &scenario).ok()
 }
 
-/// Times of a recording count from the creation of its JobSet.
+/// Shifts all times, which count from the creation of the recorded JobSet, by `start`.
 fn begin_at(start: Duration, scenario: &mut Scenario) {
     for fault in &mut scenario.faults {
         if let FaultTime::At(at) = &mut fault.at {
@@ -179,7 +181,7 @@ fn begin_at(start: Duration, scenario: &mut Scenario) {
     scenario.stop.at = scenario.stop.at + start;
 }
 
-/// Whether every object that exists or is created is one the model understands.
+/// Checks that the model supports every object that exists or is created.
 fn readable(scenario: &Scenario) -> Result<(), NotSimulated> {
     let created = scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(UserRequest {
@@ -211,7 +213,7 @@ fn readable(scenario: &Scenario) -> Result<(), NotSimulated> {
     }
 }
 
-/// How long requests were still recorded after the restart's last milestone.
+/// Returns the time from the last milestone of the restart to the last recorded request.
 fn recorded_margin(recording: &Recording) -> Option<Duration> {
     let requests = recording.requests.as_ref()?;
     let last_request = requests
@@ -230,7 +232,7 @@ fn recorded_margin(recording: &Recording) -> Option<Duration> {
         .then(|| Duration::from_seconds_f64(margin.max(0.0)))
 }
 
-/// When all was ready for the last time, in the JobSet's own words where it has any.
+/// Time at which all pods became ready for the last time. The JobSet's own condition is used if there is one.
 #[derive(Default)]
 struct RestartEnd(Time);
 
@@ -249,7 +251,7 @@ impl Sink for RestartEnd {
     }
 }
 
-/// A JobSet in the words of a POST to the namespace in which the recording was played.
+/// Returns the request that posts an object to the namespace of the recording.
 fn posted<'r>(object: &'r Value, scenario: &'r Scenario, claims: &'r [Value]) -> Create<'r> {
     Create {
         object,
@@ -259,7 +261,7 @@ fn posted<'r>(object: &'r Value, scenario: &'r Scenario, claims: &'r [Value]) ->
     }
 }
 
-/// JobSets that actions of the script create, in the order of the script.
+/// Returns the JobSets that are created by actions of the script, in order.
 fn created_jobsets(scenario: &Scenario) -> Vec<Value> {
     let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(UserRequest {
@@ -272,7 +274,7 @@ fn created_jobsets(scenario: &Scenario) -> Vec<Value> {
         }) => Some(object),
         _ => None,
     });
-    // What is refused is refused again when it is created.
+    // A rejected JobSet is kept unchanged, because it is rejected again when it is created.
     let stored = bodies.map(|body| {
         let stored = admission::create(&posted(body, scenario, &[]));
         stored.unwrap_or_else(|_| body.clone())
@@ -280,8 +282,7 @@ fn created_jobsets(scenario: &Scenario) -> Vec<Value> {
     stored.collect()
 }
 
-/// The recorded JobSet as it is stored, or what becomes of a recording whose JobSet one of the two API servers
-/// refused.
+/// Returns the recorded JobSet as stored, or the outcome if the recorded or the simulated API server rejected it.
 fn admitted(recording: &Recording, scenario: &Scenario) -> Result<Value, NoRun> {
     let claims = surroundings::claims(&scenario.objects);
     let object = surroundings::in_namespace(&recording.job_set, &recording.name);
@@ -299,7 +300,7 @@ fn admitted(recording: &Recording, scenario: &Scenario) -> Result<Value, NoRun> 
     }
 }
 
-/// YAML as the API server reads it: the object, and what a strict reader would say of keys written twice.
+/// Parses YAML like the API server. Returns the object, and the errors of a strict reader for duplicate keys.
 pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
     let source = sim_inputs::Source {
         file: String::new(),
@@ -316,12 +317,12 @@ pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
     Ok((object, strict.into_iter().collect()))
 }
 
-/// How long child objects were watched.
+/// Time for which child objects were observed.
 const WATCHED: Duration = Duration::from_secs(4);
-/// Longer than any case is watched: no container starts.
+/// Longer than the observation of any case, so that no container starts.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// What exists some seconds after a case's JobSets were created.
+/// Returns the objects that exist a few seconds after the JobSets of a case were created.
 pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
     let defaults = defaults()?;
     let mut timing = defaults.timing.without_chance_of_the_server();
@@ -384,7 +385,7 @@ pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
     Ok(sink.0)
 }
 
-/// Keeps what exists at the end.
+/// A sink that keeps the objects that exist at the end.
 #[derive(Default)]
 struct Objects(Vec<Value>);
 

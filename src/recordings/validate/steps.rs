@@ -1,7 +1,7 @@
-//! Steps of a recording of kind `nodes`; `run_steps` makes those of its run, in the same words.
+//! Extracts the steps of a recording of kind `nodes`. `run_steps` extracts those of a run in the same form.
 //!
-//! Must never match or judge; `nodes` does. Nodes are known by the alias of the script only: the scheduler may put
-//! the pod on another node.
+//! Matching and comparison are the task of `nodes`. Nodes are identified only by the alias in the script, because
+//! the scheduler may use another node.
 
 use super::recording::Recording;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub enum Object {
     Action(usize),
     Node(String),
     Job(String),
-    /// The nth pod object of this index in the Jobs with this restart-attempt.
+    /// The nth pod object of this index in Jobs with this restart attempt.
     Pod {
         job: String,
         index: u32,
@@ -30,9 +30,9 @@ pub enum What {
     Untainted(String),
     Created,
     Condition(String),
-    /// Marked for deletion.
+    /// The object was marked for deletion.
     Deleting,
-    /// A pod's terminal phase.
+    /// The pod reached a terminal phase.
     Finished,
     Gone,
 }
@@ -71,7 +71,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Ready status and NoExecute taints of one node; makes steps of their changes.
+/// Readiness and NoExecute taints of one node. Converts their changes to steps.
 #[derive(Default)]
 pub struct NodeView {
     not_ready: bool,
@@ -87,8 +87,8 @@ impl NodeView {
 
     pub fn taint(&mut self, key: &str, present: bool) -> Option<What> {
         let there = self.taints.get(key).copied().unwrap_or(false);
-        // While a node is not ready its taints may be rewritten by whoever taints it; only their first appearance
-        // and their removal from a node that is ready again are decisions of the control plane.
+        // While a node is not ready, its taints may be rewritten by the component that set them. Only their first
+        // appearance, and their removal from a node that is ready again, are decisions of the control plane.
         if there == present || (!present && self.not_ready) {
             return None;
         }
@@ -101,18 +101,18 @@ impl NodeView {
     }
 }
 
-/// `node-00052` → alias, from the answers to the actions.
+/// Returns the alias of each node, e.g. `node-00052`, derived from the responses to the actions.
 pub fn aliases(recording: &Recording) -> BTreeMap<String, String> {
     let answers = recording.answers();
     let actions = recording.script.actions.iter().zip(answers);
-    // An action on a pod answers nothing.
+    // Actions on pods do not return a node.
     actions
         .filter_map(|(action, node)| Some((node?.to_owned(), action.name.clone()?)))
         .filter(|(node, _)| !node.is_empty())
         .collect()
 }
 
-/// Name of the pod object behind each row of `pods`, in the same order.
+/// Returns the object of each row of `pods`, in the same order.
 pub fn pod_objects(recording: &Recording) -> Vec<Object> {
     let jobset = recording.jobset_name();
     let rows = &recording.pods.0;
@@ -136,7 +136,7 @@ pub fn pod_objects(recording: &Recording) -> Vec<Object> {
     objects
 }
 
-/// The recorded steps in the order of their times.
+/// Returns the recorded steps in order of time.
 pub fn recorded(recording: &Recording) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut add = |object: Object, what: What, at_ms: u64| {
@@ -191,8 +191,8 @@ pub fn recorded(recording: &Recording) -> Vec<Step> {
     steps
 }
 
-/// `Ready=Unknown NodeStatusUnknown, key=value:NoExecute, …`; the Node object's end is the user's own action, and a
-/// later one of its name begins anew.
+/// Returns the changes shown by a node state, `Ready=Unknown NodeStatusUnknown, key=value:NoExecute, …`. The
+/// deletion of the Node is a user action, and a later Node with the same name starts from the initial state.
 fn node_changes(node: &mut NodeView, detail: &str) -> Vec<What> {
     if detail == "gone" {
         *node = NodeView::default();

@@ -1,6 +1,6 @@
-//! The comparison for people: one block per recording, then the totals.
+//! Formats the comparison as text: one block per recording, then the totals.
 //!
-//! Must never compute or leave anything out without saying how much.
+//! This module does not compute anything. Omitted entries are counted.
 
 use super::output::{plain, relative, request_name};
 use super::recording::Kind;
@@ -8,7 +8,7 @@ use super::result::*;
 use sim_analysis::metrics::restarts::waits::with_sign;
 use std::fmt::Write;
 
-/// Differences shown per recording; JSON and CSV have all of them.
+/// Maximum number of differences shown per recording. JSON and CSV contain all of them.
 const SHOWN: usize = 8;
 
 pub fn text(files: &[FileResult], totals: &Totals) -> String {
@@ -20,7 +20,7 @@ pub fn text(files: &[FileResult], totals: &Totals) -> String {
     out
 }
 
-/// `writeln!` to a String can not fail.
+/// Appends a line. `writeln!` to a String cannot fail.
 macro_rules! line {
     ($out:expr, $($arg:tt)*) => {{
         let _ = writeln!($out, $($arg)*);
@@ -45,7 +45,7 @@ fn file_text(out: &mut String, file: &FileResult) {
             differences_text(out, &a.differences, None);
         }
     }
-    // The steps of a lost node are many; only those that differ are shown, above.
+    // A node failure has many steps. Only the steps that differ are shown, above.
     if file.kind == Kind::Times && !file.milestones.is_empty() {
         milestones_text(out, &file.milestones);
     }
@@ -64,7 +64,8 @@ fn file_text(out: &mut String, file: &FileResult) {
 }
 
 fn differences_text(out: &mut String, differences: &[Difference], play: Option<&str>) {
-    // What no recording says had to be as it was (plays).
+    // Another replay, with different values for properties that the recording does not contain, had the same
+    // decisions.
     if let Some(play) = play {
         line!(out, "  equal only if {play}; as first played:");
     }
@@ -170,7 +171,7 @@ fn totals_text(out: &mut String, totals: &Totals) {
     }
 }
 
-/// All four numbers, whatever they are: none of them may be taken for another.
+/// Returns all four counts, including zeros, so that none of them is mistaken for another.
 fn verdicts(v: Verdicts) -> String {
     format!(
         "{} of {} equal, {} only in another play, {} different, {} not simulated",
@@ -182,7 +183,7 @@ fn verdicts(v: Verdicts) -> String {
     )
 }
 
-/// The reasons behind "not modelled", once per output.
+/// Returns the reasons for "not modelled", each once per output.
 pub fn not_modelled(files: &[FileResult]) -> String {
     let mut out = String::new();
     let used = |reason: &str| {

@@ -1,4 +1,5 @@
-//! Which default of the control plane, or of the timing profile, stands behind which wait: two tables.
+//! Tables that map each control plane default and each delay of the timing profile to the critical path steps that
+//! depend on it.
 
 use sim_analysis::metrics::restarts::path::{Part, PathStep};
 use sim_analysis::metrics::restarts::waits::What;
@@ -6,16 +7,17 @@ use sim_api::spec::{ControlPlane, Kubelet, RealKubelet, Timing};
 use sim_engine::record::call::Cost;
 use sim_engine::record::{Resource, Waited};
 
-/// A rate or a number of workers.
+/// A rate, worker count or grace period of the control plane.
 pub struct Rate {
     pub name: &'static str,
-    /// As `--set` names it below `controlPlane`, and presets too.
+    /// Path below `controlPlane` in `--set` and in the presets.
     pub field: &'static str,
-    /// As the values common to all presets name it.
+    /// Path in the values that are common to all presets.
     pub preset_field: &'static str,
     pub unit: &'static str,
     pub resource: Option<Resource>,
-    /// Told whenever it is used, on the path or not: a limit that nobody has verified.
+    /// Whether the entry is listed whenever its resource is used, even off the critical path. Set for limits with an
+    /// unverified value.
     pub always: bool,
     pub value: fn(&ControlPlane) -> f64,
     pub waits: fn(&PathStep) -> bool,
@@ -24,7 +26,7 @@ pub struct Rate {
 /// A delay of the timing profile.
 pub struct Delay {
     pub name: &'static str,
-    /// As `--set` names it below `timing`.
+    /// Path below `timing` in `--set`.
     pub field: &'static str,
     pub same: fn(&Timing, &Timing) -> bool,
     pub waits: fn(&PathStep) -> bool,
@@ -136,7 +138,8 @@ pub const RATES: &[Rate] = &[
     },
 ];
 
-/// Name, field, what is the same in two profiles, which waits.
+/// Arguments per entry: name, field, expression that compares the field in two profiles, predicate for the steps
+/// that wait for it.
 macro_rules! delays {
     ($($name:literal $field:literal ($a:ident, $b:ident) $same:expr, $s:ident $waits:expr;)*) => {
         pub const DELAYS: &[Delay] = &[$(Delay {

@@ -1,6 +1,8 @@
-//! The assumptions that a restart hangs on: which default stands behind what its path waited for, with its source.
+//! Finds the assumptions that a restart time depends on: the defaults behind each wait on its critical path, with
+//! their sources.
 //!
-//! Must never know a value: presets are given, and what a run used is read from its scenario.
+//! This module contains no default values. The caller passes the presets, and the values used come from the scenario
+//! of the run.
 
 use super::decided_by::{DELAYS, Delay, RATES, Rate};
 use sim_analysis::format::{exact_seconds, thousands};
@@ -10,52 +12,52 @@ use sim_api::spec::Timing;
 use sim_base::*;
 use sim_engine::record::Resource;
 
-/// A default as its preset tells it.
+/// A default as declared in its preset.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
+    /// One of `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
     pub id: String,
     pub value: String,
     pub source: String,
-    /// documented, measured, derived or unverified.
+    /// One of `documented`, `measured`, `derived` or `unverified`.
     pub confidence: String,
 }
 
-/// All defaults: what is told of them, and the delays themselves.
+/// All defaults: their declarations, and the default timing profile for comparison.
 #[derive(Clone, Debug)]
 pub struct Defaults {
     pub known: Vec<Known>,
     pub timing: Timing,
 }
 
-/// One assumption that decides something.
+/// An assumption that affects the restart time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decider {
-    /// In few words.
+    /// Short display name.
     pub name: &'static str,
     pub value: String,
-    /// How to set it; empty: it cannot be set.
+    /// The field that sets the value; empty if it cannot be set.
     pub id: String,
     pub source: String,
     pub confidence: String,
-    /// Time on the path that waited for it; of one that is only assumed away, none.
+    /// Time on the critical path spent waiting for it; zero for assumptions that remove time, such as cached images.
     pub time: Duration,
-    /// What is said where it has no share of the path.
+    /// Text shown in place of a share of the critical path if the share is zero.
     pub without: &'static str,
-    /// Of the timing profile.
+    /// Whether it is a delay of the timing profile.
     pub is_delay: bool,
 }
 
-/// Of what takes no part of the path.
+/// Default text for assumptions without a share of the critical path.
 const NO_TIME: &str = "takes no time here";
 
-/// What is said where the scenario differs from the defaults.
+/// Source and confidence of values that differ from the defaults.
 pub const GIVEN: (&str, &str) = ("set by the scenario", "given");
-/// What takes a smaller part of the path, one in so many, decides nothing.
+/// Assumptions with less than 1/`SMALL` of the critical path are omitted.
 const SMALL: u64 = 100;
 
-/// Those behind these restarts, of all first what takes longest. Assumptions that take time away are there, too: a
-/// grace period, images that nobody pulls.
+/// Returns the assumptions behind these restarts in descending order of their time on the critical path. Includes
+/// assumptions that remove time: the termination grace period and cached images.
 pub fn deciders(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> Vec<Decider> {
     let total: u64 = restarts.iter().map(|r| r.path.total().0).sum();
     let on_path = |which: &dyn Fn(&PathStep) -> bool| {
@@ -83,7 +85,7 @@ pub fn deciders(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -
     all
 }
 
-/// Whether somebody waited for it during one of the restarts.
+/// Returns whether any request used the resource of `rate` during one of the restarts.
 fn used(run: &RunView<'_>, restarts: &[&Restart], rate: &Rate) -> bool {
     let mut all = run.outcome.resources.iter();
     let usage = all.find(|u| Some(u.resource) == rate.resource);
@@ -143,7 +145,7 @@ fn of_delay(run: &RunView<'_>, delay: &Delay, time: Duration, defaults: &Default
     }
 }
 
-/// What would take time, were it not said, or assumed, that it takes none.
+/// Returns assumptions that keep a wait at zero: the grace period of the manifests and cached images.
 fn assumed_away(run: &RunView<'_>) -> Vec<Decider> {
     let pods = run.scenario.jobsets.iter();
     let pods = pods.flat_map(|j| &j.jobset.spec.replicated_jobs);
@@ -183,10 +185,10 @@ fn assumed_away(run: &RunView<'_>) -> Vec<Decider> {
     ]
 }
 
-/// What decides much: a delay with a smaller part of the path, one in so many, is in no foot.
+/// Delays with less than 1/`MUCH` of the critical path are omitted from chart footers.
 const MUCH: u64 = 20;
 
-/// One line for the foot of a chart; a distribution is only named.
+/// Returns the footer line of a chart. Distributions are listed by name without their parameters.
 pub fn line(deciders: &[Decider], total: Duration) -> String {
     let told = |d: &&Decider| !d.is_delay || d.time.0 * MUCH >= total.0;
     let one = |d: &Decider| {

@@ -1,7 +1,7 @@
-//! What several runs hang on together: the assumptions behind the first replication of each variant or point, for the
-//! feet of charts and for pages.
+//! The assumptions that several runs depend on, taken from the first replication of each variant or point. Used in
+//! chart footers and on pages.
 //!
-//! Must never play: who tells of many runs has played the first of each once more.
+//! This module runs no simulations. Callers simulate the first replication of each variant or point beforehand.
 
 use super::deciding::{self, Decider, Defaults};
 use super::provenance;
@@ -10,15 +10,15 @@ use crate::table::Table;
 use sim_analysis::metrics::{Restart, RunView};
 use sim_base::*;
 
-/// One variant or point, and what decided its first replication.
+/// A variant or point, with the assumptions behind its first replication.
 #[derive(Clone, Debug)]
 pub struct Hung {
-    /// Empty: there is nothing beside it.
+    /// Name of the variant or point; empty if there is only one.
     pub name: String,
-    /// Of its control plane; empty: it has none.
+    /// Control plane preset; empty if there is none.
     pub preset: String,
     pub deciders: Vec<Decider>,
-    /// Of all critical paths.
+    /// Total length of all critical paths.
     pub total: Duration,
 }
 
@@ -38,7 +38,8 @@ impl Hung {
     }
 }
 
-/// The lines for the foot of a chart of all of them: presets, and what they hang on; none where nothing is known.
+/// Returns the footer lines of a chart of all variants: the presets and the assumptions. Omits lines without
+/// content.
 pub fn foot(all: &[Hung]) -> Vec<String> {
     let mut presets: Vec<&str> = Vec::new();
     for own in all.iter().map(|h| h.preset.as_str()) {
@@ -52,7 +53,7 @@ pub fn foot(all: &[Hung]) -> Vec<String> {
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
-/// By name, with every value that one of them has.
+/// Merges the assumptions of all variants by name. The merged value lists every distinct value.
 pub fn together(all: &[Hung]) -> Vec<Decider> {
     let mut found: Vec<(Decider, Vec<String>)> = Vec::new();
     for own in all.iter().flat_map(|h| &h.deciders) {
@@ -75,7 +76,8 @@ pub fn together(all: &[Hung]) -> Vec<Decider> {
     told
 }
 
-/// A row for each assumption of each of them.
+/// Returns a table with a row per variant and assumption, preceded by an explanation; empty if there are no
+/// assumptions.
 pub fn blocks(all: &[Hung]) -> Vec<Block> {
     let several = all.iter().any(|h| !h.name.is_empty());
     let row = |h: &Hung, d: &Decider| {

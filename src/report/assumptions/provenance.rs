@@ -1,4 +1,5 @@
-//! What it takes to make a chart or a page again: program, inputs, seeds, digest; and what its numbers hang on.
+//! The provenance of a chart or page: program version, inputs, seeds and digest, and the assumptions its numbers
+//! depend on.
 
 use super::deciding::{self, Defaults};
 use sim_analysis::format::count;
@@ -6,7 +7,8 @@ use sim_analysis::metrics::{Restart, RunView};
 use sim_api::spec::ControlPlane;
 use sim_base::*;
 
-/// `jobset-sim 0.1.0 · scenario … · preset scale-test, Kubernetes 1.36 · seed 42 · digest …`.
+/// Returns the provenance line, for example `jobset-sim 0.1.0 · scenario … · preset scale-test, Kubernetes 1.36 ·
+/// seed 42 · digest …`.
 pub fn of_run(run: &RunView<'_>) -> String {
     [
         format!("jobset-sim {}", env!("CARGO_PKG_VERSION")),
@@ -18,19 +20,19 @@ pub fn of_run(run: &RunView<'_>) -> String {
     .join("  ·  ")
 }
 
-/// FNV-1a digest of the texts of all inputs, in order; the names and places of the files do not matter.
+/// Returns the FNV-1a digest of the contents of all input files, in order. File names and paths do not affect it.
 pub fn inputs_digest(inputs: &[(String, String)]) -> String {
     let mut bytes = Vec::new();
     for (_, text) in inputs {
         bytes.extend_from_slice(text.as_bytes());
-        // No UTF-8 text contains this byte.
+        //  Separates the files: the byte 0xff does not occur in UTF-8.
         bytes.push(0xff);
     }
     let (n, digest) = (inputs.len() as u64, sim_base::fnv::fnv1a(bytes));
     format!("digest {digest:016x} of {}", count(n, "file"))
 }
 
-/// `preset scale-test, Kubernetes 1.36`.
+/// Returns the preset and version, for example `preset scale-test, Kubernetes 1.36`.
 pub fn preset(cp: &ControlPlane) -> String {
     let version = cp.kubernetes;
     format!(
@@ -39,20 +41,21 @@ pub fn preset(cp: &ControlPlane) -> String {
     )
 }
 
-/// The lines at the foot of a chart of these restarts.
+/// Returns the footer lines of a chart of these restarts.
 pub fn foot(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> Vec<String> {
     let lines = [of_run(run), hangs(run, restarts, defaults)];
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
-/// What these restarts hang on; empty where there is none.
+/// Returns the footer line with the assumptions of these restarts; empty if there are none.
 pub fn hangs(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> String {
     let total = restarts.iter().map(|r| r.path.total().0).sum();
     let found = deciding::deciders(run, restarts, defaults);
     deciding::line(&found, Duration(total))
 }
 
-/// Of several runs beside each other: what all have, then each digest.
+/// Returns the provenance of several runs: one line with the common values, one with the scenario, seed and digest
+/// of each.
 pub fn of_runs(runs: &[(String, RunView<'_>)]) -> Vec<String> {
     match runs {
         [] => Vec::new(),

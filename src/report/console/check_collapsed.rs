@@ -1,4 +1,4 @@
-//! What `run --check-collapsed` prints: both levels of detail side by side, replication by replication.
+//! Console output of `run --check-collapsed`: the full and the reduced model side by side, per replication.
 
 use super::waterfall::Style;
 use crate::table::Table;
@@ -7,29 +7,29 @@ use sim_analysis::experiment::{Agreement, BriefRestart, Checked, Collapsed, Coun
 use sim_analysis::format::{count, with_sign, wrap};
 use std::fmt::Write;
 
-/// Both levels over the replications.
+/// Results of the full and the reduced model over all replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// Of all random numbers.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Plays of the engine that were measured first.
+    /// Number of full simulations that were run to measure restart times for the reduced model.
     pub measured_plays: u64,
-    /// The widest spread of restart times that are drawn from each other.
+    /// Largest spread in seconds among the measured restart times of one kind, from which the reduced model samples.
     #[serde(rename = "spread_s")]
     pub spread_s: f64,
-    /// Replications in which both levels count the same restarts, and end alike.
+    /// Number of replications with equal restart counts and terminal states in both models.
     pub equal: usize,
-    /// Replications in which goodput differs by no more than the bound.
+    /// Number of replications whose goodput difference is within the bound.
     pub within_bound: usize,
-    /// Replications with a fault so near an edge that they need not be equal.
+    /// Number of replications with a fault close to a boundary between two outcomes. Their results may differ.
     pub close: usize,
-    /// Collapsed less with every pod, over all replications; none if there are none.
+    /// Reduced model − full model over all replications; `None` without replications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differences: Option<Differences>,
-    /// In order.
+    /// Results per replication, in order.
     pub replications: Vec<Row>,
 }
 
@@ -64,28 +64,28 @@ fn sentence(differences: &Differences) -> String {
     )
 }
 
-/// One replication.
+/// Results of one replication.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
-    /// Its number.
+    /// Index of the replication.
     pub replication: u64,
-    /// With every pod.
+    /// Result of the full model, which simulates every pod.
     pub pods: Side,
-    /// Collapsed.
+    /// Result of the reduced model.
     pub collapsed: Side,
-    /// By how much goodput may differ.
+    /// Largest permitted difference in goodput.
     pub bound: f64,
-    /// Faults near an edge.
+    /// Number of faults close to a boundary between two outcomes.
     pub close_calls: u32,
-    /// What both say together.
+    /// Agreement of the two models.
     pub verdict: Agreement,
-    /// Where the levels part: the first restart that begins or ends elsewhere, in seconds.
+    /// The first restart that differs between the models, with start and end in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<String>,
 }
 
-/// The first restart that one level has and the other has not, or that ends far from that of the other.
+/// Describes the first restart that exists in only one model, starts at least 1 s apart or ends at least 60 s apart.
 fn parts(checked: &Checked) -> Option<String> {
     let [pods, collapsed] = [&checked.pods, &checked.collapsed].map(|r| &r.jobsets[0].each);
     let told = |r: Option<&BriefRestart>| match r {
@@ -110,17 +110,17 @@ fn parts(checked: &Checked) -> Option<String> {
     ))
 }
 
-/// One level of one replication.
+/// Result of one model for one replication.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Side {
-    /// `status.restarts`.
+    /// The value of `status.restarts` at the end.
     pub restarts: u32,
-    /// `status.restartsCountTowardsMax`.
+    /// The value of `status.restartsCountTowardsMax` at the end.
     pub restarts_count_towards_max: u32,
-    /// `Completed`, `Failed` or empty.
+    /// One of `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
-    /// Of its training job.
+    /// Goodput of the training job.
     pub goodput: f64,
 }
 
@@ -148,7 +148,7 @@ fn row(checked: &Checked) -> Row {
 }
 
 impl Check {
-    /// Of what was played.
+    /// Builds the report from the checked replications.
     pub fn of(collapsed: &Collapsed, seed: u64, all: &[Checked]) -> Check {
         let count = |is: &dyn Fn(&Checked) -> bool| all.iter().filter(|c| is(c)).count();
         let rows: Vec<Row> = all.iter().map(row).collect();
@@ -165,8 +165,8 @@ impl Check {
         }
     }
 
-    /// What speaks against the collapsed level: replications that must be equal and are not, close ones that differ
-    /// more often than not, or do not even out.
+    /// Returns why the check fails: replications that differ without a boundary case, more than half of the
+    /// replications differing, or differences that do not average out. `None` if it passes.
     pub fn failure(&self) -> Option<String> {
         let rows = &self.replications;
         let are = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
@@ -182,7 +182,7 @@ impl Check {
         (!uneven.is_empty()).then(told)
     }
 
-    /// As a table.
+    /// Returns the table for the console.
     pub fn text(&self, style: &Style) -> String {
         let mut out = String::new();
         let n = self.replications.len();
@@ -261,7 +261,7 @@ impl Check {
         out
     }
 
-    /// One row for each replication.
+    /// Returns the CSV table with one row per replication.
     pub fn table(&self) -> Table {
         let mut table = Table::new([
             "replication",

@@ -1,4 +1,4 @@
-//! What `compare` prints: each metric of each variant, their differences, and the sentence a reviewer would write.
+//! Console output of `compare`: estimates per metric and variant, paired differences, and a conclusion.
 
 use super::waterfall::Style;
 use crate::estimates::{Estimates, HEAD};
@@ -9,7 +9,7 @@ use sim_base::stats::Weakness;
 use sim_base::*;
 use std::fmt::Write;
 
-/// With more variants than these, differences to the first one are printed, and the others are in the files alone.
+/// With more variants, only differences from the first one are printed. The output files contain all pairs.
 const ALL_PAIRS_MAX: usize = 4;
 
 pub fn text(all: &Comparison, style: &Style) -> String {
@@ -47,7 +47,7 @@ pub fn text(all: &Comparison, style: &Style) -> String {
     out
 }
 
-/// What a table would show of a metric.
+/// Returns the estimates of a metric, one per variant.
 fn rows<'a>(all: &'a Comparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {
     estimates(all, metric).map(|(_, e)| e)
 }
@@ -82,7 +82,7 @@ fn variants(out: &mut String, all: &Comparison) {
     out.push('\n');
 }
 
-/// What a reader can take in; the whole value is in the JSON.
+/// Shortens a value to 40 characters. The JSON output contains the full value.
 fn shortened(value: &str) -> String {
     const LONGEST: usize = 40;
     match value.char_indices().nth(LONGEST) {
@@ -91,7 +91,7 @@ fn shortened(value: &str) -> String {
     }
 }
 
-/// Metrics that tell variants apart or have no number in some run, and those that are equal in each replication.
+/// Splits the metrics into those with differences or missing values and those equal in each replication.
 pub(crate) fn parted(all: &Comparison) -> (Vec<&str>, Vec<&str>) {
     let left_out = |e: &MetricEstimate| e.stuck + e.cut > 0;
     let differs = |metric: &&str| {
@@ -180,7 +180,7 @@ pub(crate) fn left_out(e: &MetricEstimate) -> Option<String> {
     (!parts.is_empty()).then_some(text)
 }
 
-/// `b less a: -3.2 s (-3.3 s to -3.1 s): b is better`.
+/// Formats a paired difference, for example `b − a: -3.2 s (-3.3 s to -3.1 s): b is better`.
 fn difference(p: &PairedEstimate) -> String {
     let d = &p.difference;
     let [low, high] = d.ci95;
@@ -217,7 +217,7 @@ fn verdict(p: &PairedEstimate) -> String {
     }
 }
 
-/// Which metric a reviewer asks for first: the first of these that tells the variants apart.
+/// Metrics in order of relevance. The conclusion uses the first one that differs between the variants.
 pub(crate) const HEADLINES: [&str; 10] = [
     "stuck",
     "failed",
@@ -231,12 +231,14 @@ pub(crate) const HEADLINES: [&str; 10] = [
     "ledger.productive",
 ];
 
-/// Whether the metric is that headline, of the only JobSet or of one of them. A cause may be named like one.
+/// Returns whether the metric is `headline`, for the only JobSet or for one of several. Per-cause metrics never
+/// match, even if a cause has such a name.
 pub(crate) fn tells(metric: &str, headline: &str) -> bool {
     metric.ends_with(headline) && !is_by_cause(metric)
 }
 
-/// What grows until the run ends: of runs that end because nothing goes on, it says nothing of anybody's worth.
+/// Returns whether the metric grows until the end of the run. Such metrics do not rank variants whose runs end
+/// because no events are pending.
 fn until_the_end(metric: &str) -> bool {
     tells(metric, "end.t_s") || metric.starts_with("cost.") || metric.starts_with("ledger.")
 }
@@ -244,7 +246,7 @@ fn until_the_end(metric: &str) -> bool {
 const UNTRIED: &str = "The variants differ only in when nothing more went on, which ranks nobody: no JobSet finished, and none \
      had to restart. --fail POD:exit=1, or faults in a scenario, would try them.";
 
-/// The one sentence: which variant is best by how much, or that none is.
+/// Returns the conclusion: the best variant and its margin, or that no variant is best.
 pub fn conclusion(all: &Comparison) -> String {
     let (mut told, _) = parted(all);
     let differ = !told.is_empty();
@@ -290,7 +292,7 @@ pub fn conclusion(all: &Comparison) -> String {
 
 fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]) -> String {
     let own = pairs.iter().filter(|p| p.a == name || p.b == name);
-    // The next best: the one with the smallest distance.
+    //  The next best variant has the smallest difference.
     let closest = own.min_by(|x, y| x.difference.mean.abs().total_cmp(&y.difference.mean.abs()));
     let Some(p) = closest else {
         return String::new();
@@ -301,7 +303,7 @@ fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]
         let mean = found.and_then(|(_, e)| e.mean);
         mean.map_or(String::new(), |m| shown(metric, m))
     };
-    // Separated: zero is not between them.
+    //  The interval excludes zero, so both bounds have the same sign.
     let mut bounds = p.difference.ci95.map(f64::abs);
     bounds.sort_by(f64::total_cmp);
     format!(
@@ -315,10 +317,10 @@ fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]
     )
 }
 
-/// A sentence of more of them is none: all are in the tables.
+/// Maximum number of pairs in the conclusion. The tables contain all pairs.
 const PAIRS_TOLD: usize = 3;
 
-/// Those that no other one beats, and why nothing more can be said of them.
+/// Describes the variants that no other variant beats, with the differences between them.
 fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
     let loses = |name: &str, p: &PairedEstimate| {
         p.verdict == Verdict::A && p.b == name || p.verdict == Verdict::B && p.a == name
@@ -343,7 +345,7 @@ fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> St
     )
 }
 
-/// What should keep a reader from believing too much.
+/// Returns the caveats: metrics without differences, heavy tails, too few replications, warnings.
 fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
     let mut lines = Vec::new();
     if !same.is_empty() {
@@ -361,7 +363,7 @@ fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
                     } => {
                         skewed.push(format!("{metric} (skewness {skewness:.1}, {needed})"));
                     }
-                    // Said beside the number.
+                    //  Printed next to the estimate.
                     Weakness::LeftOut { .. } => {}
                 }
             }
@@ -382,7 +384,7 @@ fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
     lines
 }
 
-/// Names end with their unit, or a part of them does.
+/// Returns whether the metric is in seconds, according to the suffix of its name or of a part of it.
 pub(crate) fn is_seconds(metric: &str) -> bool {
     metric.ends_with("_s") || metric.contains("_s.")
 }
@@ -414,7 +416,7 @@ pub fn shown(metric: &str, v: f64) -> String {
     format!("{sign}{}{unit}", figures(size))
 }
 
-/// Three or four figures, as far as there are any; what is below a billionth is none.
+/// Formats a number with three or four significant digits. Values below 1e-9 are shown as 0.
 fn figures(v: f64) -> String {
     match v {
         v if v < 1e-9 => "0".to_owned(),

@@ -1,4 +1,4 @@
-//! What `run` prints of a fleet: every output over the replications, and where the nodes' time went.
+//! Console output of `run` for a fleet: estimates of all outputs, and node time by state.
 
 use super::replications;
 use super::waterfall::Style;
@@ -10,7 +10,7 @@ use sim_analysis::format::count;
 use sim_base::stats::Estimate;
 use std::fmt::Write;
 
-/// The table of outputs.
+/// Returns the console output.
 pub fn text(all: &FleetReplications, style: &Style) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
@@ -43,7 +43,7 @@ pub fn text(all: &FleetReplications, style: &Style) -> String {
     out
 }
 
-/// Six digits, as much of them behind the point as there is room.
+/// Formats a number with at most six significant digits.
 fn number(v: f64) -> String {
     match v.abs() {
         a if a >= 10_000.0 => format!("{v:.0}"),
@@ -64,7 +64,7 @@ fn row(table: &mut Estimates, name: &str, e: &Estimate) {
     table.row(cells.collect());
 }
 
-/// `replications.csv`: a row per replication.
+/// Returns `replications.csv` with a row per replication.
 pub fn table(seed: u64, rows: &[FleetOutcome]) -> Table {
     let names = rows.first().map_or(&[][..], |r| &r.outputs);
     let names = names.iter().map(|(name, _)| name.as_str());

@@ -1,4 +1,4 @@
-//! Text for terminals.
+//! Console output.
 
 pub mod check_collapsed;
 pub mod compare;

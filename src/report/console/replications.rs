@@ -1,4 +1,4 @@
-//! What `run --seeds N` prints: each restart's latency and phases over the replications.
+//! Console output of `run --seeds N`: latency and phases of each restart over the replications.
 
 use super::waterfall::Style;
 use crate::estimates::{COLUMNS, Estimates, HEAD, cells};
@@ -12,7 +12,7 @@ use sim_base::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Columns of an estimate, and how wide they like to be.
+/// Preferred widths of the name, count and value columns of an estimate.
 const ROOMY: [usize; 3] = [22, 5, 9];
 
 pub fn text(all: &Replications, style: &Style) -> String {
@@ -38,7 +38,7 @@ pub fn text(all: &Replications, style: &Style) -> String {
     out
 }
 
-/// What was played, and why the replications ended; of scenarios and of fleets.
+/// Writes the title, digest and end reasons, for scenarios and fleets.
 pub(crate) fn head(
     out: &mut String,
     (version, scenario, digest): (&str, &str, &str),
@@ -97,7 +97,7 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
     out.push('\n');
 }
 
-/// Goodput of its training job, if it has one.
+/// Adds goodput and effective training time ratio of the training job, if there is one.
 fn shares(table: &mut Estimates, jobset: &JobSetEstimates) {
     let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
     let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
@@ -106,7 +106,7 @@ fn shares(table: &mut Estimates, jobset: &JobSetEstimates) {
     }
 }
 
-/// What the accelerators cost, by what they did, the most first.
+/// Writes the accelerator cost by activity in descending order.
 fn costs(out: &mut String, cost: &Cost, style: &Style) {
     let Some(total) = cost.total.filter(|total| total.mean > 0.0) else {
         return;
@@ -134,7 +134,7 @@ fn row(table: &mut Estimates, name: &str, e: &Estimate) {
     line(table, name, e, |v| seconds(Duration::from_seconds_f64(v)));
 }
 
-/// An estimate, each of its numbers as `show` has it.
+/// Adds a row for an estimate, with its values formatted by `show`.
 fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> String) {
     let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
     table.row(vec![
@@ -148,7 +148,7 @@ fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> S
     ]);
 }
 
-/// What is estimated of each JobSet, a row for each number. Seconds, or shares.
+/// Returns a table with a row per JobSet and estimate. Values are seconds or shares.
 pub fn estimates_table(all: &Replications) -> Table {
     let mut table = Table::new(["jobset", "what"].into_iter().chain(COLUMNS));
     for jobset in &all.job_sets {
@@ -172,7 +172,7 @@ pub fn estimates_table(all: &Replications) -> Table {
     table
 }
 
-/// `replications.csv`: a row per replication and JobSet.
+/// Returns `replications.csv` with a row per replication and JobSet.
 pub fn table(all: &Replications, rows: &[Replication]) -> Table {
     let header = [
         "replication",

@@ -1,4 +1,4 @@
-//! Two restarts after the same fault, phase by phase on one time scale.
+//! Two restarts after the same fault, side by side per phase on one time scale.
 
 use super::waterfall::Style;
 use sim_analysis::format::seconds;
@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 const BAR: usize = 32;
 
-/// One side: its name, its run and the restart to show.
+/// One side: its label, its run and the restart to show.
 pub struct Side<'a> {
     pub label: &'a str,
     pub run: RunView<'a>,
@@ -58,7 +58,7 @@ pub fn compare(left: &Side<'_>, right: &Side<'_>, style: &Style) -> String {
 
 type Extents = [Vec<(Time, Time)>; Phase::COUNT];
 
-/// The pieces of each phase; a phase can come twice.
+/// Returns the time segments of each phase. A phase can occur more than once.
 fn extents(r: &Restart) -> Extents {
     let mut all: Extents = Default::default();
     for span in r.spans() {
@@ -72,7 +72,7 @@ fn extents(r: &Restart) -> Extents {
     all
 }
 
-/// Duration and bar of one phase on one side.
+/// Renders the duration and bar of one phase on one side.
 fn half(pieces: &[(Time, Time)], start: Time, scale: Duration, style: &Style) -> String {
     if pieces.is_empty() {
         return format!("{:>8} {:<BAR$}", "-", "");

@@ -1,4 +1,4 @@
-//! What happened to the JobSets, in a few lines with times.
+//! The main events of a run in chronological order.
 
 use super::training;
 use super::waterfall::Style;
@@ -8,7 +8,7 @@ use sim_base::*;
 use sim_engine::record::{Body, EndReason, NodeReady, Record};
 use std::fmt::Write;
 
-/// Lines shown; longer stories are cut in the middle of their restarts.
+/// Maximum number of lines shown on the console.
 const SHOWN: usize = 30;
 
 pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
@@ -37,13 +37,13 @@ pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
     let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
 }
 
-/// Everything that is told, with its time.
+/// Returns all story lines with their times.
 pub fn lines(run: &RunView<'_>) -> Vec<(Time, String)> {
     let kept = run.folded.story.kept.iter();
     kept.filter_map(|r| Some((r.at, line(run, r)?))).collect()
 }
 
-/// Why the run ends.
+/// Returns a sentence with the reason why the run ended.
 pub fn ending(run: &RunView<'_>) -> &'static str {
     match run.outcome.end_reason {
         EndReason::AllJobSetsFinished => "the run ends: every JobSet has finished",
@@ -175,7 +175,7 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
     })
 }
 
-/// When something of the script, or of chance, went wrong.
+/// Returns the times of all scripted and random faults.
 pub fn faults(run: &RunView<'_>) -> Vec<Time> {
     let kept = run.folded.story.kept.iter();
     let fault = |r: &&Record| matches!(r.body, Body::Fault { .. });

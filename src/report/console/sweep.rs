@@ -1,4 +1,4 @@
-//! What `sweep` prints: the best point in a sentence, and a table for each metric that tells points apart.
+//! Console output of `sweep`: a conclusion with the best point, and a table per metric that differs between points.
 
 use super::compare::{left_out, shown, unit};
 use super::waterfall::Style;
@@ -12,9 +12,9 @@ use sim_analysis::sweep::{Identity, Results};
 use sim_base::stats::Weakness;
 use std::fmt::Write;
 
-/// Of more points the best are printed, and all are in the files.
+/// Maximum number of points in a table. With more points, only the best are printed; the output files contain all.
 const ROWS: usize = 40;
-/// Points that a sentence names.
+/// Maximum number of points named in a sentence.
 const NAMED: usize = 3;
 
 pub fn text(identity: &Identity, all: &Results, asked: &[String], style: &Style) -> String {
@@ -52,7 +52,8 @@ pub fn text(identity: &Identity, all: &Results, asked: &[String], style: &Style)
     out
 }
 
-/// The sentence: which point is best in what is asked for first, and which ones nobody can tell from it.
+/// Returns the conclusion: the best point in the most relevant metric, and the points for which the difference is
+/// inconclusive.
 pub fn conclusion(all: &Results) -> String {
     let metrics = told(all, &[]);
     let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
@@ -86,12 +87,12 @@ pub fn conclusion(all: &Results) -> String {
     text
 }
 
-/// Two axes of values and nothing else: which are the rows and which the columns.
+/// Returns the axes for rows and columns if the sweep has exactly two axes that form a grid.
 fn grid(all: &Results) -> Option<(usize, usize)> {
     let points = all.points();
     let two = points.axes().len() == 2;
     let values = |axis| points.grid(axis).map(<[String]>::len);
-    // A table that is too wide is a list.
+    //  With more than eight columns, the points are listed instead.
     let fits = two && values(0).is_some() && values(1).is_some_and(|n| n <= 8);
     fits.then_some((0, 1))
 }
@@ -104,7 +105,8 @@ fn head(metric: &str) -> String {
     format!(" ({}{side})", unit(metric))
 }
 
-/// How a point stands to the best one, as a sign behind its number.
+/// Returns the marker printed after the value of a point: `*` for the best, `~` if the difference from it is
+/// inconclusive.
 fn sign(best: Option<&Best>, point: usize) -> &'static str {
     match best {
         Some(best) if best.point == point => "*",
@@ -127,7 +129,7 @@ fn legend(out: &mut String, best: Option<&Best>, style: &Style) {
     let _ = writeln!(out, "{}\n", style.dim(text));
 }
 
-/// Means: the first axis down, the second one across.
+/// Writes a matrix of means with the first axis in rows and the second in columns.
 fn matrix(
     out: &mut String,
     all: &Results,
@@ -170,7 +172,7 @@ fn matrix(
     legend(out, best.as_ref(), style);
 }
 
-/// One row for each point; of many the best.
+/// Writes one row per point, limited to the best points.
 fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
     let best = all.best(metric);
     let points = all.points().count();
@@ -216,7 +218,7 @@ fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
     legend(out, best.as_ref(), style);
 }
 
-/// What should keep a reader from believing too much.
+/// Returns the caveats: too few replications, missing values, warnings.
 fn caveats(all: &Results) -> Vec<String> {
     let mut lines = Vec::new();
     let points = all.points().count();

@@ -1,4 +1,4 @@
-//! What `run` prints: the scenario, what happened, each restart as a waterfall, who was busy, what to distrust.
+//! Console output of `run`: the scenario, the main events, a waterfall per restart, shared resources and caveats.
 
 use super::story;
 use super::training;
@@ -14,11 +14,11 @@ use sim_base::*;
 use sim_engine::record::ResourceUsage;
 use std::fmt::Write;
 
-/// Restarts shown in full, and those shown with a line.
+/// Number of restarts shown as a waterfall, and number of further restarts shown as a line each.
 const FULL: usize = 3;
 const LISTED: usize = 20;
 
-/// The whole report of one run. `files`: where the run directory is, if there is one.
+/// Returns the report of one run. `files` is the path of the run directory, if one was written.
 pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
@@ -37,7 +37,7 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
     out
 }
 
-/// The decision log below what was simulated.
+/// Returns the header of the report followed by the decision log.
 pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Style) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
@@ -61,7 +61,7 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
     out.push('\n');
 }
 
-/// A fact of the header, on as many lines as it needs.
+/// Writes a labeled header entry, wrapped to the line width.
 fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
     for (i, part) in format::wrap(text, style.width - 17).iter().enumerate() {
         let label = if i == 0 { label } else { "" };
@@ -69,7 +69,7 @@ fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
     }
 }
 
-/// What was played: label and text; a label is empty where its line goes on with the one before.
+/// Returns the header entries as label and text. An empty label marks a continuation of the previous entry.
 pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let scenario = run.scenario;
     let accelerators = match run.outcome.ledger.accelerators {
@@ -169,7 +169,7 @@ fn quantiles(out: &mut String, all: &[Restart]) {
     }
 }
 
-/// Share of the given intervals in which a resource made somebody wait.
+/// Returns the share of the given intervals, in percent, in which the queue of the resource was not empty.
 pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f64 {
     let (mut busy, mut total) = (0u64, 0u64);
     for &(from, to) in intervals {

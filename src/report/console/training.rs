@@ -1,4 +1,4 @@
-//! What `run` says of training jobs: how far they came, goodput, where their time went.
+//! Training jobs in the console output of `run`: progress, goodput and time by phase.
 
 use super::waterfall::Style;
 use sim_analysis::format::{count, seconds};
@@ -9,7 +9,7 @@ use sim_base::*;
 use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::fmt::Write;
 
-/// A section for each JobSet that trains.
+/// Writes a section for each JobSet with a training job.
 pub fn training(out: &mut String, run: &RunView<'_>, style: &Style) {
     for training in &run.outcome.training {
         one(out, run, training, style);
@@ -17,7 +17,7 @@ pub fn training(out: &mut String, run: &RunView<'_>, style: &Style) {
     }
 }
 
-/// What is to be done, for the header of the report.
+/// Describes the training job for the header of the report: work, step duration and checkpoints.
 pub fn given(run: &RunView<'_>, training: &TrainingJob) -> String {
     let name = run.names.jobset(JobSetId(training.jobset as u32));
     let work = match training.work {
@@ -80,7 +80,7 @@ fn one(out: &mut String, run: &RunView<'_>, training: &TrainingOutcome, style: &
     }
 }
 
-/// ` (step 3600)`, if a step has a length.
+/// Returns ` (step 3600)`, or an empty string if the step duration is not set.
 fn steps(steps: Option<u64>) -> String {
     steps.map_or(String::new(), |step| format!(" (step {step})"))
 }
@@ -105,7 +105,7 @@ fn words(phase: TrainingPhase) -> &'static str {
     }
 }
 
-/// Where a length of work is: its step, if steps have a length.
+/// Returns the step at this amount of work, or the amount itself if the step duration is not set.
 pub fn place(training: Option<&TrainingJob>, work: Duration) -> String {
     match training.and_then(|t| t.steps(work)) {
         Some(step) => format!("step {step}"),

@@ -1,4 +1,4 @@
-//! A restart as a waterfall: one bar per step on a common time scale, with what each step waited for.
+//! A restart as a waterfall: one bar per step on a common time scale, with the wait that preceded each step.
 
 use sim_analysis::format;
 use sim_analysis::format::seconds;
@@ -9,7 +9,7 @@ use sim_analysis::metrics::{Phase, Restart, RunView};
 use sim_base::*;
 use std::fmt::Write;
 
-/// How text is drawn.
+/// Output width, character set and color.
 #[derive(Copy, Clone, Debug)]
 pub struct Style {
     pub width: usize,
@@ -44,7 +44,7 @@ impl Style {
         }
     }
 
-    /// The colors of the charts, as a terminal has them.
+    /// Colors text like the phase in the charts, in the 256-color palette of terminals.
     fn phase(&self, phase: Phase, text: &str) -> String {
         let code = match phase {
             Phase::Detect => "38;5;244",
@@ -58,7 +58,8 @@ impl Style {
         self.paint(code, text)
     }
 
-    /// A bar of `cells` characters: from `from` to `to` of `total`; something that lasts is never invisible.
+    /// Returns a bar of `cells` characters that covers `from` to `to` on a scale of `total`. At least an eighth of a
+    /// cell is filled.
     pub fn bar(&self, from: Duration, to: Duration, total: Duration, cells: usize) -> String {
         let steps = cells * 8;
         let scale =
@@ -74,7 +75,8 @@ impl Style {
         bar
     }
 
-    /// A cell of which `filled` eighths are covered, from its left edge or not.
+    /// Returns the character for a cell with `filled` eighths covered, starting at its left edge or ending at its
+    /// right edge.
     fn cell(&self, filled: usize, from_left: bool) -> char {
         const LEFT: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
         match (self.unicode, filled, from_left) {
@@ -88,13 +90,14 @@ impl Style {
         }
     }
 
-    /// What stands between facts on a line.
+    /// Returns the separator between items on a line.
     fn separator(&self) -> &'static str {
         if self.unicode { " · " } else { ", " }
     }
 }
 
-/// Steps this short are only counted, unless there is nothing else.
+/// Returns whether a step is long enough to be shown: at least 50 ms or 0.5 % of the total. Shorter steps are only
+/// counted.
 pub(crate) fn is_shown(g: &Gated, total: Duration) -> bool {
     let d = g.span.duration();
     d >= Duration::from_millis(50) || d.0 * 200 >= total.0.max(1)
@@ -102,7 +105,7 @@ pub(crate) fn is_shown(g: &Gated, total: Duration) -> bool {
 
 const BAR: usize = 24;
 
-/// The full waterfall of one restart; `number` counts from 1.
+/// Writes the waterfall of one restart. `number` counts from 1.
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
     let gated = gate::gated(run, r);
     let heading = format::restart_title(run, r, number);
@@ -140,7 +143,7 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
     milestones(out, r, style);
 }
 
-/// What took the most time, with that time.
+/// Writes the longest wait of the restart with its duration.
 fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
     let text = longest(run, r);
     if text.is_empty() {
@@ -151,7 +154,7 @@ fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
     }
 }
 
-/// The same as one sentence; empty where nobody knows.
+/// Describes the longest waits of the restart in one sentence; empty if there are none.
 pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
     let gates = gate::bottleneck(run, r);
     let Some(first) = gates.first() else {
@@ -212,7 +215,7 @@ fn milestones(out: &mut String, r: &Restart, style: &Style) {
     let list: Vec<String> = r
         .reached()
         .iter()
-        // A space inside an item would let it be broken over two lines.
+        //  Non-breaking spaces keep the name and the value on the same line.
         .map(|(m, d)| format!("{}\u{a0}{:.2}", m.as_str(), d.seconds()))
         .collect();
     let text = format!(

@@ -1,4 +1,4 @@
-//! The answer for people: the path with its spans, what would have been, what blocks.
+//! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
 use crate::console::waterfall::Style;
 use sim_analysis::format;
@@ -12,10 +12,10 @@ use sim_analysis::why::levers::{Setting, typed};
 use sim_base::*;
 use std::fmt::Write;
 
-/// Rows of what-ifs that are shown; JSON has all.
+/// Maximum number of what-if rows shown. The JSON output contains all.
 const SHOWN: usize = 10;
 
-/// `quoted`: a word as a shell needs it.
+/// Returns the report. `quoted` quotes a word for the shell.
 pub fn text(why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) -> String {
     let mut out = String::new();
     let subject = &why.subject;
@@ -112,7 +112,7 @@ fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), 
     }
 }
 
-/// Spans too short to be shown, in one line at their place; with what most of their time went to, if that counts.
+/// Writes a single line for consecutive short spans, with the dominant wait if it is significant.
 fn fold(out: &mut String, why: &Why, short: &[&CriticalSpan], style: &Style) {
     let Some(first) = short.first() else { return };
     let total = why.subject.total();
@@ -246,7 +246,8 @@ fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) ->
     }
 }
 
-/// The best setting of each lever, and the combinations that are more, or less, than their parts together.
+/// Returns the best setting of each lever, and the combinations whose saving differs from the sum of the individual
+/// savings.
 fn best_of_each(why: &Why) -> Vec<&WhatIf> {
     let mut shown: Vec<&WhatIf> = Vec::new();
     let total = why.subject.total();
@@ -287,5 +288,5 @@ fn row(
     let _ = writeln!(out, "{:25}{}", "", style.dim(&shown));
 }
 
-/// Longer settings are told in JSON alone.
+/// Settings longer than this are only in the JSON output.
 const LONGEST: usize = 1_000;

@@ -1,17 +1,17 @@
-//! The lines of a decision: label, text and the id of the rule.
+//! A decision as lines of label, text and rule id.
 
-/// Names shown of a longer list.
+/// Number of names shown of a longer list.
 pub const LISTED: usize = 4;
 
-/// Title and lines: label, text, rule id.
+/// The title of a decision, with lines of label, text and rule id.
 pub struct Block {
     pub title: String,
-    /// All of it in one line, with its rule, where there is nothing to explain.
+    /// The decision as a single line with its rule id, for decisions that need no explanation.
     pub short: Option<(String, String)>,
     pub lines: Vec<(&'static str, String, String)>,
 }
 
-/// The first few of a list.
+/// Joins the first names of a list and appends the number of omitted ones.
 pub fn names(list: &[String]) -> String {
     let shown = list.iter().take(LISTED).map(String::as_str);
     let shown = shown.collect::<Vec<_>>().join(", ");

@@ -1,10 +1,10 @@
-//! How a failure policy came to its action: failed Jobs, every rule against each of them, the budget.
+//! The evaluation of a failure policy: the failed Jobs, each rule with its result per Job, and the restart budget.
 
 use super::block::{Block, names};
 use sim_analysis::format::count;
 use sim_policy::decision::*;
 
-/// Failed Jobs shown of more, with each rule.
+/// Number of failed Jobs shown in the list and for each rule.
 const SHOWN: usize = 5;
 
 pub fn trace(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
@@ -49,7 +49,7 @@ pub fn trace(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
     counters(block, pass, f);
 }
 
-/// The API stores whole seconds.
+/// Formats a time in whole seconds, the precision of API timestamps.
 fn whole(at: sim_base::Time) -> String {
     format!("{}s", at.0 / 1_000_000_000)
 }
@@ -108,12 +108,12 @@ fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
     }
 }
 
-/// A pattern that is not broken into lines.
+/// Quotes a pattern with non-breaking spaces so that it stays on one line.
 fn quoted(pattern: &str) -> String {
     format!("{pattern:?}").replace(' ', "\u{a0}")
 }
 
-/// What spoke for and against a match.
+/// Returns the conditions of the rule that match or do not match.
 fn why(rule: &RuleTrace, v: &Verdict, f: &FailureTrace) -> String {
     let failed = f.failed_jobs.iter().find(|j| j.name == v.job);
     let (reason, rj) = failed.map_or(("", ""), |j| (j.reason.as_str(), j.replicated_job.as_str()));
@@ -142,7 +142,7 @@ fn why(rule: &RuleTrace, v: &Verdict, f: &FailureTrace) -> String {
         )),
         None => {}
     }
-    // A part that fails settles it.
+    //  Conditions after the first failing one are not evaluated.
     if parts.is_empty() {
         return "the rule has no conditions: it matches every failed Job".to_owned();
     }
@@ -209,7 +209,7 @@ fn spend(block: &mut Block, action: &str, b: &Budget) {
     block.add("budget", text, "FP-7");
 }
 
-/// Both counters, also where they stay.
+/// Adds both counters, including unchanged ones.
 fn counters(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
     let rule = match f.action {
         Some("RestartJobSet") => "FP-9",

@@ -1,4 +1,4 @@
-//! How an in-place step was decided: the rule, and the numbers it looked at.
+//! The evaluation of an in-place restart step: the rule and the values it is based on.
 
 use super::block::Block;
 use sim_policy::decision::InPlaceTrace;

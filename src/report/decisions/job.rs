@@ -1,4 +1,4 @@
-//! A sync of the Job controller: failed pods, podFailurePolicy, backoffLimit, what follows.
+//! A sync of the Job controller: failed pods, podFailurePolicy, backoffLimit and the resulting actions.
 
 use super::block::Block;
 use sim_analysis::format::{count, seconds};

@@ -1,14 +1,14 @@
-//! Columns of the decision log: time, number, text, and at the right the rule or what led there.
+//! Column layout of the decision log: time, number, text, and the rule or cause on the right.
 //!
-//! Must never know what a line says.
+//! This module does not interpret the text of a line.
 
 use sim_analysis::format;
 use std::fmt::Write;
 
-/// Columns of a line; what is on the right ends here.
+/// Line width in columns. Text on the right is aligned to it.
 const WIDTH: usize = 100;
 
-/// `at  #seq  text ... right`.
+/// Appends a line `at  #seq  text ... right`.
 pub fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
     let room = WIDTH - 22 - right.len() - 1;
     for (i, part) in format::wrap(&text.replace('\n', "; "), room)
@@ -25,7 +25,7 @@ pub fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
     }
 }
 
-/// `label  text ... [rule]`, indented below a title.
+/// Appends a line `label  text ... [rule]`, indented below a title.
 pub fn entry(out: &mut String, label: &str, text: &str, rule: &str) {
     let right = bracketed(rule);
     let indent = text.len() - text.trim_start().len();

@@ -1,13 +1,13 @@
-//! The records of the decision log in a few words each.
+//! Short descriptions of records in the decision log.
 //!
-//! Must never show what only repeats a decision, such as its Kubernetes Events.
+//! Records that repeat a decision, such as its Kubernetes Events, are omitted.
 
 use super::DecisionLog;
 use sim_base::*;
 use sim_engine::record::*;
 
 impl DecisionLog {
-    /// The records a chain of causes goes through, each in a few words; the others are left to `events.ndjson`.
+    /// Returns a short description of the record, or `None` for kinds that are only in `events.ndjson`.
     pub(crate) fn words(&self, body: &Body, names: &Names) -> Option<String> {
         use Body::*;
         let jobset = |id: JobSetId| format!("JobSet {}", names.jobset(id));

@@ -1,12 +1,13 @@
-//! A decision as short labeled lines in Kubernetes' words, each with the id of its rule.
+//! Renders a decision as short labeled lines in Kubernetes terms, each with the id of its rule.
 //!
-//! Must never leave out which rule decided, nor judge anew: it prints what the policies say they did.
+//! The text repeats the decision trace of the policies and does not evaluate any policy itself. The deciding rule is
+//! always included.
 
 use super::block::{Block, LISTED, names};
 use sim_analysis::format::count;
 use sim_policy::decision::*;
 
-/// The decision as a block of lines.
+/// Renders the decision as a block of lines.
 pub fn block(decision: &Decision) -> Block {
     let mut block = Block {
         title: String::new(),
@@ -225,12 +226,13 @@ impl Block {
         }
     }
 
-    /// Changes of one replicatedJob in one line.
+    /// Adds a line per replicatedJob with its status changes.
     fn status(&mut self, changes: &[Change]) {
         let mut lines: Vec<(String, String)> = Vec::new();
         for c in changes {
             let (of, field) = c.field.rsplit_once('.').unwrap_or(("", &c.field));
-            // Counters of restarts of single Jobs stand apart: the policy wrote them, not the count of Jobs.
+            //  Restart counters of single Jobs get their own line: the failure policy wrote them (ST-6), not the Job
+            //  count (REC-6).
             let of = format!("{of}{}", if field.contains('[') { " " } else { "" });
             let was = if c.before.is_empty() {
                 "\"\""
@@ -272,13 +274,13 @@ impl Block {
 
 const JOBSET_CONTROLLER: &str = "JobSet controller";
 
-/// Without the namespace.
+/// Returns the title of a decision: the controller and the object's name without the namespace.
 fn title(controller: &str, object: &str) -> String {
     let name = object.rsplit('/').next().unwrap_or(object);
     format!("{controller}, {name}")
 }
 
-/// Nothing but counters of Jobs are written (REC-6), and no Job has just ended.
+/// Returns whether the pass only writes Job counts (REC-6) and no Job has just finished.
 fn only_counts(pass: &JobSetPass) -> bool {
     let claims_only = Requests {
         create_claims: pass.does.create_claims,

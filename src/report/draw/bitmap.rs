@@ -1,4 +1,4 @@
-//! Scenes to PNG. The only file that names the drawing library.
+//! Rendering of scenes to PNG. Only this module uses the `plotters` library.
 
 use super::scene::Scene;
 use std::path::Path;
@@ -36,8 +36,8 @@ mod drawing {
             .map_err(|error| error.to_string())
     }
 
-    /// The library's size of a font is from its highest to its lowest letter, everybody else's its em: of the bundled
-    /// font (ascent 1901 and descent 483 of 2048) so many ems.
+    /// Ratio of the line height to the em size of the bundled font (ascent 1901 + descent 483 of 2048 units).
+    /// `plotters` interprets a font size as the line height, scenes specify the em size.
     const LINE: f64 = 2384.0 / 2048.0;
 
     fn rgb((r, g, b): scene::Color) -> RGBColor {
@@ -83,7 +83,7 @@ mod drawing {
                     let style = TextStyle::from((FONT_NAME, f64::from(*size) * LINE).into_font())
                         .color(&color)
                         .pos(Pos::new(h, VPos::Center));
-                    // The library centers the box of the font, which sits higher than its letters.
+                    //  `plotters` centers the line box, whose center is above the center of the letters.
                     let text = for_terminal(text, false).replace('\n', " ");
                     root.draw_text(&text, &style, (*x, *y + size / 10))?;
                 }

@@ -1,4 +1,4 @@
-//! Charts to files; the name of the file says the format.
+//! Charts written to files. The file extension selects the format.
 
 use super::scene::Scene;
 use crate::export;
@@ -10,10 +10,10 @@ use std::path::Path;
 
 pub use crate::figures::growth_figure::Panel;
 
-/// What a slide of 16:9 has.
+/// Width and height of a 16:9 slide in pixels.
 pub const SLIDE: (u32, u32) = (1600, 900);
 
-/// Restarts as stacked bars. The name of the file says the format: `.svg`, or `.png` where it is built in.
+/// Writes restarts as stacked bars. The file extension selects the format: `.svg`, or `.png` with the feature `png`.
 pub fn restart_chart(
     title: &str,
     subtitle: &str,
@@ -24,7 +24,7 @@ pub fn restart_chart(
     save(&figure::restarts(title, subtitle, bars, below, size), path)
 }
 
-/// Quantities against the number of nodes, as lines.
+/// Writes a line chart of quantities against the number of nodes.
 pub fn growth_chart(
     title: &str,
     panels: &[Panel],
@@ -34,7 +34,7 @@ pub fn growth_chart(
     save(&growth_figure::growth(title, panels, size), path)
 }
 
-/// The name of the file says the format: `.svg`, or `.png` where it is built in.
+/// Writes a scene to a file. The file extension selects the format: `.svg`, or `.png` with the feature `png`.
 pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
     export::save(Subject::Chart(scene), path)
 }

@@ -1,10 +1,10 @@
-//! What stands above and below a chart: title and subtitle, and the lines at its foot, as large as they fit.
+//! Titles, subtitles and footers of charts, with font sizes that fit the width.
 
 use super::scene::*;
 
 pub(crate) const MARGIN: i32 = 60;
 
-/// Title and subtitle; where the first of them ends, and further down if the other one takes two lines.
+/// Draws title and subtitle. Returns the y coordinate below them, which is lower if the subtitle takes two lines.
 pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
     let (w, h) = (scene.width as i32, scene.height as i32);
     let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
@@ -22,7 +22,7 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
     below + (lines.len() as i32 - 1) * 3 * size / 2
 }
 
-/// A text on one line, or on two where it has no room on one; cut if it has none on two.
+/// Breaks a text into at most two lines that fit the width. The second line is shortened if necessary.
 fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
     if text_width(text, size) <= width {
         return vec![text.to_owned()];
@@ -35,7 +35,7 @@ fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
     }
 }
 
-/// The largest font not above `size` with which a text fits; never below 22 pixels.
+/// Returns the largest font size up to `size` at which the text fits, but at least 22 pixels.
 pub(crate) fn fitting(text: &str, size: i32, width: i32) -> i32 {
     let needed = text_width(text, size);
     if needed <= width {
@@ -45,12 +45,12 @@ pub(crate) fn fitting(text: &str, size: i32, width: i32) -> i32 {
     }
 }
 
-/// A text cut at the end, where it has no room at this size.
+/// Truncates a text with an ellipsis so that it fits the width at this size.
 pub(crate) fn shorten(text: &str, size: i32, width: i32) -> String {
     if text_width(text, size) <= width {
         return text.to_owned();
     }
-    // By bisection: a name may be of any length.
+    //  Bisection keeps this fast for names of any length.
     let room = width - text_width("...", size);
     let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let fits = ends.partition_point(|end| text_width(&text[..*end], size) <= room);
@@ -58,11 +58,11 @@ pub(crate) fn shorten(text: &str, size: i32, width: i32) -> String {
     format!("{}...", text[..end].trim_end())
 }
 
-/// Size of the lines at the foot of a chart, and what stands between their parts.
+/// Font size of the footer, and the separator between its parts.
 const FOOT: i32 = 18;
 const PARTS: &str = "  ·  ";
 
-/// Lines that are too long for the chart, broken between their parts.
+/// Breaks footer lines that are too wide at the separators between their parts.
 fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in lines {
@@ -90,7 +90,7 @@ pub(crate) fn foot_height(lines: &[String], width: i32) -> i32 {
     }
 }
 
-/// At the lower edge: what a reader must know to make the chart again, and to believe it.
+/// Draws the footer at the lower edge: provenance and assumptions.
 pub(crate) fn foot(scene: &mut Scene, lines: &[String]) {
     let width = scene.width as i32 - 2 * MARGIN;
     let top = scene.height as i32 - foot_height(lines, scene.width as i32) + FOOT / 2;

@@ -2,7 +2,7 @@
 //!
 //! The chunks are written here and compressed by `miniz_oxide`, so that no image library is linked.
 
-/// The file for `size.0` × `size.1` pixels of three bytes each, row by row.
+/// Encodes `size.0` × `size.1` pixels of three bytes each, row by row.
 pub fn encode(rgb: &[u8], size: (u32, u32)) -> Vec<u8> {
     let row = 3 * size.0 as usize;
     assert_eq!(rgb.len(), row * size.1 as usize, "three bytes per pixel");
@@ -34,7 +34,7 @@ fn chunk(file: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
     file.extend_from_slice(&checksum.to_be_bytes());
 }
 
-/// The checksum of ISO 3309 (32-bit CRC), bit by bit: a chart has 20 to 100 KiB.
+/// Returns the 32-bit CRC of ISO 3309. It is computed bit by bit; a chart has 20 to 100 KiB.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
     let byte = |crc: u32, &byte: &u8| (0..8).fold(crc ^ u32::from(byte), step);

@@ -1,6 +1,7 @@
-//! A figure as rectangles, lines and texts in pixels: what charts are laid out with before anything is drawn.
+//! A figure as rectangles, lines and texts with pixel coordinates. Charts are laid out as scenes before they are
+//! rendered.
 //!
-//! Must never know a drawing library; so layouts can be tested for texts that overlap or leave the picture.
+//! This module does not depend on a drawing library, so tests can check layouts for overlapping and clipped texts.
 
 pub type Color = (u8, u8, u8);
 
@@ -8,11 +9,11 @@ pub const INK: Color = (30, 30, 30);
 pub const FAINT: Color = (105, 105, 105);
 pub const GRID: Color = (222, 222, 222);
 pub const PAPER: Color = (255, 255, 255);
-/// Texts on colored pieces: the same on light and on dark paper.
+/// Text colors on colored shapes. They are the same in the light and the dark theme.
 pub const ON_DARK: Color = (254, 254, 254);
 pub const ON_LIGHT: Color = (31, 31, 31);
 
-/// Okabe and Ito's palette, readable with every kind of color blindness; the grey is for what is only waiting.
+/// The Okabe-Ito palette, which is readable with all forms of color blindness. The gray is used for waiting.
 pub const PALETTE: [Color; 8] = [
     (136, 136, 136),
     (213, 94, 0),
@@ -24,7 +25,7 @@ pub const PALETTE: [Color; 8] = [
     (230, 159, 0),
 ];
 
-/// Whichever of the two is better to read on that color, by WCAG's contrast ratio.
+/// Returns the text color with the higher WCAG contrast ratio on this background.
 pub fn ink_on(color: Color) -> Color {
     let ratio = |ink: Color| {
         let (a, b) = (luminance(ink), luminance(color));
@@ -65,12 +66,12 @@ pub enum Shape {
         width: u32,
         color: Color,
     },
-    /// What lies between the points; things below shine through.
+    /// The interior of a polygon, drawn semi-transparent.
     Area {
         points: Vec<(i32, i32)>,
         color: Color,
     },
-    /// Centered on `y`.
+    /// A line of text, vertically centered on `y`.
     Text {
         x: i32,
         y: i32,
@@ -125,7 +126,7 @@ impl Scene {
         });
     }
 
-    /// As large as it can be in a picture of that size, in its middle.
+    /// Scales the scene to fit a picture of the given size and centers it.
     pub fn within(&self, (width, height): (u32, u32)) -> Scene {
         let part = |of: u32, own: u32| f64::from(of) / f64::from(own.max(1));
         let factor = part(width, self.width).min(part(height, self.height));
@@ -136,7 +137,7 @@ impl Scene {
         let all = |points: &[(i32, i32)]| points.iter().map(|(x, y)| at(*x, *y)).collect();
         let one = |shape: &Shape| match shape.clone() {
             Shape::Rect { x, y, w, h, color } => {
-                // Ends are placed as beginnings are: pieces that touch do so at any size.
+                //  Both corners are rounded the same way, so adjacent rectangles remain adjacent at any size.
                 let ((from, up), (to, down)) = (at(x, y), at(x + w, y + h));
                 let (w, h) = (to - from, down - up);
                 let (x, y) = (from, up);
@@ -182,7 +183,7 @@ impl Scene {
         }
     }
 
-    /// A text on a piece of paper of its own, which hides lines behind it.
+    /// Draws a text on a background rectangle that hides lines behind it.
     pub fn note(&mut self, at: (i32, i32), size: i32, color: Color, text: &str) {
         if !text.is_empty() {
             let width = text_width(text, size);
@@ -191,7 +192,7 @@ impl Scene {
         self.text(at, size, Anchor::Left, color, text);
     }
 
-    /// Boxes of all texts: left, top, right, bottom.
+    /// Returns the bounding boxes of all texts: left, top, right, bottom, text.
     #[cfg(test)]
     pub fn text_boxes(&self) -> Vec<(i32, i32, i32, i32, &str)> {
         let of = |s: &Shape| match s {
@@ -221,7 +222,7 @@ impl Scene {
     }
 }
 
-/// Advances of the printable ASCII characters in the bundled font, thousandths of its size.
+/// Advance widths of the printable ASCII characters in the bundled font, in thousandths of the font size.
 const ADVANCE: [i32; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
@@ -230,7 +231,7 @@ const ADVANCE: [i32; 95] = [
     278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
 
-/// Width of a text in the bundled font.
+/// Returns the width of a text in the bundled font, in pixels.
 pub fn text_width(text: &str, size: i32) -> i32 {
     let advance = |c: char| {
         ADVANCE
@@ -241,7 +242,7 @@ pub fn text_width(text: &str, size: i32) -> i32 {
     text.chars().map(advance).sum::<i32>() * size / 1000 + 2
 }
 
-/// About `count` round numbers from 0 up to `max`.
+/// Returns about `count` round numbers from 0 to `max`.
 pub fn ticks(max: f64, count: usize) -> Vec<f64> {
     if max.is_nan() || max <= 0.0 {
         return vec![0.0];
@@ -259,7 +260,7 @@ pub fn ticks(max: f64, count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// A tick's label without needless digits.
+/// Formats the label of a tick without trailing zeros.
 pub fn tick_label(value: f64) -> String {
     if value >= 1000.0 {
         return sim_analysis::format::thousands(value.round() as u64);

@@ -1,36 +1,38 @@
-//! Scenes as SVG: files of their own with their font inside, and figures of a page in the colors of its theme.
+//! Rendering of scenes to SVG: standalone files with an embedded font, and inline figures of a page in its theme
+//! colors.
 //!
-//! Must never write a text that is not escaped, and never anything that differs between two runs of the program.
+//! All texts are escaped, and the output is deterministic.
 
 use super::scene::*;
 use sim_base::plain::for_html;
 use std::fmt::Write;
 
-/// Printable ASCII of DejaVu Sans, which all charts are measured with.
+/// The printable ASCII characters of DejaVu Sans. All text widths are measured with this font.
 pub const FONT: &[u8] = include_bytes!("../font/DejaVuSans-subset.ttf");
 pub const FONT_NAME: &str = "jobset-sim";
 
-/// Two areas on each other are still light enough for a line of their color.
+/// Opacity of areas. Two overlapping areas remain lighter than a line of their color.
 pub const AREA_OPACITY: f64 = 0.25;
 
-/// A scene in which things change over time, again and again.
+/// An animated scene that repeats.
 #[derive(Clone, Debug)]
 pub struct Film {
     pub scene: Scene,
     pub moving: Vec<Moving>,
-    /// From its beginning until it begins again.
+    /// Duration of one repetition in seconds.
     pub seconds: f64,
 }
 
-/// Instants are shares of the film.
+/// An animated part of a scene. Instants are fractions of the duration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Moving {
-    /// Left, top and side of each; from which instant on they have which color, the first from 0.
+    /// Squares (left, top, side) with a shared sequence of colors. Each color has the instant from which it applies;
+    /// the first starts at 0.
     Squares {
         squares: Vec<(i32, i32, i32)>,
         colors: Vec<(f64, Color)>,
     },
-    /// An upright line that goes from the first to the second `x` and stays there.
+    /// A vertical line that moves from the first to the second `x` and stops there.
     Line {
         y: (i32, i32),
         x: (i32, i32),
@@ -38,15 +40,15 @@ pub enum Moving {
     },
 }
 
-/// Where the picture is shown.
+/// The output medium, which determines the colors.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum On {
     Paper,
-    /// Of a page, which is light or dark.
+    /// A page with a light or dark theme.
     Page,
 }
 
-/// A file of its own: it looks the same wherever it is opened.
+/// Returns a standalone SVG file that looks the same in every viewer.
 pub fn file(scene: &Scene) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
@@ -59,8 +61,8 @@ pub fn file(scene: &Scene) -> String {
     out
 }
 
-/// An animated file of its own (SMIL, which browsers play without a script). Where nothing moves, as on paper, it shows
-/// how the film begins.
+/// Returns a standalone animated SVG file. It uses SMIL, which browsers play without a script. Viewers without
+/// animation show the first frame.
 pub fn film(film: &Film) -> String {
     let still = file(&film.scene);
     let mut out = still.trim_end().trim_end_matches("</svg>").to_owned();
@@ -108,7 +110,8 @@ pub fn film(film: &Film) -> String {
     out
 }
 
-/// Part of a page, which brings the font and the colors of texts, lines and paper; `alt` says what it shows.
+/// Returns inline SVG for a page that defines the font and the colors of text, lines and background. `alt` is the
+/// alternative text.
 pub fn inline(scene: &Scene, alt: &str) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
@@ -120,7 +123,7 @@ pub fn inline(scene: &Scene, alt: &str) -> String {
     out
 }
 
-/// The rule of CSS that brings the font.
+/// Returns the CSS rule that embeds the font.
 pub fn font_face() -> String {
     let data = base64(FONT);
     format!("@font-face{{font-family:{FONT_NAME};src:url(data:font/ttf;base64,{data})}}")
@@ -170,7 +173,7 @@ fn shapes(out: &mut String, scene: &Scene, on: On) {
                     Anchor::Middle => " text-anchor=\"middle\"",
                     Anchor::Right => " text-anchor=\"end\"",
                 };
-                // Half of the height of capitals below the middle.
+                //  The baseline is half the capital height below the center.
                 let baseline = y + size * 36 / 100;
                 let text = for_html(text).replace('\n', " ");
                 let paint = paint("fill", *color, on);
@@ -224,12 +227,12 @@ fn paint(what: &str, color: Color, on: On) -> String {
     format!(" {what}=\"{}\"", hex(color))
 }
 
-/// As CSS and SVG write it.
+/// Formats a color as `#rrggbb`.
 pub fn hex((r, g, b): Color) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// RFC 4648.
+/// Encodes bytes in base64 (RFC 4648).
 pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,6 +1,6 @@
-//! Layouts of the charts of a comparison: paired differences, where the accelerators' time went, and distributions.
+//! Layouts of the charts of a comparison: paired differences, accelerator time by category, and distributions.
 //!
-//! Must never compute an estimate: intervals are those of the comparison.
+//! The estimates and intervals come from the comparison and are not computed here.
 
 use super::compare_ledger::{ledger, shares};
 pub use super::compare_panel::provenance;
@@ -13,16 +13,16 @@ use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics};
 
-/// More panels than these do not help anybody to decide.
+/// Maximum number of panels.
 const PANELS: usize = 4;
 
 const BETTER: Color = PALETTE[4];
 const WORSE: Color = PALETTE[1];
 const OPEN: Color = PALETTE[0];
 
-/// Every chart that this comparison has something for, by the name of its file.
+/// Returns the charts for which the comparison has data, with their file names.
 ///
-/// `hangs`: the lines that say what they hang on.
+/// `hangs` contains the footer lines with the assumptions.
 pub fn figures(
     all: &Comparison,
     played: &[PlayedVariant],
@@ -43,10 +43,10 @@ pub fn figures(
     figures
 }
 
-/// The metrics that tell the variants apart and that a reviewer asks for, most wanted first.
+/// Returns the most relevant metrics that differ between the variants, in order of relevance.
 fn headlines(all: &Comparison) -> Vec<&str> {
     let (told, _) = parted(all);
-    // What differs by rounding alone is nobody's question.
+    //  Differences within rounding error are ignored.
     let differs = |metric: &&&str| {
         let size = |e: &sim_analysis::experiment::MetricEstimate| e.mean.map_or(0.0, f64::abs);
         let most = estimates(all, metric)
@@ -69,7 +69,7 @@ fn labelled(metric: &str) -> String {
     }
 }
 
-/// One panel for each metric, one interval for each variant against the first.
+/// Draws a panel per metric with the interval of each variant's difference from the first variant.
 fn differences((all, hangs): Compared<'_>, told: &[&str]) -> Scene {
     let others = all.variants.len() as i32 - 1;
     let panel = others * ROW + 4 * SIZE + 10;
@@ -130,7 +130,7 @@ fn differences((all, hangs): Compared<'_>, told: &[&str]) -> Scene {
     scene
 }
 
-/// For each metric, the share of replications at or below each value, one line for each variant.
+/// Draws a panel per metric with the empirical distribution over the replications, one line per variant.
 fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&str]) -> Scene {
     const PLOT: i32 = 220;
     let panel = PLOT + 11 * SIZE / 2;
@@ -146,7 +146,7 @@ fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&
     for metric in told {
         let label = labelled(metric);
         scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, &label);
-        // Room for the number of the upper line below the name.
+        //  Leaves room for the upper axis label below the name.
         let from = top + 5 * SIZE / 2;
         let to = from + PLOT;
         let values: Vec<Vec<f64>> = played.iter().map(|v| sorted_values(v, metric)).collect();

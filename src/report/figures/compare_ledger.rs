@@ -1,11 +1,11 @@
-//! The chart of where the accelerators' time went: one stacked bar for each variant of a comparison.
+//! Chart of accelerator time by category, with one stacked bar per variant of a comparison.
 
 use super::compare_panel::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use sim_analysis::experiment::Comparison;
 
-/// For each variant, the share of each category in all accelerator-seconds.
+/// Returns the share of each category in all accelerator-seconds, per variant.
 pub(crate) fn shares(all: &Comparison) -> Vec<(&str, Vec<(&str, f64)>)> {
     let of = |v: &sim_analysis::experiment::VariantEstimates| -> Vec<(&str, f64)> {
         let own = all.metrics.iter().filter_map(|metric| {
@@ -24,10 +24,11 @@ pub(crate) fn shares(all: &Comparison) -> Vec<(&str, Vec<(&str, f64)>)> {
         .collect()
 }
 
-/// Beside the palette, for kinds of loss that are rare: Tol's muted colors.
+/// Additional colors for rare categories, from Tol's muted palette.
 const RARE: [Color; 4] = [(51, 34, 136), (136, 34, 85), (17, 119, 51), (153, 153, 51)];
 
-/// What is useful and what nobody asked for have colors of their own; the others have them by size.
+/// Assigns colors to the categories. Productive and idle time have fixed colors; the others are assigned in
+/// descending order of their share.
 fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for (category, share) in shares.iter().flat_map(|(_, s)| s) {
@@ -52,7 +53,7 @@ fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
     own.into_iter().map(color).collect()
 }
 
-/// Stacked bars of all accelerator-seconds, and below of what was not productive.
+/// Draws stacked bars of all accelerator-seconds, and below them of the non-productive part.
 pub(crate) fn ledger((all, hangs): Compared<'_>) -> Scene {
     let shares = shares(all);
     let colors = colors(&shares);

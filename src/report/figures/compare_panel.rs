@@ -1,4 +1,4 @@
-//! Parts that the charts of a comparison share: sizes, axes, names, legends and the lines at the foot.
+//! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
 use crate::console::compare::{is_seconds, shown};
 use crate::draw::heading::{MARGIN, foot, foot_height};
@@ -8,15 +8,15 @@ use sim_analysis::format::count;
 
 pub(crate) const WIDTH: i32 = 1600;
 
-/// Of texts, and of the lines they stand in.
+/// Font size, and the line height of panels.
 pub(crate) const SIZE: i32 = 22;
 
 pub(crate) const ROW: i32 = 40;
 
-/// A comparison, and the lines that say what it hangs on.
+/// A comparison, and the footer lines with its assumptions.
 pub(crate) type Compared<'a> = (&'a Comparison, &'a [String]);
 
-/// Below the last panel: what a reader must know to make the chart again.
+/// Sets the height of the scene and draws the footer with provenance and assumptions below the last panel.
 pub(crate) fn end(scene: &mut Scene, top: i32, (all, hangs): Compared<'_>) {
     let mut lines = provenance(all);
     lines.extend_from_slice(hangs);
@@ -24,7 +24,7 @@ pub(crate) fn end(scene: &mut Scene, top: i32, (all, hangs): Compared<'_>) {
     foot(scene, &lines);
 }
 
-/// What it takes to make its charts again.
+/// Returns the footer lines with program version, scenario, seed, number of replications and digests.
 pub fn provenance(all: &Comparison) -> Vec<String> {
     let of =
         |v: &sim_analysis::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
@@ -42,7 +42,7 @@ pub fn provenance(all: &Comparison) -> Vec<String> {
     ]
 }
 
-/// An axis from a number to another one, over pixels.
+/// A horizontal axis that maps a range of values to pixels.
 pub(crate) struct Axis {
     pub from: f64,
     pub to: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// With a little air on both sides.
+    /// Creates an axis over the values with a margin of 6 % on both sides.
     pub(crate) fn over(values: impl Iterator<Item = f64>, (left, right): (i32, i32)) -> Axis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let air = ((high - low) * 0.06).max(high.abs() * 1e-6).max(1e-12);
@@ -68,7 +68,7 @@ impl Axis {
         self.left + (share * f64::from(self.right - self.left)) as i32
     }
 
-    /// Numbers that are round in that unit, about so many.
+    /// Returns about `count` values that are round numbers of `unit`.
     pub fn ticks(&self, count: usize, unit: f64) -> Vec<f64> {
         let step = match ticks((self.to - self.from) / unit, count).get(1) {
             Some(step) => *step * unit,
@@ -79,7 +79,7 @@ impl Axis {
         (0..40).map(number).take_while(|&v| v <= self.to).collect()
     }
 
-    /// In which people count so much of a metric, as a number of what it is measured in.
+    /// Returns the display unit of a metric for this range, as a multiple of the metric's own unit.
     pub(crate) fn unit(&self, metric: &str) -> f64 {
         let span = self.to - self.from;
         match metric {
@@ -90,7 +90,7 @@ impl Axis {
         }
     }
 
-    /// Lines of the grid with their numbers below.
+    /// Draws the grid lines with their labels below.
     pub(crate) fn draw(&self, scene: &mut Scene, metric: &str, (top, bottom): (i32, i32)) {
         let mut free = i32::MIN;
         for t in self.ticks(8, self.unit(metric)) {
@@ -107,13 +107,13 @@ impl Axis {
     }
 }
 
-/// Where bars and intervals begin: behind the longest name of a variant.
+/// Returns the x coordinate at which bars and intervals start, to the right of the longest variant name.
 pub(crate) fn names_end(all: &Comparison) -> i32 {
     let widest = all.variants.iter().map(|v| text_width(&v.name, SIZE)).max();
     MARGIN + widest.unwrap_or(0).min(WIDTH / 4) + 20
 }
 
-/// The size at which a text has room, however small that is.
+/// Returns the font size at which the text fits the width, without a lower limit.
 pub(crate) fn shrunk(text: &str, size: i32, width: i32) -> i32 {
     size.min(size * width / text_width(text, size).max(1))
 }

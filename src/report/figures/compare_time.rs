@@ -1,6 +1,6 @@
-//! Layouts of the charts of a comparison over time: the fan of goodput, time at work, and how long restarts take.
+//! Layouts of the charts of a comparison over time: goodput fan charts, availability and restart duration.
 //!
-//! Must never compute a statistic: that is `experiment::over_time`.
+//! The statistics come from `experiment::over_time`.
 
 use super::compare_panel::{Axis, Compared, SIZE, WIDTH, end, legend, name, names_end};
 use crate::draw::heading::{MARGIN, heading};
@@ -9,24 +9,25 @@ use sim_analysis::experiment::PlayedVariant;
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
 use sim_base::Duration;
 
-/// Of the plots of one variant, and of all variants.
+/// Plot heights in pixels: of one variant in the goodput chart, and of all variants in the other charts.
 const FAN: i32 = 170;
 const PLOT: i32 = 420;
-/// For what stands right of a plot.
+/// Width reserved to the right of a plot.
 const ASIDE: i32 = 300;
-/// The beginning of a fan says little and would flatten the rest.
+/// The first share of the time is ignored when the goodput axis is scaled, because early values vary widely.
 const BEGINNING: f64 = 0.1;
 
 pub(crate) fn color_of(i: usize) -> Color {
     PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]]
 }
 
-/// How wide the line of one of so many is: those below show where lines lie on each other.
+/// Returns the width of the `i`th of several lines. Lines drawn earlier are wider so that they remain visible below
+/// later ones.
 pub(crate) fn beneath(i: usize, of: usize) -> u32 {
     4 + 3 * (of - 1 - i).min(3) as u32
 }
 
-/// Every chart over time that this comparison has something for, by the name of its file.
+/// Returns the charts over time for which the comparison has data, with their file names.
 pub(crate) fn figures(all: Compared<'_>, played: &[PlayedVariant]) -> Vec<(&'static str, Scene)> {
     let mut figures = Vec::new();
     if let Some((jobset, variants)) = over_time(played) {
@@ -40,7 +41,7 @@ pub(crate) fn figures(all: Compared<'_>, played: &[PlayedVariant]) -> Vec<(&'sta
     figures
 }
 
-/// Shares from a low one up to 1.
+/// A vertical axis of shares from `low` to 1.
 struct Shares {
     low: f64,
     top: i32,
@@ -48,14 +49,14 @@ struct Shares {
 }
 
 impl Shares {
-    /// As low as any of them, in round tenths.
+    /// Creates an axis from the lowest value, rounded down to a tenth and at most 0.9.
     fn over(values: impl Iterator<Item = f64>, (top, bottom): (i32, i32)) -> Shares {
         let low = values.fold(0.9, f64::min);
         let low = (low * 10.0).floor() / 10.0;
         Shares { low, top, bottom }
     }
 
-    /// What is lower lies at the bottom.
+    /// Returns the y coordinate of a share, clamped to the axis.
     fn y(&self, share: f64) -> i32 {
         let part = ((share - self.low) / (1.0 - self.low)).clamp(0.0, 1.0);
         self.bottom - (part * f64::from(self.bottom - self.top)) as i32
@@ -83,7 +84,7 @@ fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> Axis {
     }
 }
 
-/// Below a plot: time in the unit that fits.
+/// Draws the time axis below a plot in days, hours, minutes or seconds.
 fn times(scene: &mut Scene, axis: &Axis, (top, bottom): (i32, i32)) {
     let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
     let fits = |(unit, _): &&(f64, &str)| axis.to >= 2.0 * unit;
@@ -96,7 +97,7 @@ fn times(scene: &mut Scene, axis: &Axis, (top, bottom): (i32, i32)) {
     }
 }
 
-/// One panel for each variant: the median, half and four fifths of the replications around it, and the first's median.
+/// Draws a panel per variant: the median, the p25 to p75 and p10 to p90 bands, and the median of the first variant.
 fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: goodput of {jobset} so far", all.scenario);
@@ -148,7 +149,7 @@ fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> S
     scene
 }
 
-/// One line for each variant: in each sixtieth of the time, the mean share of it in which every pod was at work.
+/// Draws a line per variant: the mean share of each sixtieth of the time in which all pods were at work.
 fn availability((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: time with all pods of {jobset} at work", all.scenario);
@@ -179,7 +180,7 @@ fn availability((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime])
     scene
 }
 
-/// The share of all restarts that took so long or less, on a logarithmic axis.
+/// Draws the empirical distribution of restart durations on a logarithmic axis.
 fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
     const MARKS: [f64; 11] = [
         0.1,
@@ -194,7 +195,7 @@ fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
         6.0 * 3600.0,
         86_400.0,
     ];
-    /// With fewer of these on the axis there are round numbers on it instead.
+    /// With fewer of these marks on the axis, round numbers are used instead.
     const FEW: usize = 2;
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: how long single restarts take", all.scenario);

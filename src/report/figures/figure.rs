@@ -1,4 +1,4 @@
-//! Restarts as stacked bars, one below the other, and the colors of their phases.
+//! Chart of restarts as stacked bars, and the colors of the phases.
 
 use crate::draw::heading::{MARGIN, fitting, foot, foot_height, heading};
 use crate::draw::scene::*;
@@ -6,7 +6,7 @@ use sim_analysis::format::seconds;
 use sim_analysis::metrics::{Phase, Restart};
 use sim_base::*;
 
-/// Colors of the phases, in the order of `Phase::ALL`.
+/// Returns the color of a phase. `Queue` and `Schedule` share a color, as do `Rendezvous` and `Restore`.
 pub(crate) fn color_of(phase: Phase) -> Color {
     let i = match phase {
         Phase::Detect => 0,
@@ -21,7 +21,7 @@ pub(crate) fn color_of(phase: Phase) -> Color {
     PALETTE[i]
 }
 
-/// Horizontal stacked bars, one per restart, on one axis of seconds.
+/// Draws one horizontal stacked bar per restart on a common axis in seconds.
 pub fn restarts(
     title: &str,
     subtitle: &str,
@@ -85,7 +85,7 @@ fn used(bars: &[(String, Restart)]) -> Vec<Phase> {
     Phase::ALL.iter().filter(seen).copied().collect()
 }
 
-/// Returns where it ends.
+/// Draws the legend. Returns the y coordinate of its lower edge.
 fn legend(scene: &mut Scene, bars: &[(String, Restart)], y: i32, size: i32) -> i32 {
     let mut x = MARGIN;
     let mut y = y;
@@ -145,7 +145,7 @@ fn bar(
     scene.note((MARGIN, below), fitted, FAINT, &line);
 }
 
-/// The time of each run of spans of one phase, where it fits into its part of the bar.
+/// Draws the duration of consecutive spans of one phase inside the bar where there is room for it.
 fn inside(scene: &mut Scene, r: &Restart, y: i32, size: i32, x: &dyn Fn(f64) -> i32) {
     let mut groups: Vec<(Phase, Time, Time)> = Vec::new();
     for s in r.spans() {

@@ -1,4 +1,4 @@
-//! How quantities grow with the number of nodes, as lines: panels one above the other.
+//! Line charts of quantities against the number of nodes, as a column of panels.
 
 use crate::draw::heading::{MARGIN, fitting};
 use crate::draw::scene::*;
@@ -10,7 +10,7 @@ pub struct Panel {
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
 }
 
-/// Panels one above the other over a logarithmic axis of nodes.
+/// Draws panels below each other with a common logarithmic axis of nodes.
 pub fn growth(title: &str, panels: &[Panel], size: (u32, u32)) -> Scene {
     let mut scene = Scene::new(size);
     let (w, h) = (size.0 as i32, size.1 as i32);

@@ -1,6 +1,6 @@
-//! Layout of a map: the nodes of the cluster by pool and island, colored by the Job that has them, before and after.
+//! Layout of a map of the cluster before and after a restart: the nodes by pool and island, colored by Job.
 //!
-//! Must never place a pod: who had which node is what `metrics::occupancy` kept.
+//! The node assignment comes from `metrics::occupancy`.
 
 use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
 use crate::draw::scene::*;
@@ -10,23 +10,23 @@ use sim_analysis::metrics::{Restart, RunView};
 use sim_api::spec::IslandKind;
 use sim_base::JobId;
 
-/// One side of the map.
+/// One half of the map: the node assignment at one time.
 struct Side<'a> {
     title: String,
     nodes: &'a [Tenant],
 }
 
-/// Colors of Jobs, by their number; later ones begin again.
+/// Colors of Jobs, by Job number; the colors repeat.
 const JOBS: [Color; 7] = [
     PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5],
 ];
 const EMPTY: Color = GRID;
 const BROKEN: Color = INK;
 const GAP: i32 = 40;
-/// Jobs that the legend names.
+/// Maximum number of Jobs in the legend.
 const NAMED: usize = 8;
 
-/// Nodes that stand together: consecutive ones of an island, or of a pool without islands.
+/// Consecutive nodes of one island, or of a pool without islands.
 struct Block {
     name: String,
     from: usize,
@@ -62,7 +62,7 @@ fn map(
     scene
 }
 
-/// Before and after a restart; nothing if nobody kept who had which node then, or there is no node.
+/// Returns the map before and after a restart; `None` if the node assignment was not recorded or there are no nodes.
 pub fn of_restart(
     run: &RunView<'_>,
     pods: &Occupancy,
@@ -141,13 +141,13 @@ fn legend(scene: &mut Scene, run: &RunView<'_>, sides: &[Side<'_>], y: i32) -> i
     y
 }
 
-/// The islands of the cluster, or its pools where they have none: from which node to before which.
+/// Returns the node ranges (start, end exclusive) of the islands, or of the pools without islands.
 pub(crate) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<(usize, usize)> {
     let all = blocks(run, nodes);
     all.into_iter().map(|b| (b.from, b.to)).collect()
 }
 
-/// More blocks than these are not drawn apart.
+/// With more blocks, all nodes are drawn as one block.
 const BLOCKS: usize = 400;
 
 fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
@@ -168,7 +168,7 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
             }
         }
     }
-    // Nodes that came during the run.
+    //  Nodes added during the run.
     if from < nodes {
         let name = format!("{} more", thousands((nodes - from) as u64));
         all.push(Block {
@@ -189,22 +189,22 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
     all
 }
 
-/// Where blocks of nodes stand, as many of them side by side as give the largest cells.
+/// The arrangement of blocks of nodes, with the number of blocks per row that gives the largest cells.
 pub(crate) struct Grid {
     corner: (i32, i32),
-    /// Width and height of the room of one block.
+    /// Width and height of the area of one block.
     room: (i32, i32),
     across: i32,
-    /// Pixels of a node.
+    /// Size of a node in pixels.
     pub(crate) cell: i32,
-    /// Nodes in a row of a block.
+    /// Number of nodes per row of a block.
     pub(crate) columns: i32,
-    /// Where the last row of blocks ends.
+    /// The y coordinate of the lower edge of the last row of blocks.
     pub(crate) bottom: i32,
 }
 
 impl Grid {
-    /// `blocks`: from which node to before which.
+    /// Computes the arrangement. `blocks` contains node ranges (start, end exclusive).
     pub(crate) fn new(
         blocks: &[(usize, usize)],
         corner: (i32, i32),
@@ -234,7 +234,7 @@ impl Grid {
         }
     }
 
-    /// The upper left corner of a block.
+    /// Returns the upper left corner of a block.
     pub(crate) fn block(&self, i: usize) -> (i32, i32) {
         let (i, (w, h)) = (i as i32, self.room);
         let (left, top) = self.corner;
@@ -270,7 +270,8 @@ fn draw(
     }
 }
 
-/// Runs of one color are one rectangle; thin lines of paper part the nodes where there is room for them.
+/// Draws the nodes of a block. Adjacent nodes of one color are one rectangle; with cells of at least 5 pixels, thin
+/// lines separate the nodes.
 fn draw_block(
     scene: &mut Scene,
     nodes: &[Tenant],

@@ -1,4 +1,4 @@
-//! Charts: one file per kind of figure, from metrics to a scene.
+//! Charts: one module per kind of figure, which turns metrics into a scene.
 
 pub mod compare_figure;
 pub(crate) mod compare_ledger;

@@ -1,6 +1,6 @@
-//! What each node does, by pool and island: at one instant, and as a film of a restart, of several runs side by side.
+//! Node states by pool and island: a map at one instant, and an animation of restarts side by side.
 //!
-//! Must never fold records: that is `metrics::node_states`.
+//! The states come from `metrics::node_states`.
 
 use super::figure::color_of as color_of_phase;
 use super::map_figure::{Grid, islands};
@@ -15,12 +15,12 @@ use sim_analysis::metrics::{Phase, Restart, RunView};
 use sim_base::*;
 use std::collections::BTreeMap;
 
-/// Of a node without pods that stands in an island where others have some.
+/// Color of a node without pods on an island where other nodes have pods.
 const STRANDED: Color = PALETTE[0];
 const FONT: i32 = 20;
-/// Pictures of a film for each second of it; more would only make the file larger.
+/// Frames per second of the animation. A higher rate increases the file size without a visible benefit.
 const PICTURES_PER_S: f64 = 12.0;
-/// How long the last one stays.
+/// Time in seconds for which the last frame is shown.
 const REST_S: f64 = 1.5;
 const AXIS: i32 = 96;
 const GAP: i32 = 40;
@@ -45,7 +45,8 @@ fn legend(scene: &mut Scene, entries: &[(Color, String)], y: i32) {
     }
 }
 
-/// Every node at one instant. Free ones are spare where their whole island is free, and stranded where it is not.
+/// Draws the state of every node at one instant. A free node is spare if its whole island is free, otherwise
+/// stranded.
 pub fn map(
     run: &RunView<'_>,
     (states, at): (&NodeStates, Time),
@@ -96,7 +97,7 @@ pub fn map(
     scene
 }
 
-/// Where the `i`th node of a block is, and its size with a line of paper around it where there is room for that.
+/// Returns the position and size of the `i`th node of a block. Cells of at least 5 pixels leave a gap of one pixel.
 fn cell(grid: &Grid, block: usize, i: usize) -> (i32, i32, i32) {
     let (x, y) = grid.block(block);
     let (column, row) = (i as i32 % grid.columns, i as i32 / grid.columns);
@@ -104,7 +105,7 @@ fn cell(grid: &Grid, block: usize, i: usize) -> (i32, i32, i32) {
     (x + column * grid.cell, y + row * grid.cell, side)
 }
 
-/// One side of a film.
+/// One side of an animation.
 pub struct Take<'a> {
     pub label: String,
     pub run: RunView<'a>,
@@ -112,7 +113,8 @@ pub struct Take<'a> {
     pub states: NodeStates,
 }
 
-/// The restarts from their faults on, at the same instant side by side, `speed` times as fast as they were.
+/// Returns an animation of the restarts side by side, starting at their faults, at `speed` times the simulated
+/// speed.
 pub fn film(takes: &[Take<'_>], speed: f64, below: &[String], size: (u32, u32)) -> Film {
     let mut scene = Scene::new(size);
     let longest = takes.iter().map(|t| t.restart.total()).max();
@@ -149,7 +151,7 @@ pub fn film(takes: &[Take<'_>], speed: f64, below: &[String], size: (u32, u32)) 
     }
 }
 
-/// Nodes that do the same at the same pictures are one shape.
+/// Returns the animated squares. Nodes with the same states in all frames share a shape.
 fn cells(
     take: &Take<'_>,
     (left, top, width, height): (i32, i32, i32, i32),
@@ -182,7 +184,7 @@ fn cells(
     alike.into_iter().map(shape).collect()
 }
 
-/// The phases over an axis of seconds, and the line that runs along it.
+/// Draws the phases on an axis of seconds. Returns the animated time marker.
 fn steps(
     scene: &mut Scene,
     take: &Take<'_>,

@@ -1,7 +1,7 @@
-//! Layout of a scaling law: a number against a size, one line for each of several things, and closed forms beside them;
-//! axes are logarithmic where they can be.
+//! Layout of a scaling chart: a metric against a size, with one line per series and closed forms for comparison.
+//! Axes are logarithmic where all values are positive.
 //!
-//! Must never fit a line: points are runs, and a closed form is a formula with given numbers.
+//! Points are simulation results and closed forms are formulas with given parameters. No curves are fitted.
 
 use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
 use crate::draw::scene::*;
@@ -9,14 +9,14 @@ use crate::planning::plane::Scale;
 use sim_analysis::format::{seconds, thousands};
 use sim_base::*;
 
-/// Points by size, ascending.
+/// A line of a scaling chart.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub name: String,
     pub points: Vec<(f64, f64)>,
-    /// Intervals: where, from, to.
+    /// Intervals: x, lower bound, upper bound.
     pub bars: Vec<(f64, f64, f64)>,
-    /// A formula, drawn thin and gray.
+    /// Whether the line is a closed form, which is drawn thin and gray.
     pub closed: bool,
 }
 
@@ -31,18 +31,18 @@ impl Line {
     }
 }
 
-/// What the axes are of, and how their numbers are written.
+/// Names of the axes and the formats of their labels.
 pub struct Axes<'a> {
     pub x: &'a str,
     pub y: &'a str,
     pub x_label: &'a dyn Fn(f64) -> String,
     pub y_label: &'a dyn Fn(f64) -> String,
-    /// Equal factors are equally far apart, where all of it is above 0.
+    /// Whether `y` is a time. Its axis is then logarithmic if any value is positive.
     pub is_time: bool,
 }
 
 impl Axes<'_> {
-    /// Seconds against nodes.
+    /// Axes for recovery time in seconds against the number of nodes.
     pub const NODES: Axes<'static> = Axes {
         x: "nodes",
         y: "time to recover",
@@ -55,13 +55,14 @@ impl Axes<'_> {
     };
 }
 
-/// A token bucket: of `n` requests that come at once, the last one passes then (calibration.md 6.6).
+/// Returns the time in seconds after which the last of `n` simultaneous requests passes a token bucket
+/// (calibration.md 6.6).
 pub fn token_bucket(n: f64, rate: f64, burst: f64) -> f64 {
     ((n - burst) / rate).max(0.0)
 }
 
 const COLORS: [usize; 7] = [1, 2, 4, 6, 7, 3, 0];
-/// For the names at the ends of lines.
+/// Width reserved for the names at the line ends.
 const ASIDE: i32 = 330;
 const SIZE: i32 = 22;
 const NAME: i32 = 19;
@@ -76,7 +77,7 @@ pub fn scaling(
     let mut scene = Scene::new(size);
     let top = heading(&mut scene, title, subtitle) + 92;
     let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 80;
-    // What a logarithm has no place for is left out: a closed form of 0 s.
+    //  A logarithmic axis cannot show values of 0, such as a closed form of 0 s. They are omitted.
     let all = || lines.iter().flat_map(|l| &l.points);
     let log_y = axes.is_time && all().any(|p| p.1 > 0.0);
     let shown = |p: &&(f64, f64)| !log_y || p.1 > 0.0;
@@ -122,7 +123,7 @@ pub fn scaling(
     scene
 }
 
-/// The sizes that there are, below the plot.
+/// Draws a grid line and a label for each size.
 fn sizes(
     scene: &mut Scene,
     x: &Axis,
@@ -186,7 +187,7 @@ fn draw(scene: &mut Scene, lines: &[Line], axes: &Axes<'_>, (x, y): (&Axis, &Axi
     names(scene, ends, (x, y));
 }
 
-/// Names from the top down, each at the end of its line or as near as there is room.
+/// Draws the names from top to bottom, each as close to the end of its line as possible.
 fn names(scene: &mut Scene, mut ends: Vec<(i32, Color, String)>, (x, y): (&Axis, &Axis)) {
     let (top, bottom) = (y.to, y.from);
     let step = (SIZE + 8).min((bottom - top) / (ends.len() as i32).max(1));
@@ -208,7 +209,7 @@ fn names(scene: &mut Scene, mut ends: Vec<(i32, Color, String)>, (x, y): (&Axis,
     }
 }
 
-/// An axis over pixels.
+/// An axis that maps a range of values to pixels.
 struct Axis {
     low: f64,
     high: f64,
@@ -252,7 +253,8 @@ impl Axis {
         self.from + (share * f64::from(self.to - self.from)) as i32
     }
 
-    /// Round numbers; on a logarithmic axis 1, 2 and 5 of each power of ten, or the powers alone if these are many.
+    /// Returns round numbers. On a logarithmic axis these are 1, 2 and 5 times each power of ten, or only the powers
+    /// if the range exceeds three decades.
     fn ticks(&self) -> Vec<f64> {
         if !self.log {
             return Scale::new(self.low, self.high).ticks(6);
@@ -267,7 +269,7 @@ impl Axis {
             .flat_map(|p| steps.iter().map(move |s| s * libm::pow(10.0, f64::from(p))));
         let all: Vec<f64> = all.filter(|v| (self.low..=self.high).contains(v)).collect();
         match all.len() {
-            // Within one step there are round numbers, too.
+            //  A narrow range on a logarithmic axis gets linear ticks.
             ..2 => Scale::new(self.low, self.high).ticks(4),
             _ => all,
         }

@@ -1,6 +1,6 @@
-//! Layout of one group of a timeline as a chart: lanes over one window of time.
+//! Layout of a group of the timeline as a chart: lanes over one time window.
 //!
-//! Must never count: its lanes are those of the page.
+//! The counts are those of the timeline on the page.
 
 use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
 use crate::draw::scene::*;
@@ -11,7 +11,7 @@ use sim_analysis::metrics::RunView;
 const WORDS: i32 = 330;
 const ROW: (i32, i32) = (30, 90);
 
-/// One chart for each group, over the window that the page begins with; the pods first.
+/// Returns a chart per group over the initial time window of the page.
 pub fn charts(
     run: &RunView<'_>,
     timeline: &Timeline,
@@ -157,7 +157,7 @@ fn draw(
     }
 }
 
-/// The stack up to a layer, piece by piece: from, to, and how high; cut at the window.
+/// Returns the outline of the stack up to a layer as (from, to, height) segments, clipped to the window.
 fn steps(
     timeline: &Timeline,
     lane: &Lane,

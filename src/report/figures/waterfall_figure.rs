@@ -1,6 +1,6 @@
-//! Layout of one restart as a waterfall: a row for each step with what it waited for, on one axis of seconds.
+//! Layout of a restart as a waterfall: a row per step with the wait that preceded it, on one axis of seconds.
 //!
-//! Must never say anything that the text of `run` does not say: both read `metrics::gate`.
+//! The content is the same as in the console output of `run`; both use `metrics::gate`.
 
 use super::figure::color_of;
 use crate::console::waterfall::{is_shown, longest};
@@ -13,13 +13,13 @@ use sim_analysis::metrics::restarts::gate::Gated;
 use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{Restart, RunView};
 
-/// Of the first column: what happens, and what it waited for.
+/// Minimum width of the first column, which contains the step and what it waited for.
 const WORDS: i32 = 620;
-/// Of a wide chart the words have such a part, as the notes below the steps are long.
+/// Share of the chart width used for the first column in wide charts.
 const PART: (i32, i32) = (9, 20);
 const ROW: (i32, i32) = (50, 92);
 
-/// `foot`: what it takes to make the chart again, and what decides it.
+/// Draws the waterfall of a restart. `below` contains the footer lines with provenance and assumptions.
 pub fn waterfall(
     run: &RunView<'_>,
     r: &Restart,
@@ -33,7 +33,7 @@ pub fn waterfall(
     let cause = format!("cause: {}, at {}", format::cause(run, &r.cause), r.start);
     let top = heading(&mut scene, &format::restart_title(run, r, number), &cause) + 70;
     let rows = shown.len().max(1) as i32;
-    // The axis with its words, the line on what it waited for longest, and the foot.
+    //  Height of the axis with its label, the line on the longest wait, and the footer.
     let under = 3 * 22 + 40 + foot_height(below, size.0 as i32);
     let room = size.1 as i32 - top - under;
     let row = (room / rows).clamp(ROW.0, ROW.1);

@@ -1,8 +1,9 @@
-//! Columns of the files of a run directory: names, units, and the descriptions that `docs/run-directory.md` prints.
+//! Columns of the files of a run directory: names, units and descriptions. `docs/run-directory.md` contains the
+//! descriptions.
 
 use crate::table::Column;
 
-/// `restarts.csv`, without `digest`.
+/// Columns of `restarts.csv` except `digest`.
 pub const RESTARTS: [Column; 19] = [
     Column::new("jobset", "", "name of the JobSet"),
     Column::new(
@@ -69,7 +70,7 @@ pub const RESTARTS: [Column; 19] = [
     ),
 ];
 
-/// `pods.csv`, without `digest`.
+/// Columns of `pods.csv` except `digest`.
 pub const PODS: [Column; 21] = [
     Column::new(
         "pod",
@@ -118,7 +119,7 @@ pub const PODS: [Column; 21] = [
     ),
 ];
 
-/// `nodes.csv`, without `digest`.
+/// Columns of `nodes.csv` except `digest`.
 pub const NODES: [Column; 7] = [
     Column::new("node", "", "name"),
     Column::new("pods_bound", "", "number of pods bound to it"),
@@ -145,7 +146,7 @@ pub const NODES: [Column; 7] = [
     ),
 ];
 
-/// `ledger.csv`, without `digest`.
+/// Columns of `ledger.csv` except `digest`.
 pub const LEDGER: [Column; 3] = [
     Column::new("category", "", "see below"),
     Column::new(
@@ -160,7 +161,7 @@ pub const LEDGER: [Column; 3] = [
     ),
 ];
 
-/// `control_plane.csv`, without `digest`.
+/// Columns of `control_plane.csv` except `digest`.
 pub const CONTROL_PLANE: [Column; 7] = [
     Column::new(
         "resource",

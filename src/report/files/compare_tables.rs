@@ -1,4 +1,4 @@
-//! A comparison as tables: CSV and Markdown, and one row for each replication.
+//! A comparison as CSV and Markdown tables, and the CSV table of its replications.
 
 use crate::console::compare::conclusion;
 use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
@@ -6,7 +6,7 @@ use crate::table::Table;
 use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
 use std::fmt::Write;
 
-/// One row for each variant and metric, then one for each pair and metric.
+/// Returns a row per variant and metric, followed by a row per pair of variants and metric.
 pub fn estimates(all: &Comparison) -> Table {
     let header = ["kind", "a", "b", "metric"];
     let header: Vec<&str> = [&header[..], &COLUMNS, &WITHOUT, &["verdict", "needed"]].concat();
@@ -54,7 +54,8 @@ fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// `replications.csv`: a row for each replication and variant, with exact metrics; empty where a run has none.
+/// Returns `replications.csv` with a row per replication and variant. Metrics are exact; cells of undefined metrics
+/// are empty.
 pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
     let mut names: Vec<String> = Vec::new();
     for variant in played {
@@ -91,7 +92,7 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
     table
 }
 
-/// For a design document: the sentence, a table of each metric's means, a table of differences.
+/// Returns Markdown for a design document: the conclusion, a table of means and a table of differences.
 pub fn markdown(all: &Comparison) -> String {
     let mut out = format!("{}\n\n", cell(&conclusion(all)));
     let names: Vec<String> = all.variants.iter().map(|v| cell(&v.name)).collect();
@@ -140,7 +141,7 @@ pub fn markdown(all: &Comparison) -> String {
     out
 }
 
-/// A cell must not end its row.
+/// Escapes a table cell: `|` is escaped and line breaks become spaces.
 pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,6 +1,7 @@
-//! The tables of a run directory. Times are exact seconds of virtual time; a cell is empty for what never happened.
+//! The tables of a run directory. Times are exact seconds of virtual time; the cell of an event that did not occur
+//! is empty.
 //!
-//! Every table ends with the column `digest`, so that a file that was moved still says which run it is from.
+//! Every table ends with the column `digest`, which identifies the run of a file that was moved.
 
 use super::columns;
 use crate::table::{Column, Table};
@@ -14,7 +15,7 @@ use sim_analysis::metrics::restarts::restart::{Ending, Restart};
 use sim_base::JobSetId;
 use sim_engine::record::LedgerCategory;
 
-/// A table of a run whose last column is the run's digest.
+/// Builds a table with the run's digest as its last column.
 fn table(
     columns: impl IntoIterator<Item = impl Into<Column>>,
     rows: impl Iterator<Item = Vec<String>>,
@@ -29,7 +30,7 @@ fn table(
     }))
 }
 
-/// Every table of a run by its name; those of pods and nodes where they were kept.
+/// Returns the tables of a run with their names. The tables of pods and nodes are included if they were recorded.
 pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Table)> {
     let mut all = vec![("restarts", restarts(run)), ("ledger", ledger(run))];
     if !run.outcome.training.is_empty() {
@@ -43,9 +44,9 @@ pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Table)> {
     all
 }
 
-/// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and
-/// `total` are empty where the pods never became ready again; the phases then run to wherever the restart was when the
-/// JobSet or the run ended.
+/// Returns `restarts.csv`. `start_time` is the time of the fault, `start` is the duration of the phase in which
+/// containers start. `end` and `total` are empty if the pods never became ready again; the phases then cover the
+/// restart up to the end of the JobSet or of the run.
 pub fn restarts(run: &RunView<'_>) -> Table {
     let row = |r: &Restart| {
         let ready = r.ending == Ending::Ready;
@@ -78,7 +79,7 @@ pub fn restarts(run: &RunView<'_>) -> Table {
     table(&columns::RESTARTS, run.restarts().iter().map(row), run)
 }
 
-/// `pods.csv`: one row per pod object, in the order of creation.
+/// Returns `pods.csv` with a row per pod object in order of creation.
 pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Table {
     let row = |r: &PodRow| {
         let ended = r.finished != sim_base::Time::NEVER;
@@ -131,7 +132,7 @@ pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Table {
     table(&columns::PODS, rows.iter().map(row), run)
 }
 
-/// `nodes.csv`: `transitions` and `taints` list `seconds:what` separated by `;`.
+/// Returns `nodes.csv`. The columns `transitions` and `taints` list `seconds:change` entries separated by `;`.
 pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Table {
     let row = |(i, r): (usize, &NodeRow)| {
         let transitions: Vec<String> = r
@@ -160,7 +161,7 @@ pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Table {
     table(&columns::NODES, all.map(row), run)
 }
 
-/// `ledger.csv`: adds up to installed accelerators × wall time.
+/// Returns `ledger.csv`. The accelerator seconds add up to installed accelerators × wall time.
 pub fn ledger(run: &RunView<'_>) -> Table {
     let ledger = &run.outcome.ledger;
     let row = |c: &LedgerCategory| {
@@ -174,7 +175,8 @@ pub fn ledger(run: &RunView<'_>) -> Table {
     table(&columns::LEDGER, ledger.categories().iter().map(row), run)
 }
 
-/// `jobset_ledger.csv`: what the pods of each JobSet held, where one of them trains.
+/// Returns `jobset_ledger.csv` with the accelerator time held by the pods of each JobSet. It is written for runs
+/// with a training job.
 pub fn jobset_ledger(run: &RunView<'_>) -> Table {
     let ledger = &run.outcome.ledger;
     let jobsets = ledger.of_jobsets.iter().enumerate();
@@ -195,7 +197,8 @@ pub fn jobset_ledger(run: &RunView<'_>) -> Table {
     table(std::iter::once(&jobset).chain(&columns::LEDGER), rows, run)
 }
 
-/// `control_plane.csv`: busy share of the whole run; a bottleneck was waited for during a tenth of a restart's path.
+/// Returns `control_plane.csv` with the load of the shared resources over the whole run. A resource is a bottleneck
+/// if a restart waited for it during at least 10 % of its critical path.
 pub fn control_plane(run: &RunView<'_>) -> Table {
     let outcome = run.outcome;
     let gating = gate::bottlenecks(run.restarts());

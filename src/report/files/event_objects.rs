@@ -1,23 +1,24 @@
-//! Objects as `events.ndjson` writes them, already escaped, and the fields of a record as members of its line.
+//! Object names in `events.ndjson`, stored in escaped form, and the fields of a record as members of its line.
 //!
-//! Names are taken over as they appear during the run. Must never know a kind of record: `Body::fields` does.
+//! Names are added as they appear during the run. The fields come from `Body::fields`, so this module does not
+//! depend on record kinds.
 
 use super::json::{Members, escape, number};
 use sim_base::*;
 use sim_engine::record::names::{JobName, suffix};
 use sim_engine::record::*;
 
-/// `pod/default/train-workers-0-3-x2m4q` and the like, by id.
+/// Object names by id, for example `pod/default/train-workers-0-3-x2m4q`.
 #[derive(Default)]
 pub struct Objects {
     jobsets: Vec<Vec<u8>>,
     jobs: Vec<Vec<u8>>,
     nodes: Vec<Vec<u8>>,
-    /// Of the newest object of each id.
+    /// Name of the most recent pod with each id.
     pods: Vec<Vec<u8>>,
 }
 
-/// `job/`, which a pod's name has not.
+/// Prefix of Job names, which is removed when a pod name is derived.
 const JOB: &str = "job/";
 
 fn escaped(text: &str) -> Vec<u8> {
@@ -27,7 +28,7 @@ fn escaped(text: &str) -> Vec<u8> {
 }
 
 impl Objects {
-    /// Takes over the names that have been added since the last record.
+    /// Adds the names that appeared since the last record.
     pub fn follow(&mut self, names: &Names) {
         for j in names.jobsets.iter().skip(self.jobsets.len()) {
             let name = escaped(&format!("jobset/{}/{}", j.namespace, j.name));
@@ -69,7 +70,7 @@ impl Objects {
         }
     }
 
-    /// Empty for nobody.
+    /// Returns the escaped name of an object, or an empty slice for `About::Nothing`.
     pub fn of(&self, about: About) -> &[u8] {
         let found = match about {
             About::JobSet(id) => self.jobsets.get(id.ix()),
@@ -81,7 +82,7 @@ impl Objects {
         found.map_or(b"", Vec::as_slice)
     }
 
-    /// The fields of a record, after the seven that every line has.
+    /// Writes the fields of a record that follow the seven common keys.
     pub fn members(&self, m: &mut Members<'_>, body: &Body, names: &Names) {
         body.fields(&mut |role, value| match role {
             Role::Member(key) => self.member(m, key, value, names),

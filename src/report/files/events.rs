@@ -1,7 +1,8 @@
-//! `events.ndjson`: every record on a line, ids replaced by names.
+//! Writer of `events.ndjson`: one record per line, with ids replaced by names.
 //!
 //! Keys of every line: `seq`, `t_ns`, `cause` (a `seq` or null), `kind`, `object`, `reason`, `message`; then the
-//! fields of the kind. The last line has kind `Digest`. Must never allocate per record once every pod has been seen.
+//! fields of the kind. The last line has kind `Digest`. Writing a record does not allocate once every pod has been
+//! seen.
 
 use super::event_objects::Objects;
 use super::json::{Members, number};
@@ -9,7 +10,7 @@ use sim_base::*;
 use sim_engine::record::*;
 use std::io::{self, Write};
 
-/// Flushed to the file when it holds this much.
+/// The buffer is flushed to the file at this size in bytes.
 const BUFFER: usize = 1 << 20;
 
 pub struct EventWriter<W: Write> {
@@ -31,7 +32,7 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
-    /// Writes the last line; the first error of the whole log comes out here.
+    /// Writes the last line. Returns the first I/O error of the whole log.
     pub fn finish(mut self, digest: &str) -> io::Result<W> {
         let (seq, at) = self.last;
         let seq = seq.wrapping_add(1);
@@ -70,7 +71,7 @@ impl<W: Write> Sink for EventWriter<W> {
     }
 }
 
-/// One record without the end of the line; `objects` has followed the names and learnt the record.
+/// Writes one record without the line feed. `objects` must already contain the names of this record.
 pub fn line(buffer: &mut Vec<u8>, objects: &Objects, record: &Record, names: &Names) {
     let body = record.body.head();
     head(

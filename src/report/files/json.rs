@@ -1,6 +1,7 @@
-//! JSON by hand into a byte buffer: the event log writes millions of lines and must not allocate for each.
+//! JSON serialization into a byte buffer. The event log contains millions of lines, so it must not allocate per
+//! line.
 
-/// Appends `text` as the inside of a JSON string.
+/// Appends `text` with the escapes of a JSON string, without quotes.
 pub fn escape(out: &mut Vec<u8>, text: &str) {
     let plain = |b: u8| b >= 0x20 && b != b'"' && b != b'\\';
     if text.bytes().all(plain) {
@@ -19,7 +20,7 @@ pub fn escape(out: &mut Vec<u8>, text: &str) {
                 out.extend_from_slice(b"\\u00");
                 out.extend([HEX[(b >> 4) as usize], HEX[(b & 15) as usize]]);
             }
-            // Bytes of UTF-8 sequences pass unchanged.
+            //  Bytes of UTF-8 sequences are not escaped.
             _ => out.push(b),
         }
     }
@@ -39,7 +40,7 @@ pub fn number(out: &mut Vec<u8>, mut n: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// One object; every method appends a member.
+/// Writer for the members of one JSON object. Every method appends a member.
 pub struct Members<'a>(pub &'a mut Vec<u8>);
 
 impl Members<'_> {
@@ -83,7 +84,7 @@ impl Members<'_> {
         self
     }
 
-    /// A string that is already escaped.
+    /// Appends a string that is already escaped.
     pub fn raw(&mut self, key: &str, value: &[u8]) -> &mut Self {
         self.key(key);
         self.0.push(b'"');

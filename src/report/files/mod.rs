@@ -1,4 +1,4 @@
-//! Files for scripts: the run directory, CSV, JSON, event logs, Perfetto and OpenMetrics.
+//! Output files for scripts: the run directory, CSV, JSON, event logs, Perfetto and OpenMetrics.
 
 pub mod columns;
 pub mod compare_tables;

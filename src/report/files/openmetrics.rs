@@ -1,9 +1,9 @@
-//! A run as OpenMetrics text, under the names that JobSet, kube-state-metrics and client-go have, with a timestamp at
-//! each sample.
+//! Export of a run as OpenMetrics text, with the metric names of JobSet, kube-state-metrics and client-go. Each
+//! sample has a timestamp.
 //!
 //! Sources of the names: JobSet `site/content/en/docs/reference/metrics.md`; GKE's JobSet metrics package of
-//! kube-state-metrics; kube-state-metrics `docs/metrics/workload`; component-base `metrics/prometheus`. Must never emit
-//! a family that the simulation cannot say.
+//! kube-state-metrics; kube-state-metrics `docs/metrics/workload`; component-base `metrics/prometheus`. Only
+//! families whose values are simulated are written.
 
 use super::openmetrics_requests as requests;
 use super::openmetrics_text::{Text, label};
@@ -12,7 +12,7 @@ use sim_analysis::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, 
 use sim_base::*;
 use sim_engine::record::{JobSetConditionType, NodeReady, Resource};
 
-/// Samples from an end to an end of the run.
+/// A run and its metrics, sampled over the whole run.
 pub struct Metrics<'a> {
     pub run: RunView<'a>,
     pub scraped: &'a Scraped,
@@ -30,7 +30,7 @@ pub fn text(of: &Metrics<'_>) -> String {
     out.0
 }
 
-/// What kube-state-metrics adds to metrics of custom resources.
+/// Labels that kube-state-metrics adds to metrics of custom resources.
 const CUSTOM_RESOURCE: &str = ",customresource_group=\"jobset.x-k8s.io\",customresource_kind=\"JobSet\",\
                                customresource_version=\"v1alpha2\"";
 
@@ -47,7 +47,7 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
             label("jobset_name", &j.name)
         ) + CUSTOM_RESOURCE
     };
-    // One series for each replicatedJob of the spec: its labels, replicas, and its place.
+    //  Index, labels and replicas of each replicatedJob in the spec.
     let jobs = |i: usize| {
         let spec = run.scenario.jobsets.get(i);
         let spec = spec.map_or(&[][..], |j| &j.jobset.spec.replicated_jobs);
@@ -85,7 +85,7 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
         for i in 0..n {
             for (rj, labels, _) in jobs(i) {
                 each(out, i, &|out, now, at| {
-                    // Without a status there is no sample, as with kube-state-metrics.
+                    //  A JobSet without a status has no samples, as in kube-state-metrics.
                     if let Some(replicas) = now.replicas.get(rj) {
                         out.sample(&name, &labels, replicas[k], at);
                     }
@@ -123,7 +123,7 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
     ends(out, of);
 }
 
-/// JobSet's own metrics.
+/// Writes the metrics of the JobSet controller: failed and completed JobSets and their terminal states.
 fn ends(out: &mut Text, of: &Metrics<'_>) {
     use JobSetConditionType::{Completed, Failed};
     let (run, scraped) = (&of.run, of.scraped);

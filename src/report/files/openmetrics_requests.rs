@@ -1,4 +1,4 @@
-//! Requests to the API server as it counts them itself, and as its clients do.
+//! Request counters of the API server and of its clients.
 //!
 //! Sources of the names and labels: `staging/src/k8s.io/apiserver/pkg/endpoints/metrics/metrics.go` and client-go's
 //! `tools/metrics` in component-base.
@@ -26,7 +26,7 @@ pub fn write(out: &mut Text, scraped: &Scraped) {
     counted(out, name, scraped, of_client);
 }
 
-/// Sums of all requests with the same labels, in the order of these.
+/// Writes the cumulative number of requests per set of labels, sorted by labels.
 fn counted(out: &mut Text, name: &str, scraped: &Scraped, labels: fn(&Answers) -> String) {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for answers in &scraped.answers {
@@ -54,7 +54,7 @@ fn of_server(answers: &Answers) -> String {
     let (group, version) = match (resource, kind.client) {
         ("jobs", _) => ("batch", "v1"),
         ("jobsets", _) => ("jobset.x-k8s.io", "v1alpha2"),
-        // The scheduler has the newer recorder of Events.
+        //  The scheduler uses the `events.k8s.io` API for Events, other components use the core API.
         ("events", "kube-scheduler") => ("events.k8s.io", "v1"),
         _ => ("", "v1"),
     };
@@ -98,7 +98,7 @@ fn code(answers: &Answers) -> &'static str {
     }
 }
 
-/// As client-go counts it: by HTTP verb.
+/// Returns the HTTP method of an API verb, as client-go labels it.
 pub(crate) fn http(verb: &str) -> String {
     match verb {
         "get" | "list" | "watch" => "GET".to_owned(),

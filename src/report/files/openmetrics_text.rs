@@ -1,4 +1,4 @@
-//! Samples and labels as OpenMetrics text.
+//! Formatting of samples and labels as OpenMetrics text.
 
 use sim_base::Time;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ impl Text {
     }
 }
 
-/// `name="value"` with what would end a value escaped.
+/// Formats a label as `name="value"` with backslashes, quotes and line feeds escaped.
 pub(crate) fn label(name: &str, value: &str) -> String {
     let value = value
         .replace('\\', "\\\\")

@@ -1,8 +1,9 @@
-//! A run as a Perfetto trace: tracks for JobSets, Jobs, islands, nodes and the pods on them, queues as counters, arrows
-//! from cause to effect.
+//! Export of a run as a Perfetto trace: tracks for JobSets, Jobs, islands, nodes and pods, counters for queues, and
+//! flow arrows from cause to effect.
 //!
-//! The fields are those of perfetto's protos `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`.
-//! TrackEvent, as the JSON format draws slices that overlap wrongly. Must never leave out a record.
+//! The fields follow Perfetto's protos `trace_packet.proto`, `track_descriptor.proto` and `track_event.proto`.
+//! TrackEvent is used because overlapping slices are rendered incorrectly in the JSON format. The trace contains
+//! every record.
 
 use super::perfetto_tracks::{Kind, Tracks};
 use super::proto::Message;
@@ -15,7 +16,7 @@ use sim_analysis::metrics::{RunView, Witness};
 use sim_base::*;
 use sim_engine::record::{About, Body, NO_CAUSE, Record, Resource, Waited};
 
-/// A run with all that is written of it.
+/// A run with all data that the trace contains.
 #[derive(Copy, Clone)]
 pub struct Trace<'a> {
     pub run: RunView<'a>,
@@ -39,7 +40,7 @@ pub fn trace(of: &Trace<'_>) -> Vec<u8> {
     writer.tracks.into_bytes()
 }
 
-/// Tracks that are there from the beginning.
+/// Tracks that are declared at the beginning.
 struct Roots {
     script: u64,
     plane: u64,
@@ -80,13 +81,13 @@ impl Roots {
     }
 }
 
-/// Where a pod is shown: a slot of its node, which another pod may take later.
+/// The track on which a pod is shown: a slot of its node, which can be reused by later pods.
 #[derive(Copy, Clone)]
 struct Place {
     job: JobId,
     index: u32,
     slot: Option<(NodeId, usize, u64)>,
-    /// Slices that are open there: that of the pod, and that of its state.
+    /// Number of open slices: the pod's slice and the slice of its state.
     open: u32,
 }
 
@@ -94,16 +95,16 @@ struct Writer<'a> {
     of: &'a Trace<'a>,
     tracks: Tracks,
     roots: Roots,
-    /// Of each node: its tracks for pods, and whether one has it.
+    /// For each node, its pod tracks and whether they are in use.
     slots: Vec<Vec<(u64, bool)>>,
-    /// By row of the pod.
+    /// Places of the pods, indexed by pod id.
     places: Vec<Option<Place>>,
 }
 
 impl Writer<'_> {
     fn records(&mut self) {
         let records = &self.of.kept.records;
-        // Whom a record brought about; a record is never older than its cause.
+        //  Effects of each record. The cause of a record always precedes it.
         let mut effects: Vec<Vec<u32>> = vec![Vec::new(); records.len()];
         for record in records.iter().filter(|r| r.cause != NO_CAUSE) {
             if let Some(own) = effects.get_mut(record.cause as usize) {
@@ -176,7 +177,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What has to be there before the record is shown.
+    /// Updates the state that is needed before the record is written.
     fn before(&mut self, record: &Record) {
         match record.body {
             Body::PodCreated {
@@ -211,7 +212,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A pod comes to a node.
+    /// Assigns a pod to a free slot of its node and opens its slices.
     fn take(&mut self, pod: PodId, node: NodeId, at: Time) {
         let Some(Some(place)) = self.places.get(pod.ix()).copied() else {
             return;
@@ -236,7 +237,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Another state; the slice of the one before ends.
+    /// Ends the slice of the pod's current state and begins the next one.
     fn turn(&mut self, pod: PodId, state: &str, at: Time) {
         let Some(Some(place)) = self.places.get(pod.ix()).copied() else {
             return;
@@ -266,7 +267,7 @@ impl Writer<'_> {
         });
     }
 
-    /// A track for each restart with its phases, and for the longest their critical paths.
+    /// Writes a track with the phases of each restart, and the critical paths of the longest restarts.
     fn restarts(&mut self) {
         let run = self.of.run;
         let close: Vec<usize> = closely(&run).into_iter().map(|(i, _)| i).collect();
@@ -295,7 +296,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How many wait for each resource, at every change.
+    /// Writes the queue length of each resource at every change, and the digest at the end of the run.
     fn queues(&mut self) {
         let mut steps: Vec<(Resource, Vec<(Time, i64)>)> = Vec::new();
         for ticket in &self.of.kept.tickets {

@@ -1,4 +1,4 @@
-//! The packets of a Perfetto trace: descriptors of tracks, slices, instants, counters.
+//! Packets of a Perfetto trace: track descriptors, slices, instants and counters.
 
 use super::proto::Message;
 use sim_base::Time;
@@ -9,9 +9,9 @@ pub enum Kind {
     Counter,
 }
 
-/// All of it is one sequence of packets.
+/// Id of the only packet sequence.
 const SEQUENCE: u64 = 1;
-/// `SEQ_INCREMENTAL_STATE_CLEARED`, of the first packet.
+/// `SEQ_INCREMENTAL_STATE_CLEARED`, set on the first packet.
 const CLEARED: u64 = 1;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub struct Tracks {
 }
 
 impl Tracks {
-    /// A new track below `parent`; 0: below none.
+    /// Declares a track below `parent`, or a root track if `parent` is 0. Returns its UUID.
     pub fn declare(&mut self, parent: u64, name: &str, kind: Kind) -> u64 {
         self.declared += 1;
         let uuid = self.declared;
@@ -31,7 +31,7 @@ impl Tracks {
         if parent != 0 {
             track.number(5, parent);
         }
-        // Children in the order of their declaration.
+        //  Children are ordered by declaration.
         track.number(11, 3).number(12, uuid);
         if kind == Kind::Counter {
             let mut counter = Message::default();
@@ -44,7 +44,7 @@ impl Tracks {
         uuid
     }
 
-    /// `event` has its type and track.
+    /// Writes an event, which must contain its type and its track.
     pub fn event(&mut self, at: Time, event: &Message) {
         let mut packet = Message::default();
         packet.number(8, at.0).message(11, event);

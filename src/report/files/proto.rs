@@ -1,6 +1,6 @@
-//! Protocol buffers as they are on the wire: varints, lengths, fixed numbers. Only what a trace needs.
+//! Encoder for the Protocol Buffers wire format, limited to the field types of a trace.
 
-/// One message under construction.
+/// A message under construction.
 #[derive(Default)]
 pub struct Message(Vec<u8>);
 

@@ -1,6 +1,6 @@
-//! `--out DIR`: written under a temporary name beside its target and renamed when complete.
+//! The directory of `--out DIR`. It is written under a temporary name next to its target and renamed when complete.
 //!
-//! Must never leave a partial directory: one that is not committed removes itself.
+//! A directory that is not committed is removed on drop, so no partial directory remains.
 
 use super::csv;
 use super::events::EventWriter;
@@ -16,15 +16,15 @@ use std::path::{Component, Path, PathBuf};
 pub struct RunDir {
     target: PathBuf,
     temporary: PathBuf,
-    /// Parents that were not there, the innermost first: they go again if nothing comes of the run.
+    /// Parents that were created, innermost first. They are removed if the run directory is not committed.
     new_parents: Vec<PathBuf>,
-    /// What it is to be called, and what is left of it if it cannot be written.
+    /// Path shown in error messages, and a note on the remaining files if writing fails.
     shown: PathBuf,
     kept: String,
 }
 
 impl RunDir {
-    /// Refuses a target that exists; creates missing parents.
+    /// Creates the temporary directory and missing parents. Fails if the target exists.
     pub fn create(target: &Path) -> Result<RunDir, String> {
         let shown = target.display();
         if fs::symlink_metadata(target).is_ok() {
@@ -55,25 +55,26 @@ impl RunDir {
         })
     }
 
-    /// Where a file of this name is until the directory is committed.
+    /// Returns the path of a file before the directory is committed.
     pub fn path(&self, name: &str) -> PathBuf {
         self.temporary.join(name)
     }
 
-    /// The same at another place, until somebody gives it the name `shown`; `kept`: what is kept if that fails.
+    /// Creates a run directory at `place` that is later renamed to `shown` by the caller. Error messages contain
+    /// `shown` and `kept`.
     pub fn beside(place: &Path, shown: &Path, kept: String) -> Result<RunDir, String> {
         let mut dir = RunDir::create(place)?;
         (dir.shown, dir.kept) = (shown.to_owned(), kept);
         Ok(dir)
     }
 
-    /// A directory inside, to be committed before this one.
+    /// Creates a directory inside this one. It must be committed first.
     pub fn inner(&self, name: &str) -> Result<RunDir, String> {
         let shown = self.shown.join(name);
         RunDir::beside(&self.path(name), &shown, self.kept.clone())
     }
 
-    /// A chart as SVG, and as PNG where that is built in.
+    /// Writes a chart as SVG, and as PNG with the feature `png`.
     pub fn write_chart(&self, name: &str, scene: &Scene) -> Result<(), String> {
         self.write_svg(name, scene)?;
         match cfg!(feature = "png") {
@@ -94,7 +95,7 @@ impl RunDir {
             .map_err(|e| self.failed(name, &e))
     }
 
-    /// A sink for `events.ndjson`.
+    /// Creates a writer for `events.ndjson`.
     pub fn events(&self) -> Result<EventWriter<File>, String> {
         let path = self.temporary.join("events.ndjson");
         let file = File::create(&path).map_err(|e| self.failed("events.ndjson", &e.to_string()))?;
@@ -115,7 +116,7 @@ impl RunDir {
             .map_err(|e| self.failed(name, &e.to_string()))
     }
 
-    /// Everything except the events.
+    /// Writes all files except the event log.
     pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
         self.write_json("summary.json", &Summary::of(run))?;
         for (name, table) in csv::tables(run) {
@@ -131,7 +132,7 @@ impl RunDir {
         self.write(name, &bytes)
     }
 
-    /// The inputs as they were read, below `inputs/`, and the command that repeats the run from there.
+    /// Writes the inputs as read to `inputs/`, and the command that repeats the run with them.
     pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
         for (name, text) in inputs {
             let kept = input_name(name);
@@ -145,7 +146,8 @@ impl RunDir {
     }
 
     pub fn commit(self) -> Result<PathBuf, String> {
-        // Somebody may have made the target meanwhile; an empty directory would be replaced without a word.
+        //  Another process may have created the target in the meantime, and `rename` would silently replace an empty
+        //  directory.
         if fs::symlink_metadata(&self.target).is_ok() {
             return Err(format!("{} appeared during the run", self.target.display()));
         }
@@ -163,20 +165,20 @@ impl RunDir {
     }
 }
 
-/// Tells directories of programs that run at the same time apart.
+/// Returns the process id, which makes temporary names of concurrent processes distinct.
 #[cfg(not(target_os = "wasi"))]
 fn process_id() -> u32 {
     std::process::id()
 }
 
-/// In a browser each run is alone.
+/// Returns 0: under WASI a process does not share its file system with other runs.
 #[cfg(target_os = "wasi")]
 fn process_id() -> u32 {
     0
 }
 
-/// A directory of this name, or of the name with a number: one that was killed may have left its own, and in a
-/// container every process may have the same id.
+/// Creates a directory with this name, or with a numeric suffix if it exists. A killed process may have left its
+/// directory behind, and processes in different containers may have the same id.
 fn create_free(path: &Path) -> io::Result<PathBuf> {
     for n in 0..1000 {
         let mut name = path.as_os_str().to_owned();
@@ -193,7 +195,8 @@ fn create_free(path: &Path) -> io::Result<PathBuf> {
 
 impl Drop for RunDir {
     fn drop(&mut self) {
-        // After a commit there is nothing under this name, and no parent is empty.
+        //  After a commit the temporary directory no longer exists and the parents are not empty, so both removals
+        //  fail.
         let _ = fs::remove_dir_all(&self.temporary);
         for parent in &self.new_parents {
             let _ = fs::remove_dir(parent);
@@ -201,7 +204,7 @@ impl Drop for RunDir {
     }
 }
 
-/// Where an input goes below the run directory: its path without what would lead outside.
+/// Returns the path of an input below the run directory. Components that lead outside of it are removed.
 pub fn input_name(name: &str) -> String {
     let mut path = PathBuf::from("inputs");
     for part in Path::new(name).components() {

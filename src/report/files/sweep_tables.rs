@@ -1,4 +1,4 @@
-//! A sweep as tables: CSV and Markdown, and one row for each replication.
+//! A sweep as CSV and Markdown tables, and the CSV table of its replications.
 
 use super::compare_tables::cell;
 use crate::console::compare::shown;
@@ -9,7 +9,7 @@ use sim_analysis::sweep::Results;
 use sim_analysis::sweep::results::Best;
 use std::fmt::Write;
 
-/// One row for each point and metric.
+/// Returns a row per point and metric.
 pub fn estimates(all: &Results) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let numbers = [&["metric"][..], &COLUMNS, &WITHOUT, &["rank"]].concat();
@@ -37,7 +37,8 @@ fn rank(best: Option<&Best>, point: usize) -> &'static str {
     }
 }
 
-/// `replications.csv`: a row for each replication of each point, with exact metrics; empty where a run has none.
+/// Returns `replications.csv` with a row per point and replication. Metrics are exact; cells of undefined metrics
+/// are empty.
 pub fn replications(seed: u64, all: &Results) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let header = ["point"].into_iter().chain(paths);
@@ -76,7 +77,7 @@ pub fn replications(seed: u64, all: &Results) -> Table {
     table
 }
 
-/// For a design document: the sentence, and a table of the means of the metrics that are told.
+/// Returns Markdown for a design document: the conclusion and a table of the means of the selected metrics.
 pub fn markdown(all: &Results, asked: &[String]) -> String {
     let mut out = format!("{}\n\n", cell(&crate::console::sweep::conclusion(all)));
     let metrics = told(all, asked);

@@ -1,6 +1,6 @@
-//! The page of a comparison: which variant is best, by how much, and how sure that is.
+//! The report page of a comparison: the conclusion, charts, estimates, paired differences and caveats.
 //!
-//! Must never compute an estimate: all of them are those of `compare`.
+//! The estimates are those of `compare` and are not computed here.
 
 use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
@@ -13,7 +13,8 @@ use crate::table::Table;
 use sim_analysis::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
 use sim_analysis::format::{count, thousands};
 
-/// `commands` repeat the comparison and the page; `inputs` is the digest of the inputs.
+/// Builds the page. `commands` contains the commands that repeat the comparison and the page, `inputs` the digest of
+/// the inputs.
 pub fn page(
     all: &Comparison,
     played: &[PlayedVariant],
@@ -84,7 +85,7 @@ pub fn page(
     page
 }
 
-/// The conclusion without its numbers.
+/// Returns the conclusion without its numbers, which is the title of the page.
 fn answer(conclusion: &str) -> String {
     let first = conclusion.split(": ").next().unwrap_or(conclusion);
     first.trim_end_matches('.').to_owned()

@@ -1,6 +1,7 @@
-//! A page as one HTML file: nothing is loaded from anywhere, it is light or dark as its reader wants, and it prints.
+//! Rendering of a page as a single HTML file without external resources, with a light and a dark theme and a print
+//! style.
 //!
-//! Must never write a text that is not escaped.
+//! All texts are escaped.
 
 use super::timeline;
 use super::{Block, Chart, Page, Section};
@@ -12,7 +13,7 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The policy forbids every request, whatever a text might become.
+/// Content security policy. It forbids all requests even if a text were not escaped correctly.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:";
 
 pub fn html(page: &Page) -> String {

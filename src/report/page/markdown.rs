@@ -1,12 +1,13 @@
-//! A page as Markdown, for a pull request or a design document.
+//! Rendering of a page as Markdown, for a pull request or a design document.
 //!
-//! Must never write a text that is not escaped.
+//! All texts are escaped.
 
 use super::{Block, Page};
 use sim_base::plain::{for_markdown, for_terminal};
 use std::fmt::Write;
 
-/// `assets`: where its charts are, seen from the file; without it they are left out.
+/// Returns the page as Markdown. `assets` is the path of the charts relative to the file; with `None`, charts are
+/// omitted.
 pub fn markdown(page: &Page, assets: Option<&str>) -> String {
     let mut out = format!("# {}\n\n", for_markdown(&page.title));
     if !page.kicker.is_empty() {
@@ -53,7 +54,7 @@ fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
         }
         (Block::Chart(_) | Block::Timeline(..), None) => Ok(()),
         (Block::Code(text), _) => {
-            // A fence that is longer than any in the text ends only where it should.
+            //  The fence is longer than any run of backticks in the text, so the text cannot close it.
             let fence = "`".repeat(longest_run(text) + 3);
             writeln!(
                 out,

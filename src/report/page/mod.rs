@@ -1,7 +1,7 @@
-//! A report as sections and blocks, whatever it is of and however it is written: what is said is said once, HTML and
-//! Markdown only write it down.
+//! A report as sections and blocks, independent of its content and of the output format. HTML and Markdown render
+//! the same page.
 //!
-//! Must never hold markup: every text is plain, and whoever writes it escapes it.
+//! Texts contain no markup; the renderers escape them.
 
 pub mod comparison;
 pub mod html;
@@ -20,19 +20,19 @@ use super::draw::scene::Scene;
 use super::timeline::Timeline;
 use crate::table::Table;
 
-/// A whole report.
+/// A complete report.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// What it is of.
+    /// Short line above the title that names the report and its subject.
     pub kicker: String,
-    /// The answer, in one line.
+    /// The main result in one line.
     pub title: String,
-    /// One paragraph in plain words.
+    /// A summary paragraph.
     pub lead: String,
-    /// The few numbers that everybody asks for.
+    /// The key figures.
     pub figures: Vec<KeyFigure>,
     pub sections: Vec<Section>,
-    /// How it was made.
+    /// Provenance lines at the end of the page.
     pub foot: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct KeyFigure {
 
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Of its anchor: lower case, hyphens.
+    /// Id of the anchor: lower case with hyphens.
     pub id: &'static str,
     pub title: String,
     pub blocks: Vec<Block>,
@@ -57,13 +57,13 @@ pub enum Block {
     List(Vec<String>),
     Table(Table),
     Chart(Chart),
-    /// Lanes that can be zoomed, and the chart for where they cannot.
+    /// Lanes that can be zoomed in HTML, and a static chart for Markdown.
     Timeline(Box<Timeline>, Chart),
-    /// A command or a text as it is printed.
+    /// A command or preformatted text.
     Code(String),
 }
 
-/// `name`: of its file, where it gets one; `alt`: what it shows, for whoever does not see it.
+/// A chart. `name` is its file name without extension, `alt` its alternative text.
 #[derive(Clone, Debug)]
 pub struct Chart {
     pub name: String,
@@ -90,7 +90,7 @@ impl Page {
         })
     }
 
-    /// Leaves out a section that has nothing to say.
+    /// Appends a section unless it is empty.
     pub fn push(&mut self, section: Section) {
         if !section.blocks.is_empty() {
             self.sections.push(section);

@@ -1,25 +1,26 @@
-//! The section "Reproduce" of every page: the commands, what was simulated, the digests, and the assumptions that the
-//! numbers depend on, with their sources.
+//! The section "Reproduce" of every page: the commands, the program version and inputs, the digests, and the
+//! assumptions that the numbers depend on, with their sources.
 
 use super::{Block, Section};
 use crate::assumptions::deciding::Decider;
 use crate::table::Table;
 
-/// The data of the section.
+/// Content of the section.
 #[derive(Clone, Debug, Default)]
 pub struct Reproduction {
     /// Command lines that repeat the results and the page.
     pub commands: Vec<String>,
-    /// Rows of a label and a text: program, inputs, seed, digest.
+    /// Rows of label and text: program, inputs, seed, digest.
     pub facts: Vec<(String, String)>,
-    /// Sorted by their share of the critical paths, largest first.
+    /// Assumptions in descending order of their share of the critical paths.
     pub depends_on: Vec<Decider>,
     /// Sentences below the tables.
     pub notes: Vec<String>,
 }
 
 impl Reproduction {
-    /// Splits a line `program  ·  scenario …  ·  …` of a chart's foot into rows and appends the digest of the inputs.
+    /// Splits the provenance lines (`program  ·  scenario …  ·  …`) of a page into rows and appends the digest of
+    /// the inputs.
     pub fn new(commands: &[String], made_by: &[String], inputs: &str) -> Reproduction {
         let mut facts: Vec<(String, String)> = made_by.iter().map(|line| fact(line)).collect();
         if !inputs.is_empty() {
@@ -59,7 +60,8 @@ impl Reproduction {
     }
 }
 
-/// `digests: …` and the like have a label of their own.
+/// Splits a line into label and text. Lines without a label of their own, such as `digests: …`, get the label `made
+/// by`.
 fn fact(line: &str) -> (String, String) {
     let text = line.replace("  ·  ", ", ");
     match text.split_once(": ") {

@@ -1,6 +1,6 @@
-//! The page of one run: the answer first, then where the seconds went, what happened, and what to believe of it.
+//! The report page of one run: the main result, the restarts in detail, the events and the caveats.
 //!
-//! Must never compute a time: what it tells is in the run's folds and paths.
+//! All times come from the folds and critical paths of the run and are not computed here.
 
 pub use super::run_input::Told;
 use super::{KeyFigure, Page, Section};
@@ -72,7 +72,7 @@ fn title(run: &RunView<'_>) -> String {
     format!("{} {end}{which} ({})", seconds(r.total()), run.strategy(r))
 }
 
-/// One paragraph for somebody who reads nothing else.
+/// Returns the summary paragraph of the page.
 fn lead(run: &RunView<'_>) -> String {
     let jobsets = run.scenario.jobsets.iter();
     let told = jobsets.map(|j| {

@@ -1,4 +1,4 @@
-//! The charts and critical paths of the page of a run, each as blocks.
+//! Charts and critical paths on the page of a run.
 
 use super::run_input::Told;
 use super::{Block, Chart};
@@ -15,7 +15,7 @@ use sim_analysis::metrics::restarts::critical;
 use sim_analysis::metrics::restarts::critical::Group;
 use sim_base::*;
 
-/// Of a chart in a page.
+/// Width and height of a chart on the page.
 pub const SIZE: (u32, u32) = (1600, 700);
 
 pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
@@ -33,7 +33,7 @@ pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Lanes of pods and queues, and the chart of the pods for where nobody zooms.
+/// Returns the timeline of pods and queues, with the chart of the pods for static output.
 pub fn over_time(told: &Told<'_>) -> Vec<Block> {
     let run = &told.run;
     let lanes = timeline::timeline(run, told.pods, told.queued);
@@ -71,7 +71,7 @@ pub fn maps(told: &Told<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The same walk as that of `why`, in the same words.
+/// Returns the critical paths as tables, with the same descriptions as in the output of `why`.
 pub fn paths(told: &Told<'_>) -> Vec<Block> {
     let run = &told.run;
     let mut blocks = Vec::new();

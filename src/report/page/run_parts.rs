@@ -1,4 +1,4 @@
-//! The tables of the page of a run, each as blocks.
+//! Tables on the page of a run.
 
 use super::Block;
 use super::reproduce::Reproduction;
@@ -240,7 +240,7 @@ pub fn assumptions(told: &Told<'_>) -> Vec<Block> {
     hanging::blocks(&[Hung::of_restarts("", run, &all, told.defaults)])
 }
 
-/// What no run has: said in every report.
+/// Limits of the model that apply to every run. They are listed in every report.
 pub const NOT_MODELLED: [&str; 6] = [
     "Networks: links have no speed, and nothing is congested.",
     "Storage: checkpoints take the time that the scenario says, however many write at once.",

@@ -1,6 +1,6 @@
-//! The page of a sweep: which point is best and how sure that is, the charts over its fields, and every point.
+//! The report page of a sweep: the conclusion, charts over the swept fields, all points and caveats.
 //!
-//! Must never compute an estimate: all of them are those of the sweep.
+//! The estimates are those of the sweep and are not computed here.
 
 use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
@@ -17,18 +17,18 @@ use sim_analysis::experiment::Better;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::sweep::Results;
 
-/// Of a chart over a swept field in a page.
+/// Width and height of a chart over a swept field on the page.
 const SIZE: (u32, u32) = (1600, 800);
 
-/// What a page needs beside the results.
+/// The data that the page of a sweep shows.
 pub struct Told<'a> {
     pub of: Swept<'a>,
     pub hung: &'a [Hung],
-    /// Where there is a formula for restart latencies.
+    /// Closed form of restart latencies, if there is one.
     pub closed: Option<&'a Closed>,
-    /// What the runs warned of.
+    /// Warnings of the runs.
     pub warnings: &'a [String],
-    /// What repeats the sweep, and the page.
+    /// Commands that repeat the sweep and the page.
     pub commands: &'a [String],
     /// Digest of the inputs.
     pub inputs: &'a str,
@@ -129,7 +129,7 @@ fn fields(told: &Told<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A table for each metric that is told, the best point first.
+/// Returns a table per selected metric, with the points in order of their means, best first.
 fn numbers(all: &Results) -> Vec<Block> {
     let names = axis_names(all);
     let mut blocks = Vec::new();

@@ -1,6 +1,7 @@
-//! A timeline in a page: each lane is a drawing over the whole run in milliseconds, and what is seen of it a window.
+//! HTML rendering of a timeline. Each lane is an SVG drawing of the whole run in milliseconds; its `viewBox` selects
+//! the visible window.
 //!
-//! Must never need the script: without it the first window is shown.
+//! Without the script, the page shows the first window.
 
 use crate::draw::scene::{Color, tick_label, ticks};
 use crate::draw::svg::hex;
@@ -9,7 +10,7 @@ use sim_base::Time;
 use sim_base::plain::for_html;
 use std::fmt::Write;
 
-/// Height of a lane in its own units.
+/// Height of a lane in the units of its `viewBox`.
 const HIGH: u64 = 1000;
 
 pub fn write(out: &mut String, timeline: &Timeline, alt: &str) {
@@ -95,7 +96,8 @@ fn write_lane(out: &mut String, timeline: &Timeline, lane: &Lane, window: &Windo
     out.push_str("</div></div>\n");
 }
 
-/// Layers from the top of the stack down: each covers all below it, and is covered by the next.
+/// Returns the layers from the top of the stack down, in drawing order: each covers the area below it and is
+/// overdrawn by the next.
 fn paths(timeline: &Timeline, lane: &Lane) -> Vec<(Color, String)> {
     let end = timeline.moments.last().copied().unwrap_or(Time::ZERO);
     let mut stacked: Vec<(Color, String)> = Vec::new();
@@ -121,7 +123,7 @@ fn paths(timeline: &Timeline, lane: &Lane) -> Vec<(Color, String)> {
     stacked
 }
 
-/// The height of the stack up to a layer, wherever it changes.
+/// Returns the cumulative height of the stack up to a layer at every change.
 pub fn sums(lane: &Lane, top: usize) -> Vec<(u32, u32)> {
     let layers = &lane.layers[..=top];
     let mut at: Vec<u32> = layers

@@ -1,4 +1,4 @@
-//! Where one choice overtakes another: the sentence, what was played, the difference over the unknown.
+//! Report of a break-even search: the conclusion, the simulated points and the chart of the difference.
 
 use super::columns::columns;
 use super::number::{change, exact, of_unit, short};
@@ -13,25 +13,25 @@ use serde::Serialize;
 use sim_analysis::planning::breakeven::{BreakEven, Crossing, Played, Side};
 use sim_analysis::planning::{Range, Unit};
 
-/// An answer with all that it needs to be told.
+/// A break-even result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BreakEvenReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// The first choice.
+    /// Name of the first variant.
     pub a: String,
-    /// The second.
+    /// Name of the second variant.
     pub b: String,
-    /// What decides.
+    /// The metric that is compared.
     pub metric: String,
-    /// The unknown and its range.
+    /// The varied field with its range.
     pub over: Range,
     #[serde(flatten)]
     pub crossing: Crossing,
-    /// All that were played.
+    /// All simulated points.
     pub points: Vec<Played>,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 

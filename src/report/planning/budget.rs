@@ -1,4 +1,5 @@
-//! How long a limit of restarts lasts: sentences, tables, and its survival over time.
+//! Report on the restart budget: the conclusion, tables, and the probability over time that `maxRestarts` is
+//! sufficient.
 
 use super::columns::columns;
 use super::number::{percent, share, short};
@@ -13,17 +14,17 @@ use serde::Serialize;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::planning::budget::{AtDay, Budget, LeastLimit, Share};
 
-/// An answer with all that it needs to be told.
+/// A restart budget result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 pub struct BudgetReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// Whose limit; empty of a Fleet.
+    /// Name of the JobSet with the limit; empty for a fleet.
     #[serde(rename = "jobSet", skip_serializing_if = "String::is_empty")]
     pub jobset: String,
     #[serde(flatten)]
     pub budget: Budget,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
@@ -82,7 +83,8 @@ fn conclusion(b: &Budget) -> Vec<String> {
     all
 }
 
-/// `7`, `between 5 and 7`, or why it cannot be told.
+/// Formats the smallest sufficient limit: `7`, `between 5 and 7`, or a lower bound if there are too few
+/// replications.
 fn least(of: LeastLimit) -> String {
     let number = |n: u32| thousands(u64::from(n));
     match of.high {
@@ -274,7 +276,7 @@ fn notes(b: &Budget) -> Vec<String> {
     all
 }
 
-/// The share of runs whose limit is not used up, over time.
+/// Draws the share of runs within the limit over time.
 fn survival(report: &BudgetReport) -> Scene {
     let b = &report.budget;
     let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
@@ -302,7 +304,7 @@ fn survival(report: &BudgetReport) -> Scene {
     plane.draw(&mut scene, &x_labels, &y_labels);
     let mut curves = vec![(PALETTE[1], "every restart counts".to_owned())];
     if let Some(rule) = &b.rule {
-        // Broad: where both are equal one would hide the other.
+        //  The line is wide so that it remains visible where both curves are equal.
         draw(&plane, &mut scene, &b.curve, (10, PALETTE[2]), |i| {
             i.with_rule
         });

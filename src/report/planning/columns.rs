@@ -1,10 +1,10 @@
-//! Tables for a terminal, the best row marked.
+//! Console tables with a marked row.
 
 use super::Style;
 use crate::table::Table;
 use std::fmt::Write;
 
-/// `rows` begin with the head. Rows of which `is_marked` holds have an arrow.
+/// Writes a table. The first of `rows` is the header; rows for which `is_marked` returns true end with an arrow.
 pub fn columns(
     out: &mut String,
     rows: &[Vec<String>],

@@ -1,4 +1,5 @@
-//! The best checkpoint interval beside the closed forms: sentences, what was played, the curve.
+//! Report on the best checkpoint interval: the conclusion with closed forms for comparison, the simulated intervals
+//! and the chart.
 
 use super::columns::columns;
 use super::number::{change, exact, short, span};
@@ -13,32 +14,32 @@ use serde::Serialize;
 use sim_analysis::planning::ClosedForm;
 use sim_analysis::planning::interval::{Best, Played};
 
-/// An answer with all that it needs to be told.
+/// A checkpoint interval result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IntervalReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// The field that was varied.
+    /// The varied field.
     pub path: String,
-    /// What was to be best.
+    /// The optimized metric.
     pub metric: String,
-    /// The best interval; null where no top was found.
+    /// The best interval in seconds; null if no optimum was found.
     #[serde(rename = "every_s")]
     pub every_s: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     #[serde(rename = "every_ci95_s")]
     pub ci95_s: Option<[f64; 2]>,
-    /// That of the inputs.
+    /// The configured interval in seconds.
     #[serde(rename = "now_s")]
     pub now_s: f64,
-    /// What formulas say.
+    /// Intervals according to the closed forms.
     pub closed_form: ClosedForm,
-    /// All that were played.
+    /// All simulated intervals.
     pub points: Vec<Played>,
-    /// What of these inputs the formulas do not know.
+    /// Features of these inputs that the closed forms do not cover.
     pub not_in_formula: Vec<String>,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
@@ -72,7 +73,7 @@ impl IntervalReport {
             .find(|p| (p.every_s - self.now_s).abs() < 1e-3)
     }
 
-    /// Where the loss against the best that was played is below this.
+    /// Returns the range of simulated intervals whose loss against the best one is below `loss`.
     fn flat(&self, loss: f64) -> Option<(f64, f64)> {
         let near = |p: &&Played| p.change.is_none_or(|c| c.mean.abs() < loss);
         let all = || self.points.iter().filter(near).map(|p| p.every_s);
@@ -130,7 +131,7 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
     all
 }
 
-/// Why the formula and the simulation differ, or that they do not.
+/// Compares the exact closed form with the simulated optimum.
 fn difference(r: &IntervalReport) -> Option<String> {
     let (best, [low, high]) = (r.every_s?, r.ci95_s?);
     let exact = r.closed_form.exact_s;
@@ -250,7 +251,7 @@ fn curve(r: &IntervalReport) -> Scene {
         xs().fold(f64::MAX, f64::min) * 0.9,
         xs().fold(0.0, f64::max) * 1.1,
     );
-    // What all replications have in common would hide what the intervals differ in.
+    //  The difference removes the variation that is common to all intervals of a replication.
     let ys = r.points.iter().filter_map(|p| p.change);
     let y = Scale::over(ys.flat_map(|c| c.ci95).chain([0.0]));
     let name = format!("{} less that of the best that was played", r.metric);

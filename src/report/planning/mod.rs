@@ -1,6 +1,6 @@
-//! What the answers of a planner look like: text, rows for scripts, charts.
+//! Output of planning results: text, tables and charts.
 //!
-//! Must never compute an estimate: `search` did that.
+//! The estimates come from `search` and are not computed here.
 
 pub mod breakeven;
 pub mod budget;
@@ -21,37 +21,37 @@ use sim_analysis::format::{count, wrap};
 use sim_base::Duration;
 use std::fmt::Write;
 
-/// An answer that can be told in every format.
+/// A planning result that can be output in every format.
 pub trait Told: Serialize {
-    /// For people.
+    /// Returns the console output.
     fn text(&self, style: &Style) -> String;
-    /// For scripts, as CSV and Markdown.
+    /// Returns the table for CSV and Markdown output.
     fn table(&self) -> Table;
-    /// Charts by the name of their file.
+    /// Returns the charts with their file names.
     fn figures(&self) -> Vec<(&'static str, Scene)>;
 }
 
-/// What a reader must know to get the same answer again.
+/// The data needed to reproduce a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Provenance {
-    /// The name of the format.
+    /// Identifier of the output format.
     pub schema: &'static str,
-    /// Of this program.
+    /// Version of this program.
     pub version: &'static str,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// What replications were played of.
+    /// Level of detail of the replications.
     pub level: &'static str,
-    /// Of all random numbers.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Of all candidates together.
+    /// Number of replications simulated for all candidates.
     pub replications_played: u64,
-    /// The hash over the digests of all of them, in their order.
+    /// Hash over the digests of all replications, in order.
     pub digest: String,
-    /// Somebody has ended it early.
+    /// Whether the user interrupted the search.
     pub interrupted: bool,
-    /// What the first replication hangs on, for the feet of charts.
+    /// Footer lines with the assumptions behind the first replication.
     #[serde(skip)]
     pub hangs: Vec<String>,
 }
@@ -74,7 +74,7 @@ impl Provenance {
         self.title_of(what, &played, style)
     }
 
-    /// `played`: how many of what.
+    /// Returns the title. `played` is the number of replications as text.
     fn title_of(&self, what: &str, played: &str, style: &Style) -> String {
         let text = format!(
             "jobset-sim {}: {}, {what}; {played} ({}) of seed {}",
@@ -86,7 +86,7 @@ impl Provenance {
     }
 }
 
-/// Sentences, each on as many lines as it needs.
+/// Writes sentences wrapped to the line width with a hanging indent.
 fn sentences(out: &mut String, texts: &[String], style: &Style) {
     for text in texts {
         for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
@@ -95,7 +95,7 @@ fn sentences(out: &mut String, texts: &[String], style: &Style) {
     }
 }
 
-/// `30 days`, `12 h`: a horizon.
+/// Formats a horizon, for example `30 days` or `12h`.
 pub(super) fn length(seconds: f64) -> String {
     match seconds {
         s if s >= 2.0 * 86_400.0 => format!("{} days", number::short(s / 86_400.0)),
@@ -103,7 +103,7 @@ pub(super) fn length(seconds: f64) -> String {
     }
 }
 
-/// A table for scripts.
+/// Builds a table for CSV and Markdown output.
 fn table(head: &[impl AsRef<str>], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     Table::new(head.iter().map(AsRef::as_ref)).with_rows(rows)
 }

@@ -1,16 +1,16 @@
-//! Numbers of planners in as many digits as can be used.
+//! Number formats of planning results, with as many digits as are significant.
 
 use sim_analysis::format::thousands;
 use sim_analysis::planning::Unit;
 use sim_analysis::planning::budget::Share;
 use sim_base::Duration;
 
-/// For scripts; empty where there is none.
+/// Formats a value without rounding, or returns an empty string for `None`.
 pub fn exact(value: Option<f64>) -> String {
     value.map_or(String::new(), |v| v.to_string())
 }
 
-/// Three or four digits.
+/// Formats a number with up to four significant digits.
 pub fn short(v: f64) -> String {
     match v.abs() {
         _ if !v.is_finite() => "-".to_owned(),
@@ -35,7 +35,7 @@ fn trimmed(text: String) -> String {
     }
 }
 
-/// A number with its interval, in the digits that the interval leaves: `+0.0042 (0.0007 to 0.0084)`.
+/// Formats a change with its interval, rounded to the precision of the interval: `+0.0042 (0.0007 to 0.0084)`.
 pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
     if mean == 0.0 && low == high {
         return "0".to_owned();
@@ -45,13 +45,13 @@ pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
         true => half,
         false => mean.abs().max(1e-9),
     };
-    // Two digits of the half width.
+    //  Two significant digits of the half width.
     let digits = (1.0 - libm::floor(libm::log10(rough))).clamp(0.0, 9.0) as usize;
     let sign = if mean > 0.0 { "+" } else { "" };
     format!("{sign}{mean:.digits$} ({low:.digits$} to {high:.digits$})")
 }
 
-/// A length of time in words that need no more than two units: `12m 37s`, `2d 3h`, `5.3s`.
+/// Formats a duration with at most two units: `12m 37s`, `2d 3h`, `5.3s`.
 pub fn span(seconds: f64) -> String {
     let rounded = match seconds {
         s if s < 100.0 => (s * 10.0).round() / 10.0,
@@ -62,7 +62,7 @@ pub fn span(seconds: f64) -> String {
     Duration::from_seconds_f64(rounded).to_string()
 }
 
-/// A number, or a length of time.
+/// Formats a value of a unit: a number or a duration.
 pub fn of_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Whole | Unit::Number => short(value),
@@ -70,7 +70,7 @@ pub fn of_unit(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A share in percent: as many digits behind the point as the nearer of nothing and all of it needs.
+/// Formats a share in percent. The number of decimals grows with the proximity to 0 % or 100 %.
 pub fn percent(share: f64) -> String {
     let off = share.min(1.0 - share).abs() * 100.0;
     match off {
@@ -84,7 +84,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A chance that may be very small: `12.1 %`, `3.82e-6`.
+/// Formats a probability, in scientific notation below about 1 %: `12.1 %`, `3.82e-6`.
 pub fn rarely(p: f64) -> String {
     match p {
         p if p >= 0.0095 || p == 0.0 => percent(p),
@@ -92,7 +92,7 @@ pub fn rarely(p: f64) -> String {
     }
 }
 
-/// `43.0 % (36.1 % to 50.2 %)`.
+/// Formats a share with its interval: `43.0 % (36.1 % to 50.2 %)`.
 pub fn share(s: Share) -> String {
     let [low, high] = s.ci95;
     format!(

@@ -1,20 +1,20 @@
-//! A plot with two axes: where a point lies, lines of the grid, numbers and names of the axes.
+//! A plot with two axes: scales, grid lines, labels and marks.
 
 use super::Provenance;
 use crate::draw::heading::{MARGIN, fitting, foot, foot_height};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::SIZE;
 
-/// Of all charts of planners.
+/// Width and height of all charts of planning results, in pixels.
 pub const WIDTH: i32 = 1600;
 pub const HEIGHT: i32 = 900;
 
-/// Numbers of one axis.
+/// The range of an axis.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Scale {
     pub from: f64,
     pub to: f64,
-    /// Equal factors are equally far apart.
+    /// Whether the axis is logarithmic.
     pub log: bool,
 }
 
@@ -28,7 +28,7 @@ impl Scale {
         }
     }
 
-    /// From a number above 0.
+    /// Creates a logarithmic scale. `from` must be positive.
     pub fn log(from: f64, to: f64) -> Scale {
         Scale {
             log: true,
@@ -36,7 +36,7 @@ impl Scale {
         }
     }
 
-    /// Times that people count in, in seconds.
+    /// Returns round times in seconds, for a logarithmic scale.
     pub fn times(&self) -> Vec<f64> {
         const ALL: [f64; 28] = [
             1.0,
@@ -72,7 +72,7 @@ impl Scale {
         ALL.into_iter().filter(inside).collect()
     }
 
-    /// The same where equal differences are equally far apart.
+    /// Returns round times in seconds, for a linear scale.
     pub fn round_times(&self, count: usize) -> Vec<f64> {
         let unit = match (self.to - self.from) / count as f64 {
             s if s < 60.0 => 1.0,
@@ -84,7 +84,7 @@ impl Scale {
         scaled.ticks(count).into_iter().map(|t| t * unit).collect()
     }
 
-    /// Over these numbers, with a little air.
+    /// Creates a linear scale over the values with a margin of 8 % on both sides.
     pub fn over(values: impl Iterator<Item = f64>) -> Scale {
         let finite = values.filter(|v| v.is_finite());
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
@@ -103,7 +103,7 @@ impl Scale {
         share.clamp(0.0, 1.0)
     }
 
-    /// Round numbers, about so many.
+    /// Returns about `count` round numbers. A logarithmic scale ignores `count`.
     pub fn ticks(&self, count: usize) -> Vec<f64> {
         if self.log {
             return self.log_ticks();
@@ -112,7 +112,7 @@ impl Scale {
         let step = step.unwrap_or(self.to - self.from);
         let first = (self.from / step).ceil();
         let number = |i: u32| (first + f64::from(i)) * step;
-        // What is nearly 0 is 0.
+        //  Avoids labels such as `-0` due to rounding errors.
         let clean = |v: f64| if v.abs() < step * 1e-9 { 0.0 } else { v };
         let inside = |v: &f64| *v <= self.to + step * 1e-9;
         (0..60).map(number).map(clean).take_while(inside).collect()
@@ -135,7 +135,7 @@ impl Scale {
     }
 }
 
-/// Where the axes are, in pixels.
+/// A plot area with the scales of its axes; edges are in pixels.
 pub struct Plane {
     pub x: Scale,
     pub y: Scale,
@@ -145,7 +145,7 @@ pub struct Plane {
     pub bottom: i32,
 }
 
-/// The name of an axis, its ticks, and what stands beside them.
+/// Name, tick positions and tick labels of an axis.
 pub struct Labels<'a> {
     pub name: &'a str,
     pub ticks: Vec<f64>,
@@ -153,7 +153,7 @@ pub struct Labels<'a> {
 }
 
 impl Plane {
-    /// The only plot of a chart, below the words and the legend.
+    /// Creates the only plot of a chart, below the heading and the legend.
     pub fn alone(below: i32, (x, y): (Scale, Scale), labels: &Labels<'_>) -> Plane {
         Plane {
             x,
@@ -207,7 +207,7 @@ impl Plane {
         said(scene, above, Anchor::Left, INK, y.name);
     }
 
-    /// All that lies between two numbers across.
+    /// Fills the area between two x values.
     pub fn between(&self, scene: &mut Scene, [low, high]: [f64; 2], color: Color) {
         let (left, right) = (self.at(low, self.y.from).0, self.at(high, self.y.from).0);
         let (top, bottom) = (self.top, self.bottom);
@@ -215,19 +215,19 @@ impl Plane {
         scene.area(corners, color);
     }
 
-    /// A line at one number across.
+    /// Draws a vertical line.
     pub fn upright(&self, scene: &mut Scene, x: f64, width: u32, color: Color) {
         let at = self.at(x, self.y.from).0;
         scene.line(vec![(at, self.top), (at, self.bottom)], width, color);
     }
 
-    /// A line at one number up.
+    /// Draws a horizontal line.
     pub fn level(&self, scene: &mut Scene, y: f64, width: u32, color: Color) {
         let at = self.at(self.x.from, y).1;
         scene.line(vec![(self.left, at), (self.right, at)], width, color);
     }
 
-    /// The room between two curves over the same points.
+    /// Fills the area between two curves over the same points.
     pub fn band(&self, scene: &mut Scene, points: &[(f64, f64, f64)], color: Color) {
         let upper = points.iter().map(|(x, _, high)| self.at(*x, *high));
         let lower = points.iter().rev().map(|(x, low, _)| self.at(*x, *low));
@@ -241,7 +241,7 @@ impl Plane {
         }
     }
 
-    /// A mark with an interval, upright.
+    /// Draws a mark with a vertical interval.
     pub fn mark(
         &self,
         scene: &mut Scene,
@@ -255,14 +255,14 @@ impl Plane {
     }
 }
 
-/// A panel beside another one has neither names nor numbers of its own.
+/// Draws a text unless it is empty. Panels to the right of the first one have no axis labels.
 fn said(scene: &mut Scene, at: (i32, i32), anchor: Anchor, color: Color, text: &str) {
     if !text.is_empty() {
         scene.text(at, SIZE, anchor, color, text);
     }
 }
 
-/// Where the left edge of a plot must be, for these labels of its other axis.
+/// Returns the x coordinate of the left edge of a plot with these labels on its y axis.
 pub fn left_of(labels: &Labels<'_>) -> i32 {
     let widths = labels
         .ticks
@@ -271,7 +271,7 @@ pub fn left_of(labels: &Labels<'_>) -> i32 {
     MARGIN + widths.max().unwrap_or(0) + 20
 }
 
-/// The last lines of a chart: what a reader must know to make it again, and what it hangs on.
+/// Draws the footer of a chart: provenance and assumptions.
 pub fn provenance(scene: &mut Scene, of: &Provenance) {
     let line = of.line();
     let size = fitting(&line, 22, WIDTH - 2 * MARGIN).min(22);

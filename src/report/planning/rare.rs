@@ -1,4 +1,4 @@
-//! A chance that is too small to be counted: the sentence, the levels, and the chance of each.
+//! Report on a rare event: its probability, and the levels of the splitting estimate.
 
 use super::columns::columns;
 use super::number::{rarely, short, span};
@@ -13,22 +13,22 @@ use serde::Serialize;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::planning::rare::{Level, Rare};
 
-/// An answer with all that it needs to be told.
+/// A rare event result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RareReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// `restarts` or `lost_s`.
+    /// The quantity that is limited: `restarts` or `lost_s`.
     pub excess: &'static str,
-    /// Too much from so much on.
+    /// The event occurs when the quantity reaches this value.
     pub limit: f64,
-    /// Until when, in seconds.
+    /// Horizon in seconds.
     #[serde(rename = "horizon_s")]
     pub horizon_s: f64,
     #[serde(flatten)]
     pub rare: Rare,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl RareReport {
     }
 }
 
-/// `1.36e-6 (1.1e-6 to 1.6e-6)`.
+/// Formats a probability with its interval: `1.36e-6 (95 % interval 1.1e-6 to 1.6e-6)`.
 fn chance(p: f64, [low, high]: [f64; 2]) -> String {
     format!(
         "{} (95 % interval {} to {})",
@@ -103,7 +103,7 @@ fn conclusion(r: &RareReport) -> Vec<String> {
             if x.whole_runs { "runs" } else { "parts of runs" }
         ));
     } else {
-        // An interval from 0 to 0 would say that it cannot happen.
+        //  An interval from 0 to 0 would suggest that the event is impossible.
         all.push(format!(
             "How often {} cannot be told: no branch came that far. More --runs, or a lower limit, would tell.",
             r.event()
@@ -172,7 +172,7 @@ impl Told for RareReport {
     }
 }
 
-/// The chance to come to each level, on a logarithmic axis.
+/// Draws the probability of reaching each level on a logarithmic axis.
 fn chart(r: &RareReport) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
     let title = format!("{}: how often {}", r.of.scenario, r.event());
@@ -206,7 +206,7 @@ fn chart(r: &RareReport) -> Scene {
     };
     let plane = Plane {
         right: WIDTH - MARGIN - 30,
-        // Without a legend.
+        //  This chart has no legend.
         top: below + 5 * SIZE,
         ..Plane::alone(below, (scale, y), &y_labels)
     };

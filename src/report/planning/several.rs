@@ -1,4 +1,4 @@
-//! The least of several numbers at once: the sentence, every combination of which none can be less, and what they cost.
+//! Report on the smallest combinations of several fields that satisfy a target, with their costs.
 
 use super::columns::columns;
 use super::number::{change, exact, short};
@@ -16,40 +16,40 @@ use sim_analysis::planning::several::{Combination, Several};
 use sim_analysis::planning::{Judgement, Target};
 use sim_base::stats::Paired;
 
-/// A combination that matters.
+/// A simulated combination that is listed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CombinationRow {
-    /// One number of each path.
+    /// The value of each field in `paths`.
     pub values: Vec<u64>,
     #[serde(flatten)]
     pub worth: CandidateRow,
-    /// Its cost less that of the cheapest, paired.
+    /// Paired cost difference from the cheapest combination.
     pub dearer: Option<Paired>,
 }
 
-/// An answer with all that it needs to be told.
+/// A result for several fields with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SeveralReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// The fields that were varied.
+    /// The varied fields.
     pub paths: Vec<String>,
-    /// As it was written.
+    /// The target as given by the user.
     pub target: String,
-    /// The metric of the target, and what of it.
+    /// Metric and statistic of the target.
     pub metric: String,
     pub statistic: String,
     /// The limit of the target.
     pub limit: f64,
-    /// Those of which no number can be less, the cheapest first; then those that cannot be told.
+    /// Minimal combinations that satisfy the target, cheapest first, followed by inconclusive ones.
     pub combinations: Vec<CombinationRow>,
-    /// What the cost is in: a currency, or node-hours.
+    /// Unit of the cost: a currency or node-hours.
     pub currency: String,
-    /// Combinations that were played.
+    /// Number of simulated combinations.
     pub played: usize,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl SeveralReport {
         };
         let all = found.least.iter().chain(&found.open).chain(&found.greatest);
         let mut combinations: Vec<CombinationRow> = all.map(told).collect();
-        // The greatest may be one of those that cannot be told.
+        //  The largest combination may also be one of the inconclusive ones.
         combinations.dedup_by(|b, a| a.values == b.values);
         let mut report = SeveralReport {
             of,
@@ -86,14 +86,14 @@ impl SeveralReport {
         report
     }
 
-    /// `topology.pools[0].count=17, topology.pools[0].nodesPerIsland=16`.
+    /// Formats a combination: `topology.pools[0].count=17, topology.pools[0].nodesPerIsland=16`.
     fn named(&self, values: &[u64]) -> String {
         let pairs = self.paths.iter().zip(values);
         let words: Vec<String> = pairs.map(|(p, v)| format!("{p}={v}")).collect();
         words.join(", ")
     }
 
-    /// The ends of the paths, if they differ.
+    /// Returns the last segments of the paths if they are distinct, otherwise the full paths.
     fn short_names(&self) -> Vec<String> {
         let end = |path: &String| path.rsplit('.').next().unwrap_or(path).to_owned();
         let ends: Vec<String> = self.paths.iter().map(end).collect();
@@ -101,7 +101,7 @@ impl SeveralReport {
         if distinct { ends } else { self.paths.clone() }
     }
 
-    /// What it costs more than the cheapest; rounding is nothing.
+    /// Formats the cost difference from the cheapest combination. Differences within rounding error are shown as 0.
     fn dearer(&self, c: &CombinationRow) -> String {
         let nothing = c.worth.cost.abs() * 1e-9;
         match c.dearer {
@@ -253,7 +253,7 @@ impl Told for SeveralReport {
     }
 }
 
-/// What each combination costs, in the order of the first number.
+/// Draws the cost of each combination, ordered by the values.
 fn chart(r: &SeveralReport) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
     let title = format!("{}: what meets {}", r.of.scenario, r.target);

@@ -1,4 +1,5 @@
-//! The least that meets a target: the sentence, what each candidate is worth and costs, and the knee.
+//! Report on the smallest value that satisfies a target: the conclusion, all candidates with their costs, and the
+//! knee chart.
 
 use super::columns::columns;
 use super::number::{change, exact, short};
@@ -13,56 +14,56 @@ use serde::Serialize;
 use sim_analysis::planning::{Answer, Candidate, Judgement, Least, Target};
 use sim_base::stats::{Estimate, Paired};
 
-/// One number that was played.
+/// A simulated candidate.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CandidateRow {
-    /// The number.
+    /// The value of the varied field.
     pub value: u64,
-    /// Whether it meets the target.
+    /// Whether the candidate satisfies the target.
     pub judgement: Judgement,
-    /// What the target is about.
+    /// Estimate of the statistic in the target.
     pub statistic: Option<f64>,
-    /// Its 95 % interval; null for a bound that so few values do not give.
+    /// Its 95 % interval; null for a bound that requires more values.
     pub ci95: [Option<f64>; 2],
-    /// The metric over the replications.
+    /// Estimate of the metric over the replications.
     pub metric: Option<Estimate>,
-    /// Less that of the row before, paired.
+    /// Paired difference from the previous row.
     pub change: Option<Paired>,
     /// Mean cost of a replication.
     pub cost: f64,
-    /// Played.
+    /// Number of simulated replications.
     pub replications: usize,
-    /// Of these, got stuck or were cut: they count as the worst there is.
+    /// Number of replications that deadlocked or were cut off. They count as the worst possible value.
     pub left_out: usize,
 }
 
-/// An answer with all that it needs to be told.
+/// A result for one field with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SparesReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// The field that was varied.
+    /// The varied field.
     pub path: String,
-    /// As it was written.
+    /// The target as given by the user.
     pub target: String,
     /// The metric of the target.
     pub metric: String,
-    /// `p10` or `mean`.
+    /// The statistic of the target, for example `p10` or `mean`.
     pub statistic: String,
     /// The limit of the target.
     pub limit: f64,
-    /// What was found.
+    /// The result of the search.
     #[serde(flatten)]
     pub answer: Answer,
-    /// In the order of their numbers.
+    /// The candidates in ascending order of their values.
     pub candidates: Vec<CandidateRow>,
-    /// What the cost is in: a currency, or node-hours.
+    /// Unit of the cost: a currency or node-hours.
     pub currency: String,
     /// Candidates that are worse than smaller ones.
     pub not_monotone: Vec<u64>,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
@@ -96,7 +97,7 @@ impl SparesReport {
         self.candidates.iter().find(|c| c.value == value)
     }
 
-    /// The one that is proposed, if any is.
+    /// Returns the proposed value, if any.
     fn chosen(&self) -> Option<u64> {
         match self.answer {
             Answer::Least { value } => Some(value),
@@ -304,7 +305,7 @@ impl SparesReport {
     }
 }
 
-/// Above: the metric of each candidate with the limit; below: what it costs.
+/// Draws the metric of each candidate with the limit above, and the cost below.
 fn knee(r: &SparesReport) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32 + 230));
     let title = format!("{}: {} for {}", r.of.scenario, r.path, r.target);

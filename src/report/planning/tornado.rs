@@ -1,4 +1,4 @@
-//! Which input moves an answer most: the sentence, a table, and the bars.
+//! Report on the sensitivity of a metric to its inputs: the conclusion, a table and the tornado chart.
 
 use super::columns::columns;
 use super::number::{change, short};
@@ -13,19 +13,19 @@ use serde::Serialize;
 use sim_analysis::planning::tornado::Bar;
 use sim_base::stats::{Estimate, Paired};
 
-/// An answer with all that it needs to be told.
+/// A sensitivity result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TornadoReport {
     #[serde(flatten)]
     pub of: Provenance,
-    /// The answer.
+    /// The metric.
     pub metric: String,
-    /// With the inputs as they are.
+    /// Estimate of the metric with unchanged inputs.
     pub base: Option<Estimate>,
-    /// The greatest first.
+    /// The inputs in descending order of their effect.
     pub bars: Vec<Bar>,
-    /// What the text begins with.
+    /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
@@ -270,7 +270,8 @@ fn chart(r: &TornadoReport) -> Scene {
     scene
 }
 
-/// One end of an input: a bar from 0, its interval, and the value beside it. Of two on one side the upper end is lower.
+/// Draws one end of an input: a bar from 0, its interval and the value next to it. The upper end is drawn below the
+/// lower end.
 fn half(
     scene: &mut Scene,
     plane: &Plane,

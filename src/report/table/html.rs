@@ -1,10 +1,10 @@
-//! Tables of a page.
+//! HTML rendering of tables.
 
 use super::Table;
 use sim_base::plain::for_html;
 use std::fmt::Write;
 
-/// The table as HTML; rows beyond `open` are folded.
+/// Writes the table as HTML. Rows after the first `open` are collapsed.
 pub(crate) fn write_html(out: &mut String, table: &Table) {
     let hidden = table
         .open
@@ -46,7 +46,7 @@ fn write_rows(out: &mut String, table: &Table, rows: &[Vec<String>]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-/// A cell whose long words may be broken where their parts end.
+/// Allows line breaks after `.`, `/` and `-` in words of more than 18 characters.
 fn breakable(text: &str) -> String {
     const LONG: usize = 18;
     let word = |word: &str| {

@@ -1,6 +1,6 @@
-//! Tables: columns with a name, a unit and a description, rows of cells, and one renderer per format.
+//! Tables of named columns with units and descriptions, with one renderer per format.
 //!
-//! Must never compute: cells are texts when they arrive here.
+//! Cells are texts; this module does not compute values.
 
 mod html;
 mod text;
@@ -15,18 +15,18 @@ pub(crate) use html::write_html;
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its head, and its key in JSON.
+    /// Heading of the column, and its key in JSON.
     pub name: Cow<'static, str>,
-    /// The unit of its numbers, such as `s`; empty for texts and counts.
+    /// Unit of the numbers, such as `s`; empty for texts and counts.
     pub unit: &'static str,
-    /// What a cell says, as a sentence or a phrase in Markdown; empty where the name says it.
+    /// Description of the column as a sentence or phrase in Markdown; empty if the name is sufficient.
     pub description: &'static str,
-    /// Whether cells are numbers: aligned to the right, and numbers in JSON.
+    /// Whether the cells are numbers. Numbers are right-aligned, and are numbers in JSON.
     pub is_number: bool,
 }
 
 impl Column {
-    /// A described column of texts or, where it has a unit, of numbers.
+    /// Creates a column with a description. A column with a unit contains numbers.
     pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> Column {
         Column {
             name: Cow::Borrowed(name),
@@ -63,12 +63,12 @@ impl From<&Column> for Column {
 pub struct Table {
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<String>>,
-    /// Rows that a page shows at once, the others on request; `None`: all.
+    /// Number of rows that a page shows initially; `None` shows all.
     pub open: Option<usize>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(columns: impl IntoIterator<Item = impl Into<Column>>) -> Table {
         Table {
             columns: columns.into_iter().map(Into::into).collect(),
@@ -77,7 +77,7 @@ impl Table {
         }
     }
 
-    /// Declares the columns at these positions to be numbers; positions beyond the last column are ignored.
+    /// Marks the columns at these positions as numeric. Positions beyond the last column are ignored.
     pub fn numbers(mut self, positions: &[usize]) -> Table {
         for (at, column) in self.columns.iter_mut().enumerate() {
             column.is_number |= positions.contains(&at);
@@ -99,7 +99,7 @@ impl Table {
         self.rows.push(row.into_iter().map(Into::into).collect());
     }
 
-    /// Without the columns in which every cell is empty or 0; all columns of a table without rows.
+    /// Returns a copy without columns that contain only empty or 0 cells. A table without rows keeps all columns.
     pub fn without_empty_columns(&self) -> Table {
         let has_content = |at: &usize| {
             let mut cells = self.rows.iter().map(|row| row[*at].as_str());
@@ -114,7 +114,8 @@ impl Table {
         }
     }
 
-    /// RFC 4180 with a head. Cells that a spreadsheet would take for formulas get an apostrophe.
+    /// Returns the table as CSV (RFC 4180) with a header. Cells that spreadsheets would interpret as formulas get an
+    /// apostrophe.
     pub fn csv(&self) -> Vec<u8> {
         let mut out = Writer::from_writer(Vec::new());
         let head = self.columns.iter().map(|column| &*column.name).collect();
@@ -130,7 +131,7 @@ impl Table {
         out.into_inner().expect("written to memory")
     }
 
-    /// A table of GitHub's Markdown; no cell can be markup.
+    /// Returns the table in GitHub Flavored Markdown, with markup in cells escaped.
     pub fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = &str>| {
             let cells: Vec<String> = cells.map(for_markdown).collect();
@@ -147,7 +148,7 @@ impl Table {
         out
     }
 
-    /// An array with an object per row; empty cells are null, cells of numeric columns numbers where they are finite.
+    /// Returns an array with an object per row. Empty cells are null; finite values of numeric columns are numbers.
     pub fn json(&self) -> Value {
         let cell = |column: &Column, cell: &String| match cell.parse::<f64>() {
             _ if cell.is_empty() => Value::Null,
@@ -165,7 +166,7 @@ impl Table {
         Value::Array(self.rows.iter().map(row).collect())
     }
 
-    /// The columns themselves as a table of a manual: name, unit, description. The names are code.
+    /// Returns a Markdown table that documents the columns: name, unit and meaning.
     pub fn manual(columns: &[Column]) -> String {
         let mut out = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
         for c in columns {

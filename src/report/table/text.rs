@@ -1,9 +1,10 @@
-//! Tables for a terminal: columns as wide as their cells, the first one to the left, the others to the right.
+//! Plain-text rendering of tables. The first column is left-aligned, the others are right-aligned.
 
 use super::Table;
 
 impl Table {
-    /// The head and a line per row, indented by two. Rows of which `is_marked` holds end with `mark`.
+    /// Returns the header and a line per row, indented by two spaces. Rows for which `is_marked` returns true end
+    /// with `mark`.
     pub fn text(&self, is_marked: impl Fn(usize) -> bool, mark: &str) -> Vec<String> {
         let head: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
         let cells = self

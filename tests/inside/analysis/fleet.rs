@@ -1,4 +1,4 @@
-//! The closed form of checkpoints against playing each of them.
+//! Tests the closed form for checkpoints against a simulation of every checkpoint.
 
 use super::FleetOutcome;
 use super::calm::EACH_MAX;
@@ -12,7 +12,7 @@ fn exactly(ns: u64) -> Dist {
     Dist::Fixed(Duration(ns))
 }
 
-/// All in single nanoseconds, so that much falls on one instant.
+/// Returns fleets whose times are all a few nanoseconds, so that many events coincide.
 fn fleets() -> impl Strategy<Value = Fleet> {
     let training = (1..30u64, 0..8u64, 1..3000u64, 1..6000u64);
     let job = (1..5u32, 0..3u32, 0..3u32, 0..40u64, 0..20u64);
@@ -25,7 +25,7 @@ fn fleets() -> impl Strategy<Value = Fleet> {
 type Fault = (u64, usize, bool, bool);
 type Work = (u64, u64, u64, u64);
 type Others = (u64, Option<u64>, u64);
-/// Of the training, the job, its faults and everything else, in the order of `fleet`.
+/// The numbers for training, job, faults and all other fields, in the parameter order of `fleet`.
 type Numbers = (Work, (u32, u32, u32, u64, u64), Vec<Fault>, Others);
 
 fn fleet((training, job, faults, others): Numbers) -> Fleet {
@@ -93,7 +93,8 @@ fn fleet((training, job, faults, others): Numbers) -> Fleet {
     }
 }
 
-/// The oracle plays each checkpoint: it halts the run at any lost time, so no two of them are passed at once.
+/// Returns the world of a run. The oracle simulates every checkpoint: it halts the run at any lost time, so that
+/// checkpoints are never passed in bulk.
 fn world(fleet: &Fleet, seed: u64, is_oracle: bool) -> World<'_> {
     let mut world = World::new(fleet, Draws::new(seed, 0));
     world.noted = Some(Vec::new());
@@ -146,7 +147,7 @@ proptest! {
     }
 }
 
-/// Without faults, and with one in the middle.
+/// Returns a fleet without faults, or with one fault at the given time.
 fn calm(work: u64, fault: Option<u64>) -> Fleet {
     let faults = fault.map(|at| (at, 0, false, true));
     let all = faults.into_iter().collect();

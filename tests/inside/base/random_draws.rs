@@ -1,4 +1,5 @@
-//! Tests of numbers by name: what they are, that nothing but the name decides, that neighbors have nothing in common.
+//! Tests of named random numbers: their values, that only the name determines them, and that neighbors are
+//! uncorrelated.
 
 use super::draws::{LINES, pair_of};
 use super::*;
@@ -16,7 +17,7 @@ fn named(entity: u64, occurrence: u32, lane: u32) -> Draw {
     }
 }
 
-/// The word as it is defined: a fresh generator, moved to the lane.
+/// Returns the word by its definition: a new generator, moved to the lane.
 fn defined(seed: u64, replication: u64, draw: Draw) -> u64 {
     let parts = [seed, replication, draw.purpose as u64, draw.entity.0];
     let key: Vec<u8> = parts.iter().flat_map(|p| p.to_le_bytes()).collect();
@@ -28,7 +29,8 @@ fn defined(seed: u64, replication: u64, draw: Draw) -> u64 {
 
 #[test]
 fn the_words_are_the_words_of_chacha8() {
-    // Computed outside of this program from the description of the cipher: guards against a value-breaking release.
+    // Computed by another program from the description of the cipher. This guards against releases that change the
+    // values.
     let mut draws = Draws::new(1, 2);
     for (lane, word) in [
         (0, 7015485999413349288),
@@ -82,7 +84,7 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
         let at = |word| dist.quantile(open_unit(word));
         let from = *words.start();
         assert!(at(from) > limit && at(*words.end()) > limit, "{dist:?}");
-        // And it is not said of many who do not.
+        // The bound is tight: a slightly smaller word is not far beyond the limit.
         assert!(
             at(from - (1 << 12)) < limit + Duration(limit.0 / 500),
             "{dist:?}"
@@ -97,7 +99,7 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
     );
 }
 
-/// Names that meet in the cache often, and a few from everywhere.
+/// Returns names that often collide in the cache, and some arbitrary names.
 fn any_draw() -> impl Strategy<Value = Draw> {
     let entity = prop_oneof![9 => 0..200u64, 1 => any::<u64>()];
     let occurrence = prop_oneof![9 => 0..3u32, 1 => any::<u32>()];
@@ -142,13 +144,13 @@ fn names_that_share_a_line_keep_their_own_words() {
     ];
     let mut draws = Draws::new(3, 0);
     for (part, other) in others.iter().enumerate() {
-        // Purposes are too few to look among: here it is the entity that decides whether two of them meet.
+        // There are too few purposes to search among, so the entity decides whether two names collide.
         let base = |n: u32| match part {
             3 => named(Key(1).and(n.into()).0, 1, 0),
             _ => named(7, 1, 0),
         };
         let meet = |n: &u32| base(*n) != other(*n) && pair_of(base(*n)) == pair_of(other(*n));
-        // More than there are ways, so that they drive each other out.
+        // More names than cache ways, so that they evict each other.
         let met: Vec<u32> = (0..200_000).filter(meet).take(5).collect();
         assert_eq!(met.len(), 5, "part {part}");
         for n in met.iter().chain(met.iter().rev()) {
@@ -183,7 +185,8 @@ fn each_part_of_a_name_decides() {
     }
 }
 
-/// Counts pairs of neighbors in 16 × 16 fields: how evenly they fall is a chi-square of 255 degrees of freedom.
+/// Counts pairs of consecutive numbers in a 16 × 16 grid and checks their uniformity with a chi-square test with 255
+/// degrees of freedom.
 fn assert_unrelated(what: &str, name: impl Fn(u32) -> Draw) {
     let mut draws = Draws::new(5, 0);
     let pairs = 1 << 16;
@@ -199,7 +202,7 @@ fn assert_unrelated(what: &str, name: impl Fn(u32) -> Draw) {
     let expected = f64::from(pairs) / 256.0;
     let off = |&c: &u32| (f64::from(c) - expected) * (f64::from(c) - expected) / expected;
     let chi_square: f64 = counts.iter().map(off).sum();
-    // Five standard deviations of sqrt(2 · 255) to both sides: too even is no chance, either.
+    // Five standard deviations, sqrt(2 · 255), to both sides. A distribution that is too even is also not random.
     assert!((142.0..368.0).contains(&chi_square), "{what}: {chi_square}");
     let mean = sum / f64::from(pairs);
     assert!((mean - 0.5).abs() < 0.005, "{what}: mean {mean}");
@@ -283,7 +286,8 @@ fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
             draws.word(name(n));
         }
         let filled = draws.filled_lines();
-        // One product finds the line: not quite as even as chance, which would fill 98 %.
+        // The line is found with one multiplication, which is slightly less even than random. Random names would
+        // fill 98 %.
         assert!(filled > LINES * 8 / 10, "{filled} of {LINES}");
     }
 }
@@ -349,7 +353,7 @@ fn a_mixture_has_each_number_of_one_of_its_replications_the_last_one_that_takes_
         let word = mixed.word(name(i));
         let from = of.iter_mut().position(|d| d.word(name(i)) == word);
         counts[from.expect("it is of one of them")] += 1;
-        // What the new one does not take is as it was.
+        // Words that the new replication does not take remain unchanged.
         assert!(from == Some(2) || word == before);
     }
     for (count, share) in counts.into_iter().zip([0.375, 0.125, 0.5]) {

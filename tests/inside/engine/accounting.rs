@@ -1,4 +1,4 @@
-//! Tests of the books, without a cluster around them.
+//! Tests of the accounting functions without a cluster.
 
 use super::ledger::LedgerBooks;
 use super::readiness::wanted_pods;

@@ -1,4 +1,4 @@
-//! The Job controller's small state machines and sums, as tables.
+//! Table tests of the Job controller's state machines and counters.
 
 use super::count::{Computed, EndedPod};
 use super::entry::Entry;
@@ -19,7 +19,7 @@ fn at(seconds: u64) -> Time {
     Time(seconds * 1_000_000_000)
 }
 
-/// Marks differ by their time here.
+/// Returns a mark. In these tests marks differ only by their time.
 fn mark(seconds: u64) -> Mark {
     let mut mark = Mark::default();
     mark.at = at(seconds);

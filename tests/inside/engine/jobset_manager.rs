@@ -1,4 +1,4 @@
-//! Tables of the manager's parts that need no run.
+//! Table tests of parts of the JobSet manager that need no run.
 
 use super::cache::{CachedJobSet, CachedJobs};
 use super::job_view::view_of;
@@ -69,7 +69,7 @@ fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
     assert_eq!(jobs.ids, [JobId(6), JobId(5), JobId(7)]);
     jobs.see(&of, (0, 2), JobId(5), view(0, 2, 3));
     assert_eq!((jobs.ids.len(), jobs.views[1].active), (3, 3), "changed");
-    // Recreated in another row before the end of the old one arrives.
+    // The Job is recreated in another slot before the deletion of the old Job arrives.
     jobs.see(&of, (0, 2), JobId(9), view(0, 2, 1));
     jobs.see(&of, (0, 2), JobId(5), None);
     assert_eq!(jobs.ids, [JobId(6), JobId(9), JobId(7)]);

@@ -1,4 +1,4 @@
-//! Kubelets by tables: delays, orders of stops and writes, what an exit brings about.
+//! Table tests of the kubelet: delays, order of stops and writes, consequences of container exits.
 
 use super::agents::exit_code;
 use super::exits::{AfterExit, after_agent_exit};

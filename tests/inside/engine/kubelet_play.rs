@@ -1,4 +1,4 @@
-//! One pod on one node, played whole: in which order a kubelet tells what.
+//! Simulates one pod on one node and checks the order of the kubelet's reports.
 
 use crate::Simulation;
 use crate::record::{Body, Keep};
@@ -7,7 +7,7 @@ use sim_base::random::Dist;
 use sim_base::*;
 use std::collections::BTreeMap;
 
-/// Every delay is a number of seconds that no other one is, or nothing.
+/// Returns a kubelet whose delays are zero or distinct numbers of seconds.
 fn kubelet() -> Kubelet {
     let fixed = |s| Dist::Fixed(Duration::from_secs(s));
     Kubelet::Real(Box::new(RealKubelet {
@@ -18,7 +18,7 @@ fn kubelet() -> Kubelet {
         container_start: fixed(1),
         image_check: Dist::ZERO,
         status_write: Dist::ZERO,
-        // Ignores SIGTERM.
+        // The container ignores SIGTERM.
         container_stop: fixed(1000),
         cleanup: Dist::ZERO,
         container_remove: Dist::ZERO,
@@ -27,7 +27,7 @@ fn kubelet() -> Kubelet {
     }))
 }
 
-/// Relists every 10 s, volumes looked at every 3 s.
+/// Sets a relist period of 10 s and checks volumes every 3 s.
 fn slow_relists(timing: &mut Timing) {
     if let Kubelet::Real(k) = &mut timing.kubelet {
         (k.pleg_period, k.unmount_poll) = (Duration::from_secs(10), Duration::from_secs(3));
@@ -53,7 +53,7 @@ fn timing() -> Timing {
     }
 }
 
-/// Grace period 60 s, one sidecar beside the main container.
+/// Returns a pod with a grace period of 60 s and a sidecar beside the main container.
 fn pod() -> PodTemplate {
     let container = |name: &str, restart_policy| Container {
         name: name.to_owned(),
@@ -161,7 +161,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
     }
 }
 
-/// What is told of the first pod from 10 s on, with the whole seconds of it.
+/// Returns the reports about the pod from 10 s on, each with its time in whole seconds.
 fn play(actions: &[(u64, FaultAction)]) -> Vec<String> {
     play_changed(actions, |_| {})
 }
@@ -256,7 +256,7 @@ fn a_silent_kubelet_stops_on_its_own_what_it_has_begun_to_stop() {
     assert!(told.contains(&"95 finished 143".to_owned()), "{told:?}");
 }
 
-/// When `what` is told, if at all.
+/// Returns the time of the first report that ends with `what`.
 fn at(told: &[String], what: &str) -> f64 {
     let line = told.iter().find(|line| line.ends_with(what));
     let line = line.unwrap_or_else(|| panic!("{what}: {told:?}"));
@@ -266,7 +266,7 @@ fn at(told: &[String], what: &str) -> f64 {
         .expect("a time")
 }
 
-/// kubernetes.md 3.5.
+/// Checks the rule of kubernetes.md 3.5.
 #[test]
 fn a_failed_pod_is_failed_a_relist_after_its_exit_was_noticed() {
     let told = play_changed(&[(20, exit(1))], |scenario| {
@@ -281,7 +281,8 @@ fn a_failed_pod_is_failed_a_relist_after_its_exit_was_noticed() {
     assert_eq!(failed - noticed, 10.0, "{told:?}");
 }
 
-/// jobset #928: a worker exits, its sidecar takes a minute, and the phase takes two or three relists more.
+/// Reproduces jobset #928: a worker exits, its sidecar takes a minute, and the phase takes another two or three
+/// relists.
 #[test]
 fn after_its_sidecar_has_ended_a_pod_waits_for_the_turns_of_its_worker() {
     for (minor, relists) in [(33, 2.0), (36, 1.0)] {

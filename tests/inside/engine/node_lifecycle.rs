@@ -1,4 +1,4 @@
-//! The node lifecycle controller by tables: paces of zones, tolerations.
+//! Table tests of the node lifecycle controller: eviction rates of zones, tolerations.
 
 use super::evict::tolerated_for;
 use super::zones::{Pace, pace};
@@ -10,7 +10,7 @@ use sim_base::*;
 fn most_of_a_zone_must_be_silent_before_its_limiter_slows_down() {
     for (size, silent, expected) in [
         (6, 1, Pace::Normal),
-        // Two nodes are never most of a zone.
+        // Two nodes are never a majority of a zone.
         (3, 2, Pace::Normal),
         (6, 3, Pace::Normal),
         (6, 4, Pace::Stopped),

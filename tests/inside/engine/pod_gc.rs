@@ -1,4 +1,4 @@
-//! Tests of the quarantine of missing Nodes, sweep by sweep.
+//! Tests of the quarantine of missing Nodes, one sweep at a time.
 
 use super::sweep::quarantine;
 use sim_base::*;
@@ -17,7 +17,7 @@ fn pods_of_a_missing_node_go_two_sweeps_after_the_one_that_missed_it() {
             gone.push(s);
         }
     }
-    // As long as something keeps its pods, every 40 s again.
+    // Pods that are not removed are collected again every 40 s.
     assert_eq!(gone, [55, 95, 135, 175]);
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The Job's makings, a tenth of a second apart, for these attempts.
+/// Records the creations of a Job with these attempts, 0.1 s apart, and returns the detected restart loop.
 fn circle(attempts: impl Iterator<Item = u32>) -> Option<Circle> {
     let mut progress = Progress::default();
     for (i, n) in attempts.enumerate() {
@@ -24,7 +24,7 @@ fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
     assert!(circle((0..600).chain(0..1_001)).is_some());
 }
 
-/// After how many of these events, all at once, time stands still.
+/// Returns the number of simultaneous events of these subjects after which a livelock is detected.
 fn named_after(subjects: impl Iterator<Item = u32>) -> Option<usize> {
     let mut progress = Progress::default();
     let mut still = subjects.map(|s| progress.stands_still_at(Time::ZERO, Some((b'P', s))));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sim_base::{JobId, JobSetId};
 use std::collections::BTreeSet;
 
-/// Delays of every size, many of them equal: from none to centuries.
+/// Returns delays of all magnitudes, from zero to centuries, many of them equal.
 fn any_delay() -> impl Strategy<Value = u64> {
     (0..58u32, 0..4u64).prop_map(|(bits, n)| n << bits)
 }

@@ -1,4 +1,4 @@
-//! Tests of the words in which the webhooks refuse, check by check.
+//! Tests the rejection messages of the webhooks, check by check.
 
 use super::verdict::{Follower, Sight, verdict};
 use sim_base::DomainId;

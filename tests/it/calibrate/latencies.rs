@@ -1,9 +1,9 @@
-//! Latencies and waits from metrics text.
+//! Latencies and waits from Prometheus metrics text.
 
 use super::{of, within};
 use sim_recordings::calibrate::{Found, Metrics, calibrate};
 
-/// Requests as a histogram of the API server, and waits of a client, with a planted distribution.
+/// Returns request durations of the API server and waits of a client as histograms with a planted distribution.
 fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
     use sim_base::random::Dist;
     let dist = Dist::LogNormal {

@@ -1,4 +1,4 @@
-//! The life of a pod: what it may do when, and where exclusive placement lets it go.
+//! The lifecycle of a pod: permitted state changes, and the nodes that exclusive placement permits.
 
 use super::{Checker, row};
 use sim_base::*;
@@ -141,14 +141,15 @@ impl Checker {
         }
     }
 
-    /// EXC-7: a leader goes where no pod of another Job with that key is. Followers keep the selector they were
-    /// created with, wherever their leader went since (EXC-19). What an earlier Job of the name left has its key.
+    /// EXC-7: a leader is bound to a domain without pods of another Job with the same key. Followers keep the node
+    /// selector they were created with, even if their leader has moved since (EXC-19). Pods of an earlier Job of the
+    /// same name have the same key.
     fn exclusive(&self, job: usize, node: NodeId, names: &Names) {
         let exclusive = &self.jobs[job].exclusive;
         let Some((key, _)) = exclusive else {
             return;
         };
-        // Nothing is known of nodes that are not in the topology.
+        // The labels of nodes outside the topology are unknown.
         let Some(labels) = self.labels.get(&self.nodes[node.ix()]) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! What a script leaves certain: what somebody changes by hand need not stay as it was submitted.
+//! Invariants that hold under a script: objects that a user changes by hand may differ from what was submitted.
 
 use sim_api::spec::{
     FaultAction, GateChanges, ObjectKind, Scenario, ScriptedFault, UserRequest, Verb,
@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 
 pub type Labels = BTreeMap<String, String>;
 
-/// What the script has a user change or delete, so that it need not be as it was submitted.
+/// Kinds of objects that the script changes or deletes as a user, so that they may differ from the submitted ones.
 #[derive(Clone, Copy, Default)]
 pub struct ByHand {
     pub anything: bool,
     pub job_specs: bool,
     pub jobset_status: bool,
     pub jobset_specs: bool,
-    /// REC-6: without the gate RestartJob the restarts of single Jobs are forgotten.
+    /// REC-6: while the gate RestartJob is off, the restart counts of single Jobs are discarded.
     pub gates: bool,
-    /// What pods get of a priority depends on when they are made.
+    /// The priority of a pod depends on the PriorityClasses at the time of its creation.
     pub priorities: bool,
 }
 
-/// Of the nodes of the topology, without those that somebody changes.
+/// Returns the labels of the topology's nodes, without the nodes that the script changes.
 pub fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
     let resources: Vec<String> = vec!["pods".to_owned()];
     let cluster = sim_policy::topology::Cluster::build(&scenario.topology, &resources);
@@ -75,7 +75,7 @@ pub fn by_hand(scenario: &Scenario) -> ByHand {
     found
 }
 
-/// The most pods at once that a patch of the script gives any Job.
+/// Returns the largest number of active pods that a patch of the script gives to any Job.
 pub fn scaled_to(scenario: &Scenario) -> u32 {
     let bodies = requests(scenario).filter_map(|request| match &request.verb {
         Verb::Patch { body, .. } => Some(body),

@@ -1,4 +1,5 @@
-//! What a training job may do: begin where it was saved, never twice, and lose nothing that was saved.
+//! Permitted records of a training job: it starts from its saved progress, never starts twice, and loses no saved
+//! work.
 
 use sim_api::spec::{
     FaultAction, RandomAction, RandomFaults, Saves, Scenario, ScriptedFault, Silent, TrainingJob,
@@ -8,11 +9,11 @@ use sim_engine::record::Body;
 use std::collections::BTreeMap;
 
 pub struct Training {
-    /// By JobSet: whether its job steps, and what of it is saved.
+    /// By JobSet: whether its job is stepping, and its saved progress.
     jobs: BTreeMap<u32, (bool, Duration)>,
-    /// What was saved may be gone: with a host that kept it, or because it turns out to be wrong.
+    /// Saved progress may be lost with a host that stored it, or because the checkpoint turns out to be corrupt.
     may_lose: bool,
-    /// By JobSet: the fewest slices with which its job steps.
+    /// By JobSet: the minimum number of slices with which its job steps.
     elastic: BTreeMap<u32, u32>,
 }
 
@@ -68,7 +69,7 @@ impl Training {
             } => {
                 let may_lose = self.may_lose;
                 let (steps, saved) = self.of(jobset);
-                // What is wrong may be found while the job waits.
+                // A corrupt checkpoint may be detected while the job waits.
                 assert!(*steps || may_lose, "an interruption of nothing");
                 let legal = (*saved <= kept || may_lose) && kept <= reached;
                 assert!(legal, "saved work is lost");

@@ -1,4 +1,4 @@
-//! Every command that plans, at the collapsed level: as a shell sees it, and equal to what `run` plays.
+//! Planning commands with the reduced model: their output, and agreement with the results of `run`.
 
 use crate::program::{program, scratch};
 use std::fs;
@@ -91,7 +91,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
             ],
             &["collapsed", "often"],
         ),
-        // Without --seeds the level of the file is that of the first replication.
+        // Without --seeds, the first replication runs at the level that the file sets.
         (&["run", GANG], &["collapsed replication"]),
         (
             &["run", GANG, "--level", "pods"],
@@ -124,7 +124,7 @@ fn read(dir: &Path) -> String {
     fs::read_to_string(dir.join("replications.csv")).unwrap()
 }
 
-/// Points that share what was measured play what each would play alone.
+/// Sweep points that share measurements give the same results as a separate run of each point.
 #[test]
 fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
     let dir = scratch("collapsed-sweep");

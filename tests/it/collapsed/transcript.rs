@@ -1,5 +1,5 @@
-//! Replications of the collapsed level, restart by restart, as they are and stay: `golden/collapsed.txt`, written by
-//! `UPDATE_GOLDEN=1` and equal in every profile.
+//! Golden transcript of replications of the reduced model, one line per restart: `golden/collapsed.txt`.
+//! `UPDATE_GOLDEN=1` writes it, and it is equal in every profile.
 
 use super::{collapsed, slices_with_spares};
 use crate::support;

@@ -1,8 +1,8 @@
 //! All orders of events over small JobSets with the Job controller and pods below them: `policy::reconcile` and
-//! `policy::job::sync` play together.
+//! `policy::job::sync` run together.
 //!
-//! A state is what `world.rs` says. The Job controller's own books (finalizers, uncounted pods, expectations) are kept
-//! here as upstream keeps them; what is decided is asked of `policy`.
+//! States are defined in `world.rs`. The Job controller's internal state (finalizers, uncounted pods, expectations)
+//! is kept here as upstream keeps it; `policy` makes the decisions.
 
 mod after;
 mod caches;
@@ -28,7 +28,8 @@ use super::{everything, explore_all};
 use explore::explore;
 use setups::Setup;
 
-/// Both ends are reached, and no dead end but these.
+/// Asserts that both terminal states are reached, and that no JobSet is permanently blocked except for the given
+/// reasons.
 fn check(what: &str, setups: &[Setup], dead_ends: &[&str]) {
     let seen = explore_all(what, setups, explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);

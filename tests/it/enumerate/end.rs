@@ -1,6 +1,7 @@
-//! Where a state leads when everybody does what helps: to an end, or to a dead end that has a name.
+//! Follows a state under full cooperation of all components: to a terminal state, or to a permanently blocked state
+//! with a known reason.
 //!
-//! Must never excuse a dead end that the reference does not know.
+//! Must never accept a blocked state that the reference does not describe.
 
 use super::events::{Event, after};
 use super::pass::{Did, pass};
@@ -8,10 +9,11 @@ use super::world::*;
 use sim_api::spec::*;
 use sim_policy::*;
 
-/// Passes over fresh caches until nothing is left to do. Whether the last one ended with an error.
+/// Runs passes with fresh caches until nothing is left to do. Returns whether the last pass ended with an error.
 pub fn settle(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<bool, String> {
     (state.seen_js, state.seen_jobs) = (None, None);
-    // One restart decision per failed Job, its deletions, the creations, the words about them.
+    // Per failed Job: one pass for the restart decision, one for deletions, one for creations; and a few for
+    // conditions.
     let most = 8 + 3 * state.jobs.len();
     for _ in 0..most {
         match pass(setup, state, plan)? {
@@ -23,7 +25,7 @@ pub fn settle(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<bool,
     Err(format!("{most} passes do not settle"))
 }
 
-/// The name of the dead end that a helpful world runs into; `None`: the JobSet ends or rests.
+/// Returns why the state is permanently blocked, or `None` if the JobSet finishes, is suspended or is deleted.
 pub fn dead_end(
     setup: &Setup,
     state: &State,
@@ -44,7 +46,7 @@ pub fn dead_end(
     Err(format!("goes on for ever: {state:?}"))
 }
 
-/// One step of everybody who can help; `None`: nobody can.
+/// Performs one step of every component that can make progress. Returns `None` if there is none.
 fn help(setup: &Setup, state: &State, plan: &mut Plan) -> Result<Option<State>, String> {
     let mut next = state.clone();
     let act = |next: &mut State, event: Event, plan: &mut Plan| -> Result<(), String> {
@@ -80,7 +82,7 @@ fn help(setup: &Setup, state: &State, plan: &mut Plan) -> Result<Option<State>, 
     Ok((next != *state).then_some(next))
 }
 
-/// Everything that is ready ends well.
+/// Lets every ready Job or pod succeed.
 fn succeed(setup: &Setup, next: &mut State, plan: &mut Plan) -> Result<(), String> {
     for slot in 0..next.jobs.len() {
         let Some(job) = next.jobs[slot] else { continue };
@@ -100,7 +102,7 @@ fn succeed(setup: &Setup, next: &mut State, plan: &mut Plan) -> Result<(), Strin
     Ok(())
 }
 
-/// The dead ends that the reference knows. Anything else is a fault of the policy.
+/// Returns the known reason for a blocked state. An unknown reason is a defect of the policy.
 fn name(setup: &Setup, state: &State, error: bool) -> Result<&'static str, String> {
     let spec = &setup.jobset.spec;
     let rjs = &spec.replicated_jobs;

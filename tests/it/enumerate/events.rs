@@ -1,4 +1,4 @@
-//! Everything that may happen next in a state, and what it changes.
+//! The events that are possible in a state, and their effects.
 //!
 //! Must never choose: the enumeration tries every event in every order.
 
@@ -13,11 +13,11 @@ pub enum Event {
     JobsSeen,
     Suspend,
     Resume,
-    /// A Job goes to this phase.
+    /// A Job changes to this phase.
     Job(usize, Phase),
-    /// The object of a Job under deletion is gone.
+    /// The object of a Job under deletion is removed.
     Gone(usize),
-    /// Somebody deletes a Job in the background.
+    /// A user deletes a Job in the background.
     UserDeletes(usize),
     PodCreated(usize),
     /// The agent acts on the JobSet's status (5.6).
@@ -26,7 +26,7 @@ pub enum Event {
     Pod(usize, PodPhase),
 }
 
-/// The events of a state, the pass first.
+/// Returns the possible events of a state, beginning with a pass.
 pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
     let mut events = vec![Event::Pass];
     if state.seen_js.is_some() {
@@ -94,7 +94,7 @@ fn of_job(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event> {
                 let max = setup.jobset.spec.failure_policy.as_ref();
                 let max = max.map_or(0, |p| p.max_restarts.max(0) as u32);
                 events.push(Event::Agent(at));
-                // One more than allowed fails the JobSet (IPR-2).
+                // One restart more than allowed fails the JobSet (IPR-2).
                 events.extend((p.restarts <= max).then_some(Event::Crash(at)));
                 events.push(Event::Pod(at, PodPhase::Failed));
                 events.extend(p.up.then_some(Event::Pod(at, PodPhase::Succeeded)));
@@ -106,7 +106,7 @@ fn of_job(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event> {
     events
 }
 
-/// The state after an event.
+/// Returns the state after an event.
 pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Result<State, String> {
     let mut next = state.clone();
     let drop_pods = |next: &mut State, slot: usize| {
@@ -171,13 +171,13 @@ fn agent(pod: &mut Pod, current: Option<u32>, previous: Option<u32>) {
     }
 }
 
-/// The container starts anew; the annotation stays until the agent writes the next one.
+/// Restarts the container. The annotation remains until the agent writes the next one.
 fn restart(pod: &mut Pod) {
     (pod.mine, pod.up) = (None, false);
     pod.restarts += 1;
 }
 
-/// What changed is not in the cache yet.
+/// Keeps the previous objects in the cache.
 fn lag(before: &State, next: &mut State, event: Event) {
     if next.js != before.js && next.seen_js.is_none() {
         next.seen_js = Some(Box::new(before.js.clone()));

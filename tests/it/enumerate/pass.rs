@@ -1,6 +1,7 @@
-//! One pass of the real policy over a state, its requests carried out as the API server would, and what must hold.
+//! Runs one pass of the real policy on a state, applies its requests as the API server would, and checks the
+//! invariants.
 //!
-//! Must never repeat a decision of `policy`: it only carries out and checks.
+//! Must never repeat a decision of `policy`.
 
 use super::promises;
 use super::world::*;
@@ -12,16 +13,16 @@ fn now() -> Time {
     seconds(100.0)
 }
 
-/// What a pass did.
+/// The effect of a pass.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Did {
     Nothing,
     Something,
-    /// REC-13: the pass ended with an error and will be tried again.
+    /// REC-13: the pass ended with an error and will be retried.
     Error,
 }
 
-/// The view of a slot's Job.
+/// Returns the view of the Job in a slot.
 fn job_view(setup: &Setup, state: &State, slot: usize, job: &Job) -> JobView {
     let (rj, index) = setup.slots[slot];
     let one = |p: bool| u32::from(p);
@@ -65,7 +66,7 @@ fn job_view(setup: &Setup, state: &State, slot: usize, job: &Job) -> JobView {
     }
 }
 
-/// IPR-1 to IPR-3 over the pods that exist.
+/// Computes IPR-1 to IPR-3 over the existing pods.
 fn in_place(setup: &Setup, state: &State) -> Option<InPlaceView> {
     let pods = state.pods.iter().flatten();
     let attempts = pods.clone().filter(|p| p.phase != PodPhase::Failed);
@@ -78,7 +79,7 @@ fn in_place(setup: &Setup, state: &State) -> Option<InPlaceView> {
     })
 }
 
-/// One pass over what the cache holds. An `Err` is a broken promise.
+/// Runs one pass on the cached objects. Returns an error if an invariant is violated.
 pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<Did, String> {
     let js = state.seen_js.as_deref().unwrap_or(&state.js).clone();
     let seen = state.seen_jobs.clone().unwrap_or(state.jobs.clone());

@@ -1,6 +1,6 @@
-//! Promises about the status of a JobSet, in a state and from one to the next, whatever is below it.
+//! Invariants of the status of a JobSet, in a state and between consecutive states, independent of the layers below.
 //!
-//! Must never ask why a status is as it is.
+//! Must never depend on the reason for a status.
 
 use super::world::Js;
 use sim_api::spec::{FeatureGates, JobSet};
@@ -11,14 +11,14 @@ pub fn max_restarts(jobset: &JobSet) -> u32 {
     policy.map_or(0, |p| p.max_restarts.max(0) as u32)
 }
 
-/// Restarts that count towards maxRestarts.
+/// Returns the number of restarts that count towards maxRestarts.
 pub fn counted(status: &JobSetStatus) -> u32 {
     let of_jobs = status.replicated_jobs.iter();
     let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
     status.restarts_count_towards_max + of_jobs.sum::<u32>()
 }
 
-/// Restarts of the JobSet and of single Jobs.
+/// Returns the number of restarts of the JobSet and of single Jobs.
 pub fn restarts(status: &JobSetStatus) -> u32 {
     let own = status.replicated_jobs.iter().flat_map(|r| &r.job_restarts);
     status.restarts + own.sum::<u32>()
@@ -29,13 +29,13 @@ fn is_true(status: &JobSetStatus, kind: &str) -> bool {
     all.any(|c| c.status && c.kind.as_str() == kind)
 }
 
-/// Which end the conditions tell.
+/// Returns the terminal condition that is True, if there is one.
 pub fn end(status: &JobSetStatus) -> Option<&'static str> {
     let ends = ["Completed", "Failed"];
     ends.into_iter().find(|kind| is_true(status, kind))
 }
 
-/// What must hold in every state.
+/// Checks the invariants of a state.
 pub fn in_a_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String> {
     let max = max_restarts(jobset);
     if counted(status) > max {
@@ -56,8 +56,8 @@ pub fn in_a_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String> 
     Ok(())
 }
 
-/// What must hold for every plan, whatever the controller's cache shows. `is_current`: a position in the cache shows a
-/// Job of the present attempt.
+/// Checks the invariants of a plan, whatever the controller's cache shows. `is_current` returns whether a position
+/// in the cache refers to a Job of the current attempt.
 pub fn in_a_plan(js: &Js, plan: &Plan, is_current: impl Fn(usize) -> bool) -> Result<(), String> {
     let finished = js.status.terminal_state.is_some();
     let deleted = plan.delete.iter().map(|&at| at as usize);
@@ -76,7 +76,7 @@ pub fn in_a_plan(js: &Js, plan: &Plan, is_current: impl Fn(usize) -> bool) -> Re
     Ok(())
 }
 
-/// What must hold from one state to the next: ends are final, counters only grow, one restart at a time.
+/// Checks the invariants of a transition: terminal states are final, counters never decrease, one restart at a time.
 pub fn in_a_step(
     gates: FeatureGates,
     old: &JobSetStatus,

@@ -1,11 +1,11 @@
-//! The small JobSets that are enumerated, written in the notation of the policy cases.
+//! The small JobSets that are enumerated, in the notation of the policy cases.
 //!
-//! Must never hold a JobSet so large that its states cannot be counted in a second or two.
+//! Every JobSet must be so small that its states are enumerated within a second or two.
 
 use super::world::Setup;
 use crate::policy::notation;
 
-/// A JobSet in the notation of the policy cases.
+/// Parses a JobSet in the notation of the policy cases.
 pub fn setup(text: &str, gates: &str) -> Setup {
     let case = format!("{{name: x, rules: [], plan: '', gates: [{gates}], js: {{{text}}}}}");
     let case = serde_yaml::from_str(&case).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -35,7 +35,7 @@ const ORDERS: [&str; 4] = [
 
 const SUCCESSES: [&str; 4] = ["", "success: Any, ", "success: Any a, ", "success: All a, "];
 
-/// Rules by action; `on a` targets the first replicatedJob only.
+/// Rules by action; `targets: [a]` restricts a rule to the first replicatedJob.
 const RULES: [&str; 7] = [
     "",
     "{name: r, action: FailJobSet}",
@@ -46,7 +46,7 @@ const RULES: [&str; 7] = [
     "{name: r, action: RestartJobSet, targets: [a]}, {name: s, action: RestartJob}",
 ];
 
-/// Every failure policy: none, and maxRestarts 0 to 2 by strategy and rules.
+/// Returns every failure policy: none, and maxRestarts 0 to 2 by strategy and rules.
 fn failure_policies() -> Vec<String> {
     let mut all = vec![String::new()];
     for strategy in ["Recreate", "BlockingRecreate"] {
@@ -61,7 +61,8 @@ fn failure_policies() -> Vec<String> {
     all
 }
 
-/// What is left out of a quick enumeration: nothing that is not played with fewer restarts or another policy too.
+/// Returns whether a quick enumeration includes a combination. It omits those that are covered with fewer restarts
+/// or another policy.
 fn quick(order: &str, success: &str, failure: &str) -> bool {
     let twice = failure.contains("max: 2");
     let plain = success.is_empty() || order.is_empty();
@@ -69,7 +70,7 @@ fn quick(order: &str, success: &str, failure: &str) -> bool {
         && (!failure.contains("Blocking") || success.is_empty())
 }
 
-/// Every combination that means something, with at most `jobs` Jobs.
+/// Returns every meaningful combination with at most `jobs` Jobs.
 pub fn recreate(jobs: usize, everything: bool) -> Vec<Setup> {
     let mut all = Vec::new();
     for shape in SHAPES {
@@ -95,7 +96,7 @@ pub fn recreate(jobs: usize, everything: bool) -> Vec<Setup> {
     all
 }
 
-/// Three Jobs, one rule at a time.
+/// Returns setups of three Jobs, with one rule at a time.
 pub fn three_jobs() -> Vec<Setup> {
     let failures = [
         "",
@@ -116,7 +117,7 @@ pub fn three_jobs() -> Vec<Setup> {
     all
 }
 
-/// The controller's cache lags behind, by any number of events.
+/// Returns setups in which the controller's cache lags behind by any number of events.
 pub fn stale() -> Vec<Setup> {
     let texts = [
         "rjs: a:1",
@@ -134,7 +135,7 @@ pub fn stale() -> Vec<Setup> {
     texts.iter().map(stale).collect()
 }
 
-/// Agents and barriers: one Job of two pods, two Jobs of one.
+/// Returns setups with in-place restart agents: one Job of two pods, and two Jobs of one pod each.
 pub fn in_place() -> Vec<Setup> {
     let mut all = Vec::new();
     for (shape, pods) in [("a:1x1", 1), ("a:1x2", 2), ("a:1x1 b:1x1", 1)] {

@@ -1,6 +1,7 @@
-//! The states of the enumeration: one JobSet, its Jobs and, in place, its pods, without time and without names.
+//! The states of the enumeration: one JobSet, its Jobs and, for in-place restarts, its pods. Time and names are not
+//! modelled.
 //!
-//! Must never know an order of events; `events.rs` lists what may happen next.
+//! Must never know an order of events; `events.rs` lists the possible ones.
 
 use sim_api::spec::*;
 use sim_policy::*;
@@ -8,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Phase {
-    /// No pods yet, or none any more because it is suspended.
+    /// The Job has no pods, either not yet or because it is suspended.
     New,
     Pending,
     Ready,
@@ -42,9 +43,9 @@ pub enum PodPhase {
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pod {
     pub annotation: Option<u32>,
-    /// The agent's own attempt; unknown again after each restart of its container.
+    /// The agent's own attempt; unknown after each restart of its container.
     pub mine: Option<u32>,
-    /// The barrier is lifted and the worker runs.
+    /// Whether the barrier is lifted and the worker runs.
     pub up: bool,
     pub restarts: u32,
     pub phase: PodPhase,
@@ -57,33 +58,33 @@ pub struct Js {
     pub deleting: bool,
 }
 
-/// One slot per (replicatedJob, index), in spec order.
+/// A state. Jobs have one slot per (replicatedJob, index), in the order of the spec.
 #[derive(Clone, PartialEq, Debug)]
 pub struct State {
     pub js: Js,
     pub jobs: Vec<Option<Job>>,
-    /// In place: `Setup::pods` per slot.
+    /// In-place restarts only: `Setup::pods` entries per slot.
     pub pods: Vec<Option<Pod>>,
-    /// What the controller's cache still holds, if it differs.
+    /// Cached JobSet, if it is out of date. `seen_jobs` are the cached Jobs, if they are out of date.
     pub seen_js: Option<Box<Js>>,
     pub seen_jobs: Option<Vec<Option<Job>>>,
 }
 
-/// What does not change during an enumeration.
+/// The constant parameters of an enumeration.
 pub struct Setup {
     /// The JobSet in the notation of the policy cases.
     pub text: String,
     pub jobset: JobSet,
     pub gates: FeatureGates,
     pub slots: Vec<(u32, u32)>,
-    /// Pods per Job with in-place restart agents; 0: pods are not looked at.
+    /// Number of pods per Job with in-place restart agents. 0 means that pods are not modelled.
     pub pods: usize,
-    /// Whether states that differ only in the words of conditions, in counters that every pass computes anew and in
-    /// what previous Jobs do are one state; Jobs have pods at once, and nothing is tried after the end.
+    /// Merges states that differ only in messages of conditions, in counters that every pass recomputes, and in the
+    /// state of previous Jobs. Jobs then have pods at once, and no events occur after a terminal state.
     pub coarse: bool,
     /// Whether the controller's cache may lag behind.
     pub stale: bool,
-    /// A Job of this slot's name belongs to somebody else (NAM-2).
+    /// Slot whose Job name is used by a Job of another owner (NAM-2).
     pub foreign: Option<usize>,
 }
 
@@ -112,7 +113,7 @@ impl State {
         self.js.status.terminal_state
     }
 
-    /// REC-5 for a slot, by the stored counters.
+    /// Returns whether the Job of a slot belongs to a previous attempt according to the stored counters (REC-5).
     pub fn is_previous(&self, setup: &Setup, slot: usize) -> bool {
         let (rj, index) = setup.slots[slot];
         let own = self.js.status.replicated_jobs.get(rj as usize);
@@ -123,7 +124,7 @@ impl State {
         })
     }
 
-    /// Nobody ever asks again how a previous Job fares or which attempt it is of.
+    /// Resets the state of Jobs of previous attempts, because it has no further effect.
     pub fn forget_previous(&mut self, setup: &Setup) {
         for slot in 0..self.jobs.len() {
             if self.is_previous(setup, slot) {
@@ -139,7 +140,7 @@ impl State {
         }
     }
 
-    /// The largest restart counter; with actions that ignore the limit it grows without end.
+    /// Returns the largest restart counter. It grows without limit under actions that ignore maxRestarts.
     pub fn largest_counter(&self) -> u32 {
         let status = &self.js.status;
         let own = status.replicated_jobs.iter().flat_map(|s| &s.job_restarts);

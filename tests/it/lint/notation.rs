@@ -1,9 +1,9 @@
-//! The notation of lint cases: a JobSet in a few words, completed to a manifest.
+//! The notation of lint cases: an abbreviated JobSet that is completed to a manifest.
 //!
-//! A case has `trap`, `rules`, `with` and `without`. A JobSet has `name`, `namespace`, `labels`, `annotations`, `spec`
-//! (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container` (merged),
-//! `meta` and `podMeta`. `more` are further JobSets, `objects` further objects, `old` the JobSet that is replaced by
-//! `method`, `topology` a cluster, `gates` and `kubernetes` the target.
+//! A case has `trap`, `rules`, `with` and `without`. A JobSet has `name`, `namespace`, `labels`, `annotations`,
+//! `spec` (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container`
+//! (merged), `meta` and `podMeta`. `more` are further JobSets, `objects` further objects, `old` the JobSet that is
+//! replaced by `method`, `topology` a cluster, `gates` and `kubernetes` the target.
 
 use crate::support::{files, root};
 use serde_json::{Value, json as value};
@@ -33,7 +33,7 @@ pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> T
     }
 }
 
-/// All cases of all files.
+/// Returns the cases of all files.
 pub fn cases() -> Vec<Case> {
     let mut found = Vec::new();
     for file in files(&root().join("tests/it/lint"), "yaml") {
@@ -93,7 +93,7 @@ impl Case {
     }
 }
 
-/// The plain JobSet with a merge patch.
+/// Lints the default JobSet with a merge patch.
 pub fn patched(patch: &str) -> Report {
     let mut object = jobset(&Value::Null);
     merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
@@ -106,7 +106,7 @@ pub fn patched(patch: &str) -> Report {
     })
 }
 
-/// An update of the plain JobSet, both sides with a merge patch.
+/// Lints an update of the default JobSet, with a merge patch for each side.
 pub fn updated(old: &str, new: &str, how: Method) -> Report {
     let object = |patch: &str| {
         let mut object = jobset(&Value::Null);
@@ -132,7 +132,7 @@ pub fn inspect_path(path: &str) -> Vec<Inspected> {
     inspect::inspect_all(&sources).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// One object a document, one key a line, so that places tell something.
+/// Reads objects as separate documents with one key per line, so that positions in findings are meaningful.
 fn read(file: &str, objects: &[Value]) -> Inspected {
     let pretty = |o: &Value| serde_json::to_string_pretty(o).expect("JSON");
     let text = objects

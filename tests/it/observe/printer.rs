@@ -1,5 +1,5 @@
-//! A run as `kubectl` would have printed it: each version of each object with whole seconds and the number of its
-//! write, and Events with the nanosecond in their names.
+//! Prints a run as `kubectl` would: each version of each object with timestamps in whole seconds and a resource
+//! version, and Events with nanoseconds in their names.
 
 use serde_json::{Map, Value, json};
 use sim_api::spec::Scenario;
@@ -9,7 +9,7 @@ use sim_engine::record::{Body, Names, ObjectRef, Record, Sink};
 use sim_policy::topology::Cluster;
 use std::collections::BTreeMap;
 
-/// When the run begins: not with a second.
+/// Start of the run in nanoseconds since the epoch, not on a full second.
 const BEGIN: u64 = 1_772_791_923_000_000_000 + 371_000_000;
 
 /// One version of one object.
@@ -26,7 +26,7 @@ pub struct Printer {
     managed: bool,
     rv: u64,
     live: BTreeMap<String, Value>,
-    /// By row and incarnation: the key of a pod.
+    /// Keys of pods, by pod row and incarnation.
     pods: BTreeMap<(u32, u32), String>,
     now: BTreeMap<u32, u32>,
     told: BTreeMap<(String, &'static str), u32>,
@@ -97,7 +97,7 @@ impl Printer {
         }
     }
 
-    /// A write: the next number, and the second beside it.
+    /// Prints a write with the next resource version and the time in whole seconds.
     fn write(
         &mut self,
         kind: &'static str,
@@ -106,7 +106,7 @@ impl Printer {
         time: Time,
         mut object: Value,
     ) {
-        // Others write, too.
+        // Writes by other clients increase the resource version as well.
         self.rv += 1 + self.rv % 3;
         object["metadata"]["resourceVersion"] = json!(self.rv.to_string());
         if how == "ADDED" {
@@ -145,7 +145,7 @@ impl Printer {
 
     fn gone(&mut self, kind: &'static str, key: &str, time: Time) {
         if let Some(mut object) = self.live.get(key).cloned() {
-            // Its last version: nothing keeps it.
+            // The last version has no finalizers.
             object["metadata"]["finalizers"] = Value::Null;
             object["metadata"]["deletionTimestamp"] = second(time);
             object["metadata"]["deletionGracePeriodSeconds"] = json!(0);
@@ -179,7 +179,7 @@ impl Printer {
         self.write("Event", "ADDED", &key, time, event);
     }
 
-    /// client-go combines more than ten alike of one object within ten minutes.
+    /// Emits an Event, except after ten similar ones for an object: client-go combines those within ten minutes.
     fn told_of_pod(&mut self, time: Time, job: &str, reason: &'static str, message: String) {
         let n = self.told.entry((job.to_owned(), reason)).or_default();
         *n += 1;
@@ -277,7 +277,7 @@ impl Printer {
         self.change("Node", &key, time, change);
     }
 
-    /// What exists at the end, and Events, as a list.
+    /// Returns the objects that exist at the end, and the Events, as a list.
     pub fn after(&self) -> Value {
         let mut items: Vec<&Value> = self
             .live
@@ -290,7 +290,7 @@ impl Printer {
     }
 }
 
-/// Sets a condition, and since when if it changes.
+/// Sets a condition, with a new transition time if its status changes.
 fn condition(
     status: &mut Value,
     kind: &str,
@@ -406,7 +406,7 @@ impl Sink for Printer {
                     condition(&mut o["status"], "Ready", "False", ("", ""), time);
                     container(&mut o["status"], json!({"terminated": {"exitCode": exit_code, "finishedAt": second(time)}}));
                 });
-                // The Job controller counts it.
+                // The Job controller counts the pod and removes its finalizer.
                 self.pod(pod, incarnation, time, |o| o["metadata"]["finalizers"] = Value::Null);
             }
             Body::PodDeleting { pod, incarnation, by } => {

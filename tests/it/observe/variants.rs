@@ -1,5 +1,5 @@
-//! What `kubectl` prints of other restarts than the recorded one, in every way in which it can be printed: simulated
-//! runs whose milestones are known, written as watches and lists, and read again.
+//! Imports of restarts in every output format of `kubectl`: simulated runs with known milestones are printed as
+//! watches and lists, and read again.
 
 use super::printer::{Printer, Version};
 use crate::support;
@@ -14,7 +14,7 @@ use sim_recordings::validate::scenario::Overrides;
 use sim_recordings::validate::simulate;
 use std::collections::BTreeMap;
 
-/// A run and what it printed.
+/// The restarts of a run, and its printed objects.
 struct Printed {
     restarts: Vec<Restart>,
     printer: Printer,
@@ -32,20 +32,20 @@ fn played(scenario: &Scenario, managed: bool) -> Printed {
     }
 }
 
-/// How it was printed.
+/// Output formats.
 #[derive(Copy, Clone, Debug)]
 enum Style {
-    /// One file for each kind, nothing between the objects, as `kubectl` does it.
+    /// One file for each kind, without separators between the objects, as `kubectl` prints them.
     Files,
-    /// All in one file, one object a line.
+    /// A single file with one object per line.
     Lines,
-    /// One file each, indented.
+    /// One file for each kind, indented.
     Pretty,
-    /// Events of the group events.k8s.io.
+    /// Events of the API group events.k8s.io.
     Modern,
-    /// Without `--output-watch-events`: the objects alone.
+    /// The objects alone, without `--output-watch-events`.
     Bare,
-    /// Without Events and Nodes.
+    /// No Events and Nodes.
     Few,
 }
 
@@ -58,7 +58,7 @@ const STYLES: [Style; 6] = [
     Style::Few,
 ];
 
-/// `regarding`, `note`, `reportingController`: the same Event in the words of its newer API.
+/// Converts an Event to the field names of events.k8s.io: `regarding`, `note`, `reportingController`.
 fn modern(event: &Value) -> Value {
     let mut new = event.clone();
     let map = new.as_object_mut().expect("an object");
@@ -116,7 +116,7 @@ fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<Imported, String
     observe::import(&life, nth, &defaults)
 }
 
-/// Timestamps are whole seconds.
+/// Tolerance in seconds, because timestamps are whole seconds.
 const OFF: f64 = 1.1;
 
 fn origin(restart: &Restart, imported: &Imported) -> f64 {
@@ -126,7 +126,7 @@ fn origin(restart: &Restart, imported: &Imported) -> f64 {
         .seconds()
 }
 
-/// Every milestone that was found, against the run's own; gives back the names of those that the run has too.
+/// Compares every imported milestone with the run's own. Returns the names of the milestones.
 fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str> {
     let zero = origin(restart, imported);
     let (_, from) = imported.restart.origin.expect("an origin");
@@ -138,7 +138,7 @@ fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str
         let truth = truth.unwrap_or_else(|| panic!("{what}: {name} at {is} is not in the run"));
         let truth = truth.seconds() - zero;
         let allowed = at.off_with(from) + 0.002;
-        // What times count from is told no better, where nobody saw it.
+        // If the first milestone was not observed, its own time is no more accurate than that of others.
         assert!(
             (is - truth).abs() <= OFF || imported.restart.derived,
             "{what}: {name} {is}, in truth {truth}"
@@ -159,7 +159,7 @@ fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str
     found
 }
 
-/// Played again, it takes as long.
+/// Asserts that a simulation of the imported restart takes as long as the recorded one.
 fn again(what: &str, imported: &Imported, more: f64) {
     let scored = imported.json["scoredUpTo"].as_str().unwrap_or("");
     let end = imported
@@ -168,7 +168,7 @@ fn again(what: &str, imported: &Imported, more: f64) {
         .iter()
         .filter(|(m, _)| m.as_str() == scored || *m == Milestone::LastReady);
     let (_, from) = imported.restart.origin.expect("an origin");
-    // As far off as its end is known, and what containers' own times add.
+    // Tolerance: the uncertainty of the end, plus the effect of container times that were not recorded.
     let off = more + end.map(|(_, at)| at.off_with(from)).fold(0.0, f64::max);
     let recording = read::read("f", &imported.json.to_string()).expect("a recording");
     let defaults = simulate::defaults().expect("presets");
@@ -316,12 +316,12 @@ fn a_list_after_the_fact_tells_what_it_holds_and_how_well() {
                 one.restart.unknown
             );
         }
-        // It does not tell that containers took 2 s to stop, once for each of the two deletions.
+        // The list does not show that containers took 2 s to stop, once for each of the two deletions.
         again(strategy, &one, 2.0 * 2.0 + 1.0);
     }
 }
 
-/// Only what is found is compared: a list holds less than the run.
+/// Compares only the imported milestones, because a list contains less than the run.
 fn check_held(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str> {
     let mut held = Imported {
         json: imported.json.clone(),

@@ -1,4 +1,4 @@
-//! The best interval and rare chances against closed forms and against counting.
+//! The best checkpoint interval and rare-event probabilities against closed forms and Monte Carlo estimates.
 
 use crate::fleet::{crashes, exponential, plain, s};
 use sim_analysis::experiment::{Limits, Subject};
@@ -11,7 +11,8 @@ use sim_base::random::Dist;
 use sim_base::stats::{poisson_sf, share_interval};
 use std::ops::Range;
 
-/// One node that is interrupted every `between` seconds at work; restarts take ten minutes.
+/// Returns a Fleet of one node that is interrupted every `between` seconds on average while it runs; restarts take
+/// ten minutes.
 fn saving(every: f64, blocking: f64, between: f64) -> Fleet {
     let progress = Progress::Checkpoints {
         every: s(every),
@@ -25,7 +26,8 @@ fn saving(every: f64, blocking: f64, between: f64) -> Fleet {
 
 #[test]
 fn a_search_finds_the_interval_that_lambert_says_within_its_own() {
-    // reference 6.2: 617.8906 s for C = 60 s, M = 3,600 s, whatever a restart takes; 1,777.08 s for 300 s and 6,480 s.
+    // reference 6.2: 617.8906 s for C = 60 s and M = 3,600 s, independent of the restart time; 1,777.08 s for 300 s
+    // and 6,480 s.
     for (blocking, between, start) in [(60.0, 3600.0, 2400.0), (300.0, 6480.0, 400.0)] {
         let exact = ClosedForm::of(blocking, between).exact_s;
         let search = Search {
@@ -63,7 +65,7 @@ fn rare(fleet: &Fleet, excess: Excess, limit: u64, (runs, batches): (u32, u64)) 
     found.unwrap().expect("it was not stopped")
 }
 
-/// Four nodes that interrupt the job, and save every instant.
+/// Returns a Fleet of four nodes whose failures interrupt the job without loss of work.
 fn interrupted(life: Dist, work: f64) -> Fleet {
     plain(
         4,
@@ -75,7 +77,7 @@ fn interrupted(life: Dist, work: f64) -> Fleet {
 
 #[track_caller]
 fn contains(what: &str, found: &Rare, exact: f64) {
-    // Three standard errors; the interval has about two.
+    // Three standard errors; the 95 % interval spans about two on each side.
     let half = 1.5 * 0.5 * (found.ci95[1] - found.ci95[0]);
     assert!(
         (found.chance - exact).abs() < half,
@@ -86,7 +88,7 @@ fn contains(what: &str, found: &Rare, exact: f64) {
 
 #[test]
 fn splitting_finds_chances_of_one_in_a_million_that_poisson_says() {
-    // lambda W = 1: the chance of nine or more is 1.1e-6, of seven or more 8.3e-5.
+    // lambda W = 1: the probability of nine or more restarts is 1.1e-6, that of seven or more is 8.3e-5.
     let fleet = interrupted(exponential(4000.0), 1000.0);
     for limit in [7, 9] {
         let found = rare(&fleet, Excess::Restarts, limit, (500, 24));
@@ -98,7 +100,8 @@ fn splitting_finds_chances_of_one_in_a_million_that_poisson_says() {
 
 #[test]
 fn splitting_finds_what_counting_finds_where_lives_remember_their_age() {
-    // Weibull lives of a shape of 2 begin slowly, so whoever forgot ages would find far too many.
+    // Weibull lifetimes with shape 2 rarely end early, so a method that ignores ages would report far too many
+    // failures.
     let life = Dist::Weibull {
         scale_s: 1000.0,
         shape: 2.0,

@@ -1,4 +1,5 @@
-//! Rare chances of scenarios with pods, at the collapsed level, against a closed form and against counting.
+//! Rare-event probabilities of scenarios with pods in the reduced model, against a closed form and Monte Carlo
+//! estimates.
 
 use crate::support;
 use sim_analysis::experiment::{Collapsed, Limits};
@@ -6,7 +7,7 @@ use sim_analysis::fleet::Excess;
 use sim_analysis::planning::rare::{Question, Rare, of_collapsed};
 use sim_base::stats::{poisson_sf, share_interval};
 
-/// Four nodes and a gang of four pods for twenty days, without a limit of restarts.
+/// Returns a scenario of four nodes and a JobSet of four pods for twenty days, without a restart limit.
 fn scenario(faults: &str) -> Collapsed {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: rare}}\ntopology:\n  apiVersion: \
@@ -34,7 +35,7 @@ fn rare(of: &Collapsed, excess: Excess, limit: u64, (runs, batches): (u32, u64))
     found.unwrap().expect("it was not stopped")
 }
 
-/// Within three standard errors; the interval has about two.
+/// Asserts agreement within three standard errors; the 95 % interval spans about two on each side.
 #[track_caller]
 fn near(what: &str, found: &Rare, [low, high]: [f64; 2]) {
     let half = 1.5 * 0.5 * (found.ci95[1] - found.ci95[0]);
@@ -47,7 +48,7 @@ fn near(what: &str, found: &Rare, [low, high]: [f64; 2]) {
 
 #[test]
 fn a_gang_uses_up_a_budget_with_the_chance_of_one_in_a_million_that_poisson_says() {
-    // Processes end by themselves, once in twenty days for all four, and are back within a minute.
+    // Processes exit by themselves, on average once in twenty days for all four, and recover within a minute.
     let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
     let found = rare(&of, Excess::Restarts, 9, (60, 12));
     let exact = poisson_sf(8, 1.0);
@@ -57,7 +58,7 @@ fn a_gang_uses_up_a_budget_with_the_chance_of_one_in_a_million_that_poisson_says
 
 #[test]
 fn redrawn_runs_find_what_counting_finds_where_lives_remember_their_age() {
-    // Weibull lives of a shape of 2 begin slowly; a node that is away keeps the gang waiting, sometimes for long.
+    // Weibull lifetimes with shape 2 rarely end early. A failed node blocks the JobSet, sometimes for a long time.
     let of = scenario(
         "- {cause: host, mtbf: 35d, distribution: {weibull: {shape: 2}}, asNew: true, deletedAfter: 10m, backAfter: \
          {logNormal: {median: 6h, sigma: 1}}}",
@@ -74,7 +75,7 @@ fn redrawn_runs_find_what_counting_finds_where_lives_remember_their_age() {
             let training = of.replication(&outcome, *i).jobsets[0].training.clone();
             match excess {
                 Excess::Restarts => u64::from(outcome.restarts_count_towards_max) >= limit,
-                // Steps that count, of the time from the submission to the end.
+                // The lost share of the time from submission to the end, from the effective training time ratio.
                 Excess::LostTime => {
                     let training = training.expect("it trains");
                     let wall = outcome.training.end.since(outcome.training.submitted);

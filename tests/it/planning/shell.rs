@@ -1,4 +1,5 @@
-//! `plan` and `sensitivity` as a shell sees them: exit codes, formats, what is refused, what a directory keeps.
+//! `plan` and `sensitivity` on the command line: exit codes, formats, rejected arguments, contents of the run
+//! directory.
 
 use crate::program::{program, scratch};
 use serde_json::Value;

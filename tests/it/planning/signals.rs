@@ -1,4 +1,4 @@
-//! Signals, to every command that plays replications: what is finished is told or kept, the exit code is 130.
+//! Signals to every command that runs replications: finished results are printed or saved, and the exit code is 130.
 
 use crate::program::{program, scratch};
 use std::fs;
@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const FLEET: &str = "scenarios/planning/multislice-64x64.yaml";
-/// Runs that take long enough for none of the commands to end by itself.
+/// Makes each replication so long that no command ends by itself.
 const LONG: [&str; 4] = ["--set", "training.work=900d", "--set", "stop.at=1800d"];
 
-/// Each with options that ask for more than a minute's work.
+/// Commands with options that request more than a minute of work.
 const COMMANDS: [&[&str]; 10] = [
     &["run", FLEET, "--seeds", "100000"],
     &[
@@ -33,7 +33,8 @@ const COMMANDS: [&[&str]; 10] = [
         "spares",
         FLEET,
         "--target",
-        // So near to what the most spares reach that few replications cannot tell.
+        // The target is so close to the result with the maximum number of spares that a few replications cannot
+        // decide it.
         "effective_training_ratio.p10 >= 0.593",
         "--seeds",
         "100000",
@@ -74,7 +75,7 @@ const COMMANDS: [&[&str]; 10] = [
     &["run", FLEET, "--seeds", "100000", "--paranoid"],
 ];
 
-/// Waits until the program has its handler, where the system tells: a busy machine takes its time.
+/// Waits until the program has installed its signal handler, if the system reports that. A busy machine may be slow.
 fn catches(child: &Child) {
     const INT: u64 = 1 << 1;
     let status = format!("/proc/{}/status", child.id());
@@ -115,7 +116,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
             let told = String::from_utf8_lossy(&ended.stderr);
             assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {told}");
             assert!(told.contains("interrupted; "), "{arguments:?}: {told}");
-            // What is told of a part says that it is one, and so does the directory; else there is none.
+            // Partial results are marked as such in the output and in the run directory; otherwise there are none.
             let kept = fs::read_to_string(dir.join(format!("{i}/summary.json")));
             assert_eq!(
                 kept.is_ok(),
@@ -153,7 +154,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
     }
 }
 
-/// So many failures that no replication of it ends within an hour.
+/// A Fleet with so many failures that no replication ends within an hour.
 const ENDLESS: &str = "apiVersion: jobset-sim/v1alpha1
 kind: Fleet
 metadata: {name: endless}
@@ -209,7 +210,7 @@ fn a_signal_ends_a_replication_that_has_begun() {
     }
     for entry in fs::read_dir(&dir).unwrap() {
         let name = entry.unwrap().file_name();
-        // Only a sweep goes on.
+        // Only a sweep can be resumed, so only its directory remains.
         let expected = ["endless.yaml", "2.unfinished"];
         assert!(expected.iter().any(|e| name == *e), "{name:?}");
     }

@@ -10,7 +10,7 @@ use sim_policy::{JobPlan, JobSyncView, job};
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
-    /// parallelism x completions; `-` is unset.
+    /// Parallelism and completions, as `2x4`; `-` means unset.
     size: String,
     #[serde(default)]
     active: u32,
@@ -45,7 +45,7 @@ struct Case {
     open_expectations: bool,
     #[serde(default)]
     success_criteria_met: bool,
-    /// succeededIndexes and succeededCount of each rule of the Job's successPolicy: `0-2 2`, `- 3`.
+    /// succeededIndexes and succeededCount of each rule of the Job's successPolicy, such as `0-2 2` or `- 3`.
     #[serde(default)]
     success_policy: Vec<String>,
     #[serde(default)]
@@ -55,7 +55,7 @@ struct Case {
     /// Kubernetes minor version.
     version: Option<u16>,
     failure_target: Option<String>,
-    /// DeadlineExceeded, if not said.
+    /// Reason of FailureTarget, DeadlineExceeded by default.
     failure_target_reason: Option<String>,
     fail_job_message: Option<String>,
     #[serde(default)]

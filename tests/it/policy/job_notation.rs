@@ -1,4 +1,4 @@
-//! The notation of `jobs` in a policy case, and the counters they give.
+//! The notation of `jobs` in a policy case, and the resulting counters.
 
 use super::notation::seconds;
 use sim_api::spec::*;
@@ -89,7 +89,7 @@ fn apply(job: &mut JobView, word: &str, pods: u32, message: &str) -> Option<()> 
     Some(())
 }
 
-/// The counters that the stored status already shows, counted the plain way.
+/// Sets the counters in the stored status to their correct values, computed in a simple way.
 pub fn settle(status: &mut JobSetStatus, jobs: &[JobView], jobset: &JobSet) {
     for job in jobs {
         let pods = jobset.spec.replicated_jobs[job.rj as usize].template.pods();

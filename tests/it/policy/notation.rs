@@ -22,9 +22,9 @@ use sim_policy::*;
 #[serde(deny_unknown_fields)]
 pub struct Case {
     pub name: String,
-    /// Rules the plan must cite.
+    /// Rules that the plan must cite.
     pub rules: Vec<String>,
-    /// Rules and corner cases the case shows without a citation.
+    /// Rules and corner cases that the case covers without a citation.
     #[serde(default)]
     pub shows: Vec<String>,
     pub js: Spec,
@@ -118,7 +118,7 @@ pub enum Malformed {
     Bad,
 }
 
-/// Everything a view borrows.
+/// Owner of everything that a view borrows.
 pub struct World {
     pub jobset: JobSet,
     pub suspended: bool,

@@ -1,4 +1,4 @@
-//! Properties of passes over random JobSets: they settle, never create a Job that exists, never pass a limit.
+//! Properties of passes over random JobSets: they settle, never create a Job that exists, and never exceed a limit.
 
 use super::notation::{World, job_names, seconds};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ const ACTIONS: [FailurePolicyAction; 5] = [
     FailurePolicyAction::RestartJobAndIgnoreMaxRestarts,
 ];
 
-/// What happens to a Job or to the JobSet between two passes.
+/// An event that affects a Job or the JobSet between two passes.
 #[derive(Clone, Debug)]
 enum Happening {
     Ready(usize),
@@ -118,7 +118,7 @@ fn world(spec: JobSetSpec) -> World {
     }
 }
 
-/// One pass whose commands take effect at once. Whether it decided anything.
+/// Runs one pass whose commands take effect at once. Returns whether the pass decided anything.
 fn pass(world: &mut World, plan: &mut Plan) -> Result<bool, TestCaseError> {
     reconcile(&world.view(), plan);
     prop_assert_eq!(&plan.error, &None);
@@ -238,7 +238,7 @@ proptest! {
             happen(&mut world, what);
             let was_finished = world.status.terminal_state;
             let restarts = world.status.restarts;
-            // Failures, deletions, creations and the words about them: a bounded number of passes.
+            // Failures, deletions, creations and conditions take a bounded number of passes.
             let mut passes = 0;
             while pass(&mut world, &mut plan)? {
                 passes += 1;

@@ -1,4 +1,4 @@
-//! A plan as lines: what the cases state as expected.
+//! Renders a plan as lines, which the cases state as expected output.
 
 use sim_policy::{Condition, JobSetStatus, JobSetView, Plan};
 
@@ -44,7 +44,7 @@ pub fn plan(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
     out
 }
 
-/// The status write, as differences to the stored status.
+/// Returns the differences between the written and the stored status.
 fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
     let (old, new): (&JobSetStatus, &JobSetStatus) = (view.status, &plan.status);
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
     out
 }
 
-/// `(kept)`: lastTransitionTime is not now.
+/// Renders a condition. `(kept)` means that lastTransitionTime is unchanged.
 fn condition(view: &JobSetView<'_>, c: &Condition) -> String {
     let status = if c.status { "True" } else { "False" };
     let kept = if c.last_transition == view.now {

@@ -1,11 +1,11 @@
-//! Ages that advance with use: the same lives as by the calendar, on another clock.
+//! Ages that advance with use: the same lifetimes as in calendar time, measured by another clock.
 
 use super::*;
 use sim_base::Time;
 use sim_engine::record::{Body, EndReason, Names, Record, RunOutcome, Sink};
 use std::collections::BTreeMap;
 
-/// Which actions of the script came, and when.
+/// Records the scripted actions that occurred, with their times.
 #[derive(Default)]
 struct Came(Vec<(Time, u32)>);
 
@@ -25,7 +25,7 @@ fn play(scenario: &Scenario, seed: u64) -> (Scenario, Came, RunOutcome) {
     (drawn, came, outcome)
 }
 
-/// One action a line, of one kind: hours, and what it is about.
+/// Returns the actions that occurred, one line each: the time in hours, the action, and its node or pod.
 fn told(scenario: &Scenario) -> Vec<String> {
     let (drawn, came, _) = play(scenario, 1);
     let line = |(at, index): &(Time, u32)| {
@@ -48,7 +48,7 @@ fn told(scenario: &Scenario) -> Vec<String> {
     came.0.iter().map(line).collect()
 }
 
-/// Lives of a table with one value: at that age, exactly.
+/// Every lifetime has the same length, so failures occur exactly at that age.
 const EVERY: &str = "distribution: {empirical: [1]}";
 
 #[test]
@@ -83,7 +83,7 @@ fn a_life_is_as_long_with_use_as_by_the_calendar_and_under_every_policy() {
     assert_eq!(ages(&other_policy), by_calendar);
 }
 
-/// Renewal law: a node that is used for a share u of the time fails at u times its rate.
+/// Renewal theorem: a node that is in use for a share u of the time fails at u times its rate.
 #[test]
 fn a_node_fails_at_its_rate_times_the_share_of_time_in_which_it_is_used() {
     let count = |ages: &str, hours_on: u64| {
@@ -127,7 +127,7 @@ fn a_node_fails_at_its_rate_times_the_share_of_time_in_which_it_is_used() {
 
 #[test]
 fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
-    // The whole job restarts at 5 h; the pod's ten hours are not those of one process.
+    // The whole JobSet restarts at 5 h. The pod's age of ten hours includes the time before the restart.
     let restarted = scenario(
         8,
         "19h",
@@ -139,7 +139,7 @@ fn ages_survive_restarts_of_the_job_and_stay_with_the_node() {
     let first = told(&restarted);
     assert_eq!(first[0], "5.0h exit train-w-0-1");
     assert!(first[1].starts_with("10.0h exit train-w-"), "{first:?}");
-    // Eight pods move from eight nodes of sixteen to the others at 4 h, and back when those fail.
+    // Eight pods move at 4 h from eight of the sixteen nodes to the others, and back when those fail.
     let cordoned: String = (0..8)
         .map(|n| format!("- {{at: 4h, drainNode: {{node: n-00{n}}}}}\n- {{at: 5h, uncordonNode: {{node: n-00{n}}}}}\n"))
         .collect();
@@ -196,7 +196,7 @@ fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over(
         all.filter_map(|line| line.strip_suffix(" n-000").map(str::to_owned))
             .collect()
     };
-    // What lost contact runs on, and grows older.
+    // A partitioned node keeps running and aging.
     let lines = of_first(
         &format!(
             "- {{cause: net, mtbf: 8h, {EVERY}, does: Partition, backAfter: 10h}}\n\
@@ -205,7 +205,7 @@ fn a_node_that_several_faults_hold_is_back_when_the_last_of_its_repairs_is_over(
         "19h",
     );
     assert_eq!(lines, ["8.0h partition", "8.5h crash", "18.0h return"]);
-    // It does not age while it is repaired, and a notice comes before its maintenance.
+    // A node does not age during maintenance, and the notice precedes the maintenance.
     let lines = of_first(
         &format!(
             "- {{cause: m, mtbf: 10h, {EVERY}, does: Drain, notice: 1h, backAfter: 2h, ages: Assigned}}\n"
@@ -250,7 +250,7 @@ fn a_run_goes_on_while_something_used_will_fail_and_ends_when_nothing_will() {
     ));
     assert!(faults >= 16, "{faults}");
     assert_eq!(reason, EndReason::Settled);
-    // Nobody has room when one is gone for ever, and what nobody uses does not fail.
+    // Once a node is lost permanently, the pods do not fit any more, and unused nodes do not fail.
     let (faults, reason, end) = ends(&format!(
         "- {{cause: host, mtbf: 30h, {EVERY}, deletedAfter: 1h, ages: Running}}\n"
     ));

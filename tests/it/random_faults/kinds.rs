@@ -1,10 +1,10 @@
-//! What faults do to nodes and when: notices, machines that are taken back, lemons, bad times.
+//! Effects and times of node faults: notices, reclaimed nodes, lemons, periods with a higher rate.
 
 use super::sources::racks;
 use super::*;
 use std::collections::BTreeMap;
 
-/// One action a line, of the node `n-000`.
+/// Returns the actions on node `n-000`, one line each.
 fn told(process: &str) -> Vec<String> {
     let scenario = racks(&format!("faultProcesses: [{process}]")).unwrap();
     let word = |f: &ScriptedFault| {
@@ -35,7 +35,7 @@ fn told(process: &str) -> Vec<String> {
 
 #[test]
 fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() {
-    // Lives of a table with one value: every so often, exactly.
+    // Every lifetime has the same length, so failures occur at regular intervals.
     let every = "mtbf: 30h, distribution: {empirical: [1]}";
     let drained = told(&format!(
         "{{cause: m, {every}, does: Drain, notice: 10m, backAfter: 2h}}"
@@ -140,7 +140,7 @@ fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
     let (mut bad, mut of_bad, mut of_good) = (0.0f64, 0.0f64, 0.0f64);
     for replication in 0..40 {
         let all = per_node(&lemons("", "20h", "a"), replication);
-        // Five in the mean, or a hundred.
+        // Good nodes have five failures on average, and lemons a hundred.
         let is_bad = |n: &f64| *n > 40.0;
         bad += all.values().filter(|n| is_bad(n)).count() as f64;
         of_bad += all.values().filter(|n| is_bad(n)).sum::<f64>();
@@ -186,7 +186,7 @@ fn a_bad_version_fails_from_its_day_on_until_it_is_taken_back() {
         all.iter().all(|at| (hour(30)..hour(50)).contains(at)),
         "{all:?}"
     );
-    // Eight pods, twenty hours, two hours.
+    // Eight pods, for 20 h, with a mean time of 2 h between failures: 80 failures on average.
     assert!(
         (all.len() as f64 - 80.0).abs() < 3.0 * 80f64.sqrt(),
         "{}",

@@ -3,7 +3,7 @@
 use super::sources::racks;
 use super::*;
 
-/// Crashes and returns, by node, in seconds.
+/// Returns the crashes (true) and returns of nodes, with their time in seconds.
 fn played(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bool)> {
     let text = format!("faultProcesses: [{{cause: host, {process}}}]\nnodeRepair: {repair}");
     let scenario = racks(&text).unwrap();
@@ -19,7 +19,7 @@ fn played(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bo
         .collect()
 }
 
-/// How long each outage lasted that is over.
+/// Returns the durations of the completed outages.
 fn outages(all: &[(f64, String, bool)]) -> Vec<f64> {
     let mut lasted = Vec::new();
     for (i, (start, node, crash)) in all.iter().enumerate() {
@@ -52,7 +52,7 @@ fn a_repair_takes_its_detection_and_its_stages() {
         .filter(|s| (**s - 18_000.0).abs() < 1e-6)
         .count() as f64;
     let all = lasted.len() as f64;
-    // Long ones are cut by the end of the run a little more often.
+    // Long outages are slightly underrepresented, because the end of the run cuts off more of them.
     assert!(
         (long / all - 0.25).abs() < 4.0 * (0.1875 / all).sqrt(),
         "{long} of {all}"
@@ -127,7 +127,7 @@ fn who_fails_too_often_is_not_used_again_and_a_repair_that_helps_heals_a_lemon()
         let all = played(&repair, lemons, 0);
         all.iter().filter(|(.., crash)| *crash).count()
     };
-    // A hundred each, or the first of each and two.
+    // All 16 nodes crash about a hundred times, or each once and two of them again.
     assert!(
         crashes(1.0) > 1300 && crashes(0.0) < 120,
         "{} {}",

@@ -1,13 +1,13 @@
-//! Where faults come from and how far they reach: levels of the cluster, presets, traces, scripts.
+//! Sources and reach of faults: levels of the cluster, presets, traces, scripts.
 
 use super::*;
 
-/// Four racks of two islands of two nodes with three accelerators.
+/// Returns a scenario with four racks of two islands of two nodes with three accelerators.
 pub fn racks(rest: &str) -> Result<Scenario, String> {
     racks_with(rest, "")
 }
 
-/// The same with a file `faults.csv`.
+/// Returns the same scenario with a trace file `faults.csv`.
 pub fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
     let text = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
@@ -20,7 +20,7 @@ pub fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
         .map_err(|e| e.to_string())
 }
 
-/// Instants of crashes, each with the nodes that crash then.
+/// Returns the times of crashes, each with the nodes that crash at that time.
 fn crashed(scenario: &Scenario) -> Vec<(Duration, Vec<String>)> {
     let mut all: Vec<(Duration, Vec<String>)> = Vec::new();
     for fault in &scenario.faults {

@@ -1,9 +1,9 @@
-//! Spare nodes of a scenario: kept back, taking over, and giving back.
+//! Spare nodes of a scenario: their reservation, takeover and handback.
 
 use super::sources::racks_with;
 use super::*;
 
-/// The actions of spares, a line each, for a trace of crashes.
+/// Returns the actions on spare nodes for a trace of crashes, one line each.
 fn told(spares: &str, trace: &str) -> Vec<String> {
     let text = format!("faultProcesses: [{{cause: c, trace: faults.csv}}]\nnodeSpares: {spares}");
     let trace = format!("time,node,duration\n{trace}");
@@ -86,7 +86,8 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
         let text = format!(
             "faultProcesses: [{{cause: c, trace: faults.csv, deletedAfter: 5m}}]\n{spares}"
         );
-        // All but the spare rack and one more, for eight pods of one cpu.
+        // The trace takes out all racks except the spare rack and one more, for eight pods that request one CPU
+        // each.
         let trace: String = (0..12).map(|n| format!("1h,n-0{n:02},20h\n")).collect();
         let scenario = racks_with(&text, &format!("time,node,duration\n{trace}")).unwrap();
         let limits = sim_analysis::experiment::Limits::none();

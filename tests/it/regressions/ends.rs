@@ -1,10 +1,10 @@
-//! When a run ends: as soon as nothing is under way that could still change something, not when the last timer of what
-//! is gone would have rung.
+//! The end of a run: as soon as no pending event can change anything, not when the last timer of a removed object
+//! expires.
 
 use super::{POD, play, workers};
 use sim_engine::record::*;
 
-/// Two Jobs of two pods, and containers of that kind.
+/// Runs two Jobs of two pods with these containers. Returns the reason and the time of the end in seconds.
 fn end(job: &str, policy: &str, containers: &str, faults: &str) -> (EndReason, f64) {
     let jobs = workers(2, 2, job, &format!("containers: [{POD}]"));
     let rest = format!("containers: [{containers}]\nfaults: [{faults}]\nstop: {{at: 100h}}");
@@ -112,8 +112,8 @@ fn a_run_waits_for_what_is_still_to_come() {
     }
 }
 
-/// The first try would have run for ten hours; the pods of the second find no place, and the scheduler tries again and
-/// again.
+/// The first attempt would have run for ten hours. The pods of the second attempt cannot be placed, and the
+/// scheduler keeps retrying.
 #[test]
 fn a_dead_end_is_found_however_long_the_containers_before_it_would_have_run() {
     let lost = |n| {

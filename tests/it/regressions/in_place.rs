@@ -1,11 +1,12 @@
-//! Restarts in place that nothing holds back.
+//! In-place restarts without a barrier.
 
 use super::{POD, count, play, scenario};
 use crate::support;
 use sim_analysis::metrics::{Ending, RestartFold, Shape};
 use sim_engine::record::*;
 
-/// Four pods, each with an agent as a sidecar without a startup probe: its worker starts as soon as it runs (AG-5).
+/// Four pods, each with an agent as a sidecar without a startup probe: the worker starts as soon as the agent runs
+/// (AG-5).
 fn jobset() -> String {
     let agent = "{name: agent, image: \"a:1\", restartPolicy: Always, env: [{name: JOBSET_NAME, value: a}, \
                  {name: POD_NAME, value: p}], restartPolicyRules: [{action: RestartAllContainers, \
@@ -37,7 +38,7 @@ fn a_restart_in_place_without_a_startup_probe_is_one_restart() {
     let outcome = simulation.run(1, 0, &mut fold);
     let restarts = fold.finish(&outcome, simulation.names());
     let (_, records) = play(4, FAILURE, &jobset());
-    // The pod that failed is back before the others have exited.
+    // The failed pod is ready again before the others have exited.
     let ready = |b: &Body| matches!(b, Body::AllReady { ready: true, .. });
     assert_eq!(
         count(&records, ready),

@@ -1,4 +1,5 @@
-//! What keeps an object and what takes it along: finalizers, owners, nodes that do not answer; and what is said of it.
+//! Objects that are kept or deleted because of finalizers, owners or unresponsive nodes, and the explanations of
+//! that.
 
 use super::owned::claim_jobset;
 use super::wrong_answers::answers;
@@ -10,7 +11,7 @@ pub fn at_seconds(records: &[Record], what: impl Fn(&Body) -> bool) -> Vec<u64> 
     found.map(|r| r.at.seconds() as u64).collect()
 }
 
-/// The Job controller adds its finalizer to those of the template; nobody but their owner takes the others off.
+/// The Job controller adds its finalizer to those of the template. Only the owner of a finalizer removes it.
 #[test]
 fn finalizers_of_a_pod_template_keep_the_pods() {
     let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -38,7 +39,7 @@ fn finalizers_of_a_pod_template_keep_the_pods() {
     assert_eq!(gone, [100]);
 }
 
-/// In the background the dependents go after their owner, not before.
+/// With background deletion, dependents are deleted after their owner.
 #[test]
 fn a_job_that_a_finalizer_keeps_keeps_its_pods_when_it_is_deleted_in_the_background() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
@@ -62,7 +63,7 @@ fn a_job_that_a_finalizer_keeps_keeps_its_pods_when_it_is_deleted_in_the_backgro
     assert_eq!(outcome.stuck, Vec::<String>::new());
 }
 
-/// SUS-5: before 1.36 a suspended Job keeps its startTime, and the manager clears it with a request of its own.
+/// SUS-5: before 1.36, a suspended Job keeps its startTime, and the manager clears it with a separate request.
 #[test]
 fn a_job_with_a_start_time_is_resumed_by_two_requests() {
     let script = "faults:\n  - {at: 60s, suspendJobSet: {name: a}}\n  - {at: 90s, resumeJobSet: {name: a}}\n\
@@ -81,7 +82,7 @@ fn a_job_with_a_start_time_is_resumed_by_two_requests() {
     }
 }
 
-/// NamespaceLifecycle.
+/// NamespaceLifecycle: the admission plugin rejects objects in a namespace that does not exist.
 #[test]
 fn nothing_is_created_in_a_namespace_that_does_not_exist() {
     let service = "create: {object: {apiVersion: v1, kind: Service, metadata: {name: s, namespace: team}, \
@@ -133,7 +134,7 @@ fn no_advice_to_remove_by_force_what_force_does_not_remove() {
     );
 }
 
-/// FailedScheduling counts the nodes that there are, each once.
+/// FailedScheduling counts every existing node once.
 #[test]
 fn nodes_of_a_failed_scheduling_add_up_after_a_node_is_deleted() {
     let jobs = workers(1, 3, "", &format!("containers: [{POD}]"));
@@ -156,7 +157,8 @@ fn nodes_of_a_failed_scheduling_add_up_after_a_node_is_deleted() {
     );
 }
 
-/// AG-3: the agent ends with the code of its environment, and what comes of it is its rules' and then the policy's.
+/// AG-3: the agent exits with the code of its environment variable. The container's rules, and then the restart
+/// policy, decide the effect.
 #[test]
 fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
     let played = |code: &str| {
@@ -213,7 +215,7 @@ fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
     );
 }
 
-/// The recordings' player says nothing of a container that a new machine does not find; the pod waits for ever.
+/// A scripted kubelet does not report containers that a replaced machine has lost, so the pod waits indefinitely.
 #[test]
 fn a_pod_that_a_scripted_kubelet_forgot_with_its_machine_is_named() {
     let agent = "{name: w, image: \"x:1\", restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: \
@@ -242,7 +244,7 @@ fn a_pod_that_a_scripted_kubelet_forgot_with_its_machine_is_named() {
     );
 }
 
-/// The kubelet's last word may be under way before the one before it is answered.
+/// The kubelet's last status update may be sent before the previous one is answered.
 #[test]
 fn pods_that_succeed_take_no_readiness_away_however_fast_their_kubelets_are() {
     for period in ["100ms", "1s"] {
@@ -261,7 +263,8 @@ fn pods_that_succeed_take_no_readiness_away_however_fast_their_kubelets_are() {
     }
 }
 
-/// C-58: pods without their Job are nobody's: the status of the JobSet does not count them (REC-6), nor do the books.
+/// C-58: orphaned pods have no owner. Neither the status of the JobSet (REC-6) nor the simulator's counters include
+/// them.
 #[test]
 fn orphaned_pods_do_not_make_a_jobset_ready() {
     let jobs = workers(3, 1, "", &format!("containers: [{POD}]"));
@@ -289,7 +292,7 @@ fn orphaned_pods_do_not_make_a_jobset_ready() {
     }
 }
 
-/// `k8s.io/apiserver`, rest.BeforeDelete; the collector's finalizer holds a Job that is deleted in the foreground.
+/// `k8s.io/apiserver`, rest.BeforeDelete. The garbage collector's finalizer keeps a Job during foreground deletion.
 #[test]
 fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]")).replace(
@@ -312,7 +315,7 @@ fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
         show("70s", "Pod", "a-w-0-0"),
         show("70s", "Job", "a-w-0"),
         patch("71s", "[foregroundDeletion, new.example.com/x]"),
-        // Nothing waits for the pod then: the next Job comes.
+        // The pod is no longer kept, so the next Job is created.
         patch("72s", "null"),
         show("200s", "Pod", "a-w-0-0"),
     ];
@@ -336,7 +339,7 @@ fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
         shown(minute, "0", "[\"foregroundDeletion\"]"),
         refusal.to_owned(),
         String::new(),
-        // The pod of the next Job.
+        // The pod belongs to the next Job.
         shown("null", "null", both),
     ];
     assert_eq!(said, expected);

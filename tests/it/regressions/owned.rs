@@ -1,4 +1,5 @@
-//! Services and claims of a JobSet: what marks them, what keeps them, and that they go with it.
+//! Services and PersistentVolumeClaims of a JobSet: their deletion marks, their finalizers, and their deletion with
+//! the JobSet.
 
 use super::kept::at_seconds;
 use super::wrong_answers::answers;
@@ -53,8 +54,8 @@ fn a_claim_that_a_finalizer_keeps_is_marked_and_goes_when_it_is_off() {
     assert_eq!(said[4], "persistentvolumeclaims \"kept-a\" not found");
 }
 
-/// The finalizer kubernetes.io/pvc-protection: a pod that has a node keeps its claims, and no other pod gets one that
-/// goes.
+/// The finalizer kubernetes.io/pvc-protection: a bound pod keeps its claims, and no other pod can use a claim that
+/// is being deleted.
 #[test]
 fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
     let claim = "PersistentVolumeClaim";
@@ -86,7 +87,7 @@ fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
     );
 }
 
-/// Whatever a JobSet owns blocks its deletion in the foreground, not its Jobs alone.
+/// Every object that a JobSet owns blocks its foreground deletion, not only Jobs.
 #[test]
 fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
     let hold = |at: &str, finalizers: &str| {
@@ -111,7 +112,8 @@ fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
     assert_eq!(gone, [120]);
 }
 
-/// A request that was on its way still creates its object: its owner is going or gone, and so the collector takes it.
+/// A request in flight still creates its object. Its owner is deleting or deleted, so the garbage collector deletes
+/// the object.
 #[test]
 fn nothing_owned_outlives_a_jobset_that_is_deleted_while_it_is_being_created() {
     for propagation in ["Foreground", "Background"] {
@@ -141,7 +143,7 @@ fn nothing_owned_outlives_a_jobset_that_is_deleted_while_it_is_being_created() {
     }
 }
 
-/// SVC-1, PVC-1: what the JobSet owns goes with it; claims that are retained have no owner.
+/// SVC-1, PVC-1: objects that the JobSet owns are deleted with it; retained claims have no owner.
 #[test]
 fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {
     let claim = "PersistentVolumeClaim";

@@ -1,11 +1,11 @@
-//! What takes very long is not stuck.
+//! Very slow operations are not reported as blocked.
 
 use super::{POD, count, play, scenario, workers};
 use crate::support;
 use sim_engine::record::{Body, Discard, EndReason, Record};
 
-/// The cache of the pod webhook learns of the leader without an event, and nothing else happens until then; and a
-/// slow answer tells what the webhook knew long before.
+/// The cache of the pod webhook learns of the leader without an event, and nothing else happens until then. A slow
+/// response reflects an early state of the webhook's cache.
 #[test]
 fn a_follower_that_waits_for_a_slow_cache_or_a_slow_answer_is_not_stuck() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
@@ -32,7 +32,8 @@ fn a_follower_that_waits_for_a_slow_cache_or_a_slow_answer_is_not_stuck() {
     }
 }
 
-/// One pod after the other finds its node cordoned: half an hour without news, and then there may be some.
+/// One pod after another finds its node cordoned. That takes half an hour without any progress, which may still
+/// follow.
 #[test]
 fn a_pod_that_a_slow_scheduler_has_not_looked_at_is_not_stuck() {
     let jobs = workers(1, 40, "", &format!("containers: [{POD}]"));
@@ -45,8 +46,8 @@ fn a_pod_that_a_slow_scheduler_has_not_looked_at_is_not_stuck() {
     assert_eq!((bound, waits), (2, 38), "{:?}", outcome.stuck);
 }
 
-/// A pod that somebody patches while it is looked at is not queued a second time (kube-scheduler keeps what happens to
-/// a pod in flight for later).
+/// A pod that is patched during its scheduling attempt is not queued a second time (kube-scheduler defers events of
+/// pods in flight).
 #[test]
 fn a_pod_that_is_patched_while_the_scheduler_looks_at_it_is_bound_once() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
@@ -63,8 +64,8 @@ fn a_pod_that_is_patched_while_the_scheduler_looks_at_it_is_bound_once() {
     assert_eq!((bound, waits), (1, 1), "{:?}", outcome.stuck);
 }
 
-/// The create was sent while nobody answered for the webhooks, and is refused long after somebody does again: the next
-/// one is accepted. Nothing else happens meanwhile: the Job has always been active, and never ready.
+/// The create request was sent while the webhooks were down, and is rejected long after they are back; the next
+/// request is accepted. Nothing else happens in the meantime: the Job was always active and never ready.
 #[test]
 fn a_pod_that_was_refused_late_for_want_of_the_manager_is_not_given_up() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));

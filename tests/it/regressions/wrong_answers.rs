@@ -1,4 +1,5 @@
-//! Answers that were wrong once: what failed, when, by whose hand, and what it is called.
+//! Results that were wrong in earlier versions: the failed object, the time, the author of a change, the reported
+//! reason.
 
 use super::{POD, count, play, workers};
 use crate::support;
@@ -18,7 +19,7 @@ fn seconds(from: Time, to: Option<Time>) -> f64 {
     to.expect("it happens").since(from).seconds()
 }
 
-/// One JobSet of one pod that restarts itself.
+/// Runs one JobSet of one pod that restarts its container.
 fn restarting(containers: &str, job: &str) -> (RunOutcome, Vec<Record>) {
     let pod = format!("containers: [{POD}]");
     let jobs = workers(1, 1, job, &pod).replace("restartPolicy: Never", "restartPolicy: OnFailure");
@@ -30,8 +31,8 @@ fn restarting(containers: &str, job: &str) -> (RunOutcome, Vec<Record>) {
     )
 }
 
-/// No kubelet tells what became of the containers of a lost node: pod garbage collection fails its pods without a
-/// container status, so no rule on exit codes matches (recordings/nodes, n-lost-crash-exit-rule).
+/// No kubelet reports the containers of a lost node: pod garbage collection fails the pods without a container
+/// status, so no exit code rule matches (recordings/nodes, n-lost-crash-exit-rule).
 #[test]
 fn pods_of_a_crashed_and_of_a_partitioned_node_end_alike_when_the_node_is_deleted() {
     let policy = "backoffLimit: 0\n          podFailurePolicy: {rules: [{action: FailJob, onExitCodes: \
@@ -61,8 +62,8 @@ fn pods_of_a_crashed_and_of_a_partitioned_node_end_alike_when_the_node_is_delete
     assert_eq!(told(&crashed.1), told(&partitioned.1));
 }
 
-/// The restartCount grows when the container has started again, so the sixth restart is after 0 + 10 + 20 + 40 + 80 +
-/// 160 s of back-off, each up to half as long again (kubernetes.md 3.1, 3.4, 1.6).
+/// The restartCount increases when the container has started again, so the sixth restart occurs after 0 + 10 + 20 +
+/// 40 + 80 + 160 s of back-off, each up to 50 % longer (kubernetes.md 3.1, 3.4, 1.6).
 #[test]
 fn a_container_that_dies_at_once_fails_its_job_at_backoff_limit() {
     for run_for in ["0s", "100ms", "1s"] {
@@ -118,8 +119,8 @@ fn a_container_that_is_to_run_again_is_counted_when_it_runs() {
     );
 }
 
-/// jobset #928: on a real cluster the sidecar ended 61 s after the worker, FailureTarget came after 65 s, and the other
-/// pod ended 62 s after its deletion: its sidecar got the least that a kubelet gives.
+/// jobset #928: on a real cluster, the sidecar ended 61 s after the worker, FailureTarget was set after 65 s, and
+/// the other pod ended 62 s after its deletion, because its sidecar got the minimum grace period of a kubelet.
 #[test]
 fn a_pod_with_a_sidecar_has_not_failed_before_the_sidecar_has_ended() {
     let sidecar = "initContainers: [{name: s, image: \"s:1\", restartPolicy: Always}]";
@@ -157,10 +158,11 @@ fn a_pod_with_a_sidecar_has_not_failed_before_the_sidecar_has_ended() {
     assert!((62.0..63.5).contains(&stopped), "after {stopped} s");
 }
 
-/// trackJobStatusAndRemoveFinalizers: without indexes a success is counted when the finalizer is off.
+/// trackJobStatusAndRemoveFinalizers: without completion indexes, a success is counted after the finalizer is
+/// removed.
 #[test]
 fn a_job_without_indexes_counts_successes_after_their_finalizers() {
-    // One request a second: status, finalizer, status.
+    // One request per second: status, finalizer, status.
     let first = |mode: &str| {
         let shows: String = (0..400)
             .map(|k| {
@@ -185,7 +187,7 @@ fn a_job_without_indexes_counts_successes_after_their_finalizers() {
     assert!((1.5..3.0).contains(&later), "{indexed} s and {without} s");
 }
 
-/// What a user is answered, and when.
+/// Returns the responses to a user's requests, with their times.
 pub fn answers(nodes: u32, rest: &str, jobset: &str) -> Vec<(Time, String)> {
     let scenario = scenario(nodes, rest, jobset);
     let mut simulation = support::simulation(&scenario);
@@ -200,7 +202,8 @@ pub fn answers(nodes: u32, rest: &str, jobset: &str) -> Vec<(Time, String)> {
     keep.0.iter().filter_map(told).collect()
 }
 
-/// What the JobSet's status says at these times, with a patch of it at 30 s while nobody manages it.
+/// Returns fields of the JobSet's status at several times, with a status patch at 30 s; `manager` may stop the
+/// manager.
 fn patched_status(manager: &str, status: &str, fields: &str) -> Vec<String> {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
     let show = |at: &str| {
@@ -239,7 +242,8 @@ fn conditions_that_another_hand_writes_stay_and_count() {
     assert!(told[0].contains(required), "{}", told[0]);
 }
 
-/// REC-7: a JobSet with a terminal condition has its active Jobs deleted, whoever wrote the condition.
+/// REC-7: the active Jobs of a JobSet with a terminal condition are deleted, regardless of the author of the
+/// condition.
 #[test]
 fn a_terminal_condition_by_another_hand_ends_the_jobs() {
     let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
@@ -260,7 +264,7 @@ fn a_terminal_condition_by_another_hand_ends_the_jobs() {
     assert!(outcome.jobsets[0].jobs.iter().all(|j| !j.exists));
 }
 
-/// REC-6: the manager counts anew in its next pass, which its own watch brings about.
+/// REC-6: the manager recomputes the counters in its next pass, which its watch triggers.
 #[test]
 fn counters_that_another_hand_writes_stay_until_the_manager_counts() {
     let status = "{replicatedJobsStatus: [{name: w, ready: 7, succeeded: 0, failed: 0, active: 7, suspended: 0}]}";
@@ -276,7 +280,7 @@ fn counters_that_another_hand_writes_stay_until_the_manager_counts() {
     );
 }
 
-/// newFailedConditionForFailureTarget.
+/// newFailedConditionForFailureTarget: Failed takes its reason from FailureTarget.
 #[test]
 fn a_failure_target_by_another_hand_keeps_its_reason() {
     let jobs = workers(1, 2, "backoffLimit: 6", &format!("containers: [{POD}]"));
@@ -316,7 +320,8 @@ fn scheduling_gates_can_be_taken_off_and_the_pods_run() {
     assert_eq!(outcome.stuck, Vec::<String>::new());
 }
 
-/// Without the manager nobody reacts, and its webhooks refuse pods and changes of JobSets.
+/// While the manager is down, nothing is reconciled, and its unreachable webhooks reject pods and changes of
+/// JobSets.
 #[test]
 fn while_the_manager_is_down_nothing_is_decided() {
     let jobs = workers(2, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -341,7 +346,7 @@ fn while_the_manager_is_down_nothing_is_decided() {
     );
 }
 
-/// The longest of stops that overlap counts.
+/// Of overlapping stops, the one that ends last determines the end.
 #[test]
 fn a_manager_that_is_stopped_twice_is_back_after_the_longer_stop() {
     let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -355,7 +360,7 @@ fn a_manager_that_is_stopped_twice_is_back_after_the_longer_stop() {
     assert!((160.0..160.1).contains(&seconds(Time::ZERO, counted)));
 }
 
-/// C-43: the action of a rule needs the gate when it is applied.
+/// C-43: the action of a rule requires the gate at the time of its execution.
 #[test]
 fn gates_that_change_decide_from_then_on() {
     let jobs = workers(2, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -406,7 +411,7 @@ fn a_jobset_that_nobody_admits_is_not_there() {
     assert_eq!(outcome.end_reason, EndReason::Settled);
 }
 
-/// FP-2: what counts as the first failure is one Job, in the record, the condition and the report.
+/// FP-2: the record, the condition and the report name the same Job as the first failure.
 #[test]
 fn record_and_condition_name_the_same_failed_job() {
     let jobs = workers(3, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
@@ -436,7 +441,8 @@ fn record_and_condition_name_the_same_failed_job() {
     }
 }
 
-/// AG-5: the startup probe is the barrier. Without one a sidecar counts as started when it runs, and the workers begin.
+/// AG-5: the startup probe is the barrier. Without it, a sidecar counts as started when it runs, and the workers
+/// start.
 #[test]
 fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
     let restarts = "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]";
@@ -467,8 +473,9 @@ fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
     assert!(ready < 3.0, "nobody waits: {ready} s");
 }
 
-/// Its containers have ended with 0, and its status says so, when a new machine of its node does not find them: they
-/// start again (`kubelet_pods.go`, ContainerStatusUnknown). The books have it as ready no longer.
+/// The pod's containers exited with 0 and its status shows that, when the node is replaced by a new machine without
+/// these containers: they restart (`kubelet_pods.go`, ContainerStatusUnknown). The simulator's counters must not
+/// count the pod as ready.
 #[test]
 fn a_pod_that_had_almost_succeeded_on_a_node_that_is_replaced_is_not_ready() {
     let jobs = workers(2, 1, "", &format!("containers: [{POD}]"));

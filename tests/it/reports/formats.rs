@@ -1,11 +1,11 @@
-//! Traces and metrics, read back by readers that know nothing of their writers.
+//! Traces and metrics, parsed by independent readers.
 
 use super::{SMALL, done, run, text};
 use crate::program::scratch;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The fields of a message: number, and its value or its bytes.
+/// Returns the fields of a protobuf message: number, value, and bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     fn varint(bytes: &mut &[u8]) -> u64 {
         let mut n = 0;
@@ -90,7 +90,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
         }
     }
     assert!(depth.values().all(|open| *open == 0), "every slice ends");
-    // The last line of the events is their digest, which the trace tells at its end.
+    // The last line of the events contains their digest, which the trace has at its end.
     assert_eq!(instants, events.lines().count());
     from.sort_unstable();
     to.sort_unstable();
@@ -136,7 +136,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
         let last: BTreeMap<&str, u64> = own.map(|(k, v)| (k, v.parse().unwrap())).collect();
         last.values().sum()
     };
-    // As many as the page has, which has the audit log.
+    // As many as in the table of the page, which is based on the audit log.
     done(&["report", SMALL, "--md", &at("r.md")]);
     let page = text(&dir.join("r.md"));
     let table = page.split("Requests per client").nth(1).unwrap();
@@ -177,7 +177,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Two replicatedJobs.
+/// A scenario with two replicatedJobs.
 const TWO: &str = r#"
 apiVersion: jobset-sim/v1alpha1
 kind: Scenario

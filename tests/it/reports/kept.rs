@@ -1,4 +1,4 @@
-//! What `reports/` keeps: every kind of page and of chart, each as its command makes it.
+//! The contents of `reports/`: every kind of page and chart, each as written by its command.
 
 use super::{done, text};
 use crate::program::scratch;
@@ -6,7 +6,7 @@ use crate::support::updating;
 use std::fs;
 use std::path::Path;
 
-/// Directories that some of what `reports/` keeps is made of, and the commands that make them.
+/// Directories that are inputs of some files in `reports/`, and the commands that write them.
 const MADE_OF: [(&str, &str); 4] = [
     (
         "target/kept/one-failure",
@@ -26,7 +26,7 @@ const MADE_OF: [(&str, &str); 4] = [
     ),
 ];
 
-/// What `reports/` keeps, and the command that makes it.
+/// The files in `reports/`, and the commands that write them.
 const KEPT: [(&str, &str); 24] = [
     (
         "restart-5000.html",
@@ -105,14 +105,14 @@ const KEPT: [(&str, &str); 24] = [
     ),
 ];
 
-/// Words of a line; single quotes keep one together.
+/// Splits a command line at spaces, and removes single quotes.
 fn words(line: &str) -> Vec<String> {
     line.split(' ')
         .map(|w| w.trim_matches('\'').to_owned())
         .collect()
 }
 
-/// The program in the root of the repository, as somebody who reads `reports/README.md` calls it.
+/// Runs the program in the root of the repository, as a reader of `reports/README.md` would.
 fn made(command: &str, out: &str) {
     let mut line = words(command);
     line.extend([out.to_owned(), "--quiet".to_owned()]);

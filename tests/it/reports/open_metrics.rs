@@ -1,4 +1,4 @@
-//! OpenMetrics text to the letter, by a reader that knows nothing of its writer.
+//! Checks OpenMetrics text with a strict, independent reader.
 
 use super::{SMALL, done, text};
 use crate::program::scratch;
@@ -7,7 +7,7 @@ use std::fs;
 
 type Labels = Vec<(String, String)>;
 
-/// A sample: its family's name with suffix, its labels, value and time.
+/// A sample: the name of its family with suffix, its labels, value and time.
 struct Sample {
     name: String,
     labels: Labels,
@@ -20,7 +20,7 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// `name="value",...}`, and what comes after it.
+/// Parses labels (`name="value",...}`). Returns them and the rest of the line.
 fn labels<'a>(rest: &'a str, line: &str) -> (Labels, &'a str) {
     let (mut labels, mut chars) = (Vec::new(), rest.chars());
     loop {
@@ -49,7 +49,7 @@ fn labels<'a>(rest: &'a str, line: &str) -> (Labels, &'a str) {
     }
 }
 
-/// As the grammar of OpenMetrics 1.0 has it.
+/// Parses a sample according to the grammar of OpenMetrics 1.0.
 fn sample(line: &str) -> Sample {
     let (name, rest) = line.split_once('{').unwrap_or_else(|| panic!("{line}"));
     assert!(is_name(name), "{line}");
@@ -74,9 +74,9 @@ fn sample(line: &str) -> Sample {
 struct Reader {
     families: Vec<String>,
     kind: String,
-    /// Of each series: its last time and value.
+    /// Last time and value of each series.
     last: BTreeMap<(String, Labels), (f64, f64)>,
-    /// Of each histogram at each time: bounds and counts; that of `_count` has none.
+    /// Bounds and counts of each histogram at each time. The entry of `_count` has the bound NaN.
     buckets: BTreeMap<(Labels, u64), Vec<(f64, f64)>>,
 }
 
@@ -137,8 +137,8 @@ impl Reader {
     }
 }
 
-/// Whether the text is OpenMetrics: families one after another, each series in the order of its times, counters that
-/// never fall, histograms whose buckets add up.
+/// Checks that the text is valid OpenMetrics: families are contiguous, the samples of each series are ordered by
+/// time, counters never decrease, and buckets of histograms add up.
 fn is_open_metrics(text: &str) {
     let lines: Vec<&str> = text.lines().collect();
     let [lines @ .., end] = lines.as_slice() else {

@@ -1,11 +1,11 @@
-//! What nodes do: at one instant, as a film; and what belongs below a figure.
+//! The states of nodes at one instant and as an animation, and the text below a figure.
 
 use super::{done, run, text};
 use crate::program::scratch;
 use std::fs;
 use std::path::Path;
 
-/// Three Jobs of four pods, each alone in a pool, and a pool to spare; one pod fails two minutes in.
+/// Three Jobs of four pods, each in its own pool, and a spare pool. One pod fails after two minutes.
 const SCENARIO: &str = "scenarios/first-steps.yaml";
 
 #[test]
@@ -32,7 +32,7 @@ fn a_map_of_an_instant_counts_nodes_by_what_they_do_and_spare_ones_apart() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Every node but that of the failed pod has a pod that is ready or none at first, and all have in the end.
+/// At first, every node except that of the failed pod has a ready pod or none; at the end, all do.
 #[test]
 fn a_film_moves_two_restarts_along_one_axis() {
     let dir = scratch("film");
@@ -47,7 +47,7 @@ fn a_film_moves_two_restarts_along_one_axis() {
     ]);
     let film = fs::read_to_string(file).unwrap();
     assert!(film.contains(">Recreate: ") && film.contains(">InPlaceRestart: "));
-    // A Job may come back in the pool that was spare.
+    // A Job may restart in the pool that was spare.
     let (ready, free) = ("#009e73", "#dedede");
     let (mut moving, mut failed) = (0, 0);
     for piece in film.split("values=\"#").skip(1) {
@@ -104,7 +104,7 @@ fn options_of_another_chart_are_refused() {
     }
 }
 
-/// The digest of the inputs does not depend on the place of the files.
+/// The digest of the inputs does not depend on the location of the files.
 #[test]
 fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     let dir = scratch("reproduce");

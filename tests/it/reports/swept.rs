@@ -1,10 +1,11 @@
-//! Pages and charts of sweeps: from the directory alone, with the bytes that the sweep itself drew.
+//! Pages and charts of sweeps: generated from the directory alone, and identical to those of the sweep itself.
 
 use super::{SMALL, done, is_whole, run, text};
 use crate::program::scratch;
 use std::fs;
 
-/// A sweep of the rate of the Job controller, which decides as soon as there is no burst; with more options.
+/// Runs a sweep over the QPS limit of the Job controller, which is decisive because the burst is 1; `more` are
+/// further options.
 fn sweep(out: &str, more: &[&str]) -> String {
     let line = "--set controlPlane.kubeControllerManager.burst=1 --grid controlPlane.kubeControllerManager.qps=0.5,1,5";
     let mut words = vec!["sweep", SMALL];
@@ -96,7 +97,7 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
         let (code, told) = run(&[line[0], line[1], &sw, "--out", &out]);
         assert!(code == Some(2) && told.contains(says), "{says}: {told}");
     }
-    // What was swept is what is told, or nothing is.
+    // A report requires the inputs of the sweep to be unchanged.
     let input = dir.join("sw/inputs/scenarios/first-steps.yaml");
     let changed = text(&input).replace("seed: ", "seed: 1");
     fs::write(&input, changed).unwrap();

@@ -1,4 +1,4 @@
-//! Intervals hold what they promise: how often they do in simulated samples, within binomial error.
+//! Coverage of confidence intervals in simulated samples, within the binomial error.
 
 use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
 use sim_base::stats::{
@@ -7,12 +7,12 @@ use sim_base::stats::{
 
 const TRIALS: u32 = 2000;
 
-/// Three standard errors of a share of `TRIALS` around 0.95.
+/// Returns three standard errors of a share of `TRIALS` around 0.95.
 fn binomial_error() -> f64 {
     3.0 * (0.95 * 0.05 / f64::from(TRIALS)).sqrt()
 }
 
-/// Of a trial: exponential values of mean 1, as skewed as waits for faults are.
+/// Returns a value of a trial: exponential with mean 1, as skewed as waiting times for faults.
 fn value(draws: &mut Draws, trial: u32, i: usize) -> f64 {
     let draw = Draw {
         purpose: Purpose::Test,
@@ -77,7 +77,7 @@ fn intervals_of_quantiles_hold_for_any_distribution() {
             let [low, high] = quantile_interval(&sorted(values), p, 0.95);
             low.is_some_and(|v| v <= truth) && high.is_some_and(|v| truth <= v)
         });
-        // Of whole ranks, so wider than asked for, but not by more than the next rank.
+        // The bounds are order statistics, so the interval is wider than requested, but by at most one rank.
         assert!(
             kept >= 0.95 - binomial_error() && kept < 0.99,
             "{p}: {kept}"
@@ -95,7 +95,7 @@ fn the_bootstrap_covers_a_skewed_mean_better_than_percentiles_alone() {
         let found = bca(&values, &mean, (0.95, 400), (&mut draws, key)).unwrap();
         found.interval[0] <= 1.0 && 1.0 <= found.interval[1]
     });
-    // B. Efron and R. Tibshirani give second-order correctness: an error of 1 / n, here of some percent.
+    // B. Efron and R. Tibshirani state second-order correctness: an error of order 1 / n, here a few percent.
     assert!((0.92..=0.97).contains(&kept), "{kept}");
 }
 

@@ -1,4 +1,4 @@
-//! The numbers of one seed, each the next of its name.
+//! The random numbers of one seed. Each draw uses the next number.
 
 use serde_json::Value;
 use sim_base::random;
@@ -7,7 +7,7 @@ use sim_base::random::{Draws, Key, Purpose};
 pub struct Draw {
     draws: Draws,
     next: u32,
-    /// Whether what is seldom seen may be drawn: then nobody can say beforehand how a run must end.
+    /// Whether rare events may be drawn, so that the end of a run cannot be predicted.
     pub wild: bool,
 }
 
@@ -20,12 +20,12 @@ impl Draw {
         }
     }
 
-    /// Uniform, both ends included.
+    /// Returns a uniform number from `low` to `high`, both inclusive.
     pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.below(high - low + 1)
     }
 
-    /// Uniform in `0..n`.
+    /// Returns a uniform number in `0..n`.
     pub fn below(&mut self, n: u32) -> u32 {
         let name = random::Draw {
             purpose: Purpose::Test,
@@ -41,7 +41,7 @@ impl Draw {
         self.below(n) == 0
     }
 
-    /// As `one_in`, where everything may be drawn.
+    /// Same as `one_in` if rare events may be drawn, otherwise false.
     pub fn rare(&mut self, n: u32) -> bool {
         self.one_in(n) && self.wild
     }
@@ -51,7 +51,7 @@ impl Draw {
     }
 }
 
-/// `object.path = value`, with what is missing on the way.
+/// Sets `object.path = value` and creates missing objects on the path.
 pub fn set(object: &mut Value, path: &str, value: impl Into<Value>) {
     let place = path.split('.').fold(object, |at, key| &mut at[key]);
     *place = value.into();

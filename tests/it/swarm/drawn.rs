@@ -1,4 +1,5 @@
-//! What the swarm draws, held against everything that can be written in a file: nothing may get lost silently.
+//! Compares the drawn inputs with everything that an input file may contain, so that no feature remains untested
+//! unnoticed.
 
 use super::generate;
 use serde_json::Value;
@@ -7,10 +8,10 @@ use sim_inputs::schema::shapes;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 3_000;
-/// A thing that is drawn less often in so many seeds is as good as never drawn.
+/// Minimum number of occurrences in all seeds. Fewer are too few for a test.
 const AT_LEAST: u32 = 3;
 
-/// Fields and words that are not drawn, each with its reason.
+/// Fields and words that are not drawn, each with the reason.
 const LEFT_OUT: [(&str, &str); 8] = [
     (
         "RandomFaults.trace",
@@ -34,7 +35,7 @@ const LEFT_OUT: [(&str, &str); 8] = [
     ),
 ];
 
-/// What users change; the tables say nothing of merge patches.
+/// Fields that users patch. The tables do not cover merge patches.
 const MERGES: [&str; 31] = [
     "JobSet metadata.annotations",
     "JobSet metadata.finalizers",
@@ -111,7 +112,7 @@ fn of_root(kind: &str, content: &Value, drawn: &mut Counts) {
     }
 }
 
-/// Objects of a file are read as those of the scenario.
+/// Counts objects of a file like those of the scenario.
 fn objects(items: &Value, drawn: &mut Counts) {
     of_root("Scenario", &serde_json::json!({ "objects": items }), drawn);
 }
@@ -130,7 +131,7 @@ fn of_object(object: &Object, content: &Value, drawn: &mut Counts) {
     }
 }
 
-/// The first two levels of a merge patch.
+/// Counts the fields in the first two levels of a merge patch.
 fn merge(patch: &Value, drawn: &mut Counts) {
     let kind = patch["kind"].as_str().unwrap_or("");
     for (section, fields) in patch["merge"].as_object().into_iter().flatten() {
@@ -170,7 +171,7 @@ fn of_shape(shape: &Shape, value: &Value, name: &str, drawn: &mut Counts) {
     }
 }
 
-/// Every field that the model uses, and every word that may stand there.
+/// Collects every modelled field and every permitted word in it.
 fn wants(object: &Object, seen: &mut BTreeSet<&'static str>, wanted: &mut BTreeSet<String>) {
     if !seen.insert(object.kind) {
         return;

@@ -1,5 +1,5 @@
-//! Random faults of a seed beyond a plain rate: levels, presets, distributions. Drawn apart, so that the rest of a seed
-//! stays what it is.
+//! Random faults beyond a plain rate: levels, presets, distributions. They are drawn from separate numbers, so that
+//! the rest of a seed does not change.
 
 use super::draw::Draw;
 use super::jobset::RACK;
@@ -78,7 +78,7 @@ fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
     }
 }
 
-/// The same to every node of a rack.
+/// Applies the fault to every node of a rack.
 fn whole_rack(d: &mut Draw, fault: &mut Value) {
     for action in [
         "crashNode",
@@ -99,7 +99,7 @@ fn whole_rack(d: &mut Draw, fault: &mut Value) {
     }
 }
 
-/// Nodes that crash go through the stages of a repair.
+/// Adds repair stages for nodes that crash.
 fn repaired(d: &mut Draw, scenario: &mut Value) {
     let Some(processes) = scenario["faultProcesses"].as_array_mut() else {
         return;
@@ -121,7 +121,7 @@ fn repaired(d: &mut Draw, scenario: &mut Value) {
             {"name": "manual", "takes": {"exponential": {"mean": "30m"}}}]});
 }
 
-/// Some grow older with use, where nothing has to know beforehand when faults come.
+/// Makes some faults age with use, except where fault times must be known in advance.
 fn ages(d: &mut Draw, scenario: &mut Value) {
     let (repairs, spares) = (
         scenario.get("nodeRepair").is_some(),
@@ -143,7 +143,7 @@ fn ages(d: &mut Draw, scenario: &mut Value) {
     }
 }
 
-/// A rack of spares, if there is another.
+/// Makes one rack a spare, if there is another one.
 fn spares(d: &mut Draw, scenario: &mut Value) {
     let processes = scenario["faultProcesses"].as_array();
     let nodes = |p: &Value| p["on"] == "Node";

@@ -1,4 +1,4 @@
-//! A seed becomes files: a scenario, its JobSets, objects of others. They are read as a user's files are.
+//! Generates the input files of a seed: a scenario, its JobSets, other objects. They are read like a user's files.
 
 use super::draw::Draw;
 use super::jobset::{self, JobSet};
@@ -13,28 +13,28 @@ use sim_inputs::Source;
 #[derive(Clone)]
 pub struct Case {
     pub seed: u64,
-    /// Name and content; the first is the scenario.
+    /// Names and contents of the files. The first one is the scenario.
     pub files: Vec<(String, Value)>,
     unsaid: Unsaid,
-    /// The run may last until its time limit: something fails again and again, or there is little room.
+    /// Whether the run may last until its time limit, because something fails repeatedly or capacity is scarce.
     pub may_go_on: bool,
-    /// Whatever may happen was drawn.
+    /// Whether rare events were drawn.
     pub wild: bool,
     repaired: bool,
     pub jobsets: Vec<Expected>,
 }
 
-/// What is known of a JobSet beforehand.
+/// Expected properties of a JobSet.
 #[derive(Clone)]
 pub struct Expected {
     pub name: String,
-    /// MB-1: another controller is asked to do the work, and there is none.
+    /// MB-1: the JobSet is managed by another controller, which does not exist.
     pub managed_elsewhere: bool,
-    /// There is room to spare and all damage is repaired, so it must come to rest by itself.
+    /// There is spare capacity and all damage is repaired, so the JobSet must come to rest by itself.
     pub lives: bool,
 }
 
-/// What recordings vary and no file says.
+/// Settings that vary between recordings and are not part of any file.
 #[derive(Clone, Default)]
 struct Unsaid {
     last_name: bool,
@@ -42,7 +42,7 @@ struct Unsaid {
 }
 
 impl Case {
-    /// Files of which nothing is known.
+    /// Returns a case of these files, without any expectation.
     pub fn of_files(seed: u64, files: Vec<(String, Value)>) -> Case {
         Case {
             seed,
@@ -55,7 +55,7 @@ impl Case {
         }
     }
 
-    /// The scenario, by the reader of scenarios.
+    /// Parses the scenario.
     pub fn scenario(&self) -> Result<Scenario, String> {
         let loader = |name: &str| match self.files[1..].iter().find(|(file, _)| file == name) {
             Some((_, content)) => Ok(text(content)),
@@ -76,13 +76,13 @@ impl Case {
         Ok(scenario)
     }
 
-    /// Names and texts of the files, the scenario first.
+    /// Returns names and texts of the files, the scenario first.
     pub fn texts(&self) -> impl Iterator<Item = (&str, String)> {
         let files = self.files.iter();
         files.map(|(file, content)| (file.as_str(), text(content)))
     }
 
-    /// The files beside the scenario.
+    /// Returns the files except for the scenario.
     pub fn manifests(&self) -> impl Iterator<Item = Source> {
         self.files[1..].iter().map(|(file, content)| Source {
             file: file.clone(),
@@ -90,8 +90,9 @@ impl Case {
         })
     }
 
-    /// Dependents may outlive what they depend on: a user wants it so, they have finalizers of others, nobody waits
-    /// for them, or their pods end on nodes that do not come back (a second delete without foreground does not wait).
+    /// Returns whether dependents may outlive their owner: a user requests it, they have other finalizers, the run
+    /// does not wait for them, or their pods are on nodes that never return (a second delete without foreground does
+    /// not wait).
     pub fn leaves_behind(&self) -> bool {
         let said: String = self
             .files
@@ -107,7 +108,7 @@ impl Case {
         !self.repaired || words.iter().any(|word| said.contains(word))
     }
 
-    /// As somebody would write it to a file.
+    /// Returns the files as text.
     pub fn text(&self) -> String {
         let files = self
             .texts()
@@ -121,7 +122,7 @@ impl Case {
     }
 }
 
-/// JSON is YAML.
+/// Returns the content as JSON, which is valid YAML.
 fn text(content: &Value) -> String {
     serde_json::to_string_pretty(content).unwrap_or_default()
 }
@@ -153,7 +154,7 @@ pub fn case(seed: u64) -> Case {
         repaired,
     };
     let (faults, ended) = script::draw(d, &stage);
-    // A pod that has succeeded keeps its old attempt, and no barrier opens any more; a leader that has succeeded
+    // A pod that has succeeded keeps its old attempt, so no barrier is lifted any more. A leader that has succeeded
     // admits no followers (C-62).
     let said = format!("{}{}", text(&scenario["containers"]), text(&json!(faults)));
     let succeeds = said.contains("runFor") || said.contains("\"exitCode\": 0");
@@ -161,7 +162,7 @@ pub fn case(seed: u64) -> Case {
     if d.wild && d.rare(3) {
         let mut processes: Vec<Value> = (0..d.between(1, 3)).map(|_| scene::process(d)).collect();
         if scenario["timing"].get("kubelet").is_some() {
-            // Its pods would not be found missing.
+            // With a scripted kubelet, pods of a replaced machine would not be detected as missing.
             for process in &mut processes {
                 process["asNew"] = json!(null);
                 process["deletedAfter"] = json!(null);
@@ -181,13 +182,13 @@ pub fn case(seed: u64) -> Case {
     }
     let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
     let when = if d.rare(8) { "Time" } else { when };
-    // What crashes without any back-off does so often.
+    // Containers that crash without back-off do so often.
     let often = ["atBarrierFor", "\"0s\"", "\"1ns\"", "\"100ms\""];
     let short = often.iter().any(|word| said.contains(word)) || jobsets.iter().any(|j| j.hurried);
     let short = short || scenario["training"].to_string().contains("rendezvous");
     let at = if short { "20m" } else { "12h" };
     scenario["stop"] = json!({"at": at, "when": when});
-    // A run plays the scenario itself, whatever its variants are.
+    // A run uses the scenario itself and ignores its variants.
     if seed.is_multiple_of(8) {
         let variant = json!({"name": "patient", "set": {"spec.failurePolicy.maxRestarts": 50}});
         let grid = json!({"path": "spec.failurePolicy.maxRestarts", "values": [0, 5]});
@@ -198,7 +199,8 @@ pub fn case(seed: u64) -> Case {
     }
     files.insert(0, ("scenario.yaml".to_owned(), scenario));
     let expected = jobsets.iter().enumerate().map(|(i, j)| {
-        // Pods of another JobSet may enter a domain whose leader is away, and then keep it out (EXC-17).
+        // Pods of another JobSet may enter a domain during the absence of its leader, and then exclude the leader
+        // (EXC-17).
         let invaded = j.exclusive && jobsets.len() > 1;
         let may_wait = j.may_wait || j.managed_elsewhere || invaded;
         let may_wait = may_wait || (j.in_place || j.exclusive) && succeeds;
@@ -219,7 +221,7 @@ pub fn case(seed: u64) -> Case {
     }
 }
 
-/// `jobSets`, each manifest in a file of its own.
+/// Returns `jobSets`, with each manifest in its own file.
 fn submitted(
     d: &mut Draw,
     jobsets: &[JobSet],
@@ -249,7 +251,7 @@ fn submitted(
     entries
 }
 
-/// `objects`, in the scenario or in a file.
+/// Returns `objects`, either in the scenario or in a separate file.
 fn existing(d: &mut Draw, others: Vec<Value>, files: &mut Vec<(String, Value)>) -> Vec<Value> {
     if d.one_in(2) {
         return others;
@@ -259,7 +261,7 @@ fn existing(d: &mut Draw, others: Vec<Value>, files: &mut Vec<(String, Value)>) 
     vec![json!({"manifest": "objects.yaml"})]
 }
 
-/// An object can exist once.
+/// Removes duplicate objects, because each name can exist only once.
 fn distinct(mut objects: Vec<Value>) -> Vec<Value> {
     let name = |o: &Value| (o["kind"].to_string(), o["metadata"]["name"].to_string());
     let mut seen = std::collections::BTreeSet::new();

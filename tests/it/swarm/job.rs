@@ -1,13 +1,13 @@
-//! Job templates of a seed, and their pods.
+//! Generates Job templates and their pods.
 
 use super::draw::{Draw, set};
 use super::jobset::{JobSet, RACK};
 use serde_json::{Value, json};
 
-/// Pods at once, and indexes; none: pods without an index.
+/// Parallelism and completions; `None` for pods without an index.
 pub type Size = (u32, Option<u32>);
 
-/// The spec of a Job of this JobSet.
+/// Draws the Job spec of a JobSet.
 pub fn draw(d: &mut Draw, js: &mut JobSet) -> (Size, Value) {
     let mut spec = json!({});
     let size = size(d, js, &mut spec);
@@ -72,7 +72,7 @@ fn size(d: &mut Draw, js: &mut JobSet, spec: &mut Value) -> Size {
 fn unusual_size(d: &mut Draw, pods: u32, spec: &mut Value) -> Size {
     let mode = |spec: &mut Value| spec["completionMode"] = json!("NonIndexed");
     match d.below(7) {
-        // A work queue.
+        // A work queue: completions are not set.
         0 => {
             mode(spec);
             spec["parallelism"] = json!(pods);
@@ -100,7 +100,7 @@ fn unusual_size(d: &mut Draw, pods: u32, spec: &mut Value) -> Size {
             spec["completions"] = json!(d.pick(&[0, 500]));
             (pods, spec["completions"].as_u64().map(|n| n as u32))
         }
-        // parallelism and completions are 1; a JobSet makes it Indexed, which needs completions.
+        // parallelism and completions default to 1. In a JobSet the Job is Indexed, which requires completions.
         _ => {
             spec["completions"] = json!(1);
             (1, Some(1))
@@ -108,7 +108,7 @@ fn unusual_size(d: &mut Draw, pods: u32, spec: &mut Value) -> Size {
     }
 }
 
-/// What depends on completion indexes: a limit for each, and when a Job is complete.
+/// Draws settings that require completion indexes: the backoff limit per index, and the success policy.
 fn indexes(d: &mut Draw, js: &mut JobSet, count: u32, spec: &mut Value) -> bool {
     match d.below(12) {
         0 => {
@@ -165,7 +165,7 @@ fn pod_failure_policy(d: &mut Draw, per_index: bool, spec: &mut Value) {
     set(spec, "podFailurePolicy.rules", rules);
 }
 
-/// The template of a Job's pods.
+/// Draws the pod template of a Job.
 pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     let mut pod = json!({});
     if !(on_failure && d.rare(4)) {
@@ -231,7 +231,7 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
     template
 }
 
-/// Often of nodes that are there, sometimes of none, rarely one that the API server refuses.
+/// Draws a node affinity term: often of existing nodes, sometimes of none, rarely an invalid one.
 fn node_term(d: &mut Draw) -> Value {
     let racks = json!(["rack-0", "rack-1"]);
     let expression = match d.below(8) {
@@ -273,7 +273,7 @@ pub fn toleration(d: &mut Draw) -> Value {
             json!({"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"})
         }
         4 => json!({"key": "example.com/broken", "effect": "PreferNoSchedule"}),
-        // The API server refuses it in a Job (TaintTolerationComparisonOperators is off).
+        // The API server rejects it in a Job (TaintTolerationComparisonOperators is off).
         5 => json!({"key": "example.com/level", "operator": d.pick(&["Lt", "Gt"]), "value": "5"}),
         _ => usual,
     }
@@ -299,7 +299,7 @@ fn init_containers(d: &mut Draw, pod: &mut Value) {
 
 const NOT_ZERO: &str = "NotIn";
 
-/// restartPolicy and its rules of one container.
+/// Draws restartPolicy and restart rules of a container.
 fn restart_rules(d: &mut Draw, container: &mut Value) {
     if !d.rare(12) {
         return;
@@ -313,7 +313,7 @@ fn restart_rules(d: &mut Draw, container: &mut Value) {
     }
 }
 
-/// An agent: as a sidecar beside the worker, or as the parent of the worker's process.
+/// Adds an in-place restart agent: as a sidecar of the worker, or as the parent process of the worker.
 fn in_place(d: &mut Draw, pod: &mut Value, worker: &mut Value) {
     let all = json!([{"action": "RestartAllContainers", "exitCodes": {"operator": NOT_ZERO, "values": [0]}}]);
     let mut env = vec![

@@ -1,4 +1,4 @@
-//! JobSets of a seed: every policy, with everything an API server accepts.
+//! Generates JobSets: every policy, with all settings that an API server accepts.
 
 use super::draw::{Draw, set};
 use super::job;
@@ -12,7 +12,7 @@ pub struct ReplicatedJob {
     pub name: String,
     pub replicas: u32,
     pub pods: u32,
-    /// Completion indexes; none: its pods have no index.
+    /// Number of completion indexes; `None` for pods without an index.
     pub indexes: Option<u32>,
 }
 
@@ -21,14 +21,14 @@ pub struct JobSet {
     pub object: Value,
     pub in_place: bool,
     pub exclusive: bool,
-    /// Followers are placed by labels of nodes that somebody sets beforehand.
+    /// Whether followers are placed by node labels that a user sets in advance.
     pub by_selector: bool,
     pub jobs: Vec<ReplicatedJob>,
     pub may_go_on: bool,
-    /// Its Jobs fail as soon as they begin.
+    /// Whether its Jobs fail as soon as they start.
     pub hurried: bool,
     pub managed_elsewhere: bool,
-    /// Something in it may rest half-done by Kubernetes' own rules.
+    /// Whether a part of it may remain incomplete according to Kubernetes' own rules.
     pub may_wait: bool,
 }
 
@@ -37,7 +37,7 @@ impl JobSet {
         self.jobs.iter().map(|j| j.replicas * j.pods).sum()
     }
 
-    /// The object, its name written out.
+    /// Returns the object with a fixed name instead of generateName.
     pub fn named(&self) -> Value {
         let mut object = self.object.clone();
         if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -108,7 +108,7 @@ pub fn draw(d: &mut Draw, name: &str) -> JobSet {
     js
 }
 
-/// What this program makes of generateName.
+/// The suffix that the simulator generates for generateName.
 const GENERATED: &str = "x7k2p";
 
 fn metadata(d: &mut Draw, js: &mut JobSet) {
@@ -136,7 +136,7 @@ fn metadata(d: &mut Draw, js: &mut JobSet) {
     }
 }
 
-/// The names of the claim templates, which some container has to mount.
+/// Draws claim templates, and returns their names, which at least one container must mount.
 fn claims(d: &mut Draw, js: &mut JobSet) -> Vec<String> {
     if !d.rare(6) {
         return Vec::new();
@@ -207,7 +207,7 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet) -> Value {
             }
         }
         rj["dependsOn"] = on.into();
-        // IPR-5 counts pods that do not exist yet; Complete waits for ever if nothing completes.
+        // IPR-5 counts pods that do not exist yet. Complete waits indefinitely if nothing completes.
         js.may_wait |= js.in_place || status == "Complete";
     }
     js.jobs.push(own);
@@ -282,7 +282,7 @@ fn success_and_startup(d: &mut Draw, js: &mut JobSet, depends: bool) {
     }
 }
 
-/// suspend, managedBy, TTL, network and coordinator.
+/// Draws suspend, managedBy, TTL, network and coordinator.
 fn lesser(d: &mut Draw, js: &mut JobSet) {
     let mut put = |key: &str, value: Value| js.object["spec"][key] = value;
     if d.one_in(12) {

@@ -1,7 +1,7 @@
-//! Files of users changed in ways that nobody thought of: parts are left out, repeated, exchanged for what stands in
-//! other files, and numbers pushed to their limits.
+//! Mutates users' files: parts are removed, repeated, or exchanged with parts of other files, and numbers are set to
+//! extreme values.
 //!
-//! Must never know what a field means: only its name, and what values others gave it.
+//! Must never know the meaning of a field, only its name and the values that it has in other files.
 
 use super::draw::Draw;
 use super::generate::{self, Case};
@@ -11,17 +11,17 @@ use sim_inputs::Source;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What every file has under a name.
+/// Values and fields of all files, by field name.
 pub struct Pool {
     /// Scenarios of the repository with their manifests.
     cases: Vec<Vec<(String, Value)>>,
     texts: Vec<String>,
     values: BTreeMap<String, Vec<Value>>,
-    /// Fields of the objects that stand under a name.
+    /// Fields of the objects below a field name.
     fields: BTreeMap<String, Vec<(String, Value)>>,
 }
 
-/// What means something to YAML, to JSON, to a terminal, or to nobody.
+/// Strings with a special meaning in YAML, JSON, terminals or elsewhere.
 const TOKENS: [&str; 36] = [
     ":",
     ": ",
@@ -61,7 +61,7 @@ const TOKENS: [&str; 36] = [
     "\\u0000",
 ];
 
-/// So many drawn cases lend their parts, too.
+/// Number of drawn cases whose parts are added to the pool.
 const LENDERS: u64 = 60;
 
 impl Pool {
@@ -120,16 +120,16 @@ impl Pool {
         }
     }
 
-    /// The case of a seed: somebody's files, changed a few times.
+    /// Returns the case of a seed: a user's files after a few changes.
     pub fn case(&self, seed: u64) -> Case {
         let d = &mut Draw::new(seed ^ 0x6d75_7461_7465);
         let mut case = match d.one_in(2) {
             true => generate::case(seed),
             false => Case::of_files(seed, d.pick(&self.cases)),
         };
-        // After one change most is still accepted.
+        // Most files are still accepted after one change.
         for _ in 0..d.pick(&[1, 1, 1, 2, 3, 6]) {
-            // Most is in the scenario.
+            // Most changes affect the scenario.
             let all = case.files.len() as u32;
             let file = if d.one_in(2) { 0 } else { d.below(all) };
             let tree = &mut case.files[file as usize].1;
@@ -139,7 +139,7 @@ impl Pool {
         case
     }
 
-    /// Some file's text, as it may come out of a broken editor.
+    /// Returns the text of a file with the kind of damage that an editor may cause.
     pub fn text(&self, seed: u64) -> String {
         let d = &mut Draw::new(seed ^ 0x7465_7874);
         let mut text: Vec<char> = d.pick(&self.texts).chars().collect();
@@ -162,7 +162,7 @@ impl Pool {
         text.into_iter().collect()
     }
 
-    /// Changes the part with this number; whether it was found.
+    /// Changes the part with number `at`. Returns whether the part was found.
     fn change(&self, d: &mut Draw, name: &str, value: &mut Value, at: &mut u32) -> bool {
         if *at == 0 {
             self.exchange(d, name, value);
@@ -227,7 +227,7 @@ impl Pool {
     }
 }
 
-/// The `i`th is left out, changes places, or comes once more, a little later or earlier.
+/// Removes, moves or duplicates the `i`th item.
 fn change_list(d: &mut Draw, i: usize, items: &mut Vec<Value>) {
     match d.below(4) {
         0 => drop(items.remove(i)),
@@ -276,7 +276,7 @@ fn number(d: &mut Draw) -> Value {
     }
 }
 
-/// Another duration for a duration, another number in a name, or something else.
+/// Replaces a duration by another duration, a number in a name by another number, or the text by something else.
 fn words(d: &mut Draw, text: &str) -> Value {
     if text.parse::<sim_base::Duration>().is_ok() {
         let durations = [
@@ -304,7 +304,7 @@ fn words(d: &mut Draw, text: &str) -> Value {
     }
 }
 
-/// How many parts a tree has.
+/// Returns the number of parts in a tree.
 fn size(value: &Value) -> u32 {
     1 + match value {
         Value::Object(entries) => entries.values().map(size).sum::<u32>(),
@@ -318,7 +318,7 @@ fn document(file: &Path) -> Option<Value> {
     sim_inputs::documents(&source).ok()?.into_iter().next()
 }
 
-/// A scenario with the files that it names; its topology is written into it.
+/// Returns a scenario with the files that it names, and with its topology inlined.
 fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
     let folder = file.parent()?;
     let mut scenario = document(file)?;

@@ -1,4 +1,4 @@
-//! Objects of others: what exists when a seed begins, or is made later, beside its JobSets.
+//! Generates objects besides the JobSets: objects that exist at the start or are created later.
 
 use super::draw::Draw;
 use super::job;
@@ -6,7 +6,7 @@ use super::jobset::{self, JobSet};
 use super::scene;
 use serde_json::{Value, json};
 
-/// An object of any kind, often under a name that a JobSet wants for itself.
+/// Draws an object of any kind, often with a name that a JobSet needs.
 pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
     let namespace = js.object["metadata"]
@@ -66,7 +66,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
     }
 }
 
-/// Kind and name of something that `any` or a JobSet may have made.
+/// Draws the kind and name of an object that `any` or a JobSet may have created.
 pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     let js = &jobsets[d.below(jobsets.len() as u32) as usize];
     let kind = d.pick(&[
@@ -88,7 +88,7 @@ pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
     (kind, name)
 }
 
-/// A Job of its own, or under the name of a JobSet's.
+/// Draws a standalone Job, or one with the name of a JobSet's Job.
 fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     let name = if d.one_in(2) {
         js.any_job(d)
@@ -102,7 +102,7 @@ fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     if spec["template"]["spec"].get("restartPolicy").is_none() {
         spec["template"]["spec"]["restartPolicy"] = json!("OnFailure");
     }
-    // Outside of a JobSet the mode is NonIndexed unless something says otherwise.
+    // Outside of a JobSet, the completion mode is NonIndexed by default.
     let indexed = spec.get("successPolicy").is_some() || spec.get("backoffLimitPerIndex").is_some();
     if (indexed || d.one_in(2)) && spec.get("completionMode").is_none() {
         spec["completionMode"] = json!("Indexed");
@@ -120,14 +120,14 @@ fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
 }
 
-/// A pod of its own, bound from the start or not.
+/// Draws a standalone pod, bound from the start or unbound.
 fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     let mut plain = plain(js);
     plain.in_place = d.one_in(4);
     let template = job::pod_template(d, &plain, false);
     let mut spec = template["spec"].clone();
     accepted(&mut spec);
-    // The API server computes it, and refuses another.
+    // The API server computes this field and rejects other values.
     if let Some(fields) = spec.as_object_mut() {
         fields.remove("priority");
     }
@@ -144,7 +144,7 @@ fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 }
 
-/// A pod without the tolerations and the affinity that the API server refuses.
+/// Removes tolerations and affinity that the API server rejects.
 fn accepted(pod: &mut Value) {
     if let Some(tolerations) = pod["tolerations"].as_array_mut() {
         tolerations.retain(|t| t["key"] != "example.com/level");
@@ -164,7 +164,7 @@ fn accepted(pod: &mut Value) {
     }
 }
 
-/// Nothing of a JobSet but what templates are drawn for.
+/// Returns a JobSet with only the properties that templates depend on.
 fn plain(js: &JobSet) -> JobSet {
     JobSet {
         name: js.name.clone(),

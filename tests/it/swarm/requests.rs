@@ -1,5 +1,4 @@
-//! What the users of a seed ask of the API server: patches, objects made, deleted and looked at, conditions written by
-//! another hand.
+//! Generates users' requests to the API server: patches, creations, deletions, reads, and status changes.
 
 use super::draw::{Draw, set};
 use super::job;
@@ -9,7 +8,7 @@ use super::scene;
 use super::script::Stage;
 use serde_json::{Value, json};
 
-/// An action about JobSet `j`, its pod or anything else, and what undoes it.
+/// Draws an action on JobSet `j`, its pod or another object, and the action that reverts it.
 pub fn draw(d: &mut Draw, stage: &Stage, j: usize, pod: &str) -> (Value, Option<Value>) {
     let js = &stage.jobsets[j];
     match d.below(18) {
@@ -42,7 +41,7 @@ fn patch(kind: &str, name: &str, merge: Value, status: bool) -> Value {
     json!({ "patch": body })
 }
 
-/// The manager is away for a moment or a while, and comes back with other gates perhaps.
+/// Stops the manager for a short or a long time, possibly with changed feature gates afterwards.
 fn manager(d: &mut Draw, stage: &Stage) -> Value {
     let in_place = stage.jobsets.iter().any(|js| js.in_place);
     let mut stop = json!({"for": format!("{}s", d.pick(&[0, 1, 15, 60, 700]))});
@@ -55,7 +54,7 @@ fn manager(d: &mut Draw, stage: &Stage) -> Value {
     json!({ "stopManager": stop })
 }
 
-/// What a status must not say, and what a manager would have said itself, at another time.
+/// Draws a status patch: invalid values, or values that a manager would write at another time.
 fn status(d: &mut Draw, js: &JobSet) -> Value {
     match d.below(4) {
         0 => json!({"terminalState": d.pick(&["Failed", "Completed", "", "Lost"])}),
@@ -121,7 +120,7 @@ fn jobset(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     (patch("JobSet", &js.name, merge, false), undo)
 }
 
-/// A merge patch of the JobSet: legal ones, and some that the API server refuses.
+/// Draws a merge patch of the JobSet, valid or rejected by the API server.
 fn jobset_merge(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     let spec = &js.object["spec"];
     let mut rjs = spec["replicatedJobs"].clone();
@@ -141,7 +140,7 @@ fn jobset_merge(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
             elastic(d, &mut rjs[k]);
             (with(rjs), None)
         }
-        // As Kueue does: changed and resumed at once, or suspended and put back.
+        // Like Kueue: changes and resumes the JobSet at once, or suspends it and restores the template.
         4 | 5 => {
             template(d, &mut rjs[k]);
             let mut merge = with(rjs);
@@ -191,7 +190,7 @@ fn jobset_merge(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     }
 }
 
-/// Other sizes of a replicatedJob's Jobs.
+/// Changes the size of a replicatedJob's Jobs.
 fn elastic(d: &mut Draw, rj: &mut Value) {
     let spec = &mut rj["template"]["spec"];
     let n = d.between(0, 8);
@@ -202,7 +201,8 @@ fn elastic(d: &mut Draw, rj: &mut Value) {
     }
 }
 
-/// What may change of a pod template while the JobSet is suspended, and an image, which may not.
+/// Changes fields of a pod template that are mutable while the JobSet is suspended, or the image, which is
+/// immutable.
 fn template(d: &mut Draw, rj: &mut Value) {
     let template = &mut rj["template"]["spec"]["template"];
     match d.below(6) {
@@ -328,7 +328,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
             ),
             true,
         ),
-        // Node repair: the same name, another machine.
+        // Node repair: a new machine with the same node name.
         _ => {
             let delete = json!({"delete": {"kind": "Node", "name": name}});
             let object = scene::node(d, &name);
@@ -341,14 +341,14 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
     )
 }
 
-/// The JobSet goes and comes again.
+/// Deletes the JobSet and creates it again.
 fn again(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     let delete = json!({"delete": {"kind": "JobSet", "name": js.name,
         "propagation": d.pick(&["Background", "Foreground", "Orphan"])}});
     (delete, Some(json!({"create": {"jobSet": js.named()}})))
 }
 
-/// Services, claims and whatever else there may be.
+/// Draws a request for a Service, a claim or another object.
 fn other(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
     let (kind, name) = objects::any_name(d, stage.jobsets);
     match d.below(3) {

@@ -1,4 +1,4 @@
-//! What surrounds the JobSets of a seed: cluster, rates, delays, what containers do.
+//! Generates the environment of the JobSets: cluster, rates, delays, container behavior.
 
 use super::draw::{Draw, set};
 use super::jobset::{JobSet, RACK};
@@ -13,7 +13,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// With `room`: more than the JobSets need, even with six nodes and racks gone.
+    /// Draws a cluster. With `room`, its capacity suffices even if six nodes and racks are lost.
     pub fn draw(d: &mut Draw, jobsets: &[JobSet], room: bool) -> Cluster {
         let widest = jobsets.iter().flat_map(|j| &j.jobs);
         let widest = widest.map(|j| j.pods).max().unwrap_or(1);
@@ -53,7 +53,7 @@ impl Cluster {
     }
 }
 
-/// A second pool, with taints or without the feature, and what only reports read.
+/// Adds a second pool, with taints or without the feature, and fields that only reports use.
 fn lesser(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) {
     let count = d.between(1, 4);
     let mut pool = json!({"name": "other-{node:03}", "nodesPerIsland": count,
@@ -74,7 +74,7 @@ fn lesser(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) {
     topology["dcnLevels"] = json!([{"name": "rack", "label": RACK, "gbitsPerSecond": 100}]);
 }
 
-/// Random faults, a few an hour.
+/// Draws a process of random faults with a few faults per hour.
 pub fn process(d: &mut Draw) -> Value {
     let on = d.pick(&[json!("Node"), json!("Pod"), json!({"label": RACK})]);
     let pods = on == "Pod";
@@ -112,7 +112,7 @@ pub fn process(d: &mut Draw) -> Value {
     process
 }
 
-/// A Node as a user writes it, of the same kind as those of the pool.
+/// Draws a Node as a user would write it, with the properties of the pool's nodes.
 pub fn node(d: &mut Draw, name: &str) -> Value {
     let mut node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
         "labels": {"topology.kubernetes.io/zone": "zone-a", RACK: format!("rack-{}", d.below(3))}},
@@ -181,7 +181,8 @@ pub fn control_plane(d: &mut Draw) -> Value {
     plane
 }
 
-/// Mostly the profile; sometimes nothing takes any time, so that everything happens at once, or much takes long.
+/// Draws delays: usually those of the profile, sometimes none at all so that everything happens at once, sometimes
+/// long ones.
 pub fn timing(d: &mut Draw) -> Value {
     match d.between(0, 5) {
         0 => json!({"apiRead": "0s", "apiWrite": "0s", "apiPodCreate": "0s", "watchLag": "0s"}),
@@ -199,7 +200,7 @@ pub fn timing(d: &mut Draw) -> Value {
     }
 }
 
-/// Any of the delays, from nothing to much more than it ever takes.
+/// Draws extreme delays, from zero to far above realistic values.
 fn extreme_timing(d: &mut Draw) -> Value {
     let mut timing = json!({});
     for id in [
@@ -246,7 +247,7 @@ fn extreme_timing(d: &mut Draw) -> Value {
     timing
 }
 
-/// Kubelets whose times are given, as in recordings.
+/// Draws a scripted kubelet with fixed times, as in recordings.
 fn scripted(d: &mut Draw) -> Value {
     let mut times = json!({"start": d.pick(&["0s", "1s"]), "stop": d.pick(&["0s", "1s", "1m"]),
         "stopExitCode": d.pick(&[0, 143, 1])});
@@ -258,7 +259,7 @@ fn scripted(d: &mut Draw) -> Value {
     timing
 }
 
-/// Rules, and whether some rule makes containers fail.
+/// Draws container rules. Returns them, and whether a rule makes containers fail.
 pub fn containers(d: &mut Draw, jobsets: &[JobSet]) -> (Vec<Value>, bool) {
     if d.one_in(3) {
         return (Vec::new(), false);
@@ -296,7 +297,7 @@ pub fn containers(d: &mut Draw, jobsets: &[JobSet]) -> (Vec<Value>, bool) {
     (rules, fails)
 }
 
-/// Names of containers anywhere below.
+/// Collects the names of containers in a value.
 fn container_names(value: &Value, found: &mut Vec<String>) {
     for (key, value) in value.as_object().into_iter().flatten() {
         if key.ends_with("ontainers") {

@@ -1,4 +1,4 @@
-//! What happens to the pods, nodes and JobSets of a seed, and what is repaired afterwards.
+//! Generates faults of pods, nodes and JobSets, and the subsequent repairs.
 
 use super::draw::Draw;
 use super::jobset::JobSet;
@@ -6,15 +6,16 @@ use super::requests;
 use super::scene::Cluster;
 use serde_json::{Value, json};
 
-/// What a script is drawn from.
+/// Inputs for drawing a script.
 pub struct Stage<'a> {
     pub jobsets: &'a [JobSet],
     pub cluster: &'a Cluster,
-    /// Everything that breaks is mended.
+    /// Whether all damage is repaired.
     pub repaired: bool,
 }
 
-/// At most six faults, a dozen where everything may be drawn, and the repairs. Also the JobSets that a user suspends.
+/// Draws at most six faults (twelve if rare events may be drawn) and the repairs. Also returns the JobSets that a
+/// user suspends.
 pub fn draw(d: &mut Draw, stage: &Stage) -> (Vec<Value>, Vec<usize>) {
     let count = d.between(0, if d.wild { 12 } else { 6 });
     let mut script = Script {
@@ -27,7 +28,7 @@ pub fn draw(d: &mut Draw, stage: &Stage) -> (Vec<Value>, Vec<usize>) {
     if d.one_in(2) {
         script.clock = "afterReady";
     }
-    // Trouble comes in company: often most faults hit one pod and its node, in steps of a whole second.
+    // Faults often coincide: in half of the cases, most of them affect one pod and its node, at full seconds.
     let focus = d.one_in(2).then(|| any(d, stage));
     let step = d.pick(&[1, 1000]);
     for k in 0..count {
@@ -58,7 +59,7 @@ pub fn draw(d: &mut Draw, stage: &Stage) -> (Vec<Value>, Vec<usize>) {
     (script.faults, script.suspended)
 }
 
-/// A JobSet and one of its pods.
+/// Draws a JobSet and one of its pods.
 fn any(d: &mut Draw, stage: &Stage) -> (usize, String) {
     let j = d.below(stage.jobsets.len() as u32) as usize;
     (j, stage.jobsets[j].any_pod(d))

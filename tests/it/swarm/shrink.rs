@@ -1,9 +1,9 @@
-//! A failing seed made small: parts of its files are left out as long as it fails in the same way.
+//! Reduces a failing case: parts of its files are removed as long as it fails in the same way.
 
 use super::generate::Case;
 use serde_json::Value;
 
-/// What a problem is called, whatever its numbers.
+/// Returns the kind of a problem, independent of the numbers in it.
 fn kind(problem: &str) -> String {
     let words = problem.split(|c: char| !c.is_ascii_alphabetic());
     words
@@ -13,7 +13,7 @@ fn kind(problem: &str) -> String {
         .join(" ")
 }
 
-/// The smallest case found that fails as `problem` says; `run` plays one.
+/// Returns the smallest case found that still fails with this kind of problem; `run` runs a case.
 pub fn shrunk(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>) -> Case {
     let wanted = kind(problem);
     let fails = |case: &Case| run(case).is_some_and(|found| kind(&found) == wanted);
@@ -44,7 +44,7 @@ fn size(case: &Case) -> usize {
         .sum()
 }
 
-/// The tree without its `n`th part, counted from the top; none: it has fewer.
+/// Returns the tree without its `n`th part in preorder, or `None` if it has fewer parts.
 fn without(tree: &Value, n: usize) -> Option<Value> {
     let mut tree = tree.clone();
     let mut left = n;

@@ -1,5 +1,5 @@
-//! What is drawn, as the commands that tell of one run tell it: pages, charts, traces, `why`, `step`. Only bugs can be
-//! wrong with it.
+//! Runs drawn cases through the commands that report a single run: pages, charts, traces, `why`, `step`. The test
+//! fails only on crashes.
 
 use super::generate::{self, Case};
 use super::{Kinds, LONG, Seen, all, number};
@@ -17,7 +17,7 @@ fn whatever_is_drawn_can_be_told_in_pages_charts_traces_and_steps() {
     let seen = all("whatever_is_drawn_can_be_told", SEEDS, one);
     if number("SWARM_SEED").is_none() {
         for (name, command, _) in COMMANDS {
-            // Some of what `step` is asked for is never there.
+            // Some objects that `step` is asked for never exist.
             let code = if command == "step" { 2 } else { 0 };
             let answered = format!("{name} {code}");
             assert!(seen.contains(&answered), "{name} never has an answer");
@@ -25,7 +25,7 @@ fn whatever_is_drawn_can_be_told_in_pages_charts_traces_and_steps() {
     }
 }
 
-/// A name, the words before the scenario, and those behind it; {DIR} is where to write.
+/// Name, arguments before the scenario, and arguments after it. {DIR} is the output directory.
 const COMMANDS: [(&str, &str, &str); 13] = [
     (
         "report",
@@ -50,7 +50,7 @@ const COMMANDS: [(&str, &str, &str); 13] = [
     ("steps", "step", "--break PodReady"),
 ];
 
-/// To whoever asks.
+/// Commands for `step`.
 const STEPS: &str = "get jobsets\nuntil 5s\nwhere\nget jobsets\nget jobs\nget pods\nget nodes\nget services\nget \
                      claims\nget events\nwhy\nuntil 1m\nget pods\nget events\nwhy\ncontinue\nget jobsets\nwhy\n";
 
@@ -71,7 +71,7 @@ fn one(seed: u64, verbose: bool) -> Seen {
     seen
 }
 
-/// What crashes and crashes: nobody waits for the end of that.
+/// Returns whether a case runs so long, for example in a crash loop, that it is skipped.
 fn is_long(case: &Case) -> bool {
     let Ok(scenario) = case.scenario() else {
         return true;
@@ -83,7 +83,7 @@ fn is_long(case: &Case) -> bool {
     simulation.run(case.seed, 0, &mut Kinds::default()).events >= LONG
 }
 
-/// The command's name and its exit code.
+/// Runs a command. Returns its name and its exit code.
 fn answer(
     case: &Case,
     dir: &Path,
@@ -100,7 +100,7 @@ fn answer(
     let steps = STEPS.to_owned() + &described.collect::<String>() + "describe node node-000\n";
     let output = fed(&words, &steps);
     match output.status.code() {
-        // What makes no sense of this run is refused; some of it has no place.
+        // Options that do not apply to this run are rejected (2), and some runs cannot place all pods (4).
         Some(code @ (0 | 2 | 4)) => Ok(format!("{name} {code}")),
         code => {
             let told = String::from_utf8_lossy(&output.stderr);

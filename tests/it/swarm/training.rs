@@ -1,4 +1,5 @@
-//! What the JobSets of a seed train. Its numbers are its own, so that the rest of a seed is as it was without.
+//! Generates training jobs and prices. They are drawn from separate numbers, so that the rest of a seed does not
+//! change.
 
 use super::draw::Draw;
 use super::jobset::JobSet;
@@ -46,7 +47,7 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
     training
 }
 
-/// Some go on without some slices.
+/// Makes some jobs elastic, so that they can continue without some slices.
 fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
     let d = &mut Draw::new(seed ^ 0x656c_6173_7469_6300);
     for (training, jobset) in all.iter_mut().zip(jobsets) {
@@ -83,7 +84,7 @@ fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
     }
 }
 
-/// Of some random faults nobody is told but what trains.
+/// Makes some random faults silent, so that only training notices them.
 pub fn silent(seed: u64, scenario: &mut Value) {
     let d = &mut Draw::new(seed ^ 0x7369_6c65_6e74_0000);
     for process in scenario["faultProcesses"]
@@ -92,7 +93,7 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         .flatten()
     {
         let pods = process["on"] == "Pod";
-        // Presets, and what goes through the stages of a repair.
+        // Presets and nodes with repair stages keep their action.
         let stays = process.get("on").is_none() || !pods && process.get("backAfter").is_none();
         if !d.one_in(3) || stays {
             continue;
@@ -117,7 +118,7 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         ] {
             fields.remove(field);
         }
-        // Slow nodes are played by the calendar alone, and the others stay as they are.
+        // Slow nodes follow the calendar only; other silent faults have no duration.
         fields.remove(if does == "Slow" { "ages" } else { "backAfter" });
         match does {
             "Hang" if d.one_in(4) => {}
@@ -131,7 +132,7 @@ pub fn silent(seed: u64, scenario: &mut Value) {
     }
 }
 
-/// What the scenario pays.
+/// Draws the prices of the scenario.
 pub fn prices(seed: u64, topology: &Value) -> Option<Value> {
     let d = &mut Draw::new(seed ^ 0x7072_6963_6500_0000);
     if !d.one_in(4) {

@@ -1,4 +1,4 @@
-//! What cannot be swept is refused before anything is played, and named.
+//! Invalid sweeps are rejected with a specific message before any simulation.
 
 use super::{FLEET, done};
 use crate::program::{program, scratch};
@@ -128,7 +128,7 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
     );
     assert!(sweep(&["--fail-if", "17:failures < 0"], 2).contains("there is no variant \"17\""));
     assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("is not a name"));
-    // What is told is kept all the same, and a gate does not pass because it is there already.
+    // Results are saved even if a gate fails, and a gate is evaluated even if the results exist already.
     let kept = ["--out", out.to_str().unwrap()];
     sweep(&[&["--fail-if", "failures >= 0"], &kept[..]].concat(), 5);
     assert!(out.join("summary.json").is_file());

@@ -1,4 +1,5 @@
-//! Plans: what they print starts the shards of the sweep, whose merge has the bytes of one machine.
+//! Plans: the printed commands start the shards of a sweep, and the merged result has the same bytes as a sweep on
+//! one machine.
 
 use super::{FLEET, done, same, sweep};
 use crate::program::{fed, program, scratch};
@@ -60,7 +61,7 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
         config["metadata"]["name"],
         pod["volumes"][0]["configMap"]["name"]
     );
-    // What the kubelet would mount.
+    // The files that the kubelet would mount.
     let inputs = dir.join("inputs");
     for item in pod["volumes"][0]["configMap"]["items"].as_array().unwrap() {
         let path = inputs.join(item["path"].as_str().unwrap());
@@ -85,7 +86,7 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
             .current_dir(&inputs)
             .env("JOB_COMPLETION_INDEX", index.to_string());
         done(&command.output().unwrap());
-        // An index that is started again finds its work done.
+        // An index that is started again has no work left.
         done(&command.output().unwrap());
     }
     let merged = dir.join("merged");

@@ -1,7 +1,7 @@
-//! Upstream's situations counted: each is played here, or says why it cannot be.
+//! Coverage of upstream's tests: each situation has a counterpart here, or a reason why it cannot have one.
 //!
-//! `situations.txt` has every one of JobSet's test suites by upstream's name. Must never take a name for a proof: what
-//! it names must exist, and is a test of its own.
+//! `situations.txt` lists the cases of all JobSet test suites by upstream's name. A counterpart must exist and must
+//! be a test itself; its name alone proves nothing.
 
 use super::unit;
 use crate::support::{self, root};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const SITUATIONS: &str = include_str!("situations.txt");
 
-/// Upstream's name, and what plays it.
+/// Returns upstream's names with their counterparts.
 fn situations() -> Vec<(&'static str, &'static str)> {
     let lines = SITUATIONS
         .lines()
@@ -22,7 +22,7 @@ fn situations() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// All Rust code, in which a test function is looked for.
+/// Returns all Rust code, to search for test functions.
 fn code() -> String {
     let mut folders = vec![
         root().join("src"),

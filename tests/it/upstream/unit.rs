@@ -1,9 +1,10 @@
-//! Upstream's own inputs with what its tests expect of them: webhooks, and the Jobs that the controller builds.
+//! Inputs and expectations of upstream's tests: webhooks, and the Jobs that the controller builds.
 //!
-//! `webhook.ndjson` and `jobs.ndjson` are tables of JobSet 0.12.0's tests (Apache License 2.0) as those programs have
-//! them when they run: `pkg/webhooks/jobset_webhook_test.go`, `test/integration/webhook/jobset_webhook_test.go` (with
-//! what its functions make of the objects written out), and what `pkg/controllers/jobset_controller_test.go` and
-//! `volume_claim_policy_test.go` say of objects. Must never say itself what is right.
+//! `webhook.ndjson` and `jobs.ndjson` are tables of the tests of JobSet 0.12.0 (Apache License 2.0) with the values
+//! at run time: `pkg/webhooks/jobset_webhook_test.go`, `test/integration/webhook/jobset_webhook_test.go` (with the
+//! objects that its functions create), and the expectations about objects in
+//! `pkg/controllers/jobset_controller_test.go` and `volume_claim_policy_test.go`. Must never define expectations
+//! itself.
 
 use crate::policy::notation::{self, Case};
 use crate::policy::render;
@@ -16,9 +17,9 @@ use sim_policy::{Plan, reconcile};
 
 const WEBHOOK: &str = include_str!("webhook.ndjson");
 const JOBS: &str = include_str!("jobs.ndjson");
-/// `of`: upstream's test and the name of its row. The rest is a policy case (`tests/it/policy/notation.rs`); `has`
-/// and `hasnt` are parts of the lines of its plan. Where upstream asks a function for a number or for yes or no, the
-/// row says what a pass decides because of it.
+/// Decisions of the controller. `of` is upstream's test and the name of its row. The other fields are a policy case
+/// (`tests/it/policy/notation.rs`); `has` and `hasnt` are parts of the lines of its plan. If upstream tests a
+/// function that returns a number or a boolean, the row states the resulting decision of a pass.
 const DECISIONS: &str = include_str!("decisions.ndjson");
 
 fn all(text: &str) -> Vec<Value> {
@@ -30,12 +31,12 @@ fn rows(text: &str, kind: &str) -> Vec<Value> {
     let rows = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("a row is JSON"));
-    // `cannot`: what upstream's fake client has and an API server would not.
+    // `cannot` marks objects that upstream's fake client accepts, but an API server would not.
     rows.filter(|row: &Value| row["kind"] == kind && row["cannot"].is_null())
         .collect()
 }
 
-/// `test/row` of everything that is played here, for `situations`.
+/// Returns `test/row` of everything that is tested here, for `situations`.
 pub fn played() -> Vec<String> {
     let text = |value: &Value| value.as_str().expect("a name").to_owned();
     let mut names = Vec::new();
@@ -59,7 +60,7 @@ pub fn played() -> Vec<String> {
     names
 }
 
-/// Without what Go merely does not write.
+/// Removes empty fields, which Go does not serialize.
 fn bare(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -80,7 +81,7 @@ fn gates(row: &Value) -> Gates {
     }
 }
 
-/// Every row of a kind that is judged otherwise than upstream does.
+/// Asserts that every row of a kind is judged as by upstream.
 fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), String>) {
     let rows = rows(text, kind);
     let wrong = rows
@@ -107,13 +108,14 @@ fn same(what: &str, want: &Value, got: &Value) -> Result<(), String> {
 fn the_mutating_webhook_defaults_as_upstreams_tests_say() {
     differences(WEBHOOK, "default", |row| {
         let mut got = webhooks::default(&row["js"]).map_err(|r| r.message)?;
-        // Go writes the status of every object.
+        // Go always serializes the status of an object.
         got["status"] = Value::Null;
         same("defaulted", &row["want"], &got)
     });
 }
 
-/// Upstream looks for each sentence in what the webhook says, and for none where it wants none.
+/// Checks that the webhook's message contains each sentence that upstream expects, or that the object is accepted if
+/// there is none.
 fn said(row: &Value, verdict: Result<(), admission::Rejection>) -> Result<(), String> {
     let want = row["want"].as_array().map_or(&[][..], Vec::as_slice);
     match (verdict, want) {
@@ -147,7 +149,7 @@ fn the_validating_webhook_judges_new_jobsets_as_upstreams_tests_say() {
     });
 }
 
-/// Of an update upstream compares the last words of each cause.
+/// For an update, upstream compares the last words of each cause.
 #[test]
 fn the_validating_webhook_judges_changes_as_upstreams_tests_say() {
     differences(WEBHOOK, "update", |row| {
@@ -169,7 +171,7 @@ fn the_validating_webhook_judges_changes_as_upstreams_tests_say() {
     });
 }
 
-/// A POST, and a PUT of what was stored with the test's change.
+/// A POST, and a PUT of the stored object with the test's change.
 #[test]
 fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say() {
     differences(WEBHOOK, "integration", |row| {
@@ -240,7 +242,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
     });
 }
 
-/// The Jobs that are not there yet, replicatedJob by replicatedJob.
+/// Returns the Jobs that do not exist yet, ordered by replicatedJob.
 fn built(row: &Value) -> Vec<Value> {
     let jobset = &row["js"];
     let there = row["there"].as_array().map_or(&[][..], Vec::as_slice);
@@ -277,7 +279,7 @@ fn jobs_are_built_as_upstreams_tests_say() {
     differences(JOBS, "construct", |row| {
         let mut jobs = built(row);
         for job in &mut jobs {
-            // Upstream's function sets the owner later, and Go's types have their kind elsewhere.
+            // Upstream's function sets the owner later, and Go's types do not contain their kind.
             for key in ["apiVersion", "kind"] {
                 job.as_object_mut().expect("a Job").remove(key);
             }
@@ -290,7 +292,7 @@ fn jobs_are_built_as_upstreams_tests_say() {
     });
 }
 
-/// What a policy case's plan says, as lines in one text.
+/// Returns the plan of a policy case as text.
 fn decided(row: &Value) -> Result<String, String> {
     let mut case = row.as_object().expect("a row is an object").clone();
     for key in ["of", "has", "hasnt"] {
@@ -333,7 +335,7 @@ fn passes_decide_as_upstreams_tests_of_their_parts_say() {
     );
 }
 
-/// The one Job that is asked for, of a JobSet whose templates may be missing.
+/// Builds a single Job of a JobSet whose templates may be missing.
 fn slot_job(jobset: &Value, at: usize, index: u32) -> Value {
     objects::job(&JobSlot {
         jobset,
@@ -404,7 +406,7 @@ fn volumes_of_claims_are_added_as_upstreams_tests_say() {
 fn jobs_are_resized_as_upstreams_tests_say() {
     differences(JOBS, "elastic", |row| {
         let patch = objects::elastic_patch(&row["job"], &row["js"]["spec"]["replicatedJobs"][0]);
-        // Without the gate nobody asks.
+        // Without the feature gate, the Job is not resized.
         let patched = patch.is_some() && row["elastic"] == true;
         match patched == (row["want"] == true) {
             true => Ok(()),

@@ -1,6 +1,6 @@
-//! Child objects one rule at a time: what is refused and how, what a follower gets, what a resume merges.
+//! Child objects, one rule at a time: rejections and their messages, the fields of followers, the merge at a resume.
 //!
-//! Must never repeat what the recordings show as a whole.
+//! Must never repeat what the recordings cover as a whole.
 
 mod any;
 mod sha1;
@@ -12,7 +12,7 @@ use sim_api::objects::job::{JobSlot, job};
 use sim_api::objects::pod::{admit_pod, pod};
 use sim_api::objects::surroundings::Surroundings;
 use sim_api::objects::*;
-/// A stored JobSet with one replicatedJob, its Job template changed by a merge patch.
+/// Returns a stored JobSet with one replicatedJob, whose Job template is changed by a merge patch.
 fn jobset(change: &Value) -> Value {
     let mut template = json!({
         "metadata": {},

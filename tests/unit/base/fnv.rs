@@ -3,7 +3,7 @@
 use sim_base::fnv::*;
 #[test]
 fn hashes_are_those_that_are_published() {
-    // Its appendix: texts without the byte that ends them in C.
+    // Test vectors of the appendix of the FNV draft, without the terminating zero byte.
     for (text, hash) in [
         ("", 0xcbf2_9ce4_8422_2325),
         ("a", 0xaf63_dc4c_8601_ec8c),

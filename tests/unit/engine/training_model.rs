@@ -1,8 +1,8 @@
-//! Tests of the closed form against a walk through the same stretch, one nanosecond of work after the other.
+//! Tests of the closed form against a step-by-step simulation of the same segment, one nanosecond of work at a time.
 
 use sim_engine::training_model::pace::{ONE, Pace, Reason};
 use sim_engine::training_model::stretch::{Kind, Plan, Saving, Spent};
-/// Time that passes, seen until some instant.
+/// A clock whose elapsed time is only recorded up to a given time.
 struct Clock {
     now: u64,
     until: u64,
@@ -16,14 +16,14 @@ impl Clock {
     }
 }
 
-/// What a stretch does, nanosecond by nanosecond of work; each of the first `slow` takes three.
+/// Simulates a segment per nanosecond of work. Each of the first `slow` nanoseconds takes three nanoseconds.
 fn walk(plan: &Plan, kinds: &[Kind], slow: u64, until: u64) -> (Spent, Option<u64>) {
     let mut spent = Spent::default();
     let mut clock = Clock { now: 0, until };
     for (k, takes) in plan.before.into_iter().enumerate() {
         clock.pass(takes, &mut spent.before[k]);
     }
-    // Of each kind: after how much work they began, and when they were complete.
+    // For each kind of checkpoint: the work at its start, and its completion time.
     let mut written: Vec<Vec<(u64, u64)>> = vec![Vec::new(); kinds.len()];
     let mut took = vec![0];
     let end = loop {
@@ -41,7 +41,7 @@ fn walk(plan: &Plan, kinds: &[Kind], slow: u64, until: u64) -> (Spent, Option<u6
             let due = done > 0 && every.is_some_and(|every| done.is_multiple_of(every));
             let durable = k + 1 == kinds.len();
             if (over && durable) || (!over && due) {
-                // The last one is waited for as long as its work is shorter than it takes.
+                // The last checkpoint is waited for if the work since then is shorter than its commit.
                 let short = kind.commit.saturating_sub(done - last.0);
                 let wait = if last.0 > 0 { short } else { 0 };
                 busy += wait + kind.blocking;
@@ -186,7 +186,7 @@ fn a_stretch_that_would_outlast_all_time_has_no_end() {
 
 #[test]
 fn steps_that_vary_by_chance_take_the_quantile_of_their_sum() {
-    // 10,000 steps of 6 s with a deviation of 1.5 s: 60,000 s with a deviation of 150 s.
+    // 10,000 steps of 6 s with a standard deviation of 1.5 s: 60,000 s with a standard deviation of 150 s.
     let step = 6_000_000_000u64;
     for z in [-3.0, -1.0, 0.0, 1.0, 2.5] {
         let mut pace = Pace::default();
@@ -196,7 +196,7 @@ fn steps_that_vary_by_chance_take_the_quantile_of_their_sum() {
             (takes - (60_000.0 + 150.0 * z)).abs() < 1e-6,
             "{z}: {takes}"
         );
-        // Looked at from the other side: after as long, as much is done.
+        // The inverse: after that time, that amount of work is done.
         let plan = Plan {
             pace,
             ..plan(Saving::Always, None)

@@ -1,4 +1,5 @@
-//! What users meet first: shipped files read, upstream's examples read unmodified, bad input answered as expected.
+//! Input files: shipped files are readable, upstream's examples are readable unmodified, and invalid input gives the
+//! expected messages.
 
 use sim_api::spec::*;
 use sim_inputs::kube::{read_manifest_path, read_manifests};
@@ -121,7 +122,7 @@ fn upstream_examples_are_read_unmodified() {
         let loaded = loaded.unwrap_or_else(|e| panic!("{text}\n{e}"));
         assert!(loaded.scenario.topology.nodes() > 0, "{text}");
     }
-    // The JobSet in an Argo Workflow is not read.
+    // The JobSet inside an Argo Workflow is not read.
     assert_eq!((count, jobsets), (47, 31));
 }
 
@@ -320,7 +321,7 @@ fn a_generated_cluster_has_a_node_for_each_pod_and_the_labels_that_are_used() {
     assert!(scenario.control_plane.feature_gates.in_place_restart);
 }
 
-/// One file of `tests/it/bad`; its name tells how it is read.
+/// Reads a file of `tests/it/bad`. The prefix of its name determines the reader.
 fn answer(path: &Path) -> String {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
     let source = source(name, &fs::read_to_string(path).unwrap());
@@ -354,7 +355,7 @@ fn bad_input_gets_exactly_the_expected_errors() {
         let expected = fs::read_to_string(path.with_extension("expected")).unwrap_or_default();
         let found = answer(&path) + "\n";
         if found != expected {
-            // To be read, and copied beside the input if it is right.
+            // Saved for review; copy it next to the input if it is correct.
             let name = path.with_extension("expected");
             fs::write(answers.join(name.file_name().unwrap()), &found).unwrap();
             different.push(format!("== {}\n{found}", path.display()));

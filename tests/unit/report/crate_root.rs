@@ -1,4 +1,4 @@
-//! Tests of the reports on hand-made runs.
+//! Tests of the reports on handwritten runs.
 
 use sim_analysis::metrics::Phase;
 use sim_analysis::metrics::summary::Summary;

@@ -1,4 +1,4 @@
-//! Trials: the choice of faulty nodes, the observation period, and the observations.
+//! Trials of single faults: the choice of the failing nodes, the observation period, and the extraction of results.
 
 use super::curve::{Moves, NEVER, Sample};
 use super::effect::Effect;
@@ -16,24 +16,24 @@ use sim_engine::record::LedgerCategory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The state of the measurement.
+/// State of a measurement, shared by all trials.
 pub struct Bench<'a> {
     pub lab: Lab<'a>,
     pub effects: &'a [Effect],
     pub seats: &'a Arc<Seats>,
-    /// Time of the injected faults.
+    /// Time of the injected faults, before a random shift.
     pub at: Duration,
-    /// Nodes with a pod at that time, and nodes without one.
+    /// Nodes that have a pod at that time. `idle` contains the nodes that have none and are not spares.
     pub busy: Vec<NodeId>,
     pub idle: Vec<NodeId>,
     pub has_room: bool,
-    /// By effect: entities whose nodes all have a pod.
+    /// By effect: indices of the entities whose nodes all have a pod.
     in_use: Vec<Vec<usize>>,
     pub plays: AtomicU64,
 }
 
 impl<'a> Bench<'a> {
-    /// Creates the initial state, before any trial.
+    /// Creates the state before the first trial.
     pub fn new(lab: Lab<'a>, effects: &'a [Effect], seats: &'a Arc<Seats>) -> Bench<'a> {
         Bench {
             lab,
@@ -53,7 +53,7 @@ impl<'a> Bench<'a> {
         self.lab.play(trial)
     }
 
-    /// Runs a number of trials of one kind on all cores; results are in order.
+    /// Runs `n` trials of one kind on all cores and returns their results in order.
     pub fn plays_of<T: Send>(
         &self,
         n: u64,
@@ -62,7 +62,7 @@ impl<'a> Bench<'a> {
         (0..n).into_par_iter().map(&play).collect()
     }
 
-    /// Runs without faults: the duration of the start, and the placement of the pods.
+    /// Runs trials without faults. They determine the duration of the start and the nodes that have pods.
     pub fn calm(&mut self) -> Result<Vec<Seen>, NotMeasured> {
         let trial = Trial {
             spares: true,
@@ -111,11 +111,11 @@ impl<'a> Bench<'a> {
         (0..faults.entities(process)).filter(is_used).collect()
     }
 
-    /// A fault of that effect on a node in use, chosen by `nth`.
+    /// Returns a fault of this effect on nodes that have pods; `nth` selects the entity.
     pub fn strike(&self, effect: usize, nth: u64, at: Duration, away: u64) -> Strike {
         let process = self.effects[effect].processes[0];
         let all = &self.in_use[effect];
-        // Spreads the choices over all entities, whatever their number.
+        // Spreads the choices over all entities.
         let chosen = (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len().max(1);
         let end = at.0.saturating_add(self.lead(effect)).checked_add(away);
         Strike {
@@ -126,7 +126,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Delay between the fault and its first effect: the notice period.
+    /// Returns the notice period, the delay between the start of a fault and its first effect, in nanoseconds.
     pub fn lead(&self, effect: usize) -> u64 {
         let process = self
             .lab
@@ -139,7 +139,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Observation period that covers the consequences of an outage of this duration.
+    /// Returns the observation period that covers all consequences of an outage of duration `away`.
     pub fn horizon(&self, effect: usize, away: u64) -> Duration {
         let process = self
             .lab
@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
         Duration(notice + away.max(deleted)) + AFTERWARDS
     }
 
-    /// Time of the fault in the `nth` trial; varies the phase relative to periodic activities.
+    /// Returns the time of the fault in the `nth` trial, which differs relative to the phase of periodic activities.
     fn moment(&self, nth: u64) -> Duration {
         let phase = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         Duration(self.at.0 + phase % 60_000_000_000)
@@ -170,7 +170,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The result of a trial for its first fault, whose notice ends at `at`.
+    /// Returns the result of a trial with one fault, whose notice period ends at `at`.
     pub fn tried(&self, seen: &Seen, at: Time) -> Tried {
         let mut held = [0; LedgerCategory::COUNT];
         for (category, ns) in held.iter_mut().zip(&seen.held) {
@@ -183,11 +183,11 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The result for a second fault at `at` that the restart in progress waits for.
+    /// Returns the result of a trial in which a restart in progress waits for the nodes of a second fault at `at`.
     pub fn tried_along(&self, seen: &Seen, at: Time) -> Tried {
         let since = |t: &Time| t.since(at).0;
         let sample = Sample {
-            // The job is blocked until then: the restart continues while not all pods are ready.
+            // The JobSet is restarting already, so only its readiness is of interest.
             ready: seen
                 .started
                 .last()
@@ -203,7 +203,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Time from the fault until all pods were bound again, except those that may find no slot.
+    /// Returns the time from the fault until almost all pods were bound again. It ignores as many pods as two faults
+    /// can leave without a slot.
     pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
         let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
         let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
@@ -239,7 +240,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Use of the JobSet's accelerators during its restart, as shares of the restart time.
+    /// Returns, per effect, the average use of the accelerators during a restart by ledger category, as shares of
+    /// the restart time.
     pub fn shares(
         &self,
         calm: &[Seen],

@@ -1,12 +1,12 @@
-//! The effect of one fault as a function of the outage duration: measured samples, and interpolation between them.
+//! The effect of a fault as a function of the outage duration: measured samples, and interpolation between them.
 
 use crate::reduced::chance_range::range;
 use crate::reduced::choices::OFF;
 
-/// Outage duration of a node that never returns.
+/// Marks a time that is never reached, such as the return of a node that stays away.
 pub const NEVER: u64 = u64::MAX;
 
-/// Pods that were moved to other nodes.
+/// The pods that a restart moves to other nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Moves {
     Nobody,
@@ -15,7 +15,7 @@ pub enum Moves {
     All,
 }
 
-/// Result of one fault; times are nanoseconds since the fault.
+/// Result of one fault. Times are nanoseconds since the fault; [`NEVER`] means that the event did not occur.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Time at which the job stopped; `NEVER` if it continued.
@@ -29,12 +29,12 @@ pub struct Sample {
     pub restarts: u32,
     pub counts: u32,
     pub moves: Moves,
-    /// Time at which the JobSet failed although restarts were left, if it did.
+    /// Time at which the JobSet failed although restarts were left.
     pub failed: u64,
 }
 
 impl Sample {
-    /// Result of a fault without effect.
+    /// A fault that has no effect.
     pub const NOTHING: Sample = Sample {
         interrupt: 0,
         ready: 0,
@@ -46,7 +46,8 @@ impl Sample {
         failed: NEVER,
     };
 
-    /// The part of the result that must not depend on random variation.
+    /// Returns the part of the result that does not depend on random variation. Samples with equal values are of the
+    /// same kind.
     pub fn kind(&self) -> (bool, bool, u32, u32, Moves, bool) {
         let (stops, back) = (self.interrupt != NEVER, self.ready != NEVER);
         let fails = self.failed != NEVER;
@@ -54,14 +55,14 @@ impl Sample {
     }
 }
 
-/// Samples with one outage duration, fastest first.
+/// Samples with the same outage duration, in ascending order of the ready time.
 #[derive(Clone, Debug)]
 pub struct Point {
     pub away: u64,
     pub samples: Vec<Sample>,
 }
 
-/// Points in ascending order of the outage duration.
+/// Measured points in ascending order of the outage duration.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     points: Vec<Point>,
@@ -89,7 +90,7 @@ impl Curve {
         }
     }
 
-    /// Returns true if it was measured.
+    /// Returns true if the curve was measured.
     pub fn is_known(&self) -> bool {
         !self.points.is_empty()
     }
@@ -98,7 +99,7 @@ impl Curve {
         &self.points
     }
 
-    /// The point with the typical outage duration, or the nearest one with a finite restart.
+    /// Returns the point with the outage duration nearest to the typical one, among those with a finite restart.
     pub fn typical(&self) -> &Point {
         let ends = |p: &&Point| p.samples.iter().all(|s| s.ready != NEVER);
         let off = |p: &&Point| p.away.abs_diff(self.typical);
@@ -106,7 +107,7 @@ impl Curve {
         nearest.unwrap_or(&self.points[0])
     }
 
-    /// A point with the same behavior whose pods are bound much earlier, if there is one.
+    /// Returns a point of the same kind as the typical one whose pods are bound in less than 75 % of the time.
     pub fn shorter(&self) -> Option<&Point> {
         let typical = self.typical();
         let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
@@ -118,8 +119,8 @@ impl Curve {
         self.points.iter().rev().find(alike)
     }
 
-    /// Result of a fault with this outage duration at the quantile `u`, and true if neighboring samples differ in
-    /// kind, so that the result is uncertain.
+    /// Returns the result of a fault with outage duration `away` at the quantile `u`. The second value is true if
+    /// neighboring samples differ in kind, so that the result is uncertain.
     pub fn at(&self, away: u64, u: f64) -> (Sample, bool) {
         let next = self.points.partition_point(|point| point.away < away);
         let after = &self.points[next.min(self.points.len() - 1)];
@@ -130,7 +131,7 @@ impl Curve {
             return (b, !after.agrees(&b));
         }
         if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
-            // Between samples that differ in kind, the nearer one is used.
+            // Samples that differ in kind cannot be interpolated, so the nearer one is used.
             let nearer_after =
                 after.away != NEVER && after.away - away < away.abs_diff(before.away);
             return (
@@ -146,19 +147,20 @@ impl Curve {
         (a.between(&b, share), open)
     }
 
-    /// Returns true if the binding is delayed by as much as the outage is longer.
+    /// Returns true if pods are bound later by the same time by which the outage is longer, near this outage
+    /// duration.
     pub fn binds_with(&self, away: u64) -> bool {
         let longer = self.binds.max(1);
         let bind = |away| self.at(away, 0.5).0.bind;
         away != NEVER && bind(away.saturating_add(longer)).abs_diff(bind(away)) > longer / 2
     }
 
-    /// The largest range of ready times at any point: the random variation.
+    /// Returns the largest difference of ready times at one point, which is their random variation.
     pub fn spread(&self) -> u64 {
         self.spread
     }
 
-    /// Random variation of bindings.
+    /// Returns the random variation of the binding time.
     pub fn binds(&self) -> u64 {
         self.binds
     }
@@ -181,7 +183,7 @@ impl Point {
 }
 
 impl Sample {
-    /// Time after which nothing else changes, if known.
+    /// Returns the time of the last change; `None` if some change did not occur.
     pub fn over(&self) -> Option<u64> {
         let times = [self.interrupt, self.ready, self.bind, self.counted];
         let failed = Some(self.failed).filter(|at| *at != NEVER);
@@ -189,7 +191,8 @@ impl Sample {
         over.filter(|at| *at != NEVER)
     }
 
-    /// Returns true if it lies on the straight line between two samples, within the random variation (`spread`).
+    /// Returns true if the sample is on the straight line between two samples, within `spread` or the accepted
+    /// error.
     pub fn is_between(&self, [a, b]: [&Sample; 2], share: f64, spread: u64) -> bool {
         let line = a.between(b, share);
         let off = |at: u64| ((at as f64 * OFF) as u64).max(spread);
@@ -215,7 +218,7 @@ impl Sample {
         }
     }
 
-    /// Adjusts the sample to a longer outage: if the restart waits for the node, it is longer by the same amount.
+    /// Adjusts the sample to a longer outage. If the restart waited for the nodes, it takes longer by the same time.
     fn shifted(self, measured: u64, away: u64) -> Sample {
         if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
             return self;

@@ -9,7 +9,7 @@ use crate::reduced::choices::{CHECKS, FINEST, ODD, OFF, PLAYS};
 use sim_base::*;
 use sim_engine::faults::Faults;
 
-/// Runs the faults of an effect with these random numbers and outage duration.
+/// Runs one trial; the arguments are the number that selects the random numbers, and the outage duration.
 type Attempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<Tried, NotMeasured> + Sync);
 
 impl Bench<'_> {
@@ -23,7 +23,7 @@ impl Bench<'_> {
         Ok((curves.collect(), effects))
     }
 
-    /// Creates the curve through the measured points of an effect.
+    /// Creates the curve from the measured points of an effect.
     pub fn curve(&self, effect: usize, played: &[Played]) -> Curve {
         let middle = self.effects[effect].back.first();
         let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
@@ -69,7 +69,8 @@ impl Bench<'_> {
         Ok(Played { away, plays })
     }
 
-    /// Adds a point between two others, recursively while it is not on the straight line.
+    /// Measures a point in the middle of two others unless it is on the straight line between them, and then refines
+    /// both halves.
     fn refine(
         &self,
         (effect, attempt): (usize, Attempt<'_>),
@@ -100,9 +101,9 @@ impl Bench<'_> {
     }
 }
 
-/// If everything was finished before the nodes returned, the same holds for longer outages, because the same random
-/// numbers produce the same history until then. The effect of the return itself is checked once, at the earliest
-/// time.
+/// Returns the time after which nothing changes, if that is before the nodes return. Longer outages then have the
+/// same result, because the same random numbers produce the same history until the return. One trial with the
+/// earliest later return checks that the return itself changes nothing.
 fn over_before(
     attempt: Attempt<'_>,
     longest: &Played,
@@ -118,7 +119,8 @@ fn over_before(
     Ok((looked.sample == *longest.sample(0)).then_some(over))
 }
 
-/// Share of faults with an outage between `low` (exclusive) and `high` (inclusive); `None` if unknown.
+/// Returns the share of faults with an outage from `low` (exclusive) to `high` (inclusive); `None` if the
+/// distribution is unknown.
 fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
     let until = |back: &sim_base::random::Dist, away: u64| {
         let (mut least, mut most) = (0.0, 1.0);
@@ -136,7 +138,7 @@ fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
     Some(all).filter(|_| !effect.any_time)
 }
 
-/// Outage durations to measure: quantiles of the distribution.
+/// Returns the outage durations to measure first: quantiles of the distributions, and special times.
 fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
@@ -151,7 +153,7 @@ fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
         .iter()
         .filter_map(|p| faults.processes().nth(*p))
     {
-        // Just before the deletion of its Node, and after it.
+        // Includes times just before and just after the deletion of the Node.
         let deleted = process.deleted_after.map_or(0, |after| after.0);
         let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
         let around = [deleted.saturating_sub(FINEST / 2), deleted + FINEST / 2];

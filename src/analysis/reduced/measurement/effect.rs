@@ -1,4 +1,4 @@
-//! Effects of faults: processes with equal effects are measured once.
+//! Effects of fault processes. Processes with equal effects are measured once.
 
 use sim_api::spec::{Arrivals, FaultsOn, RandomAction, RandomFaults};
 use sim_base::Duration;
@@ -12,7 +12,7 @@ pub struct Effect {
     pub processes: Vec<usize>,
     /// Distributions of the outage duration.
     pub back: Vec<Dist>,
-    /// True if the outage duration is unrestricted.
+    /// True if outages may have any duration, because a repair pipeline or a trace determines it.
     pub any_time: bool,
 }
 
@@ -52,7 +52,7 @@ fn is_same(
         0 => 0,
         _ => faults.nodes_of(process, 0).len(),
     };
-    // Name, time and duration of a fault have no influence on its effect.
+    // Removes the fields that do not influence the effect of a single fault.
     let bare = |process: &RandomFaults| RandomFaults {
         cause: String::new(),
         arrivals: Arrivals::Trace(Vec::new().into()),
@@ -70,7 +70,7 @@ fn is_same(
 }
 
 impl Effect {
-    /// Returns true if it affects nodes, and not only processes.
+    /// Returns true if the faults affect nodes, false if they only affect containers.
     pub fn takes_nodes(&self, faults: &Faults) -> bool {
         let process = faults.processes().nth(self.processes[0]);
         !process.is_some_and(|p| matches!(p.does, RandomAction::Exit(_)))

@@ -1,5 +1,5 @@
-//! The cluster of trials: without spare nodes at its end that no trial can need. A scenario is then measured on the
-//! same cluster, and only once, for any number of spares.
+//! The reduced cluster of trials, without trailing spare nodes that no trial needs. Measurements on it are valid for
+//! any larger number of spares.
 
 use sim_api::spec::{Scenario, Topology};
 use sim_base::NodeId;
@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 /// Maximum number of faults in a trial.
 const STRIKES: usize = 2;
 
-/// The scenario with fewer spares, if it has more than trials can need and no random number changes without them.
+/// Returns the scenario without the spares that no trial needs. `None` if there are none, or if random numbers would
+/// change without them.
 ///
-/// A spare is cordoned from the start until a loss, and spares are used in order (`faults::spares`), so the last ones
-/// are never used in a trial. They still are nodes that the scheduler counts; the difference is measured
+/// A spare is cordoned until a node is lost, and spares are used in order (`faults::spares`). The last spares are
+/// therefore never used in a trial. The scheduler still counts them as nodes; the effect on times is measured
 /// (`MeasuredScenario::off_with`).
 pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
     let needed = STRIKES * faults.most_units_hit();
@@ -34,7 +35,8 @@ pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
     })
 }
 
-/// The cluster without its last nodes, in whole pools and islands; keeps at least `keep` nodes.
+/// Returns the cluster without its last nodes, with at least `keep` nodes left. Only whole pools and islands are
+/// removed.
 fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
     let mut fewer = topology.clone();
     let mut before = 0;
@@ -44,7 +46,7 @@ fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
         before += u64::from(pool.count) * each;
         let is_numbered = pool.name.contains("{node");
         match (pool.count, pool.islands) {
-            // A node alone in its pool has a different name.
+            // The name of a node depends on whether it is the only one of its pool.
             (1, 1) if is_numbered || wanted > 1 => {
                 pool.nodes_per_island = pool.nodes_per_island.min(wanted as u32);
             }

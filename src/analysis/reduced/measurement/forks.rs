@@ -1,4 +1,4 @@
-//! Runs with a common beginning, stopped where they diverge: each run resumes from the last snapshot that it shares.
+//! Snapshots of trials. Trials with a common beginning resume from the last snapshot before they diverge.
 
 use crate::reduced::observation::Seen;
 use sim_base::Duration;
@@ -7,17 +7,18 @@ use sim_engine::faults::Fault;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Number of snapshots kept: a few per kind of run in progress. Affects speed and memory only.
+/// Number of stored snapshots. It affects speed and memory, but no results.
 const KEPT: usize = 24;
 
-/// Inputs that differ from the beginning on: random numbers, whether no restart is left, and the amount of work.
+/// Inputs of a trial that take effect from its beginning: the number that selects the random numbers, whether no
+/// restart is left, and the amount of work.
 pub type Begin = (u64, bool, Option<Duration>);
 
-/// A snapshot of a run.
+/// A snapshot of a trial.
 #[derive(Clone)]
 pub struct Fork {
     pub begin: Begin,
-    /// All faults before the snapshot.
+    /// All faults before the time of the snapshot.
     pub faults: Vec<Fault>,
     pub at: Duration,
     pub halted: Halted,
@@ -25,19 +26,20 @@ pub struct Fork {
 }
 
 impl Fork {
-    /// Returns true if a run with this beginning and these faults, in order of time, passes through the snapshot.
+    /// Returns true if a trial with this beginning and these faults, in order of time, has the same state at the
+    /// time of the snapshot.
     fn is_part_of(&self, begin: Begin, faults: &[Fault]) -> bool {
         let before = faults.partition_point(|fault| fault.at < self.at);
         self.begin == begin && self.faults == faults[..before]
     }
 }
 
-/// Most recently used snapshots, newest last.
+/// The stored snapshots in the order of their last use, newest last.
 #[derive(Default)]
 pub struct Forks(Mutex<VecDeque<Arc<Fork>>>);
 
 impl Forks {
-    /// The latest snapshot that a run shares.
+    /// Returns the latest snapshot that is valid for a trial, not later than `until`.
     pub fn shared(&self, begin: Begin, faults: &[Fault], until: Duration) -> Option<Arc<Fork>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shares = |fork: &Arc<Fork>| fork.at <= until && fork.is_part_of(begin, faults);
@@ -48,7 +50,7 @@ impl Forks {
         Some(fork)
     }
 
-    /// Stores a snapshot for other runs.
+    /// Stores a snapshot for other trials.
     pub fn keep(&self, fork: Fork) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept
@@ -60,7 +62,7 @@ impl Forks {
         let out = (kept.len() >= KEPT).then(|| kept.pop_front());
         kept.push_back(Arc::new(fork));
         drop(kept);
-        // Dropping a snapshot is as expensive as creating it, so it happens outside of the lock.
+        // Dropping a snapshot takes as long as creating it, so it happens after the lock is released.
         drop(out);
     }
 }

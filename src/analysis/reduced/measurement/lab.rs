@@ -9,36 +9,37 @@ use sim_engine::faults::{Does, Fault, Faults, On, SPARE, Strike};
 use sim_engine::record::{Body, EndReason, Names, Record, Sink};
 use sim_engine::{CannotRun, Halted, Simulation};
 
-/// Numbers of trials count down from here, where no replication has its number.
+/// Number of the first trial. The numbers of trials count down from the maximum, so they never equal those of
+/// replications.
 const TRIALS: u64 = u64::MAX;
 
-/// One trial.
+/// Definition of one trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
-    /// The chosen faults.
+    /// The injected faults.
     pub strikes: Vec<Strike>,
-    /// True if spares take over as in the scenario; otherwise they remain unused.
+    /// Whether spares replace lost nodes as in the scenario; otherwise they stay unused.
     pub spares: bool,
-    /// Nodes cordoned from just before the first fault on.
+    /// Nodes that are cordoned 1 s before the first fault.
     pub closed: Vec<NodeId>,
     /// True if no restart is left: the next counted restart fails the JobSet.
     pub last: bool,
-    /// Selects the random numbers.
+    /// Number of the trial, which selects the random numbers.
     pub nth: u64,
     /// End of the trial.
     pub until: Duration,
-    /// Work of the training job, if it is to end.
+    /// Work of the training job; `None` means without end.
     pub work: Option<Duration>,
-    /// The trial may end as soon as both counters have these values.
+    /// Values of both restart counters at which the trial may end early.
     pub enough: Option<(u32, u32)>,
 }
 
-/// The reason why nothing was measured.
+/// Reason why a measurement failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotMeasured {
     /// The scenario cannot be run.
     CannotRun(CannotRun),
-    /// The measurement found a behavior that is not modelled.
+    /// The measurements show a behavior that the reduced model does not represent.
     Refused(String),
     /// The caller stopped the measurement.
     Stopped,
@@ -50,7 +51,7 @@ impl From<CannotRun> for NotMeasured {
     }
 }
 
-/// Returns true if the measurement is to stop.
+/// A function that returns true if the measurement is to stop.
 pub type Stops<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Sink that stops a trial when its result is known.
@@ -60,7 +61,7 @@ struct Until<'a> {
     has_enough: bool,
 }
 
-/// Number of events between two checks, as in other runs: less than a millisecond.
+/// Number of events between two checks for a stop, as in other runs; they take less than a millisecond.
 const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
 impl<'a> Until<'a> {
@@ -100,7 +101,8 @@ pub struct Lab<'a> {
     forks: Forks,
 }
 
-/// The scenario without everything that trials do not depend on, so that equal scenarios are measured once.
+/// Returns the scenario without the fields that trials do not depend on, so that equal scenarios are measured only
+/// once.
 pub fn bare(scenario: &Scenario) -> Scenario {
     let mut bare = scenario.clone();
     (bare.name, bare.description) = (String::new(), String::new());
@@ -111,7 +113,7 @@ pub fn bare(scenario: &Scenario) -> Scenario {
         at: Duration::ZERO,
         when: StopWhen::Time,
     };
-    // Step and checkpoint times have no influence on the readiness of pods.
+    // The duration of steps and checkpoints has no influence on the readiness of pods.
     bare.training = vec![TrainingJob {
         jobset: 0,
         work: None,
@@ -141,7 +143,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Runs the trial, resuming from the latest shared snapshot.
+    /// Runs the trial from the latest valid snapshot.
     pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
         let faults = self.faults_of(trial);
         let begin = (trial.nth, trial.last, trial.work);
@@ -159,7 +161,8 @@ impl<'a> Lab<'a> {
                     return Ok(sink.0.so_far());
                 }
                 if !goes_on {
-                    // It is stopped or in a restart loop, whose end is only known with the whole script.
+                    // The run was stopped, or is in a restart loop. Its end depends on the whole script, so it
+                    // starts again without snapshots.
                     fork = self.begin(begin)?;
                     break;
                 }
@@ -182,7 +185,7 @@ impl<'a> Lab<'a> {
         Ok(seen)
     }
 
-    /// The snapshot before the first event.
+    /// Returns the snapshot before the first event.
     fn begin(&self, begin: Begin) -> Result<Fork, NotMeasured> {
         let mut scenario = self.scenario.clone();
         let (nth, last, work) = begin;
@@ -203,7 +206,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Adds these faults to the run, unless it already contains them.
+    /// Adds the faults to the script of the run, except for those that it already contains.
     fn expect<'f>(&self, fork: &mut Fork, faults: impl IntoIterator<Item = &'f Fault>) {
         let faults: Vec<Fault> = faults.into_iter().copied().collect();
         let more = self.faults.node_by_node(&faults[fork.faults.len()..]);
@@ -212,7 +215,8 @@ impl<'a> Lab<'a> {
         fork.faults = faults;
     }
 
-    /// Times at which other runs may diverge: at each fault and at the last return.
+    /// Returns the times of snapshots, at which other trials may diverge: each fault, and the return of the last
+    /// nodes.
     fn parts(&self, trial: &Trial, faults: &[Fault]) -> Vec<Duration> {
         let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
         let back = trial.strikes.last().and_then(|strike| strike.end);
@@ -227,7 +231,8 @@ impl<'a> Lab<'a> {
         parts
     }
 
-    /// The trial on another cluster with faults of the same nodes, provided that they fail together there.
+    /// Converts the trial to another cluster, with faults of the same nodes. `None` if these nodes do not fail
+    /// together there.
     pub fn of_these(&self, trial: &Trial, nodes: &[Vec<NodeId>]) -> Option<Trial> {
         let mut trial = trial.clone();
         for (strike, nodes) in trial.strikes.iter_mut().zip(nodes) {

@@ -1,4 +1,4 @@
-//! The measured effects of faults in a scenario, made with the engine once, before any replication.
+//! The measurement of a scenario with the engine, which precedes all replications of the reduced model.
 
 use super::bench::Bench;
 use super::curve::Curve;
@@ -16,7 +16,7 @@ use sim_engine::faults::Faults;
 use sim_engine::record::LedgerCategory;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Everything from which replications of a scenario are computed.
+/// All data from which the reduced model simulates replications of a scenario.
 #[derive(Clone)]
 pub struct Measured {
     pub(crate) scenario: Scenario,
@@ -25,43 +25,44 @@ pub struct Measured {
     pub(crate) key: Key,
     pub(crate) effects: Vec<Effect>,
     pub(crate) effect_of: Vec<usize>,
-    /// Time from submission to readiness of all pods, in runs without faults.
+    /// Times from submission until all pods are ready, without faults, in nanoseconds.
     pub(crate) startup: Vec<u64>,
     pub(crate) submitted: Time,
     pub(crate) first_bind: u64,
-    /// Time from the end of the work to the end of the JobSet.
+    /// Times from the end of the work to the end of the JobSet, in nanoseconds.
     pub(crate) ending: Vec<u64>,
-    /// Per effect: the curve with free slots; and the delay from a slot becoming usable to ready pods.
+    /// Per effect: times of a restart by outage duration, with free slots. `late` contains the delays from a slot
+    /// becoming usable until all pods are ready.
     pub(crate) curves: Vec<Curve>,
     pub(crate) late: Vec<u64>,
-    /// Per effect: time from the fault to the failure of the JobSet, if no restart is left.
+    /// Per effect: times from the fault to the failure of the JobSet if no restart is left.
     pub(crate) last: Vec<Vec<u64>>,
-    /// By effect of the first and of the second fault.
+    /// Effect of a second fault during a restart, by effect of the first and of the second fault.
     pub(crate) pairs: Vec<Vec<Pair>>,
-    /// By effect of the second fault, if the restart waits for its nodes.
+    /// Times of a restart in progress that waits for the nodes of a second fault, by effect of the second fault.
     pub(crate) along: Vec<Curve>,
-    /// Per effect: use of the accelerators during a restart, as shares of its duration.
+    /// Per effect: use of the accelerators during a restart by ledger category, as shares of the restart time.
     pub(crate) shares: Vec<[f64; LedgerCategory::COUNT]>,
     pub(crate) max_restarts: i64,
     pub(crate) gang_accelerators: u64,
     plays: u64,
-    /// Everything that the measurement depends on, as text.
+    /// Text of all inputs on which the measurement depends. Equal texts mean equal measurements.
     basis: String,
-    /// A trial, the affected nodes, and its observation on the measured cluster.
+    /// A trial with the nodes that fail, and its observations on the measured cluster.
     sample: Arc<(Trial, Vec<Vec<NodeId>>, Seen)>,
-    /// Clusters, and the timing error when the same trial was run there.
+    /// Clusters on which the sample trial was repeated, with the timing difference.
     off: Arc<Mutex<Vec<(String, Off)>>>,
-    /// The timing error on the cluster of this scenario.
+    /// Timing difference of the sample trial on the cluster of this scenario, in nanoseconds.
     apart: u64,
 }
 
 /// Largest timing offset in ns; `None` if it exceeds the tolerance or the outcomes differ in kind.
 type Off = Option<u64>;
 
-/// The scenario to be measured, and its cluster.
+/// Inputs of a measurement.
 struct Ground {
     all: Faults,
-    /// Without spares that no trial needs.
+    /// The scenario without spares that no trial needs, with its faults.
     fewer: Option<(Scenario, Faults)>,
     effects: Vec<Effect>,
     effect_of: Vec<usize>,
@@ -88,13 +89,13 @@ impl Ground {
 }
 
 impl Measured {
-    /// Number of engine runs used.
+    /// Returns the number of trials.
     pub fn plays(&self) -> u64 {
         self.plays
     }
 
-    /// The measurement reused for another scenario with the same basis: restart limits, end, fault rates, training,
-    /// and superfluous spares may differ.
+    /// Applies the measurement to another scenario. Returns `None` if the scenario has different inputs of the
+    /// measurement. Restart limits, end time, fault rates, training, and the number of spares may differ.
     pub fn again(
         &self,
         scenario: &Scenario,
@@ -120,23 +121,24 @@ impl Measured {
         }))
     }
 
-    /// Error bound of a restart time: by how much two restarts of a kind may differ.
+    /// Returns the error bound of a restart time, in nanoseconds: twice the difference that two restarts of the same
+    /// kind may have.
     pub(crate) fn doubt(&self, curve: &Curve) -> u64 {
         (curve.spread() + self.apart) * 2
     }
 
-    /// The largest spread of restart times of one kind, in seconds.
+    /// Returns the largest spread of restart times of the same kind, in seconds.
     pub fn spread_s(&self) -> f64 {
         self.curves.iter().map(Curve::spread).max().unwrap_or(0) as f64 / 1e9
     }
 
-    /// Measures a scenario for which `why_not` is empty; stops early if `stops` returns true.
+    /// Measures a scenario for which `why_not` is empty. Stops early if `stops` returns true.
     pub fn of(scenario: &Scenario, stops: Stops<'_>) -> Result<Measured, NotMeasured> {
         let ground = Ground::of(scenario);
         let mut measured = Measured::on((scenario, stops), &ground, true)?;
         match measured.off_with((scenario, stops), &ground)? {
             Some(off) => measured.apart = off,
-            // Idle spares have an effect after all.
+            // The idle spares have an effect, so the scenario is measured with all of them.
             None => return Measured::on((scenario, stops), &ground, false),
         }
         Ok(measured)
@@ -172,7 +174,7 @@ impl Measured {
         let jobset = &scenario.jobsets[0].jobset;
         let accelerators = &seats.accelerators;
         let measured = Measured {
-            // The store derives the same key for the first JobSet with a name.
+            // The key that the store derives for the first JobSet with this name.
             key: Key::of(&jobset.name).and(0),
             startup: startup.collect(),
             first_bind: binds.max().unwrap_or(0),
@@ -209,8 +211,8 @@ impl Measured {
         }
     }
 
-    /// The timing error on the cluster of another scenario that differs only in idle spares, which the scheduler
-    /// counts. `None` if it exceeds the accepted error or anything else differs.
+    /// Returns the timing difference of the sample trial on the cluster of a scenario that differs in idle spares,
+    /// which the scheduler counts. `None` if it exceeds the accepted error or if anything else differs.
     fn off_with(
         &self,
         (scenario, stops): (&Scenario, Stops<'_>),
@@ -231,7 +233,7 @@ impl Measured {
         Ok(off)
     }
 
-    /// The first measured behavior that the model cannot represent.
+    /// Describes the first measured behavior that the reduced model cannot represent, if there is one.
     fn doubts(&self) -> Option<String> {
         let names: Vec<&str> = self
             .scenario
@@ -269,7 +271,7 @@ impl Measured {
     }
 }
 
-/// Text of all inputs of the trials.
+/// Returns the text of all inputs of the trials.
 fn basis(scenario: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
     let tried = |effect: &Effect| {
         let processes = effect.processes.iter();

@@ -1,4 +1,4 @@
-//! Measurements of what faults do, made with the engine, on which the reduced model is built.
+//! Measurement of the effects of faults with the engine, on which the reduced model is based.
 
 pub(crate) mod bench;
 pub(crate) mod curve;

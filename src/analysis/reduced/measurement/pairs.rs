@@ -1,15 +1,16 @@
-//! A second fault during a restart: its effect as a function of the time since the first fault, measured with pairs
-//! of faults.
+//! The effect of a second fault during a restart, as a function of the time since the first fault. It is measured
+//! with trials of two faults.
 
 use super::curve::Point;
 use crate::reduced::chance_range::range;
 
-/// Effect of a second fault in a period of a restart.
+/// Effect of a second fault in a period of a restart during which it stays the same.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// Additional counted restarts, for both counters; negative if the second fault occurs first and is not counted.
+    /// Number of additional restarts, by `status.restarts` and by the count towards the limit. Negative if the
+    /// second fault becomes the cause and is counted less than the first.
     pub adds: (i32, i32),
-    /// True if the restart also waits for its nodes.
+    /// True if the restart also waits for the nodes of the second fault.
     pub waits: bool,
 }
 
@@ -21,41 +22,41 @@ impl Zone {
     };
 }
 
-/// Start of the next zone, in nanoseconds.
+/// Time at which one zone ends and the next one starts, in nanoseconds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub at: u64,
-    /// Counted back from the last binding instead of from the first fault.
+    /// Whether `at` counts backwards from the last binding of pods instead of forwards from the first fault.
     pub before_bind: bool,
 }
 
-/// Zones found with one set of random numbers and nodes.
+/// Zones found with one set of random numbers and nodes. The last zone extends to the end of the restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     pub zones: Vec<Zone>,
     pub edges: Vec<Edge>,
 }
 
-/// The effects of a second fault.
+/// Effect of a second fault of one kind during a restart after a first fault of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     pub looks: Vec<Look>,
-    /// Counted restarts of the second fault alone.
+    /// Number of restarts counted for the second fault alone, as in [`Zone::adds`].
     pub alone: (i32, i32),
-    /// Accuracy of the edges: the spread of edges and bindings.
+    /// Time around an edge within which a second fault is a boundary case, in nanoseconds.
     pub margin: u64,
-    /// Share of the restart in which the outcome is random.
+    /// Share of the restart in which a second fault is a boundary case.
     pub open: f64,
-    /// Duration of that part, in seconds.
+    /// Duration of these times, in seconds.
     pub open_s: f64,
 }
 
 /// The attempt that a second fault affects.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Belongs {
-    /// The attempt that ends anyway.
+    /// The current attempt, which ends anyway; no restart of its own follows.
     Along(Zone),
-    /// The attempt that runs, or the next one.
+    /// The running or the next attempt; the fault causes a restart of its own.
     Next,
 }
 
@@ -76,8 +77,9 @@ impl Look {
 }
 
 impl Pair {
-    /// Effect of a second fault `offset` after the first one, whose pods are bound `bind` after it; true if it is a
-    /// boundary case; and true if it is random which fault is waited for.
+    /// Returns the effect of a second fault `offset` after the first one, if pods are bound `bind` after the first
+    /// one. The second value is true for a boundary case. The third is true if it is random whether the restart
+    /// waits for the second fault's nodes.
     pub fn of(&self, offset: u64, bind: u64) -> (Belongs, bool, bool) {
         let zones = || self.looks.iter().map(|look| look.of(offset, bind));
         let first = self.looks[0].of(offset, bind);
@@ -100,15 +102,15 @@ impl Pair {
         }
     }
 
-    /// Returns true if a second fault just before the end of the restart has a different effect than one just after
-    /// it.
+    /// Returns true if a second fault at the end of the restart does not cause a restart of its own, in contrast to
+    /// one after it.
     pub fn ends_otherwise(&self) -> bool {
         let mut last = self.looks.iter().filter_map(|look| look.zones.last());
         last.any(|zone| zone.adds != self.alone)
     }
 
-    /// The middle of the widest zone in which the restart waits for the second fault's nodes, after such a first
-    /// fault.
+    /// Returns the middle of the longest zone in which the restart waits for the second fault's nodes, after the
+    /// given first fault.
     pub fn waits_at(&self, first: &Point) -> Option<u64> {
         let (look, sample) = (&self.looks[0], first.samples.first()?);
         let edges = look.edges.iter().map(|edge| edge.at(sample.bind));
@@ -121,7 +123,7 @@ impl Pair {
         middles.max().map(|(_, middle)| middle)
     }
 
-    /// Random variation of edges between the same zones, if different restarts are counted on both sides.
+    /// Returns the random variation of the edges at which the number of counted restarts changes.
     pub fn apart(&self) -> u64 {
         let first = &self.looks[0];
         let same = || self.looks.iter().filter(|look| look.zones == first.zones);

@@ -1,4 +1,5 @@
-//! The search for the edges between zones: coarse first, then as fine as the random variation allows.
+//! Search for the edges between zones of a restart: first with low accuracy, then as accurate as the random
+//! variation allows.
 
 use super::lab::NotMeasured;
 use super::pairs::{Edge, Look, Pair, Zone};
@@ -6,31 +7,32 @@ use crate::reduced::chance_range::range;
 use crate::reduced::choices::{AROUND, COARSE, FINER, LOOKS, NEAR};
 use rayon::prelude::*;
 
-/// Initial search times in thousandths of the restart; the last is just after its end, in the next attempt.
+/// Times of the first trials in thousandths of the restart time. The last one is in the next attempt, after the end
+/// of the restart.
 const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1001];
 
 /// Inputs of the search.
 pub struct Search<'a> {
-    /// Runs a pair: returns the zone of a second fault by look and time; the flag selects the alternative first
-    /// fault.
+    /// Runs a trial with two faults. The arguments are the look, the time of the second fault, and whether the first
+    /// fault is the one with the shorter outage. Returns the zone of the second fault.
     pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync),
     pub alone: (i32, i32),
-    /// Ready time after the first fault alone, per look; edges are searched up to it.
+    /// Per look: ready time after the first fault alone. Edges are searched up to this time.
     pub ready: Vec<u64>,
-    /// Binding time after the first fault alone, per look.
+    /// Per look: binding time after the first fault alone.
     pub bind: Vec<u64>,
-    /// Random variation of these times.
+    /// Random variation of the binding time.
     pub spread: u64,
-    /// A second fault after this time shows whether the restart waits for it.
+    /// Time from which on a second fault shows whether the restart waits for its nodes.
     pub seen_after: u64,
-    /// Binding time after the alternative first fault with a different outage, per look.
+    /// Per look: binding time after the first fault with the shorter outage; `None` if there is no such fault.
     pub other_bind: Option<Vec<u64>>,
 }
 
-/// A time and the zone at that time.
+/// Time of a second fault, and the zone found at that time.
 type Seen = (u64, Zone);
 
-/// Zones in order, and the bounds of each start.
+/// Zones in order, and for each edge between them the times that enclose it.
 #[derive(Clone)]
 struct Found {
     zones: Vec<Zone>,
@@ -38,7 +40,7 @@ struct Found {
 }
 
 impl Found {
-    /// Starts with a zone.
+    /// Creates a list with a single zone.
     fn from(zone: Zone) -> Found {
         Found {
             zones: vec![zone],
@@ -53,7 +55,7 @@ impl Found {
 }
 
 impl Search<'_> {
-    /// Runs pairs until all edges are known as accurately as the random variation allows.
+    /// Runs trials until all edges are located.
     pub fn find(&self) -> Result<Pair, NotMeasured> {
         let ready = self.ready[0];
         let coarse = (ready / COARSE).max(self.finest());
@@ -63,7 +65,7 @@ impl Search<'_> {
             .map(|look| self.like(look, &first, coarse));
         let mut found = vec![first.clone()];
         found.extend(others.collect::<Result<Vec<Found>, NotMeasured>>()?);
-        // The accuracy is a fraction of the spread, measured from the fault or from the binding.
+        // The required accuracy is a fraction of the random variation of the edges.
         let to = (self.apart(&found) / FINER).max(self.finest());
         let finer = (0..LOOKS)
             .into_par_iter()
@@ -106,12 +108,12 @@ impl Search<'_> {
         Ok(pair)
     }
 
-    /// The finest useful accuracy: bindings vary randomly.
+    /// Returns the highest useful accuracy, which the random variation of bindings limits.
     fn finest(&self) -> u64 {
         (self.spread / FINER).max(NEAR)
     }
 
-    /// The earliest time at which it is observable which fault the restart waits for.
+    /// Returns the earliest time at which trials show whether the restart waits for the second fault's nodes.
     fn soonest(&self) -> u64 {
         match self.ready[0] > self.seen_after * 5 {
             true => self.seen_after,
@@ -119,8 +121,8 @@ impl Search<'_> {
         }
     }
 
-    /// Spread of the edges between looks with the same zones, counted from the binding or from the fault, whichever
-    /// is smaller.
+    /// Returns the random variation of the edges, among looks with equal zones. Each edge is counted from the fault
+    /// or from the binding, whichever gives less variation.
     fn apart(&self, found: &[Found]) -> u64 {
         let same = |other: &&Found| other.zones == found[0].zones;
         let mut most = 0;
@@ -149,7 +151,7 @@ impl Search<'_> {
         Ok((at, (self.play)(look, at, false)?))
     }
 
-    /// The zones of a look, without prior knowledge.
+    /// Searches all zones of a look.
     fn whole(&self, look: u64, to: u64) -> Result<Found, NotMeasured> {
         let ready = self.ready[look as usize];
         let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.soonest());
@@ -160,14 +162,14 @@ impl Search<'_> {
         self.through(look, &seen, to)
     }
 
-    /// The zones of a look that are expected to equal those of another one: checks each start and middle, and falls
-    /// back to a full search.
+    /// Searches the zones of a look that are expected to equal those of the first look: checks the surroundings of
+    /// each edge and the middle of each zone. Searches all zones if they differ.
     fn like(&self, look: u64, first: &Found, to: u64) -> Result<Found, NotMeasured> {
         let shift = |at: u64| (at + self.bind[look as usize]).saturating_sub(self.bind[0]);
         let mut at: Vec<u64> = Vec::new();
         for edge in 0..first.edges.len() {
             let [low, high] = first.edges[edge];
-            // Covers both reference points.
+            // The edge may keep its distance from the fault or from the binding, so both positions are covered.
             let [low, high] = [low.min(shift(low)), high.max(shift(high))];
             at.extend([low.saturating_sub(to), high + to]);
         }
@@ -192,7 +194,7 @@ impl Search<'_> {
         }
     }
 
-    /// Refines the start of each zone to the required accuracy.
+    /// Locates each edge to the required accuracy.
     fn finer(&self, look: u64, found: &Found, to: u64) -> Result<Found, NotMeasured> {
         let mut finer = Found::from(found.zones[0]);
         for (i, [low, high]) in found.edges.iter().copied().enumerate() {
@@ -210,7 +212,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Finds all edges between two times.
+    /// Locates all edges between two times, by bisection.
     fn between(
         &self,
         look: u64,
@@ -231,7 +233,7 @@ impl Search<'_> {
         self.between(look, (middle, high), to, found)
     }
 
-    /// Determines which edges move with the binding, by comparison with the alternative first fault.
+    /// Determines for each edge whether it moves with the binding, by trials in which the first outage is shorter.
     fn kinds(&self, look: u64, found: &Found, to: u64) -> Result<Vec<bool>, NotMeasured> {
         let bind = self.bind[look as usize];
         let Some(other) = &self.other_bind else {

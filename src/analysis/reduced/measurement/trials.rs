@@ -12,7 +12,7 @@ use sim_base::*;
 use sim_engine::faults::Strike;
 
 impl Bench<'_> {
-    /// Delay from the return of a node to the readiness of the pods that waited for it.
+    /// Measures the delays from the return of a node until the pods that waited for it are ready.
     pub fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, NotMeasured> {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
@@ -32,7 +32,7 @@ impl Bench<'_> {
         Ok(if late.is_empty() { vec![0] } else { late })
     }
 
-    /// Time from the fault to the failure of the JobSet if no restart is left, for faults that count a restart.
+    /// Measures the times from a fault to the failure of the JobSet if no restart is left, per effect.
     pub fn last(&self, played: &[Vec<Played>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let play = |effect: usize, nth: u64| {
             let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
@@ -96,7 +96,7 @@ impl Bench<'_> {
         Ok(all.chunks(n).map(<[Pair]>::to_vec).collect())
     }
 
-    /// Measures a fault of effect `b` during the restart of a fault of effect `a`.
+    /// Measures a second fault of effect `b` during the restart after a fault of effect `a`.
     fn pair(
         &self,
         (a, b): (usize, usize),
@@ -106,8 +106,8 @@ impl Bench<'_> {
         let second = curves[b].typical();
         let alone = second.samples[second.samples.len() / 2];
         let least = WAITS.max(curves[a].spread() * 2);
-        // The first fault alone with the same random numbers: parts not affected by the second fault take equally
-        // long.
+        // Results of the first fault alone with the same random numbers. Activities that the second fault does not
+        // affect take equally long.
         let alone_of = |point: &Point| played[a].iter().find(|played| played.away == point.away);
         let only = [alone_of(first), other.and_then(alone_of)];
         let of_look = |look: u64, is_other: bool| {
@@ -120,7 +120,7 @@ impl Bench<'_> {
                 return Ok(Zone::NOTHING);
             };
             let mut trial = self.both((a, away), (b, second.away), (look, offset));
-            // As soon as the second fault is counted like a single one, its attempt is known.
+            // Ends the trial early once the restart of the second fault is counted separately.
             let counted = (
                 only.sample.restarts + alone.restarts,
                 only.sample.counts + alone.counts,
@@ -160,15 +160,15 @@ impl Bench<'_> {
         search.find()
     }
 
-    /// Time at which all pods are ready after a second fault whose nodes the restart waits for, by effect: its Jobs
-    /// were deleted, and their pods are recreated as soon as the nodes return or are given up. Empty if no restart
-    /// waits.
+    /// Measures the times of a restart that waits for the nodes of a second fault, by effect of the second fault.
+    /// The Jobs of these nodes were deleted, and their pods are created again when the nodes return or are given up.
+    /// The curve of an effect is empty if no restart waits for it.
     pub fn along(&self, curves: &[Curve], pairs: &[Vec<Pair>]) -> Result<Vec<Curve>, NotMeasured> {
         let all = self.plays_of(curves.len() as u64, |b| {
             let b = b as usize;
             let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical())?));
             let soonest = |(a, _): &(usize, u64)| curves[*a].typical().samples[0].ready;
-            // The restart with the earliest end hides the least of the wait.
+            // A shorter restart hides less of the wait.
             let Some((a, offset)) = (0..curves.len()).filter_map(waits).min_by_key(soonest) else {
                 return Ok(Curve::default());
             };
@@ -187,8 +187,8 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// The largest possible trial: two faults, the second during the restart of the first, on nodes if any fault
-    /// affects nodes. Also returns the affected nodes.
+    /// Returns the most extensive trial: two faults, the second during the restart after the first, on nodes if any
+    /// fault affects nodes. Also returns the nodes that fail.
     pub fn sample_trial(&self, curves: &[Curve]) -> (Trial, Vec<Vec<NodeId>>) {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let effect = (0..self.effects.len()).find(takes_nodes).unwrap_or(0);

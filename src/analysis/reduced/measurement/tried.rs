@@ -1,4 +1,4 @@
-//! Results of trials with one fault: one per set of random numbers, for one outage duration.
+//! Results of trials with one fault and the same outage duration, for several sets of random numbers.
 
 use super::curve::{Point, Sample};
 use sim_engine::record::LedgerCategory;
@@ -7,13 +7,13 @@ use sim_engine::record::LedgerCategory;
 #[derive(Clone, Debug)]
 pub struct Tried {
     pub sample: Sample,
-    /// Time from the fault until all pods were bound again, except those that may find no slot.
+    /// Time from the fault until almost all pods were bound again, in nanoseconds.
     pub mostly: u64,
-    /// Use of the pods' accelerators, in accelerator-nanoseconds.
+    /// Accelerator-nanoseconds of the pods by ledger category.
     pub held: [u128; LedgerCategory::COUNT],
 }
 
-/// Trials with the same outage duration, by their random numbers.
+/// Results of trials with the same outage duration; the index selects the random numbers.
 #[derive(Clone, Debug)]
 pub struct Played {
     pub away: u64,
@@ -32,14 +32,15 @@ impl Played {
         }
     }
 
-    /// Time after which nothing changed, if it was before the nodes returned; `None` if unknown.
+    /// Returns the time of the last change, if it was before the nodes returned in all trials.
     pub fn over(&self) -> Option<u64> {
         let over = self.plays.iter().map(|tried| tried.sample.over());
         let last = over.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
         (last < self.away).then_some(last)
     }
 
-    /// The same results for a longer outage; requires that everything was finished before.
+    /// Returns the same results for another outage duration, which is valid if nothing changed at the return of the
+    /// nodes.
     pub fn also(&self, away: u64) -> Played {
         Played {
             away,
@@ -47,14 +48,14 @@ impl Played {
         }
     }
 
-    /// Returns true if all results are of the same kind as all of the others.
+    /// Returns true if all results, including those of `with`, are of the same kind.
     pub fn agrees(&self, with: &Played) -> bool {
         let kind = self.sample(0).kind();
         let all = self.plays.iter().chain(&with.plays);
         all.into_iter().all(|tried| tried.sample.kind() == kind)
     }
 
-    /// Difference between the longest and the shortest ready time.
+    /// Returns the difference between the longest and the shortest ready time.
     pub fn spread(&self) -> u64 {
         self.point().spread()
     }

@@ -1,6 +1,6 @@
-//! The part of the validating webhook that looks at the coordinator (VAL-9, VAL-10).
+//! Validation of the coordinator in the validating webhook (VAL-9, VAL-10).
 //!
-//! Pure. Must never look for the coordinator's pod.
+//! This module is pure. It must not look up the coordinator's pod.
 
 use super::object::{Webhook, number, text};
 use crate::admission::field::{FieldError, quoted};
@@ -40,7 +40,8 @@ pub fn errors(webhook: &Webhook, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Only the first of them is told.
+/// Returns the first error of the coordinator's replicatedJob, job index and pod index. Upstream reports only the
+/// first.
 fn wrong_index(
     webhook: &Webhook,
     name: &str,

@@ -1,7 +1,7 @@
-//! The validating webhook on create: VAL-1…VAL-8 and VAL-11…VAL-13, in the order and with the words of upstream's code.
+//! The validating webhook on create: VAL-1…VAL-8 and VAL-11…VAL-13, with upstream's messages in upstream's order.
 //!
-//! Pure; reads the object as Go reads it. Policies, coordinator and volumes have files of their own. Must never look at
-//! what the schema checks.
+//! This module is pure and reads the object as decoded by Go. Policies, coordinator and volumes are in separate
+//! files. It must not repeat checks of the schema.
 
 use super::object::{Webhook, items, number, text};
 use super::{coordinator, policies, volumes};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const MAX: i64 = i32::MAX as i64;
 
-/// Every error of the webhook; `Err` is Go's own.
+/// Returns all errors of the webhook. `Err` is Go's decoding error.
 pub fn errors(object: &Value, gates: Gates, claims: &[Value]) -> Result<Vec<FieldError>, String> {
     let read = go::jobset(object)?;
     let webhook = Webhook {
@@ -64,7 +64,7 @@ impl Webhook<'_> {
         errors
     }
 
-    /// VAL-21: a dependency is itself or comes earlier.
+    /// Checks VAL-21: a dependency is the replicatedJob itself or an earlier one.
     fn depends_on(&self, i: usize, rj: &Value, errors: &mut Vec<FieldError>) {
         for (k, item) in items(&rj["dependsOn"]).iter().enumerate() {
             let (own, other) = (text(rj, "name"), text(item, "name"));
@@ -84,7 +84,7 @@ impl Webhook<'_> {
         }
     }
 
-    /// VAL-3.
+    /// Checks the subdomain (VAL-3).
     fn subdomain(&self, errors: &mut Vec<FieldError>) {
         const PATH: &str = "spec.network.subdomain";
         let subdomain = text(&self.spec["network"], "subdomain");
@@ -98,7 +98,7 @@ impl Webhook<'_> {
         label(PATH, subdomain, subdomain, long, errors);
     }
 
-    /// VAL-5…VAL-8.
+    /// Checks the size and the generated names of a replicatedJob (VAL-5…VAL-8).
     fn replicated_job(&self, i: usize, rj: &Value, errors: &mut Vec<FieldError>) {
         let (name, replicas) = (text(rj, "name"), number(rj, "replicas"));
         let job = &rj["template"]["spec"];
@@ -123,14 +123,14 @@ impl Webhook<'_> {
         if let Some(completions) = job["completions"].as_i64()
             && job["completionMode"] == "Indexed"
         {
-            // The code counts in 32 bits.
+            // Upstream computes the index with 32-bit integers.
             let last = (completions as i32).wrapping_sub(1);
             let pod = format!("{longest}-{last}-abcde");
             label(&path, &pod, &longest, &exceeds("pod"), errors);
         }
     }
 
-    /// VAL-11…VAL-13.
+    /// Checks the Job fields that in-place restart requires (VAL-11…VAL-13).
     fn in_place(&self, i: usize, rj: &Value, errors: &mut Vec<FieldError>) {
         let job = &rj["template"]["spec"];
         let mut wrong = |field: &str, is: bool, words: &str, legal: &str| {
@@ -163,7 +163,7 @@ impl Webhook<'_> {
     }
 }
 
-/// DNS-1035; the error quotes `shown`, and says `long` of a long one.
+/// Checks a DNS-1035 label. The error quotes `shown`, and `long` replaces the message for names that are too long.
 fn label(path: &str, checked: &str, shown: &str, long: &str, errors: &mut Vec<FieldError>) {
     for words in names::dns1035_label(checked) {
         let words = if words == names::TOO_LONG {

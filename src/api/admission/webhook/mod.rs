@@ -1,4 +1,4 @@
-//! Validation rules of JobSet's webhooks, in upstream's order and words.
+//! Validation rules of JobSet's webhooks, with upstream's messages in upstream's order.
 
 pub(crate) mod coordinator;
 pub mod create;

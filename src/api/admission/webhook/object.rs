@@ -1,10 +1,10 @@
-//! The object that the validating webhook judges, and short readers of it.
+//! The object that the validating webhook checks, and accessors for it.
 
 use crate::admission::Gates;
 use serde_json::Value;
 
 pub struct Webhook<'a> {
-    /// As stored, where an empty list still differs from none.
+    /// Object as stored, in which an empty list still differs from a missing one.
     pub object: &'a Value,
     pub name: &'a str,
     pub spec: &'a Value,

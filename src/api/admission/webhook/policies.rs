@@ -1,6 +1,6 @@
-//! The part of the validating webhook that looks at success and failure policies (VAL-22…VAL-26).
+//! Validation of success and failure policies in the validating webhook (VAL-22…VAL-26).
 //!
-//! Pure; errors come in the order of upstream's code. Must never say what a policy does.
+//! This module is pure; errors have upstream's order. It must not implement the policies.
 
 use super::object::{Webhook, items, number, text};
 use crate::admission::field::FieldError;
@@ -24,7 +24,7 @@ pub fn errors(webhook: &Webhook, errors: &mut Vec<FieldError>) {
     failure_policy(webhook, errors);
 }
 
-/// VAL-22, VAL-26.
+/// Checks that the target replicatedJobs of a policy exist (VAL-22, VAL-26).
 fn targets(
     webhook: &Webhook,
     policy: &Value,
@@ -44,7 +44,7 @@ fn targets(
     }
 }
 
-/// VAL-23…VAL-26.
+/// Checks the failure policy (VAL-23…VAL-26).
 fn failure_policy(webhook: &Webhook, errors: &mut Vec<FieldError>) {
     let rules = items(&webhook.spec["failurePolicy"]["rules"]);
     if let Some(i) = rules
@@ -84,7 +84,7 @@ fn failure_policy(webhook: &Webhook, errors: &mut Vec<FieldError>) {
     unique_names(rules, errors);
 }
 
-/// VAL-25.
+/// Checks the length and format of a rule name (VAL-25).
 fn rule_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
     let place = format!("{path}.name");
     if name.is_empty() || name.len() > RULE_NAME_MAX {
@@ -106,7 +106,8 @@ fn rule_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Upstream lists them in the order of a Go map; here it is that of their first rules.
+/// Checks that rule names are unique. Upstream reports duplicates in the order of a Go map; here they have the order
+/// of their first rules.
 fn unique_names(rules: &[Value], errors: &mut Vec<FieldError>) {
     for (i, rule) in rules.iter().enumerate() {
         let name = text(rule, "name");

@@ -1,6 +1,6 @@
-//! The validating webhook on update: what of a stored JobSet may change (UPD-1…UPD-7, ELA-1).
+//! The validating webhook on update: the fields of a stored JobSet that may change (UPD-1…UPD-7, ELA-1).
 //!
-//! Pure; errors come in the order of upstream's code. CEL's transition rules are the schema's business.
+//! This module is pure; errors have upstream's order. CEL transition rules are checked in `cel`.
 
 use super::object::items;
 use super::volumes::jobs_written;
@@ -9,7 +9,8 @@ use crate::admission::types::{Kind, Type};
 use crate::admission::{Gates, go};
 use serde_json::{Value, json};
 
-/// Pod template fields that may change while the JobSet is, or becomes, suspended (UPD-2), below the Job template.
+/// Pod template fields that may change while the JobSet is suspended or becomes suspended (UPD-2), relative to the
+/// Job template.
 const SUSPENDED: [&str; 5] = [
     "/template/spec/template/metadata/annotations",
     "/template/spec/template/metadata/labels",
@@ -21,14 +22,14 @@ const REPLICATED_JOB: &str = "v1alpha2.ReplicatedJob";
 const PARALLELISM: &str = "/template/spec/parallelism";
 const COMPLETIONS: &str = "/template/spec/completions";
 
-/// Every error of the webhook; `Err` is Go's own.
+/// Returns all errors of the webhook. `Err` is Go's decoding error.
 pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>, String> {
     let (new_read, old_read) = (go::jobset(new)?, go::jobset(old)?);
     let mut errors = Vec::new();
     let old_jobs = items(&old_read["spec"]["replicatedJobs"]);
     let new_jobs = items(&new_read["spec"]["replicatedJobs"]);
     let mut masked = new_jobs.to_vec();
-    // Of several old ones of a name the last counts, as in a Go map.
+    // If several old replicatedJobs have the same name, the last one counts, as in a Go map.
     let old_of = |rj: &Value| old_jobs.iter().rev().find(|o| o["name"] == rj["name"]);
     if gates.elastic_job_set {
         for (i, new_job) in new_jobs.iter().enumerate() {
@@ -63,7 +64,7 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>,
     Ok(errors)
 }
 
-/// Upstream compares semantically: `1000m` is `1`.
+/// Returns whether the lists are semantically equal, as upstream compares them: `1000m` equals `1`.
 fn same(old: &[Value], new: &[Value]) -> bool {
     let ty = Type {
         name: REPLICATED_JOB,
@@ -78,7 +79,7 @@ fn immutable(path: &str, value: String) -> FieldError {
     FieldError::invalid(path, value, "field is immutable")
 }
 
-/// ELA-1: what a changed size must look like.
+/// Checks a changed size (ELA-1).
 fn elastic(i: usize, old: &Value, old_job: &Value, new_job: &Value, errors: &mut Vec<FieldError>) {
     let number = |rj: &Value, field: &str| rj.pointer(field).and_then(Value::as_i64);
     let parallelism = number(new_job, PARALLELISM);
@@ -137,7 +138,7 @@ fn is_indexed(rj: &Value) -> bool {
     rj["template"]["spec"]["completionMode"] == "Indexed"
 }
 
-/// Makes the field at `path` of `to` what it is in `from`.
+/// Copies the field at `path` from `from` to `to`, or removes it.
 fn copy(from: &Value, to: &mut Value, path: &str) {
     let Some((parent, key)) = path.rsplit_once('/') else {
         return;

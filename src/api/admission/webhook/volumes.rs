@@ -1,6 +1,6 @@
-//! The part of the validating webhook that looks at volume claims (VAL-14…VAL-20).
+//! Validation of volume claims in the validating webhook (VAL-14…VAL-20).
 //!
-//! Pure: existing claims are given. Must never say what a claim will look like; that is for `objects`.
+//! This module is pure: the caller passes existing claims. It must not build claims, which `objects` does.
 
 use super::object::{items, text};
 use crate::admission::field::{FieldError, quoted};
@@ -13,13 +13,13 @@ const CLAIM_NAME_MAX: usize = 63;
 const CLAIM_SPEC: &str = "v1.PersistentVolumeClaimSpec";
 
 pub struct Volumes<'a> {
-    /// As stored.
+    /// Object as stored.
     pub object: &'a Value,
     pub name: &'a str,
     pub namespace: &'a str,
-    /// As Go reads it.
+    /// Spec as decoded by Go.
     pub spec: &'a Value,
-    /// Claims of the namespace.
+    /// Existing claims of the namespace.
     pub claims: &'a [Value],
 }
 
@@ -32,7 +32,7 @@ impl Volumes<'_> {
                 let path = format!("spec.volumeClaimPolicies[{p}]");
                 let name = text(&template["metadata"], "name");
                 let name_path = format!("{path}.template[{t}].name");
-                // The server's path has a slip.
+                // The server's path has a mistake: `template` instead of `templates`.
                 let template_path = format!("{path}.templates[{t}]");
                 let mut wrong = |words: &str| {
                     let error = FieldError::invalid(&name_path, quoted(name), words);
@@ -54,7 +54,7 @@ impl Volumes<'_> {
         errors
     }
 
-    /// VAL-17, VAL-18.
+    /// Checks that the template's name conflicts with no volume and that a container mounts it (VAL-17, VAL-18).
     fn mounts(&self, name: &str, template: &str, errors: &mut Vec<FieldError>) {
         let mut mounted = false;
         for (i, rj) in items(&self.spec["replicatedJobs"]).iter().enumerate() {
@@ -92,7 +92,7 @@ impl Volumes<'_> {
         }
     }
 
-    /// VAL-19, VAL-20.
+    /// Checks an existing claim of the same name (VAL-19, VAL-20).
     fn existing(
         &self,
         path: &str,
@@ -132,7 +132,7 @@ impl Volumes<'_> {
     }
 }
 
-/// A claim's spec with the defaults that the API server gives every claim (C-69).
+/// Returns a claim's spec with the defaults that the API server sets in every claim (C-69).
 fn stored_claim_spec(spec: &Value) -> Value {
     let mut spec = go::read(CLAIM_SPEC, spec).unwrap_or_else(|_| spec.clone());
     if let Some(fields) = spec.as_object_mut() {
@@ -144,9 +144,9 @@ fn stored_claim_spec(spec: &Value) -> Value {
     spec
 }
 
-/// `spec.replicatedJobs` as Go writes it; an empty list differs from none.
+/// Returns `spec.replicatedJobs` as serialized by Go. An empty list differs from a missing one.
 pub fn jobs_written(object: &Value, read: &Value) -> String {
-    // Go's JSON leaves out both; only the stored object tells nil from empty.
+    // Go's serialization omits nil and empty lists. Only the stored object distinguishes them.
     let list = match &object["spec"]["replicatedJobs"] {
         Value::Array(items) if items.is_empty() => &json!([]),
         Value::Array(_) => &read["replicatedJobs"],

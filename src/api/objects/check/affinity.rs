@@ -1,6 +1,6 @@
-//! The API server's rules for affinity, label selectors and topology spread constraints.
+//! The API server's validation of affinity, label selectors and topology spread constraints.
 //!
-//! Must never look at nodes.
+//! This module must not read nodes.
 
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
@@ -148,7 +148,7 @@ fn match_label_keys(term: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// `matchLabels` and `matchExpressions`.
+/// Checks the `matchLabels` and `matchExpressions` of a label selector.
 pub fn label_selector(selector: &Value, path: &Path, errors: &mut Errors) {
     labels(&selector["matchLabels"], &path.child("matchLabels"), errors);
     for (k, requirement) in list(selector, "matchExpressions").iter().enumerate() {

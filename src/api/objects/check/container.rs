@@ -1,6 +1,6 @@
-//! The API server's rules for containers and init containers of a pod template.
+//! The API server's validation of containers and init containers in a pod template.
 //!
-//! Must never check what only a pod's creation checks.
+//! This module must not include checks that apply only when a pod is created.
 
 use super::env::{env, env_from};
 use super::probes;
@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
-/// What a container may refer to in its pod.
+/// Parts of the pod that a container may refer to.
 pub struct Pod<'a> {
     pub spec: &'a Value,
     pub volumes: BTreeSet<&'a str>,
     pub claims: Vec<&'a str>,
 }
 
-/// `containers`: at least one, with unique names.
+/// Checks `containers`: at least one container, with unique names.
 pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
     let found = list(pod.spec, "containers");
     if found.is_empty() {
@@ -42,7 +42,7 @@ pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
     host_ports(found, path, errors);
 }
 
-/// `initContainers`; those that restart always are sidecars and may have probes.
+/// Checks `initContainers`. Init containers with restartPolicy Always are sidecars and may have probes.
 pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
     let mut names: BTreeSet<&str> = list(pod.spec, "containers")
         .iter()
@@ -132,7 +132,7 @@ fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Two containers of one pod must not take the same port of the node.
+/// Checks that no two containers of the pod use the same host port.
 fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for (k, container) in containers.iter().enumerate() {
@@ -211,7 +211,7 @@ fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Restart policy and rules of one container (beta since Kubernetes 1.35).
+/// Checks the restart policy and restart rules of one container (beta since Kubernetes 1.35).
 fn restart_rules(container: &Value, path: &Path, errors: &mut Errors) {
     let policy = &container["restartPolicy"];
     let rules = list(container, "restartPolicyRules");

@@ -1,6 +1,6 @@
-//! The API server's rules for the environment of a container, and for references to fields, resources and keys.
+//! The API server's validation of a container's environment, and of references to fields, resources and keys.
 //!
-//! Must never ask whether what is referred to exists.
+//! This module must not check whether a referenced object exists.
 
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
@@ -80,7 +80,7 @@ fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
     errors.invalid_text(path, "", detail);
 }
 
-/// The downward API: a field of the pod, or one of its labels or annotations.
+/// Checks a downward API reference to a field of the pod, or to one of its labels or annotations.
 pub fn field_ref(reference: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
     if text(reference, "apiVersion").is_empty() {
         errors.required(&path.child("apiVersion"), "");
@@ -106,7 +106,7 @@ pub fn field_ref(reference: &Value, legal: &[&str], path: &Path, errors: &mut Er
     }
 }
 
-/// Fields that can be converted, but not used everywhere.
+/// Fields that can be converted but are not allowed in every context.
 const KNOWN_FIELDS: [&str; 13] = [
     "metadata.annotations",
     "metadata.labels",
@@ -171,7 +171,7 @@ pub fn env_from(sources: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-/// A required name that follows a rule.
+/// Checks a required name against a naming rule.
 fn named(reference: &Value, rule: Rule, path: &Path, errors: &mut Errors) {
     let (at, name) = (path.child("name"), text(reference, "name"));
     if name.is_empty() {

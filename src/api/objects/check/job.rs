@@ -1,6 +1,6 @@
-//! The API server's rules for a new Job (`batch/v1`), in the order in which it reports them.
+//! The API server's validation of a new Job (`batch/v1`), with errors in the server's order.
 //!
-//! Must never change the Job; pod templates are the business of `check_pod`.
+//! This module must not change the Job. Pod templates are validated in `check::pod`.
 
 use super::pod;
 use super::values::not_negative;
@@ -20,7 +20,7 @@ const MOST_RULES: usize = 20;
 const MOST_INDEX_TEXT: usize = 64 * 1024;
 pub const REPLACEMENT: [&str; 2] = ["Failed", "TerminatingOrFailed"];
 
-/// Every error of a defaulted Job.
+/// Adds all errors of a Job that already has its defaults.
 pub fn check(job: &Value, errors: &mut Errors) {
     object_meta(&job["metadata"], dns1123_subdomain, errors);
     generated_selector(job, errors);
@@ -30,7 +30,7 @@ pub fn check(job: &Value, errors: &mut Errors) {
     longest_hostname(job, errors);
 }
 
-/// The labels that the server adds must be its own, whatever the user wrote.
+/// Checks that the labels and the selector that the server generates have the generated values.
 fn generated_selector(job: &Value, errors: &mut Errors) {
     let spec = &job["spec"];
     if spec["manualSelector"].as_bool() == Some(true) {
@@ -58,7 +58,7 @@ fn generated_selector(job: &Value, errors: &mut Errors) {
     }
 }
 
-/// Whether a label selector matches labels; an operator nobody knows matches nothing.
+/// Returns whether a label selector matches the labels. An unknown operator matches nothing.
 fn selects(selector: &Value, labels: &Value) -> bool {
     let equal = pairs(&selector["matchLabels"]).all(|(key, value)| labels[key] == *value);
     let expressions = list(selector, "matchExpressions");
@@ -93,7 +93,7 @@ fn selector(spec: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// The longest host name a pod of an Indexed Job can get.
+/// Checks the longest host name that a pod of an Indexed Job can get.
 fn longest_hostname(job: &Value, errors: &mut Errors) {
     let spec = &job["spec"];
     let completions = int(spec, "completions").unwrap_or(0);
@@ -236,7 +236,7 @@ fn success_policy(spec: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// The server prints its internal type, whose fields are written with capitals.
+/// Formats a success policy like the server, which prints its internal Go type with capitalized field names.
 fn internal_success_policy(policy: &Value) -> String {
     let rule = |rule: &Value| {
         let (indexes, count) = (&rule["succeededIndexes"], &rule["succeededCount"]);
@@ -291,7 +291,7 @@ fn success_rule(rule: &Value, completions: i64, path: &Path, errors: &mut Errors
     }
 }
 
-/// How many indexes a text like `0,2-5` names.
+/// Returns the number of indexes in a text such as `0,2-5`.
 fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
     if text.is_empty() {
         return Ok(0);

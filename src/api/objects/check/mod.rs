@@ -1,4 +1,4 @@
-//! Validation of Jobs, pods and what is in them, as the API server does it.
+//! The API server's validation of Jobs, pods and their parts.
 
 pub(crate) mod affinity;
 pub(crate) mod container;

@@ -1,6 +1,6 @@
-//! The API server's rules for the spec of a pod, or of a pod template, in the order in which it reports them.
+//! The API server's validation of a pod spec, also in a template, with errors in the server's order.
 //!
-//! Must never check what belongs to one container or volume.
+//! This module must not check single containers or volumes.
 
 use super::container;
 use super::container::Pod;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 pub use super::affinity::label_selector;
 
-/// The spec of a template, and what a template must not have.
+/// Checks the spec of a template and fields that a template must not have.
 pub fn template(template: &Value, path: &Path, errors: &mut Errors) {
     let at = path.child("spec");
     spec(&template["spec"], &at, errors);
@@ -26,7 +26,7 @@ pub fn template(template: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Everything that holds for pods and templates alike.
+/// Checks that apply to pods and to templates.
 pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
     let volumes = list(pod, "volumes");
     volumes::check(volumes, &path.child("volumes"), errors);
@@ -67,7 +67,7 @@ pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
     identity(pod, path, errors);
 }
 
-/// Names, deadlines, tolerations and classes: the rest of the spec.
+/// Checks names, deadlines, tolerations and classes, which are the rest of the spec.
 fn identity(pod: &Value, path: &Path, errors: &mut Errors) {
     let mut subdomain = |name: &str| {
         let value = text(pod, name);
@@ -148,7 +148,7 @@ fn resource_claims(claims: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-/// With the node's network a container's ports are the node's ports.
+/// Checks the ports of a pod with hostNetwork, whose container ports are ports of the node.
 fn host_network(pod: &Value, path: &Path, errors: &mut Errors) {
     if pod["hostNetwork"].as_bool() != Some(true) {
         return;

@@ -1,6 +1,6 @@
-//! The API server's rules for probes, lifecycle handlers and the security context of a container.
+//! The API server's validation of a container's probes, lifecycle handlers and security context.
 //!
-//! Must never run a probe.
+//! This module must not execute probes.
 
 use super::values::{not_negative, port_number, user_id};
 use crate::admission::collector::Errors;
@@ -9,7 +9,7 @@ use crate::admission::names::port_name;
 use crate::objects::tree::{has, int, list, text};
 use serde_json::Value;
 
-/// Lifecycle and probes, in the server's order.
+/// Checks the lifecycle handlers and probes in the server's order.
 pub fn probes(container: &Value, pod: &Value, path: &Path, errors: &mut Errors) {
     let (lifecycle, at) = (&container["lifecycle"], path.child("lifecycle"));
     for name in ["postStart", "preStop"] {
@@ -56,7 +56,7 @@ fn probe(name: &str, probe: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Exactly one kind of handler, and that one well formed.
+/// Checks that exactly one kind of handler is set and that it is valid.
 fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &Path, errors: &mut Errors) {
     let mut found = 0;
     for kind in kinds.iter().filter(|kind| has(handler, kind)) {
@@ -93,7 +93,7 @@ fn http_get(action: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// A number, or the name of a port.
+/// Checks a port number or port name.
 fn port(port: &Value, path: &Path, errors: &mut Errors) {
     match port.as_str() {
         Some(name) => errors.all_invalid(path, name, port_name(name)),
@@ -111,7 +111,7 @@ fn sleep(seconds: &Value, grace: Option<i64>, path: &Path, errors: &mut Errors) 
     }
 }
 
-/// What the server checks of a security context; privileged containers are an operator's choice.
+/// Checks a security context. Whether privileged containers are allowed is a setting of the API server.
 pub fn security(context: &Value, path: &Path, errors: &mut Errors) {
     if errors.refuse_privileged && context["privileged"].as_bool() == Some(true) {
         errors.forbidden(&path.child("privileged"), "disallowed by cluster policy");

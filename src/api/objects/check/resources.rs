@@ -1,6 +1,6 @@
-//! The API server's rules for the resources of a container.
+//! The API server's validation of a container's resources.
 //!
-//! Must never ask whether a node has them.
+//! This module must not check whether a node has the resources.
 
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
@@ -31,7 +31,7 @@ const OF_QUOTAS: [&str; 18] = [
     "requests.hugepages-",
 ];
 
-/// Resource names, quantities, requests against limits, and claims.
+/// Checks resource names, quantities, requests against limits, and claims.
 pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut Errors) {
     let (limits, requests) = (&resources["limits"], &resources["requests"]);
     let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
@@ -148,7 +148,7 @@ fn claim_names(resources: &Value, known: &[&str], path: &Path, errors: &mut Erro
     }
 }
 
-/// Without a domain, or in the project's own.
+/// Returns whether the resource name has no domain or has a `kubernetes.io` domain.
 fn native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }

@@ -1,10 +1,10 @@
-//! The API server's rules for single values, which checks of several objects share.
+//! The API server's validation of single values that several objects share.
 
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
 use serde_json::Value;
 
-/// A defaulted field with a few legal values.
+/// Checks a field that has a default and a few allowed values.
 pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &mut Errors) {
     let value = &object[name];
     match value.as_str().unwrap_or("") {
@@ -23,7 +23,7 @@ pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-/// A path inside a volume.
+/// Checks a path inside a volume.
 pub fn descending(text: &str, path: &Path, errors: &mut Errors) {
     if text.starts_with('/') {
         errors.invalid_text(path, text, "must be a relative path");

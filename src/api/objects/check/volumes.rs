@@ -1,6 +1,6 @@
-//! The API server's rules for the volumes of a pod template.
+//! The API server's validation of the volumes of a pod template.
 //!
-//! Must never ask whether a claim, a ConfigMap or a Secret exists.
+//! This module must not check whether a claim, a ConfigMap or a Secret exists.
 
 use super::values::descending;
 use crate::admission::collector::Errors;
@@ -10,7 +10,7 @@ use crate::objects::tree::{has, int, list, pairs, quantity, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Names first, then what each volume is made of.
+/// Checks the names of all volumes first, then the source of each volume.
 pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
     let mut names = BTreeSet::new();
     for (k, volume) in volumes.iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-/// Names that a mount can refer to: volumes without an error.
+/// Returns the names that a volumeMount can refer to: the volumes without errors.
 pub fn usable(volumes: &[Value]) -> BTreeSet<&str> {
     let path = Path::new("volumes");
     let mut names = BTreeSet::new();
@@ -50,7 +50,7 @@ fn source(volume: &Value, path: &Path, errors: &mut Errors) {
         .map(|(k, _)| k)
         .collect();
     kinds.retain(|kind| *kind != "name");
-    // The server asks for the kinds in the order of its type.
+    // The server checks the volume sources in the field order of its Go type.
     kinds.sort_by_key(|kind| ORDER.iter().position(|known| known == kind));
     for (k, kind) in kinds.iter().enumerate() {
         let at = path.child(kind);

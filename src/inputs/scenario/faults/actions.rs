@@ -1,4 +1,4 @@
-//! What a random fault does (`does` of `faultProcesses`), and the fields that belong to it.
+//! Reads the action of a random fault (`does` of `faultProcesses`) and the fields that depend on it.
 
 use crate::text::diagnostic::Report;
 use crate::text::node::Node;
@@ -7,7 +7,7 @@ use sim_api::spec::RandomAction;
 use sim_base::Duration;
 use sim_base::random::Dist;
 
-/// How long before a machine goes that is announced, and how long its processes go on after that.
+/// Reads the notice before a machine is removed, and the grace period of its processes within the notice.
 pub(crate) fn notice_and_grace(
     node: &Node,
     (reclaims, drains): (bool, bool),
@@ -40,7 +40,7 @@ pub(crate) fn notice_and_grace(
     (notice, grace)
 }
 
-/// Faults of which nobody is told.
+/// Actions that Kubernetes does not detect: the node and its pods appear healthy.
 const SILENT: [&str; 3] = ["Hang", "Slow", "Corrupt"];
 
 pub(crate) fn is_silent(does: Option<&str>) -> bool {
@@ -89,12 +89,12 @@ pub(crate) fn does(
     }
 }
 
-/// A time that may be drawn, if it is given.
+/// Reads a delay, if the field is present.
 pub(crate) fn time(node: &Node, key: &str, report: &mut Report) -> Option<Dist> {
     node.get(key).map(|_| dist::delay(Some(node), key, report))
 }
 
-/// Whether what fails can do that.
+/// Checks that the action is possible for the target of the faults.
 pub(crate) fn fits(node: &Node, word: &str, pods: bool, report: &mut Report) {
     let place = node.get("does").map_or(node.at, |does| does.at);
     if pods && word == "Slow" {

@@ -20,10 +20,10 @@ use sim_api::spec::{
 use sim_base::Duration;
 use std::collections::BTreeSet;
 
-/// More faults than this in one run are refused: each is an event, and a line of the script.
+/// Maximum number of random faults in a run. Each fault is an event and a line of the script.
 const FAULTS_MAX: f64 = 1e6;
 
-/// `stop`: when the run ends in any case.
+/// Reads the fault processes; `stop` is the time limit of the run.
 pub fn read(
     scenario: &Node,
     (inputs, traces): (&Inputs, &Traces),
@@ -62,22 +62,22 @@ pub fn read(
     all
 }
 
-/// What a process may refer to.
+/// The parts of the scenario that a fault process may depend on.
 struct Around<'a> {
     inputs: &'a Inputs<'a>,
     traces: &'a Traces,
-    /// Kubelets are.
+    /// Whether the kubelets are scripted.
     scripted: bool,
-    /// Some JobSet does.
+    /// Whether a JobSet has a training.
     trains: bool,
-    /// There is a nodeRepair.
+    /// Whether the scenario has a nodeRepair.
     repairs: bool,
-    /// There are nodeSpares.
+    /// Whether the scenario has nodeSpares.
     spares: bool,
 }
 
 impl Around<'_> {
-    /// At most so many of them have the process.
+    /// Returns an upper bound of the number of components that have the process.
     fn entities(&self, process: &RandomFaults) -> usize {
         let nodes = self.inputs.topology.nodes() as usize;
         match process.on {
@@ -97,7 +97,7 @@ impl Around<'_> {
         }
     }
 
-    /// So many nodes are lost with one that fails, on average over the nodes.
+    /// Returns the number of nodes lost with each failing node, averaged over the nodes.
     fn reach(&self, process: &RandomFaults) -> f64 {
         let along = process.takes_along.as_ref();
         along.map_or(1.0, |key| {
@@ -105,7 +105,7 @@ impl Around<'_> {
         })
     }
 
-    /// One process; of a trace with several kinds of faults one for each.
+    /// Reads one process. A trace with several kinds of faults gives one process for each kind.
     fn processes(&self, node: &Node, report: &mut Report) -> Vec<RandomFaults> {
         let process = process(node, self, report);
         let Some((place, file)) = traces::file_of(node).and_then(|f| Some((f, f.as_str()?))) else {
@@ -120,7 +120,7 @@ impl Around<'_> {
             report.error(place.at, format!("the trace {file:?} has no such fault"));
         }
         self.names_exist(&rows, &process, trace, report);
-        // By what they do, in the order of the file.
+        // Faults are grouped by kind, in the order of the file.
         let mut groups: Vec<(Option<&str>, Vec<TracedFault>)> = Vec::new();
         for row in rows {
             let kind = row.kind.as_deref().filter(|_| kinds.is_none());
@@ -296,7 +296,7 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     }
 }
 
-/// When what has the faults ages; with use only where nothing has to know beforehand when faults come.
+/// Reads when a component accumulates age. Aging with use is refused where the fault times must be known in advance.
 fn ages(
     node: &Node,
     (around, does, repaired): (&Around, &RandomAction, bool),

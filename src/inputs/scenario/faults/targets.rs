@@ -1,4 +1,4 @@
-//! What random faults happen to: `on` and `takesAlong` of `faultProcesses`, and labels that some node must have.
+//! Reads the targets of random faults: `on` and `takesAlong` of `faultProcesses`, and the labels that they use.
 
 use crate::scenario::cross::Inputs;
 use crate::text::diagnostic::Report;
@@ -50,7 +50,7 @@ pub(crate) fn takes_along(
     label(domain, inputs, report)
 }
 
-/// The label of `{label: KEY}`, which some node must have.
+/// Reads the label key of `{label: KEY}` and checks that some node has the label.
 pub(crate) fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
     let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let pools = inputs.topology.pools.iter();

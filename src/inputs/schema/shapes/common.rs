@@ -1,4 +1,4 @@
-//! Tables that scenarios, Fleets, Topologies and preset files share.
+//! Field tables shared by scenarios, Fleets, Topologies and preset files.
 
 use crate::schema::shape::{Field, Object, Shape, field};
 use sim_api::spec::Level;
@@ -19,7 +19,7 @@ pub static METADATA: Object = Object {
     ],
 };
 
-/// Of a Fleet, too.
+/// The field `experiment`, which scenarios and Fleets share.
 pub const EXPERIMENTS: Field = field(
     "experiment",
     Shape::Object(&EXPERIMENT),
@@ -63,7 +63,7 @@ static EXPERIMENT: Object = Object {
     ],
 };
 
-/// Words of `level`.
+/// Legal values of `level`.
 static LEVELS: [&str; 2] = [Level::Pods.as_str(), Level::Collapsed.as_str()];
 
 static SWEEP: Object = Object {
@@ -86,7 +86,7 @@ static SWEEP: Object = Object {
     ],
 };
 
-/// Words of `scale`, the default first.
+/// Legal values of `scale`; the first one is the default.
 pub const SCALES: [&str; 2] = ["Linear", "Log"];
 
 static AXIS: Object = Object {
@@ -137,7 +137,7 @@ static VARIANT: Object = Object {
     ],
 };
 
-/// Values for `${name}`.
+/// The field `parameters`, which defines the values for `${name}`.
 pub const PARAMETERS: Field = field(
     "parameters",
     Shape::Map(&Shape::Any),

@@ -1,16 +1,16 @@
-//! The tables of `controlPlane` in a scenario: versions, gates, and the rates of clients.
+//! Field tables of `controlPlane` in a scenario: versions, feature gates and client rates.
 
 use crate::presets::preset_data::{DEFAULT_PRESET, preset_names};
 use crate::schema::shape::{Object, Shape, Versions, field};
 
-/// Versions of Kubernetes that are simulated.
+/// Kubernetes versions that can be simulated.
 pub static KUBERNETES: Versions = Versions {
     major: 1,
     oldest: 24,
     newest: 40,
 };
 
-/// Versions of JobSet whose rules are those of the model.
+/// JobSet versions that can be simulated.
 pub static JOBSET: Versions = Versions {
     major: 0,
     oldest: 12,

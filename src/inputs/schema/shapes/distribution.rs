@@ -1,8 +1,8 @@
-//! The tables of times that may be drawn.
+//! Field tables of durations that can be random.
 
 use crate::schema::shape::{Field, Object, Shape, field};
 
-/// A time that may be drawn.
+/// A fixed duration or a distribution of durations.
 pub const DELAY: Shape = Shape::Either(&Shape::Duration, &Shape::Object(&DIST));
 
 static DIST: Object = Object {
@@ -37,7 +37,7 @@ static DIST: Object = Object {
     ],
 };
 
-/// Values of a table, alike or with weights.
+/// An empirical distribution, with equal or explicit weights.
 pub const EMPIRICAL: Shape =
     Shape::Either(&Shape::NonEmpty(&Shape::Seconds), &Shape::Object(&WEIGHTED));
 
@@ -95,7 +95,7 @@ static EXPONENTIAL: Object = Object {
     fields: &[MEAN],
 };
 
-/// Of a gamma distribution.
+/// Shape parameter of a gamma distribution.
 pub const GAMMA_SHAPE: Field = field(
     "shape",
     Shape::Number(0.05, 1000.0),
@@ -103,7 +103,7 @@ pub const GAMMA_SHAPE: Field = field(
 )
 .required();
 
-/// Of a Weibull distribution.
+/// Shape parameter of a Weibull distribution.
 pub const WEIBULL_SHAPE: Field = field(
     "shape",
     Shape::Number(0.3, 100.0),

@@ -1,4 +1,4 @@
-//! The table of `faultProcesses` in a scenario.
+//! Field table of `faultProcesses` in a scenario.
 
 use super::distribution::DELAY;
 use super::fleet::{DIAGNOSIS, REPAIR_FIELDS};
@@ -6,7 +6,7 @@ use super::rate::{PRESET, RATE};
 use crate::schema::shape::{Object, STR_LIST, Shape, field};
 use sim_api::spec::Exposure;
 
-/// What a fault does, as it is written.
+/// Legal values of `does`, the action of a fault.
 pub const DOES: [&str; 8] = [
     "Crash",
     "Partition",
@@ -181,7 +181,7 @@ static LEMONS: Object = Object {
     ],
 };
 
-/// What has faults, as it is written.
+/// Legal names for `on`, the component that fails.
 pub const ON: [&str; 4] = ["Node", "Pod", "Accelerator", "Island"];
 
 static TRACE: Object = Object {

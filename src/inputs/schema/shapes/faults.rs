@@ -1,4 +1,4 @@
-//! The tables of `faults` in a scenario: a time, and one action.
+//! Field tables of `faults` in a scenario. A fault has a time and one action.
 
 use super::common::INDEX;
 use super::objects::CREATED;
@@ -29,12 +29,12 @@ pub const ACTIONS: [&str; 21] = [
     "newNode",
 ];
 
-/// An action on a node.
+/// Creates the field of an action on a node.
 const fn on_node(name: &'static str, doc: &'static str) -> Field {
     field(name, Shape::Object(&NODE), doc).example("{ofPod: train-workers-0-1, alias: lost}")
 }
 
-/// An action on a JobSet.
+/// Creates the field of an action on a JobSet.
 const fn on_jobset(name: &'static str, doc: &'static str) -> Field {
     field(name, Shape::Object(&NAME), doc).example("{name: train}")
 }
@@ -334,7 +334,7 @@ static NAME: Object = Object {
         .example("train")],
 };
 
-/// Kinds of objects that an action may name.
+/// Kinds of the objects that an action can refer to.
 pub const KIND_NAMES: &[&str] = &[
     "JobSet",
     "Job",
@@ -347,5 +347,5 @@ pub const KIND_NAMES: &[&str] = &[
     "Namespace",
 ];
 
-/// The kinds that an action may delete.
+/// Kinds of the objects that an action can delete.
 pub const DELETED_KINDS: &[&str] = KIND_NAMES.split_at(KIND_NAMES.len() - 1).0;

@@ -1,4 +1,4 @@
-//! The table of fleet files: the collapsed model.
+//! Field table of Fleet files, an input of the reduced model.
 
 use super::common::{API_VERSION, EXPERIMENTS, METADATA, PARAMETERS};
 use super::distribution::DELAY;
@@ -7,7 +7,7 @@ use super::training::{self, WITHOUT};
 use crate::schema::shape::{Field, Object, STR_LIST, Shape, field};
 use sim_api::spec::Exposure;
 
-/// Nodes of a fleet.
+/// Number of nodes in a fleet.
 const NODES: Shape = Shape::Int(0, 10_000_000);
 const CHANCE: Shape = Shape::Number(0.0, 1.0);
 
@@ -130,7 +130,7 @@ static JOB: Object = Object {
     ],
 };
 
-/// Words of `hostSelection.order`, the default first.
+/// Legal values of `hostSelection.order`; the first one is the default.
 pub const ORDERS: [&str; 2] = ["random", "fewest-failures"];
 
 static SELECTION: Object = Object {
@@ -269,7 +269,7 @@ static REPAIR: Object = Object {
     fields: &REPAIR_FIELDS,
 };
 
-/// How nodes are repaired; in scenarios, too.
+/// Fields for the repair of nodes, which Fleets and scenarios share.
 pub const REPAIR_FIELDS: [Field; 3] = [
     field(
         "stages",

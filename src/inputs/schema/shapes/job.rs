@@ -1,4 +1,4 @@
-//! The tables of a Job's spec (`batch/v1`) as Kubernetes 1.36 knows it.
+//! Field tables of the Job spec (`batch/v1`) in Kubernetes 1.36.
 
 use super::metadata::METADATA;
 use super::pod::POD_SPEC;
@@ -25,7 +25,7 @@ pub static JOB_SPEC: Object = Object {
             "",
         ),
         field("template", Shape::Object(&POD_TEMPLATE), "").required(),
-        // The JobSet controller always sets it from the JobSet.
+        // The JobSet controller always sets this field from the JobSet.
         inert("suspend", Shape::Bool),
         field("successPolicy", Shape::Object(&JOB_SUCCESS_POLICY), ""),
         field("ttlSecondsAfterFinished", COUNT, "absent: never"),

@@ -1,4 +1,4 @@
-//! The tables of a JobSet (`jobset.x-k8s.io/v1alpha2`, API-1 to API-29).
+//! Field tables of a JobSet (`jobset.x-k8s.io/v1alpha2`, API-1 to API-29).
 
 use super::job::JOB_SPEC;
 use super::metadata::METADATA;
@@ -110,7 +110,7 @@ pub const ACTIONS: &[&str] = &[
     "RestartJobAndIgnoreMaxRestarts",
 ];
 
-/// API-19.
+/// Legal values of `onJobFailureReasons` (API-19).
 const REASONS: &[&str] = &[
     "BackoffLimitExceeded",
     "DeadlineExceeded",

@@ -1,8 +1,8 @@
-//! The table of object metadata (`metav1.ObjectMeta`).
+//! Field table of object metadata (`metav1.ObjectMeta`).
 
 use crate::schema::shape::{Field, Object, STR_MAP, Shape, field, inert};
 
-/// What a live object carries and nobody has to write.
+/// Fields that the API server sets on live objects. They are accepted and ignored.
 const LIVE: [Field; 10] = [
     inert("uid", Shape::Any),
     inert("resourceVersion", Shape::Any),

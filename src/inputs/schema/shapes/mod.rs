@@ -1,4 +1,4 @@
-//! The tables: every object type the program reads, field by field.
+//! Field tables of all object types that the program reads.
 
 pub mod common;
 pub mod control_plane;
@@ -27,7 +27,7 @@ pub use timing::OF_REAL_KUBELETS;
 
 use super::shape::Object;
 
-/// The top-level object of a kind.
+/// Returns the top-level object of a kind.
 pub fn root(kind: &str) -> Option<&'static Object> {
     match kind {
         "Scenario" => Some(&scenario::SCENARIO),
@@ -40,7 +40,7 @@ pub fn root(kind: &str) -> Option<&'static Object> {
     }
 }
 
-/// The fields of `controlPlane`.
+/// Returns the fields of `controlPlane`.
 #[cfg(test)]
 pub fn control_plane_fields() -> &'static [super::shape::Field] {
     control_plane::CONTROL_PLANE.fields

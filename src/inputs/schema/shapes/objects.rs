@@ -1,6 +1,6 @@
-//! Objects beside JobSets: those that exist when a run begins, and those that a user creates.
+//! Field tables of objects other than JobSets, which exist at the start of a run or are created by a user.
 //!
-//! A kind that is not here changes nothing in the simulation.
+//! Kinds without a table have no effect in the simulation.
 
 use super::job::JOB_SPEC;
 use super::jobset::JOBSET;
@@ -10,13 +10,13 @@ use crate::schema::shape::{
     Field, INT32, Kinds, Object, STR_LIST, Shape, field, inert, not_modelled,
 };
 
-/// Every kind that an action may create.
+/// Kinds of the objects that an action can create.
 pub static CREATED: Kinds = Kinds {
     objects: &OBJECTS,
     file: None,
 };
 
-/// The same, or a file of them.
+/// Kinds of the objects that can exist at the start, inline or in a file.
 pub static EXISTING: Kinds = Kinds {
     objects: &OBJECTS,
     file: Some(&OBJECTS_FILE),

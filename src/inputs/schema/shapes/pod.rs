@@ -1,6 +1,6 @@
-//! The tables of a pod's spec and its containers as Kubernetes 1.36 knows them.
+//! Field tables of the pod spec and its containers in Kubernetes 1.36.
 //!
-//! Inert fields say what runs in a container; only when and where it runs is simulated.
+//! Inert fields affect what runs in a container. The simulation only covers when and where it runs.
 
 use super::metadata::METADATA;
 use crate::schema::shape::{

@@ -1,4 +1,5 @@
-//! The table of preset files: what `recording calibrate` writes, and a scenario's `controlPlane.preset` may name.
+//! Field table of preset files, which `recording calibrate` writes and `controlPlane.preset` of a scenario can refer
+//! to.
 
 use super::common::{API_VERSION, METADATA};
 use super::control_plane::CONTROL_PLANE;

@@ -1,12 +1,12 @@
-//! The fields that say how often something fails; processes of fleets and of scenarios have them alike.
+//! Fields for failure rates, which the fault processes of Fleets and scenarios share.
 
 use super::distribution::{EMPIRICAL, GAMMA_SHAPE, WEIBULL_SHAPE};
 use crate::schema::shape::{Field, Object, STR_LIST, Shape, field};
 
-/// One of these is needed.
+/// The fields that specify a rate.
 pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
 
-/// Rate and distribution; for nodes, domains and pods alike.
+/// Fields for the rate and the distribution of failures, for nodes, domains and pods.
 pub const RATE: [Field; 5] = [
     field(
         RATES[0],
@@ -85,7 +85,7 @@ static GAMMA: Object = Object {
     fields: &[GAMMA_SHAPE.example("0.8")],
 };
 
-/// What stands for a whole mix of causes.
+/// Fields that refer to a preset of fault rates with several causes.
 pub const PRESET: [Field; 2] = [
     field(
         "preset",
@@ -99,7 +99,7 @@ pub const PRESET: [Field; 2] = [
         .example("[gpu, hbm3]"),
 ];
 
-/// Names of the published mixes, in the order of `src/inputs/presets/faults.yaml`.
+/// Names of the published fault rates, in the order of `src/inputs/presets/faults.yaml`.
 pub const NAMES: [&str; 9] = [
     "llama3-405b",
     "rsc-1",

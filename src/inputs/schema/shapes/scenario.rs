@@ -1,4 +1,4 @@
-//! The table of scenario files.
+//! Field tables of scenario files.
 
 use super::common::{API_VERSION, EXPERIMENTS, INDEX, METADATA, PARAMETERS};
 use super::control_plane::CONTROL_PLANE;
@@ -56,7 +56,7 @@ pub static SCENARIO: Object = Object {
     ],
 };
 
-/// What can be set for a run without a scenario file.
+/// Fields that can be set for a run without a scenario file.
 pub static SETTINGS: Object = Object {
     kind: "Settings",
     fields: &BODY,
@@ -181,7 +181,7 @@ static JOBSET: Object = Object {
     ],
 };
 
-/// A field that narrows a rule.
+/// Creates a field that restricts the pods or containers that a rule applies to.
 const fn selects(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     field(name, shape, doc).otherwise("any")
 }

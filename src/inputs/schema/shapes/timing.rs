@@ -1,19 +1,20 @@
-//! The table of `timing` in a scenario: the ids of `src/inputs/presets/timing.yaml`, which has their defaults.
+//! Field table of `timing` in a scenario. The fields are the ids of `src/inputs/presets/timing.yaml`, which contains
+//! the defaults.
 
 use super::distribution::DELAY;
 use crate::schema::shape::{Field, Object, Shape, field};
 
-/// A delay that may be drawn.
+/// Creates a field for a delay that can be random.
 const fn delay(name: &'static str, doc: &'static str) -> Field {
     field(name, DELAY, doc).example("{uniform: [100ms, 400ms]}")
 }
 
-/// A delay that is always the same.
+/// Creates a field for a fixed delay.
 const fn fixed(name: &'static str, doc: &'static str) -> Field {
     field(name, Shape::Duration, doc).example("5us")
 }
 
-/// What has no effect with a scripted kubelet.
+/// Fields that have no effect with a scripted kubelet.
 pub const OF_REAL_KUBELETS: &[&str] = &[
     "volumes",
     "sandbox",

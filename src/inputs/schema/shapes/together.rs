@@ -1,33 +1,33 @@
-//! Which fields of an object may, or must, stand beside each other.
+//! Rules between the fields of one object.
 
 use super::faults::ACTIONS;
 use super::rate::RATES;
 
-/// What holds between fields of one object. `what` is what they give, for messages.
+/// A rule between the fields of one object. `what` describes the purpose of the fields in messages.
 #[derive(Copy, Clone)]
 pub enum Together {
-    /// Exactly one of these.
+    /// Exactly one of the fields is required.
     One {
         what: &'static str,
         of: &'static [&'static str],
     },
-    /// At least one of these.
+    /// At least one of the fields is required.
     Some {
         what: &'static str,
         of: &'static [&'static str],
     },
-    /// Not both.
+    /// The two fields are mutually exclusive.
     NotBoth(&'static str, &'static str),
-    /// Exactly the fields of one of these sets; a reader can make nothing of others.
+    /// Exactly the fields of one of these sets are required; other combinations cannot be read.
     OneSet(&'static [&'static [&'static str]]),
-    /// The first only beside the second; else this happens.
+    /// The first field requires the second one. The text explains why.
     Needs(&'static str, &'static str, &'static str),
-    /// None of the others beside the first, which replaces them; what it is called in messages.
+    /// The first field replaces the others, which must be absent. The text names the first field in messages.
     Replaces(&'static str, &'static [&'static str], &'static str),
 }
 
 impl Together {
-    /// Whether the field is one that it speaks of.
+    /// Returns whether the rule refers to the field.
     pub fn names(&self, field: &str) -> bool {
         match self {
             Together::One { of, .. } | Together::Some { of, .. } => of.contains(&field),
@@ -54,7 +54,7 @@ const ONE_RATE: [Together; 3] = [
     Together::NotBoth("perMinute", "per1000NodeDays"),
 ];
 
-/// The rules of the objects of a kind.
+/// Returns the rules for objects of a kind.
 pub fn together(kind: &str) -> &'static [Together] {
     use Together::*;
     match kind {

@@ -1,12 +1,12 @@
-//! The table of topology files.
+//! Field tables of topology files.
 
 use super::common::{API_VERSION, METADATA};
 use super::pod::EFFECTS;
 use crate::schema::shape::{Field, Object, STR_LIST, STR_MAP, Shape, field};
 
-/// More nodes than this are a typing error.
+/// Maximum number of nodes. A larger number is probably a typing error.
 pub const NODES_MAX: i64 = 1_000_000;
-/// Of an hour.
+/// Price per hour in the currency of the topology.
 pub const PRICE: Shape = Shape::Number(0.0, 1e6);
 pub const PER_NODE: &str = "pricePerNodeHour";
 pub const PER_ACCELERATOR: &str = "pricePerAcceleratorHour";

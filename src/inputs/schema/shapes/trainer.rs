@@ -1,7 +1,8 @@
-//! Kubeflow Trainer's objects: TrainJob, TrainingRuntime and ClusterTrainingRuntime.
+//! Field tables of Kubeflow Trainer's objects: TrainJob, TrainingRuntime and ClusterTrainingRuntime.
 //!
-//! kubeflow/trainer @8c0f5059, pkg/apis/trainer/v1alpha1/{trainjob,trainingruntime}_types.go; what was called
-//! podTemplateOverrides until @38d8243c^ is here, too. What becomes part of the JobSet is checked there.
+//! Source: kubeflow/trainer @8c0f5059, pkg/apis/trainer/v1alpha1/{trainjob,trainingruntime}_types.go. The field
+//! podTemplateOverrides, used until @38d8243c^, is also supported. Fields that are copied into the JobSet are
+//! checked there.
 
 use super::metadata::METADATA;
 use crate::schema::shape::{
@@ -199,7 +200,7 @@ static CONTAINER: Object = Object {
     ],
 };
 
-/// Of both kinds.
+/// A TrainingRuntime or ClusterTrainingRuntime.
 pub static RUNTIME: Object = Object {
     kind: "TrainingRuntime",
     fields: &[

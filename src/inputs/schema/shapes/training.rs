@@ -1,12 +1,13 @@
-//! The table of what a JobSet of a scenario trains, and of what Fleets and JobSets lose at an interruption.
+//! Field tables of `training` in a scenario, and of checkpoints in scenarios and Fleets.
 
 use super::distribution::DELAY;
 use crate::schema::shape::{Field, Object, Shape, field};
 
-/// What no interruption takes back, without checkpoints: everything, or nothing.
+/// Legal values of `checkpoint` without checkpoints: an interruption loses no work (`Continuous`) or all work
+/// (`Never`).
 pub const WITHOUT: [&str; 2] = ["Continuous", "Never"];
 
-/// Of every checkpoint.
+/// Fields that every kind of checkpoint has.
 pub const CHECKPOINT: [Field; 2] = [
     field(
         "every",
@@ -83,7 +84,7 @@ pub static TRAINING: Object = Object {
     ],
 };
 
-/// The words are those of `Regrow`.
+/// Legal values of `regrow`, which are the names of `Regrow`.
 const REGROW: [&str; 3] = ["NextCheckpoint", "AtOnce", "Never"];
 
 static ELASTIC: Object = Object {

@@ -1,4 +1,4 @@
-//! The inputs of a command: a scenario, or manifests on a cluster, and overrides.
+//! Options for the inputs of a command: a scenario, or manifests on a cluster, and overrides.
 
 use crate::cli::args::typed_values::{Override, path_value};
 use crate::cli::inputs::fail;
@@ -8,40 +8,41 @@ use clap::{Args, ValueEnum};
 use sim_api::spec::Level;
 use std::path::PathBuf;
 
-/// What is played: a scenario, or manifests on a cluster; and what is changed in it.
+/// Inputs to simulate: a scenario, or manifests on a cluster, with overrides and extra faults.
 #[derive(Clone, Debug, Args)]
 pub struct InputArgs {
-    /// Scenario file; it names its topology and manifests
+    /// Scenario file; refers to its topology and manifests
     #[arg(required_unless_present_any = ["manifests", "topology"], conflicts_with_all = ["manifests", "topology"])]
     pub scenario: Option<PathBuf>,
-    /// Manifests instead of a scenario: a file, a directory, or - for standard input; repeatable
+    /// Manifests to simulate instead of a scenario: a file, a directory, or - for standard input (repeatable)
     #[arg(short = 'f', value_name = "FILE|DIR|-")]
     pub manifests: Vec<String>,
-    /// Cluster for the manifests: a file, or a name that `topology list` has [default: one that is just large enough]
+    /// Cluster for the manifests: a file, or a name printed by `topology list` [default: the smallest cluster that
+    /// fits]
     #[arg(short = 't', value_name = "TOPOLOGY", requires = "manifests")]
     pub topology: Option<PathBuf>,
-    /// Override any field: of the scenario, e.g. faults.0.afterReady=60s, or of its JobSets, e.g.
-    /// spec.failurePolicy.maxRestarts=5; repeatable
+    /// Override a field of the scenario, e.g. faults.0.afterReady=60s, or of its JobSets, e.g.
+    /// spec.failurePolicy.maxRestarts=5 (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<Override>,
-    /// One failure on top of the scenario: POD:exit=CODE, POD:delete or POD:evict, then @TIME: 10m after the start, or
-    /// ready+10m, after every pod was ready [default: ready]; repeatable
+    /// Add one failure to the scenario: POD:exit=CODE, POD:delete or POD:evict, followed by @TIME; TIME is 10m
+    /// (after the start) or ready+10m (after all pods were ready) [default: ready] (repeatable)
     #[arg(long = "fail", value_name = "POD:exit=CODE@TIME", value_parser = fail::parse)]
     pub fails: Vec<Fail>,
-    /// Seed of every random number [default: the scenario's]
+    /// Seed of all random numbers [default: the seed of the scenario]
     #[arg(long)]
     pub seed: Option<u64>,
     /// Number of worker threads (does not affect results) [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Level of detail of replications: every pod, or the reduced model of one JobSet with measured restart times
-    /// (docs/collapsed.md) [default: that of the experiment, else pods]
+    /// Level of detail: pods simulates every pod; collapsed uses the reduced model of one JobSet with measured
+    /// restart times (docs/collapsed.md) [default: level of the experiment, else pods]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub level: Option<LevelArg>,
 }
 
 impl InputArgs {
-    /// How much detail is asked for, if it is said.
+    /// Returns the requested level of detail; `None` if `--level` is not set.
     pub fn level(&self) -> Option<Level> {
         self.level.map(|level| match level {
             LevelArg::Pods => Level::Pods,
@@ -49,7 +50,7 @@ impl InputArgs {
         })
     }
 
-    /// The inputs as words of a command line.
+    /// Formats the scenario, `-f` and `-t` arguments for a command line, each with a leading space.
     pub fn words(&self) -> String {
         let path = |path: &PathBuf| quoted(&path.to_string_lossy());
         let scenario = self.scenario.iter().map(|p| format!(" {}", path(p)));
@@ -58,17 +59,17 @@ impl InputArgs {
         scenario.chain(manifests).chain(topology).collect()
     }
 
-    /// As many threads, or 0 for one per core.
+    /// Returns the number of worker threads; 0 means one per core.
     pub fn threads(&self) -> usize {
         self.threads.map_or(0, usize::from)
     }
 }
 
-/// How much detail replications have.
+/// Level of detail of replications.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LevelArg {
-    /// Every pod
+    /// Simulate every pod
     Pods,
-    /// The reduced model
+    /// Use the reduced model
     Collapsed,
 }

@@ -1,4 +1,4 @@
-//! Options that several commands share. Imports no command.
+//! Options that several commands share. This module imports no command.
 
 mod input;
 mod output;

@@ -1,14 +1,14 @@
-//! What many command lines share: formats, how text looks, `PATH=VALUE`.
+//! Options for output that several commands share: format, colors, output directory.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// How text looks.
+/// Options for colors and character set.
 #[derive(Debug, Args)]
 pub struct Look {
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
-    /// Draw with ASCII characters only
+    /// Use ASCII characters only
     #[arg(long)]
     pub ascii: bool,
 }
@@ -20,7 +20,7 @@ pub enum Color {
     Never,
 }
 
-/// The formats of results that are tables.
+/// Output formats of commands that print tables.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
     Text,
@@ -35,15 +35,15 @@ pub enum Format {
     Json,
 }
 
-/// Output options.
+/// Options for result format, output directory and progress.
 #[derive(Debug, Args)]
 pub struct OutputArgs {
-    /// Write summary.json, a table, charts and the inputs here; it must not exist yet
+    /// Write summary.json, a table, charts and copies of the inputs to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Print results only: no progress
+    /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]

@@ -1,10 +1,10 @@
-//! Values of options as they are typed.
+//! Parsers for option values.
 
 use sim_api::spec::BASELINE;
 use sim_base::Duration;
 use sim_base::stats::Precision;
 
-/// An override: the path of a field and its value.
+/// A field override: path and value.
 pub type Override = (String, String);
 
 pub fn path_value(text: &str) -> Result<Override, String> {
@@ -14,7 +14,7 @@ pub fn path_value(text: &str) -> Result<Override, String> {
     }
 }
 
-/// Days from `30`, `30d` or any other duration.
+/// Parses a number of days: `30`, `30d` or any other duration. The result is in days.
 pub fn days(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let days = match text.strip_suffix('d').unwrap_or(text).parse::<f64>() {
@@ -30,10 +30,10 @@ pub fn days(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `NAME: PATH=VALUE, PATH=VALUE`.
+/// A variant of `compare`, written as `NAME: PATH=VALUE, PATH=VALUE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantArg {
-    /// As it was typed.
+    /// Argument text as given on the command line.
     pub text: String,
     pub name: String,
     pub sets: Vec<Override>,
@@ -42,7 +42,7 @@ pub struct VariantArg {
 pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
     let bad =
         || "write NAME: PATH=VALUE, PATH=VALUE, e.g. patient: spec.failurePolicy.maxRestarts=50";
-    // Without a name the changes are the name.
+    // Without a name, the text of the overrides serves as the name.
     let (name, fields) = match text.split_once(':') {
         Some((name, fields)) if !name.contains('=') => (name.trim(), fields),
         _ => (text.trim(), text),
@@ -65,7 +65,7 @@ pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
     })
 }
 
-/// Parts between commas, but not within brackets or quotes.
+/// Splits at commas that are not within brackets or quotes.
 pub fn fields_of(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0i32, None);
     for (at, c) in text.char_indices() {
@@ -86,10 +86,10 @@ pub fn fields_of(text: &str) -> Vec<&str> {
     parts
 }
 
-/// `METRIC ±0.2%`.
+/// A precision target of `--until`, written as `METRIC ±0.2%`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// As it was typed.
+    /// Argument text as given on the command line.
     pub text: String,
     pub metric: String,
     pub precision: Precision,

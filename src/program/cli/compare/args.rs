@@ -1,4 +1,4 @@
-//! The command line of `compare`.
+//! Command line of `compare`.
 
 use crate::cli::args::{
     InputArgs, Look, TableFormat, Until, VariantArg, parse_until, parse_variant,
@@ -10,28 +10,28 @@ use std::path::PathBuf;
 pub struct CompareArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Additional variant; repeatable
+    /// Add a variant (repeatable)
     #[arg(long = "variant", value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
     pub variants: Vec<VariantArg>,
-    /// One variant for each of these restart strategies: all, or e.g. Recreate,InPlaceRestart
+    /// Add a variant for each of these restart strategies: all, or e.g. Recreate,InPlaceRestart
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub strategies: Vec<String>,
-    /// Replications of each variant; with --until the maximum [default: that of the experiment, else 20]
+    /// Number of replications per variant; with --until the maximum [default: that of the experiment, else 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     /// Add replications until the 95 % interval of the metric's mean is within ±SHARE in every variant, e.g.
     /// 'restartLatency_s.p50 ±1%'
     #[arg(long, value_name = "METRIC ±SHARE%", value_parser = parse_until)]
     pub until: Option<Until>,
-    /// Exit with code 5 if this is true, e.g. 'restartLatency_s.p50 > +5%'; repeatable (docs/fail-if.md)
+    /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.p50 > +5%' (repeatable, docs/fail-if.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    /// Write summary.json, replications.csv and the inputs here; it must not exist yet
+    /// Write summary.json, replications.csv and copies of the inputs to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Print results only: no progress
+    /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]

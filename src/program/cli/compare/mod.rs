@@ -1,4 +1,4 @@
-//! `compare`: variants of a scenario, or of manifests, under the same random numbers.
+//! `compare`: variants of a scenario or of manifests with common random numbers.
 
 pub mod args;
 mod variants;
@@ -23,9 +23,9 @@ use sim_report::figures::compare_figure;
 use sim_report::files::compare_tables;
 use sim_report::files::rundir::RunDir;
 
-/// Replications of each variant, unless it is said.
+/// Default number of replications per variant.
 const REPLICATIONS: u64 = 20;
-/// With `--until`: the first look, and when to give up.
+/// With `--until`: replications before the first check of the precision, and the maximum.
 const FIRST_LOOK: usize = 32;
 const UNTIL_MAX: u64 = 100_000;
 
@@ -33,7 +33,7 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
     with(args, |job, unplayed| job.run(unplayed))
 }
 
-/// The comparison alone and what it hangs on, for whoever tells it otherwise.
+/// Returns the comparison and the dominant assumptions of its variants, for other reports than the text.
 pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
     with(args, |job, unplayed| {
         let (all, played, _) = job.play(unplayed)?;
@@ -62,7 +62,7 @@ fn with<T>(
     act(&job, unplayed.collect::<Result<_, _>>()?)
 }
 
-/// What is compared.
+/// A comparison to run.
 struct ComparisonJob<'a> {
     args: &'a CompareArgs,
     base: &'a VariantSource,
@@ -72,7 +72,8 @@ struct ComparisonJob<'a> {
 }
 
 impl ComparisonJob<'_> {
-    /// `played`: the variants before their first replication; and how many replications were wanted.
+    /// Simulates the variants in `played`, which have no replications yet. Also returns the requested number of
+    /// replications.
     fn play(
         &self,
         mut played: Vec<PlayedVariant>,
@@ -133,13 +134,13 @@ impl ComparisonJob<'_> {
         fail_if::check(&conditions, &groups)
     }
 
-    /// What the first replication of each variant hangs on.
+    /// Returns the dominant assumptions of the first replication of each variant.
     fn hung(&self) -> Vec<Hung> {
         let of = |v: &Variant| dominant_assumptions::of_input(&v.name, &v.loaded, self.seed);
         self.variants.iter().map(of).collect()
     }
 
-    /// Plays each variant up to `n` replications, from where it is.
+    /// Simulates more replications of each variant until it has `n`.
     fn play_to(&self, played: &mut [PlayedVariant], n: u64) -> Result<(), Failure> {
         for (at, variant) in played.iter_mut().enumerate() {
             let from = variant.replications.len() as u64;
@@ -161,7 +162,8 @@ impl ComparisonJob<'_> {
         Ok(())
     }
 
-    /// Plays until the metric is known as precisely as asked in every variant; how many replications that took.
+    /// Adds replications until the metric has the requested precision in every variant. Returns the number of
+    /// replications.
     fn until_precise(
         &self,
         until: &Until,
@@ -198,7 +200,7 @@ fn group(variant: &PlayedVariant) -> Group {
     Group::of(&variant.name, &variant.jobsets, &variant.replications)
 }
 
-/// `charts/`: SVG, and PNG where it is built in.
+/// Writes the charts to `charts/`: SVG, and PNG if the program is built with it.
 fn charts(
     dir: &RunDir,
     all: &Comparison,
@@ -211,12 +213,12 @@ fn charts(
     Ok(())
 }
 
-/// `summary.json` and what `--format json` prints.
+/// Content of `summary.json` and of `--format json`.
 #[derive(Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
     comparison: &'a Comparison,
-    /// The sentence that the text begins with.
+    /// First sentence of the text report.
     conclusion: String,
 }
 
@@ -241,7 +243,8 @@ fn print_result(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
     }
 }
 
-/// A variant before its first replication. Refuses what cannot be placed before anything is played.
+/// Returns a variant without replications. Returns an error if its pods cannot be placed, before anything is
+/// simulated.
 fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
     let ready = variant.subject.player();
     ready.map_err(|why| Failure::from(why).in_variant(&variant.name))?;

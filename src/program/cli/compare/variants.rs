@@ -1,4 +1,4 @@
-//! Which variants `compare` plays: read from the scenario, `--variant` and `--strategies`, each text once.
+//! Variants of `compare`: from the scenario, `--variant` and `--strategies`. Every file is read once.
 
 use crate::cli::args::Override;
 use crate::cli::compare::args::CompareArgs;
@@ -9,16 +9,16 @@ use sim_analysis::experiment::Subject;
 use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
 use sim_inputs::strategy;
 
-/// A variant, ready to be played.
+/// A variant that is ready to simulate.
 pub struct Variant {
     pub name: String,
     pub changes: Vec<FieldChange>,
     pub subject: Subject,
-    /// What it is of.
+    /// Loaded inputs of the variant.
     pub loaded: LoadedInput,
 }
 
-/// The inputs before any variant.
+/// The inputs before the changes of variants.
 pub struct VariantSource {
     given: ExperimentInput,
     pub baseline: LoadedInput,
@@ -34,7 +34,7 @@ impl VariantSource {
         Ok(VariantSource { given, baseline })
     }
 
-    /// The scenario itself, then its own variants, then those of the command line.
+    /// Returns the baseline, then the variants of the scenario, then those of the command line.
     pub fn variants(&self, args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
         let mut first = BASELINE.to_owned();
         let own = self.baseline.experiment().variants.iter().cloned();
@@ -43,7 +43,7 @@ impl VariantSource {
         all.extend(more.map(|v| (v.name.clone(), v.sets.clone())));
         for strategy in strategies(&args.strategies)? {
             if self.has_strategy(strategy) {
-                // The scenario itself is that one.
+                // The baseline already has this strategy and is named after it.
                 first = strategy.as_str().to_owned();
                 continue;
             }
@@ -93,7 +93,7 @@ impl VariantSource {
         })
     }
 
-    /// What a directory keeps, and the command that repeats the comparison from there.
+    /// Returns copies of the inputs and the command that repeats the comparison from them.
     pub fn inputs(&self, args: &CompareArgs, seed: u64, replications: u64) -> InputCopies {
         let mut more = options("variant", args.variants.iter().map(|v| &v.text));
         if !args.strategies.is_empty() {
@@ -105,7 +105,7 @@ impl VariantSource {
     }
 }
 
-/// `all`, or some of them by name.
+/// Parses restart strategies: `all`, or a list of names.
 fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, Failure> {
     if words.iter().any(|word| word == "all") {
         return Ok(RestartStrategy::ALL.to_vec());

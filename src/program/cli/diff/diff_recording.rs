@@ -1,4 +1,5 @@
-//! `diff RUN RECORDING`: a run, played again from its inputs, beside a recording of a real control plane.
+//! `diff RUN RECORDING`: simulates a run again from its inputs and compares it with a recording of a real control
+//! plane.
 
 use crate::cli::args::Format;
 use crate::cli::diff::args::DiffArgs;
@@ -31,12 +32,12 @@ use std::path::Path;
 struct RecordingDiff {
     schema: &'static str,
     equal: bool,
-    /// Of the program that made the run, and of this one, which played it again.
+    /// Version of the program that wrote the run, and version of this program, which simulated it again.
     versions: [String; 2],
     digests: [String; 2],
     #[serde(flatten)]
     beside: Beside,
-    /// What the run decided last until they part.
+    /// Last decision of the simulated run before the first difference.
     decision: Option<Value>,
 }
 
@@ -93,7 +94,8 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, Failure> {
         None => None,
     };
     let is = format!("{:016x}", observed.outcome.digest);
-    // Of several replications the first is played again, and the digest that is stored is that of all.
+    // A directory of several replications stores the digest of all of them, so the digest of the first cannot be
+    // compared.
     let was = match of.seeds {
         Some(_) => is.clone(),
         None => made("digest"),
@@ -108,7 +110,7 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, Failure> {
     })
 }
 
-/// Fields of the JobSet, as the API server stores it, that are not the same.
+/// Returns the fields of the stored JobSet that differ between the recording and the run.
 fn jobset(recording: &Recording, own: &Scenario) -> Vec<Difference> {
     let object = own.jobsets.first().and_then(|j| j.jobset.object.as_ref());
     let own = object.and_then(|object| sim_inputs::server::stored(object).ok());

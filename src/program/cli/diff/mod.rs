@@ -1,5 +1,5 @@
-//! `diff`: two run directories, inputs first, then the first record in which they part, then metrics. Against a
-//! recording of a real control plane: `diff_recording.rs`.
+//! `diff`: compares two run directories: inputs, first record that differs, metrics. `diff_recording.rs` compares a
+//! run with a recording of a real control plane.
 
 pub mod args;
 mod diff_recording;
@@ -158,7 +158,7 @@ fn first(out: &mut String, diff: &RunDiff, style: &Style) {
     out.push('\n');
 }
 
-/// How much more, of numbers.
+/// Formats the relative change between two numbers in percent.
 fn by(a: &Value, b: &Value) -> String {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) if a != 0.0 => {

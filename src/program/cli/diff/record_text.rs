@@ -1,4 +1,4 @@
-//! Gates, records and values of a difference as text.
+//! Gates, records and values of `diff` as text.
 
 use crate::cli::failure::{Failure, GATE_FAILED};
 use crate::cli::output;
@@ -8,7 +8,7 @@ use sim_base::condition::Condition;
 use sim_base::plain::for_terminal;
 use std::fmt::Write;
 
-/// The exit code of the conditions.
+/// Checks the conditions and returns the exit code. Prints every condition that is true.
 pub fn gate(conditions: &[Condition], number: impl Fn(&str) -> f64) -> Result<u8, Failure> {
     let mut failed = false;
     for condition in conditions {
@@ -22,7 +22,7 @@ pub fn gate(conditions: &[Condition], number: impl Fn(&str) -> f64) -> Result<u8
     Ok(if failed { GATE_FAILED } else { 0 })
 }
 
-/// A record or a decision on one line: when, who, then all else that it says.
+/// Formats a record or a decision as one line: number, time, kind, object, then the other members.
 pub fn record_line(value: &Value) -> String {
     let Some(members) = value.as_object() else {
         return value.to_string();
@@ -54,7 +54,7 @@ pub fn record_line(value: &Value) -> String {
     line
 }
 
-/// Records of hundreds of columns say what they say in their beginning.
+/// Cuts a text after 200 characters and escapes control characters; records may have hundreds of columns.
 pub fn cut(text: &str) -> String {
     const LONGEST: usize = 200;
     let mut shown: String = text.chars().take(LONGEST).collect();

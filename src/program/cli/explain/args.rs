@@ -1,4 +1,4 @@
-//! The command line of `explain`.
+//! Command line of `explain`.
 
 use crate::cli::args::{Format, Look};
 use crate::cli::explain::manifest_children::ExplainChildrenArgs;
@@ -7,13 +7,13 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct ExplainArgs {
-    /// Word that the program prints or reads, or topic [default: list the topics]
+    /// Term of the output or the inputs, or topic [default: list the topics]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// List all words, one per line
+    /// List all terms, one per line
     #[arg(long, conflicts_with = "words")]
     pub list: bool,
-    /// List or explain words of this kind only: column, field, rule, option ...
+    /// List or explain only terms of this kind: column, field, rule, option ...
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]

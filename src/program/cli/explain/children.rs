@@ -1,6 +1,7 @@
-//! The Jobs, Services, claims and pods that the controllers would make of a JobSet, and why one is not made.
+//! The Jobs, Services, claims and pods that the controllers would create for a JobSet, and reasons for objects that
+//! are not created.
 //!
-//! Must never run anything: where time decides, it says what is waited for.
+//! This module must never run a simulation: creation that depends on time is described by the event it waits for.
 
 use crate::cli::failure::Failure;
 use serde_json::{Value, json};
@@ -10,14 +11,14 @@ use sim_api::objects;
 use sim_api::objects::{JobSlot, Places, Surroundings};
 use sim_api::spec::keys;
 
-/// An object and what is to be known about it; a note alone is about something that is not created.
+/// An object with notes about it. An entry without an object explains why an object is not created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub notes: Vec<String>,
     pub object: Option<Value>,
 }
 
-/// Children of every JobSet among the documents, in their order.
+/// Returns the children of every JobSet among the documents, in order.
 pub fn children(documents: &[Value], gates: Gates) -> Result<Vec<Entry>, Failure> {
     let of_kind = |kind: &'static str| documents.iter().filter(move |d| d["kind"] == kind);
     let classes: Vec<Value> = of_kind("PriorityClass").cloned().collect();
@@ -70,7 +71,8 @@ impl Entry {
     }
 }
 
-/// Keeps a stored object; a refusal is told, and nothing that comes after it is created.
+/// Adds an admitted object, or a note with the rejection. Returns whether the object was admitted; on rejection the
+/// controllers create no further objects.
 fn keep(
     entries: &mut Vec<Entry>,
     what: &str,
@@ -156,7 +158,7 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
     }
 }
 
-/// DEP and SU rules, in words.
+/// Describes what a replicatedJob waits for, by the DEP and SU rules.
 fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
     let rjs = items(&jobset["spec"]["replicatedJobs"]);
     let rj = &rjs[replicated_job];
@@ -181,7 +183,7 @@ fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
     waits
 }
 
-/// One Job with its pods; whether the Job is created.
+/// Adds one Job with its pods. Returns whether the Job is created.
 fn of_slot(
     slot: &JobSlot,
     waits: &[String],
@@ -219,7 +221,7 @@ fn of_slot(
     true
 }
 
-/// Pods of the first attempt. Followers are shown as they are created once their leader has a node.
+/// Adds the pods of the first attempt. Followers are shown as they are created after their leader has a node.
 fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
     let size = |field: &str| {
         job["spec"][field]
@@ -272,13 +274,13 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
     }
 }
 
-/// The topology key of an exclusive pod.
+/// Returns the exclusive topology key of a pod; empty if there is none.
 fn topology_key(pod: &Value) -> &str {
     let key = &pod["metadata"]["annotations"][keys::EXCLUSIVE_TOPOLOGY];
     key.as_str().unwrap_or("")
 }
 
-/// The leader on a node that stands for the one it will get.
+/// Returns the leader on a temporary node, and that node.
 fn leader_node(leader: &Value) -> (Value, Value) {
     let (node, key) = ("some-node", topology_key(leader));
     let mut leader = leader.clone();

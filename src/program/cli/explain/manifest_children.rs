@@ -1,4 +1,4 @@
-//! `explain children`: reads manifests, and prints what the controllers would make of them.
+//! `explain children`: reads manifests and prints the objects that the controllers would create for them.
 
 use crate::cli::explain::children::{Entry, children};
 use crate::cli::explain::yaml::yaml;
@@ -12,12 +12,12 @@ use sim_inputs::{Diagnostics, Manifests, kube};
 
 #[derive(Debug, clap::Args)]
 pub struct ExplainChildrenArgs {
-    /// Manifests: a file, a directory, or - for standard input; repeatable
+    /// Manifests: a file, a directory, or - for standard input (repeatable)
     #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
     pub manifests: Vec<String>,
     #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
     pub format: ObjectFormat,
-    /// JobSet's feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
+    /// JobSet feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
     pub feature_gates: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
     }
 }
 
-/// Checked by the reader of manifests first, so that an error has its line.
+/// Reads the manifests. The manifest reader runs first, so that errors include the line number.
 fn read(paths: &[String]) -> Result<(Vec<Value>, Manifests), Failure> {
     let (sources, not_tried, errors) = experiment_input::manifest_sources(paths);
     if !errors.is_empty() {
@@ -61,12 +61,12 @@ fn read(paths: &[String]) -> Result<(Vec<Value>, Manifests), Failure> {
     Ok((all, manifests))
 }
 
-/// More than anybody reads, and in memory ten times of it.
+/// Maximum size of the printed output in bytes; memory use is about ten times as high.
 const PRINTED_MAX: u64 = 200 << 20;
-/// What the API server adds to an object by default, about.
+/// Approximate number of bytes that API server defaults add to an object.
 const DEFAULTED: u64 = 2_000;
 
-/// Whether what is to be printed of a JobSet fits into memory.
+/// Returns an error if the children of a JobSet exceed the maximum output size.
 fn printable(jobset: &JobSet) -> Result<(), Failure> {
     let rjs = jobset.object.as_ref().map(|o| &o["spec"]["replicatedJobs"]);
     let rjs = rjs.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -97,7 +97,7 @@ fn printable(jobset: &JobSet) -> Result<(), Failure> {
     )))
 }
 
-/// As for `run`: what the JobSets need is on, and is told.
+/// Returns the feature gates. Gates that the JobSets need are enabled as in `run`, with a note.
 fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<Gates, Failure> {
     let needed = FeatureGates::needed_by(jobsets);
     let set = feature_gates::read(needed, &args.feature_gates)?;
@@ -136,7 +136,7 @@ fn as_yaml(entries: &[Entry]) -> String {
     out
 }
 
-/// A List, as kubectl prints several objects, with the notes beside the items.
+/// Returns a List, as kubectl prints several objects, with the notes in a separate field.
 fn as_json(entries: &[Entry]) -> Value {
     let items: Vec<&Value> = entries.iter().filter_map(|e| e.object.as_ref()).collect();
     let notes: Vec<&String> = entries.iter().flat_map(|e| &e.notes).collect();

@@ -1,4 +1,4 @@
-//! `explain`: the meaning of a word, or the children of a manifest.
+//! `explain`: explains a term, or lists the children of a manifest.
 
 pub mod args;
 mod children;
@@ -9,7 +9,7 @@ mod yaml;
 use crate::cli::explain::args::{ExplainArgs, ExplainCommand};
 use crate::cli::failure::Failure;
 
-/// `command_line`: the description of all commands and options.
+/// Runs the command. `command_line` returns the definition of all commands and options.
 pub fn cli(
     args: &ExplainArgs,
     command_line: impl FnOnce() -> clap::Command,

@@ -1,4 +1,4 @@
-//! `explain WORD`: what a word means; commands and options are told from the description of the command line.
+//! `explain WORD`: explains a term. Commands and options are explained from the command line definition.
 
 use crate::cli::args::{Format, Override};
 use crate::cli::explain::args::ExplainArgs;
@@ -7,7 +7,7 @@ use crate::cli::output;
 use crate::words::{Book, Entry, plain, text};
 use clap::{Arg, Command};
 
-/// `command_line`: the description of all commands and options.
+/// Runs the command. `command_line` is the definition of all commands and options.
 pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), Failure> {
     let book = Book::new(commands(command_line));
     let style = output::style(&args.look);
@@ -47,7 +47,7 @@ fn unknown(asked: &str, found: &crate::words::Found<'_>) -> Failure {
     Failure::Invalid(format!("nothing is known of {asked:?}; {hint}"))
 }
 
-/// All words, or those of a kind.
+/// Returns all terms, or those of one kind.
 fn all<'b>(book: &'b Book, kind: Option<&str>) -> Result<Vec<&'b Entry>, Failure> {
     let of_kind = |e: &&Entry| kind.is_none_or(|kind| e.kind == kind);
     let found: Vec<&Entry> = book.words().filter(of_kind).collect();
@@ -65,7 +65,7 @@ fn all<'b>(book: &'b Book, kind: Option<&str>) -> Result<Vec<&'b Entry>, Failure
     }
 }
 
-/// Every command and every option.
+/// Returns an entry for every command and every option.
 fn commands(mut command: Command) -> Vec<Entry> {
     command.build();
     let mut all = Vec::new();
@@ -152,7 +152,7 @@ fn shown(arg: &Arg) -> bool {
     !["help", "version"].contains(&arg.get_id().as_str())
 }
 
-/// An option as it is typed: `--seeds N`, `-f FILE`.
+/// Formats an option with its value names: `--seeds N`, `-f FILE`.
 fn typed(arg: &Arg) -> String {
     let value = match arg.get_action().takes_values() {
         true => arg.get_value_names().unwrap_or_default().join(" "),

@@ -1,11 +1,12 @@
-//! JSON trees as YAML, the way kubectl prints them: keys in order, lists not indented, texts quoted only where needed.
+//! Formats JSON trees as YAML in the style of kubectl: keys in order, lists not indented, strings quoted only where
+//! needed.
 //!
-//! Must never change a value: what is read again is what was written.
+//! Reading the output again must return the same values.
 
 use serde_json::Value;
 use std::fmt::Write;
 
-/// One document, without its leading `---`.
+/// Formats one document without its leading `---`.
 pub fn yaml(value: &Value) -> String {
     let mut out = String::new();
     block(&mut out, value, 0);
@@ -16,7 +17,7 @@ fn block(out: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(fields) => {
             for (k, (key, value)) in fields.iter().enumerate() {
-                // The first key of a list item stands behind its dash.
+                // The first key of a list item is on the same line as the dash.
                 if k > 0 || !out.ends_with("- ") {
                     indent(out, depth);
                 }
@@ -42,7 +43,7 @@ fn block(out: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// What stands behind a key.
+/// Writes the value of a key.
 fn nested(out: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -66,7 +67,7 @@ fn indent(out: &mut String, depth: usize) {
     }
 }
 
-/// On one line.
+/// Formats a value on one line.
 fn flow(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
@@ -74,7 +75,7 @@ fn flow(value: &Value) -> String {
     }
 }
 
-/// Whether a text reads well as lines: it has some, and none that a block would change.
+/// Returns whether a string can be a block scalar: it has several lines and a block scalar preserves it.
 fn is_block(text: &str) -> bool {
     let plain = |c: char| c == '\n' || (!c.is_control() && c != '\u{feff}');
     text.contains('\n')
@@ -95,7 +96,7 @@ fn block_text(out: &mut String, text: &str, depth: usize) {
     }
 }
 
-/// Plain if no reader can take it for something else, else quoted.
+/// Returns the string unquoted if no YAML reader could misinterpret it, else quoted.
 fn scalar(text: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "-_./ @%+=(),".contains(c);
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');

@@ -1,5 +1,5 @@
-//! What a comparison, a sweep or a plan hangs on: the first replication of a variant or point, played once more with
-//! its critical paths.
+//! Dominant assumptions of a comparison, a sweep or a plan: the first replication of a variant or point is simulated
+//! again with its critical paths.
 
 use crate::cli::inputs::experiment_input::LoadedInput;
 use crate::cli::interrupt;
@@ -15,7 +15,7 @@ use sim_report::assumptions::deciding::{Decider, Defaults, GIVEN, Known};
 use sim_report::assumptions::hanging::Hung;
 use sim_report::assumptions::provenance;
 
-/// Nothing where it cannot be played, or was stopped.
+/// Returns the dominant assumptions of an input; empty if it cannot be simulated or the run was interrupted.
 pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> Hung {
     let mut hung = match loaded {
         LoadedInput::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
@@ -35,7 +35,7 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> Hung {
         }
     };
     if let LoadedInput::Pods(loaded) = loaded {
-        // How often something fails comes first of what has no share of a path.
+        // The rate of faults comes first among the assumptions without a share of the critical path.
         hung.deciders.splice(0..0, random_faults(loaded));
         hung.preset = provenance::preset(&loaded.scenario.control_plane);
     }
@@ -51,7 +51,7 @@ fn said(name: &str, deciders: Vec<Decider>) -> Hung {
     }
 }
 
-/// And the digest.
+/// Returns the dominant assumptions of a scenario, and the digest of the run.
 pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Hung, u64)> {
     let scenario = faults::drawn(&loaded.scenario, seed, 0);
     let mut simulation = Simulation::new(&scenario).ok()?;
@@ -80,7 +80,7 @@ fn decider(name: &'static str, value: &str, (source, confidence): (&str, &str)) 
     }
 }
 
-/// How often something fails decides as much as how long a restart takes.
+/// Returns the random fault rates as assumptions: goodput depends on them as much as on restart times.
 fn random_faults(loaded: &LoadedScenario) -> Vec<Decider> {
     const NAME: &str = "random faults";
     if loaded.scenario.fault_processes.is_empty() {
@@ -114,7 +114,7 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<Decider> {
     }]
 }
 
-/// The defaults of the model, for reports.
+/// Returns the defaults of the model with their sources, for reports.
 pub fn model_defaults() -> Defaults {
     let known = sim_inputs::assumptions().into_iter().map(|a| Known {
         id: a.id,

@@ -1,4 +1,5 @@
-//! The inputs of a command, each text read once and loaded with any overrides: a scenario, manifests or a Fleet.
+//! The inputs of a command: a scenario, manifests or a Fleet. Every file is read once and can be loaded with
+//! different overrides.
 
 use crate::cli::args::{InputArgs, Override};
 use crate::cli::failure::{Failure, bail};
@@ -15,10 +16,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Fields of JobSets that `--set` reaches with `-f`; all other paths are fields of the scenario.
+/// Root fields of JobSets that `--set` overrides with `-f`; all other paths are fields of the scenario.
 const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
 
-/// Inputs, with the overrides that apply to everything made of them.
+/// Inputs with the overrides that apply to every load.
 pub struct ExperimentInput {
     source: InputSource,
     sets: Vec<Override>,
@@ -29,26 +30,26 @@ pub struct ExperimentInput {
 enum InputSource {
     Scenario {
         source: Source,
-        /// Texts of the files that it names, read at the first use.
+        /// Contents of the files that the scenario refers to, by name; read at first use.
         texts: Mutex<BTreeMap<String, Result<String, String>>>,
     },
     Manifests {
         sources: Vec<Source>,
-        /// Other files in the same directories.
+        /// Other files in the same directories, which are not read.
         not_tried: Vec<String>,
         topology: Option<(Source, Topology)>,
     },
     Fleet(Source),
 }
 
-/// Inputs with all overrides.
+/// Inputs with all overrides applied.
 pub enum LoadedInput {
     Pods(Box<LoadedScenario>),
     Fleet(Box<LoadedFleet>),
 }
 
 impl ExperimentInput {
-    /// Reads every text that is named.
+    /// Reads all input files.
     pub fn read(args: &InputArgs) -> Result<ExperimentInput, Failure> {
         let source = args.scenario.as_deref().map(sim_inputs::read_source);
         let source = match source.transpose()? {
@@ -104,7 +105,7 @@ impl ExperimentInput {
         }
     }
 
-    /// The text of the scenario or Fleet; `None` for manifests.
+    /// Returns the source of the scenario or Fleet; `None` for manifests.
     pub fn text(&self) -> Option<&Source> {
         match &self.source {
             InputSource::Scenario { source, .. } | InputSource::Fleet(source) => Some(source),
@@ -112,12 +113,13 @@ impl ExperimentInput {
         }
     }
 
-    /// The options that change results, as a user would type them.
+    /// Returns the command-line options that affect results.
     pub fn options(&self, seeds: (u64, Option<u64>)) -> String {
         result_options((&self.sets, &self.fails), seeds, self.level)
     }
 
-    /// Copies for an output directory, and the command that repeats `run` from there with `more` options.
+    /// Returns copies of the inputs for an output directory, and the `run` command that repeats the run from there.
+    /// `more` is appended to its options.
     pub fn copies(
         &self,
         loaded: &LoadedInput,
@@ -131,7 +133,7 @@ impl ExperimentInput {
         }
     }
 
-    /// The same for a scenario; `options` end the command.
+    /// Returns copies of the inputs of a scenario; `options` is appended to the command.
     pub fn scenario_copies(&self, loaded: &LoadedScenario, options: &str) -> InputCopies {
         let InputSource::Manifests {
             sources, topology, ..
@@ -152,7 +154,7 @@ impl ExperimentInput {
 }
 
 impl InputSource {
-    /// Reads manifests and their topology; reports the errors of all of them together.
+    /// Reads manifests and their topology; reports all errors together.
     fn manifests(args: &InputArgs) -> Result<InputSource, Failure> {
         let (sources, not_tried, mut errors) = manifest_sources(&args.manifests);
         let topology = match args.topology.as_deref().map(topology).transpose() {
@@ -199,7 +201,7 @@ impl InputSource {
     }
 }
 
-/// Reads files and directories of manifests: their texts, the files left out, and errors.
+/// Reads files and directories of manifests. Returns the contents, the files that were left out, and errors.
 pub fn manifest_sources(paths: &[String]) -> (Vec<Source>, Vec<String>, Vec<Diagnostic>) {
     let (mut sources, mut not_tried, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
@@ -214,7 +216,8 @@ pub fn manifest_sources(paths: &[String]) -> (Vec<Source>, Vec<String>, Vec<Diag
     (sources, not_tried, errors)
 }
 
-/// Reads a topology. Prints which of a list of Nodes are left out: no report has them.
+/// Reads a topology. Prints notes about Nodes that are left out of an imported list, because no report contains
+/// them.
 pub fn topology(path: &Path) -> Result<(Source, Topology), Diagnostics> {
     let source = sim_inputs::topology_source(path)?;
     let (topology, notes) = sim_inputs::read_noting(&source)?;
@@ -224,14 +227,14 @@ pub fn topology(path: &Path) -> Result<(Source, Topology), Diagnostics> {
     Ok((source, topology))
 }
 
-/// The option makes no sense with a Fleet.
+/// Returns the error for an option that does not apply to a Fleet.
 pub fn needs_pods(option: &str) -> Failure {
     let text = format!("{option} is of scenarios with pods; this file is a Fleet, which has none");
     Failure::Invalid(text)
 }
 
 impl LoadedInput {
-    /// The default seed of all random numbers.
+    /// Returns the default seed of all random numbers.
     pub fn seed(&self) -> u64 {
         match self {
             LoadedInput::Pods(loaded) => loaded.scenario.seed,
@@ -239,7 +242,7 @@ impl LoadedInput {
         }
     }
 
-    /// The name in reports.
+    /// Returns the name for reports.
     pub fn name(&self) -> &str {
         match self {
             LoadedInput::Pods(loaded) => &loaded.scenario.name,
@@ -247,7 +250,7 @@ impl LoadedInput {
         }
     }
 
-    /// The subject of replications. Measures the reduced model if that level is chosen.
+    /// Returns the subject of replications. Measures the reduced model if that level is selected.
     pub fn subject(&self) -> Result<Subject, Failure> {
         Ok(match self {
             LoadedInput::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
@@ -261,7 +264,7 @@ impl LoadedInput {
         })
     }
 
-    /// The `experiment` of the file.
+    /// Returns the `experiment` of the file.
     pub fn experiment(&self) -> &Experiment {
         match self {
             LoadedInput::Pods(loaded) => &loaded.experiment,
@@ -276,7 +279,7 @@ impl LoadedInput {
         }
     }
 
-    /// Adds the fields that belong to a restart strategy, if one is set.
+    /// Adds the fields that a restart strategy requires, if the overrides set one.
     pub fn with_companions(&self, sets: &[Override]) -> Result<Vec<Override>, Failure> {
         let changes = strategy::with_companions(sets, self.jobsets())?;
         Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())

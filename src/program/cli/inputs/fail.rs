@@ -1,6 +1,6 @@
 //! `--fail POD:exit=CODE@TIME`: one failure without a scenario file.
 //!
-//! Must never add a fault that a scenario could not write: it becomes a line of `faults`.
+//! Every failure becomes an entry of `faults`, so it can also be written in a scenario.
 
 use crate::cli::failure::{Failure, bail};
 use sim_base::Duration;
@@ -10,10 +10,10 @@ use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
 const USAGE: &str = "write POD:exit=CODE, POD:delete or POD:evict, then @TIME, \
     e.g. workers-0-1:exit=42@10m or workers-0-1:evict@ready+30s";
 
-/// A failure as typed; its pod may not exist.
+/// A failure as parsed; the pod may not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fail {
-    /// As it was typed, to repeat the command.
+    /// Argument text, used to repeat the command.
     pub text: String,
     pod: String,
     kind: FailKind,
@@ -27,7 +27,7 @@ enum FailKind {
     Evict,
 }
 
-/// Reads `POD:WHAT@TIME`. Without a time it happens when all pods are ready for the first time.
+/// Parses `POD:WHAT@TIME`. Without a time, the failure happens when all pods are ready for the first time.
 pub fn parse(text: &str) -> Result<Fail, String> {
     let (pod, rest) = text.split_once(':').ok_or(USAGE)?;
     let (kind, at) = match rest.split_once('@') {
@@ -56,7 +56,8 @@ fn exit_code(text: &str) -> Result<i32, String> {
     code.map_err(|_| format!("exit code {text:?} is not a number from 0 to 255"))
 }
 
-/// `10m` after the start of the run, `ready` and `ready+30s` after every pod was ready for the first time.
+/// Parses a time: `10m` after the start of the run, `ready` or `ready+30s` after all pods are ready for the first
+/// time.
 fn time(text: &str) -> Result<FaultTime, String> {
     let duration = |text: &str| {
         let parsed = text.parse::<Duration>();
@@ -72,7 +73,7 @@ fn time(text: &str) -> Result<FaultTime, String> {
     }
 }
 
-/// Adds the failures to the script.
+/// Adds the failures to the faults of the scenario. Returns an error if a pod does not exist or the run ends before.
 pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
     for fail in fails {
         let pod = resolve(fail, scenario)?;
@@ -97,7 +98,7 @@ pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The name of the pod with its JobSet's in front, which may be left away.
+/// Returns the full pod name. The name of the JobSet at its start may be omitted in the argument.
 fn resolve(fail: &Fail, scenario: &Scenario) -> Result<String, Failure> {
     let jobsets = &scenario.jobsets;
     match sim_inputs::pods_meant(jobsets, &fail.pod).as_slice() {

@@ -1,5 +1,5 @@
-//! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came
-//! of it.
+//! `--fail-if` of `run`, `compare` and `sweep`: conditions are parsed before the simulation and checked against its
+//! results.
 
 use crate::cli::failure::{Failure, bail};
 use sim_analysis::experiment::fail_if::{Group, held};
@@ -10,7 +10,7 @@ pub fn read(texts: &[String]) -> Result<Vec<Condition>, Failure> {
     texts.iter().map(read).collect()
 }
 
-/// Refuses what needs a reference where there is none.
+/// Returns an error for conditions that compare with a baseline, for commands without one.
 pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
     match conditions.iter().find(|c| c.is_relative()) {
         Some(c) => {
@@ -23,7 +23,7 @@ pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
     }
 }
 
-/// The failure that says which of them hold.
+/// Returns an error that lists the conditions that are true.
 pub fn check(conditions: &[Condition], groups: &[Group]) -> Result<(), Failure> {
     let mut failed = Vec::new();
     for condition in conditions {

@@ -1,11 +1,12 @@
-//! `--feature-gates`: JobSet's gates, for `lint` and `explain`.
+//! `--feature-gates`: JobSet's feature gates for `lint` and `explain`.
 
 use crate::cli::failure::{Failure, bail};
 use sim_api::spec::FeatureGates;
 
 const NAMES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];
 
-/// What was set, on top of what the manifests need. A setting is `NAME`, `NAME=BOOL`, or several with commas.
+/// Returns the feature gates that the manifests need, changed by the settings. A setting is `NAME`, `NAME=BOOL`, or
+/// a comma-separated list of them.
 pub fn read(needed: FeatureGates, settings: &[String]) -> Result<FeatureGates, Failure> {
     let mut gates = needed;
     for assignment in settings.iter().flat_map(|g| g.split(',')) {

@@ -7,20 +7,20 @@ use crate::cli::inputs::shell_words::quoted;
 use sim_api::spec::Level;
 use std::path::{Component, Path, PathBuf};
 
-/// The name under which the reader lists `--set` overrides; they are part of the command, no file.
+/// Name under which the scenario reader lists `--set` overrides. They are part of the command and not a file.
 const SETS: &str = "--set";
 
-/// What goes into `inputs/`.
+/// Content of the `inputs/` directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputCopies {
-    /// Relative name and text; of an empty directory a name that ends with a slash.
+    /// Relative names and contents. The name of an empty directory ends with a slash.
     pub files: Vec<Override>,
-    /// To be run inside `inputs/`.
+    /// Command to run inside `inputs/`.
     pub command: String,
 }
 
 impl InputCopies {
-    /// Those of another command than `run`.
+    /// Replaces `run` in the command with another subcommand.
     pub fn of_command(mut self, name: &str) -> InputCopies {
         let other = format!("jobset-sim {name}");
         self.command = self.command.replacen("jobset-sim run", &other, 1);
@@ -28,8 +28,9 @@ impl InputCopies {
     }
 }
 
-/// InputCopies of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
-/// places relative to each other. Where it names a file from the root on, the stored one names the copy.
+/// Returns copies of a scenario's inputs. The first input is the scenario; the names of the others are relative to
+/// it and keep their relative locations. Absolute file names in the scenario are replaced with the names of the
+/// copies.
 pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
     let files: Vec<&(String, String)> = inputs.iter().filter(|(name, _)| name != SETS).collect();
     let Some((first, _)) = files.first() else {
@@ -60,7 +61,7 @@ pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
             kept.push((name, text.clone()));
         }
     }
-    // What a name goes through has to be there when it is read again.
+    // Directories that a name traverses and leaves with `..` must exist when it is read again.
     let empty = |directory: &&PathBuf| !places.iter().any(|path| path.starts_with(directory));
     for directory in through.iter().filter(empty) {
         let name = directory.strip_prefix(&common).unwrap_or(directory);
@@ -84,10 +85,10 @@ pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
     }
 }
 
-/// The override that names a preset file.
+/// Path of the override that sets a preset file.
 pub const PRESET: &str = "controlPlane.preset";
 
-/// InputCopies of manifests and, perhaps, a topology and a preset file.
+/// Returns copies of manifests and, if given, of a topology and preset files.
 pub fn copy_manifests(
     manifests: Vec<Override>,
     topology: Option<(String, String)>,
@@ -101,7 +102,7 @@ pub fn copy_manifests(
             Some(base) if name != sim_inputs::STDIN => base.to_string_lossy().into_owned(),
             _ => "stdin.yaml".to_owned(),
         };
-        // Two directories may hold files of one name, and their order matters.
+        // Numbered, because two directories may contain files with the same name and the order matters.
         let kept = format!("manifests/{i:02}-{base}");
         command.push_str(&format!(" -f {}", quoted(&kept)));
         files.push((kept, text));
@@ -120,7 +121,7 @@ pub fn copy_manifests(
     InputCopies { files, command }
 }
 
-/// The options that change results, as a user would type them.
+/// Formats the command-line options that affect results.
 pub fn result_options(
     (sets, fails): (&[Override], &[Fail]),
     (seed, seeds): (u64, Option<u64>),
@@ -140,7 +141,7 @@ pub fn result_options(
     .concat()
 }
 
-/// The way from a directory to a file; both are absolute.
+/// Returns the relative path from a directory to a file; both must be absolute.
 fn relative(from: &Path, to: &Path) -> String {
     let same = from.components().zip(to.components());
     let same = same.take_while(|(a, b)| a == b).count();
@@ -149,7 +150,7 @@ fn relative(from: &Path, to: &Path) -> String {
     way.to_string_lossy().into_owned()
 }
 
-/// A text with another name for a file, wherever the name stands as a whole.
+/// Replaces a file name in a text wherever it is not part of a longer name.
 fn renamed(text: &str, name: &str, other: &str) -> String {
     let part = |c: char| c.is_alphanumeric() || "/._-".contains(c);
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
@@ -164,7 +165,7 @@ fn renamed(text: &str, name: &str, other: &str) -> String {
     out
 }
 
-/// The directories that names leave again by `..`.
+/// Returns the directories that the paths leave with `..`.
 fn gone_through(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in paths {
@@ -179,7 +180,7 @@ fn gone_through(paths: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Without `.` and `..`, by names alone.
+/// Removes `.` and `..` from a path without file system access.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

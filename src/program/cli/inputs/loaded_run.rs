@@ -1,4 +1,4 @@
-//! One run with everything that charts and reports are made of, from a run directory, a scenario or manifests.
+//! One run with the data for charts and reports, from a run directory, a scenario or manifests.
 
 use crate::cli::args::{InputArgs, Override};
 use crate::cli::failure::{Failure, bail};
@@ -19,12 +19,12 @@ use sim_engine::faults;
 use sim_inputs::LoadedScenario;
 use sim_report::timeline;
 
-/// Of an OpenMetrics text: more are over a gigabyte.
+/// Maximum number of samples of an OpenMetrics text; more samples exceed a gigabyte.
 const SAMPLES: u64 = 10_000_000;
 
 pub struct LoadedRun {
     loaded: LoadedScenario,
-    /// Names and texts of everything that was read.
+    /// Names and contents of all input files.
     pub files: Vec<Override>,
     not_modelled: Vec<String>,
     played: Played,
@@ -36,7 +36,7 @@ pub struct LoadedRun {
 }
 
 impl LoadedRun {
-    /// `command`: whose inputs they are.
+    /// Simulates the run. `command` is the subcommand named in error messages.
     pub fn simulate(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
         let resolved = stored_run::resolved(args)?;
         let given = ExperimentInput::read(&resolved)?;
@@ -51,7 +51,7 @@ impl LoadedRun {
         let close = timeline::closely(&run).into_iter();
         let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
         let nodes = played.names.nodes.len();
-        // Only now is it known when to look closely.
+        // The instants to observe are known only after the first run.
         let pods = Occupancy::new(moments.clone(), &snapshots, nodes);
         let mut both = (pods, Queued::new(moments));
         simulation.run(seed, 0, &mut both);
@@ -69,7 +69,7 @@ impl LoadedRun {
         })
     }
 
-    /// Every record and ticket, from playing it once more.
+    /// Runs the simulation again and returns all records and tickets.
     pub fn kept(&mut self) -> Result<Kept, Failure> {
         if self.played.outcome.records > kept::MOST {
             let (n, most) = (self.played.outcome.records, kept::MOST);
@@ -80,14 +80,15 @@ impl LoadedRun {
         Ok(kept)
     }
 
-    /// What each node did from one instant to another, from playing it once more.
+    /// Runs the simulation again and returns the states of each node between two instants.
     pub fn states(&mut self, stretch: (Time, Time)) -> NodeStates {
         let mut states = NodeStates::new(stretch, self.played.names.nodes.len());
         self.simulation.run(self.seed, 0, &mut states);
         states
     }
 
-    /// What would have been scraped so often, from playing it once more.
+    /// Runs the simulation again and returns metrics scraped at the given interval. Returns an error if there are
+    /// too many samples.
     pub fn scraped(&mut self, every: Duration) -> Result<Scraped, Failure> {
         let end = self.played.outcome.end;
         let (nodes, n) = (
@@ -121,7 +122,7 @@ impl LoadedRun {
         &self.loaded.skipped
     }
 
-    /// The options of a command line that repeats the run, with its seed.
+    /// Formats the command-line arguments that repeat the run, including its seed.
     pub fn words(&self, given: &InputArgs) -> String {
         let overrides = (&given.sets[..], &given.fails[..]);
         given.words() + &result_options(overrides, (self.seed, None), None)

@@ -1,4 +1,4 @@
-//! What commands read: scenarios, manifests, run directories; and what output directories keep of it.
+//! Inputs of commands: scenarios, manifests, run directories, and the copies of inputs in output directories.
 
 pub mod dominant_assumptions;
 pub mod experiment_input;

@@ -1,4 +1,4 @@
-//! The reduced model of a scenario, with restart times that are measured here.
+//! The reduced model of a scenario, with restart times measured by this process.
 
 use crate::cli::failure::Failure;
 use crate::cli::{interrupt, output};
@@ -6,13 +6,14 @@ use sim_analysis::experiment::{Collapsed, NotCollapsed};
 use sim_api::spec::Scenario;
 use std::sync::Mutex;
 
-/// Measurements of this process, the newest last. Points and variants often share what restarts depend on.
+/// Measurements of this process, newest last. Points and variants often share the inputs that restart times depend
+/// on.
 static MEASURED: Mutex<Vec<Collapsed>> = Mutex::new(Vec::new());
 /// Maximum number of measurements in memory.
 const KEPT: usize = 64;
 
-/// The reduced model of a scenario, measured unless the measurements of an equal one are known. A scenario that it does
-/// not cover is invalid input.
+/// Returns the reduced model of a scenario. Measurements of an equivalent scenario are reused. A scenario that the
+/// reduced model does not support is invalid input.
 pub fn measured(scenario: &Scenario, quiet: bool) -> Result<Collapsed, Failure> {
     let mut known = MEASURED
         .lock()

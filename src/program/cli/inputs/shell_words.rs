@@ -1,4 +1,4 @@
-//! Words of a command line as a shell reads them.
+//! Quoting and splitting of shell command lines.
 
 use std::fmt::Display;
 
@@ -11,13 +11,13 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// An option with each of its values, as a user would type it.
+/// Formats an option with each of its values, quoted for a shell.
 pub fn options<V: Display>(name: &str, values: impl IntoIterator<Item = V>) -> String {
     let option = |value: V| format!(" --{name} {}", quoted(&value.to_string()));
     values.into_iter().map(option).collect()
 }
 
-/// The words of a line as a shell would see them; single quotes and backslashes, as `quoted` writes them.
+/// Splits a line into words. Supports the single quotes and backslashes that `quoted` writes.
 pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), None::<String>);
     let mut chars = line.chars();

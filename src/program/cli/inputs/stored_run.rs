@@ -1,4 +1,4 @@
-//! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
+//! A run directory as input: the command that wrote it, with paths into its `inputs/` directory.
 
 use crate::cli::args::InputArgs;
 use crate::cli::compare::args::CompareArgs;
@@ -10,19 +10,19 @@ use crate::cli::sweep::args::SweepArgs;
 use clap::{Parser, Subcommand};
 use std::path::Path;
 
-/// Whether a path is a run directory.
+/// Returns whether a path is a run directory.
 pub fn is_run(path: &Path) -> bool {
     path.join("inputs/command.txt").is_file()
 }
 
-/// The command that wrote a directory; paths lead into the directory.
+/// The command that wrote a directory; its paths point into the directory.
 pub enum Stored {
     Run(Box<RunArgs>),
     Compare(Box<CompareArgs>),
     Sweep(Box<SweepArgs>),
 }
 
-/// The line in `inputs/command.txt`.
+/// Parser for the line in `inputs/command.txt`.
 #[derive(Parser)]
 #[command(name = "jobset-sim")]
 struct StoredLine {
@@ -49,7 +49,7 @@ impl Stored {
     }
 }
 
-/// Commands that also write a directory with their inputs, but cannot be repeated from there.
+/// Commands that write a directory with their inputs but cannot be repeated from it.
 const NOT_REPEATED: [&str; 2] = ["plan", "sensitivity"];
 
 pub fn stored(dir: &Path) -> Result<Stored, Failure> {
@@ -96,16 +96,16 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
     }
 }
 
-/// Paths of the command line, seen from outside.
+/// Makes the paths of a stored command line relative to the current directory.
 fn lead(input: &mut InputArgs, base: &Path) {
     input.scenario = input.scenario.as_deref().map(|path| base.join(path));
-    // A name may be that of a topology of the program.
+    // The value may be the name of a shipped topology instead of a file.
     let topology = input.topology.as_deref().map(|path| base.join(path));
     input.topology = topology
         .filter(|path| path.exists())
         .or(input.topology.take());
     for (path, value) in &mut input.sets {
-        // Beside a scenario it is found from there.
+        // With a scenario, the preset file is resolved relative to the scenario file.
         if !input.manifests.is_empty() && path == PRESET && sim_inputs::is_preset_file(value) {
             *value = base.join(&*value).to_string_lossy().into_owned();
         }
@@ -115,7 +115,7 @@ fn lead(input: &mut InputArgs, base: &Path) {
     }
 }
 
-/// The command line of `run` that wrote a directory; paths lead into the directory.
+/// Returns the `run` command line that wrote a directory; its paths point into the directory.
 pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
     if !is_run(dir) {
         let dir = dir.display();
@@ -130,7 +130,7 @@ pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
     }
 }
 
-/// Replaces a run directory by its inputs, with the given options on top of the stored ones.
+/// Replaces a run directory with its inputs and adds the given options to the stored ones.
 pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
     let Some(dir) = given.scenario.as_deref().filter(|path| path.is_dir()) else {
         return Ok(given.clone());
@@ -142,8 +142,8 @@ pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
     Ok(stored)
 }
 
-/// Reads the copies of inputs in a directory, sorted by name, and the command. The name of an empty directory ends with
-/// a slash.
+/// Reads the copies of inputs in a directory, sorted by name, and the command. The name of an empty directory ends
+/// with a slash.
 pub fn stored_inputs(dir: &Path) -> Result<InputCopies, Failure> {
     let root = dir.join("inputs");
     let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());

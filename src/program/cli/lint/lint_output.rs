@@ -10,12 +10,12 @@ use sim_lint::{Finding, Kind, Report, Severity, Trap};
 use sim_report::table::Table;
 use std::fmt::Write;
 
-/// How text looks.
+/// Options for text output.
 pub struct Shape {
     pub color: bool,
-    /// Columns of a line.
+    /// Width of a line in columns.
     pub width: usize,
-    /// With a last line that counts.
+    /// Whether to print the summary line.
     pub verbose: bool,
 }
 
@@ -157,7 +157,7 @@ const COLUMNS: [&str; 11] = [
     "fix",
 ];
 
-/// CSV as text.
+/// Formats a table as CSV.
 fn text_of(table: Table) -> String {
     String::from_utf8_lossy(&table.csv()).into_owned()
 }
@@ -219,7 +219,7 @@ pub fn table_json() -> Result<String, Failure> {
     pretty(&Value::Array(traps.collect()))
 }
 
-/// One trap by its name.
+/// Returns a trap as JSON.
 pub fn trap_json(name: &str) -> Result<String, Failure> {
     let found = all_traps().find(|(_, t)| t.name == name);
     pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))

@@ -1,4 +1,4 @@
-//! `lint`: what the API server would refuse in manifests, and what it accepts and hurts later.
+//! `lint`: checks manifests for errors that the API server rejects and for problems that it accepts.
 
 pub mod args;
 mod lint_output;
@@ -18,9 +18,9 @@ use sim_inputs::kube::inspect::Inspected;
 use sim_lint::{Inputs, Method, Report, Severity, Target};
 
 const REJECTED: u8 = 2;
-/// Accepted, and wrong in any case.
+/// Exit code for manifests that are accepted but have a finding of severity error.
 const INVALID: u8 = 2;
-/// The cluster of `-t` cannot take it.
+/// Exit code if the cluster of `-t` cannot hold the pods.
 const NO_PLACE: u8 = 4;
 const GATE_FAILED: u8 = 5;
 
@@ -72,7 +72,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     Ok(code(&report, &fail_if))
 }
 
-/// What was asked for by a gate comes before errors that nobody asked about.
+/// Returns the exit code. Failed gates take precedence over findings of severity error.
 fn code(report: &Report, gates: &[LintGate]) -> u8 {
     if report.rejected() > 0 {
         return REJECTED;
@@ -140,7 +140,7 @@ fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
     Ok(files)
 }
 
-/// There is a JobSet to check, or what was read is wrong in itself.
+/// Returns an error if the files contain neither a JobSet nor invalid objects.
 fn something(files: &[Inspected]) -> Result<(), Failure> {
     let mut objects = files.iter().flat_map(|f| &f.objects);
     if objects.any(|o| o.jobset.is_some() || !o.errors.is_empty()) {
@@ -173,7 +173,7 @@ fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Fail
     }
 }
 
-/// New JobSets that no old one has the name of are linted as creations.
+/// Prints a note for JobSets that are not in `--update`; these are linted as creations.
 fn strangers(files: &[Inspected], old: &[Inspected]) {
     let key = |j: &JobSet| format!("{}/{}", j.namespace, j.name);
     let names = |files: &[Inspected]| -> Vec<String> {
@@ -196,7 +196,7 @@ fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
         bail!("JobSet {version:?} is not known; legal: 0.12, 0.13");
     }
     let jobsets = files.iter().flat_map(|f| &f.objects);
-    // As for `run`: a gate that a JobSet needs is on.
+    // Feature gates that a JobSet needs are enabled, as in `run`.
     let needed = FeatureGates::needed_by(jobsets.filter_map(|o| o.jobset.as_ref()));
     let gates = feature_gates::read(needed, &args.feature_gates)?;
     Ok(Target {
@@ -210,7 +210,7 @@ fn kubernetes(text: &str) -> Result<Version, Failure> {
     read.map_err(|why| Failure::Invalid(format!("--kubernetes: {why}")))
 }
 
-/// `lint.warnings > 0`
+/// A gate on the number of findings, such as `lint.warnings > 0`.
 struct LintGate {
     count: Count,
     condition: Condition,

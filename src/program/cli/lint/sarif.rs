@@ -1,4 +1,4 @@
-//! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show at their places.
+//! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show in the source.
 
 use serde_json::{Value, json};
 use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
@@ -7,7 +7,7 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 const ABOUT: &str = "https://github.com/kubernetes-sigs/jobset";
 
-/// All traps as rules, and the findings as results.
+/// Returns a SARIF document with all traps as rules and the findings as results.
 pub fn sarif(report: Option<&Report>) -> Value {
     let rules: Vec<Value> = all_rules();
     let findings = report.map_or(&[][..], |r| r.findings.as_slice());
@@ -29,7 +29,7 @@ pub fn sarif(report: Option<&Report>) -> Value {
     })
 }
 
-/// All traps, each with its theme.
+/// Returns all traps with their themes.
 pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
     let of_theme = |(theme, traps): &(&'static str, &'static [Trap])| {
         let theme = *theme;
@@ -91,10 +91,10 @@ fn result(f: &Finding, rules: &[Value]) -> Value {
     })
 }
 
-/// The place; a finding about the whole file has no region.
+/// Returns the location of a finding; a finding about the whole file has no region.
 fn location(f: &Finding) -> Value {
     let d = &f.diagnostic;
-    // A JobSet that was found inside of another object is a text of its own, which nobody has as a file.
+    // A JobSet embedded in another object is a separate text that does not exist as a file.
     let (file, inside) = match d.file.split_once('#') {
         Some((file, part)) if part.contains('/') => (file, true),
         _ => (d.file.as_str(), false),
@@ -113,7 +113,7 @@ fn location(f: &Finding) -> Value {
     place
 }
 
-/// A path as a relative reference.
+/// Converts a path to a relative URI reference.
 fn uri(path: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/".contains(&b);
     let path = path.strip_prefix("./").unwrap_or(path);

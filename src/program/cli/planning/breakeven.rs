@@ -1,4 +1,4 @@
-//! `plan breakeven`: the value of an unknown at which one choice overtakes another.
+//! `plan breakeven`: finds the value of a parameter at which one variant becomes better than another.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override, VariantArg, parse_variant};
 use crate::cli::failure::{Failure, bail};
@@ -19,24 +19,24 @@ pub struct BreakEvenArgs {
     /// Second variant
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
     pub b: VariantArg,
-    /// Unknown and its range, in numbers or durations
+    /// Parameter to vary and its range, in numbers or durations
     #[arg(long, value_name = "PATH=LOW..HIGH")]
     pub over: ValueRange,
-    /// Metric that decides [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric to compare [default: goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Maximum number of replications of each value and variant [default: 160 with pods, 1,280 of a Fleet]
+    /// Maximum number of replications per value and variant [default: 160 with pods, 1,280 for a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// The name of the format.
+/// Schema name of the JSON output.
 const SCHEMA: &str = "jobset-sim/plan-breakeven/v1";
-/// Replications of the first look at a value.
+/// Replications per value before the first check of the precision.
 const FIRST_LOOK: u64 = 20;
-/// The most of a value with pods, and of a Fleet, unless it is said.
+/// Default maximum number of replications per value, with pods and for a Fleet.
 const PODS: u64 = 160;
 const FLEET: u64 = 1_280;
 
@@ -48,7 +48,7 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
         first_look: FIRST_LOOK.min(most),
         most,
     };
-    // Wrong paths are refused before anything is played.
+    // Invalid paths must fail before the first simulation.
     for value in [args.over.low, args.over.high] {
         for is_b in [false, true] {
             let point = Point { value, is_b };
@@ -95,7 +95,7 @@ fn name(args: &BreakEvenArgs, is_b: bool) -> &str {
     }
 }
 
-/// The unknown first: a choice may be about it, too.
+/// Returns the overrides of a point. The varied parameter comes first, because a variant may override it.
 fn sets(
     runner: &TrialRunner<'_>,
     args: &BreakEvenArgs,

@@ -1,4 +1,5 @@
-//! `plan budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
+//! `plan budget`: how long maxRestarts lasts, which causes use it, and the effect of a rule that ignores some
+//! causes.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::{Failure, bail};
@@ -21,17 +22,17 @@ pub struct BudgetArgs {
     /// JobSet whose maxRestarts is examined [default: the only JobSet]
     #[arg(long, value_name = "NAME")]
     pub jobset: Option<String>,
-    /// Time that maxRestarts must last, a number of days or a duration [default: the end of the scenario]
+    /// Time that maxRestarts must last, as a number of days or a duration [default: the end of the scenario]
     #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
     pub horizon: Option<f64>,
     /// Probability with which the smallest maxRestarts must last until the horizon
     #[arg(long, value_name = "P", default_value = "0.99", value_parser = probability)]
     pub probability: f64,
-    /// Do not count restarts by this cause; repeatable [default: if pods are drained, a rule that ignores disruptions
-    /// is simulated]
+    /// Do not count restarts by this cause (repeatable) [default: if pods are drained, a rule that ignores
+    /// disruptions is simulated]
     #[arg(long, value_name = "CAUSE")]
     pub ignore: Vec<String>,
-    /// Replications [default: 200 with pods, 2,000 of a Fleet]
+    /// Number of replications [default: 200 with pods, 2,000 for a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -49,7 +50,7 @@ fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Replications with pods, and of a Fleet, unless it is said.
+/// Default number of replications, with pods and for a Fleet.
 const PODS: u64 = 200;
 const FLEET: u64 = 2_000;
 
@@ -125,7 +126,8 @@ fn play(
     Ok(runs)
 }
 
-/// The same runs with a rule that ignores disruptions, where there are drains that it could ignore.
+/// Simulates the runs again with a rule that ignores disruptions; `None` if there are no drains that the rule could
+/// ignore.
 fn ruled(
     runner: &mut TrialRunner<'_>,
     (subject, jobset): (&Subject, usize),
@@ -157,7 +159,7 @@ fn ruled(
     Ok((runs.len() as u64 == n).then_some(Ruled { what, runs }))
 }
 
-/// Refuses causes that neither the inputs nor the runs know.
+/// Returns an error for causes that occur neither in the inputs nor in the runs.
 fn known(subject: &Subject, asked: &[String], runs: &[CountedRun]) -> Result<(), Failure> {
     let mut all = Budget::cause_names(runs);
     match subject {

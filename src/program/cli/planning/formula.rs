@@ -1,4 +1,4 @@
-//! What the closed forms of checkpoint intervals need to be told of the inputs, and what they do not know of them.
+//! Inputs of the closed forms for checkpoint intervals, and features of the inputs that the closed forms ignore.
 
 use sim_analysis::experiment::{Replication, Subject};
 use sim_api::spec::{Arrivals, Exposure, FaultProcess, Fleet, Progress, Saves, TrainingJob};
@@ -6,13 +6,13 @@ use sim_base::Duration;
 use sim_base::random::Dist;
 use sim_engine::record::TrainingPhase;
 
-/// Checkpoints of the inputs.
+/// Checkpoint interval and blocking time of the inputs.
 pub struct Checkpoints {
     pub every: Duration,
     pub blocking: Duration,
 }
 
-/// The durable checkpoints; the error says why there is no interval.
+/// Returns the durable checkpoints. The error explains why the inputs have no checkpoint interval.
 pub fn checkpoints(subject: &Subject) -> Result<Checkpoints, String> {
     let none = |what: &str| format!("{what}: there is no checkpoint interval to search");
     match subject {
@@ -41,7 +41,7 @@ pub fn checkpoints(subject: &Subject) -> Result<Checkpoints, String> {
     }
 }
 
-/// Seconds at work, and interruptions of work, of replications.
+/// Returns the seconds of work and the number of interruptions of work in replications.
 pub fn at_work(subject: &Subject, played: &[Replication]) -> (f64, f64) {
     let beside = match subject {
         Subject::Fleet(fleet) => beside_work(fleet),
@@ -55,7 +55,7 @@ pub fn at_work(subject: &Subject, played: &[Replication]) -> (f64, f64) {
         };
         let hours = output("compute_h") + output("lost_work_h") + output("checkpoint_h");
         sums.0 += hours * 3600.0;
-        // Restarts of a Fleet are also those of a recovery: as many as its part of the time.
+        // Restarts of a Fleet may also interrupt a recovery. They are counted in proportion to the time at work.
         let part = hours / (hours + beside * output("recovery_h")).max(1e-9);
         sums.1 += output("restarts") * part;
         let training = replication.jobsets.iter().find_map(|j| j.training.as_ref());
@@ -74,7 +74,7 @@ pub fn at_work(subject: &Subject, played: &[Replication]) -> (f64, f64) {
     sums
 }
 
-/// The part of all failures that comes also while the job does not run.
+/// Returns the fraction of all faults that also occur while the job does not run.
 fn beside_work(fleet: &Fleet) -> f64 {
     let rate = |f: &FaultProcess| 1.0 / f.life.mean_s().max(1e-9);
     let all: f64 = fleet.faults.iter().map(rate).sum();
@@ -85,7 +85,7 @@ fn beside_work(fleet: &Fleet) -> f64 {
     1.0 - running.map(rate).sum::<f64>() / all.max(1e-300)
 }
 
-/// What the formulas do not know of the inputs, one thing each.
+/// Returns a description of each feature of the inputs that the closed forms ignore.
 pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
     let mut all = Vec::new();
     match subject {

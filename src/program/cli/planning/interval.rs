@@ -1,4 +1,4 @@
-//! `plan interval`: the best checkpoint interval, beside what formulas say.
+//! `plan interval`: finds the best checkpoint interval and compares it with the closed forms.
 
 use crate::cli::args::{InputArgs, OutputArgs};
 use crate::cli::failure::{Failure, bail};
@@ -15,24 +15,24 @@ use std::ops::Range;
 pub struct IntervalArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Field of the interval
+    /// Path of the interval field
     #[arg(long, value_name = "PATH", default_value = "training.checkpoint.every")]
     pub path: String,
-    /// Metric to optimize [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric to optimize [default: goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Maximum number of replications of each interval [default: 160 with pods, 1,600 of a Fleet]
+    /// Maximum number of replications per interval [default: 160 with pods, 1,600 for a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// The name of the format.
+/// Schema name of the JSON output.
 const SCHEMA: &str = "jobset-sim/plan-interval/v1";
-/// Replications of each interval at first.
+/// Initial number of replications per interval.
 const FIRST: u64 = 40;
-/// The most of an interval with pods, and of a Fleet, unless it is said.
+/// Default maximum number of replications per interval, with pods and for a Fleet.
 const PODS: u64 = 160;
 const FLEET: u64 = 1_600;
 
@@ -47,7 +47,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let first = FIRST.min(most);
-    // As it is: how often it is interrupted, where the search begins.
+    // The interruption rate at the current interval determines where the search starts.
     let set = |seconds: f64| {
         let every = format!("{}ms", (seconds * 1e3).round() as u64);
         vec![(args.path.clone(), every)]
@@ -78,7 +78,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
             rows(&played, &jobsets, (&metric, "--metric"), None)
         };
         let mut found = best(&search, &metric, &mut play)?;
-        // What the inputs have is told, too.
+        // The current interval is reported as well.
         let now_ms = (now.every.seconds() * 1e3).round() as u64;
         let known = found
             .points

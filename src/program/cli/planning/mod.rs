@@ -1,4 +1,4 @@
-//! `plan`: runs candidates and prints answers.
+//! `plan`: simulates candidate values and prints recommendations.
 
 mod breakeven;
 mod budget;
@@ -24,7 +24,7 @@ pub struct PlanArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
-    /// Find the smallest number of spares, or of any other field, that satisfies a target
+    /// Find the smallest number of spares, or of another field, that satisfies a target
     #[command(
         after_help = "Examples:\n  jobset-sim plan spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count=16..20' --path 'topology.pools[0].nodesPerIsland=16..18'\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: no value satisfies the target."
     )]
@@ -39,7 +39,7 @@ pub enum PlanCommand {
         after_help = "Examples:\n  jobset-sim plan budget scenarios/stories/restart-budget.yaml --seeds 50\n  jobset-sim plan budget fleet.yaml --horizon 30d --probability 0.999 --ignore planned --out budget\n\nReplications run without a limit, so one set of them gives the result for every limit."
     )]
     Budget(BudgetArgs),
-    /// Find the value of an unknown at which one variant becomes better than another
+    /// Find the value of a parameter at which one variant becomes better than another
     #[command(
         after_help = "Examples:\n  jobset-sim plan breakeven scenario.yaml --b 'in place: strategy=InPlaceRestart' --over 'training.checkpoint.every=2m..2h'\n  jobset-sim plan breakeven fleet.yaml --a 'none: spares.nodes=0' --b 'eight: spares.nodes=8' --over 'parameters.repair=1h..48h'\n\nThe result may be that one variant is better in the whole range."
     )]

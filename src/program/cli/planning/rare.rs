@@ -1,4 +1,4 @@
-//! `plan rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
+//! `plan rare`: estimates small probabilities by splitting, for a Fleet or the reduced model of a scenario.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::{Failure, bail};
@@ -15,19 +15,19 @@ use sim_report::planning::rare::RareReport;
 pub struct RareArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Limit of restarts that must not run out [default: maxRestarts of the inputs]
+    /// Number of restarts that must not be exceeded [default: maxRestarts of the inputs]
     #[arg(long, value_name = "N", conflicts_with = "loss_budget")]
     pub restarts: Option<u32>,
-    /// Lost time that a run must not reach; all time that is not productive work is lost
+    /// Lost time that a run must not reach; all time without productive work counts as lost
     #[arg(long, value_name = "DURATION")]
     pub loss_budget: Option<Duration>,
-    /// End of the observation, a number of days or a duration [default: the end of the scenario]
+    /// End of the observation, as a number of days or a duration [default: the end of the scenario]
     #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
     pub horizon: Option<f64>,
     /// Number of runs from each level
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(4..=100_000))]
     pub runs: u32,
-    /// Number of independent batches, from which the interval is computed
+    /// Number of independent batches for the confidence interval
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub seeds: u64,
     #[command(flatten)]
@@ -91,14 +91,14 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     }
 }
 
-/// Lifts the limit of restarts; what it was, and until when a run lasts at most.
+/// Removes the restart limit. Returns the previous limit and the end time of runs.
 fn boundless(
     subject: &mut Subject,
     horizon: Option<f64>,
 ) -> Result<(Option<u32>, Duration), Failure> {
     let until = horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));
     match subject {
-        // Its work may end it.
+        // The end of the work may end the run before the time limit.
         Subject::Fleet(fleet) if until.is_none() && fleet.training.work < time::LONGEST => {
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }

@@ -1,4 +1,4 @@
-//! `plan spares`: the least number that meets a target, with what each candidate costs.
+//! `plan spares`: finds the smallest value that satisfies a target, and the cost of each candidate.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override};
 use crate::cli::failure::{Failure, bail};
@@ -15,11 +15,11 @@ use std::ops::Range;
 pub struct SparesArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Target, e.g. 'goodput.p10 >= 0.9'
+    /// Target to satisfy, e.g. 'goodput.p10 >= 0.9'
     #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
     pub target: Target,
-    /// Field to search, with its bounds; repeatable: with several fields, such as hosts, slices and racks, all minimal
-    /// combinations and the cheapest one are printed
+    /// Field to search, with its bounds (repeatable); with several fields, such as hosts, slices and racks, all
+    /// minimal combinations and the cheapest one are printed
     #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
     pub paths: Vec<Searched>,
     /// Smallest value to try
@@ -28,20 +28,20 @@ pub struct SparesArgs {
     /// Largest value to try
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub max: u64,
-    /// Maximum number of replications of one candidate [default: 320 with pods, 2,560 of a Fleet]
+    /// Maximum number of replications per candidate [default: 320 with pods, 2,560 for a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Price of a node-hour of a Fleet; without it costs are in node-hours
+    /// Price of a node-hour of a Fleet [default: costs are in node-hours]
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub price_per_node_hour: Option<f64>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// A number that is searched.
+/// A field to search and its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
-    /// As it was typed.
+    /// Argument text as given on the command line.
     pub text: String,
     pub path: String,
     pub bounds: Option<(u64, u64)>,
@@ -74,13 +74,13 @@ fn price(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The name of the format.
+/// Schema name of the JSON output for one field.
 const SCHEMA: &str = "jobset-sim/plan-spares/v1";
-/// The same of several numbers at once.
+/// Schema name of the JSON output for several fields.
 const SCHEMA_SEVERAL: &str = "jobset-sim/plan-spares-levels/v1";
-/// The first look at a candidate: p10 and p90 have an interval from 36 values on.
+/// Replications per candidate before the first check; the intervals of p10 and p90 need at least 36 values.
 const FIRST_LOOK: u64 = 40;
-/// The most replications of a candidate with pods, and of a Fleet, unless it is said.
+/// Default maximum number of replications per candidate, with pods and for a Fleet.
 const PODS: u64 = 320;
 const FLEET: u64 = 2_560;
 
@@ -185,7 +185,7 @@ fn candidate(
     rows(&played, &jobsets, metric, args.price_per_node_hour)
 }
 
-/// A number of all nodes does not begin at 0.
+/// Adds a hint about --path, --min and --max to an input error: values such as a total number of nodes cannot be 0.
 fn with_min(why: Failure, what: &str) -> Failure {
     why.map_input_error(|m| {
         format!(

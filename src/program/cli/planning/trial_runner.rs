@@ -1,4 +1,4 @@
-//! `plan`: runs candidates and prints answers. `TrialRunner` is shared with `sensitivity`.
+//! `TrialRunner`: simulates inputs with different overrides, for `plan` and `sensitivity`.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override, TableFormat};
 use crate::cli::failure::Failure;
@@ -13,11 +13,11 @@ use sim_report::files::rundir::RunDir;
 use sim_report::planning::{Provenance, Told};
 use std::ops::Range;
 
-/// Plays the inputs with other overrides, and counts what it plays.
+/// Simulates the inputs with different overrides and records the digests of all replications.
 pub struct TrialRunner<'a> {
     pub input: &'a InputArgs,
     pub given: ExperimentInput,
-    /// Without further overrides.
+    /// Inputs without further overrides.
     pub loaded: LoadedInput,
     pub subject: Subject,
     pub seed: u64,
@@ -44,7 +44,7 @@ impl<'a> TrialRunner<'a> {
         })
     }
 
-    /// Replications of the inputs with more overrides; fewer than asked for where somebody has interrupted it.
+    /// Simulates replications of the inputs with more overrides. Returns fewer than requested after an interruption.
     pub fn replicate(
         &mut self,
         sets: &[Override],
@@ -64,7 +64,7 @@ impl<'a> TrialRunner<'a> {
         Ok((played, subject.jobsets()))
     }
 
-    /// One metric of such replications.
+    /// Simulates replications and returns one metric of each.
     pub fn sample(
         &mut self,
         sets: &[Override],
@@ -75,7 +75,7 @@ impl<'a> TrialRunner<'a> {
         rows(&played, &jobsets, (metric, "--metric"), None)
     }
 
-    /// What is asked for, or what training jobs are usually judged by.
+    /// Returns the requested metric, or the default: goodput, or `effective_training_ratio` for a Fleet.
     pub fn metric(&self, asked: Option<&str>) -> String {
         let usual = match self.subject {
             Subject::Pods { .. } | Subject::Collapsed(_) => "goodput",
@@ -84,12 +84,12 @@ impl<'a> TrialRunner<'a> {
         asked.unwrap_or(usual).to_owned()
     }
 
-    /// These were played.
+    /// Records the digests of simulated replications.
     pub fn note(&mut self, digests: impl Iterator<Item = u64>) {
         self.digests.extend(digests);
     }
 
-    /// As many as one or the other has, unless it is said.
+    /// Returns the first number with pods, and the second for the reduced model and Fleets.
     pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
         match self.subject {
             Subject::Pods { .. } => pods,
@@ -115,7 +115,7 @@ impl<'a> TrialRunner<'a> {
         }
     }
 
-    /// Prints the answer, and writes the directory; `command` with `more` options repeats it.
+    /// Prints the report and writes the output directory. `command` with the options in `more` repeats it.
     pub fn print_report(
         &self,
         told: &impl Told,
@@ -147,7 +147,7 @@ impl<'a> TrialRunner<'a> {
         }
     }
 
-    /// The failure that says what is known so far, if somebody has interrupted it.
+    /// Returns an error after an interruption; `known` describes the results so far.
     pub fn interrupted(&self, known: &str) -> Result<(), Failure> {
         match self.limits.flag.is_raised() {
             true => Err(interrupt::failure(known)),
@@ -156,7 +156,7 @@ impl<'a> TrialRunner<'a> {
     }
 }
 
-/// One metric of replications; `option` has asked for it.
+/// Returns one metric of replications. `option` is the option named in an error message.
 pub fn rows(
     played: &[Replication],
     jobsets: &[String],

@@ -1,4 +1,4 @@
-//! The command line of `plot`.
+//! Command line of `plot`.
 
 use crate::cli::args::{Override, path_value};
 use crate::cli::failure::Failure;
@@ -12,13 +12,13 @@ use std::path::PathBuf;
 pub struct PlotArgs {
     #[arg(value_enum)]
     pub kind: ChartKind,
-    /// Run directories that `run --out` wrote, or scenario files; a directory of `compare` or of `sweep`; BENCH.json
+    /// Run directories written by `run --out`, or scenario files; a directory of `compare` or `sweep`; BENCH.json
     #[arg(value_name = "RUN|SCENARIO", required = true)]
     pub runs: Vec<PathBuf>,
-    /// Number of the restart, as `run` prints it [default: an unfinished restart, else the longest]
+    /// Number of the restart, as printed by `run` [default: an unfinished restart, else the longest]
     #[arg(long, value_name = "N")]
     pub restart: Option<usize>,
-    /// Replications of each run, for cdf [default: 20]
+    /// Number of replications of each run, for cdf [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     pub seeds: Option<u64>,
     /// Case of a benchmark [default: the first]
@@ -27,10 +27,10 @@ pub struct PlotArgs {
     /// Control plane of a benchmark [default: the first]
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Time of a map, e.g. 1h32m after the start
+    /// Instant of a map, e.g. 1h32m after the start
     #[arg(long, value_name = "TIME")]
     pub at: Option<Duration>,
-    /// Speed-up of a film [default: a film of ten seconds]
+    /// Playback speed of a film as a multiple of simulated time [default: the film lasts ten seconds]
     #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<f64>,
     /// Metric of a sweep [default: the first main metric in which points differ]
@@ -39,20 +39,20 @@ pub struct PlotArgs {
     /// Field of the x axis of a sweep, for scaling [default: the first numeric field]
     #[arg(long, value_name = "PATH")]
     pub over: Option<String>,
-    /// Override any field in all runs, as `run --set` does; repeatable
+    /// Override a field in all runs, as with `run --set` (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<Override>,
-    /// Seed of every random number [default: the scenario's]
+    /// Seed of all random numbers [default: the seed of the scenario]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Pixels: slide (1600x900), page (1280x720) or WIDTHxHEIGHT [default: slide; of a comparison or a sweep as high as
-    /// it needs]
+    /// Size in pixels: slide (1600x900), page (1280x720) or WIDTHxHEIGHT [default: slide; charts of a comparison or
+    /// a sweep use the height they need]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: Option<(u32, u32)>,
-    /// Write the chart here: a name that ends with .svg or .png
+    /// Write the chart to this file; the name must end with .svg or .png
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Print results only: no notices
+    /// Do not print notices
     #[arg(long)]
     pub quiet: bool,
 }
@@ -69,36 +69,36 @@ pub enum ChartKind {
     Queues,
     /// Control plane: share of time with a non-empty queue, by shared resource
     Utilization,
-    /// Node assignment by Job before and after a restart; with --at the state of each node
+    /// Node assignment by Job before and after a restart; with --at, the state of each node
     Map,
-    /// State of each node from the fault until all pods are ready, of several runs side by side: an animated SVG
+    /// State of each node from the fault until all pods are ready, for several runs side by side, as animated SVG
     Film,
-    /// Restart latency by number of nodes, or a metric over a swept field, with the closed form: of BENCH.json, several
-    /// runs, or a directory of `sweep`
+    /// Restart latency by number of nodes, or a metric over a swept field, with the closed form; for BENCH.json,
+    /// several runs, or a directory of `sweep`
     Scaling,
-    /// Share of restarts that took at most this long, over --seeds replications of each run, or of a comparison
+    /// Share of restarts that took at most this long, over --seeds replications of each run, or in a comparison
     Cdf,
-    /// Of a directory of `compare`: paired differences
+    /// Paired differences (directory of `compare`)
     Differences,
-    /// Of a directory of `compare`: accelerator time by category
+    /// Accelerator time by category (directory of `compare`)
     Ledger,
-    /// Of a directory of `compare`: distribution over the replications
+    /// Distribution over the replications (directory of `compare`)
     Distributions,
-    /// Of a directory of `compare`: goodput over time
+    /// Goodput over time (directory of `compare`)
     Goodput,
-    /// Of a directory of `compare`: availability over time
+    /// Availability over time (directory of `compare`)
     Availability,
-    /// Of a directory of `sweep`: median and quantiles over a field
+    /// Median and quantiles over a field (directory of `sweep`)
     Bands,
-    /// Of a directory of `sweep`: the mean at each point of two fields
+    /// Mean at each point of two fields (directory of `sweep`)
     Heat,
-    /// Of a directory of `sweep`: marginal benefit and cost of a field
+    /// Marginal benefit and cost of a field (directory of `sweep`)
     Knee,
-    /// Of a directory of `sweep`: the points of its Latin hypercube
+    /// Points of a Latin hypercube (directory of `sweep`)
     Scatter,
 }
 
-/// `30` or `30x`.
+/// Parses a speed, written as `30` or `30x`.
 fn speed(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
     let legal = number.ok().filter(|n| (0.01..=1e6).contains(n));
@@ -124,14 +124,14 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl ChartKind {
-    /// The name on the command line, and of the chart in a directory of charts.
+    /// Returns the name on the command line, which is also the file name in a directory of charts.
     pub fn name(self) -> String {
         let value = self.to_possible_value();
         value.map_or(String::new(), |value| value.get_name().to_owned())
     }
 }
 
-/// Finds a chart by its name.
+/// Returns the chart with a name, or an error that lists the available charts.
 pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, Scene)>, name: &str) -> Result<Scene, Failure> {
     let names: Vec<&str> = charts.iter().map(|(own, _)| own.as_ref()).collect();
     let none = format!(
@@ -143,12 +143,12 @@ pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, Scene)>, name: &str) -> Result<
 }
 
 impl PlotArgs {
-    /// The size of a chart without a size of its own.
+    /// Returns the requested size, or the size of a slide.
     pub fn size(&self) -> (u32, u32) {
         self.size.unwrap_or(chart::SLIDE)
     }
 
-    /// Fits a chart that is as high as it needs to be into the requested size.
+    /// Scales a chart with variable height to the requested size.
     pub fn sized(&self, scene: Scene) -> Scene {
         match self.size {
             Some(size) => scene.within(size),

@@ -11,7 +11,7 @@ use sim_report::assumptions::hanging::Hung;
 use sim_report::draw::scene::Scene;
 use sim_report::figures::compare_figure;
 
-/// `None`: the chart is of something else.
+/// Draws the chart; `None` if the kind of chart does not need several replications.
 pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     let name = match args.kind {
         ChartKind::Cdf => "restarts".to_owned(),
@@ -42,7 +42,7 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     find_chart(charts, &name).map(Some)
 }
 
-/// Each of the runs as a variant, under one seed.
+/// Simulates each run as a variant with a common seed.
 fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
     let (n, limits) = (args.seeds.unwrap_or(20), interrupt::limits());
     let mut played: Vec<PlayedVariant> = Vec::new();

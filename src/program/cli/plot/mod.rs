@@ -1,4 +1,4 @@
-//! `plot`: one chart of runs, as SVG or PNG.
+//! `plot`: draws one chart of runs as SVG or PNG.
 
 pub mod args;
 mod many;

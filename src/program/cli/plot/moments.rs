@@ -1,4 +1,4 @@
-//! `plot map --at` and `plot film`: what each node does at an instant, and all the time of a restart.
+//! `plot map --at` and `plot film`: the state of each node at an instant, and during a restart.
 
 use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
@@ -13,7 +13,7 @@ use sim_report::draw::svg::Film;
 use sim_report::figures::nodes_figure;
 use sim_report::figures::nodes_figure::Take;
 
-/// What every node does at one instant.
+/// Draws the state of every node at one instant.
 pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: Time) -> Result<Scene, Failure> {
     only(args, runs)?;
     let [one] = runs else {
@@ -30,7 +30,7 @@ pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: Time) -> Result<Scene, F
     Ok(nodes_figure::map(&run, (&states, at), &foot, args.size()))
 }
 
-/// How long a film lasts where nobody says how fast it is.
+/// Default duration of a film in seconds.
 const FILM_S: f64 = 10.0;
 
 pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Film, Failure> {

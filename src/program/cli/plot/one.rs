@@ -1,4 +1,4 @@
-//! `plot` of single runs: a restart step by step, several beside each other, pods and queues over time, the map.
+//! `plot` of single runs: one restart step by step, restarts side by side, pods and queues over time, the node map.
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::{Failure, bail};
@@ -29,7 +29,7 @@ pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {
     }
 }
 
-/// The restart that is asked for, and its number from 0.
+/// Returns the selected restart and its index.
 pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Restart), Failure> {
     let all = run.restarts();
     let there = format::count(all.len() as u64, "restart");

@@ -1,4 +1,4 @@
-//! `plot scaling`: seconds against nodes, or a metric of a sweep over one of its fields, with the closed form beside.
+//! `plot scaling`: restart time by number of nodes, or a metric of a sweep over a field, with the closed form.
 
 use crate::cli::bench;
 use crate::cli::failure::Failure;
@@ -13,7 +13,7 @@ use sim_report::draw::scene::Scene;
 use sim_report::figures::scaling_figure;
 use sim_report::figures::scaling_figure::{Axes, Line, token_bucket};
 
-/// Of what is no run: a sweep, or a result of `bench ttr`.
+/// Draws the chart of a sweep or of a result of `bench ttr`; `None` for runs.
 pub fn stored(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     match swept::stored_sweep(args)? {
         Some(sweep) => swept::scaling(args, &sweep).map(Some),
@@ -49,7 +49,7 @@ fn benchmark(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     drawn.map(Some).ok_or(Failure::Invalid(text))
 }
 
-/// The longest restart of each run against its nodes, a line for each strategy.
+/// Draws the longest restart of each run by number of nodes, with one line per strategy.
 pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     let mut lines: Vec<Line> = Vec::new();
     let (mut named, mut rates, mut hung) = (Vec::new(), Vec::new(), Vec::new());

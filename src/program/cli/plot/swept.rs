@@ -1,4 +1,4 @@
-//! `plot` of a directory of `sweep`, from what it holds: nothing is played but the point that its foot tells of.
+//! `plot` of a directory of `sweep`, from the stored results. Only the point for the chart's footer is simulated.
 
 use crate::cli::failure::{Failure, bail, check_metric};
 use crate::cli::inputs::{Stored, stored_run};
@@ -8,7 +8,7 @@ use sim_report::draw::scene::Scene;
 use sim_report::figures::sweep_figure;
 use sim_report::figures::sweep_figure::axis_of;
 
-/// `None`: it is no sweep.
+/// Reads a directory of `sweep`; `None` if the argument is not such a directory.
 pub fn stored_sweep(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
     let [dir] = args.runs.as_slice() else {
         return Ok(None);

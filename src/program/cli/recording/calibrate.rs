@@ -1,4 +1,5 @@
-//! `recording calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
+//! `recording calibrate`: estimates client rates, latencies and start-up times from recordings and metrics, and
+//! writes a preset file.
 
 use crate::cli::args::Format;
 use crate::cli::failure::{Failure, bail};
@@ -18,22 +19,22 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct CalibrateArgs {
-    /// Recordings, as `recording import` writes them
+    /// Recordings written by `recording import`
     #[arg(required_unless_present = "metrics", value_name = "RECORDING")]
     pub recordings: Vec<String>,
-    /// Metrics text of the API server, the controller manager, the scheduler or the JobSet manager; repeatable
+    /// Metrics text of the API server, the controller manager, the scheduler or the JobSet manager (repeatable)
     #[arg(long, value_name = "FILE")]
     pub metrics: Vec<String>,
-    /// Preset whose values are used where the data determine none
+    /// Preset whose values are used for parameters that the data do not determine
     #[arg(long, value_name = "NAME", default_value = sim_inputs::presets::DEFAULT_PRESET)]
     pub base: String,
     /// Also fit each phase of pods separately, grouped by phase, image, pool
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     pub by: Vec<ByWhat>,
-    /// Label of Nodes that names their pool [default: that of the cloud, else pool]
+    /// Node label that contains the name of the pool [default: the label of the cloud provider, else pool]
     #[arg(long, value_name = "KEY", requires = "by")]
     pub pool_label: Option<String>,
-    /// Write the preset file here; it must not exist yet
+    /// Write the preset to this new file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -98,7 +99,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
     }
     if let Some(path) = &args.out {
         let text = sim_inputs::print_yaml(&document);
-        // What is written can be named.
+        // Reads the preset back, so that a scenario can refer to the file.
         let source = sim_inputs::Source {
             file: path.display().to_string(),
             text: text.clone(),
@@ -118,7 +119,8 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
     }
 }
 
-/// What a start has beside its container, by default, in seconds: the kubelet's status and the API server.
+/// Returns the default start-up time outside the container in seconds: the status write of the kubelet and one API
+/// request.
 fn rest_s() -> f64 {
     let timing = sim_inputs::timing();
     let write = match &timing.kubelet {
@@ -149,7 +151,7 @@ fn shown(p: &Parameter) -> (String, &'static str) {
     }
 }
 
-/// A line for each group, and its quantiles.
+/// Writes one line per group with its quantiles.
 fn table(out: &mut String, groups: &[Group]) {
     if groups.is_empty() {
         return;

@@ -1,4 +1,5 @@
-//! `recording commands`: the kubectl commands that record a restart, for `recording import`. Contacts no cluster.
+//! `recording commands`: prints the kubectl commands that record a restart, for `recording import`. Does not contact
+//! a cluster.
 
 use crate::cli::failure::{Failure, bail};
 use crate::cli::output;
@@ -18,7 +19,7 @@ pub struct CommandsArgs {
     pub jobset: Option<String>,
     #[arg(short = 'n', long, value_name = "NAMESPACE", default_value = "default")]
     pub namespace: String,
-    /// Output format; script is a script for `sh`
+    /// Output format; script prints a script for `sh`
     #[arg(long, value_enum, default_value_t = CommandsFormat::Text)]
     pub format: CommandsFormat,
 }
@@ -103,7 +104,7 @@ fn lines<'l>(out: &mut String, lines: impl IntoIterator<Item = &'l Line>) {
         for part in wrap(line.what, 96) {
             let _ = writeln!(out, "  # {part}");
         }
-        // Lines of a shell go on after a backslash.
+        // A backslash continues a shell command on the next line.
         let _ = writeln!(out, "  {}", wrap(&line.command, 92).join(" \\\n    "));
     }
 }

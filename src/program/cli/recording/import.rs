@@ -1,4 +1,4 @@
-//! `recording import`: makes a recording from the output of `kubectl`.
+//! `recording import`: creates a recording from the output of `kubectl`.
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
@@ -17,24 +17,24 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Watches and lists printed by `kubectl`, JSON or YAML, in any order; - is standard input
+    /// Watches and lists printed by `kubectl`, as JSON or YAML, in any order; - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// Name of the JobSet, if there are several
+    /// Name of the JobSet, if the files contain several
     #[arg(long, value_name = "NAME")]
     pub jobset: Option<String>,
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
-    /// Number of the restart, from 1
+    /// Number of the restart, starting at 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub restart: u32,
     /// Remove names, images, nodes, labels and messages
     #[arg(long, alias = "anonymise")]
     pub anonymize: bool,
-    /// Control plane preset whose rates are used until they are calibrated
+    /// Control-plane preset whose rates are used until they are calibrated
     #[arg(long, value_name = "NAME", default_value = sim_inputs::presets::DEFAULT_PRESET)]
     pub preset: String,
-    /// Write the recording here; it must not exist yet, - is standard output
+    /// Write the recording to this new file; - for standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
@@ -90,7 +90,8 @@ fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Larger than any manifest: a watch of thousands of pods.
+/// Reads a file or standard input. The size limit is higher than for manifests, because a watch may cover thousands
+/// of pods.
 pub fn source(file: &str) -> Result<Source, Failure> {
     let whole = |message: String| Failure::Invalid(Diagnostic::of_file(file, message).to_string());
     let mut bytes = Vec::new();
@@ -125,7 +126,7 @@ pub fn source(file: &str) -> Result<Source, Failure> {
     })
 }
 
-/// An error at a line and byte of a text that was read.
+/// Returns an error at a line and byte of an input text.
 pub fn error_at(source: &Source, line: usize, column: usize, message: String) -> Failure {
     let problem = Problem {
         file: source.file.clone(),
@@ -138,7 +139,7 @@ pub fn error_at(source: &Source, line: usize, column: usize, message: String) ->
 
 fn placed(source: &Source, problem: &Problem) -> Failure {
     let line = source.text.lines().nth(problem.line.saturating_sub(1));
-    // serde_json counts bytes, people count characters.
+    // `serde_json` counts columns in bytes, diagnostics count characters.
     let bytes = problem.column.saturating_sub(1);
     let column = line.map_or(1, |line| {
         let before = line.char_indices().take_while(|(i, _)| *i < bytes);
@@ -165,7 +166,7 @@ fn write(path: &Path, json: &Value) -> Result<(), Failure> {
     new_file(path, text.as_bytes())
 }
 
-/// A file that was not there; complete or absent.
+/// Creates a new file with the given content. No partial file remains after an error.
 pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let shown = path.display();
     let refuse = |e: std::io::Error| match e.kind() {
@@ -177,13 +178,13 @@ pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut file = std::fs::File::create_new(path).map_err(refuse)?;
     let written = file.write_all(bytes).and_then(|()| file.flush());
     written.map_err(|e| {
-        // Half a file is none.
+        // Removes the partial file.
         let _ = std::fs::remove_file(path);
         refuse(e)
     })
 }
 
-/// What was found, how well it is known, and what is missing.
+/// Summarizes the milestones with their uncertainty, the assumptions, and the parts that were not read.
 fn summary(
     life: &observe::Life,
     imported: &Imported,

@@ -1,4 +1,4 @@
-//! `recording`: from the output of `kubectl` to recordings, presets and counterfactuals.
+//! `recording`: creates recordings from the output of `kubectl`, and presets and counterfactuals from recordings.
 
 pub mod calibrate;
 pub mod commands;
@@ -21,12 +21,12 @@ pub enum RecordingCommand {
         after_help = "Examples:\n  jobset-sim recording commands -f jobset.yaml\n  jobset-sim recording commands --jobset train -n research --format script > record.sh\n\nNo cluster is contacted, and the printed commands only read. `recording import` reads what they write."
     )]
     Commands(commands::CommandsArgs),
-    /// Make a recording from the output of kubectl
+    /// Create a recording from the output of kubectl
     #[command(
         after_help = "Examples:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim recording import after.yaml --anonymize --out incident.json\n\n`recording commands` prints what to save. Milestones that the files do not contain are listed as unknown."
     )]
     Import(import::ImportArgs),
-    /// Estimate client rates, latencies and start-up times; write them as a preset file
+    /// Estimate client rates, latencies and start-up times and write them as a preset file
     #[command(
         after_help = "Examples:\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording calibrate incident-*.json --format json\n\nEvery value has an interval. Values that the data do not determine are listed and not estimated."
     )]

@@ -1,4 +1,5 @@
-//! `recording replay`: an incident, of a run or of a recording, unchanged and with a change: same faults, same draws.
+//! `recording replay`: simulates an incident of a run or a recording unchanged and with a change, with the same
+//! faults and random numbers.
 
 use crate::cli::args::{Format, Look, Override, path_value};
 use crate::cli::failure::{Failure, bail};
@@ -30,14 +31,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// Run directory that `run --out` wrote, or recording, such as one that `recording import` wrote
+    /// Run directory written by `run --out`, or recording, such as one written by `recording import`
     #[arg(value_name = "RUN|RECORDING")]
     pub incident: PathBuf,
     /// Change to simulate: a field of the JobSet (spec..., strategy) or of the control plane (controlPlane...,
-    /// timing...); of a run any field except those that define the incident; repeatable
+    /// timing...); for a run, any field except those that define the incident (repeatable)
     #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
     pub counterfactual: Vec<Override>,
-    /// Number of the restart to print, from 1 [default: the imported one, else 1]
+    /// Number of the restart to print, starting at 1 [default: the imported restart, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub restart: Option<u32>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -46,14 +47,14 @@ pub struct ReplayArgs {
     pub look: Look,
 }
 
-/// What is played: as it was, and with the change.
+/// The two scenarios to simulate: the original and the changed one.
 struct Incident {
     as_it_was: Scenario,
     changed: Scenario,
     seed: u64,
-    /// Milestones as they were recorded, by name, s.
+    /// Recorded milestones by name, in seconds.
     recorded: BTreeMap<String, f64>,
-    /// Which restart is shown, from 1.
+    /// Number of the restart to print, starting at 1.
     restart: u32,
 }
 
@@ -64,7 +65,7 @@ pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
     };
     let asked = args.restart.unwrap_or(incident.restart);
     if asked != incident.restart {
-        // Recorded milestones are of another one.
+        // The recorded milestones belong to another restart.
         incident.recorded.clear();
         incident.restart = asked;
     }
@@ -79,7 +80,7 @@ pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
-/// Fields of a scenario that are what happened, and not how it was met.
+/// Fields of a scenario that define the incident and must not be changed.
 const THE_INCIDENT: [&str; 7] = [
     "seed",
     "faults",
@@ -114,7 +115,7 @@ fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
     })
 }
 
-/// With what belongs to a restart strategy.
+/// Adds the fields that a restart strategy requires.
 fn companions(changes: &[Override], scenario: &Scenario) -> Result<Vec<Override>, Failure> {
     let all = strategy::with_companions(changes, &scenario.jobsets)?;
     Ok(all.into_iter().map(|c| (c.path, c.value)).collect())
@@ -156,7 +157,7 @@ fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> 
     })
 }
 
-/// A strategy that was not recorded may need a gate that was off.
+/// Enables the feature gates that the changed strategy needs.
 fn needs_gates(recording: &mut Recording) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let gates = &mut recording.control_plane.feature_gates;
@@ -173,7 +174,8 @@ fn needs_gates(recording: &mut Recording) {
     }
 }
 
-/// What failed, failed once: where the pod or the attempt stays, another run of the container is not the one that did.
+/// Limits recorded failures to the first run of a container, or to the first attempt of a Job, so that they are not
+/// repeated after the restart.
 fn once(recording: &mut Recording) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let in_place = policy.contains("\"InPlaceRestart\"");
@@ -201,7 +203,7 @@ fn set(object: &Value, sets: &[Override]) -> Result<Value, Failure> {
         let file = "the JobSet with --counterfactual".to_owned();
         sim_inputs::read_manifests(&sim_inputs::Source { file, text })
     };
-    // What was recorded was accepted by a server; what is changed is checked as any manifest.
+    // A server has accepted the recorded JobSet, so only the changed one is checked like any manifest.
     match (read(object), read(&changed)) {
         (Ok(_), Err(errors)) => Err(Failure::from(errors)),
         _ => Ok(changed),
@@ -260,14 +262,15 @@ fn nth(played: &Played, nth: u32) -> Option<Restart> {
     view.restarts().get(nth as usize - 1).cloned()
 }
 
-/// What times count from: the failing pod's status, as in recordings, else the fault.
+/// Returns the milestone from which times are counted: the failure status of the pod, as in recordings, else the
+/// fault.
 fn origin(restart: &Restart) -> Milestone {
     let all = [Milestone::PodFailed, Milestone::PodNotReady];
     let found = all.into_iter().find(|m| restart.milestone(*m).is_some());
     found.unwrap_or(Milestone::Fault)
 }
 
-/// Milestones of both: name, recorded, as it was, with the change.
+/// Milestones of both runs: name, then recorded, original and changed time.
 type Rows = Vec<(String, [Option<f64>; 3])>;
 
 fn rows(incident: &Incident, restarts: [Option<&Restart>; 2]) -> Rows {
@@ -301,7 +304,7 @@ fn rows(incident: &Incident, restarts: [Option<&Restart>; 2]) -> Rows {
     Milestone::ALL.into_iter().filter_map(one).collect()
 }
 
-/// Numbers of the whole run that differ, or that people ask for first.
+/// Returns the metrics of the whole run that differ, with both values.
 fn differing(played: (&Played, &Played), seed: u64) -> Vec<(String, f64, f64)> {
     let of = |p: &Played| {
         let view = p.view(seed, &[]);
@@ -413,7 +416,7 @@ fn text(
     out
 }
 
-/// Metrics in the text.
+/// Maximum number of metrics in the text.
 const SHOWN: usize = 12;
 
 fn table(out: &mut String, rows: &Rows) {

@@ -1,5 +1,5 @@
-//! What else a recording's control plane could have been: fields of `controlPlane` and `timing`, in a scenario's words
-//! and with its checks, put over what was recorded.
+//! Counterfactual changes of a recording's control plane: fields of `controlPlane` and `timing` with the names and
+//! checks of a scenario, applied to the recorded values.
 
 use crate::cli::args::Override;
 use crate::cli::failure::{Failure, bail};
@@ -7,12 +7,12 @@ use serde_json::json;
 use sim_api::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};
 use sim_inputs::text::path;
 
-/// Whether a path is of these.
+/// Returns whether a path belongs to `controlPlane` or `timing`.
 pub fn is_of(path: &str) -> bool {
     ["controlPlane", "timing"].contains(&path.split(['.', '[']).next().unwrap_or(""))
 }
 
-/// Puts them over a scenario that a recording has become.
+/// Applies the overrides to the scenario of a recording.
 pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure> {
     if sets.is_empty() {
         return Ok(());
@@ -43,7 +43,7 @@ pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure>
     Ok(())
 }
 
-/// As a preset file reads them.
+/// Parses the overrides as fields of a preset file.
 fn read(sets: &[Override]) -> Result<(ControlPlane, Timing), Failure> {
     let file = sets
         .iter()
@@ -76,7 +76,7 @@ fn read(sets: &[Override]) -> Result<(ControlPlane, Timing), Failure> {
     Ok(sim_inputs::read_preset(&sim_inputs::Source { file, text })?)
 }
 
-/// Rates and workers of another preset; of a file its times, too.
+/// Applies the rates and workers of another preset; for a preset file also its times.
 fn whole(scenario: &mut Scenario, (plane, timing): (&ControlPlane, &Timing), file: bool) {
     for field in [
         "kubeControllerManager",
@@ -120,7 +120,7 @@ fn of_plane(own: &mut ControlPlane, new: &ControlPlane, field: &str) -> bool {
     true
 }
 
-/// Times that belong to the control plane.
+/// Fields of `timing` that belong to the control plane.
 const TIMES: [&str; 10] = [
     "apiRead",
     "apiWrite",
@@ -150,7 +150,7 @@ fn of_timing(own: &mut Timing, new: &Timing, field: &str) -> bool {
         }
         _ => return false,
     }
-    // What each kind of request was recorded to take would stand before it.
+    // Latencies recorded per kind of request would take precedence over the changed time.
     own.api_measured.retain(|row| class(row) != field);
     true
 }

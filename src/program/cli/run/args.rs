@@ -1,4 +1,4 @@
-//! The command line of `run`.
+//! Command line of `run`.
 
 use crate::cli::args::{InputArgs, Look, TableFormat};
 use clap::{Args, ValueEnum};
@@ -8,31 +8,32 @@ use std::path::PathBuf;
 pub struct RunArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Run N replications and report quantiles and intervals
+    /// Run N replications and report quantiles and confidence intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Run N replications (20 without --seeds) at both levels with the same faults and compare them; exit code 5 if
-    /// restarts or goodput differ by more than the bounds (docs/collapsed.md)
+    /// Run N replications (20 without --seeds) at both levels of detail with the same faults and compare them; exit
+    /// with code 5 if restarts or goodput differ by more than the bounds (docs/collapsed.md)
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
     pub check_collapsed: bool,
-    /// Print the JobSets as the API server stores them, with all defaults, and do not run
+    /// Print the JobSets as stored by the API server, with all defaults, and do not run
     #[arg(long)]
     pub show_effective: bool,
-    /// Write the run directory here; it must not exist yet
+    /// Write the run to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Output format; csv and md print restarts; with --seeds, csv prints one row per replication and md the estimates
+    /// Output format; csv and md print restarts; with --seeds, csv prints one row per replication and md the
+    /// estimates
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Print results only: no notices, no progress
+    /// Do not print notices or progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
-    /// Exit with code 5 if this is true, e.g. 'restartLatency_s.max > 2m'; repeatable (docs/fail-if.md)
+    /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.max > 2m' (repeatable, docs/fail-if.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    /// Run twice, compare the digests, and check that the ledger closes
+    /// Run twice, compare the digests, and check that the time ledger adds up
     #[arg(long)]
     pub paranoid: bool,
     /// Records and decisions to write
@@ -42,10 +43,10 @@ pub struct RunArgs {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Trace {
-    /// No events.ndjson
+    /// Do not write events.ndjson
     None,
-    /// Every record, in events.ndjson
+    /// Write all records to events.ndjson
     Events,
-    /// Also the decisions of each controller, printed instead of the report and in decisions.log
+    /// Also write the decisions of all controllers to decisions.log, and print them instead of the report
     Decisions,
 }

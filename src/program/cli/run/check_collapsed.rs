@@ -1,4 +1,4 @@
-//! `run --check-collapsed`: replications at both levels with the same faults, side by side.
+//! `run --check-collapsed`: compares replications of both levels of detail with the same faults.
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
@@ -10,7 +10,7 @@ use crate::cli::{interrupt, output};
 use sim_analysis::experiment::check_collapsed;
 use sim_report::console::check_collapsed as report;
 
-/// Replications, unless it is said.
+/// Default number of replications.
 const REPLICATIONS: u64 = 20;
 
 pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), Failure> {

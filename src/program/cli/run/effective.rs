@@ -1,6 +1,6 @@
-//! `run --show-effective`: the JobSets of the manifests as the API server would store them.
+//! `run --show-effective`: prints the JobSets of the manifests as the API server would store them.
 //!
-//! Must never run anything.
+//! This module must never run a simulation.
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::{Failure, bail};

@@ -1,4 +1,4 @@
-//! `run` on a fleet file: replications of the collapsed model.
+//! `run` for a fleet file: replications of the reduced model.
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
@@ -36,7 +36,7 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     }
     let told = |rows: &[_]| FleetReplications::of((fleet, &loaded.parameters), seed, rows);
     let all = told(&rows);
-    // What was ended early is told as that.
+    // The digests are compared only if no run was interrupted; an interruption is reported as such.
     if args.paranoid && rows.len() as u64 == n {
         let again = play(&|_| {})?;
         if again.len() < rows.len() {
@@ -78,7 +78,7 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     fail_if::check(&conditions, &[Group::of("", &[], &rows)])
 }
 
-/// What only makes sense with pods.
+/// Returns an error for options that need pods.
 fn refuse(args: &RunArgs) -> Result<(), Failure> {
     let option = match args {
         a if a.check_collapsed => "--check-collapsed",

@@ -1,4 +1,4 @@
-//! `run`: one run of a scenario, told as text or JSON, and its run directory.
+//! `run`: one run of a scenario, its report as text or JSON, and its run directory.
 
 pub mod args;
 mod check_collapsed;
@@ -46,7 +46,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.check_collapsed {
         return check_collapsed::cli(args, &loaded);
     }
-    // Collapsed there is no run whose pods could be told: the first replication is.
+    // The reduced model has no single run with pods to report, so its first replication is reported.
     if args.seeds.is_some() || loaded.level == Level::Collapsed {
         if args.paranoid && args.seeds.is_none() {
             bail!("--paranoid plays every pod twice; add --level pods");
@@ -57,7 +57,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         return seeds::cli(args, &loaded, &conditions);
     }
     let limits = interrupt::limits();
-    // Before the run: a directory that cannot be written should not cost one.
+    // Created before the run, so that no run is lost if the directory cannot be written.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let done = simulate::play(&loaded, &limits, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
@@ -76,7 +76,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         .map(|dir| simulate::keep(dir, &view, &loaded))
         .transpose()?;
     print_result(args, &view, &done, target.as_deref())?;
-    // Only the run could show that nothing that ends makes room.
+    // Whether pods can never be placed is known only after the run.
     match view.never_placed() {
         Some(why) => Err(Failure::CannotBePlaced(why)),
         None if conditions.is_empty() => Ok(()),
@@ -119,7 +119,7 @@ fn is_table(format: TableFormat) -> bool {
 }
 
 fn notices(loaded: &RunInput, args: &RunArgs) {
-    // The text of a run says it itself.
+    // The text report of a single run already contains the note.
     if args.format != TableFormat::Text || args.seeds.is_some() {
         let assumed = assumed::containers(&loaded.scenario);
         if let Some(hint) = &assumed.hint {

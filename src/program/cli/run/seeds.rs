@@ -1,4 +1,4 @@
-//! `run --seeds N`: replications, as text or JSON, and their directory.
+//! `run --seeds N`: replications, their report as text or JSON, and their directory.
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
@@ -28,12 +28,12 @@ pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[Condition]) -> Resul
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let level = loaded.level;
     let subject = subject(args, loaded, level)?;
-    // The report takes the names from it; it also refuses before the threads start.
+    // The report takes object names from the first replication, and input errors occur before the threads start.
     let first = first(loaded, level, &limits)?;
     let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{n} replications"));
     let reach = |done| progress.reach(1 + done);
     let threads = args.input.threads();
-    // With every pod the first one is played already.
+    // At level `pods` the first replication is already simulated.
     let from = u64::from(level == Level::Pods);
     let rest = subject.replicate((loaded.seed, from..n), (threads, &limits), &reach)?;
     drop(progress);
@@ -73,7 +73,8 @@ fn subject(args: &RunArgs, loaded: &RunInput, level: Level) -> Result<Subject, F
     })
 }
 
-/// The first replication, folded as the others are; collapsed, as much of it as has the names.
+/// Simulates the first replication with the same folds as the others. With the reduced model, simulates only the
+/// first second of it, to obtain the object names.
 fn first(loaded: &RunInput, level: Level, limits: &Limits) -> Result<Played, Failure> {
     let mut sim = match level {
         Level::Pods => simulate::simulation(loaded)?,

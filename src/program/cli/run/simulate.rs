@@ -1,4 +1,4 @@
-//! One run of a scenario with every pod, and its run directory.
+//! Simulates one run of a scenario with all pods and writes its run directory.
 
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
@@ -18,7 +18,7 @@ use sim_report::draw::chart;
 use sim_report::figures::waterfall_figure;
 use sim_report::files::rundir::RunDir;
 
-/// A scenario, its seed, and what its run directory keeps of its inputs.
+/// A scenario, its seed, and the copies of its inputs for the run directory.
 pub struct RunInput {
     pub scenario: Scenario,
     pub inputs: InputCopies,
@@ -41,7 +41,7 @@ impl RunInput {
         }
     }
 
-    /// The inputs of `run`.
+    /// Creates the inputs of `run`.
     pub fn of_run(input: &ExperimentInput, loaded: LoadedScenario, args: &RunArgs) -> RunInput {
         let seed = args.input.seed.unwrap_or(loaded.scenario.seed);
         let options = input.options((seed, args.seeds));
@@ -50,17 +50,17 @@ impl RunInput {
     }
 }
 
-/// Builds the simulation of the first replication; what it refuses are inputs.
+/// Builds the simulation of the first replication. Errors are input errors.
 pub fn simulation(loaded: &RunInput) -> Result<Simulation, Failure> {
     let scenario = faults::drawn(&loaded.scenario, loaded.seed, 0);
-    // The reader has checked the inputs; pods that fit on no node remain.
+    // The inputs are already checked; pods that fit on no node are the remaining error.
     Ok(Simulation::new(&scenario)?)
 }
 
-/// A finished run with what was folded from its records.
+/// A finished run with the results folded from its records.
 pub struct FinishedRun {
     played: Played,
-    /// The decision log as text and as NDJSON, if it was asked for.
+    /// The decision log as text and as NDJSON, if `--trace decisions` is set.
     pub decisions: Option<(String, Vec<u8>)>,
 }
 
@@ -70,7 +70,8 @@ impl FinishedRun {
     }
 }
 
-/// One run; with a directory its events are written while it goes. A run that a limit stops is a failure.
+/// Simulates one run. With a directory, events are written during the run. Returns an error if a limit stops the
+/// run.
 pub fn play(
     loaded: &RunInput,
     limits: &Limits,
@@ -99,7 +100,7 @@ pub fn play(
     })
 }
 
-/// Writes the rest of the run directory and gives it its name.
+/// Writes the remaining files of the run directory and commits the directory. Returns its path.
 pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &RunInput) -> Result<String, Failure> {
     dir.write_run(view)?;
     if let Some(at) = restart::longest(view.restarts()) {

@@ -1,4 +1,4 @@
-//! The command line of `sensitivity`.
+//! Command line of `sensitivity`.
 
 use crate::cli::args::{InputArgs, OutputArgs};
 use clap::{Arg, Args, value_parser};
@@ -9,30 +9,30 @@ use std::path::PathBuf;
 pub struct SensitivityArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Metric [default: for elasticities goodput of a training job, else restartLatency_s.p50, else end.t_s; for ranges
-    /// goodput, or effective_training_ratio of a Fleet]
+    /// Metric to analyze [default: for elasticities goodput of a training job, else restartLatency_s.p50, else
+    /// end.t_s; for ranges goodput, or effective_training_ratio for a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// Replications of each value [default: 5; with --ranges or --input 40 with pods, 400 of a Fleet]
+    /// Number of replications per value [default: 5; with --ranges or --input 40 with pods, 400 for a Fleet]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Change of each value for its elasticity, in percent
+    /// Change of each value for its elasticity in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = value_parser!(u8).range(1..=90))]
     pub step: u8,
-    /// Print the parameters only; run no replications
+    /// Print the parameters only, without replications
     #[arg(long, conflicts_with_all = ["metric", "seeds", "ranges", "inputs"])]
     pub parameters_only: bool,
     /// Vary each input that has a published range over that range, one at a time
     #[arg(long, conflicts_with = "inputs")]
     pub ranges: bool,
-    /// Vary this input over a range, one at a time; repeatable
+    /// Vary this input over a range, one at a time (repeatable)
     #[arg(long = "input", value_name = "PATH=LOW..HIGH")]
     pub inputs: Vec<Range>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// The positional of `InputArgs` for commands that work without it.
+/// Returns the optional positional argument for commands that also work without inputs.
 pub fn run_or_scenario() -> Arg {
     Arg::new("scenario")
         .value_name("RUN|SCENARIO")

@@ -15,7 +15,7 @@ use sim_analysis::reduced::{Choice, choices};
 use sim_api::spec::Level;
 use sim_inputs::{Assumption, Used};
 
-/// Default number of replications of each value.
+/// Default number of replications per value.
 const REPLICATIONS: u64 = 5;
 
 pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
@@ -42,7 +42,7 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
     elasticities(&input, args)
 }
 
-/// The parameters that a run of these inputs uses.
+/// Returns the parameters that a run of these inputs uses.
 fn in_effect(loaded: &LoadedInput) -> Vec<Used> {
     match loaded {
         LoadedInput::Pods(pods) => {
@@ -56,7 +56,7 @@ fn in_effect(loaded: &LoadedInput) -> Vec<Used> {
     }
 }
 
-/// A parameter of the measurements of the reduced model.
+/// Returns a parameter of the measurements of the reduced model as an assumption.
 fn of_choice(choice: Choice) -> Assumption {
     Assumption {
         id: choice.id.to_owned(),
@@ -66,7 +66,7 @@ fn of_choice(choice: Choice) -> Assumption {
     }
 }
 
-/// All defaults of the model.
+/// Returns all defaults of the model.
 fn defaults() -> Vec<Row> {
     let rows = sim_inputs::assumptions().into_iter();
     let rows = rows.chain(sim_inputs::presets::faults::assumptions());

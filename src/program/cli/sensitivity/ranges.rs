@@ -1,4 +1,5 @@
-//! `sensitivity --ranges` and `--input`: the change of a metric when each input moves over its range, one at a time.
+//! `sensitivity --ranges` and `--input`: the change of a metric when each input is varied over its range, one at a
+//! time.
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::{Failure, bail};
@@ -10,9 +11,9 @@ use sim_analysis::planning::tornado::{Bar, base, sorted};
 use sim_inputs::SourcedRange;
 use sim_report::planning::tornado::TornadoReport;
 
-/// The name of the format.
+/// Schema name of the JSON output.
 const SCHEMA: &str = "jobset-sim/sensitivity-ranges/v1";
-/// Default number of replications of each end, with pods and of a Fleet.
+/// Default number of replications per end of a range, with pods and for a Fleet.
 const PODS: u64 = 40;
 const FLEET: u64 = 400;
 
@@ -24,7 +25,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
         bail!("--seeds: --ranges and --input need at least 2 replications");
     }
     let metric = runner.metric(args.metric.as_deref());
-    // Wrong paths are refused before anything is played.
+    // Invalid paths must fail before the first simulation.
     for input in &inputs {
         for value in [&input.low, &input.high] {
             runner.given.load(&[(input.path.clone(), value.clone())])?;
@@ -72,7 +73,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     }
 }
 
-/// The given inputs, or those of the file that have a published range.
+/// Returns the given inputs, or those of the file that have a published range.
 fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Failure> {
     if !args.inputs.is_empty() {
         let given = |range: &sim_analysis::planning::Range| SourcedRange {
@@ -97,7 +98,7 @@ fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<Source
     }
 }
 
-/// A bound as it was typed: `5m` is easier to read than so many milliseconds.
+/// Returns a bound as given on the command line: `5m` is easier to read than a number of milliseconds.
 fn written(text: &str, which: usize) -> String {
     let bounds = text.rsplit_once('=').map_or("", |(_, bounds)| bounds);
     bounds

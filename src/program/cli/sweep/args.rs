@@ -1,4 +1,4 @@
-//! The command lines of `sweep`.
+//! Command lines of `sweep`, `sweep merge` and `sweep plan`.
 
 use crate::cli::args::{InputArgs, Look, TableFormat, Until, parse_until};
 use crate::cli::sweep::axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
@@ -14,18 +14,19 @@ pub struct SweepArgs {
     pub input: InputArgs,
     #[command(flatten)]
     pub over: OverArgs,
-    /// Run one part of the sweep: I/N, or auto with I and N from a Slurm array or Open MPI, or auto/N in an Indexed Job
+    /// Run one shard of the sweep: I/N, or auto with I and N from a Slurm array or Open MPI, or auto/N in an Indexed
+    /// Job
     #[arg(long, value_name = "I/N|auto|auto/N", value_parser = parse_shard, requires = "out", conflicts_with = "fail_if")]
     pub shard: Option<ShardArg>,
-    /// Write summary.json, replications.csv, charts and the inputs here. An interrupted sweep is in DIR.unfinished; the
-    /// same command resumes it. {shard} is replaced by the number of the shard
+    /// Write summary.json, replications.csv, charts and the inputs to this new directory; {shard} is replaced with
+    /// the number of the shard. An interrupted sweep remains in DIR.unfinished, and the same command resumes it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub output: SweepOutputArgs,
 }
 
-/// How results are told.
+/// Options for the output of results.
 #[derive(Debug, Args)]
 pub struct SweepOutputArgs {
     /// Output format; csv prints one row per point and metric
@@ -34,30 +35,30 @@ pub struct SweepOutputArgs {
     /// Metrics to print and draw, e.g. goodput,cost.total [default: up to three main metrics in which points differ]
     #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
     pub metrics: Vec<String>,
-    /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9';
-    /// repeatable (docs/fail-if.md)
+    /// Exit with code 5 if this condition is true at any point, e.g. 'goodput@p10 < 0.8', or at one point, e.g.
+    /// '3:goodput < 0.9' (repeatable, docs/fail-if.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    /// Print results only: no progress
+    /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
 }
 
-/// What is varied, and how often each point is played.
+/// Options for the axes and the number of replications per point.
 #[derive(Debug, Args)]
 pub struct OverArgs {
-    /// An axis with its values, e.g. 'parameters.spares=0,2,4,8'; any path of --set; repeatable
+    /// Axis with its values, e.g. 'parameters.spares=0,2,4,8'; any path of --set (repeatable)
     #[arg(long = "grid", value_name = "PATH=VALUE,VALUE", value_parser = parse_grid)]
     pub grids: Vec<AxisArg>,
-    /// An axis from which --lhs takes values, e.g. 'parameters.interval=5m..2h:log'; repeatable
+    /// Axis from which --lhs draws values, e.g. 'parameters.interval=5m..2h:log' (repeatable)
     #[arg(long = "range", value_name = "PATH=LOW..HIGH[:log]", value_parser = parse_range)]
     pub ranges: Vec<AxisArg>,
-    /// Points of a Latin hypercube over all ranges
+    /// Number of points of a Latin hypercube over all ranges
     #[arg(long, value_name = "N")]
     pub lhs: Option<u64>,
-    /// Replications of each point; with --until the maximum [default: that of the experiment, else 20]
+    /// Number of replications per point; with --until the maximum [default: that of the experiment, else 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
     /// Add replications until the 95 % interval of the metric's mean is within ±SHARE at every point, e.g.
@@ -68,7 +69,7 @@ pub struct OverArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum SweepCommand {
-    /// Merge the shards of a sweep into the files that one machine writes
+    /// Merge the shards of a sweep into the files of an unsharded run
     #[command(after_help = "Example: jobset-sim sweep merge shards/* --out result")]
     Merge(MergeArgs),
     /// Print the size of a sweep, and the manifests or scripts that start its shards
@@ -90,33 +91,33 @@ pub struct SweepPlanArgs {
     /// Number of shards [default: shards of about four minutes each, from a timed pilot]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub shards: Option<u64>,
-    /// Cores of each shard
+    /// Number of cores per shard
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub cpus: u16,
-    /// Directory of the result; the shards are in DIR-shards beside it
+    /// Directory of the merged result; the shards are written to DIR-shards
     #[arg(long, value_name = "DIR", default_value = "sweep-result", value_parser = one_line)]
     pub out: String,
-    /// Name of the Job and of the array [default: the scenario's name]
+    /// Name of the Job or job array [default: name of the scenario]
     #[arg(long, value_name = "NAME", value_parser = object_name)]
     pub name: Option<String>,
-    /// Image of the Indexed Job [default: jobset-sim with the tag of this version]
+    /// Container image of the Indexed Job [default: jobset-sim with the tag of this version]
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     pub image: Option<String>,
-    /// PersistentVolumeClaim for the shards of an Indexed Job
+    /// PersistentVolumeClaim for the results of an Indexed Job
     #[arg(long, value_name = "NAME", default_value = "jobset-sim", value_parser = object_name)]
     pub claim: String,
-    /// Print results only
+    /// Do not print notices
     #[arg(long)]
     pub quiet: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A Kubernetes Job with one index per shard
+    /// Kubernetes Job with one index per shard
     IndexedJob,
-    /// A Slurm job array
+    /// Slurm job array
     Slurm,
-    /// A Ray driver in Python
+    /// Ray driver in Python
     Ray,
     /// GNU parallel, on one machine or over ssh
     Parallel,
@@ -132,7 +133,7 @@ fn object_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// It stands in comments of scripts.
+/// Parses a directory name without control characters, because scripts contain it in comments.
 fn one_line(text: &str) -> Result<String, String> {
     match !text.is_empty() && !text.chars().any(char::is_control) {
         true => Ok(text.to_owned()),
@@ -150,10 +151,10 @@ fn image(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Directories of shards, or a directory that holds them
+    /// Directories of shards, or a directory that contains them
     #[arg(value_name = "DIR", required = true)]
     pub dirs: Vec<PathBuf>,
-    /// Write the merged result here; it must not exist yet
+    /// Write the merged result to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

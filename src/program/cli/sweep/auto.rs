@@ -1,10 +1,11 @@
-//! `--shard auto`: which shard this process is, by what its engine says in the environment.
+//! `--shard auto`: determines the shard of this process from the environment variables of the job engine.
 
 use crate::cli::failure::Failure;
 use crate::cli::sweep::axes::ShardArg;
 use sim_analysis::sweep::Shard;
 
-/// What an engine sets: its name, the process's number, the first number, how many there are, the last number.
+/// Environment variables per engine: name of the engine, then the variables of the index, the first index, the
+/// number of processes, and the last index. An empty name means that the engine has no such variable.
 const ENGINES: [[&str; 5]; 3] = [
     [
         "a Slurm array",

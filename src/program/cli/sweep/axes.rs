@@ -1,18 +1,18 @@
-//! Axes and shards as they are typed.
+//! Parsers for axes and shards.
 
 use crate::cli::args::fields_of;
 use sim_analysis::sweep::Shard;
 use sim_api::spec::{Axis, Over};
 
-/// An axis of the command line.
+/// An axis given on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisArg {
-    /// As it was typed.
+    /// Argument text as given on the command line.
     pub text: String,
     pub axis: Axis,
 }
 
-/// `PATH=VALUE,VALUE`.
+/// Parses an axis with values, written as `PATH=VALUE,VALUE`.
 pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
     let bad = || "write PATH=VALUE,VALUE, e.g. parameters.spares=0,2,4,8".to_owned();
     let (path, values) = text.split_once('=').ok_or_else(bad)?;
@@ -34,7 +34,7 @@ pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
     Ok(arg(text, path, over))
 }
 
-/// `PATH=LOW..HIGH` or `PATH=LOW..HIGH:log`.
+/// Parses an axis with a range, written as `PATH=LOW..HIGH` or `PATH=LOW..HIGH:log`.
 pub fn parse_range(text: &str) -> Result<AxisArg, String> {
     let bad = || {
         "write PATH=LOW..HIGH or PATH=LOW..HIGH:log, e.g. parameters.interval=5m..2h:log".to_owned()
@@ -63,11 +63,11 @@ fn arg(text: &str, path: &str, over: Over) -> AxisArg {
     }
 }
 
-/// A shard as it is typed.
+/// Value of `--shard`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ShardArg {
     This(Shard),
-    /// From the engine that started the process; it may not say of how many.
+    /// Index from the engine that started the process, with the number of shards if given.
     Auto(Option<u64>),
 }
 

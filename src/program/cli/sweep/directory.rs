@@ -1,9 +1,10 @@
-//! Where a sweep is kept while it is played, and how it gets its name when it is done.
+//! Directory of a sweep while it runs and after it has finished.
 //!
-//! `DIR` is complete or absent, as every output directory. What is finished of an unfinished sweep is in
-//! `DIR.unfinished`: `sweep.json` says of which experiment and shard, `inputs/` how to go on, `journal` has the
-//! replications. It appears with the first two in one step. A shard that is done gets its name by one rename. Of a
-//! whole sweep the final files are written inside, then moved to `DIR` in one step, then the rest is removed.
+//! `DIR` is complete or absent, like every output directory. The finished part of an unfinished sweep is in
+//! `DIR.unfinished`: `sweep.json` identifies the experiment and shard, `inputs/` contains the inputs and the
+//! command, `journal` the replications. The directory appears with the first two in one step. A finished shard is
+//! renamed to `DIR`. For a whole sweep, the final files are written inside the directory and moved to `DIR` in one
+//! step; then the rest is removed.
 
 use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::InputCopies;
@@ -16,12 +17,12 @@ use std::path::{Path, PathBuf};
 
 pub const PART: &str = "sweep.json";
 pub const JOURNAL: &str = "journal";
-/// Of a directory inside `DIR.unfinished`.
+/// Name of the directory inside `DIR.unfinished` for the final files.
 const FINISHED: &str = "finished";
-/// What `DIR` ends with while it is not done.
+/// Suffix of `DIR` until the sweep is finished.
 const UNFINISHED: &str = ".unfinished";
 
-/// A sweep with a directory.
+/// The directory of an unfinished sweep.
 pub struct SweepDirectory {
     target: PathBuf,
     work: PathBuf,
@@ -29,16 +30,16 @@ pub struct SweepDirectory {
     pub journal: Journal,
 }
 
-/// What is there already.
+/// Result of opening a directory.
 pub enum DirectoryState {
-    /// The sweep can go on, with what was finished of it.
+    /// The sweep is unfinished; contains the replications finished so far.
     Open(Box<SweepDirectory>, Vec<Row>),
-    /// It was done before.
+    /// The sweep is already finished.
     Done,
 }
 
 impl SweepDirectory {
-    /// Opens what an earlier process left of the same sweep, or of the same part of it, or begins.
+    /// Opens the directory that an earlier process left of the same sweep and shard, or creates it.
     pub fn open(
         target: &Path,
         (identity, part): (&Identity, Option<Shard>),
@@ -53,7 +54,7 @@ impl SweepDirectory {
                     target.display()
                 );
             }
-            // Its process ended before it was removed.
+            // The process that finished the sweep ended before it could remove this directory.
             let _ = fs::remove_dir_all(&work);
             return Ok(DirectoryState::Done);
         }
@@ -86,12 +87,12 @@ impl SweepDirectory {
         Ok(DirectoryState::Open(Box::new(directory), rows))
     }
 
-    /// Where an interrupted sweep waits.
+    /// Returns the path of the unfinished directory for messages.
     pub fn shown(&self) -> String {
         self.work.display().to_string()
     }
 
-    /// Gives the sweep its name; `write` writes what a whole sweep has.
+    /// Finishes the sweep and renames its directory. `write` writes the files of a whole sweep.
     pub fn finish(
         mut self,
         write: impl FnOnce(&RunDir) -> Result<(), Failure>,
@@ -101,7 +102,7 @@ impl SweepDirectory {
         let from = match self.part {
             None => {
                 let complete = self.work.join(FINISHED);
-                // An earlier process may have ended while it wrote.
+                // An earlier process may have ended while writing it.
                 let _ = fs::remove_dir_all(&complete);
                 let work = self.work.display();
                 let kept = format!(
@@ -119,21 +120,21 @@ impl SweepDirectory {
         fs::rename(from, &self.target).map_err(failed)?;
         sync(&self.target);
         if self.part.is_none() {
-            // What is left is of no use to anybody.
+            // The journal is no longer needed.
             let _ = fs::remove_dir_all(&self.work);
         }
         Ok(())
     }
 }
 
-/// Waits until the name of a new directory is on the disk, where that can be waited for.
+/// Syncs the parent directory, so that the rename is durable where the platform supports it.
 fn sync(directory: &Path) {
     let parent = directory.parent().filter(|p| !p.as_os_str().is_empty());
     let parent = fs::File::open(parent.unwrap_or(Path::new(".")));
     let _ = parent.and_then(|parent| parent.sync_all());
 }
 
-/// `DIR.unfinished`, beside `DIR`.
+/// Returns the path of `DIR.unfinished` for `DIR`.
 fn unfinished(target: &Path) -> Result<PathBuf, Failure> {
     let shown = target.display();
     let name = target.file_name();
@@ -143,7 +144,7 @@ fn unfinished(target: &Path) -> Result<PathBuf, Failure> {
     Ok(target.with_file_name(name))
 }
 
-/// What a directory says it is a part of; nothing if it does not say so.
+/// Reads the sweep and shard that a directory belongs to; `None` if it has no `sweep.json`.
 pub fn part_of(dir: &Path) -> Result<Option<PartOf>, Failure> {
     let path = dir.join(PART);
     let Ok(text) = fs::read_to_string(&path) else {
@@ -154,7 +155,7 @@ pub fn part_of(dir: &Path) -> Result<Option<PartOf>, Failure> {
         .map_err(|e| Failure::Invalid(format!("{}: {e}", path.display())))
 }
 
-/// Whether the directory waits for its sweep to go on.
+/// Returns whether the directory belongs to an unfinished sweep.
 pub fn is_unfinished(dir: &Path) -> bool {
     let name = dir
         .file_name()
@@ -162,7 +163,7 @@ pub fn is_unfinished(dir: &Path) -> bool {
     name.is_some_and(|name| name.ends_with(UNFINISHED))
 }
 
-/// Whether the directory of an unfinished sweep is of this one.
+/// Returns an error unless the directory belongs to the same sweep and shard.
 fn same(work: &Path, part: &PartOf) -> Result<(), Failure> {
     let shown = work.display();
     let found = part_of(work)?;
@@ -182,7 +183,7 @@ fn same(work: &Path, part: &PartOf) -> Result<(), Failure> {
     }
 }
 
-/// Whether the directory has this sweep, complete.
+/// Returns whether the directory contains the finished result of this sweep and shard.
 fn is_done(target: &Path, identity: &Identity, part: Option<Shard>) -> bool {
     if let Some(shard) = part {
         let found = part_of(target).ok().flatten();

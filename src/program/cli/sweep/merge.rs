@@ -1,4 +1,4 @@
-//! `sweep merge`: shards of one sweep, put together to what one machine would have written.
+//! `sweep merge`: merges the shards of a sweep into the result of an unsharded run.
 
 use crate::cli::args::parse_until;
 use crate::cli::failure::{Failure, bail};
@@ -58,7 +58,7 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
     output::gates(&conditions, &results)
 }
 
-/// As one machine would have said it, from what the shard keeps of its inputs.
+/// Returns the dominant assumptions of the merged sweep, from the inputs stored in a shard.
 fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
     let Stored::Sweep(args) = stored_run::stored(shard)? else {
         return Ok(Vec::new());
@@ -67,7 +67,7 @@ fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
     Ok(hanging::foot(&stored::hung(&sweep, results)))
 }
 
-/// The shards, in the order of their numbers: each once, none missing, all of one experiment.
+/// Returns the shards in index order. Every shard must be present once, and all must belong to the same experiment.
 fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
     let mut parts: Vec<(PathBuf, PartOf)> = Vec::new();
     for dir in dirs {
@@ -157,7 +157,7 @@ fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The replications of all of them.
+/// Reads the replications of all shards.
 fn together(parts: &[(PathBuf, PartOf)]) -> Result<Finished, Failure> {
     let mut finished = Finished::default();
     for (dir, part) in parts {

@@ -1,4 +1,4 @@
-//! `sweep`: a scenario at many points of its fields, on all cores, in shards, and on after every interruption.
+//! `sweep`: simulates a scenario at many points of its fields, on all cores or in shards; interrupted sweeps resume.
 
 pub mod args;
 mod auto;
@@ -34,7 +34,7 @@ pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
 }
 
 fn sweep(args: &SweepArgs) -> Result<(), Failure> {
-    // One of one is a part, too: it waits for `merge`.
+    // `--shard 0/1` also counts as a shard: its result must be merged.
     let part = args.shard.map(auto::shard).transpose()?;
     let conditions = output::conditions(&args.output)?;
     let shard = part.unwrap_or(Shard::WHOLE);
@@ -91,7 +91,7 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     )
 }
 
-/// `{shard}` in the name of a directory.
+/// Replaces `{shard}` in the name of a directory.
 fn named(out: &std::path::Path, shard: Shard) -> PathBuf {
     let text = out.to_string_lossy();
     match text.contains("{shard}") {
@@ -100,7 +100,7 @@ fn named(out: &std::path::Path, shard: Shard) -> PathBuf {
     }
 }
 
-/// Tells what there is, and gives it its name if that is all of it.
+/// Reports the results, and renames the directory if the sweep is finished.
 fn end(
     args: &SweepArgs,
     (sweep, conditions): (&Sweep, &[Condition]),
@@ -170,10 +170,10 @@ fn end(
     output::gates(conditions, &results)
 }
 
-/// A sweep that is played.
+/// A running sweep.
 struct SweepJob<'a> {
     sweep: &'a Sweep,
-    /// Replications of the shard.
+    /// Number of replications of the shard.
     total: u64,
     limits: &'a Limits,
     progress: Mutex<Progress>,
@@ -186,7 +186,7 @@ struct SweepState {
 }
 
 impl SweepJob<'_> {
-    /// In rounds: with `--until` what is next is known after a look at what there is.
+    /// Simulates in rounds: with `--until`, the next replications depend on the previous results.
     fn play(&self, shard: Shard, threads: usize) -> Result<(), Failure> {
         loop {
             let work = {
@@ -240,7 +240,7 @@ impl Host for SweepJob<'_> {
     }
 }
 
-/// The failure, with where the finished replications are.
+/// Adds to the error the number and location of the finished replications.
 fn kept(why: Failure, state: &SweepState) -> Failure {
     let Some(directory) = state
         .directory

@@ -1,4 +1,4 @@
-//! What a sweep tells: on standard output, and in its directory.
+//! Output of a sweep: results on standard output and files of its directory.
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::{Failure, check_metric};
@@ -16,12 +16,12 @@ use sim_report::figures::sweep_figure::Swept;
 use sim_report::files::rundir::RunDir;
 use sim_report::files::sweep_tables;
 
-/// `summary.json` and what `--format json` prints.
+/// Content of `summary.json` and of `--format json`.
 #[derive(Serialize)]
 struct Summary {
     #[serde(flatten)]
     summary: SweepSummary,
-    /// The sentence that the text begins with.
+    /// First sentence of the text report.
     conclusion: String,
 }
 
@@ -34,12 +34,12 @@ impl Summary {
     }
 }
 
-/// Refuses conditions that cannot be read, before anything is played.
+/// Parses the conditions of `--fail-if` before anything is simulated.
 pub fn conditions(args: &SweepOutputArgs) -> Result<Vec<Condition>, Failure> {
     fail_if::read(&args.fail_if)
 }
 
-/// Refuses a sweep that has placed nothing at any point, and holds conditions against all points.
+/// Returns an error if no pod was placed at any point, and checks the conditions at all points.
 pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure> {
     let rows = (0..results.points().count()).flat_map(|point| results.rows(point));
     if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
@@ -82,7 +82,7 @@ pub fn results(
     }
 }
 
-/// What a whole sweep leaves.
+/// Writes the files of a whole sweep.
 pub fn keep(
     dir: &RunDir,
     args: &SweepOutputArgs,
@@ -112,7 +112,7 @@ pub fn keep(
     Ok(())
 }
 
-/// Points at which `--until` was not reached.
+/// Prints a note about the points at which the precision of `--until` was not reached.
 pub fn imprecise(
     identity: &Identity,
     target: &Target,

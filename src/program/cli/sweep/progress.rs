@@ -1,18 +1,18 @@
-//! How far a sweep is, how fast it goes and how long it will take, on a terminal.
+//! Progress of a sweep on a terminal: finished replications, rate and remaining time.
 
 use crate::cli::output;
 use sim_base::Duration;
 use std::time::Instant;
 
-/// A line is not written more often.
+/// Minimum time between two progress lines.
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
-/// Nor is a disk waited for.
+/// Minimum time between two syncs of the journal.
 const BETWEEN_SYNCS: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Clocks of a sweep; they decide what is shown and when the disk is waited for, and nothing of any replication.
+/// Clocks of a sweep. They control the display and the syncs, and do not affect results.
 pub struct Progress {
     began: Instant,
-    /// Finished by earlier processes.
+    /// Number of replications finished by earlier processes.
     before: u64,
     shown: Option<Instant>,
     synced: Instant,
@@ -35,7 +35,8 @@ impl Progress {
         }
     }
 
-    /// `at most` of the total: with `--until` nobody knows it.
+    /// Shows the progress. With `at_most`, the total is an upper bound, because `--until` may need fewer
+    /// replications.
     pub fn show(&mut self, done: u64, total: u64, at_most: bool) {
         let is_old = self.shown.is_none_or(|last| last.elapsed() >= BETWEEN);
         if self.quiet || !is_old {
@@ -55,7 +56,7 @@ impl Progress {
         output::progress(&line);
     }
 
-    /// Whether it is time to wait for the disk.
+    /// Returns whether the journal is due for a sync.
     pub fn syncs(&mut self) -> bool {
         let due = self.synced.elapsed() >= BETWEEN_SYNCS;
         if due {

@@ -1,4 +1,4 @@
-//! A sweep as it was asked for: inputs, axes, how often; and what a point of it is.
+//! The request of a sweep: inputs, axes and replications, and the inputs of each point.
 
 use crate::cli::args::{InputArgs, Until};
 use crate::cli::failure::{Failure, bail};
@@ -10,11 +10,11 @@ use sim_analysis::sweep;
 use sim_analysis::sweep::{Identity, Points, Target};
 use sim_api::spec::{Axis, Over, SweepSpec};
 
-/// Replications of each point, unless it is said.
+/// Default number of replications per point.
 const REPLICATIONS: u64 = 20;
-/// With `--until`: when to give up.
+/// Maximum number of replications per point with `--until`.
 const UNTIL_MAX: u64 = 100_000;
-/// More rows are not held in memory.
+/// Maximum number of replications of a sweep, because all are held in memory.
 const ROWS_MAX: u64 = 10_000_000;
 
 pub struct Sweep {
@@ -28,14 +28,14 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Refuses what cannot be swept before anything is played.
+    /// Reads a sweep. Returns an error for invalid points before anything is simulated.
     pub fn read(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
         let sweep = Sweep::open(input, over, quiet)?;
         sweep.check(input)?;
         Ok(sweep)
     }
 
-    /// Without a look at its points.
+    /// Reads a sweep without checking its points.
     pub fn open(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
         let given = ExperimentInput::read(input)?;
         let baseline = given.load(&[])?;
@@ -79,30 +79,30 @@ impl Sweep {
         })
     }
 
-    /// What is played at a point.
+    /// Loads the subject to simulate at a point.
     pub fn load(&self, point: usize) -> Result<Subject, Failure> {
         let subject = self.loaded(point).and_then(|loaded| loaded.subject());
         subject.map_err(|why| self.named(point, why))
     }
 
-    /// The same, read.
+    /// Loads the inputs of a point.
     pub fn loaded(&self, point: usize) -> Result<LoadedInput, Failure> {
         self.given
             .load(&self.baseline.with_companions(&self.points.sets(point))?)
     }
 
-    /// The options that change results, but for axes.
+    /// Returns the command-line options that affect results, except axes.
     pub fn tail(&self) -> String {
         self.given
             .options((self.seed, Some(self.target.replications)))
     }
 
-    /// The failure with the point's name.
+    /// Adds the name of the point to an error.
     pub fn named(&self, point: usize, why: Failure) -> Failure {
         why.within(&format!("at the point {}", self.points.name(point)))
     }
 
-    /// Each value of each axis can be read, and the first point can be played: most mistakes are in one value.
+    /// Checks that each value of each axis can be loaded and placed, in the first point that uses it.
     fn check(&self, input: &InputArgs) -> Result<(), Failure> {
         for axis in self.points.axes() {
             if let Some((path, _)) = input.sets.iter().find(|(path, _)| *path == axis.path) {
@@ -128,7 +128,7 @@ impl Sweep {
     }
 }
 
-/// How many replications each point needs.
+/// Returns the number of replications that each point needs.
 pub fn target(points: usize, replications: u64, until: Option<&Until>) -> Target {
     Target {
         points,
@@ -140,13 +140,13 @@ pub fn target(points: usize, replications: u64, until: Option<&Until>) -> Target
     }
 }
 
-/// Those of the file, with those of the command line instead of theirs or after them.
+/// Returns the axes of the file; axes of the command line replace those of the same path or are appended.
 fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
     let mut axes = of_file.axes.clone();
     let mut replaced: Vec<&str> = Vec::new();
     for arg in over.grids.iter().chain(&over.ranges) {
         let path = arg.axis.path.as_str();
-        // Twice on the command line is a contradiction, and stays one.
+        // A path that is given twice on the command line remains there twice, which is an error later.
         let known = axes.iter().position(|a| a.path == path);
         match known.filter(|at| *at < of_file.axes.len() && !replaced.contains(&path)) {
             Some(at) => axes[at] = arg.axis.clone(),
@@ -162,7 +162,7 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
     }
 }
 
-/// What is varied, as it would be typed.
+/// Formats the options for axes and precision for a command line.
 pub fn repeated(over: &OverArgs) -> String {
     [
         options("grid", over.grids.iter().map(|arg| &arg.text)),

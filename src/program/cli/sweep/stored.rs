@@ -1,6 +1,6 @@
-//! A directory of `sweep`, read back: what it found, what it hangs on, and the closed form beside it.
+//! Reads a directory of `sweep`: its results, its dominant assumptions, and the closed form.
 //!
-//! Must never play the sweep again: its replications are in the directory.
+//! The replications are in the directory, so this module must never simulate the sweep again.
 
 use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedInput, dominant_assumptions};
@@ -19,19 +19,19 @@ use sim_report::sweep_pick::{axis_names, told};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a page and charts of a sweep are made of.
+/// Data for the page and the charts of a sweep.
 pub struct StoredSweep {
     pub identity: Identity,
     pub results: Results,
     pub hung: Vec<Hung>,
-    /// Of restart latencies, where all of it is known.
+    /// Closed form of the restart latency, if its parameters are known at any point.
     pub closed: Option<Closed>,
     pub warnings: Vec<String>,
     foot: Vec<String>,
 }
 
 impl StoredSweep {
-    /// `args`: what it was called with; paths lead into the directory.
+    /// Reads the directory. `args` is the command that wrote it; its paths point into the directory.
     pub fn read(dir: &Path, args: &SweepArgs) -> Result<StoredSweep, Failure> {
         let shown = dir.display();
         let sweep = Sweep::open(&args.input, &args.over, true)?;
@@ -74,13 +74,13 @@ impl StoredSweep {
         }
     }
 
-    /// What a reviewer asks for first.
+    /// Returns the main metric of the sweep.
     pub fn headline(&self) -> Option<String> {
         told(&self.results, &[]).into_iter().next()
     }
 }
 
-/// What the first point hangs on, and the best one.
+/// Returns the dominant assumptions of the first point and of the best point.
 pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
     let metrics = told(results, &[]);
     let best = metrics.iter().find_map(|metric| results.best(metric));
@@ -101,8 +101,8 @@ pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
     points.into_iter().filter_map(one).collect()
 }
 
-/// One request of the Job controller for each pod of the first JobSet, at each point's own rate; nothing where a point
-/// does not recreate them.
+/// Returns the closed form at each point: the time for one request of the Job controller per pod of the first
+/// JobSet, at the rate of the point. It is `None` at points whose strategy does not recreate the pods.
 fn closed(sweep: &Sweep) -> Option<Closed> {
     let one = |point: usize| {
         let LoadedInput::Pods(loaded) = sweep.loaded(point).ok()? else {
@@ -130,8 +130,8 @@ fn summary(dir: &Path) -> Result<Value, Failure> {
     serde_json::from_str(&text).map_err(|e| failed(e.to_string()))
 }
 
-/// The rows of `replications.csv`, in their order. Why a cell is empty stands in the summary, as counts for each point
-/// and metric; which of the empty ones is which changes nothing.
+/// Reads the rows of `replications.csv` in order. The summary contains the reasons for empty cells as counts per
+/// point and metric. The assignment of reasons to cells does not affect results.
 fn rows(dir: &Path, summary: &Value) -> Result<Vec<Row>, Failure> {
     let path = dir.join("replications.csv");
     let failed = |why: String| Failure::Invalid(format!("{}: {why}", path.display()));

@@ -1,4 +1,4 @@
-//! Sightings one after the other, taken into the lives of a JobSet, its Jobs, its pods and its nodes.
+//! Builds the life of a JobSet, its Jobs, pods and nodes from observed object versions, one after another.
 
 use super::nodes::Nodes;
 use super::told::{sooner, told_pods};
@@ -13,7 +13,7 @@ pub(super) struct Maker<'s> {
     life: Life,
     jobs: BTreeMap<&'s str, usize>,
     pods: BTreeMap<&'s str, usize>,
-    /// Objects that a watch showed: a list adds nothing to them.
+    /// Objects that a watch showed. A list adds nothing to them.
     watched: BTreeSet<&'s str>,
     events: BTreeSet<&'s str>,
     nodes: Nodes,
@@ -37,7 +37,7 @@ impl<'s> Maker<'s> {
             return;
         }
         if self.life.jobset.deleted.is_some() && !listed && s.kind != Kind::Node {
-            // What follows is the end of all of it, and no restart.
+            // Later changes belong to the deletion of the JobSet, not to a restart.
             return;
         }
         match &s.facts {
@@ -144,7 +144,7 @@ impl<'s> Maker<'s> {
             pod.created = came(s, at, new);
         }
         if !seen.node.is_empty() && pod.bound.is_none() {
-            // A pod that was bound when it was first seen was bound before.
+            // A pod that was already bound when it was first observed had been bound earlier.
             let early = pod.name.is_empty();
             pod.bound = match early || listed {
                 true => since("PodScheduled").or(at),
@@ -237,7 +237,8 @@ impl<'s> Maker<'s> {
     }
 }
 
-/// How names of children begin: `js-w-`, for each replicated job. Another JobSet may be called `js-2`.
+/// Returns the prefixes of child names, `js-w-` for each replicated job. The replicated job is included because
+/// another JobSet may be called `js-2`.
 fn child_names(jobset: &JobSetLife) -> Vec<String> {
     let all = jobset.manifest["spec"]["replicatedJobs"].as_array();
     let names = all
@@ -247,7 +248,7 @@ fn child_names(jobset: &JobSetLife) -> Vec<String> {
     names.map(|rj| format!("{}-{rj}-", jobset.name)).collect()
 }
 
-/// Whether a name may be that of a child: `js-w-0`, `js-w-0-3-abcde`.
+/// Returns whether a name can be that of a child: `js-w-0`, `js-w-0-3-abcde`.
 fn is_child(name: &str, starts: &[String]) -> bool {
     let rest = starts
         .iter()
@@ -256,7 +257,8 @@ fn is_child(name: &str, starts: &[String]) -> bool {
     index.any(|index| index.parse::<u32>().is_ok())
 }
 
-/// When an object came: its write if that was seen, else its second.
+/// Returns when an object was created: the time of the write if it was observed, otherwise the second in its
+/// metadata.
 fn came(s: &Sighting, at: Option<At>, new: bool) -> Option<At> {
     let second = s.created.map(At::within_second);
     match (s.how, new) {
@@ -273,7 +275,8 @@ fn marked(s: &Sighting, at: Option<At>) -> Option<At> {
     }
 }
 
-/// Keeps what changed; a list tells since when.
+/// Records the conditions whose status has changed. If they come from a list, the time is that of the last
+/// transition.
 fn changes(kept: &mut Vec<(At, Condition)>, now: &[Condition], at: At, listed: bool) {
     for condition in now {
         let last = kept.iter().rev().find(|(_, c)| c.kind == condition.kind);

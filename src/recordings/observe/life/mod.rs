@@ -1,6 +1,6 @@
-//! The life of one JobSet, its Jobs and its pods, put together from sightings.
+//! Reconstructs the life of one JobSet, its Jobs and its pods from observed object versions.
 //!
-//! Must never decide what a restart is: `milestones` does.
+//! This module does not decide what a restart is; `milestones` does.
 
 mod maker;
 mod nodes;
@@ -19,10 +19,10 @@ use serde_json::Value;
 pub struct JobSetLife {
     pub namespace: String,
     pub name: String,
-    /// As last seen.
+    /// The manifest as last observed.
     pub manifest: Value,
     pub created: Option<At>,
-    /// Whenever it changed.
+    /// The status after each change.
     pub statuses: Vec<(At, Value)>,
     pub conditions: Vec<(At, Condition)>,
     pub deleted: Option<At>,
@@ -38,31 +38,31 @@ pub struct JobLife {
     pub suspended: bool,
     pub conditions: Vec<(At, Condition)>,
     pub counts: [Option<u32>; 5],
-    /// Instants at which the Job controller wrote its status.
+    /// Times at which the Job controller wrote the Job's status.
     pub statuses: Vec<At>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct PodLife {
     pub name: String,
-    /// Its fields as last seen; of a pod that only Events speak of, what its name says.
+    /// Fields as last observed. For pods known only from Events, the fields derived from the name.
     pub last: Pod,
     pub created: Option<At>,
     pub bound: Option<At>,
-    /// Ready and not ready in turn.
+    /// Changes of readiness, in order.
     pub ready: Vec<(At, bool)>,
     pub finished: Option<At>,
     pub deleting: Option<At>,
     pub gone: Option<At>,
-    /// When the Job controller took its finalizer.
+    /// When the Job controller removed the tracking finalizer.
     pub counted: Option<At>,
     pub in_place: Vec<(At, u32)>,
-    /// Not seen itself.
+    /// Whether the pod is known only from Events.
     pub only_told: bool,
 }
 
 impl PodLife {
-    /// Its name without what the server drew, as scripts call it.
+    /// Returns the name without its random suffix, as used in scripts.
     pub fn short(&self) -> &str {
         let name = self.name.as_str();
         name.rsplit_once('-').map_or(name, |(short, _)| short)
@@ -79,7 +79,7 @@ pub struct Told {
     pub at: Option<At>,
 }
 
-/// Everything that is known of one JobSet.
+/// The observed history of one JobSet.
 #[derive(Clone, Debug, Default)]
 pub struct Life {
     pub jobset: JobSetLife,
@@ -87,12 +87,12 @@ pub struct Life {
     pub pods: Vec<PodLife>,
     pub events: Vec<Told>,
     pub nodes: Vec<NodeLife>,
-    /// Whether its beginning was watched, and not only listed after the fact.
+    /// Whether the creation of the JobSet was watched. False if it was only listed afterwards.
     pub watched: bool,
     pub notes: Vec<String>,
 }
 
-/// Which JobSet is meant; it must be one.
+/// Returns namespace and name of the selected JobSet. Exactly one JobSet must match.
 pub fn choose(
     seen: &[Sighting],
     name: Option<&str>,
@@ -133,7 +133,7 @@ pub fn choose(
     }
 }
 
-/// The life of the JobSet of this namespace and name.
+/// Returns the life of the JobSet with this namespace and name.
 pub fn read(seen: &[Sighting], (namespace, name): &(String, String)) -> Life {
     let when = when::solve(seen);
     let mut life = Life::default();
@@ -147,7 +147,7 @@ pub fn read(seen: &[Sighting], (namespace, name): &(String, String)) -> Life {
     }
     let mine = |s: &Sighting| s.namespace == *namespace || s.kind == Kind::Node;
     let mut order: Vec<usize> = (0..seen.len()).filter(|i| mine(&seen[*i])).collect();
-    // Lists come before watches of the same object: they know less.
+    // Lists are read before watches of the same object, because they contain less information.
     order.sort_by_key(|i| (seen[*i].how != How::Listed, seen[*i].rv, *i));
     let watched = order
         .iter()

@@ -1,4 +1,4 @@
-//! What became of Nodes: silent and back, tainted, cordoned, gone, and come.
+//! Changes of Nodes: unreachable, recovered, tainted, cordoned, deleted and created.
 
 use super::{Life, PodLife};
 use crate::observe::facts::{Node, Taint};
@@ -7,12 +7,12 @@ use crate::observe::stamp::At;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What happened to a Node.
+/// A change of a Node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Its condition Ready became Unknown: its kubelet says nothing.
+    /// The condition `Ready` became `Unknown`: the kubelet has stopped sending heartbeats.
     Silent,
-    /// Its kubelet says that it is not ready.
+    /// The kubelet reported that the node is not ready.
     NotReady,
     Back,
     Tainted(Taint),
@@ -20,20 +20,20 @@ pub enum Change {
     Cordoned,
     Uncordoned,
     Gone,
-    /// Another one of its name.
+    /// A new Node with the same name was created.
     Came,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct NodeLife {
     pub name: String,
-    /// As first seen.
+    /// The Node as first observed.
     pub object: Value,
     pub changes: Vec<(At, Change)>,
     last: Node,
 }
 
-/// Nodes by name.
+/// Node histories by node name.
 #[derive(Default)]
 pub(super) struct Nodes(BTreeMap<String, NodeLife>);
 
@@ -47,7 +47,7 @@ impl Nodes {
                 changes: Vec::new(),
                 last: node.clone(),
             };
-            // It was so when it was first seen.
+            // The Node already had this readiness when it was first observed.
             if let (Some(change), Some(since)) = (readiness("True", &node.ready), since) {
                 life.changes.push((since, change));
             }
@@ -80,7 +80,8 @@ impl Nodes {
         }
     }
 
-    /// Nodes by name. Of those that nobody saw, Events on their pods tell when they fell silent.
+    /// Returns the nodes, ordered by name. For nodes that were not observed, Events about their pods show when they
+    /// became unreachable.
     pub fn finish(self, life: &Life) -> Vec<NodeLife> {
         let mut all = self.0;
         let of: BTreeMap<&str, &PodLife> = life.pods.iter().map(|p| (p.name.as_str(), p)).collect();

@@ -1,11 +1,11 @@
-//! What Events tell of pods that nobody saw, and of when a JobSet came.
+//! Derives unobserved pods, and the creation time of a JobSet, from Events and child objects.
 
 use super::{Life, PodLife};
 use crate::observe::facts::Pod;
 use crate::observe::stamp::At;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pods that are gone and were never seen are told of by Events.
+/// Adds pods that were removed before they could be observed and are known only from Events.
 pub(super) fn told_pods(life: &mut Life) {
     let mut told: BTreeMap<String, PodLife> = BTreeMap::new();
     let known: BTreeSet<String> = life.pods.iter().map(|p| p.name.clone()).collect();
@@ -36,7 +36,7 @@ pub(super) fn told_pods(life: &mut Life) {
     life.pods.extend(told.into_values());
 }
 
-/// `js-w-0-3-abcde`: pod 3 of the Job `js-w-0`.
+/// Derives Job and index from the name of a pod: `js-w-0-3-abcde` is pod 3 of the Job `js-w-0`.
 fn named(pod: &str) -> PodLife {
     let mut parts = pod.rsplitn(3, '-');
     let (_, index, job) = (parts.next(), parts.next(), parts.next().unwrap_or(""));
@@ -53,7 +53,7 @@ fn named(pod: &str) -> PodLife {
     }
 }
 
-/// A JobSet was there before its first pod.
+/// Bounds the creation time of the JobSet by the creation of its first Job or pod.
 pub(super) fn sooner(life: &mut Life) {
     let Some(created) = life.jobset.created else {
         return;

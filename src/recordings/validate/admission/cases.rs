@@ -1,4 +1,4 @@
-//! The recorded answers of an admission case.
+//! Reads the recorded responses of an admission case.
 
 use serde_json::Value;
 use sim_api::admission::Gates;
@@ -9,7 +9,8 @@ const ALL: Gates = Gates {
     elastic_job_set: true,
 };
 
-/// The recorded answers of a case, each with its gates; `on` may refer to `off`.
+/// Returns the recorded responses of a case, each with its feature gates. The response for `on` may refer to that
+/// for `off`.
 pub fn results(case: &Value) -> Vec<(&'static str, Gates, &Value)> {
     let mut results = Vec::new();
     for (name, gates) in [("off", Gates::default()), ("on", ALL)] {

@@ -1,7 +1,7 @@
-//! Recordings of kind `children`: documents that were created, and the child objects some seconds later.
+//! Compares recordings of kind `children`: created documents, and their child objects a few seconds later.
 //!
-//! The engine plays them on the eight nodes of the recordings, where no kubelet ever starts a container. Must never
-//! read a file: the documents of a shipped example are handed in.
+//! The engine simulates the eight nodes of the recordings, where no kubelet starts a container. Files are not read
+//! here; the caller passes the documents of an example.
 
 use super::children_case::Case;
 use super::children_compare::{self, masked};
@@ -12,10 +12,10 @@ use sim_api::admission;
 use sim_api::admission::{Create, Gates};
 use sim_api::objects;
 
-/// An object as the recordings keep it.
+/// Converts an object to its form in the recordings.
 type Form = fn(&Value) -> Value;
 
-/// Compares one case; `documents` are those of the case, or of the example that it names.
+/// Compares one case. `documents` are those of the case, or of the example that it names.
 pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
     let id = case["id"].as_str().unwrap_or("");
     let on = case["gates"] == "on";
@@ -49,7 +49,7 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
     found
 }
 
-/// What the API server stores of the documents, in their order.
+/// Returns the documents as stored by the API server, in order.
 fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Difference>) -> Case {
     let on = case["gates"] == "on";
     let mut played = Case {
@@ -92,7 +92,7 @@ fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Differe
     played
 }
 
-/// Whether the code, and for a refusal by JobSet's webhook every word, is the recorded one.
+/// Compares the response code and, for a rejection by JobSet's webhook, the exact message.
 fn answer_difference(
     path: &str,
     recorded: &Value,

@@ -1,4 +1,4 @@
-//! A case of the recordings of kind `children`, and the eight nodes on which all of them were made.
+//! A case of kind `children`, and the eight nodes on which all cases were recorded.
 
 use serde_json::Value;
 use sim_api::admission::Gates;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const NODES: u32 = 8;
 
-/// Neighbors with one value of the label `pool`; all are in one rack.
+/// Number of consecutive nodes with the same value of the label `pool`. All nodes are in one rack.
 const POOL: u32 = 4;
 
 const CAPACITY: [(&str, &str); 4] = [
@@ -19,7 +19,7 @@ const CAPACITY: [(&str, &str); 4] = [
     ("pods", "110"),
 ];
 
-/// What is played: the stored JobSets, and what was there before them.
+/// Inputs of a case: the stored JobSets, and the objects that existed before them.
 pub struct Case {
     pub namespace: String,
     pub gates: Gates,
@@ -27,7 +27,7 @@ pub struct Case {
     pub objects: Vec<Value>,
 }
 
-/// Nodes with labels `pool` and `rack`, and no others but their name.
+/// Returns nodes with the labels `pool`, `rack` and hostname.
 pub fn topology() -> Topology {
     let pool = |k: u32| {
         let name = format!("node-{k:05}");

@@ -1,16 +1,19 @@
-//! What a case of a child-object recording created, from the case or from the shipped example that it names.
+//! Returns the documents that a case of a child-object recording created, from the case or from the example that it
+//! names.
 //!
-//! Must never look at what was observed, but for one thing: without the examples, the JobSets as they were stored.
+//! The observations of the case are not used, with one exception: if the examples are missing, the JobSets are taken
+//! as stored.
 
 use crate::validate::simulate;
 use serde_json::Value;
 use std::path::Path;
 
-/// Where the examples of a `children` recording are, seen from its folder.
+/// Path of the examples, relative to the directory of a `children` recording.
 const EXAMPLES: &str = "../../corpus/jobset-examples";
 
-/// What a case of kind `children` created: its own documents, or those of the example that it names, with those of the
-/// example's folder that it also created. Without the examples, the JobSets as they were stored.
+/// Returns the documents that a case of kind `children` created: its own documents, or those of the example that it
+/// names together with the documents of the same directory that it also created. If the examples are missing,
+/// returns the JobSets as stored.
 pub fn documents(recording: &str, case: &Value) -> Result<Vec<Value>, String> {
     if let Some(documents) = case["docs"].as_array() {
         return Ok(documents.clone());

@@ -1,6 +1,7 @@
-//! When two answers of the API server are equal: accepted or not, code, stored object, message by stage.
+//! Decides whether two responses of the API server are equal: acceptance, code, stored object, and message depending
+//! on its source.
 //!
-//! Must never make an answer.
+//! The responses are produced by other modules.
 
 use crate::validate::result::Difference;
 use regex::Regex;
@@ -9,7 +10,7 @@ use sim_api::admission::{Answer, GENERATED_SUFFIX};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// What the recordings leave out of metadata.
+/// Metadata fields that the recordings omit.
 const NOT_RECORDED: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -22,7 +23,7 @@ const NOT_RECORDED: [&str; 8] = [
 ];
 const UID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
-/// The first thing that differs; `path` names case and gates.
+/// Returns the first difference. `path` contains the case and its feature gates.
 pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Difference> {
     let differ = |what: &str, recorded: Value, simulated: Value| {
         let differs = recorded != simulated;
@@ -57,13 +58,13 @@ pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Diffe
     }
 }
 
-/// HTTP Warning texts; a recording without any leaves them out.
+/// Returns the HTTP warning texts. Recordings without warnings omit the field.
 fn warnings(recorded: &Value) -> Vec<&str> {
     let list = recorded["warnings"].as_array().into_iter().flatten();
     list.filter_map(Value::as_str).collect()
 }
 
-/// An object as the recordings show it.
+/// Returns an object in its form in the recordings.
 fn shown(object: &Value) -> Value {
     let mut out = Map::new();
     for key in ["metadata", "spec", "status"] {
@@ -82,7 +83,7 @@ fn shown(object: &Value) -> Value {
     out
 }
 
-/// Times are the recorder's; so are uids.
+/// Drops times and masks uids, which differ between runs.
 fn times_dropped(object: &Value) -> Value {
     match object {
         Value::Object(fields) => {
@@ -100,7 +101,7 @@ fn times_dropped(object: &Value) -> Value {
     }
 }
 
-/// A generated suffix reads `<rand>`, a uid `<uid>`.
+/// Replaces generated suffixes by `<rand>` and uids by `<uid>`.
 fn mask(text: &str) -> String {
     static UIDS: OnceLock<Option<Regex>> = OnceLock::new();
     let text = text.replace(GENERATED_SUFFIX, "<rand>");
@@ -110,14 +111,14 @@ fn mask(text: &str) -> String {
     }
 }
 
-/// Which part of the server spoke decides how closely its words must agree.
+/// Compares two messages. The component that produced the message determines how exactly they must match.
 fn same_message(recorded: &str, simulated: &str) -> bool {
     if recorded == simulated {
         return true;
     }
     let webhook = recorded.starts_with("admission webhook \"vjobset.kb.io\"");
     if webhook && recorded.contains(" is invalid: ") {
-        // Duplicate rule names come from a Go map: their order means nothing.
+        // Errors about duplicate rule names are in the order of a Go map, which is random.
         let sorted = |message: &str| {
             let body = message.strip_suffix(']').unwrap_or(message);
             let mut parts: Vec<&str> = body.split(", <nil>: ").collect();
@@ -133,12 +134,12 @@ fn same_message(recorded: &str, simulated: &str) -> bool {
     field(recorded) == field(simulated)
 }
 
-/// The bracket before the first of several errors taken off, so that all look alike.
+/// Removes the bracket before the first of several errors, so that all have the same form.
 fn whole(message: &str) -> String {
     message.replacen("is invalid: [<nil>: ", "is invalid: , <nil>: ", 1)
 }
 
-/// Field path and type of each error.
+/// Returns field path and type of each error.
 fn errors(message: &str) -> BTreeSet<(String, String)> {
     static ERROR: OnceLock<Option<Regex>> = OnceLock::new();
     let pattern = r"(?:^\[?|, )(<nil>|[A-Za-z][^\s:,]*): (Required value|Invalid value|Unsupported value|Duplicate value|Too long|Too many|Forbidden|Internal error|Not found)";
@@ -150,7 +151,7 @@ fn errors(message: &str) -> BTreeSet<(String, String)> {
     all.map(|c| (c[1].to_owned(), c[2].to_owned())).collect()
 }
 
-/// The field that a 400 names; the whole sentence where it names none.
+/// Returns the field that a 400 response names, or the complete message if it names none.
 fn field(message: &str) -> String {
     static FIELD: OnceLock<Option<Regex>> = OnceLock::new();
     let pattern = r#"Go struct field \S*?\.(\S+) of type|(?:unknown|duplicate) field "([^"]*)"|Object '(\w+)' is missing|(json parse error)|(the namespace|the API version|the name of)|(quantities must match)"#;

@@ -1,6 +1,6 @@
-//! Cases of kind `create`: a POST, with claims that were there before.
+//! Runs cases of kind `create`: a POST, possibly with existing claims.
 //!
-//! Must never compare; that is for `admission_compare`.
+//! The comparison is the task of `compare`.
 
 use super::cases::results;
 use super::compare::difference;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use sim_api::admission;
 use sim_api::admission::{Answer, Create, FieldValidation, GENERATED_SUFFIX, Gates, Rejection};
 
-/// Where the cases were played, unless a case says otherwise.
+/// Namespace of the cases that do not specify one.
 const NAMESPACE: &str = "adm";
 
-/// Everything in which the recorded answers of one case differ from ours.
+/// Returns the differences between the recorded and the simulated responses of one case.
 pub fn compare(case: &Value) -> Vec<Difference> {
     let id = case["id"].as_str().unwrap_or("");
     let request = &case["request"];
@@ -32,7 +32,8 @@ pub fn compare(case: &Value) -> Vec<Difference> {
     found.collect()
 }
 
-/// What the query says of unknown fields; `Err` is a word that the server does not know.
+/// Returns the treatment of unknown fields that the query requests. `Err` contains a value that the server does not
+/// support.
 pub fn field_validation(query: &str) -> Result<FieldValidation, String> {
     let value = query
         .split('&')
@@ -53,7 +54,7 @@ fn refused(code: u16, reason: &str, message: String) -> Answer {
     }
 }
 
-/// The refusal of a name that one of the objects from before has.
+/// Returns the error message if an existing object has the same name.
 fn taken(existing: &[Value], answer: &Answer) -> Option<String> {
     let stored = answer.result.as_ref().ok()?;
     let same =
@@ -109,7 +110,7 @@ fn post(request: &Value, gates: Gates, claims: &[Value], validation: FieldValida
     }
 }
 
-/// A name in the body that looks generated was masked by the recorder, too.
+/// Replaces the mask in the body's name. The recorder also masked names in request bodies that look generated.
 fn generated(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(Value::String(name)) = body.pointer_mut("/metadata/name") {
@@ -118,7 +119,7 @@ fn generated(body: &Value) -> Value {
     body
 }
 
-/// The claims that were created first, bound where a volume fits: by then a real one is.
+/// Returns the existing claims, each bound to a matching volume, because the real claims are bound by then.
 fn claims(existing: &[Value]) -> Vec<Value> {
     let of = |kind: &'static str| existing.iter().filter(move |o| o["kind"] == kind);
     let class = |spec: &Value| spec["storageClassName"].as_str().unwrap_or("").to_owned();

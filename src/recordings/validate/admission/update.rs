@@ -1,6 +1,6 @@
-//! Cases of kind `update`: a stored JobSet, perhaps a first change, then the one meant.
+//! Runs cases of kind `update`: a stored JobSet, optionally a first change, then the tested change.
 //!
-//! Must never compare; that is for `admission_compare`.
+//! The comparison is the task of `compare`.
 
 use super::cases::results;
 use super::compare::difference;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use sim_api::admission;
 use sim_api::admission::{Answer, Change, Create, FieldValidation, Gates, Request, change};
 
-/// Where the cases were played.
+/// Namespace of the cases.
 const NAMESPACE: &str = "upd";
 
-/// Everything in which the recorded answers of one case differ from ours.
+/// Returns the differences between the recorded and the simulated responses of one case.
 pub fn compare(case: &Value) -> Vec<Difference> {
     let id = case["id"].as_str().unwrap_or("");
     let answers = results(case).into_iter();
@@ -27,7 +27,7 @@ pub fn compare(case: &Value) -> Vec<Difference> {
     found.collect()
 }
 
-/// The answer to the change; `Err` if the JobSet could not even be created.
+/// Returns the response to the change, or `Err` if the JobSet could not be created.
 fn played(case: &Value, gates: Gates) -> Result<Answer, String> {
     let base = &case["base"];
     let create = Create {
@@ -48,7 +48,7 @@ fn played(case: &Value, gates: Gates) -> Result<Answer, String> {
     Ok(asked(base, &stored, case, gates))
 }
 
-/// What the server adds to a stored object.
+/// Sets the fields that the server adds to a stored object.
 fn system_fields(stored: &mut Value) {
     for (key, value) in [
         ("uid", json!("00000000-0000-0000-0000-000000000001")),
@@ -80,7 +80,7 @@ fn asked(base: &Value, stored: &Value, case: &Value, gates: Gates) -> Answer {
     }))
 }
 
-/// What was sent: a patch as it is, else an object with the change made.
+/// Returns the request body: a patch unchanged, or an object with the change applied.
 fn body(base: &Value, stored: &Value, op: &str, change: &Value) -> Value {
     if !["put", "apply"].contains(&op) {
         return change.clone();
@@ -111,8 +111,8 @@ fn body(base: &Value, stored: &Value, op: &str, change: &Value) -> Value {
     body
 }
 
-/// A path's parts; `rj0`, `job0`, `pod0` and `c0` abbreviate where a replicatedJob, its Job spec, its pod spec and its
-/// first container are.
+/// Splits a path into its parts. `rj0`, `job0`, `pod0` and `c0` are abbreviations for the paths of a replicatedJob,
+/// its Job spec, its pod spec and its first container.
 fn parts(path: &str) -> Vec<String> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let digits = first.trim_start_matches(|c: char| c.is_ascii_lowercase());
@@ -129,7 +129,7 @@ fn parts(path: &str) -> Vec<String> {
     start.split('.').chain(rest).map(str::to_owned).collect()
 }
 
-/// Sets or, without a value, removes what is at the path.
+/// Sets the value at a path, or removes it if `value` is `None`.
 fn set(target: &mut Value, path: &[String], value: Option<&Value>) {
     let Some((key, rest)) = path.split_first() else {
         return;

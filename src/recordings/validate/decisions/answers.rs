@@ -1,6 +1,6 @@
-//! The answers of the API server to user actions.
+//! Compares the responses of the API server to user actions.
 //!
-//! Must never compare uids, times and addresses.
+//! Uids, times and addresses are not compared.
 
 use super::history::History;
 use crate::validate::recording::Recording;
@@ -11,7 +11,7 @@ pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Differenc
     out.extend(differing(recording, history).into_iter().map(|(_, d)| d));
 }
 
-/// Places of the actions that were answered otherwise, and how.
+/// Returns the indexes of actions with a different response, and the difference.
 pub fn differing(recording: &Recording, history: &History) -> Vec<(usize, Difference)> {
     let mut out = Vec::new();
     for (i, answer) in recording.answers().into_iter().enumerate() {
@@ -32,7 +32,7 @@ pub fn differing(recording: &Recording, history: &History) -> Vec<(usize, Differ
                 true => (answer, String::new()),
                 false => (answer, "no such pod".to_owned()),
             },
-            // A node action answers with the node's name; the scheduler may have chosen another node.
+            // The response to a node action is the name of the node. The scheduler may have chosen another node.
             _ if found && answer.contains(' ') => (answer, "accepted".to_owned()),
             _ if !found && !answer.contains(' ') => (answer, "no such node".to_owned()),
             _ => continue,
@@ -45,7 +45,8 @@ pub fn differing(recording: &Recording, history: &History) -> Vec<(usize, Differ
     out
 }
 
-/// Answers without what differs between any two runs: uids, times, addresses, order of fields.
+/// Compares responses without the parts that differ between any two runs: uids, times, addresses and order of
+/// fields.
 fn answers_agree(recorded: &str, simulated: &str) -> bool {
     let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
     match (parse(recorded), parse(simulated)) {
@@ -57,7 +58,7 @@ fn answers_agree(recorded: &str, simulated: &str) -> bool {
 fn shown_agree(recorded: &Value, simulated: &Value, key: &str) -> bool {
     let changing = key.ends_with("Time") || key.ends_with("uid") || key.ends_with("clusterIP");
     match (recorded, simulated) {
-        // Bookkeeping of the API server that decides nothing.
+        // Fields maintained by the API server that do not affect decisions.
         _ if key.ends_with("managedFields") || key.ends_with("generation") => true,
         (Value::Null, s) => s.is_null(),
         (r, s) if changing => r.is_string() == s.is_string(),

@@ -1,9 +1,9 @@
-//! Times: each status change of the JobSet; creation, deletion and disappearance of each Job.
+//! Compares times: each status change of the JobSet, and the creation, deletion and removal of each Job.
 //!
-//! A step is in time within 1.5 s or a tenth of the recorded instant, whichever is more. The recording machine's lag
-//! adds up along a chain of steps: a step that is later than that is in time all the same if it follows the one before
-//! it as it did in the recording, within 1.5 s; so a delay is told once, where it arises, as `nodes` does. Must never
-//! compare an instant of the last second.
+//! The tolerance of a step is 1.5 s or 10 % of the recorded time, whichever is greater. Delays of the recording
+//! machine accumulate along a chain of steps. Therefore a step outside its tolerance still matches if its distance
+//! from the preceding step differs by at most 1.5 s from the recording. A delay is thus reported once, where it
+//! arises, as in `nodes`. Times in the last second are not compared.
 
 use super::Run;
 use super::sequence::{compared_until_s, recorded_states, state_text};
@@ -32,7 +32,7 @@ pub fn compare(recording: &Recording, run: &Run<'_>, out: &mut Vec<Difference>) 
     counts(recording, run, compared_until_s(recording), &lags, out);
 }
 
-/// Everything that has a band, in the order of its times.
+/// Returns all instants that have a tolerance, in order of time.
 pub fn moments(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let until_s = compared_until_s(recording);
     let mut moments = actions(recording);
@@ -43,7 +43,8 @@ pub fn moments(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     moments
 }
 
-/// Says of each whether it differs; comes back with how much later than in the run each was.
+/// Marks the instants that differ. Returns how much later each recorded time is than the simulated one, as (recorded
+/// time, lag) in seconds.
 pub fn judge(moments: &mut [Moment]) -> Vec<(f64, f64)> {
     let mut lags = vec![(0.0, 0.0)];
     for moment in moments {
@@ -60,7 +61,7 @@ pub fn judge(moments: &mut [Moment]) -> Vec<(f64, f64)> {
     lags
 }
 
-/// The user acts at the same instant in both: what follows begins anew there.
+/// Returns the user actions. They happen at the same time in both, so the lag starts again at 0.
 pub fn actions(recording: &Recording) -> Vec<Moment> {
     let actions = recording.script.actions.iter().enumerate();
     let moment = |(i, action): (usize, &crate::validate::recording::Action)| {
@@ -70,7 +71,7 @@ pub fn actions(recording: &Recording) -> Vec<Moment> {
     actions.map(moment).collect()
 }
 
-/// The nth status with the nth; where they are not the same the sequence has said so.
+/// Pairs the nth status with the nth up to the first one that differs, which `sequence` reports.
 pub fn statuses(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let (recorded, simulated) = (recorded_states(recording), run.history.states());
     let pairs = recorded
@@ -84,7 +85,7 @@ pub fn statuses(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     pairs.map(moment).collect()
 }
 
-/// The nth of an object and kind goes with the nth.
+/// Pairs the nth step of an object and kind with the nth.
 fn jobs(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let start_s = run.history.created_s();
     let recorded = for_jobs(&steps::recorded(recording), 0.0);
@@ -121,8 +122,8 @@ fn for_jobs(steps: &[Step], start_s: f64) -> BTreeMap<(String, What), Vec<f64>> 
     times
 }
 
-/// Counts of Jobs that lasted longer than both bands: the run had them, too, while they did. `lags`: how much later
-/// than in the run each step was.
+/// Compares Job counts that lasted longer than both tolerances: the run must have the same counts during that time.
+/// `lags` contains the delay of each recorded step relative to the run.
 fn counts(
     recording: &Recording,
     run: &Run<'_>,
@@ -167,7 +168,7 @@ fn text([ready, succeeded, failed, active, suspended]: &[u32; 5]) -> String {
     )
 }
 
-/// Sums over the replicatedJobs, whenever they changed.
+/// Returns the sums over the replicatedJobs after each change.
 fn recorded_counts(recording: &Recording) -> Vec<(f64, [u32; 5])> {
     let mut all: Vec<(f64, [u32; 5])> = vec![(0.0, [0; 5])];
     let statuses = recording.log.iter();

@@ -1,7 +1,7 @@
-//! Kubernetes Events: on the JobSet and its Jobs, and FailedScheduling on pods.
+//! Compares Kubernetes Events on the JobSet and its Jobs, and FailedScheduling Events on pods.
 //!
-//! A set: merged repeats are not counted. Left out is what no two plays of the real system agree about, each with its
-//! source.
+//! Events are compared as a set, so repetitions are not counted. Events that differ between runs of the real system
+//! are skipped, each with its source.
 
 use super::mask::Mask;
 use super::pods::EitherWay;
@@ -11,7 +11,7 @@ use crate::validate::result::Difference;
 
 const FAILED_SCHEDULING: &str = "FailedScheduling";
 
-/// object, type, reason, message.
+/// An Event as object, type, reason and message.
 type Told = (String, String, String, String);
 
 pub fn compare(
@@ -28,7 +28,7 @@ pub fn compare(
             || e.object.starts_with("Job/")
             || (e.object.starts_with("Pod/") && e.reason == FAILED_SCHEDULING)
     };
-    // The recorder has masked names of the JobSet's own pods only.
+    // The recorder masked only the names of the JobSet's own pods.
     let recorded = recording.events.iter().filter(is_compared).map(|e| {
         let texts = (mask.text(&e.object), mask.text(&e.message));
         (texts.0, e.kind.clone(), e.reason.clone(), texts.1)
@@ -48,7 +48,7 @@ pub fn compare(
     );
 }
 
-/// Events that are no decisions.
+/// Rules for Events that depend on a race and not on a decision.
 struct Races<'a> {
     jobset: &'a str,
     either_way: &'a EitherWay,
@@ -67,17 +67,17 @@ impl Races<'_> {
 
     fn is_race(&self, (object, _, reason, message): &Told, events: &[Told]) -> bool {
         match reason.as_str() {
-            // A race of caches.
+            // Depends on a race between caches.
             "JobCreationFailed" => message.contains("already exists"),
-            // D-9: none to two of them before the leader is seen on its node, "not stable between
-            // plays". Where the followers never come they are compared.
+            // D-9: emitted zero to two times before the leader is observed on its node, which varies between runs.
+            // If the followers are never created, the Events are compared.
             "FailedCreate" => {
                 message.contains("follower pod node selector not set")
                     && events.iter().any(|(other, _, reason, message)| {
                         other == object && reason == "SuccessfulCreate" && is_follower(message)
                     })
             }
-            // It may have ended either way, before or because it was deleted.
+            // The pod's outcome is ambiguous: it ended before its deletion or because of it.
             "SuccessfulDelete" => {
                 let pod = message.rsplit(' ').next().unwrap_or("");
                 let place = pod.strip_suffix("-<rand>").unwrap_or(pod);
@@ -89,7 +89,7 @@ impl Races<'_> {
     }
 }
 
-/// `Created pod: js-w-0-1-<rand>`, with another index than 0.
+/// Returns whether a message `Created pod: js-w-0-1-<rand>` has an index other than 0.
 fn is_follower(message: &str) -> bool {
     let place = message.strip_suffix("-<rand>").unwrap_or(message);
     let index = place.rsplit('-').next().unwrap_or("");

@@ -1,12 +1,13 @@
-//! Gathers from records the history of the JobSet's status, its Events and the answers to user actions.
+//! Collects the history of the JobSet's status, its Events and the responses to user actions from the records of a
+//! run.
 //!
-//! Must never compare; `decisions` does.
+//! The comparison is the task of `decisions`.
 
 use sim_base::{JobId, JobSetId, PodId, Time};
 use sim_engine::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The part of a JobSet's status whose every change is compared.
+/// The part of a JobSet's status of which every change is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     pub restarts: u32,
@@ -14,17 +15,17 @@ pub struct State {
     pub terminal_state: String,
     pub current: Option<u32>,
     pub previous: Option<u32>,
-    /// (type, status, reason) in the order of the API.
+    /// Conditions as (type, status, reason), in the order of the API.
     pub conditions: Vec<(String, String, String)>,
 }
 
-/// The only JobSet of a recording's scenario.
+/// The JobSet of the recording, which is the first of the scenario.
 const JOBSET: JobSetId = JobSetId(0);
 
-/// A Kubernetes Event as it was told, its texts not masked.
+/// A Kubernetes Event as emitted, without masking.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Told {
-    /// `Job/name` or `Pod/name`; None: the JobSet.
+    /// Involved object as `Job/name` or `Pod/name`; `None` for the JobSet.
     object: Option<String>,
     pub warning: bool,
     pub reason: String,
@@ -39,30 +40,31 @@ impl Told {
     }
 }
 
-/// A sink that keeps what is compared beyond the final state and the pods.
+/// A sink that collects the data to compare, other than the final state and the pods.
 #[derive(Default)]
 pub struct History {
     created: Option<Time>,
     state: State,
-    /// The instant of the status write that is being collected: one write is several records.
+    /// Time of the status write that is being collected. One write consists of several records.
     writing: Option<Time>,
-    /// Each with the instant from which it held.
+    /// Status values, each with the time from which it was current.
     states: Vec<(Time, State)>,
-    /// ready, succeeded, failed, active, suspended over all replicatedJobs.
+    /// Numbers of ready, succeeded, failed, active and suspended Jobs over all replicatedJobs.
     counts: Vec<(Time, [u32; 5])>,
     pub events: BTreeSet<Told>,
-    /// Newest object of each pod id: its Job, index and incarnation.
+    /// Latest object of each pod id: its Job, index and incarnation.
     pods: BTreeMap<PodId, (JobId, u32, u32)>,
-    /// Index of the scripted action → whether it found its pod or node.
+    /// Whether each scripted action found its pod or node, by action index.
     pub faults: BTreeMap<u32, bool>,
-    /// Index of the request → the API server's answer.
+    /// Response of the API server to each request, by action index.
     pub answers: BTreeMap<u32, String>,
-    /// Names of Jobs, for Events that are no records.
+    /// Names of Jobs, for Events that are not part of the records.
     jobs: Vec<String>,
 }
 
 impl History {
-    /// Every status in order and since when, in seconds, without repeats; the first is the empty one.
+    /// Returns all status values in order, without repetitions, each with its start time in seconds. The first one
+    /// is empty.
     pub fn states(&self) -> Vec<(f64, State)> {
         let mut states = vec![(0.0, State::default())];
         let newest = self.writing.map(|at| (at, self.state.clone()));
@@ -74,14 +76,14 @@ impl History {
         states
     }
 
-    /// Counts of Jobs and since when, in seconds.
+    /// Returns the Job counts, each with its start time in seconds.
     pub fn counts(&self) -> Vec<(f64, [u32; 5])> {
         let mut counts = vec![(0.0, [0; 5])];
         counts.extend(self.counts.iter().map(|(at, c)| (self.seconds(*at), *c)));
         counts
     }
 
-    /// When the JobSet was created: times of a recording count from there.
+    /// Returns the creation time of the JobSet in seconds. Times of a recording are relative to it.
     pub fn created_s(&self) -> f64 {
         self.created.map_or(0.0, Time::seconds)
     }

@@ -1,7 +1,8 @@
-//! Every Job object that ever existed: attempt, existence, suspension, conditions and counters, as a multiset.
+//! Compares all Job objects that ever existed, as a multiset: attempt, existence, suspension, conditions and
+//! counters.
 //!
-//! The condition Suspended is left out: `suspended` says the same and is compared. Of a Job with pods that may have
-//! ended either way only the number of its pods is compared.
+//! The condition Suspended is skipped, because `suspended` contains the same information. If a Job has pods with an
+//! ambiguous outcome, only the number of its pods is compared.
 
 use super::mask::Mask;
 use super::pods::EitherWay;
@@ -41,9 +42,9 @@ pub fn compare(
         let text = text((&j.name, &j.restart_attempt), flags, &counters, &conditions);
         recorded.push((text, counters.terminating.is_some()));
     }
-    // Without a recorded number of terminating pods there is nothing to hold it against.
+    // The number of terminating pods is compared only if it was recorded.
     let with_terminating = recorded.iter().all(|(_, known)| *known);
-    // Jobs of other JobSets in the same namespace are listed too.
+    // Jobs of other JobSets in the same namespace are included.
     let all_jobs = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
     let simulated = all_jobs.map(|j| {
         let conditions: Vec<String> = j.conditions.iter().map(|c| condition(c, mask)).collect();
@@ -61,16 +62,17 @@ pub fn compare(
     compare_bags("jobs", recorded.collect(), simulated.collect(), out);
 }
 
-/// What a Job's status counts.
+/// Counters of a Job's status.
 struct Counters {
-    /// active, ready, succeeded, failed.
+    /// Numbers of active, ready, succeeded and failed pods.
     numbers: [u32; 4],
     terminating: Option<u32>,
-    /// Only together.
+    /// Whether only the sum of the counters is compared.
     loose: bool,
 }
 
-/// The number of terminating pods that the log saw last, of each object of a name.
+/// Returns the last logged number of terminating pods for each Job object, by name and index among the objects of
+/// that name.
 fn recorded_terminating(recording: &Recording) -> BTreeMap<(&str, usize), u32> {
     let mut objects: BTreeMap<&str, usize> = BTreeMap::new();
     let mut last = BTreeMap::new();

@@ -1,24 +1,25 @@
-//! Writes random pod name suffixes as `<rand>`, as the recordings do.
+//! Replaces random suffixes of pod names by `<rand>`, as in the recordings.
 //!
-//! Must never touch a word that is not the name of a pod of one of the run's Jobs.
+//! Only names of pods of the run's Jobs are changed.
 
 use regex::Regex;
 use sim_engine::record::Names;
 use std::collections::BTreeSet;
 
-/// Masks names of pods: `<job>-<index>-<suffix>`, or `<job>-<suffix>` of a NonIndexed Job.
+/// Masks names of pods: `<job>-<index>-<suffix>`, or `<job>-<suffix>` for a NonIndexed Job.
 pub struct Mask {
     jobs: BTreeSet<String>,
     name: Option<Regex>,
 }
 
 impl Mask {
-    /// `names`: those of the run when it is over. A pod that no Job has made has no suffix.
+    /// Creates a mask from the names at the end of the run. Pods that were not created by a Job have no suffix.
     pub fn new(names: &Names) -> Mask {
         let jobs = names.jobs.iter().filter(|j| !j.bare);
         Mask {
             jobs: jobs.map(|j| j.name.clone()).collect(),
-            // The alphabet is the API server's (apimachinery, util/rand); the pattern is fixed, so it compiles.
+            // The alphabet is that of the API server (apimachinery, util/rand). The pattern is constant and
+            // compiles.
             name: Regex::new(r"([a-z0-9.-]+)-([bcdfghjklmnpqrstvwxz2456789]{5})\b").ok(),
         }
     }

@@ -1,6 +1,7 @@
-//! Compares what was decided: final status, Jobs, pods, Events, the sequence of statuses, answers to user actions.
+//! Compares decisions: final status, Jobs, pods, Events, the sequence of status values, and responses to user
+//! actions.
 //!
-//! One file per theme; docs/reference/recording.md has the list. Must never run anything.
+//! Each submodule compares one of them; docs/reference/recording.md lists them. Nothing is simulated here.
 
 pub mod answers;
 pub mod bands;
@@ -25,17 +26,17 @@ use serde_json::json;
 use sim_analysis::metrics::pods::PodRow;
 use sim_engine::record::*;
 
-/// Everything of a run that is compared.
+/// The observations of a run that are compared.
 pub struct Run<'r> {
     pub outcome: &'r RunOutcome,
     pub history: &'r History,
     pub steps: &'r RunSteps,
-    /// As `run` writes them into `pods.csv`.
+    /// Pods as `run` writes them to `pods.csv`.
     pub pods: &'r [PodRow],
     pub names: &'r Names,
 }
 
-/// All differences; none means that the decision is equal.
+/// Returns all differences. The decisions are equal if there are none.
 pub fn compare(recording: &Recording, run: &Run<'_>) -> Vec<Difference> {
     let mask = Mask::new(run.names);
     let nothing = JobSetOutcome::default();
@@ -49,13 +50,13 @@ pub fn compare(recording: &Recording, run: &Run<'_>) -> Vec<Difference> {
     sequence::compare(recording, run.history, &mut differences);
     answers::compare(recording, run.history, &mut differences);
     if recording.kind != Kind::Nodes {
-        // Those of `nodes` hang on phases; `nodes.rs` compares them by their distances.
+        // Times of kind `nodes` depend on phases. `nodes.rs` compares their distances.
         bands::compare(recording, run, &mut differences);
     }
     differences
 }
 
-/// `Type=Status Reason: message`, as the recordings write conditions.
+/// Returns a condition as `Type=Status Reason: message`, the format of recordings.
 fn condition(c: &ConditionOutcome, mask: &Mask) -> String {
     let message = mask.text(&c.message);
     let status = history::condition_status(c.status);
@@ -71,7 +72,7 @@ fn compare_lists(path: &str, recorded: &[String], simulated: &[String], out: &mu
     }
 }
 
-/// What one side has more often than the other, paired in the order of the texts.
+/// Compares multisets of texts. Texts without a match are paired in sorted order.
 fn compare_bags(
     path: &str,
     mut recorded: Vec<String>,

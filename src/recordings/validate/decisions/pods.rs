@@ -1,6 +1,7 @@
-//! Pods: how many objects there were per index and attempt, how each ended, how often its containers restarted.
+//! Compares pods: the number of objects per index and attempt, how each ended, and how often its containers
+//! restarted.
 //!
-//! Pods of NonIndexed Jobs count per Job. Must never look at names or nodes: they are drawn.
+//! Pods of NonIndexed Jobs are counted per Job. Names and nodes are random and not compared.
 
 use super::Run;
 use crate::validate::recording::Recording;
@@ -12,7 +13,7 @@ use sim_base::Time;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A pod whose end and deletion are no further apart may have ended either way, ms.
+/// Maximum time in milliseconds between the end and the deletion of a pod for which its outcome is ambiguous.
 const EITHER_WAY_MS: u64 = 300;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +23,7 @@ enum End {
     Never,
 }
 
-/// One pod object.
+/// Outcome of one pod object.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Life {
     end: End,
@@ -42,11 +43,11 @@ impl fmt::Display for Life {
     }
 }
 
-/// replicatedJob, jobIndex, podIndex, restartAttempt.
+/// Key of a pod: replicatedJob, jobIndex, podIndex, restartAttempt.
 type Key<'a> = (&'a str, u32, u32, u32);
 
-/// Pods that may have ended either way, as `<replicatedJob>-<jobIndex>-<podIndex>` and attempt: what is counted and
-/// told of them hangs on it.
+/// Pods with an ambiguous outcome, identified by `<replicatedJob>-<jobIndex>-<podIndex>` and attempt. Counts and
+/// Events about them depend on the outcome.
 pub struct EitherWay(BTreeSet<(String, u32)>);
 
 impl EitherWay {
@@ -65,7 +66,7 @@ impl EitherWay {
         EitherWay(recorded.chain(simulated).collect())
     }
 
-    /// Whether the Job of this name (without that of its JobSet) and attempt has such pods.
+    /// Returns whether a Job has such pods. `job` is its name without the JobSet's name.
     pub fn any_of(&self, job: &str, attempt: &str) -> bool {
         let of_job = |place: &str| place.rsplit_once('-').is_some_and(|(name, _)| name == job);
         let attempt: Option<u32> = attempt.parse().ok();
@@ -74,7 +75,7 @@ impl EitherWay {
             .any(|(place, a)| of_job(place) && Some(*a) == attempt)
     }
 
-    /// Whether the pod of this name without suffix (and without that of its JobSet) is one.
+    /// Returns whether a pod is in the set. `place` is its name without the JobSet's name and the random suffix.
     pub fn is(&self, place: &str) -> bool {
         self.0.iter().any(|(p, _)| p == place)
     }
@@ -116,7 +117,7 @@ fn shown(lives: &[Life]) -> Value {
     json!(lives.iter().map(Life::to_string).collect::<Vec<String>>())
 }
 
-/// ReplicatedJobs whose pods have no index.
+/// Returns the replicatedJobs whose pods have no index.
 fn not_indexed(recording: &Recording) -> BTreeSet<&str> {
     let rjs = recording.job_set["spec"]["replicatedJobs"].as_array();
     let loose = rjs
@@ -126,7 +127,7 @@ fn not_indexed(recording: &Recording) -> BTreeSet<&str> {
     loose.filter_map(|rj| rj["name"].as_str()).collect()
 }
 
-/// Whether each pod of one side can be one of the other.
+/// Returns whether the pods of both sides can be matched one to one.
 fn agree(recorded: &[Life], simulated: &[Life]) -> bool {
     let (mut left, mut right) = (Vec::new(), simulated.to_vec());
     for life in recorded {
@@ -135,7 +136,7 @@ fn agree(recorded: &[Life], simulated: &[Life]) -> bool {
             None => left.push(*life),
         }
     }
-    // What is left pairs up only where one of the two may have ended either way.
+    // Pods without an exact match can only be paired if the outcome of one of the two is ambiguous.
     left.len() == right.len()
         && left.iter().all(|life| {
             let fits = |other: &Life| {
@@ -181,7 +182,7 @@ fn life(
     (finished, deleting, gone): (Option<u64>, Option<u64>, Option<u64>),
     container_restarts: u32,
 ) -> Life {
-    // A pod that nobody saw end ended with its object.
+    // If the end of a pod was not observed, the pod ended when its object was removed.
     let close = |ended: u64, deleting: u64| ended.abs_diff(deleting) < EITHER_WAY_MS;
     let either_way = finished
         .or(gone)

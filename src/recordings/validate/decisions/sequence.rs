@@ -1,4 +1,4 @@
-//! The sequence of distinct statuses of the JobSet, without the counts.
+//! Compares the sequence of distinct status values of the JobSet, without the counts.
 
 use super::history::{History, State};
 use crate::validate::recording::{Recording, Status};
@@ -6,7 +6,8 @@ use crate::validate::result::Difference;
 use crate::validate::scenario::LAST_MS;
 use serde_json::json;
 
-/// Every status the watcher saw and when, in seconds, without repeats; the first is the empty one.
+/// Returns all observed status values without repetitions, each with its start time in seconds. The first one is
+/// empty.
 pub fn recorded_states(recording: &Recording) -> Vec<(f64, State)> {
     let mut states = vec![(0.0, State::default())];
     let entries = recording.log.iter();
@@ -51,7 +52,7 @@ pub fn state_text(s: &State) -> String {
     )
 }
 
-/// Only the first status that differs: what follows is a consequence.
+/// Reports only the first status that differs, because later differences are consequences of it.
 pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Difference>) {
     let (recorded, simulated) = (recorded_states(recording), history.states());
     for i in 0..recorded.len().max(simulated.len()) {
@@ -69,7 +70,7 @@ pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Differenc
     }
 }
 
-/// Later than this nothing is compared.
+/// Returns the time in seconds after which nothing is compared.
 pub fn compared_until_s(recording: &Recording) -> f64 {
     let compared = |ms: u64| ms.saturating_sub(LAST_MS) as f64 / 1e3;
     recording.played_for_ms.map_or(f64::INFINITY, compared)

@@ -1,4 +1,4 @@
-//! The final status of the JobSet.
+//! Compares the final status of the JobSet.
 
 use super::mask::Mask;
 use super::{compare_lists, condition};
@@ -62,7 +62,7 @@ pub fn compare(
     compare_replicated_jobs(status, jobset, out);
 }
 
-/// In order: the API shows them by name, descending (ST-5).
+/// Compares the rows in order: the API lists them by name in descending order (ST-5).
 fn compare_replicated_jobs(status: &Status, jobset: &JobSetOutcome, out: &mut Vec<Difference>) {
     let (recorded, simulated) = (
         &status.replicated_jobs_status,

@@ -1,14 +1,18 @@
-//! How far into a second of wall time a recording may have begun: what its whole-second timers hung on.
+//! Estimates at which fraction of a wall-clock second a recording may have begun, because timers in whole seconds
+//! depend on it.
 //!
-//! Must never look at more than the final conditions and when they were seen; `plays` says how often this is varied.
+//! Only the final conditions and their observation times are used. `plays` determines how many values are tried.
 
 use crate::validate::recording::Recording;
 use sim_base::Duration;
 
-/// How far into a second of wall time the JobSet may have been created. The API keeps times in whole seconds, so that
-/// deadlines and back-offs end up to a second early (D-10), and by how much depends on this.
-/// Found from the final conditions: their transition times count wall seconds, the log counts from the creation. The
-/// first is the middle of what fits, then come the middles of its lower and upper half, and its ends.
+/// Returns the fractions of a wall-clock second at which the JobSet may have been created, most plausible first. The
+/// API stores times in whole seconds, so deadlines and back-offs end up to one second early (D-10), and the amount
+/// depends on this fraction.
+///
+/// The fractions are derived from the final conditions: their transition times are in wall-clock seconds, and the
+/// log counts from the creation. The result contains the middle of the range that fits, the middles of its lower and
+/// upper half, and its ends.
 pub fn clock_phases(recording: &Recording) -> Vec<Duration> {
     const STEPS_MS: u64 = 1000;
     let seen = transitions(recording);
@@ -33,7 +37,7 @@ pub fn clock_phases(recording: &Recording) -> Vec<Duration> {
     phases
 }
 
-/// `(ms after the creation, wall seconds)` of the last change of each final condition's status, in order.
+/// Returns `(ms after the creation, wall seconds)` of the last status change of each final condition, in order.
 fn transitions(recording: &Recording) -> Vec<(u64, i64)> {
     let final_conditions = recording.status.iter().flat_map(|s| &s.conditions);
     let mut found: Vec<(u64, i64)> = final_conditions
@@ -60,7 +64,7 @@ fn transitions(recording: &Recording) -> Vec<(u64, i64)> {
     found
 }
 
-/// Seconds of the day and more, as far as differences within one recording go.
+/// Returns seconds since the start of the month, which suffice for differences within a recording.
 fn wall_seconds(time: &str) -> Option<i64> {
     let (date, clock) = time.trim_end_matches('Z').split_once('T')?;
     let day: i64 = date.rsplit('-').next()?.parse().ok()?;

@@ -1,7 +1,7 @@
-//! Makes container rules and faults of a recording's script, one to one and in the same order.
+//! Converts a recording's script to container rules and faults, one to one and in the same order.
 //!
-//! Must never leave out a key or an action in silence: what has no word in the model is an error, a short phrase, the
-//! same for equal causes.
+//! No key or action is dropped silently. Unsupported parts are errors: short phrases, identical for identical
+//! causes.
 
 use super::script_requests::request;
 use crate::validate::recording::{Action, PodRule, Recording};
@@ -9,7 +9,7 @@ use sim_api::spec::*;
 use sim_base::Duration;
 use std::collections::BTreeSet;
 
-/// A rule of the script; a key the model has no word for stops it.
+/// Converts a rule of the script. An unsupported key is an error.
 pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
     if let Some(key) = rule.unknown.keys().next() {
         return Err(format!("pod rule {key}"));
@@ -35,7 +35,7 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
     })
 }
 
-/// The actions as faults, or everything of them that cannot be played.
+/// Converts the actions to faults, or returns all reasons why they are not supported.
 pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> {
     let mut reader = Reader {
         recording,
@@ -60,7 +60,7 @@ pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> 
     }
 }
 
-/// What each action may say besides `atMs` and `do`.
+/// Keys that each action accepts besides `atMs` and `do`.
 const KEYS: [(&str, &[&str]); 19] = [
     ("suspend", &[]),
     ("resume", &[]),
@@ -117,9 +117,9 @@ fn written(action: &Action) -> Vec<&str> {
 
 struct Reader<'r> {
     recording: &'r Recording,
-    /// JobSets that actions have created so far.
+    /// Number of JobSets created by actions so far.
     jobsets: u32,
-    /// Names that actions have given to nodes so far.
+    /// Node aliases defined by actions so far.
     aliases: BTreeSet<&'r str>,
 }
 

@@ -1,13 +1,13 @@
-//! Makes requests of a user of a script's actions on objects of the API.
+//! Converts script actions on API objects to user requests.
 //!
-//! Must never pass on a request that changes nothing in the model: it is an error, a short phrase.
+//! Requests without an effect in the model are errors: short phrases.
 
 use super::surroundings::in_namespace;
 use crate::validate::recording::{Action, Recording};
 use serde_json::Value;
 use sim_api::spec::*;
 
-/// `jobsets` counts the JobSets that actions have created so far.
+/// Converts one action. `jobsets` is the number of JobSets created by actions so far.
 pub fn request(
     action: &Action,
     recording: &Recording,

@@ -1,7 +1,8 @@
-//! What stood around a recorded JobSet: objects that existed before it, and the JobSet manager's gates and role.
+//! Extracts the environment of a recorded JobSet: objects that existed before it, and the feature gates and role of
+//! the JobSet manager.
 //!
-//! Must never look at anything else than the fields that say so: not at the recording's name, its prose, or at what
-//! was decided or placed. What cannot be played is named.
+//! Only the fields for this purpose are used, never the recording's name, its description or its results.
+//! Unsupported parts are reported.
 
 use crate::validate::recording::{RecordedGateSwitch, Recording};
 use serde_json::{Value, json};
@@ -14,14 +15,14 @@ use sim_api::spec::{
 };
 use sim_base::Duration;
 
-/// How long the manager is away when its gates are switched.
+/// Time for which the manager is down when its gates are switched.
 const MANAGER_DOWN: Duration = Duration::from_secs(2);
-/// Kinds whose only effect is what `controlPlane.managerMayWritePodStatus` says.
+/// Kinds whose only effect is described by `controlPlane.managerMayWritePodStatus`.
 const ROLES: [&str; 2] = ["ClusterRole", "Role"];
 const ROLE_BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
 const POD_STATUS: &str = "pods/status";
 
-/// The objects as the API server stored them, in order; or everything of them that cannot be played.
+/// Returns the objects as stored by the API server, in order, or the reasons why they are not supported.
 pub fn objects(recording: &Recording, gates: FeatureGates) -> Result<Vec<Value>, Vec<String>> {
     let (mut stored, mut reasons) = (Vec::new(), Vec::new());
     for object in &recording.objects {
@@ -47,7 +48,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-/// Whether a role allows nothing but what the manager's flag stands for.
+/// Returns whether a role grants nothing beyond the permission described by the manager's flag.
 fn only_pod_status(role: &Value) -> bool {
     let rules = role["rules"].as_array().into_iter().flatten();
     let mut resources = rules.flat_map(|rule| rule["resources"].as_array().into_iter().flatten());
@@ -92,12 +93,12 @@ fn of(objects: &[Value], kind: ObjectKind) -> Vec<Value> {
     objects.iter().filter(wanted).cloned().collect()
 }
 
-/// PersistentVolumeClaims among them (VAL-19, VAL-20).
+/// Returns the PersistentVolumeClaims among the objects (VAL-19, VAL-20).
 pub fn claims(objects: &[Value]) -> Vec<Value> {
     of(objects, ObjectKind::PersistentVolumeClaim)
 }
 
-/// As it was posted: recordings leave out the namespace, which is the recording's name.
+/// Returns the object as posted. Recordings omit the namespace, which is the recording's name.
 pub fn in_namespace(object: &Value, namespace: &str) -> Value {
     let mut object = object.clone();
     let known = ObjectKind::of_kind(text(&object["kind"]));
@@ -118,7 +119,8 @@ pub fn admission_gates(gates: FeatureGates) -> Gates {
     }
 }
 
-/// The gates from the start, and their switches: each leaves on what is on from the start and not in its `off`.
+/// Returns the initial gates and their switches. After a switch, the initial gates that are not in its `off` are
+/// enabled.
 pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<ScriptedFault>), Vec<String>> {
     let mut reasons = Vec::new();
     let mut gates = FeatureGates::default();

@@ -1,7 +1,7 @@
-//! The cluster of a recording as a `spec::Topology`.
+//! Converts the cluster of a recording to a `spec::Topology`.
 //!
-//! Must never know a recorded node by its name: the scheduler may choose another one in the run. Nodes among `objects`
-//! are no part of it: they come with the other objects.
+//! Recorded node names are not used, because the scheduler may choose other nodes in the run. Nodes among `objects`
+//! are not included; they are created with the other objects.
 
 use crate::validate::recording::{Kind, Recording};
 use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
@@ -14,7 +14,7 @@ const ACCELERATOR: &str = "example.com/accelerator";
 
 pub fn topology(recording: &Recording) -> Topology {
     let cp = &recording.control_plane;
-    // Corner cases were played on a cluster whose last two nodes are special (docs/reference/recording.md).
+    // Corner cases were recorded on a cluster whose last two nodes are special (docs/reference/recording.md).
     let special = if recording.kind == Kind::Corner && cp.nodes > 2 {
         2
     } else {
@@ -50,7 +50,7 @@ pub fn topology(recording: &Recording) -> Topology {
     }
 }
 
-/// The first node after `first` that is in another pool or zone.
+/// Returns the first node after `first` that is in another pool or zone.
 fn run_end(first: u32, per_pool: u32, per_zone: Option<u32>) -> u32 {
     let end = |size: u32| (first / size + 1).saturating_mul(size);
     end(per_pool).min(per_zone.map_or(u32::MAX, end))
@@ -84,7 +84,7 @@ fn node_pool(
     }
 }
 
-/// Both carry the taint `dedicated`; one of them declares no features.
+/// Returns the two special nodes. Both have the taint `dedicated`; one of them declares no features.
 fn special_nodes(pods_per_node: u32) -> [NodePool; 2] {
     ["taint", "nofeature"].map(|kind| {
         let labels = BTreeMap::from([("special".to_owned(), kind.to_owned())]);

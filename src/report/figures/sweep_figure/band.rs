@@ -1,4 +1,5 @@
-//! A metric over a swept field: median and quantile bands along an axis of values, marks with intervals along a range.
+//! Charts of a metric over a swept field: median and quantile bands along an axis of discrete values, and scatter
+//! plots along a range.
 
 use super::super::compare_panel::legend;
 use super::{
@@ -10,12 +11,12 @@ use crate::planning::plane::{Labels, Plane, Scale, left_of};
 use crate::sweep_pick::axis_names;
 use sim_analysis::sweep::Results;
 
-/// More panels than these are too narrow to read.
+/// Maximum number of panels.
 const PANELS: usize = 6;
 const PLOT: i32 = 460;
 const COLOR: Color = PALETTE[2];
 
-/// Points that differ on one axis alone, in the order of its values.
+/// Returns the points grouped into lines that differ only in this axis, in the order of its values.
 pub fn lines_along(all: &Results, axis: usize) -> Vec<Vec<usize>> {
     let mut lines: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
     for point in 0..all.points().count() {
@@ -29,7 +30,7 @@ pub fn lines_along(all: &Results, axis: usize) -> Vec<Vec<usize>> {
     lines.into_iter().map(|(_, points)| points).collect()
 }
 
-/// One panel for each combination of the other axes, all on one scale.
+/// Draws a panel per combination of the other axes, all on the same scale.
 pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
     let (identity, all) = (of.identity, of.results);
     let mut scene = Scene::new((WIDTH as u32, 900));
@@ -115,7 +116,7 @@ pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
     scene
 }
 
-/// What the other axes of a line are.
+/// Returns the values of the other axes at a point, for example `replicas=4, qps=50`.
 pub fn others(all: &Results, axis: usize, point: usize, names: &[String]) -> String {
     let values = all.points().values(point);
     let each = names.iter().zip(values).enumerate();
@@ -151,7 +152,7 @@ fn one(
     }
 }
 
-/// One panel for each range: every point of the hypercube with the interval of its mean.
+/// Draws a panel per range with all points of the Latin hypercube and the intervals of their means.
 pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
     let (identity, all) = (of.identity, of.results);
     let mut scene = Scene::new((WIDTH as u32, 900));
@@ -232,7 +233,7 @@ pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
     scene
 }
 
-/// Round times in a scale of seconds.
+/// Returns round times within a scale of seconds.
 fn times(scale: Scale) -> Vec<f64> {
     const ROUND: [f64; 22] = [
         0.1,

@@ -1,4 +1,4 @@
-//! A heat map: the mean of a metric at each point of a grid of two axes.
+//! Heat map of the mean of a metric over a grid of two axes.
 
 use super::{SIZE, Swept, WIDTH, end, labelled, lines, told_number};
 use crate::draw::heading::{MARGIN, fitting, heading, shorten};
@@ -6,7 +6,8 @@ use crate::draw::scene::*;
 use crate::sweep_pick::{axis_names, point_name};
 use sim_analysis::experiment::{Better, better};
 
-/// From the worst to the best: one hue, each step darker, so that a copy in black and white reads the same.
+/// Colors from the worst to the best value. They have a single hue and increasing darkness, so that a grayscale copy
+/// is readable.
 const RAMP: [Color; 5] = [
     (240, 245, 250),
     (198, 219, 239),
@@ -126,7 +127,7 @@ fn one(
     }
 }
 
-/// The worst and the best mean.
+/// Returns the worst and the best mean.
 fn worst_best(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
     let known = || means.iter().flatten().copied();
     let (low, high) = (
@@ -139,7 +140,7 @@ fn worst_best(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
     })
 }
 
-/// 0 for the worst, 1 for the best.
+/// Maps a value to the range from 0 (worst) to 1 (best).
 fn goodness(v: f64, [worst, best]: [f64; 2]) -> f64 {
     match best == worst {
         true => 1.0,
@@ -157,7 +158,7 @@ fn ramp(share: f64) -> Color {
     (mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-/// The ramp with its ends in numbers; where it ends.
+/// Draws the color scale with the values at its ends. Returns the y coordinate of its lower edge.
 fn legend(scene: &mut Scene, y: i32, metric: &str, ends: Option<[f64; 2]>) -> i32 {
     const LONG: i32 = 300;
     let name = labelled(metric);

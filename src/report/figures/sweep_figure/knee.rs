@@ -1,4 +1,4 @@
-//! The knee: what more of a swept field is worth, above, and what it costs, below.
+//! The knee chart: the metric over a swept field above, and the cost below.
 
 use super::super::compare_panel::legend;
 use super::band::lines_along;
@@ -15,7 +15,7 @@ const NODE_HOURS: &str = "nodeHours.";
 const ALIKE: Color = PALETTE[4];
 const WORSE: Color = PALETTE[0];
 
-/// Along the axis through the best point; nothing if that costs nothing.
+/// Returns the chart along the axis through the best point; `None` if there are no costs.
 pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     let (identity, all) = (of.identity, of.results);
     if metric == COST {
@@ -28,7 +28,7 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     let costs: Vec<f64> = line.iter().map(|p| cost(*p)).collect::<Option<_>>()?;
     let values = numbers(all, axis)?;
     let names = axis_names(all);
-    // Along this line the least that nobody can tell from its best.
+    //  The smallest value on this line that is best or whose difference from the best is inconclusive.
     let alike = |p: &usize| *p == best.point || best.not_separated.contains(p);
     let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
     let mut order = line.clone();
@@ -131,7 +131,7 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     Some(scene)
 }
 
-/// A bar needs room at both ends.
+/// Extends the scale by 2 % at both ends so that bars fit.
 fn wide(scale: Scale) -> Scale {
     let mut wide = scale;
     match scale.log {
@@ -147,7 +147,7 @@ fn wide(scale: Scale) -> Scale {
     wide
 }
 
-/// The mean cost of a replication: money, or where there is no price the node-hours of a fleet.
+/// Returns the mean cost of a replication: money, or the node-hours of a fleet if no price is set.
 fn cost(all: &Results, point: usize) -> Option<f64> {
     let money = all.estimate(point, COST).mean;
     money

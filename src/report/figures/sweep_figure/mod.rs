@@ -1,6 +1,7 @@
-//! Layouts of the charts of a sweep: a heat map over two axes, quantile bands over one, the knee of worth and cost.
+//! Layouts of the charts of a sweep: a heat map over two axes, quantile bands over one axis, and the knee of metric
+//! and cost.
 //!
-//! Must never compute an estimate: those are of the results.
+//! The estimates come from the results and are not computed here.
 
 mod band;
 mod heat;
@@ -21,10 +22,10 @@ use sim_base::{Duration, fnv};
 pub use scaling::{Closed, along, axis_of, over};
 
 const WIDTH: i32 = 1600;
-/// Of texts.
+/// Font size.
 const SIZE: i32 = 22;
 
-/// A sweep, its results, and the lines that say what they hang on.
+/// A sweep with its results and the footer lines with its assumptions.
 #[derive(Copy, Clone)]
 pub struct Swept<'a> {
     pub identity: &'a Identity,
@@ -32,7 +33,7 @@ pub struct Swept<'a> {
     pub hangs: &'a [String],
 }
 
-/// Every chart that this sweep has something for, by the name of its file. `asked`: the metrics to be drawn.
+/// Returns the charts for which the sweep has data, with their file names. `asked` contains the requested metrics.
 pub fn figures(of: Swept<'_>, asked: &[String]) -> Vec<(&'static str, Scene)> {
     let all = of.results;
     let metrics = told(all, asked);
@@ -59,7 +60,7 @@ pub fn figures(of: Swept<'_>, asked: &[String]) -> Vec<(&'static str, Scene)> {
     figures
 }
 
-/// Axes with values, two at least.
+/// Returns whether the axis has at least two discrete values.
 fn is_grid(all: &Results, axis: usize) -> bool {
     all.points()
         .grid(axis)
@@ -71,7 +72,7 @@ fn ranges(all: &Results) -> Vec<usize> {
     axes.filter(|a| all.points().grid(*a).is_none()).collect()
 }
 
-/// The axis that a line goes along: the first one whose values are numbers, where all axes have values.
+/// Returns the first axis with numeric values; `None` if any axis is a continuous range.
 fn swept(all: &Results) -> Option<usize> {
     if !ranges(all).is_empty() {
         return None;
@@ -80,7 +81,7 @@ fn swept(all: &Results) -> Option<usize> {
     (0..all.points().axes().len()).find(numbers)
 }
 
-/// Values of an axis as numbers, durations in seconds; nothing if they are words.
+/// Returns the values of an axis as numbers, with durations in seconds; `None` if any value is not numeric.
 fn numbers(all: &Results, axis: usize) -> Option<Vec<f64>> {
     all.points()
         .grid(axis)?
@@ -95,7 +96,7 @@ fn number(text: &str) -> Option<f64> {
     plain.or_else(duration).filter(|v| v.is_finite())
 }
 
-/// Over these values: as factors where they are.
+/// Returns a scale over the values. It is logarithmic if they are positive and span at least a factor of 8.
 fn scale(values: &[f64]) -> Scale {
     let low = values.iter().copied().fold(f64::MAX, f64::min);
     let high = values.iter().copied().fold(f64::MIN, f64::max);
@@ -109,7 +110,7 @@ fn scale(values: &[f64]) -> Scale {
     Scale::new(low - air, high + air)
 }
 
-/// What is drawn and in what it is measured.
+/// Returns the metric with its unit.
 fn labelled(metric: &str) -> String {
     match crate::console::compare::unit(metric).trim_end_matches("; ") {
         "" => metric.to_owned(),
@@ -117,7 +118,7 @@ fn labelled(metric: &str) -> String {
     }
 }
 
-/// What a reader must know to make the chart again.
+/// Returns the footer line with program version, scenario, seed, replications and digests.
 pub fn provenance(of: Swept<'_>) -> Vec<String> {
     let (identity, all) = (of.identity, of.results);
     let points = all.points().count();
@@ -138,25 +139,25 @@ pub fn provenance(of: Swept<'_>) -> Vec<String> {
     vec![parts.join("  ·  ")]
 }
 
-/// The foot of a chart.
+/// Returns the footer lines of a chart.
 fn lines(of: Swept<'_>) -> Vec<String> {
     let own = provenance(of).into_iter();
     own.chain(of.hangs.iter().cloned()).collect()
 }
 
-/// Whether the formula of a token bucket is beside that metric.
+/// Returns whether the closed form of a token bucket applies to the metric.
 pub fn has_closed_form(metric: &str) -> bool {
     crate::console::compare::tells(metric, "restartLatency_s.p50")
         || metric.contains("restartLatency_s.")
 }
 
-/// Ends the scene below `bottom`.
+/// Sets the height of the scene and draws the footer below `bottom`.
 fn end(scene: &mut Scene, bottom: i32, lines: &[String]) {
     scene.height = (bottom + heading::foot_height(lines, scene.width as i32)) as u32;
     heading::foot(scene, lines);
 }
 
-/// A number of this metric, where there is one.
+/// Formats a value of the metric, or `-` if there is none.
 fn told_number(metric: &str, v: Option<f64>) -> String {
     v.map_or("-".to_owned(), |v| shown(metric, v))
 }

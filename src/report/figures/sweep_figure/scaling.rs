@@ -1,6 +1,7 @@
-//! A metric over a swept field: one line for each combination of the others, and the closed form beside them.
+//! Chart of a metric over a swept field: one line per combination of the other fields, and a closed form for
+//! comparison.
 //!
-//! Must never compute a closed form: it is brought.
+//! The caller provides the values of the closed form.
 
 use super::super::scaling_figure::{Axes, Line, scaling};
 use super::band::{lines_along, others};
@@ -10,10 +11,10 @@ use crate::sweep_pick::axis_names;
 use sim_analysis::sweep::Results;
 use sim_analysis::sweep::points::short;
 
-/// More lines than these nobody tells apart.
+/// Maximum number of lines.
 const LINES: usize = 7;
 
-/// What a formula says at each point, and the formula.
+/// A closed form: its name, the formula, and its value at each point.
 #[derive(Clone, Debug)]
 pub struct Closed {
     pub name: String,
@@ -21,7 +22,7 @@ pub struct Closed {
     pub values: Vec<Option<f64>>,
 }
 
-/// The axis of that name, or the first that has numbers.
+/// Returns the axis with the given name, or the first axis with numeric values.
 pub fn axis_of(all: &Results, asked: Option<&str>) -> Result<usize, String> {
     let axes = all.points().axes();
     let names = axis_names(all);
@@ -47,7 +48,7 @@ pub fn axis_of(all: &Results, asked: Option<&str>) -> Result<usize, String> {
     }
 }
 
-/// Lines of means, and of the closed form where it differs.
+/// Returns the lines of means, followed by the distinct lines of the closed form.
 pub fn along(all: &Results, (metric, axis): (&str, usize), closed: Option<&Closed>) -> Vec<Line> {
     let values = numbers(all, axis).unwrap_or_default();
     let names = axis_names(all);
@@ -86,7 +87,7 @@ pub fn along(all: &Results, (metric, axis): (&str, usize), closed: Option<&Close
             }
         }
     }
-    // One formula for all lines needs no name of a line.
+    //  A closed form that is the same for all lines is named without the combination.
     if let ([only], Some(closed)) = (formulas.as_mut_slice(), closed) {
         only.name = closed.name.clone();
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A replication of `value` is `value` plus noise that is the same for all candidates.
+/// Searches with a noisy metric. Each replication yields `value` plus noise that is identical for all candidates.
 fn noisy(limit: f64, noise: f64) -> (Answer, Vec<u64>) {
     let target: Target = format!("x.p10 >= {}", limit + 10.0).parse().unwrap();
     let plan = Plan {
@@ -14,7 +14,7 @@ fn noisy(limit: f64, noise: f64) -> (Answer, Vec<u64>) {
     let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<Sample, ()> {
         let row = |replication: u64| Row {
             replication,
-            // Tenths: the tenth percentile is at a known place.
+            // The noise takes ten equally frequent values, so that the tenth percentile is known.
             value: Some(10.0 + *value as f64 + noise * (replication * 7 % 10) as f64),
             cost: *value as f64,
             left_out: false,
@@ -50,7 +50,7 @@ fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
 
 #[test]
 fn what_the_replications_cannot_tell_is_a_range() {
-    // Ten kinds of replications, equally many: the tenth percentile is between the lowest and the next.
+    // The noise takes ten equally frequent values, so the tenth percentile is between the lowest and the next one.
     let (answer, _) = noisy(20.0, 1.0);
     let Answer::Between { low, high } = answer else {
         panic!("{answer:?}");

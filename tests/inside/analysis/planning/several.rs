@@ -3,7 +3,8 @@
 use super::super::sample::Row;
 use super::*;
 
-/// What `of` says of a combination, in every replication alike; and its price.
+/// Runs the search. `of` is the metric of a combination, identical in all replications; `price` is the cost per
+/// unit.
 fn search(
     bounds: &[(u64, u64)],
     price: &[f64],
@@ -37,7 +38,7 @@ fn search(
     )
 }
 
-/// The same by trying all of them.
+/// Returns the same result by trying all combinations.
 fn exhaustive(bounds: &[(u64, u64)], price: &[f64], of: &dyn Fn(&[u64]) -> f64) -> Vec<Vec<u64>> {
     let mut all: Vec<Vec<u64>> = vec![Vec::new()];
     for (min, max) in bounds {
@@ -76,7 +77,7 @@ fn it_finds_what_trying_every_combination_finds_and_plays_fewer() {
         let found = search(&bounds, &price, &of).0;
         assert_eq!(found, exhaustive(&bounds, &price, &of), "{limit}");
     }
-    // Both are needed: none of one can be made up for by more of the other.
+    // Both values are needed: a shortage of one cannot be offset by the other.
     let both = |values: &[u64]| values[0].min(values[1]) as f64 - 3.0;
     assert_eq!(search(&[(0, 9), (0, 9)], &[1.0, 1.0], &both).0, [[3, 3]]);
 }

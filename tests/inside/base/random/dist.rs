@@ -61,7 +61,8 @@ fn quantiles_agree_with_closed_forms() {
         },
         measured.clone(),
     ] {
-        // Over quantiles in the middle of equal parts: of the mean and the deviation all but the last tail.
+        // Integrates over the quantiles at the middles of equal parts. This covers mean and deviation except for the
+        // extreme tail.
         let n = 100_000;
         let all = (0..n).map(|i| dist.quantile((f64::from(i) + 0.5) / f64::from(n)));
         let all: Vec<f64> = all.map(|d| d.seconds()).collect();

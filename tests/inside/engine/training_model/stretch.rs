@@ -4,7 +4,7 @@ use super::*;
 use crate::training_model::pace::{ONE, Reason};
 use proptest::prelude::*;
 
-/// Halves, and nothing else.
+/// Computes the completed work by bisection only.
 fn by_halves(plan: &Plan, elapsed: u128) -> u128 {
     let mut most = elapsed.max(1);
     while plan.reaches(most) <= elapsed && plan.work.is_none_or(|w| most < u128::from(w)) {

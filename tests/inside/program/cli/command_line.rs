@@ -62,7 +62,7 @@ fn every_command_has_a_line_that_fits() {
     }
 }
 
-/// The pages that list commands, and nothing that was cut out of one.
+/// Pages that list complete commands.
 const PAGES: [&str; 2] = [
     include_str!("../../../../README.md"),
     include_str!("../../../../docs/stories-design-review.md"),

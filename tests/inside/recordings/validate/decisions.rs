@@ -95,7 +95,7 @@ fn outcome() -> RunOutcome {
                 job_restarts: vec![1],
                 ..ReplicatedJobStatus::default()
             }],
-            // In another order than recorded: a multiset.
+            // The order differs from the recording, because the comparison uses multisets.
             jobs: vec![job(1, true, vec![failed]), job(0, false, Vec::new())],
             ..JobSetOutcome::default()
         }],
@@ -108,7 +108,7 @@ fn outcome() -> RunOutcome {
     }
 }
 
-/// What the API server answers about a JobSet that is gone.
+/// Response of the API server for a JobSet that was deleted.
 const NOT_FOUND: &str = "jobsets.jobset.x-k8s.io \"js\" not found";
 
 fn history(more: &[(u64, Body)]) -> History {
@@ -243,7 +243,7 @@ fn answers_to_user_actions_are_compared() {
         node: NodeId::NONE,
         pod,
     };
-    // The text that `history` interns last.
+    // The last text that `history` interns.
     let gone = Body::Answered {
         index: 1,
         answer: TextId(3),
@@ -264,8 +264,8 @@ fn answers_to_user_actions_are_compared() {
     }
 }
 
-/// Each change stands for a wrong rule: one restart too many (FP-7), All met by any Job (SP-2), everything created at
-/// once (SU-2), and Jobs that are Failed before their pods have ended (kubernetes.md 1.4).
+/// Each change corresponds to a wrong rule: one restart too many (FP-7), All satisfied by any Job (SP-2), all Jobs
+/// created at once (SU-2), and Jobs that fail before their pods have ended (kubernetes.md 1.4).
 #[test]
 fn a_changed_input_makes_recordings_different() {
     use crate::validate::read::{read, tests::shared};

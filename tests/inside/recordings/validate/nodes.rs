@@ -23,7 +23,7 @@ fn every_recording_equals_itself() {
     }
 }
 
-/// Moves every step that `which` names by `by_s`.
+/// Moves every step that `which` selects by `by_s`.
 fn moved(by_s: f64, which: fn(&Step) -> bool) -> impl Fn(&mut Vec<Step>) {
     move |steps| {
         for step in steps.iter_mut().filter(|s| which(s)) {
@@ -54,14 +54,14 @@ fn a_later_heartbeat_phase_moves_the_chain_but_not_its_distances() {
 #[test]
 fn pod_garbage_collection_may_be_20_s_off_and_a_direct_step_1_5_s() {
     for (from_s, by_s, expected) in [
-        // The lost pod ended at 155.0 s; everything after it hangs on that.
+        // The lost pod ended at 155.0 s. Everything after it depends on that.
         (154.0, -19.0, None),
         (
             154.0,
             21.0,
             Some("times: pod js-w-0-1 attempt 0 try 0 gone"),
         ),
-        // Failed follows at 156.0 s, and the rest follows Failed.
+        // Failed follows at 156.0 s, and the remaining steps follow Failed.
         (155.5, 3.0, Some("times: Job js-w-0 Failed=True")),
         (155.5, 1.4, None),
     ] {

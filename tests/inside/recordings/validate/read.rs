@@ -3,7 +3,7 @@
 use super::*;
 use std::path::{Path, PathBuf};
 
-/// A small recording to build test cases from; `edit` changes the JSON before it is read.
+/// Returns a small recording for test cases. `edit` changes the JSON before it is read.
 pub fn example(edit: impl FnOnce(&mut Value)) -> Recording {
     let mut json = serde_json::json!({
         "schema": SCHEMA, "kind": "decisions", "name": "ns",
@@ -21,7 +21,8 @@ pub fn example(edit: impl FnOnce(&mut Value)) -> Recording {
     read("example.json", &json.to_string()).unwrap()
 }
 
-/// The folder of recordings of one kind: all of them where they are beside the repository, else the part in it.
+/// Returns the directory of recordings of one kind: the complete set if it is next to the repository, otherwise the
+/// subset in the repository.
 pub fn folder(kind: &str) -> PathBuf {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let all = root.join("../shared/recordings").join(kind);
@@ -31,7 +32,7 @@ pub fn folder(kind: &str) -> PathBuf {
     root.join("tests/recordings").join(kind)
 }
 
-/// The recordings of one kind, each with its path.
+/// Returns the recordings of one kind, each with its path.
 pub fn shared(kind: &str) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(folder(kind)).unwrap();
     let mut files: Vec<(String, String)> = entries

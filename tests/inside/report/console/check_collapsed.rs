@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Of `pods` restarts with every pod, and a goodput of 0.9.
+/// Returns replications with `pods` restarts and a goodput of 0.9 at pod level.
 fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<Row> {
     let side = |restarts, goodput| Side {
         restarts,
@@ -29,14 +29,14 @@ fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<Row> {
 fn what_differs_is_told_on_average_with_an_interval() {
     let all = rows(70, &[(69, 0.901), (71, 0.901), (73, 0.901)]);
     let told = sentence(&differences(&all).unwrap());
-    // Student's t with two degrees of freedom: 4.303 times 2 / sqrt(3).
+    // Student's t with two degrees of freedom: 4.303 × 2 / √3.
     let restarts = "+1.000 restarts (95 % interval -3.968 to +5.968)";
     assert!(told.contains(restarts), "{told}");
     assert!(told.contains("+0.1000 % goodput"), "{told}");
     assert!(differences(&[]).is_none());
 }
 
-/// As many again are equal.
+/// In each check, as many other replications are equal unless stated otherwise.
 #[test]
 fn close_replications_may_not_be_most_of_them_and_have_to_even_out() {
     let check = |close: [(u32, f64); 4], equal: usize| {

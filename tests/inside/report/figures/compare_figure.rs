@@ -5,7 +5,7 @@ use super::*;
 use sim_analysis::experiment::Replication;
 use std::collections::BTreeMap;
 
-/// So long that it needs two lines.
+/// A text that needs two lines.
 pub const HANGS: &str = "hangs on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
 
 pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {

@@ -14,7 +14,7 @@ fn at(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)
 }
 
-/// A job that is interrupted for a while, longer with each replication.
+/// Returns a variant with one interruption, which is longer in each further replication.
 fn trained(name: &str, away: u64) -> PlayedVariant {
     let mut played = variant(name, 1.0, &["productive"]);
     played.jobsets = vec!["train".to_owned()];

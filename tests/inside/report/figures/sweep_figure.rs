@@ -1,4 +1,4 @@
-//! Layouts of sweeps of any shape, held against texts that overlap or leave the picture.
+//! Checks the layouts of sweeps of any shape for texts that overlap or leave the picture.
 
 use super::super::compare_figure::tests::HANGS;
 use super::super::figure::tests::check;

@@ -1,6 +1,6 @@
-//! What an event changes.
+//! Applies an event to a state.
 //!
-//! Must never act for a controller: `pass.rs`, `sync.rs` and `status.rs` do.
+//! Must never act for a controller; that is done in `pass.rs`, `sync.rs` and `status.rs`.
 
 use super::events::Event;
 use super::pass::pass;
@@ -10,10 +10,10 @@ use super::{caches, status, sync};
 use sim_policy::Plan;
 use std::rc::Rc;
 
-/// SIGTERM's exit code.
+/// Exit code of a container that SIGTERM ended.
 const KILLED: u8 = 143;
 
-/// The state after an event. An `Err` is a broken promise.
+/// Returns the state after an event, or an error if an invariant is violated.
 pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Result<State, String> {
     let mut next = state.clone();
     match event {
@@ -26,7 +26,7 @@ pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Res
         }
         Event::Freed(slot) => next.jobs[slot] = None,
         Event::UserDeletesJob(slot) => {
-            // In the background: the object goes first, its pods concern nobody any more.
+            // Deleted in the background: the Job goes first, and its pods are no longer tracked.
             next.jobs[slot] = None;
             next.troubles -= 1;
         }
@@ -42,7 +42,7 @@ pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Res
     Ok(next)
 }
 
-/// Pods are ready at once, and how a Job under deletion leaves is nobody's concern.
+/// Makes pods ready at once, and discards the state of a Job under deletion because it affects nothing else.
 fn forget(job: &mut Job) {
     let waiting = job.pods.iter_mut().filter(|p| p.phase == Phase::Waiting);
     waiting.for_each(|p| p.phase = Phase::Ready);
@@ -101,7 +101,7 @@ fn of_job(setup: &Setup, next: &mut State, event: Event) -> Result<(), String> {
                 job.lose(uid);
             }
             job.delete_pod(uid, setup.waits);
-            // No sync looks at a finished Job: the queue of orphans takes the finalizer.
+            // Finished Jobs are not synced. The queue of orphan pods removes the finalizer.
             let finished = job.finished();
             job.pod(uid)
                 .into_iter()
@@ -117,7 +117,7 @@ fn of_job(setup: &Setup, next: &mut State, event: Event) -> Result<(), String> {
     Ok(())
 }
 
-/// `ignored`: the podFailurePolicy counts no disruption.
+/// Applies an event to a pod. `ignored` means that the podFailurePolicy does not count disruptions.
 fn of_pod(recent: bool, ignored: bool, job: &mut Job, event: Event) {
     let end = |job: &mut Job, uid: u8, code: u8| {
         let Some(pod) = job.pod(uid) else { return };

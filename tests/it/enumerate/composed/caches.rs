@@ -1,12 +1,12 @@
-//! What the caches of both controllers show after an event.
+//! Updates what the caches of both controllers show after an event.
 //!
-//! Must never change what is stored.
+//! Must never change stored objects.
 
 use super::events::Event;
 use super::setups::Setup;
 use super::world::*;
 
-/// What changed is not in the JobSet controller's cache yet.
+/// Keeps the previous state in the JobSet controller's cache when an event changes objects.
 pub fn of_jobset(setup: &Setup, before: &State, next: &mut State, event: Event) {
     if !setup.jobset_lags {
         return;
@@ -28,7 +28,8 @@ pub fn of_jobset(setup: &Setup, before: &State, next: &mut State, event: Event) 
     }
 }
 
-/// The same for the Job controller's caches of one Job; what they show anew puts the key into the queue.
+/// Does the same for the Job controller's caches of one Job. A change that becomes visible puts the key into the
+/// work queue.
 pub fn of_job(
     setup: &Setup,
     before: &Option<Job>,

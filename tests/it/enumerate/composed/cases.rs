@@ -1,12 +1,14 @@
-//! The small JobSets whose Jobs and pods are enumerated, too.
+//! The small JobSets whose Jobs and pods are enumerated.
 //!
-//! Must never hold a JobSet so large that its states cannot be counted in a second or two; `everything` may.
+//! Every JobSet must be so small that its states are enumerated within a second or two. `everything` lifts this
+//! limit.
 
 use super::kinds::{DELETED, FAILING, KINDS, Kind, of_kind};
 use super::setups::Setup;
 use sim_api::spec::Version;
 
-/// One Job of one pod: every write of a sync is a step, the user changes his mind twice.
+/// Returns setups of one Job with one pod. Every write of a sync is a separate step, and the user changes `suspend`
+/// twice.
 pub fn one_pod(everything: bool) -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
         switches: 2,
@@ -17,7 +19,7 @@ pub fn one_pod(everything: bool) -> Vec<Setup> {
     KINDS.iter().map(of).collect()
 }
 
-/// One Job of two pods.
+/// Returns setups of one Job with two pods.
 pub fn two_pods(everything: bool) -> Vec<Setup> {
     let jobset = "rjs: a:1x2, failure: {max: 1}";
     let coarse = |kind: &Kind| Setup {
@@ -34,7 +36,7 @@ pub fn two_pods(everything: bool) -> Vec<Setup> {
     KINDS.iter().map(coarse).chain(small.map(fine)).collect()
 }
 
-/// Failure policies of the JobSet, on top of a podFailurePolicy.
+/// Failure policies of the JobSet, combined with a podFailurePolicy.
 const POLICIES: [&str; 5] = [
     "",
     "failure: {max: 1}",
@@ -43,7 +45,7 @@ const POLICIES: [&str; 5] = [
     "failure: {max: 0, rules: [{name: r, action: RestartJobSetAndIgnoreMaxRestarts, reasons: [PodFailurePolicy]}]}",
 ];
 
-/// Two Jobs of one pod.
+/// Returns setups of two Jobs with one pod each.
 pub fn two_jobs(everything: bool) -> Vec<Setup> {
     let orders = [
         "",
@@ -72,7 +74,7 @@ pub fn two_jobs(everything: bool) -> Vec<Setup> {
     all
 }
 
-/// The JobSet controller's caches lag behind, by any number of events.
+/// Returns setups in which the JobSet controller's caches lag behind by any number of events.
 pub fn stale_jobsets(everything: bool) -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
         troubles: 2,
@@ -95,7 +97,7 @@ pub fn stale_jobsets(everything: bool) -> Vec<Setup> {
         .collect()
 }
 
-/// The same of the Job controller's.
+/// Returns setups in which the Job controller's caches lag behind.
 pub fn stale_jobs(everything: bool) -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
         troubles: 1 + u8::from(everything && !kind.large),
@@ -120,7 +122,7 @@ pub fn stale_jobs(everything: bool) -> Vec<Setup> {
     alone.chain(KINDS[..2].iter().map(both)).collect()
 }
 
-/// The Job controller's caches do not even show its own writes.
+/// Returns setups in which the Job controller's caches do not even show its own writes.
 pub fn blind() -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
         version: Version::new(35),
@@ -132,7 +134,7 @@ pub fn blind() -> Vec<Setup> {
     KINDS[..2].iter().map(of).collect()
 }
 
-/// Before 1.31 a Job is Failed before its pods have ended.
+/// Returns setups for Kubernetes 1.30. Before 1.31, a Job is Failed before its pods have terminated.
 pub fn old_version() -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
         version: Version::new(30),
@@ -142,7 +144,7 @@ pub fn old_version() -> Vec<Setup> {
     KINDS[..3].iter().map(of).collect()
 }
 
-/// Jobs that InOrder never resumes.
+/// Returns a setup with a Job that InOrder never resumes.
 pub fn in_order() -> Setup {
     Setup {
         switches: 2,

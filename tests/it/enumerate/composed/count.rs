@@ -1,7 +1,7 @@
-//! What a sync of the Job controller counts at its start, from its caches (kubernetes.md 1.3 step 3), and the view
-//! made of it.
+//! The counts that a sync of the Job controller makes at its start from its caches (kubernetes.md 1.3 step 3), and
+//! the resulting `JobSyncView`.
 //!
-//! Must never decide: what limits are passed is asked of `policy`.
+//! Must never decide anything: `policy` decides which limits are exceeded.
 
 use super::rules::{Rules, message, now, time};
 use super::world::*;
@@ -19,10 +19,10 @@ pub struct Counted {
     pub failed: u32,
     pub failed_indexes: Indexes,
     pub backoff: BackoffRecord,
-    /// getPodsWithDelayedDeletionPerIndex.
+    /// Result of getPodsWithDelayedDeletionPerIndex.
     pub delayed: Vec<Pod>,
     pub fail_job: Option<String>,
-    /// Pods whose tracking finalizer the cache shows, as far as it is not known to be off.
+    /// Pods with a tracking finalizer in the cache, without those whose finalizer is known to be removed.
     pub tracked: Uids,
 }
 
@@ -81,7 +81,7 @@ fn record((failures, recent): Backoff) -> BackoffRecord {
 }
 
 impl Counted {
-    /// Of every index that is neither active nor decided, the failed pod with the most failures behind it.
+    /// Finds, for every index that is neither active nor decided, the failed pod with the most previous failures.
     fn find_delayed(&mut self, rules: Rules<'_>, pods: &[Pod]) {
         let busy = mask(self.active.iter().map(|p| p.index)) as u8;
         let decided = busy | self.succeeded | self.failed_indexes;
@@ -96,7 +96,7 @@ impl Counted {
         }
     }
 
-    /// The indexes behind `succeeded`, ascending.
+    /// Returns the indexes in `succeeded` in ascending order.
     pub fn succeeded_list(&self) -> Vec<u32> {
         (0..8).filter(|i| self.succeeded & 1 << i != 0).collect()
     }

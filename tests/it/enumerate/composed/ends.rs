@@ -1,12 +1,13 @@
-//! Where a helpful world comes to rest: at an end, suspended, or in a dead end that has a name.
+//! Classifies states without further helpful events: finished, suspended or permanently blocked for a known reason.
 //!
-//! Must never excuse a dead end that the reference does not know.
+//! Must never accept a blocked state that the reference does not describe.
 
 use super::setups::Setup;
 use super::world::*;
 use sim_api::spec::StartupPolicyOrder;
 
-/// Nothing that helps changes this state any more. The name of the dead end; `None`: the JobSet rests.
+/// Returns why a state without further helpful events is permanently blocked, or `None` if the JobSet is finished or
+/// suspended.
 pub fn rest(setup: &Setup, state: &State) -> Result<Option<&'static str>, String> {
     let finished = state.js.status.terminal_state.is_some();
     for (slot, job) in state.jobs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Everything that may happen next in a state, what helps before what hurts.
+//! Lists the events that are possible in a state, helpful ones before faults.
 //!
 //! Must never choose: the enumeration tries every event in every order.
 
@@ -9,26 +9,26 @@ use super::world::*;
 pub enum Event {
     JobSetSeen,
     JobsSeen,
-    /// The Job controller's caches catch up.
+    /// The Job controller's cache of Jobs catches up.
     JobSeen(usize),
     PodsSeen(usize),
-    /// The next write of the sync at hand.
+    /// The current sync performs its next write.
     Goes(usize, Step),
     Sync(usize),
     Pass,
-    /// The containers of a pod under deletion end: well or not.
+    /// The containers of a pod under deletion terminate; `true` means successfully.
     Ended(usize, u8, bool),
-    /// The garbage collector deletes a pod of a Job under deletion; takes the Job's finalizer off.
+    /// The garbage collector deletes a pod of a Job under deletion and removes its finalizer if the Job is finished.
     Collected(usize, u8),
     Freed(usize),
-    /// Back-off is over; activeDeadlineSeconds are.
+    /// The back-off delay is over.
     Waited(usize),
     Overdue(usize),
     Ready(usize, u8),
     Succeeds(usize, u8),
-    /// With this exit code.
+    /// A container fails with this exit code.
     Fails(usize, u8, u8),
-    /// A container of it starts again (restartPolicy OnFailure).
+    /// A container restarts (restartPolicy OnFailure).
     Restarts(usize, u8),
     UserDeletesPod(usize, u8),
     Evicted(usize, u8),
@@ -38,7 +38,8 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether a helpful world would do it; the order of `possible` says what it does first.
+    /// Returns whether the event brings the JobSet closer to its end. `possible` lists helpful events in the order
+    /// in which they are tried.
     pub fn helps(self) -> bool {
         use Event::*;
         match self {
@@ -50,7 +51,7 @@ impl Event {
     }
 }
 
-/// The events of a state; those that help first, in the order in which they help.
+/// Returns the possible events of a state: first the helpful ones, in the order in which they are tried.
 pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
     let mut events = Vec::new();
     events.extend(state.seen_js.is_some().then_some(Event::JobSetSeen));
@@ -65,7 +66,7 @@ pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
         events.extend(desk.pods.is_some().then_some(Event::PodsSeen(slot)));
         events.extend(desk.sync.map(|s| Event::Goes(slot, s.step)));
     }
-    // StaleControllerConsistencyJob (1.36): no sync before the caches show the controller's own writes.
+    // StaleControllerConsistencyJob (1.36): no sync begins before the caches show the controller's own writes.
     let waits =
         |desk: &Desk| desk.sync.is_some() || setup.consistent() && desk.wrote != (false, false);
     let queued = jobs().filter(|(_, j)| j.desk.queued && !waits(&j.desk));
@@ -86,7 +87,7 @@ pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
     events
 }
 
-/// What deletion does.
+/// Adds the events of pods and Jobs under deletion.
 fn leaving(slot: usize, job: &Job, events: &mut Vec<Event>) {
     for pod in job.pods.iter().filter(|p| p.deleting && !p.terminal()) {
         events.push(Event::Ended(slot, pod.uid, false));
@@ -99,7 +100,7 @@ fn leaving(slot: usize, job: &Job, events: &mut Vec<Event>) {
     }
 }
 
-/// What time does.
+/// Adds the events that the passage of time causes.
 fn waiting(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Event>) {
     let recent = job.pods.iter().any(|p| p.recent) || job.desk.backoff.1 == Some(true);
     events.extend((recent && !job.finished()).then_some(Event::Waited(slot)));

@@ -1,7 +1,7 @@
-//! Visits every state that can be reached from a start, holds it against the promises, and follows from each of them
-//! what a helpful world does to where it rests.
+//! Visits every state that is reachable from a start state, checks the invariants in each, and follows the helpful
+//! events of each state to the end.
 //!
-//! Must never leave a state out: what is listed in `setups.rs` is finite and played to its end.
+//! Must never omit a state: the setups of `cases.rs` are finite and enumerated completely.
 
 use super::after::after;
 use super::events::{Event, possible};
@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Default)]
 struct Node {
-    /// Where it came from.
+    /// Predecessor of the state, and the event between them.
     from: Option<(u64, Event)>,
-    /// Where a helpful world goes from it, if it goes on.
+    /// Successor of the state after its first helpful event, if there is one.
     helped: Option<(u64, Event)>,
 }
 
@@ -28,7 +28,7 @@ struct Walk<'s> {
     seen: Seen,
 }
 
-/// Visits everything that can be reached. Panics with the way to a state that breaks a promise.
+/// Visits every reachable state. Panics with the sequence of events that leads to a violated invariant.
 pub fn explore(setup: &Setup) -> Seen {
     let start = setup.start();
     let key = start.key(setup.jobset_lags);
@@ -78,7 +78,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Help that goes round in a circle comes to no end.
+    /// Checks that the helpful events of every state come to an end and never form a loop.
     fn helps_end(&self) {
         let mut good: BTreeSet<u64> = BTreeSet::new();
         for &start in self.known.keys() {
@@ -99,7 +99,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The events that lead to a state.
+    /// Returns the events that lead to a state.
     fn way(&self, mut key: u64) -> String {
         let mut events = Vec::new();
         while let Some((from, event)) = self.known[&key].from {

@@ -1,7 +1,7 @@
-//! What must hold for a Job once the Job controller has seen everything and has nothing left to do: it has neither
-//! forgotten a pod nor waits for something that is there already.
+//! Invariants of a Job when the Job controller is idle and its caches are up to date: no pod is forgotten, and the
+//! controller waits for nothing that has happened already.
 //!
-//! Must never ask `policy`: what is promised is said here in other words.
+//! Must never call `policy`: the invariants are stated independently.
 
 use super::setups::{FATAL, Setup};
 use super::world::*;
@@ -46,7 +46,7 @@ pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     }
 }
 
-/// A Job whose end is not decided.
+/// Checks a Job whose end is not decided.
 fn goes_on(
     setup: &Setup,
     slot: usize,
@@ -105,7 +105,7 @@ fn past_restarts(spec: &JobSpec, job: &Job) -> bool {
     spec.template.spec.restart_policy == RestartPolicy::OnFailure && restarts >= limit
 }
 
-/// A pod ended with the code that fails its index, or else its Job.
+/// Returns whether a pod ended with the exit code that fails its index or its Job, and the failure was ignored.
 fn fatal(spec: &JobSpec, job: &Job) -> bool {
     let per_index = spec.backoff_limit_per_index.is_some();
     let heeded = |p: &Pod| per_index && job.object.status.failed_indexes & 1 << p.index != 0;

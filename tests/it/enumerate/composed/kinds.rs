@@ -1,6 +1,6 @@
-//! Templates of Jobs: which of the Job controller's rules are in play, and what may go wrong with them.
+//! Job templates: each exercises some rules of the Job controller and permits certain faults.
 //!
-//! Must never say how large a JobSet is: `cases.rs` does.
+//! Must never define the size of a JobSet; `cases.rs` does.
 
 use super::setups::{FATAL, Faults, Setup};
 use sim_api::spec::*;
@@ -33,12 +33,12 @@ const RESTARTED: Faults = Faults {
     ..DELETED
 };
 
-/// A Job's template: what it is called, what goes wrong with it, whether failures are waited for.
+/// A Job template with its name, the faults that may occur, and whether back-off delays are modelled.
 pub struct Kind {
     pub name: &'static str,
     faults: Faults,
     waits: bool,
-    /// Has many states.
+    /// Whether the template has many states.
     pub large: bool,
     job: fn(&mut JobSpec),
 }
@@ -122,7 +122,7 @@ fn on_failure(job: &mut JobSpec, limit: i32) {
     job.template.spec.restart_policy = RestartPolicy::OnFailure;
 }
 
-/// One exit code has this action, disruptions are ignored.
+/// Adds a pod failure policy: one exit code triggers the action, and disruptions are ignored.
 fn pod_failure_policy(job: &mut JobSpec, action: PodFailurePolicyAction) {
     let rule = |action, code: Option<i32>, condition: Option<&str>| PodFailurePolicyRule {
         action,
@@ -143,7 +143,7 @@ fn pod_failure_policy(job: &mut JobSpec, action: PodFailurePolicyAction) {
     ]);
 }
 
-/// A JobSet whose Jobs have this template.
+/// Returns a setup of a JobSet whose Jobs have this template.
 pub fn of_kind(jobset: &str, kind: &Kind) -> Setup {
     let setup = Setup::new(jobset, kind.job);
     Setup {

@@ -1,16 +1,16 @@
-//! Pods and Jobs as they are stored, and the Job controller's own books about a Job: its caches, its expectations, the
-//! sync it is in.
+//! Stored Pods and Jobs, and the Job controller's internal state for a Job: its caches, its expectations, the
+//! current sync.
 //!
-//! Must never change by itself: `after.rs`, `sync.rs`, `track.rs` and `status.rs` write here.
+//! Plain data: `after.rs`, `sync.rs`, `track.rs` and `status.rs` change it.
 
-/// Completion indexes, a bit each.
+/// A set of completion indexes, one bit each.
 pub type Indexes = u8;
-/// UIDs of pods, a bit each.
+/// A set of pod UIDs, one bit each.
 pub type Uids = u16;
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Phase {
-    /// Created and not ready yet.
+    /// The pod is created, but not ready yet.
     Waiting,
     Ready,
     Succeeded,
@@ -19,16 +19,16 @@ pub enum Phase {
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pod {
-    /// The smallest number that nobody uses for a pod of this Job any more.
+    /// The smallest number that no other pod of this Job uses.
     pub uid: u8,
     pub index: u8,
     pub phase: Phase,
     pub deleting: bool,
     pub finalizer: bool,
-    /// Condition DisruptionTarget.
+    /// Whether the pod has the condition DisruptionTarget.
     pub disrupted: bool,
     pub exit_code: u8,
-    /// Ended just now: back-off still waits for it.
+    /// Whether the pod has just terminated, so that its back-off delay is not over.
     pub recent: bool,
     pub restarts: u8,
     /// Annotations of backoffLimitPerIndex: counted and ignored failures of the index before this pod.
@@ -45,7 +45,7 @@ impl Pod {
     }
 }
 
-/// `status` of a Job.
+/// The `status` of a Job.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Status {
     pub started: bool,
@@ -58,7 +58,7 @@ pub struct Status {
     /// `completedIndexes`.
     pub succeeded: Indexes,
     pub failed_indexes: Indexes,
-    /// Conditions: their reasons, as far as they are True.
+    /// Status of the condition Suspended, if present. The next fields are the reasons of conditions that are True.
     pub suspended: Option<bool>,
     pub failure_target: Option<&'static str>,
     pub success_criteria_met: Option<&'static str>,
@@ -71,13 +71,13 @@ impl Status {
         self.failed_for.is_some() || self.complete_for.is_some()
     }
 
-    /// Failures that are counted, on their way into the counter included.
+    /// Returns the number of counted failures, including those that are not yet in `failed`.
     pub fn failures(&self) -> u32 {
         u32::from(self.failed) + self.uncounted.count_ones()
     }
 }
 
-/// A Job without its labels, as it is stored.
+/// A stored Job without its labels.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Object {
     pub deleting: bool,
@@ -92,42 +92,42 @@ pub enum Step {
     LastStatus,
 }
 
-/// Failures since the last success and whether the last of them was just now (`BackoffRecord`).
+/// Number of failures since the last success, and whether the last of them was recent (`BackoffRecord`).
 pub type Backoff = (u8, Option<bool>);
 
-/// A sync that has decided and now stores what it found.
+/// A sync that has made its decisions and now stores the results.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Sync {
     pub step: Step,
-    /// The Job has been written since it was read: a PUT will meet a conflict.
+    /// Whether the Job was written after the sync read it, so that a PUT fails with a conflict.
     pub behind: bool,
     pub status: Status,
     pub flush: bool,
-    /// Whose finalizer goes.
+    /// Pods whose finalizer the sync removes.
     pub finalize: Uids,
-    /// Who has one.
+    /// Pods with a tracking finalizer at the start of the sync.
     pub tracked: Uids,
-    /// Failed (true) or Complete, and why.
+    /// The decided end: failed (`true`) or complete, with the reason.
     pub end: Option<(bool, &'static str)>,
     pub backoff: Backoff,
 }
 
-/// What the Job controller knows of a Job.
+/// The Job controller's knowledge of a Job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Desk {
-    /// Its caches, as far as they lag behind.
+    /// Cached Job, if it is out of date. `pods` are the cached pods, if they are out of date.
     pub object: Option<Object>,
     pub pods: Option<Vec<Pod>>,
-    /// Creations or deletions that its cache has not shown yet (expectations).
+    /// Whether its cache does not show all of its creations or deletions yet (expectations).
     pub expects: bool,
-    /// Finalizers taken off that its cache still shows.
+    /// Pods whose finalizer is removed, although the cache still shows it.
     pub off: Uids,
-    /// Its own writes of the Job and of pods that its caches do not show yet.
+    /// Whether its caches do not show all of its own writes of the Job and of pods yet.
     pub wrote: (bool, bool),
     pub backoff: Backoff,
-    /// Something changed, or a requeue is due: the key is in the queue.
+    /// Whether the key is in the work queue.
     pub queued: bool,
-    /// A requeue after some time was asked for.
+    /// Whether a delayed requeue is pending.
     pub timer: bool,
     pub sync: Option<Sync>,
 }

@@ -1,7 +1,7 @@
-//! One pass of the real JobSet policy over what its cache holds, carried out as the API server would, and the promises
-//! about plans.
+//! Runs one pass of the real JobSet policy on the cached objects, applies its requests as the API server would, and
+//! checks the invariants of plans.
 //!
-//! Must never repeat a decision of `policy`: it only carries out and checks.
+//! Must never repeat a decision of `policy`.
 
 use super::rules::now;
 use super::setups::Setup;
@@ -33,7 +33,7 @@ fn job_view(setup: &Setup, slot: usize, job: &Seen) -> JobView {
     }
 }
 
-/// One pass over what the cache holds. An `Err` is a broken promise.
+/// Runs one pass on the cached objects. Returns an error if an invariant is violated.
 pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<(), String> {
     let js = state.seen_js.clone().unwrap_or(state.js.clone());
     let seen = state.seen_jobs.clone().unwrap_or(state.jobs_now());
@@ -67,7 +67,7 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<(), Str
     carry_out(setup, state, plan, &js, (&here, &seen))
 }
 
-/// REC-5 for a Job, by these counters.
+/// Returns whether a Job with these counters belongs to a previous attempt (REC-5).
 fn is_previous(setup: &Setup, status: &JobSetStatus, slot: usize, attempt: u32, own: u32) -> bool {
     let (rj, index) = setup.base.slots[slot];
     attempt < status.restarts || own < own_restarts(status, rj, index)
@@ -79,8 +79,8 @@ fn own_restarts(status: &JobSetStatus, rj: u32, index: u32) -> u32 {
         .unwrap_or(0)
 }
 
-/// A restart is counted for a Job that has failed in the very attempt that ends, so no failure counts twice; a JobSet
-/// ends for current Jobs alone.
+/// Checks that a restart is counted only for a Job that failed in the attempt that ends, so that no failure counts
+/// twice, and that only current Jobs end a JobSet.
 fn due(setup: &Setup, plan: &Plan, js: &Js, seen: &[Option<Seen>]) -> Result<(), String> {
     let (old, new) = (&js.status, &plan.status);
     let ended = |slot: usize, badly: bool| {
@@ -146,7 +146,7 @@ fn carry_out(
                 return Ok(());
             }
             job.object.suspended = to;
-            // SUS-5: whoever resumes a Job clears its startTime first.
+            // SUS-5: startTime is cleared before a Job is resumed.
             job.object.status.started &= to;
         }
     }

@@ -1,13 +1,13 @@
-//! Promises about Jobs and their pods, in a state and from one to the next.
+//! Invariants of Jobs and their pods, in a state and between consecutive states.
 //!
-//! Must never ask `policy`: what is promised is said here in other words.
+//! Must never call `policy`: the invariants are stated independently.
 
 use super::setups::Setup;
 use super::world::*;
 use super::{idle, writes};
 use crate::enumerate::promises as of_jobsets;
 
-/// What must hold in every state.
+/// Checks the invariants of a state.
 pub fn in_a_state(setup: &Setup, state: &State) -> Result<(), String> {
     of_jobsets::in_a_state(&setup.base.jobset, &state.js.status)?;
     for (slot, job) in state.jobs.iter().enumerate() {
@@ -58,7 +58,8 @@ fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     let s = &job.object.status;
     let spec = setup.rules(slot).spec;
     let decided = s.failure_target.or(s.success_criteria_met).is_some() || s.finished();
-    // With a cache that lags behind FailureTarget may come a sync later; before 1.31 Failed comes last and alone.
+    // With a stale cache, FailureTarget may be set a sync later. Before 1.31, Failed is set last and without
+    // FailureTarget.
     let delays = setup.rules(slot).version.delays_terminal_condition();
     let open = !decided && delays && !setup.job_lags;
     let passed = |n: u32, limit: i32| i64::from(n) > i64::from(limit);
@@ -70,7 +71,7 @@ fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
         .iter()
         .any(|p| passed(u32::from(p.failures.0), limit));
     let completions = u32::from(setup.rules(slot).completions());
-    // Kubernetes' own: a pod that was deleted may end well while the one that replaces it fails for good.
+    // Permitted in Kubernetes: a deleted pod may still succeed while its replacement fails permanently.
     let twice = !setup.faults.deleted && s.succeeded & s.failed_indexes != 0;
     let broken = [
         (
@@ -110,7 +111,7 @@ fn pods(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
         .find_map(|(broken, what)| broken.then_some(what))
 }
 
-/// What must hold from one state to the next.
+/// Checks the invariants of a transition between two states.
 pub fn in_a_step(setup: &Setup, before: &State, after: &State) -> Result<(), String> {
     of_jobsets::in_a_step(setup.base.gates, &before.js.status, &after.js.status)?;
     for (slot, (old, new)) in before.jobs.iter().zip(&after.jobs).enumerate() {

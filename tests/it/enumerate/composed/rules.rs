@@ -1,6 +1,6 @@
-//! The template of a Job and what `policy` says of single pods of it.
+//! A Job template, and the decisions of `policy` about single pods.
 //!
-//! Must never count: `count.rs` does.
+//! Must never count; `count.rs` does.
 
 use super::world::{Phase, Pod};
 use crate::policy::notation::seconds;
@@ -15,12 +15,12 @@ pub fn now() -> Time {
     seconds(10_000.0)
 }
 
-/// When something ended or began: just now or long ago.
+/// Returns the time of an event that was recent or long ago.
 pub fn time(recent: bool) -> Time {
     if recent { now() } else { seconds(0.0) }
 }
 
-/// The template of a Job and the rules of its Kubernetes version.
+/// A Job template and its Kubernetes version.
 #[derive(Copy, Clone)]
 pub struct Rules<'a> {
     pub spec: &'a JobSpec,
@@ -32,7 +32,8 @@ impl Rules<'_> {
         self.spec.completions().unwrap_or(0) as u8
     }
 
-    /// isPodFailed: phase Failed, or deleted before it could fail, unless only failed pods are replaced.
+    /// isPodFailed: the phase is Failed, or the pod is being deleted and has not succeeded, unless
+    /// podReplacementPolicy is Failed.
     pub fn failed(&self, pod: &Pod) -> bool {
         let only_failed = self.spec.pod_replacement_policy() == PodReplacementPolicy::Failed;
         pod.phase == Phase::Failed || !only_failed && pod.deleting && pod.phase != Phase::Succeeded
@@ -45,7 +46,7 @@ impl Rules<'_> {
         })
     }
 
-    /// The message of the first failed pod that FailJob matches, for a pod without a name.
+    /// Returns the message of the first failed pod that a FailJob rule matches, with a fixed pod name.
     pub fn fail_job(&self, pods: &[Pod]) -> Option<String> {
         let rules = self.spec.pod_failure_policy.as_ref()?;
         pods.iter().filter(|p| self.failed(p)).find_map(|p| {
@@ -67,7 +68,7 @@ fn with_view<T>(pod: &Pod, ask: impl FnOnce(&FailedPodView<'_>) -> T) -> T {
     })
 }
 
-/// The message behind a reason that is stored.
+/// Returns the message that belongs to a stored reason.
 pub fn message(reason: &str) -> &'static str {
     let known = [
         job::BACKOFF_LIMIT_EXCEEDED,

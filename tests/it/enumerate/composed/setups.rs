@@ -1,6 +1,6 @@
-//! What does not change during a composed enumeration: a JobSet, what may go wrong, and how finely it is looked at.
+//! The constant parameters of a composed enumeration: a JobSet, the possible faults, and the granularity.
 //!
-//! Must never list JobSets: `cases.rs` does.
+//! Must never list JobSets; `cases.rs` does.
 
 use super::rules::Rules;
 use super::world::State;
@@ -10,42 +10,42 @@ use sim_api::spec::*;
 use sim_policy::JobSetStatus;
 use std::rc::Rc;
 
-/// The exit code that a podFailurePolicy names.
+/// The exit code that the podFailurePolicy lists.
 pub const FATAL: u8 = 3;
 
-/// What may go wrong.
+/// The faults that may occur.
 #[derive(Copy, Clone, Default)]
 pub struct Faults {
     /// Exit codes of containers that fail.
     pub codes: &'static [u8],
-    /// Containers that start again.
+    /// Whether containers may restart.
     pub restarts: bool,
-    /// Pods are deleted by a user; evicted; Jobs are deleted by a user.
+    /// Whether a user may delete pods.
     pub deleted: bool,
     pub evicted: bool,
     pub job_deleted: bool,
 }
 
-/// What does not change during an enumeration.
+/// The constant parameters of an enumeration.
 pub struct Setup {
     pub name: String,
     pub base: Base,
     pub version: Version,
     pub faults: Faults,
-    /// So many faults, and so many changes of `suspend`.
+    /// Number of faults. `switches` is the number of changes of `suspend`.
     pub troubles: u8,
     pub switches: u8,
-    /// Whether failed pods are waited for (back-off).
+    /// Whether the Job controller waits after a pod failure (back-off).
     pub waits: bool,
-    /// Whether a sync of the Job controller is one step, pods are ready at once, and Jobs under deletion leave at once.
+    /// Whether a sync of the Job controller is one step, pods are ready at once, and deleted Jobs disappear at once.
     pub coarse: bool,
-    /// Whether the caches of the JobSet controller and of the Job controller may lag behind.
+    /// Whether the JobSet controller's caches may lag behind.
     pub jobset_lags: bool,
     pub job_lags: bool,
 }
 
 impl Setup {
-    /// A JobSet in the notation of the policy cases, and what its Jobs have besides.
+    /// Returns a setup of a JobSet in the notation of the policy cases; `job` modifies its Job templates.
     pub fn new(jobset: &str, job: impl Fn(&mut JobSpec)) -> Setup {
         let mut base = setup(jobset, "RestartJob");
         for rj in &mut base.jobset.spec.replicated_jobs {

@@ -1,13 +1,13 @@
-//! The rest of a sync: first status, finalizers, last status, each a step of its own; and the promises about them.
+//! The remaining steps of a sync (first status, finalizers, last status), and their invariants.
 //!
-//! Must never look at a pod anew: a sync acts on what it saw at its start.
+//! Must never read the pods again: a sync uses what it read at its start.
 
 use super::rules::Rules;
 use super::track::settle;
 use super::world::*;
 use super::writes;
 
-/// Leaves out the steps that have nothing to do.
+/// Skips steps without any work.
 pub fn advance(rules: Rules<'_>, job: &mut Job) {
     let Some(mut sync) = job.desk.sync.take() else {
         return;
@@ -22,7 +22,7 @@ pub fn advance(rules: Rules<'_>, job: &mut Job) {
     job.desk.sync = (!idle).then_some(sync);
 }
 
-/// enactJobFinished: nothing uncounted and, since 1.31, nothing terminating.
+/// enactJobFinished: requires that no pod is uncounted and, since 1.31, that no pod is terminating.
 fn last(rules: Rules<'_>, sync: &mut Sync) {
     sync.step = Step::LastStatus;
     let delays = rules.version.delays_terminal_condition();
@@ -35,14 +35,14 @@ fn last(rules: Rules<'_>, sync: &mut Sync) {
     sync.flush = true;
 }
 
-/// The next step of the sync at hand. An `Err` is a broken promise.
+/// Performs the next step of the current sync. Returns an error if an invariant is violated.
 pub fn next(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     let Some(mut sync) = job.desk.sync.take() else {
         return Ok(());
     };
     match sync.step {
         Step::FirstStatus | Step::LastStatus if sync.behind => {
-            // 409: the sync ends, the key comes again.
+            // HTTP 409: the sync ends, and its key is queued again.
             job.desk.queued = true;
             return Ok(());
         }
@@ -77,7 +77,7 @@ fn put(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String> {
     Ok(())
 }
 
-/// PATCH: a pod is in the stored status before its finalizer goes.
+/// Removes finalizers (PATCH). A pod must be counted in the stored status before its finalizer is removed.
 fn finalizers(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String> {
     let stored = job.object.status;
     for p in job
@@ -86,7 +86,7 @@ fn finalizers(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String
         .filter(|p| sync.finalize & 1 << p.uid != 0 && p.finalizer)
     {
         let counted = match p.phase {
-            // What a failing Job has deleted may end well in between.
+            // A pod that a failing Job deleted may still succeed.
             Phase::Succeeded => stored.succeeded & 1 << p.index != 0 || sync.end.is_some(),
             _ => !rules.verdict(p).counts,
         };

@@ -1,7 +1,7 @@
-//! A sync of the Job controller up to its first PUT: the real policy decides over the caches, and pods are deleted or
-//! created as it says.
+//! A sync of the Job controller up to its first PUT: the real policy decides on the basis of the caches, and pods
+//! are deleted or created accordingly.
 //!
-//! Must never repeat a decision of `policy`: it only carries out.
+//! Must never repeat a decision of `policy`.
 
 use super::count::{Counted, count, mask};
 use super::rules::{Rules, now, time};
@@ -12,7 +12,7 @@ use sim_base::Duration;
 use sim_policy::job::backoff::until_index;
 use sim_policy::{JobPlan, job};
 
-/// Begins a sync: after it `desk.sync` holds what is left to do. An `Err` is a broken promise.
+/// Begins a sync and stores its remaining steps in `desk.sync`. Returns an error if an invariant is violated.
 pub fn begin(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     let object = job.desk.object.unwrap_or(job.object);
     job.desk.queued = false;
@@ -35,7 +35,7 @@ pub fn begin(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     Ok(())
 }
 
-/// deleteActivePods and deleteJobPods. Pods that the cache still shows may be gone.
+/// deleteActivePods and deleteJobPods. The pods may no longer exist although the cache shows them.
 fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), String> {
     let n = plan.delete_active as usize;
     if n > counted.active.len() {
@@ -44,12 +44,12 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
             counted.active.len()
         ));
     }
-    // Those that have come the least far, of equals the one with the highest index.
+    // The least advanced pods are deleted first; among equals, the one with the highest index.
     counted
         .active
         .sort_by_key(|p| (p.phase, u8::MAX - p.index, u8::MAX - p.uid));
-    // What the controller takes away of its own accord is no failure; what an ending Job deletes is, even if it has
-    // ended well unseen.
+    // A deletion by the controller itself is not a failure. A deletion by a Job that ends is one, even if the pod
+    // has succeeded in the meantime.
     let manages = !plan.ends() && !job.desk.expects;
     for victim in counted.active.drain(..n) {
         counted.ready -= u8::from(victim.phase == Phase::Ready);
@@ -68,7 +68,7 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
     Ok(())
 }
 
-/// The lowest missing indexes; with backoffLimitPerIndex those whose own back-off is over.
+/// Creates pods for the lowest missing indexes; with backoffLimitPerIndex, only for indexes whose back-off is over.
 fn create(
     rules: Rules<'_>,
     job: &mut Job,

@@ -1,6 +1,7 @@
-//! The status that a sync will store, and whose finalizers go (`trackJobStatusAndRemoveFinalizers`).
+//! Computes the status that a sync will store and the finalizers that it will remove
+//! (`trackJobStatusAndRemoveFinalizers`).
 //!
-//! Must never write: `status.rs` does, step by step.
+//! Must never write; `status.rs` does that step by step.
 
 use super::count::Counted;
 use super::rules::{Rules, time};
@@ -9,7 +10,7 @@ use sim_policy::JobPlan;
 use sim_policy::job::per_index::counts_per_index;
 use std::borrow::Cow;
 
-/// What the status becomes, and who loses the finalizer.
+/// Computes the new status and the pods whose finalizer is removed.
 pub fn track(
     rules: Rules<'_>,
     job: &mut Job,
@@ -62,7 +63,7 @@ pub fn track(
     });
 }
 
-/// Who loses the finalizer; failures enter the uncounted list.
+/// Returns the pods whose finalizer is removed, and adds failures to the uncounted list.
 fn ended(
     rules: Rules<'_>,
     s: &mut Status,
@@ -80,7 +81,7 @@ fn ended(
             continue;
         }
         finalize |= 1 << p.uid;
-        // What a failing Job deletes ends as a failure, whatever its containers say.
+        // Pods that a failing Job deletes count as failed, regardless of their exit codes.
         let fails = p.phase != Phase::Succeeded && (failed || plan.fail.is_some());
         if fails && rules.verdict(p).counts {
             s.uncounted |= 1 << p.uid;
@@ -89,14 +90,14 @@ fn ended(
     finalize
 }
 
-/// cleanUncountedPodsWithoutFinalizers.
+/// cleanUncountedPodsWithoutFinalizers: moves pods without a finalizer from the uncounted list to the counter.
 pub fn settle(s: &mut Status, tracked: Uids) {
     let counted = s.uncounted & !tracked;
     s.failed += counted.count_ones() as u8;
     s.uncounted &= tracked;
 }
 
-/// A reason that the controller itself gave.
+/// Returns a reason that the controller itself set.
 fn own(reason: Cow<'static, str>) -> &'static str {
     match reason {
         Cow::Borrowed(own) => own,

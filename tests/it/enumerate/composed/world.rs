@@ -1,7 +1,7 @@
-//! The states of the composed enumeration: one JobSet, its Jobs as they are stored, their pods, and what the caches of
-//! both controllers hold. Without names; of time only whether something was long ago.
+//! The states of the composed enumeration: one JobSet, its stored Jobs, their pods, and the caches of both
+//! controllers. Objects have no names, and times are only recent or long ago.
 //!
-//! Must never know an order of events; `events.rs` lists what may happen next.
+//! Must never know an order of events; `events.rs` lists the possible ones.
 
 pub use super::objects::*;
 use crate::enumerate::world::{Js, hash_js};
@@ -15,9 +15,9 @@ pub struct Job {
     pub object: Object,
     pub pods: Vec<Pod>,
     pub desk: Desk,
-    /// activeDeadlineSeconds are over.
+    /// Whether activeDeadlineSeconds is exceeded.
     pub overdue: bool,
-    /// Tracked pods that have failed or were deleted before their end: how many, and those that are still there.
+    /// Tracked pods that failed or were deleted before they terminated: their number, and those that still exist.
     pub lost: (u8, Uids),
 }
 
@@ -45,13 +45,13 @@ impl Job {
         self.object.status.finished()
     }
 
-    /// What the Job controller's caches show.
+    /// Returns the objects that the Job controller's caches show.
     pub fn cached(&self) -> (&Object, &[Pod]) {
         let object = self.desk.object.as_ref().unwrap_or(&self.object);
         (object, self.desk.pods.as_deref().unwrap_or(&self.pods))
     }
 
-    /// A number for a new pod.
+    /// Returns an unused UID for a new pod.
     pub fn free_uid(&self) -> u8 {
         let desk = &self.desk;
         let mut used = self.object.status.uncounted | desk.off;
@@ -64,7 +64,7 @@ impl Job {
         used.trailing_ones() as u8
     }
 
-    /// A pod may count as a failure from here on.
+    /// Notes that a pod may count as a failure from here on.
     pub fn lose(&mut self, uid: u8) {
         let tracked = self.pod(uid).is_some_and(|p| p.finalizer);
         if tracked && self.lost.1 & 1 << uid == 0 {
@@ -72,7 +72,7 @@ impl Job {
         }
     }
 
-    /// DELETE of a pod, by whomever.
+    /// Deletes a pod, at the request of any component.
     pub fn delete_pod(&mut self, uid: u8, recent: bool) {
         let Some(pod) = self.pod(uid) else { return };
         pod.recent |= recent && pod.active();
@@ -80,7 +80,7 @@ impl Job {
         self.sweep();
     }
 
-    /// Objects leave once they are deleting, ended and without a finalizer.
+    /// Removes pods that are being deleted, have terminated and have no finalizer.
     pub fn sweep(&mut self) {
         self.pods
             .retain(|p| !p.deleting || !p.terminal() || p.finalizer);
@@ -98,9 +98,9 @@ pub struct Seen {
     pub active: u8,
     pub ready: u8,
     pub succeeded: u8,
-    /// Failed (true) or Complete, and why.
+    /// The end of the Job: failed (`true`) or complete, with the reason.
     pub end: Option<(bool, &'static str)>,
-    /// Only in a cache that lags behind: the Job has been written since.
+    /// Whether the Job was written after this version was cached.
     pub behind: bool,
 }
 
@@ -122,21 +122,21 @@ impl Seen {
     }
 }
 
-/// One slot per (replicatedJob, index), in spec order.
+/// A state. Jobs have one slot per (replicatedJob, index), in the order of the spec.
 #[derive(Clone, PartialEq, Debug)]
 pub struct State {
     pub js: Rc<Js>,
     pub jobs: Vec<Option<Job>>,
-    /// What the JobSet controller's cache still holds, if it differs.
+    /// Cached JobSet, if it is out of date. `seen_jobs` are the cached Jobs, if they are out of date.
     pub seen_js: Option<Rc<Js>>,
     pub seen_jobs: Option<Vec<Option<Seen>>>,
-    /// Faults that may still come, and changes of the user's mind.
+    /// Remaining faults. `switches` is the remaining number of changes of `suspend`.
     pub troubles: u8,
     pub switches: u8,
 }
 
 impl State {
-    /// What every pass computes anew makes no state of its own, unless a write of it can be seen late.
+    /// Returns a hash of the state. Fields that every pass recomputes are excluded, unless caches may lag behind.
     pub fn key(&self, lags: bool) -> u64 {
         let mut h = DefaultHasher::new();
         hash_js(&self.js, &mut h, !lags);

@@ -1,12 +1,12 @@
-//! Promises about single writes of the Job controller: a status, a new pod.
+//! Invariants of single writes of the Job controller: a status or a new pod.
 //!
-//! Must never ask `policy`: what is promised is said here in other words.
+//! Must never call `policy`: the invariants are stated independently.
 
 use super::rules::Rules;
 use super::setups::Setup;
 use super::world::*;
 
-/// What must hold for every write of a status.
+/// Checks the invariants of a status write.
 pub fn status(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
     let old = &job.object.status;
     let delays = rules.version.delays_terminal_condition();
@@ -51,7 +51,7 @@ pub fn status(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
     broken.map_or(Ok(()), |what| Err(format!("{what}: {old:?}, then {new:?}")))
 }
 
-/// A pod is created only for a Job that wants one; with a cache that lags behind a sync cannot know.
+/// Checks that pods are created only for a Job that needs them. With a stale cache, a sync cannot know that.
 pub fn created(setup: &Setup, slot: usize, old: &Job, new: &Job) -> Option<&'static str> {
     let fresh = || {
         new.pods
@@ -68,7 +68,7 @@ pub fn created(setup: &Setup, slot: usize, old: &Job, new: &Job) -> Option<&'sta
     let beyond = i64::from(s.failures()) > i64::from(spec.backoff_limit());
     let recent = |p: &Pod| p.recent && (p.phase == Phase::Failed || p.deleting);
     let waits = |index: u8| old.pods.iter().any(|p| recent(p) && p.index == index);
-    // Any success forgets the failures of the whole Job, none those of an index that counts for itself.
+    // Any success resets the failures of a whole Job, but not those of an index that is counted separately.
     let success = s.succeeded != 0 || old.pods.iter().any(|p| p.phase == Phase::Succeeded);
     let forgotten = success && spec.backoff_limit_per_index.is_none();
     let too_early = fresh().any(|p| waits(p.index)) && !forgotten;

@@ -3,7 +3,7 @@
 use sim_analysis::metrics::counted::*;
 use sim_base::*;
 use sim_engine::record::{Body, NO_CAUSE, NO_TICKET, Names, Record, Sink};
-/// FP-11 counts, FP-12 does not, and the limit is held against the sum over Jobs (FP-7).
+/// FP-11 counts a restart and FP-12 does not; the limit applies to the sum over Jobs (FP-7).
 #[test]
 fn restarts_of_single_jobs_use_up_what_counts_of_them() {
     let mut fold = CountedFold::default();

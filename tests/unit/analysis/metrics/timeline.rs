@@ -22,7 +22,8 @@ fn stretch(since: u64, until: u64, before: u64, productive: u64) -> TrainingStre
 
 #[test]
 fn goodput_and_time_at_work_are_those_of_the_stretches_until_then() {
-    // Away from 110 to 210; 10 s before the steps, of which 60 of 90 s and 190 of 190 s count.
+    // The job is down from 110 to 210. The first 10 s are startup; 60 of 90 s and 190 of 190 s of steps are
+    // productive.
     let stretches = [stretch(10, 110, 10, 60), stretch(210, 400, 0, 190)];
     let job = Timeline::new(at(400), &stretches);
     let secs = Duration::from_secs;

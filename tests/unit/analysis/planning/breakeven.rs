@@ -4,7 +4,7 @@ use sim_analysis::planning::Row;
 use sim_analysis::planning::breakeven::*;
 use sim_analysis::planning::range::Range;
 use sim_analysis::planning::sample::Sample;
-/// B is better than A by what `gain` says of the value, and noise.
+/// Searches for the break-even point; B is better than A by `gain(value)` plus noise.
 fn found(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
     let range: Range = range.parse().unwrap();
     let effort = Effort {

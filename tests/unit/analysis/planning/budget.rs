@@ -3,7 +3,7 @@
 use sim_analysis::experiment::{CountedRun, UsedAt};
 use sim_analysis::planning::budget::*;
 use std::sync::Arc;
-/// A run with restarts at these days, by these causes.
+/// Returns a run with restarts on these days and with these causes.
 fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
     let one = |(day, cause): &(f64, &str)| UsedAt {
         at_s: day * 86_400.0,
@@ -42,7 +42,7 @@ fn every_limit_and_every_rule_is_told_from_the_same_runs() {
     ];
     let ruled = Ruled::ignoring(&["maintenance".to_owned()], &runs);
     let told = Budget::of(&ask(1), &runs, Some(&ruled)).unwrap();
-    // 3, 2, 1 and 0 restarts within thirty days.
+    // There are 3, 2, 1 and 0 restarts within thirty days.
     assert_eq!(told.used.mean, 1.5);
     assert_eq!(told.lasts.unwrap().share, 0.5);
     let rule = told.rule.unwrap();

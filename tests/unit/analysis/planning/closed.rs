@@ -3,7 +3,7 @@
 use sim_analysis::planning::closed::*;
 #[test]
 fn intervals_are_those_of_the_calibration_table() {
-    // reference 6.2: C, M; Young, Daly, exact.
+    // reference 6.2: C and M; then the intervals of Young, Daly, and the exact one.
     for (c, m, expected) in [
         (10.0, 3600.0, [268.328, 261.703, 261.7033]),
         (60.0, 3600.0, [657.267, 617.876, 617.8906]),

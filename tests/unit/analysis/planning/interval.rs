@@ -3,7 +3,8 @@
 use sim_analysis::planning::Row;
 use sim_analysis::planning::interval::*;
 use sim_analysis::planning::sample::Sample;
-/// Overheads of 60 s and an hour, with noise that is nearly the same for all intervals.
+/// Searches for the best interval with a checkpoint overhead of 60 s and a mean time between failures of one hour,
+/// with noise that is nearly equal for all intervals.
 fn found(start_s: f64, noise: f64) -> Best {
     let search = Search {
         start_s,

@@ -50,7 +50,7 @@ fn results(values: &[&[f64]]) -> Results {
 fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_named() {
     let noise = [0.0, 0.2, -0.1, 0.3, -0.2];
     let at = |mean: f64| noise.map(|n| mean + n);
-    // The third differs from the second by noise of its own.
+    // The third point differs from the second by independent noise.
     let third = [0.9, 1.3, 1.0, 0.8, 1.0];
     let found = results(&[&at(0.5), &at(1.0), &third])
         .best("goodput")

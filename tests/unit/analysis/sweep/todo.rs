@@ -73,7 +73,7 @@ fn a_point_is_played_until_it_is_precise_and_another_longer() {
         rounds += 1;
         for (point, which) in work {
             for i in which {
-                // The first point varies little, the second one much.
+                // The first point varies little, and the second one much.
                 let spread = [0.1, 3.0][point];
                 finished.add(row(point, i, spread * (((i * 7) % 11) as f64 - 5.0) / 5.0));
             }

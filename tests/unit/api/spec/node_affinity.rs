@@ -12,7 +12,7 @@ fn requirement(text: &str) -> NodeRequirement {
     }
 }
 
-/// The node is named n and has pool=red, gen=7.
+/// Matches a term against a node named `n` with the labels pool=red and gen=7.
 fn matches(expressions: &[&str], fields: &[&str]) -> bool {
     let all = |texts: &[&str]| texts.iter().map(|t| requirement(t)).collect();
     let term = NodeTerm {

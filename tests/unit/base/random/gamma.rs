@@ -10,12 +10,12 @@ fn quantiles_agree_with_closed_forms() {
             assert!(error < 5e-9 * exact, "{what} at {u}: {found}, not {exact}");
         };
         near(quantile(1.0, u), -libm::log1p(-u), "exponential");
-        // Half a chi-square with one degree of freedom: the square of a normal.
+        // Half a chi-square variable with one degree of freedom: the square of a normal one.
         if u > 0.001 && u < 0.9999 {
             let z = normal_quantile(0.5 + u / 2.0);
             near(quantile(0.5, u), z * z / 2.0, "chi-square");
         }
-        // Erlang: two events.
+        // Erlang distribution of two events.
         let x = quantile(2.0, u);
         let above = libm::exp(-x) * (1.0 + x);
         match u <= 0.5 {

@@ -4,7 +4,7 @@ use sim_base::random::key::*;
 use std::collections::BTreeMap;
 #[test]
 fn keys_are_the_same_for_ever() {
-    // Computed outside of this program, from the words above.
+    // Computed with an independent implementation.
     for (text, key) in [
         ("", 0xe220_a839_7b1d_cdaf),
         ("a", 0xda39_2e04_1ecc_1abe),

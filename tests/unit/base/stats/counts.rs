@@ -3,7 +3,7 @@
 use sim_base::stats::counts::*;
 #[test]
 fn poisson_chances_are_those_of_the_calibration_table() {
-    // reference 6.3, perfect checkpoints: lambda W; m = 0, 1, 2, 3.
+    // reference 6.3, perfect checkpoints: lambda W; then m = 0, 1, 2, 3.
     for (mean, expected) in [
         (0.5, [0.606531, 0.909796, 0.985612, 0.998248]),
         (1.0, [0.367879, 0.735759, 0.919699, 0.981012]),
@@ -15,7 +15,8 @@ fn poisson_chances_are_those_of_the_calibration_table() {
             assert!((poisson_sf(m, mean) + found - 1.0).abs() < 1e-12);
         }
     }
-    // Far out: the first term, times what follows it, by hand. 1/(9! e) (1 + 1/10 + 1/110 + ...).
+    // In the tail: the first term times the series of the following terms, calculated by hand: 1/(9! e) (1 + 1/10 +
+    // 1/110 + ...).
     let tail = libm::exp(-1.0) / 362_880.0
         * (1.0 + 0.1 + 1.0 / 110.0 + 1.0 / 1320.0 + 1.0 / 17_160.0 + 1.0 / 240_240.0);
     assert!((poisson_sf(8, 1.0) / tail - 1.0).abs() < 1e-6);
@@ -30,7 +31,7 @@ fn failures_before_one_success_are_geometric() {
         let found = negative_binomial_cdf(m, 1.0, libm::exp(-1.0));
         assert!((found - expected).abs() < 1e-6, "{m}: {found}");
     }
-    // Two successes with chance 1/2: 1/4 + 2/8 + 3/16.
+    // Two successes with probability 1/2: 1/4 + 2/8 + 3/16.
     assert!((negative_binomial_cdf(2, 2.0, 0.5) - 0.6875).abs() < 1e-12);
 }
 

@@ -1,4 +1,4 @@
-//! The schema against a validator: it takes what is shipped, and refuses what the checker refuses.
+//! The JSON schema in a validator: it accepts the shipped files, and rejects what the checker rejects.
 
 use jsonschema::Validator;
 use sim_inputs::Source;
@@ -20,13 +20,13 @@ fn source(text: &str) -> Source {
     }
 }
 
-/// The one document of a text; `None`: it is not one.
+/// Parses a text with exactly one document. Returns `None` otherwise.
 fn document(text: &str) -> Option<Node> {
     let documents = yaml::parse(&source(text)).ok()?;
     <[Node; 1]>::try_from(documents).ok().map(|[node]| node)
 }
 
-/// What the checker says of a document.
+/// Returns the checker's messages about a document.
 fn errors(node: &Node, shape: &Shape) -> Vec<String> {
     let (of, none) = (source(""), Source::default());
     let mut report = Report::new(&of, &none);
@@ -44,7 +44,7 @@ fn validator(kind: &str) -> Validator {
     jsonschema::validator_for(&json_schema(kind).unwrap()).unwrap()
 }
 
-/// The files of a folder of the repository that are of a kind, with their texts.
+/// Returns the names and texts of the files of a kind in a folder of the repository.
 fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(folder).unwrap();
@@ -136,7 +136,7 @@ fn a_parameter_may_stand_for_a_value_where_a_file_has_parameters() {
     assert!(!json_schema("Topology").unwrap().to_string().contains("${"));
 }
 
-/// One error each, so that no other error of a file hides that the schema knows this one.
+/// Each text has a single error, so that the schema cannot reject it because of another one.
 #[test]
 fn each_error_of_shape_is_refused_by_the_schema_too() {
     let head =

@@ -28,10 +28,10 @@ fn slope_and_height_of_the_line_are_rate_and_burst() {
 
 #[test]
 fn a_client_that_is_never_held_has_no_line_or_no_burst() {
-    // All at once: nothing says how many more could have been.
+    // All requests come at once, so the burst limit is unknown.
     assert_eq!(line(&bucket(1e9, 80, 80), 0.001), None);
     assert_eq!(at_once(&bucket(1e9, 80, 80)), 80.0);
-    // One after the other: a limit, or the time each takes.
+    // Sequential requests: either a rate limit or the duration of each request determines the pace.
     let paced = line(&bucket(10.0, 1, 100), 0.001).unwrap();
     assert!(!paced.burst_seen, "{paced:?}");
 }

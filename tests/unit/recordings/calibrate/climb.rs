@@ -3,7 +3,7 @@
 use sim_recordings::calibrate::climb::*;
 #[test]
 fn the_top_of_a_hill_and_its_width_are_found() {
-    // Two normal log-likelihoods with deviations 0.5 and 2, correlated.
+    // The sum of two normal log-likelihoods with standard deviations 0.5 and 2, correlated.
     let hill = |[x, y]: [f64; 2]| -0.5 * ((x - 3.0) / 0.5).powi(2) - 0.5 * ((y - x) / 2.0).powi(2);
     let top = highest(&hill, [0.0, 0.0], [1.0, 1.0]);
     assert!(

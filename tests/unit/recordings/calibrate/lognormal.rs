@@ -29,7 +29,7 @@ fn whole_seconds_hide_little_of_a_distribution() {
         let fit = fit(&sample(200, width)).unwrap();
         assert!((fit.median_s - 8.0).abs() < 0.1, "{fit:?}");
         assert!((fit.sigma - 0.4).abs() < 0.01, "{fit:?}");
-        // 1.96 · sigma / √n of the logarithm.
+        // 1.96 · sigma / √n on the logarithmic scale.
         let wide = libm::log(fit.median_interval[1] / fit.median_interval[0]);
         assert!(
             (wide - 2.0 * 1.96 * 0.4 / 200f64.sqrt()).abs() < 0.01,

@@ -1,4 +1,4 @@
-//! An Indexed Job of Kubernetes: the inputs as a ConfigMap, one index for each shard.
+//! Manifest of an Indexed Job: the inputs as a ConfigMap, and one index per shard.
 
 use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{InputCopies, words};
@@ -7,12 +7,12 @@ use sim_base::plain::for_terminal;
 
 use serde_json::{Value, json};
 
-/// What a ConfigMap may hold (kubernetes.io/docs/concepts/configuration/configmap: 1 MiB).
+/// Maximum size of a ConfigMap in bytes (kubernetes.io/docs/concepts/configuration/configmap: 1 MiB).
 const CONFIG_MAP: usize = 1_048_576;
-/// Of the container: nobody in particular; the number that images without a shell commonly use for `nonroot`.
+/// User of the container: the number that images without a shell commonly use for `nonroot`.
 const USER: u32 = 65_532;
-/// An index whose process ends, say with its node, goes on where it was; one that ends so often has an error. As many
-/// as a Job has where nobody says (batch/v1: backoffLimit 6).
+/// Retries per index. An index whose process ended, for example with its node, resumes its shard. The value is the
+/// default backoffLimit of a Job (batch/v1: 6).
 const RETRIES: u32 = 6;
 
 pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failure> {
@@ -21,7 +21,7 @@ pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failur
         .iter()
         .map(|(name, text)| name.len() + text.len())
         .sum();
-    // Its own keys and metadata need room, too.
+    // Reserves space for keys and metadata.
     if size > CONFIG_MAP - 16_384 {
         bail!(
             "the inputs are {size} bytes, and a ConfigMap holds {CONFIG_MAP}: build them into the image, or put them on the volume, and start `sweep --shard auto/{}` there",
@@ -45,7 +45,7 @@ pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failur
     Ok(text)
 }
 
-/// Keys cannot have slashes; the volume gives each file its name back.
+/// Returns the ConfigMap key of a file. Keys cannot contain slashes; the volume maps each key to its file name.
 fn key(i: usize) -> String {
     format!("input-{i:03}")
 }
@@ -68,7 +68,7 @@ fn job(plan: &ShardPlan, inputs: &InputCopies) -> Value {
     let items = files.map(|(i, (name, _))| json!({"key": key(i), "path": name}));
     let items: Vec<Value> = items.collect();
     let name = &plan.name;
-    // Inside of its inputs, as `inputs/command.txt` says.
+    // The command of `inputs/command.txt` must run inside the inputs directory.
     let mut args: Vec<String> = words(&inputs.command).into_iter().skip(1).collect();
     args.extend([
         "--shard".to_owned(),

@@ -1,4 +1,4 @@
-//! `sweep plan`: how large a sweep is, into how many shards it belongs, and what starts them on an engine of the users.
+//! `sweep plan`: the size of a sweep, the number of shards, and the manifest or script that starts them.
 //!
 //! Nothing is submitted: manifests and scripts are printed.
 
@@ -69,7 +69,8 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
     output::result(&text)
 }
 
-/// `sweep` with what was typed; seed and replications are said, so that a changed file changes neither.
+/// Returns the `sweep` command of the shards. Seed and replications are explicit, so that later changes of the file
+/// do not affect them.
 fn words_of(
     input: &InputArgs,
     sweep: &Sweep,
@@ -82,7 +83,7 @@ fn words_of(
     Ok(words(&format!("sweep{inputs}{}{own}", sweep.tail())))
 }
 
-/// A name as Kubernetes takes it.
+/// Converts a name to a valid Kubernetes object name.
 fn label(name: &str) -> String {
     let plain = |c: char| match c.to_ascii_lowercase() {
         c if c.is_ascii_lowercase() || c.is_ascii_digit() => c,

@@ -1,4 +1,4 @@
-//! The pilot: a few replications are played and timed, to say how long all of them take.
+//! The pilot: simulates and times a few replications to estimate the run time of the sweep.
 
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
@@ -6,12 +6,13 @@ use crate::cli::sweep::request::Sweep;
 use sim_analysis::format::count;
 use std::time::{Duration, Instant};
 
-/// It ends after so long, or after so many points.
+/// Time limit and maximum number of points of the pilot.
 const LONGEST: Duration = Duration::from_secs(3);
 const POINTS: usize = 24;
-/// What a shard should take: long against the start of a process, short against a node's life.
+/// Target run time of a shard in seconds: long compared with the start of a process, short compared with the
+/// lifetime of a node.
 const SHARD_S: f64 = 240.0;
-/// More shards are for users to ask for.
+/// Maximum number of shards that is chosen automatically.
 const SHARDS: u64 = 1000;
 
 #[expect(
@@ -22,14 +23,14 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// How many shards, and a sentence on the size of all of it.
+/// Returns the number of shards, and a description of the size of the sweep.
 pub fn measure(sweep: &Sweep, total: u64, cpus: u16) -> Result<(u64, String), Failure> {
     let limits = interrupt::limits();
     let points = sweep.points.count();
     let began = now();
     let mut played = 0u64;
     let mut seconds = 0.0;
-    // From all over the sweep: points may take very differently long.
+    // Sample points are spread over the sweep, because run times may differ between points.
     for i in 0..points.min(POINTS) {
         let point = i * points / points.min(POINTS);
         let begin = now();
@@ -73,7 +74,7 @@ pub fn measure(sweep: &Sweep, total: u64, cpus: u16) -> Result<(u64, String), Fa
     ))
 }
 
-/// For people: a plan is a guess.
+/// Formats an estimated time, rounded to a whole number of its unit.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 0.001 => format!("{:.0} us", s * 1e6),

@@ -1,13 +1,14 @@
-//! Scripts: a Slurm array, a Ray driver, GNU parallel. All nodes see the directory they are started in.
+//! Scripts for a Slurm array, a Ray driver and GNU parallel. All nodes must share the directory in which the script
+//! starts.
 
 use crate::cli::inputs::quoted;
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use sim_base::plain::for_terminal;
 
-/// The program of the user's choice: `JOBSET_SIM`, or what the path has.
+/// The program: the value of `JOBSET_SIM`, else `jobset-sim` from the search path.
 const PROGRAM: &str = "\"${JOBSET_SIM:-jobset-sim}\"";
 
-/// The command of a shard for a shell, on one line.
+/// Returns the command of a shard on one line, quoted for a shell.
 fn shard(plan: &ShardPlan, which: &str, out: &str) -> String {
     let words: Vec<String> = plan.words.iter().map(|word| quoted(word)).collect();
     format!(
@@ -79,7 +80,7 @@ pub fn parallel(plan: &ShardPlan) -> String {
 }
 
 pub fn ray(plan: &ShardPlan) -> String {
-    // JSON's texts are Python's.
+    // JSON strings are valid Python strings.
     let python = |text: &str| serde_json::to_string(text).unwrap_or_default();
     let words: Vec<String> = plan.words.iter().map(|word| python(word)).collect();
     format!(

@@ -1,16 +1,16 @@
 //! The shards of a sweep and how they are started.
 
 pub struct ShardPlan {
-    /// Of Kubernetes objects and jobs.
+    /// Name of the Kubernetes objects and jobs.
     pub name: String,
     pub shards: u64,
     pub cpus: u16,
-    /// What a shard is, behind the name of the program; relative to where it was asked for.
+    /// Arguments of a shard; paths are relative to the current directory of `sweep plan`.
     pub words: Vec<String>,
-    /// Where the result goes.
+    /// Directory of the merged result.
     pub out: String,
     pub image: String,
     pub claim: String,
-    /// What is said of its size.
+    /// Description of the size of the sweep.
     pub size: String,
 }

@@ -13,7 +13,7 @@ const NEXT: Zone = Zone {
 };
 const SECOND: u64 = 1_000_000_000;
 
-/// Along until 45 s before the binding, whichever first fault it is.
+/// Searches with binding at 645 s, in every replication, and at 400 s for the other case.
 fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync)) -> Pair {
     let search = Search {
         play,
@@ -61,7 +61,7 @@ fn an_edge_is_found_and_moves_with_the_binding() {
     );
 }
 
-/// A second fault 100 s before an edge that is always at 500 s.
+/// A second fault 100 s before an edge that is always at 500 s is not a boundary case.
 #[test]
 fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
     let behind = Zone {

@@ -26,7 +26,7 @@ fn request(id: u32, parent: u32, from: u64, granted: u64, to: u64) -> Ticket {
     }
 }
 
-/// The path from the last ticket back to `start`, as (from, to, part).
+/// Returns the path from the last ticket back to `start`, as (from, to, part).
 fn walk(tickets: &[Ticket], start: u64) -> Vec<(u64, u64, Part)> {
     let last = tickets[tickets.len() - 1];
     let find = |id: u32| tickets.iter().find(|t| t.id == id);
@@ -69,13 +69,13 @@ fn the_first_step_is_cut_at_the_start_wherever_that_lies() {
 
 #[test]
 fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
-    // A root of the script: from = 0, in the middle of the restart.
+    // A root ticket of the script begins at 0; the restart begins in the middle of it.
     let script = [
         ticket(7, NO_TICKET, 0, 70, Waited::Script),
         ticket(8, 7, 70, 90, Waited::Grace),
     ];
     assert_eq!(walk(&script, 40), [(40, 70, Whole), (70, 90, Whole)]);
-    // Roots that began after the start.
+    // Root tickets that began after the start of the restart.
     let late = [
         ticket(3, NO_TICKET, 60, 70, Waited::NodeMonitor),
         ticket(8, 3, 70, 90, Waited::Grace),
@@ -85,7 +85,7 @@ fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
         walk(&[request(8, 5, 70, 80, 90)], 40),
         [(40, 80, Token), (80, 90, Answer)]
     );
-    // It did not wait for a token, so the rest is none either.
+    // The request did not wait for a token, so the rest of the path is not a token wait either.
     assert_eq!(walk(&[request(8, 5, 70, 70, 90)], 40), [(40, 90, Answer)]);
 }
 
@@ -109,7 +109,7 @@ fn what_never_came_is_the_last_step() {
     assert_eq!(nothing.total(), Duration(90));
 }
 
-/// Lengths of waits, each with the part of it that goes to the token, and where the restart begins.
+/// Generates lengths of waits, the part of each that is a token wait, and the start of the restart.
 fn chains() -> impl Strategy<Value = (Vec<(u64, u64, bool)>, u64)> {
     let wait = (0..50u64, 0..60u64, any::<bool>());
     (proptest::collection::vec(wait, 1..40), 0..2000u64)
@@ -121,7 +121,7 @@ proptest! {
         let mut at = 100;
         let mut tickets = Vec::new();
         for (i, &(length, token, is_request)) in waits.iter().enumerate() {
-            // Ids have gaps; the chain begins with a root or with a parent that is forgotten.
+            // Ids have gaps. The chain begins with a root ticket or with an unknown parent.
             let (id, parent) = (first + 3 * i as u32 + 1, (first + 3 * i as u32).wrapping_sub(2));
             let to = at + length;
             tickets.push(match is_request {
