@@ -157,7 +157,7 @@ pub enum Command {
     /// List, show, check and import cluster topologies
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Topology(TopologyArgs),
-    /// Record a restart of a real cluster, import the recording, calibrate a preset, replay it
+    /// Record a restart of a real cluster, import it, calibrate a preset, replay it
     #[command(
         after_help = "Examples:\n  jobset-sim recording commands -f jobset.yaml\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording replay incident.json --counterfactual strategy=BlockingRecreate"
     )]
