@@ -167,7 +167,7 @@ pub enum Command {
         after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
     )]
     Validate(ValidateArgs),
-    /// Write a scenario with comments for a manifest, with a matching cluster and a first fault
+    /// Write a commented scenario for a manifest, with a matching cluster and a first fault
     #[command(
         after_help = "Examples:\n  jobset-sim new -f jobset.yaml > scenario.yaml && jobset-sim run scenario.yaml\n  jobset-sim new -f jobset.yaml -t nodes.yaml > scenario.yaml\n  kubectl get jobset train -o yaml | jobset-sim new -f - --out train\n  jobset-sim new --out first-steps\n\nWithout -t the smallest shipped topology that has the nodes named by the pods is used, or a cluster that is just large\nenough. Paths in the scenario are written as given: keep it where it was made, or use --out."
     )]
