@@ -4,10 +4,12 @@
 mod workload;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use sim_analysis::experiment::{Collapsed, Limits, Player, Subject};
-use sim_engine::Simulation;
-use sim_engine::record::Discard;
-use sim_inputs::{LoadedScenario, Source, read_topology};
+use sim_analysis::experiment::{
+    ExperimentRunner, ExperimentSubject, ReducedExperiment, ReplicationLimits,
+};
+use sim_engine::SimulationInput;
+use sim_engine::record::DiscardSink;
+use sim_inputs::{LoadedScenario, SourceText, read_topology};
 use std::time::Duration;
 use workload::{filled_queue, hold, restart_time, root};
 
@@ -17,12 +19,12 @@ fn load(name: &str, sets: &[(&str, &str)]) -> LoadedScenario {
 }
 
 /// Returns the total wall time of `runs` restarts, without the initial creation.
-fn restart_times(sim: &mut Simulation, runs: u64) -> Duration {
+fn restart_times(sim: &mut SimulationInput, runs: u64) -> Duration {
     let one = |_| restart_time(sim).expect("a restart");
     (0..runs).map(one).sum()
 }
 
-fn event_queue(c: &mut Criterion) {
+fn bench_event_queue(c: &mut Criterion) {
     for pending in [5_000u32, 100_000] {
         let mut queue = filled_queue(pending);
         c.bench_function(
@@ -34,7 +36,7 @@ fn event_queue(c: &mut Criterion) {
     }
 }
 
-fn restarts(c: &mut Criterion) {
+fn bench_restarts(c: &mut Criterion) {
     let mut group = c.benchmark_group("restart, engine only");
     group.sample_size(10);
     for (label, file) in [
@@ -52,7 +54,7 @@ fn restarts(c: &mut Criterion) {
         ),
     ] {
         let mut sim =
-            Simulation::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
+            SimulationInput::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
         group.bench_function(label, |b| {
             b.iter_custom(|runs| restart_times(&mut sim, runs))
         });
@@ -64,41 +66,45 @@ fn restarts(c: &mut Criterion) {
             ("jobSets.0.set.5", "spec.replicatedJobs[0].replicas=65"),
         ],
     );
-    let mut sim = Simulation::new(&big.scenario).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut sim = SimulationInput::new(&big.scenario).unwrap_or_else(|e| panic!("{e:?}"));
     group.bench_function("65,000 nodes, Recreate", |b| {
         b.iter_custom(|runs| restart_times(&mut sim, runs))
     });
     group.finish();
 }
 
-fn whole_run(c: &mut Criterion) {
-    let mut sim = Simulation::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
+fn bench_complete_run(c: &mut Criterion) {
+    let mut sim = SimulationInput::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
         .unwrap_or_else(|e| panic!("{e:?}"));
-    let events = sim.run(42, 0, &mut Discard).events;
+    let events = sim.run(42, 0, &mut DiscardSink).events;
     c.bench_function(
         &format!("creation and Recreate restart of 5,000 pods, {events} events"),
         |b| {
-            b.iter(|| sim.run(42, 0, &mut Discard).digest);
+            b.iter(|| sim.run(42, 0, &mut DiscardSink).digest);
         },
     );
 }
 
 /// Measures 54 days at pod level. The same run in the reduced model is scenarios/published/llama3-405b.yaml.
-fn months(c: &mut Criterion) {
+fn bench_54_days(c: &mut Criterion) {
     let scenario = load("benches/llama3-54-days.yaml", &[]).scenario;
-    let mut player = Player::new(&scenario).unwrap_or_else(|e| panic!("{e:?}"));
-    let restarts = player.simulation(42, 0).run(42, 0, &mut Discard).jobsets[0].restarts;
+    let mut player = ExperimentRunner::new(&scenario).unwrap_or_else(|e| panic!("{e:?}"));
+    let restarts = player
+        .simulation(42, 0)
+        .run(42, 0, &mut DiscardSink)
+        .jobsets[0]
+        .restarts;
     let mut group = c.benchmark_group("with every pod");
     group.sample_size(10);
     let label = format!("54 days of 2,048 nodes, {restarts} restarts");
     group.bench_function(label, |b| {
-        b.iter(|| player.simulation(42, 0).run(42, 0, &mut Discard).digest);
+        b.iter(|| player.simulation(42, 0).run(42, 0, &mut DiscardSink).digest);
     });
     group.finish();
 }
 
 /// Measures the same run in the reduced model, including the data kept for each replication.
-fn collapsed(c: &mut Criterion) {
+fn bench_reduced_model(c: &mut Criterion) {
     let one = [
         ("jobSets.0.restartStrategy", "BlockingRecreate"),
         ("spec.replicatedJobs[0].replicas", "1"),
@@ -106,12 +112,12 @@ fn collapsed(c: &mut Criterion) {
         ("spec.replicatedJobs[0].template.spec.completions", "2048"),
     ];
     let scenario = load("benches/llama3-54-days.yaml", &one).scenario;
-    let collapsed = Collapsed::of(&scenario).unwrap_or_else(|e| panic!("{e}"));
-    let subject = Subject::Collapsed(collapsed);
+    let collapsed = ReducedExperiment::of(&scenario).unwrap_or_else(|e| panic!("{e}"));
+    let subject = ExperimentSubject::Collapsed(collapsed);
     let mut player = subject.player().unwrap_or_else(|e| panic!("{e:?}"));
-    let limits = Limits::none();
+    let limits = ReplicationLimits::none();
     let mut i = 0;
-    c.bench_function("54 days of 2,048 nodes, collapsed", |b| {
+    c.bench_function("54 days of 2,048 nodes, reduced model", |b| {
         b.iter(|| {
             i += 1;
             player.play((42, i), &limits)
@@ -119,34 +125,34 @@ fn collapsed(c: &mut Criterion) {
     });
 }
 
-fn reading(c: &mut Criterion) {
+fn bench_reading(c: &mut Criterion) {
     c.bench_function(
-        "reading scenario, manifest and 5,000-node topology, to first event",
+        "reading a scenario, a manifest and a 5,000-node topology, up to the first event",
         |b| {
             b.iter(|| {
-                Simulation::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
-                    .map(|s| s.nodes())
+                SimulationInput::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
+                    .map(|s| s.node_count())
             });
         },
     );
     let file = "topologies/tpu-5000.yaml";
     let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
-    let source = Source {
+    let source = SourceText {
         file: file.to_owned(),
         text,
     };
-    c.bench_function("reading the 5,000-node topology", |b| {
+    c.bench_function("reading a 5,000-node topology", |b| {
         b.iter(|| read_topology(&source).map(|t| t.nodes()).ok())
     });
 }
 
 criterion_group!(
     benches,
-    event_queue,
-    restarts,
-    whole_run,
-    months,
-    collapsed,
-    reading
+    bench_event_queue,
+    bench_restarts,
+    bench_complete_run,
+    bench_54_days,
+    bench_reduced_model,
+    bench_reading
 );
 criterion_main!(benches);

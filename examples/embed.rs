@@ -3,8 +3,8 @@
 //! Run it with `cargo run --release --example embed`. It uses only the public API shown by `cargo doc`.
 
 use jobset_sim::{
-    Body, Duration, Error, Estimate, Fault, JobSet, Outcome, Pool, Replications, Scenario,
-    Simulation, StopFlag, StopWhen, Topology,
+    Body, Duration, Fault, JobSet, MeanEstimate, Pool, Replications, Scenario, Simulation,
+    SimulationError, SimulationOutcome, StopFlag, StopWhen, Topology,
 };
 use std::ops::ControlFlow;
 
@@ -21,7 +21,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
         // Run one simulation and print its restarts.
         let outcome = Simulation::new(&scenario)?.run(scenario.seed(), 0);
-        print!("{}", told(&outcome));
+        print!("{}", describe_restarts(&outcome));
 
         // Estimate the latency from ten replications on all cores.
         let estimate = latency(&scenario, 10)?;
@@ -33,7 +33,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // Observe the records, and end the run as soon as the question is answered.
-    let (lines, outcome) = until_ready_again(&scenario("Recreate")?)?;
+    let (lines, outcome) = records_until_ready(&scenario("Recreate")?)?;
     println!(
         "{} records, then {}:",
         lines.len(),
@@ -42,12 +42,12 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("  {}", lines.last().map_or("", String::as_str));
 
     // Stop a run from another thread.
-    let events = stopped_by_a_thread(&scenario("Recreate")?)?;
+    let events = events_before_external_stop(&scenario("Recreate")?)?;
     println!("stopped after {events} events");
 
     // Report errors with their positions.
     if let Err(error) = Scenario::builder("bad")
-        .jobset(JobSet::from_yaml("train.yaml", BAD))
+        .jobset(JobSet::from_yaml("train.yaml", INVALID_MANIFEST))
         .build()
     {
         for one in error.diagnostics() {
@@ -57,7 +57,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-pub const BAD: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
+pub const INVALID_MANIFEST: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: train}
 spec:
@@ -67,7 +67,7 @@ spec:
 ";
 
 /// Returns a scenario with four Jobs, each alone in a node pool. One worker fails a minute after all are ready.
-pub fn scenario(strategy: &str) -> Result<Scenario, Error> {
+pub fn scenario(strategy: &str) -> Result<Scenario, SimulationError> {
     let nodes = Pool::new("tpu-{node}", 8)
         .count(5)
         .allocatable("google.com/tpu", "4")
@@ -90,20 +90,17 @@ pub fn scenario(strategy: &str) -> Result<Scenario, Error> {
 }
 
 /// Describes the restarts of a run and their phases.
-pub fn told(outcome: &Outcome) -> String {
+pub fn describe_restarts(outcome: &SimulationOutcome) -> String {
     let mut text = String::new();
     for restart in outcome.restarts() {
         let pods = restart.pods();
-        text += &format!("  {}: {pods} pods had to come back\n", restart.cause());
+        text += &format!("  {}: {pods} pods restarted\n", restart.cause());
         for piece in restart
             .pieces()
             .iter()
             .filter(|p| p.takes >= Duration::from_millis(100))
         {
-            let waited_for = piece
-                .waited_for
-                .as_deref()
-                .unwrap_or("nothing in particular");
+            let waited_for = piece.waited_for.as_deref().unwrap_or("no single cause");
             text += &format!(
                 "    {:>6.2} s  {}: {waited_for}\n",
                 piece.takes.seconds(),
@@ -122,17 +119,19 @@ pub fn told(outcome: &Outcome) -> String {
 }
 
 /// Estimates the latency of the first restart from `n` replications.
-pub fn latency(scenario: &Scenario, n: u64) -> Result<Estimate, Error> {
+pub fn latency(scenario: &Scenario, n: u64) -> Result<MeanEstimate, SimulationError> {
     let seconds = Replications::new(scenario, scenario.seed(), n).run(|outcome| {
         let first = outcome.restarts().next().and_then(|r| r.latency());
         first.map(Duration::seconds)
     })?;
     let seconds: Vec<f64> = seconds.into_iter().flatten().collect();
-    Ok(Estimate::of(seconds).expect("every replication has a restart"))
+    Ok(MeanEstimate::from_values(seconds).expect("every replication has a restart"))
 }
 
 /// Returns all records, as lines of JSON, up to the one at which all pods are ready again.
-pub fn until_ready_again(scenario: &Scenario) -> Result<(Vec<String>, Outcome), Error> {
+pub fn records_until_ready(
+    scenario: &Scenario,
+) -> Result<(Vec<String>, SimulationOutcome), SimulationError> {
     let (mut lines, mut ready) = (Vec::new(), 0);
     let mut simulation = Simulation::new(scenario)?;
     let outcome = simulation.observe(scenario.seed(), 0, |record| {
@@ -149,7 +148,7 @@ pub fn until_ready_again(scenario: &Scenario) -> Result<(Vec<String>, Outcome), 
 }
 
 /// Returns the number of events that a run had processed when another thread stopped it.
-pub fn stopped_by_a_thread(scenario: &Scenario) -> Result<u64, Error> {
+pub fn events_before_external_stop(scenario: &Scenario) -> Result<u64, SimulationError> {
     let mut simulation = Simulation::new(scenario)?;
     let flag: StopFlag = simulation.stop_flag();
     let (begun, has_begun) = std::sync::mpsc::channel();

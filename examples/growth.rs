@@ -3,11 +3,11 @@
 //!
 //! `cargo run --release --example growth`
 
-use sim_engine::Simulation;
-use sim_engine::record::{Body, Discard, Names, Record, Sink};
+use sim_engine::SimulationInput;
+use sim_engine::record::{Body, DiscardSink, RecordNames, RecordSink, SimulationRecord};
 use sim_inputs::read_scenario;
 use sim_report::draw::chart::{SLIDE, growth_chart};
-use sim_report::figures::growth_figure::Panel;
+use sim_report::figures::growth_figure::GrowthPanel;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -42,8 +42,8 @@ struct Watch {
     records: u64,
 }
 
-impl Sink for Watch {
-    fn record(&mut self, r: &Record, _: &Names) {
+impl RecordSink for Watch {
+    fn record(&mut self, r: &SimulationRecord, _: &RecordNames) {
         self.records += 1;
         match r.body {
             Body::Fault { .. } => self.fault_s = Some(r.at.seconds()),
@@ -78,15 +78,15 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
         *pod = "train-workers-0-7".to_owned();
     }
     let before = BYTES.load(Relaxed);
-    let mut sim = Simulation::new(scenario).map_err(|e| e.to_string())?;
+    let mut sim = SimulationInput::new(scenario).map_err(|e| e.to_string())?;
     let mut watch = Watch::default();
     let outcome = sim.run(42, 0, &mut watch);
     let bytes = BYTES.load(Relaxed) - before;
     let begun = Instant::now();
-    sim.run(42, 0, &mut Discard);
+    sim.run(42, 0, &mut DiscardSink);
     let engine_us = begun.elapsed().as_secs_f64() * 1e6;
     let (Some(fault), Some(ready)) = (watch.fault_s, watch.ready_s) else {
-        return Err(format!("{file} at {nodes} nodes: no restart seen"));
+        return Err(format!("{file} at {nodes} nodes: no restart observed"));
     };
     let pods = f64::from(nodes);
     Ok(Row {
@@ -99,7 +99,7 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
     })
 }
 
-fn panel(rows: &[Row], label: &str, value: impl Fn(&Row) -> f64) -> Panel {
+fn panel(rows: &[Row], label: &str, value: impl Fn(&Row) -> f64) -> GrowthPanel {
     let line = |strategy: &str| {
         let points = rows
             .iter()
@@ -107,7 +107,7 @@ fn panel(rows: &[Row], label: &str, value: impl Fn(&Row) -> f64) -> Panel {
             .map(|r| (f64::from(r.nodes), value(r)));
         (strategy.to_owned(), points.collect())
     };
-    Panel {
+    GrowthPanel {
         label: label.to_owned(),
         lines: vec![line("Recreate"), line("InPlaceRestart")],
     }

@@ -116,19 +116,19 @@ pub const BUDGET: [BudgetRow; 18] = [
     ),
     row(
         "memory.event",
-        "hot state per pending event",
+        "engine memory per pending event",
         Unit::Bytes,
         (32.0, 16.0),
     ),
     row(
         "memory.pod",
-        "hot state per pod",
+        "engine memory per pod",
         Unit::Bytes,
         (394.0, 64.0),
     ),
     row(
         "reading.5000",
-        "reading a 5,000-node topology and a manifest, to the first event",
+        "reading a 5,000-node topology and a manifest, up to the first event",
         Unit::Seconds,
         (0.004, 0.003),
     ),
@@ -140,7 +140,7 @@ pub const BUDGET: [BudgetRow; 18] = [
     ),
     row(
         "in-place.5000",
-        "one in-place restart, same size",
+        "one in-place restart of 5,000 pods on 5,000 nodes",
         Unit::Seconds,
         (0.009, 0.003),
     ),
@@ -176,7 +176,7 @@ pub const BUDGET: [BudgetRow; 18] = [
     ),
     row(
         "demo",
-        "`demo`, built binary to charts",
+        "`demo`, from program start to charts",
         Unit::Seconds,
         (0.1, 0.05),
     ),
@@ -194,7 +194,7 @@ pub const BUDGET: [BudgetRow; 18] = [
     ),
     row(
         "threads.2",
-        "speedup of the same from one core to two",
+        "speedup of `fleet.200` from one core to two",
         Unit::Ratio,
         (1.9, 1.98),
     ),
@@ -206,13 +206,13 @@ pub const BUDGET: [BudgetRow; 18] = [
     ),
     row(
         "collapsed.54d",
-        "the same by the reduced model, one replication",
+        "54 days, 2,048 nodes, reduced model, one replication",
         Unit::Seconds,
         (0.001, 0.000_1),
     ),
     row(
         "pairs.10000",
-        "10,000 such replications, two policies, paired, two cores",
+        "10,000 paired replications of two policies, reduced model, two cores",
         Unit::Seconds,
         (14.0, 2.0),
     ),

@@ -11,7 +11,7 @@ mod workload;
 use limits::{BUDGET, BudgetRow, Status};
 use measure::{Bench, NoValue};
 use serde_json::json;
-use sim_analysis::experiment::Limits;
+use sim_analysis::experiment::ReplicationLimits;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -48,10 +48,10 @@ fn main() -> ExitCode {
     let bench = Bench {
         cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
         trial: options.trial,
-        limits: Limits::none(),
+        limits: ReplicationLimits::none(),
     };
     if cfg!(debug_assertions) && !options.trial {
-        eprintln!("warning: not an optimized build; the times mean nothing");
+        eprintln!("warning: not an optimized build; the times are not meaningful");
     }
     let begin = workload::now();
     let is_wanted = |row: &&BudgetRow| {
@@ -61,7 +61,8 @@ fn main() -> ExitCode {
         eprintln!("{}: {}", row.name, row.description);
         let value = match workload::now() - begin > MAX_TOTAL {
             true => Err(NoValue::Unsupported(
-                "the rows before it took nine minutes; measure it alone with --only".to_owned(),
+                "time limit of 9 min reached by earlier rows; measure it alone with --only"
+                    .to_owned(),
             )),
             false => bench.measure(row),
         };
@@ -98,7 +99,7 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
         };
         let mut value = || {
             let value = value.clone().or_else(|| arguments.next());
-            value.ok_or(format!("{name} needs a value"))
+            value.ok_or(format!("{name} requires a value"))
         };
         match name.as_str() {
             "--bench" => options.trial = false,
@@ -110,12 +111,12 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
                     "text" => OutputFormat::Text,
                     "md" => OutputFormat::Markdown,
                     "json" => OutputFormat::Json,
-                    other => return Err(format!("--format {other}: text, md or json")),
+                    other => return Err(format!("--format {other}: expected text, md or json")),
                 }
             }
             other => {
                 return Err(format!(
-                    "unknown argument {other}; there are --only ROW,ROW, --format, --trial, --check"
+                    "unknown argument {other}; available: --only ROW,ROW, --format, --trial, --check"
                 ));
             }
         }
@@ -123,7 +124,10 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
     options.trial |= is_trial;
     let names: Vec<&str> = BUDGET.iter().map(|row| row.name).collect();
     match options.only.iter().find(|o| !names.contains(&o.as_str())) {
-        Some(unknown) => Err(format!("--only {unknown}: rows are {}", names.join(", "))),
+        Some(unknown) => Err(format!(
+            "--only {unknown}: unknown row; available: {}",
+            names.join(", ")
+        )),
         None => Ok(options),
     }
 }

@@ -4,11 +4,14 @@
 use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{Collapsed, Comparison, Limits, PlayedVariant, Player, Subject};
-use sim_engine::Simulation;
+use sim_analysis::experiment::{
+    ExperimentRunner, ExperimentSubject, PlayedVariant, ReducedExperiment, ReplicationLimits,
+    VariantComparison,
+};
+use sim_engine::SimulationInput;
 use sim_engine::queue::EventQueue;
-use sim_engine::record::Discard;
-use sim_inputs::Source;
+use sim_engine::record::DiscardSink;
+use sim_inputs::SourceText;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -44,7 +47,7 @@ pub struct Bench {
     pub cores: usize,
     /// Whether each row runs once with small inputs, to check that it can be measured.
     pub trial: bool,
-    pub limits: Limits,
+    pub limits: ReplicationLimits,
 }
 
 /// Overrides of scenario fields.
@@ -59,14 +62,14 @@ const EXCLUSIVE: &str = "scenarios/regime-event-bound.yaml";
 const MONTHS: &str = "benches/llama3-54-days.yaml";
 const FLEET: &str = "scenarios/published/airesim.yaml";
 
-fn timed<T>(act: impl FnOnce() -> Result<T, String>) -> Result<Duration, String> {
+fn time_action<T>(act: impl FnOnce() -> Result<T, String>) -> Result<Duration, String> {
     let began = now();
     act()?;
     Ok(now() - began)
 }
 
-fn simulation(file: &str, sets: Sets<'_>) -> Result<Simulation, String> {
-    Simulation::new(&load(file, sets)?.scenario).map_err(|why| why.to_string())
+fn simulation(file: &str, sets: Sets<'_>) -> Result<SimulationInput, String> {
+    SimulationInput::new(&load(file, sets)?.scenario).map_err(|why| why.to_string())
 }
 
 impl Bench {
@@ -75,19 +78,19 @@ impl Bench {
         let few = |sets: Sets<'static>| if self.trial { sets } else { &[][..] };
         let needs_two_cores = ["fleet.200", "threads.2", "pairs.10000"].contains(&row.name);
         if needs_two_cores && self.cores < 2 {
-            return unsupported("it needs two cores");
+            return unsupported("requires two cores");
         }
         Ok(match row.name {
             "memory.5000" if cfg!(target_os = "linux") => self.peak_memory()?,
-            "memory.5000" => return unsupported("it needs Linux (/proc/self/status)"),
-            "memory.event" => EventQueue::BYTES_EACH as f64,
+            "memory.5000" => return unsupported("requires Linux (/proc/self/status)"),
+            "memory.event" => EventQueue::BYTES_PER_EVENT as f64,
             "memory.pod" => {
-                return unsupported(
-                    "`cargo test --test it allocation -- --nocapture` counts allocations",
-                );
+                return unsupported("run `cargo test --test it allocation -- --nocapture` instead");
             }
             "kueue.50000" => return unsupported("Kueue queues are not modelled"),
-            "reading.5000" => self.best(|| timed(|| simulation(RECREATE, &[])))?,
+            "reading.5000" => {
+                self.shortest_attempt(|| time_action(|| simulation(RECREATE, &[])))?
+            }
             "recreate.5000" => self.restart(RECREATE, few(&[(REPLICAS, "1")]))?,
             "in-place.5000" => self.restart(IN_PLACE, few(&[(REPLICAS, "1")]))?,
             "exclusive.5000" => self.restart(EXCLUSIVE, few(&[(REPLICAS, "50")]))?,
@@ -96,21 +99,24 @@ impl Bench {
                 RECREATE,
                 &[("topology", "../topologies/tpu-65k.yaml"), (REPLICAS, "65")],
             )?,
-            "queue.5000" => self.held(5_000)?,
-            "queue.100000" => self.held(100_000)?,
+            "queue.5000" => self.hold_model(5_000)?,
+            "queue.100000" => self.hold_model(100_000)?,
             "engine.5000" => self.events(few(&[(REPLICAS, "1")]))?,
             "demo" => self.demo()?,
             "fleet.200" => self.fleet(2)?,
             "threads.2" => self.fleet(1)? / self.fleet(2)?,
             "pods.54d" => self.pods()?,
-            "collapsed.54d" => self.collapsed()?,
-            "pairs.10000" => self.pairs()?,
+            "collapsed.54d" => self.reduced_time()?,
+            "pairs.10000" => self.paired_comparison()?,
             other => return Err(NoValue::Failed(format!("no measurement for {other}"))),
         })
     }
 
     /// Returns the shortest of several attempts in seconds; `once` returns the duration of one.
-    fn best(&self, mut once: impl FnMut() -> Result<Duration, String>) -> Result<f64, String> {
+    fn shortest_attempt(
+        &self,
+        mut once: impl FnMut() -> Result<Duration, String>,
+    ) -> Result<f64, String> {
         let began = now();
         let mut best = Duration::MAX;
         for _ in 0..ATTEMPTS {
@@ -124,22 +130,24 @@ impl Bench {
 
     fn restart(&self, file: &str, sets: Sets<'_>) -> Result<f64, String> {
         let mut simulation = simulation(file, sets)?;
-        self.best(|| restart_time(&mut simulation).ok_or("there was no restart".to_owned()))
+        self.shortest_attempt(|| {
+            restart_time(&mut simulation).ok_or("the run had no restart".to_owned())
+        })
     }
 
-    fn held(&self, n: u32) -> Result<f64, String> {
+    fn hold_model(&self, n: u32) -> Result<f64, String> {
         let operations = if self.trial { 10_000 } else { 1_000_000 };
         let mut queue = filled_queue(n);
-        let once = || timed(|| Ok(std::hint::black_box(hold(&mut queue, operations))));
-        Ok(f64::from(operations) / self.best(once)?)
+        let once = || time_action(|| Ok(std::hint::black_box(hold(&mut queue, operations))));
+        Ok(f64::from(operations) / self.shortest_attempt(once)?)
     }
 
     fn events(&self, sets: Sets<'_>) -> Result<f64, String> {
         let mut simulation = simulation(RECREATE, sets)?;
         let mut events = 0;
-        let seconds = self.best(|| {
-            timed(|| {
-                events = simulation.run(42, 0, &mut Discard).events;
+        let seconds = self.shortest_attempt(|| {
+            time_action(|| {
+                events = simulation.run(42, 0, &mut DiscardSink).events;
                 Ok(())
             })
         })?;
@@ -149,7 +157,7 @@ impl Bench {
     /// Returns the peak resident memory of the process after one run in bytes.
     fn peak_memory(&self) -> Result<f64, String> {
         let mut simulation = simulation(RECREATE, &[])?;
-        simulation.run(42, 0, &mut Discard);
+        simulation.run(42, 0, &mut DiscardSink);
         let unknown = || "/proc/self/status has no VmHWM".to_owned();
         let text = std::fs::read_to_string("/proc/self/status").map_err(|_| unknown())?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -162,16 +170,16 @@ impl Bench {
 
     fn demo(&self) -> Result<f64, String> {
         let mut nth = 0;
-        self.best(|| {
+        self.shortest_attempt(|| {
             nth += 1;
             let name = format!("jobset-sim-budget-{}-{nth}", std::process::id());
             let out = std::env::temp_dir().join(name);
             let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
             let command = command.arg("demo").arg("--out").arg(&out);
             let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-            let took = timed(|| match command.status() {
+            let took = time_action(|| match command.status() {
                 Ok(status) if status.success() => Ok(()),
-                Ok(status) => Err(format!("demo ended with {status}")),
+                Ok(status) => Err(format!("demo failed with {status}")),
                 Err(why) => Err(why.to_string()),
             });
             let _ = std::fs::remove_dir_all(&out);
@@ -182,13 +190,13 @@ impl Bench {
     fn fleet(&self, threads: usize) -> Result<f64, String> {
         let replications = if self.trial { 2 } else { 200 };
         let path = root().join(FLEET);
-        let source = Source {
+        let source = SourceText {
             text: std::fs::read_to_string(&path).map_err(|e| e.to_string())?,
             file: path.display().to_string(),
         };
         let fleet = sim_inputs::parse_fleet(&source, &[]).map_err(|e| e.to_string())?;
-        self.best(|| {
-            timed(|| {
+        self.shortest_attempt(|| {
+            time_action(|| {
                 let on = (threads, &self.limits);
                 let all =
                     experiment::replicate_fleet(&fleet.fleet, (1, 0..replications), on, &|_| {});
@@ -198,20 +206,20 @@ impl Bench {
     }
 
     fn pods(&self) -> Result<f64, String> {
-        let sets = self.months(("Recreate", 16));
+        let sets = self.month_overrides(("Recreate", 16));
         let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
         let scenario = load(MONTHS, &sets)?.scenario;
-        let mut player = Player::new(&scenario).map_err(|why| why.to_string())?;
-        self.best(|| {
-            timed(|| {
+        let mut player = ExperimentRunner::new(&scenario).map_err(|why| why.to_string())?;
+        self.shortest_attempt(|| {
+            time_action(|| {
                 let simulation = player.simulation(42, 0);
-                Ok(simulation.run(42, 0, &mut Discard).digest)
+                Ok(simulation.run(42, 0, &mut DiscardSink).digest)
             })
         })
     }
 
     /// Returns the overrides that distribute all pods over `jobs` Jobs.
-    fn months(&self, (strategy, jobs): (&str, u32)) -> Vec<(&'static str, String)> {
+    fn month_overrides(&self, (strategy, jobs): (&str, u32)) -> Vec<(&'static str, String)> {
         let pods = if self.trial { 32 } else { 2048 } / jobs;
         let mut sets = vec![
             ("jobSets.0.restartStrategy", strategy.to_owned()),
@@ -225,22 +233,22 @@ impl Bench {
         sets
     }
 
-    fn reduced(&self, policy: (&str, u32)) -> Result<Subject, String> {
-        let sets = self.months(policy);
+    fn reduced(&self, policy: (&str, u32)) -> Result<ExperimentSubject, String> {
+        let sets = self.month_overrides(policy);
         let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
         let scenario = load(MONTHS, &sets)?.scenario;
-        let measured = Collapsed::of(&scenario);
+        let measured = ReducedExperiment::of(&scenario);
         measured
-            .map(Subject::Collapsed)
+            .map(ExperimentSubject::Collapsed)
             .map_err(|why| why.to_string())
     }
 
-    fn collapsed(&self) -> Result<f64, String> {
+    fn reduced_time(&self) -> Result<f64, String> {
         const EACH: u64 = 50;
         let subject = self.reduced(POLICIES[0])?;
         let mut player = subject.player().map_err(|why| why.to_string())?;
-        let all = self.best(|| {
-            timed(|| {
+        let all = self.shortest_attempt(|| {
+            time_action(|| {
                 (0..EACH).for_each(|i| {
                     std::hint::black_box(player.play((42, i), &self.limits));
                 });
@@ -251,9 +259,9 @@ impl Bench {
     }
 
     /// Measures `compare` except for reading: measurement of restart times, replications and differences.
-    fn pairs(&self) -> Result<f64, String> {
+    fn paired_comparison(&self) -> Result<f64, String> {
         let pairs = if self.trial { 4 } else { 10_000 };
-        let took = timed(|| {
+        let took = time_action(|| {
             let played = POLICIES.map(|policy| self.variant(policy, pairs));
             let [a, b] = played;
             let played = [a?, b?];
@@ -262,11 +270,12 @@ impl Bench {
             };
             if digests(&played[0]) == digests(&played[1]) {
                 return Err(
-                    "both policies have equal results: there is nothing to compare".to_owned(),
+                    "both policies have equal results, so the comparison is not meaningful"
+                        .to_owned(),
                 );
             }
             let named = ("llama3", 42);
-            Ok(std::hint::black_box(Comparison::of(named, &played)))
+            Ok(std::hint::black_box(VariantComparison::of(named, &played)))
         })?;
         Ok(took.as_secs_f64())
     }

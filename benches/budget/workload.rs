@@ -1,10 +1,10 @@
 //! Inputs and timers shared by the benches: scenario files, a loaded event queue, and the wall time of a restart.
 
-use sim_base::{JobId, Time};
-use sim_engine::Simulation;
-use sim_engine::event::Event;
+use sim_base::{JobId, SimTime};
+use sim_engine::SimulationInput;
+use sim_engine::event::SimulationEvent;
 use sim_engine::queue::EventQueue;
-use sim_engine::record::{Body, Names, Record, Sink};
+use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
 use sim_inputs::{LoadedScenario, read_scenario};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -33,8 +33,8 @@ struct Stopwatch {
     ready_again: Option<Instant>,
 }
 
-impl Sink for Stopwatch {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for Stopwatch {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         match record.body {
             Body::Fault { .. } => self.fault = Some(now()),
             Body::AllReady { ready: true, .. } if self.fault.is_some() => {
@@ -46,7 +46,7 @@ impl Sink for Stopwatch {
 }
 
 /// Returns the wall time of the restart, without the initial creation, or `None` if there was no restart.
-pub fn restart_time(simulation: &mut Simulation) -> Option<Duration> {
+pub fn restart_time(simulation: &mut SimulationInput) -> Option<Duration> {
     let mut watch = Stopwatch::default();
     simulation.run(42, 0, &mut watch);
     let (from, to) = watch.fault.zip(watch.ready_again)?;
@@ -58,7 +58,7 @@ pub fn filled_queue(n: u32) -> EventQueue {
     let mut queue = EventQueue::default();
     for i in 0..n {
         let at = u64::from(i).wrapping_mul(2_654_435_761) & ((1 << 28) - 1);
-        queue.push(Time(at), Event::JobDue(JobId(i)), i);
+        queue.push(SimTime(at), SimulationEvent::JobDue(JobId(i)), i);
     }
     queue
 }
@@ -80,7 +80,7 @@ pub fn hold(queue: &mut EventQueue, operations: u32) -> u64 {
             1 => state >> 32 & 1023,
             _ => state >> 32 & ((1 << 28) - 1),
         };
-        queue.push(Time(at.0 + later), Event::JobDue(JobId(i)), i);
+        queue.push(SimTime(at.0 + later), SimulationEvent::JobDue(JobId(i)), i);
         sum ^= at.0;
     }
     sum

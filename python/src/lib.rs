@@ -5,7 +5,7 @@
 mod columns;
 
 use columns::{columns, phases};
-use jobset_sim::{Error, Scenario, Simulation};
+use jobset_sim::{Scenario, Simulation, SimulationError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -33,7 +33,7 @@ fn scenario(path: &str, sets: &[(String, String)]) -> PyResult<Scenario> {
     Scenario::from_file_with(path, &sets).map_err(wrong)
 }
 
-fn wrong(error: Error) -> PyErr {
+fn wrong(error: SimulationError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 

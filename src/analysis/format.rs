@@ -1,12 +1,12 @@
 //! Formats numbers and ids as text: seconds, counts, faults, causes.
 
 use crate::metrics::restarts::critical::counts;
-use crate::metrics::restarts::restart::{Cause, CauseKind, Ending};
-use crate::metrics::restarts::waits::What;
-use crate::metrics::{CriticalSpan, Restart, RunView};
+use crate::metrics::restarts::restart::{CauseKind, RestartCause, RestartOutcome};
+use crate::metrics::restarts::waits::WaitKind;
+use crate::metrics::{CriticalSpan, RestartMetrics, RunView};
 use sim_api::spec::{
-    FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, Silent, SilentOn, UserRequest,
-    Verb,
+    FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults,
+    SilentOn, UserRequest,
 };
 use sim_base::*;
 
@@ -42,9 +42,9 @@ pub fn exact_seconds(nanos: u128) -> String {
     format!("{whole}.{}", digits.trim_end_matches('0'))
 }
 
-/// Formats a time for a table; empty for `Time::NEVER`.
-pub fn exact_time(t: Time) -> String {
-    if t == Time::NEVER {
+/// Formats a time for a table; empty for `SimTime::NEVER`.
+pub fn exact_time(t: SimTime) -> String {
+    if t == SimTime::NEVER {
         String::new()
     } else {
         exact_seconds(u128::from(t.0))
@@ -62,18 +62,18 @@ pub fn count(n: u64, noun: &str) -> String {
 pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
     let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
     let mut n = count(short.len() as u64, "short span");
-    let mut by: Vec<(What, Duration, &CriticalSpan)> = Vec::new();
+    let mut by: Vec<(WaitKind, Duration, &CriticalSpan)> = Vec::new();
     for span in short.iter().filter(|_| counts(sum, total)) {
-        let (what, time) = (What::of(&span.step), span.step.duration());
+        let (what, time) = (WaitKind::of(&span.step), span.step.duration());
         match by.iter_mut().find(|(known, ..)| *known == what) {
             Some((_, sum, _)) => *sum = *sum + time,
             None => by.push((what, time, span)),
         }
     }
     if let Some((_, time, span)) = by.iter().max_by_key(|(_, time, _)| *time) {
-        let of = span.waited_for.split_once(" in the line of ");
+        let of = span.waited_for.split_once(" in the queue of ");
         let of = of.map_or(span.waited_for.as_str(), |(_, line)| line);
-        n.push_str(&format!(", {} of them for {of}", seconds(*time)));
+        n.push_str(&format!(", of which {} waiting for {of}", seconds(*time)));
     }
     n
 }
@@ -178,7 +178,7 @@ fn node_ref(node: &NodeRef) -> String {
     match (&node.name, &node.of_pod, &node.alias) {
         (Some(name), _, _) => format!("node {name}"),
         (None, Some(pod), _) => format!("the node of pod {pod}"),
-        (None, None, Some(alias)) => format!("node {alias:?} named before"),
+        (None, None, Some(alias)) => format!("the node with alias {alias:?}"),
         (None, None, None) => "a node".to_owned(),
     }
 }
@@ -209,8 +209,8 @@ pub fn fault(action: &FaultAction) -> String {
             let effect = taint.effect.as_str();
             format!("{} is tainted {}{value}:{effect}", node_ref(n), taint.key)
         }
-        NewNode(n) => format!("{} is replaced by a new one", node_ref(n)),
-        Silent { on, what } => silent(on, *what),
+        NewNode(n) => format!("{} is replaced by a new node", node_ref(n)),
+        Silent { on, fault: what } => silent(on, *what),
         SuspendJobSet(name) => format!("JobSet {name} is suspended"),
         ResumeJobSet(name) => format!("JobSet {name} is resumed"),
         DeleteJobSet(name) => format!("JobSet {name} is deleted"),
@@ -222,16 +222,16 @@ pub fn fault(action: &FaultAction) -> String {
     }
 }
 
-fn silent(on: &SilentOn, what: Silent) -> String {
+fn silent(on: &SilentOn, what: SilentFaults) -> String {
     let on = match on {
         SilentOn::Node(node) => node_ref(node),
         SilentOn::Pod(pod) => format!("pod {pod}"),
     };
     match what {
-        Silent::Hang { .. } => format!("what runs on {on} hangs"),
-        Silent::Slow { factor: 1.0 } => format!("{on} is as fast as ever"),
-        Silent::Slow { factor } => format!("{on} is slow: steps take {factor} times as long"),
-        Silent::Corrupt { .. } => format!("what {on} computes is wrong"),
+        SilentFaults::Hang { .. } => format!("the workload on {on} hangs"),
+        SilentFaults::Slow { factor: 1.0 } => format!("{on} returns to normal speed"),
+        SilentFaults::Slow { factor } => format!("{on} is slow: steps take {factor} times as long"),
+        SilentFaults::Corrupt { .. } => format!("{on} computes wrong results"),
     }
 }
 
@@ -247,7 +247,7 @@ fn gate_changes(gates: GateChanges) -> String {
     let said: Vec<String> = said.collect();
     match said.is_empty() {
         true => String::new(),
-        false => format!(" and comes back with {}", said.join(", ")),
+        false => format!(" and restarts with {}", said.join(", ")),
     }
 }
 
@@ -258,10 +258,10 @@ fn user_request(request: &UserRequest) -> String {
         kind => kind.as_str(),
     };
     let what = match &request.verb {
-        Verb::Patch { body, .. } => format!("patched with {body}"),
-        Verb::Create { .. } => "created".to_owned(),
-        Verb::Delete { .. } => "deleted".to_owned(),
-        Verb::Show { .. } => "shown".to_owned(),
+        RequestVerb::Patch { body, .. } => format!("patched with {body}"),
+        RequestVerb::Create { .. } => "created".to_owned(),
+        RequestVerb::Delete { .. } => "deleted".to_owned(),
+        RequestVerb::Show { .. } => "shown".to_owned(),
     };
     format!("{kind} {} is {what}", request.object.name)
 }
@@ -269,15 +269,15 @@ fn user_request(request: &UserRequest) -> String {
 /// Describes a fault of the script; a random fault with its cause.
 pub fn scripted(f: &ScriptedFault) -> String {
     let what = fault(&f.action);
-    match &f.drawn_as {
+    match &f.random_cause {
         Some(cause) => format!("{what} ({cause})"),
         None => what,
     }
 }
 
 /// Describes the cause of a restart as a clause such as "pod w-0-1 failed with code 1".
-pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
-    let pod = run.names.pod_place(cause.job, cause.index);
+pub fn cause(run: &RunView<'_>, cause: &RestartCause) -> String {
+    let pod = run.names.pod_base_name(cause.job, cause.index);
     match cause.kind {
         CauseKind::ContainerExited { exit_code } => {
             format!("the container of pod {pod} exited with code {exit_code}")
@@ -295,11 +295,13 @@ pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
 
 /// Returns a title such as `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod
 /// was ready`.
-pub fn restart_title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
+pub fn restart_title(run: &RunView<'_>, r: &RestartMetrics, number: usize) -> String {
     let end = match r.ending {
-        Ending::Ready => "from the fault until every pod was ready",
-        Ending::JobSetEnded => "from the fault until the JobSet ended, never ready again",
-        Ending::Unfinished => "from the fault to the end of the run, NOT FINISHED",
+        RestartOutcome::Ready => "from the fault until every pod was ready",
+        RestartOutcome::JobSetEnded => {
+            "from the fault until the JobSet ended without becoming ready again"
+        }
+        RestartOutcome::Unfinished => "from the fault to the end of the run (restart unfinished)",
     };
     format!(
         "Restart {number} of JobSet {} ({}, attempt {}): {} {end}",

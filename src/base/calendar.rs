@@ -1,10 +1,10 @@
 //! Virtual time as calendar time for the API: a run starts at the beginning of 1970.
 
-use super::Time;
+use super::SimTime;
 use super::time::NANOS_PER_SECOND;
 
 /// Formats virtual time as metav1.Time: whole seconds since 1970-01-01T00:00:00Z.
-pub fn text(at: Time) -> String {
+pub fn format_time(at: SimTime) -> String {
     let seconds = at.0 / NANOS_PER_SECOND;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Years of 365.2425 days, in eras of 400 years (civil-from-days algorithm for the proleptic Gregorian calendar).
@@ -26,7 +26,7 @@ pub fn text(at: Time) -> String {
 }
 
 /// Parses a calendar time; `None` if it is before the start of the run.
-pub fn instant(text: &str) -> Option<Time> {
+pub fn parse_time(text: &str) -> Option<SimTime> {
     let (date, clock) = text.split_once('T')?;
     let mut date = date.splitn(3, '-').map(|n| n.parse::<i64>().ok());
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
@@ -57,5 +57,5 @@ pub fn instant(text: &str) -> Option<Time> {
     let seconds = (era * 146_097 + day_of_era - 719_468) * 86_400 + of_day - offset;
     let nanos = u64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?;
     // The upper half of the range is excluded, so that sums do not overflow.
-    (nanos <= i64::MAX as u64).then_some(Time(nanos))
+    (nanos <= i64::MAX as u64).then_some(SimTime(nanos))
 }

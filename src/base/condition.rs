@@ -1,5 +1,5 @@
 //! The language of `--fail-if`: a name, an operator, and a limit with a unit, absolute or relative to a reference.
-//! `NAME OPERATOR LIMIT`; the available names are defined by the caller. Documented in `docs/fail-if.md`.
+//! `NAME OPERATOR LIMIT`; the available names are defined by the caller. Documented in `docs/compare.md`.
 
 #![deny(missing_docs)]
 
@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Comparison operator.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub enum CompareOperator {
     /// `>=`
     AtLeast,
     /// `<=`
@@ -23,13 +23,13 @@ pub enum Operator {
 }
 
 /// Longest operators first, so that `>=` is not parsed as `>`.
-const OPERATORS: [(&str, Operator); 6] = [
-    (">=", Operator::AtLeast),
-    ("<=", Operator::AtMost),
-    ("==", Operator::Equal),
-    ("!=", Operator::NotEqual),
-    (">", Operator::Above),
-    ("<", Operator::Below),
+const OPERATORS: [(&str, CompareOperator); 6] = [
+    (">=", CompareOperator::AtLeast),
+    ("<=", CompareOperator::AtMost),
+    ("==", CompareOperator::Equal),
+    ("!=", CompareOperator::NotEqual),
+    (">", CompareOperator::Above),
+    ("<", CompareOperator::Below),
 ];
 
 /// Factor per unit: seconds for units of time, otherwise a multiplier.
@@ -48,7 +48,7 @@ static UNITS: [(&str, f64); 10] = [
 
 /// The limit of a condition.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Limit {
+pub enum ConditionLimit {
     /// An absolute value: `5`, `2m`, `5%` (0.05).
     Absolute(f64),
     /// A difference from the reference: `+10s`, `-3`.
@@ -59,17 +59,17 @@ pub enum Limit {
 
 /// A parsed condition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct FieldCondition {
     text: String,
     /// Name of the metric.
     pub name: String,
     /// Comparison operator.
-    pub operator: Operator,
+    pub operator: CompareOperator,
     /// Limit of the comparison.
-    pub limit: Limit,
+    pub limit: ConditionLimit,
 }
 
-impl fmt::Display for Condition {
+impl fmt::Display for FieldCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -79,10 +79,10 @@ impl fmt::Display for Condition {
 const FORM: &str = "write NAME OPERATOR LIMIT, with >, >=, <, <=, == or !=; the limit is a number, perhaps with %, ns, us, ms, s, m, h, d, k or M; \
     with + or - it is a change against the reference, such as +2%";
 
-impl std::str::FromStr for Condition {
+impl std::str::FromStr for FieldCondition {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Condition, String> {
+    fn from_str(text: &str) -> Result<FieldCondition, String> {
         let wrong = |what: String| format!("--fail-if {text:?}: {what}; {FORM}");
         let at = text.find(['<', '>', '=', '!']);
         let (name, rest) = at
@@ -96,9 +96,9 @@ impl std::str::FromStr for Condition {
         if name.is_empty() {
             return Err(wrong("no name".to_owned()));
         }
-        let limit = read_limit(limit.trim());
+        let limit = parse_limit(limit.trim());
         let bad = || wrong(format!("{:?} is not a number with a unit or without", rest));
-        Ok(Condition {
+        Ok(FieldCondition {
             text: text.to_owned(),
             name: name.to_owned(),
             operator,
@@ -107,7 +107,7 @@ impl std::str::FromStr for Condition {
     }
 }
 
-fn read_limit(text: &str) -> Option<Limit> {
+fn parse_limit(text: &str) -> Option<ConditionLimit> {
     let signed = text.starts_with(['+', '-']);
     let unit = |(unit, factor): &'static (&str, f64)| {
         let number = text.strip_suffix(unit)?.trim_end();
@@ -123,23 +123,23 @@ fn read_limit(text: &str) -> Option<Limit> {
         _ => number * factor,
     };
     let limit = match (signed, unit) {
-        (true, "%") => Limit::Share(value),
-        (true, _) => Limit::Change(value),
-        (false, _) => Limit::Absolute(value),
+        (true, "%") => ConditionLimit::Share(value),
+        (true, _) => ConditionLimit::Change(value),
+        (false, _) => ConditionLimit::Absolute(value),
     };
     value.is_finite().then_some(limit)
 }
 
 /// Result of a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct ConditionVerdict {
     /// The metric, or its change relative to the reference.
     pub value: f64,
     /// True if the condition is met, which means failure.
     pub failed: bool,
 }
 
-impl Condition {
+impl FieldCondition {
     /// Returns the condition as written.
     pub fn text(&self) -> &str {
         &self.text
@@ -147,11 +147,11 @@ impl Condition {
 
     /// Returns true if the condition needs a reference.
     pub fn is_relative(&self) -> bool {
-        !matches!(self.limit, Limit::Absolute(_))
+        !matches!(self.limit, ConditionLimit::Absolute(_))
     }
 
     /// Evaluates the condition. Fails if it needs a reference and there is none.
-    pub fn holds(&self, now: f64, reference: Option<f64>) -> Result<Verdict, String> {
+    pub fn evaluate(&self, now: f64, reference: Option<f64>) -> Result<ConditionVerdict, String> {
         let missing = || {
             format!(
                 "--fail-if {:?}: there is nothing to compare with",
@@ -159,9 +159,9 @@ impl Condition {
             )
         };
         let (value, limit) = match self.limit {
-            Limit::Absolute(limit) => (now, limit),
-            Limit::Change(limit) => (now - reference.ok_or_else(missing)?, limit),
-            Limit::Share(limit) => {
+            ConditionLimit::Absolute(limit) => (now, limit),
+            ConditionLimit::Change(limit) => (now - reference.ok_or_else(missing)?, limit),
+            ConditionLimit::Share(limit) => {
                 let of = reference.ok_or_else(missing)?;
                 let change = now - of;
                 // Any change relative to zero is infinite.
@@ -174,18 +174,18 @@ impl Condition {
             }
         };
         let failed = match self.operator {
-            Operator::AtLeast => value >= limit,
-            Operator::AtMost => value <= limit,
-            Operator::Equal => value == limit,
-            Operator::NotEqual => value != limit,
-            Operator::Above => value > limit,
-            Operator::Below => value < limit,
+            CompareOperator::AtLeast => value >= limit,
+            CompareOperator::AtMost => value <= limit,
+            CompareOperator::Equal => value == limit,
+            CompareOperator::NotEqual => value != limit,
+            CompareOperator::Above => value > limit,
+            CompareOperator::Below => value < limit,
         };
-        Ok(Verdict { value, failed })
+        Ok(ConditionVerdict { value, failed })
     }
 
     /// Error message for an unknown name, with the available names and a suggestion.
-    pub fn unknown<'n>(&self, names: impl Iterator<Item = &'n str>) -> String {
+    pub fn unknown_name_error<'n>(&self, names: impl Iterator<Item = &'n str>) -> String {
         let names: Vec<&str> = names.collect();
         format!(
             "--fail-if {:?}: {:?} is not a name; the names are {}",

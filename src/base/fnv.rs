@@ -13,6 +13,6 @@ pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
 }
 
 /// Hashes words, each as eight bytes in little-endian order.
-pub fn of_words(words: impl IntoIterator<Item = u64>) -> u64 {
+pub fn fnv1a_words(words: impl IntoIterator<Item = u64>) -> u64 {
     fnv1a(words.into_iter().flat_map(u64::to_le_bytes))
 }

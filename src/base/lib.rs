@@ -4,9 +4,9 @@
 
 pub mod calendar;
 pub mod condition;
+pub mod escape;
 pub mod fnv;
 pub mod id;
-pub mod plain;
 pub mod quantity;
 pub mod random;
 pub mod stats;
@@ -14,5 +14,5 @@ pub mod table;
 pub mod time;
 
 pub use id::*;
-pub use table::row;
-pub use time::{Duration, Time};
+pub use table::row_or_default;
+pub use time::{Duration, SimTime};

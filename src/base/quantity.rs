@@ -4,10 +4,10 @@
 
 use std::cmp::Ordering;
 
-pub const FORMAT_WRONG: &str =
+pub const INVALID_FORMAT: &str =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const SUFFIX_WRONG: &str = "unable to parse quantity's suffix";
-const NUMERIC_WRONG: &str = "unable to parse numeric part of quantity";
+const INVALID_SUFFIX: &str = "unable to parse quantity's suffix";
+const INVALID_NUMBER: &str = "unable to parse numeric part of quantity";
 
 /// Quantities with more digits may exceed int64 and take Go's slow path.
 const INT64_DIGITS: i32 = 18;
@@ -33,7 +33,7 @@ const BINARY: [(&str, u32); 6] = [
 ];
 
 #[derive(Copy, Clone, Debug, PartialEq)]
-enum Format {
+enum QuantityFormat {
     Si,
     Exponent,
     Binary,
@@ -44,20 +44,20 @@ enum Format {
 pub struct Quantity {
     digits: i128,
     scale: i32,
-    format: Format,
+    format: QuantityFormat,
 }
 
 /// Parses a quantity, or returns Go's error message.
 pub fn parse(text: &str) -> Result<Quantity, &'static str> {
-    read(text).map(|(quantity, _)| quantity)
+    parse_keeping_text(text).map(|(quantity, _)| quantity)
 }
 
 /// Returns the quantity in Go's canonical form, or Go's error message.
 pub fn canonical(text: &str) -> Result<String, &'static str> {
-    let (quantity, as_written) = read(text)?;
+    let (quantity, as_written) = parse_keeping_text(text)?;
     Ok(match as_written {
         true => text.trim().to_owned(),
-        false => quantity.written(),
+        false => quantity.canonical_text(),
     })
 }
 
@@ -122,11 +122,14 @@ impl Quantity {
         match self.scale.saturating_add(places) {
             _ if self.digits == 0 => Some(0),
             up @ 0.. => self.digits.checked_mul(pow10(up)?),
-            down => Some(divided_up(self.digits, pow10(down.saturating_neg()))),
+            down => Some(divide_away_from_zero(
+                self.digits,
+                pow10(down.saturating_neg()),
+            )),
         }
     }
 
-    fn written(&self) -> String {
+    fn canonical_text(&self) -> String {
         let Quantity {
             digits: mut value,
             mut scale,
@@ -135,18 +138,18 @@ impl Quantity {
         if value == 0 {
             return "0".to_owned();
         }
-        if format == Format::Binary
+        if format == QuantityFormat::Binary
             && let Some(whole) = self.scaled(0).filter(|w| w.abs() >= 1024)
             && pow10(-scale).is_some_and(|unit| value % unit == 0)
         {
-            return binary(whole);
+            return format_binary(whole);
         }
         while value % 10 == 0 {
             (value, scale) = (value / 10, scale.saturating_add(1));
         }
         let up = scale.rem_euclid(3);
         (value, scale) = (value.saturating_mul(10i128.pow(up as u32)), scale - up);
-        if format == Format::Exponent {
+        if format == QuantityFormat::Exponent {
             return match scale {
                 0 => value.to_string(),
                 _ => format!("{value}e{scale}"),
@@ -158,23 +161,27 @@ impl Quantity {
 }
 
 /// Parses the quantity; the flag is true if Go keeps its text.
-fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
+fn parse_keeping_text(text: &str) -> Result<(Quantity, bool), &'static str> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(FORMAT_WRONG);
+        return Err(INVALID_FORMAT);
     }
-    let parts = split(text).ok_or(FORMAT_WRONG)?;
-    let (format, exponent) = interpret(parts.suffix).ok_or(SUFFIX_WRONG)?;
+    let parts = split_parts(text).ok_or(INVALID_FORMAT)?;
+    let (format, exponent) = parse_suffix(parts.suffix).ok_or(INVALID_SUFFIX)?;
     let digits = format!("{}{}", parts.num, parts.denom);
-    let magnitude: i128 = digits.parse().map_err(|_| NUMERIC_WRONG)?;
+    let magnitude: i128 = digits.parse().map_err(|_| INVALID_NUMBER)?;
     let scale = i32::try_from(parts.denom.len()).map_or(i32::MIN, i32::saturating_neg);
     let (magnitude, scale, read) = match format {
-        Format::Binary => {
-            let value = magnitude.checked_mul(1 << exponent).ok_or(NUMERIC_WRONG)?;
+        QuantityFormat::Binary => {
+            let value = magnitude.checked_mul(1 << exponent).ok_or(INVALID_NUMBER)?;
             let unit = pow10(-scale).unwrap_or(i128::MAX);
             let value = value.min(i128::from(i64::MAX).saturating_mul(unit));
             let below_one = value < unit && value > 0;
-            let format = if below_one { Format::Si } else { format };
+            let format = if below_one {
+                QuantityFormat::Si
+            } else {
+                format
+            };
             (value, scale, format)
         }
         _ => (magnitude, scale.saturating_add(exponent), format),
@@ -182,7 +189,7 @@ fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
     // The smallest unit is one billionth.
     let (magnitude, scale) = match scale {
         ..-9 => (
-            divided_up(magnitude, pow10((-9i32).saturating_sub(scale))),
+            divide_away_from_zero(magnitude, pow10((-9i32).saturating_sub(scale))),
             -9,
         ),
         _ => (magnitude, scale),
@@ -196,11 +203,11 @@ fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
         scale,
         format: read,
     };
-    let as_written = text == "0" || is_as_written(&parts, &digits, format, exponent);
+    let as_written = text == "0" || is_canonical_text(&parts, &digits, format, exponent);
     Ok((quantity, as_written))
 }
 
-struct Parts<'a> {
+struct QuantityParts<'a> {
     negative: bool,
     /// Digits without leading zeros.
     num: &'a str,
@@ -208,7 +215,7 @@ struct Parts<'a> {
     suffix: &'a str,
 }
 
-fn split(text: &str) -> Option<Parts<'_>> {
+fn split_parts(text: &str) -> Option<QuantityParts<'_>> {
     let negative = text.starts_with('-');
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     let rest = rest.trim_start_matches('0');
@@ -223,7 +230,7 @@ fn split(text: &str) -> Option<Parts<'_>> {
     let letters = end(suffix, |c| "eEinumkKMGTP".contains(c));
     let tail = &suffix[letters..];
     let tail = tail.strip_prefix(['-', '+']).unwrap_or(tail);
-    tail.chars().all(digit).then_some(Parts {
+    tail.chars().all(digit).then_some(QuantityParts {
         negative,
         num,
         denom,
@@ -231,24 +238,29 @@ fn split(text: &str) -> Option<Parts<'_>> {
     })
 }
 
-fn interpret(suffix: &str) -> Option<(Format, i32)> {
+fn parse_suffix(suffix: &str) -> Option<(QuantityFormat, i32)> {
     if let Some((_, exponent)) = DECIMAL.iter().find(|(s, _)| *s == suffix) {
-        return Some((Format::Si, *exponent));
+        return Some((QuantityFormat::Si, *exponent));
     }
     if let Some((_, exponent)) = BINARY.iter().find(|(s, _)| *s == suffix) {
-        return Some((Format::Binary, *exponent as i32));
+        return Some((QuantityFormat::Binary, *exponent as i32));
     }
     let exponent = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-    Some((Format::Exponent, exponent))
+    Some((QuantityFormat::Exponent, exponent))
 }
 
 /// Go keeps the text of a number already in canonical form, using an approximate test.
-fn is_as_written(parts: &Parts, digits: &str, format: Format, exponent: i32) -> bool {
+fn is_canonical_text(
+    parts: &QuantityParts,
+    digits: &str,
+    format: QuantityFormat,
+    exponent: i32,
+) -> bool {
     let Ok(value) = digits.parse::<i64>() else {
         return false;
     };
     match format {
-        Format::Binary => {
+        QuantityFormat::Binary => {
             let room = 15 - parts.num.len() as i32 - (exponent as f32 * 3.0 / 10.0) as i32 - 1;
             let fits = value.checked_mul(1i64 << exponent).is_some();
             room >= 0 && parts.denom.is_empty() && fits && exponent % 10 == 0 && value & 7 != 0
@@ -269,14 +281,14 @@ fn pow10(n: i32) -> Option<i128> {
 }
 
 /// Rounds away from zero; `unit` is `None` if it is larger than any number.
-fn divided_up(value: i128, unit: Option<i128>) -> i128 {
+fn divide_away_from_zero(value: i128, unit: Option<i128>) -> i128 {
     match unit {
         Some(unit) => value / unit + i128::from(value % unit != 0) * value.signum(),
         None => value.signum(),
     }
 }
 
-fn binary(mut value: i128) -> String {
+fn format_binary(mut value: i128) -> String {
     let mut times = 0;
     while value % 1024 == 0 && times < BINARY.len() {
         (value, times) = (value / 1024, times + 1);

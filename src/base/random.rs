@@ -1,9 +1,9 @@
 //! All randomness: named random numbers and inverse-CDF sampling.
 //!
-//! A number is a function of the seed, the replication and its name (`Draw`), independent of everything else in the
-//! run. Therefore two policies under one seed get the same start-up times and the same faults. One draw is one `u64`
-//! and one evaluation of a quantile function with `libm`. This is the only file that uses `rand`; no other module may
-//! generate random numbers, and nothing here may read a clock.
+//! A number is a function of the seed, the replication and its name (`UniformDraw`), independent of everything else in
+//! the run. Therefore two policies under one seed get the same start-up times and the same faults. One draw is one
+//! `u64` and one evaluation of a quantile function with `libm`. This is the only file that uses `rand`; no other module
+//! may generate random numbers, and nothing here may read a clock.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -19,15 +19,15 @@ pub mod gamma;
 pub mod key;
 pub mod mixture;
 
-pub use dist::{Dist, Empirical, normal_quantile};
-pub use draws::{Draw, Draws};
-pub use key::Key;
-pub use mixture::Mixture;
+pub use dist::{Distribution, EmpiricalDistribution, normal_quantile};
+pub use draws::{DrawSequence, UniformDraw};
+pub use key::StreamKey;
+pub use mixture::MixtureDistribution;
 
 /// The purpose of a random number. Append only, never renumber: the number is part of the key.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Purpose {
+pub enum StreamPurpose {
     ApiLatency = 1,
     WatchLag = 2,
     PodStart = 3,
@@ -39,7 +39,7 @@ pub enum Purpose {
     HeartbeatPhase = 9,
     MonitorPhase = 10,
     PodGcPhase = 11,
-    CollectorOrder = 12,
+    GarbageCollectorOrder = 12,
     ProbePhase = 13,
     ImageCheck = 14,
     StatusWrite = 15,
@@ -55,13 +55,13 @@ pub enum Purpose {
     NodeReadyDelay = 24,
     /// Jitter of a kubelet's pod worker.
     WorkerJitter = 25,
-    FleetLife = 40,
+    FleetLifetime = 40,
     FleetRepair = 41,
     FleetSelection = 42,
     FleetLemons = 43,
     FleetDiagnosis = 44,
     FleetRecovery = 45,
-    FaultLife = 46,
+    FaultLifetime = 46,
     FaultRepair = 47,
     TrainingInitialization = 48,
     TrainingCompile = 49,
@@ -79,7 +79,7 @@ pub enum Purpose {
     FaultDiagnosis = 63,
     FaultStage = 64,
     /// Choice among the measured restarts in the reduced model.
-    CollapsedRecovery = 80,
+    ReducedRecovery = 80,
     /// Values of a bootstrap resample: for statistics, not for the model.
     Bootstrap = 200,
     /// Values of the points of a sweep.
@@ -91,12 +91,12 @@ pub enum Purpose {
 const BATCH: usize = 32;
 
 /// A batch in the generator's little-endian byte order, to avoid a second copy.
-type Batch = [u8; BATCH * 8];
+type DrawBatch = [u8; BATCH * 8];
 
 /// Fills `batch` with the words of the stream `stream` under `key`, starting at word `first`.
 ///
 /// Creating the generator for each batch is as fast as keeping and seeking one.
-fn fill(batch: &mut Batch, key: [u64; 4], stream: u64, first: u32) {
+fn fill(batch: &mut DrawBatch, key: [u64; 4], stream: u64, first: u32) {
     let mut seed = [0; 32];
     for (bytes, part) in seed.chunks_exact_mut(8).zip(key) {
         bytes.copy_from_slice(&part.to_le_bytes());

@@ -8,7 +8,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// An instant of virtual time, in nanoseconds since the start of the run.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-pub struct Time(pub u64);
+pub struct SimTime(pub u64);
 
 /// A duration of virtual time in nanoseconds.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -17,11 +17,11 @@ pub struct Duration(pub u64);
 /// Nanoseconds per second.
 pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-impl Time {
+impl SimTime {
     /// The start of a run.
-    pub const ZERO: Time = Time(0);
+    pub const ZERO: SimTime = SimTime(0);
     /// Later than all other times; means "never" in columns of times.
-    pub const NEVER: Time = Time(u64::MAX);
+    pub const NEVER: SimTime = SimTime(u64::MAX);
 
     /// Seconds since the start of the run.
     pub fn seconds(self) -> f64 {
@@ -29,13 +29,13 @@ impl Time {
     }
 
     /// The first tick at or after this instant of a clock with this phase and period.
-    pub fn next_tick(self, phase: Duration, period: Duration) -> Time {
+    pub fn next_tick(self, phase: Duration, period: Duration) -> SimTime {
         let since = self.0.saturating_sub(phase.0);
-        Time(phase.0 + since.div_ceil(period.0) * period.0)
+        SimTime(phase.0 + since.div_ceil(period.0) * period.0)
     }
 
     /// Time since `earlier`; zero if `earlier` is later.
-    pub fn since(self, earlier: Time) -> Duration {
+    pub fn since(self, earlier: SimTime) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
@@ -77,14 +77,14 @@ impl From<std::time::Duration> for Duration {
     }
 }
 
-impl Add<Duration> for Time {
-    type Output = Time;
-    fn add(self, d: Duration) -> Time {
-        Time(self.0.saturating_add(d.0))
+impl Add<Duration> for SimTime {
+    type Output = SimTime;
+    fn add(self, d: Duration) -> SimTime {
+        SimTime(self.0.saturating_add(d.0))
     }
 }
 
-impl AddAssign<Duration> for Time {
+impl AddAssign<Duration> for SimTime {
     fn add_assign(&mut self, d: Duration) {
         *self = *self + d;
     }
@@ -104,7 +104,7 @@ impl Sub for Duration {
     }
 }
 
-impl fmt::Display for Time {
+impl fmt::Display for SimTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -128,7 +128,7 @@ const UNITS: [(&str, u64); 8] = [
 ];
 
 /// The longest duration accepted as input, 100 years; longer ones are assumed to be typing errors.
-pub const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
+pub const MAX_INPUT_DURATION: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl std::str::FromStr for Duration {
     type Err = String;
@@ -163,7 +163,7 @@ impl std::str::FromStr for Duration {
                 .ok_or_else(|| format!("{text:?} is not a duration; {legal}"))?;
             rest = &tail[unit.len()..];
         }
-        if total > u128::from(LONGEST.0) {
+        if total > u128::from(MAX_INPUT_DURATION.0) {
             return Err(format!("{text:?} is longer than 100 years"));
         }
         Ok(Duration(total as u64))

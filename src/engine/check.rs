@@ -1,24 +1,24 @@
 //! Whole-state invariants: recomputes from scratch everything that the store maintains incrementally (`--paranoid`,
 //! tests).
 
-use super::Components;
-use super::ctx::Ctx;
-use crate::store::{Counters, NO_ATTEMPT, Phase, Store, flag};
+use super::ControlPlaneComponents;
+use super::ctx::EngineContext;
+use crate::store::{JobCounters, NO_ATTEMPT, ObjectStore, PodPhase, flag};
 use sim_base::*;
 
 /// Panics with the first disagreement between stored and recomputed state.
-pub fn whole_state(ctx: &Ctx<'_>, parts: &Components) {
-    counters(ctx);
-    free_resources(ctx.store, parts);
-    tallies(ctx.store);
+pub fn check_state(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) {
+    check_counters(ctx);
+    check_free_resources(ctx.store, parts);
+    check_tallies(ctx.store);
     parts.accounting.check(ctx);
     parts.jobset_manager.check();
 }
 
-fn counters(ctx: &Ctx<'_>) {
+fn check_counters(ctx: &EngineContext<'_>) {
     let s = &**ctx.store;
-    let mut derived = vec![(Counters::default(), 0usize); s.jobs.len()];
-    for pod in existing(s) {
+    let mut derived = vec![(JobCounters::default(), 0usize); s.jobs.len()];
+    for pod in existing_pods(s) {
         let i = pod.ix();
         let (c, objects) = &mut derived[s.pods.job[i].ix()];
         *objects += 1;
@@ -49,16 +49,16 @@ fn counters(ctx: &Ctx<'_>) {
     }
 }
 
-fn existing(s: &Store) -> impl Iterator<Item = PodId> + '_ {
+fn existing_pods(s: &ObjectStore) -> impl Iterator<Item = PodId> + '_ {
     let rows = (0..s.pods.len() as u32).map(PodId);
     rows.filter(|p| s.pods.exists(*p))
 }
 
-fn free_resources(s: &Store, parts: &Components) {
+fn check_free_resources(s: &ObjectStore, parts: &ControlPlaneComponents) {
     let cluster = &s.nodes.cluster;
     let columns = cluster.resources.len();
     let mut free = cluster.allocatable.clone();
-    for pod in existing(s) {
+    for pod in existing_pods(s) {
         let node = parts.scheduler.held_node(pod);
         if node.is_some() {
             for (c, milli) in &s.facts(pod).requests {
@@ -70,14 +70,14 @@ fn free_resources(s: &Store, parts: &Components) {
     assert!(free == own, "the scheduler's books of free resources agree");
 }
 
-fn tallies(s: &Store) {
+fn check_tallies(s: &ObjectStore) {
     for (i, js) in s.jobsets.iter().enumerate() {
         let carries = |p: &PodId| {
             s.jobset_of(*p) == JobSetId(i as u32)
-                && s.pods.phase[p.ix()] != Phase::Failed
+                && s.pods.phase[p.ix()] != PodPhase::Failed
                 && s.pods.attempt[p.ix()] != NO_ATTEMPT
         };
-        let attempts = existing(s).filter(carries).count();
+        let attempts = existing_pods(s).filter(carries).count();
         let counted = js.in_place_view().attempts as usize;
         assert_eq!(counted, attempts, "attempts of JobSet {i}");
     }

@@ -3,32 +3,32 @@
 //!
 //! Components do not access each other directly. Must never make a decision.
 
-use super::apiserver::stored::Stored;
-use super::event::Event;
-use super::progress::Progress;
+use super::apiserver::stored::StoredObject;
+use super::event::SimulationEvent;
+use super::progress::RestartProgress;
 use super::queue::EventQueue;
-use super::requests::{Answer, Req, Requests};
+use super::requests::{RequestAnswer, RequestEntry, RequestTable};
 use crate::record::*;
-use sim_api::spec::{FeatureGates, Kubelet, Scenario};
-use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_api::spec::{FeatureGates, KubeletTiming, ScenarioSpec};
+use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::*;
 
-pub struct Ctx<'a> {
-    pub scenario: &'a Scenario,
-    pub now: Time,
-    pub store: &'a mut Stored,
-    pub draws: &'a mut Draws,
+pub struct EngineContext<'a> {
+    pub scenario: &'a ScenarioSpec,
+    pub now: SimTime,
+    pub store: &'a mut StoredObject,
+    pub draws: &'a mut DrawSequence,
     /// Feature gates of the JobSet manager in effect now; its webhooks use the same gates.
     pub gates: FeatureGates,
     /// Periods in which the JobSet manager's process was not running.
-    pub manager_away: Vec<(Time, Time)>,
-    pub progress: Progress,
-    pub(super) requests: &'a mut Requests,
+    pub manager_downtimes: Vec<(SimTime, SimTime)>,
+    pub progress: RestartProgress,
+    pub(super) requests: &'a mut RequestTable,
     pub(super) queue: &'a mut EventQueue,
-    pub(super) sink: &'a mut dyn Sink,
+    pub(super) sink: &'a mut dyn RecordSink,
     pub(super) cause: u32,
     pub(super) ticket: u32,
-    pub(super) tickets: Tickets,
+    pub(super) tickets: TicketSource,
     pub(super) records: u32,
     pub(super) digest: u64,
     /// True if the script reads objects; only then are objects kept as they were posted.
@@ -36,23 +36,23 @@ pub struct Ctx<'a> {
 }
 
 #[derive(Copy, Clone)]
-pub(super) struct Tickets {
-    pub wanted: bool,
+pub(super) struct TicketSource {
+    pub enabled: bool,
     pub next: u32,
 }
 
 /// A point on a chain of waits, from which the next wait starts.
 #[derive(Copy, Clone, Debug)]
-pub struct Mark {
-    pub at: Time,
+pub struct ContextMark {
+    pub at: SimTime,
     cause: u32,
     ticket: u32,
 }
 
-impl Default for Mark {
-    fn default() -> Mark {
-        Mark {
-            at: Time::ZERO,
+impl Default for ContextMark {
+    fn default() -> ContextMark {
+        ContextMark {
+            at: SimTime::ZERO,
             cause: NO_CAUSE,
             ticket: NO_TICKET,
         }
@@ -62,11 +62,11 @@ impl Default for Mark {
 /// The receiver of a watch event; part of the name of the random delay. Append only.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Watcher {
+pub enum StoreWatcher {
     Manager = 1,
     /// Additional delay of the response to the manager's own write, compared with the watch event for it.
     ManagerOwnWrite = 2,
-    Collector = 3,
+    GarbageCollector = 3,
     Kubelet = 4,
     Webhook = 5,
     Agent = 6,
@@ -74,12 +74,12 @@ pub enum Watcher {
     Scheduler = 8,
 }
 
-impl Ctx<'_> {
+impl EngineContext<'_> {
     // --- waits
 
     /// Returns the mark of the current instant and its cause.
-    pub fn mark(&self) -> Mark {
-        Mark {
+    pub fn mark(&self) -> ContextMark {
+        ContextMark {
             at: self.now,
             cause: self.cause,
             ticket: self.ticket,
@@ -87,45 +87,62 @@ impl Ctx<'_> {
     }
 
     /// Extends the chain by a wait of `delay`.
-    pub fn wait(&mut self, mark: Mark, delay: Duration, waited: Waited, about: About) -> Mark {
+    pub fn add_wait(
+        &mut self,
+        mark: ContextMark,
+        delay: Duration,
+        waited: TicketWait,
+        about: TicketSubject,
+    ) -> ContextMark {
         if delay == Duration::ZERO {
             return mark;
         }
         let to = mark.at + delay;
-        self.link(mark, mark.at, to, waited, about)
+        self.add_ticket(mark, mark.at, to, waited, about)
     }
 
     /// Sends a request at the mark; the chain continues with the response.
-    pub fn ask(&mut self, mark: Mark, req: Req) -> Mark {
-        self.send(mark, req).1
+    pub fn request_at_mark(&mut self, mark: ContextMark, req: RequestEntry) -> ContextMark {
+        self.request_with_times(mark, req).1
     }
 
     /// Sends a request like `ask`, and also returns the time at which it leaves the client.
-    fn send(&mut self, mark: Mark, req: Req) -> (Time, Mark) {
-        let (key, lane) = self.key_of(req.about);
-        let lane = req.lane.unwrap_or(lane);
+    fn request_with_times(
+        &mut self,
+        mark: ContextMark,
+        req: RequestEntry,
+    ) -> (SimTime, ContextMark) {
+        let (key, lane) = self.stream_key(req.subject);
+        let lane = req.substream.unwrap_or(lane);
         let times = self.requests.send(self.draws, &req, (key, lane), mark.at);
-        let waited = Waited::Request(req.call);
-        let answered = self.link(mark, times.granted, times.answered, waited, req.about);
+        let waited = TicketWait::Request(req.call);
+        let answered = self.add_ticket(mark, times.granted, times.answered_at, waited, req.subject);
         (times.granted, answered)
     }
 
-    fn link(&mut self, mark: Mark, granted: Time, to: Time, waited: Waited, about: About) -> Mark {
-        if !self.tickets.wanted {
-            return Mark { at: to, ..mark };
+    fn add_ticket(
+        &mut self,
+        mark: ContextMark,
+        granted: SimTime,
+        to: SimTime,
+        waited: TicketWait,
+        about: TicketSubject,
+    ) -> ContextMark {
+        if !self.tickets.enabled {
+            return ContextMark { at: to, ..mark };
         }
-        let ticket = Ticket {
+        let ticket = WorkTicket {
             id: self.tickets.next,
             parent: mark.ticket,
             from: mark.at,
             granted,
             to,
-            waited,
-            about,
+            wait: waited,
+            subject: about,
         };
         self.tickets.next += 1;
         self.sink.ticket(&ticket);
-        Mark {
+        ContextMark {
             at: to,
             ticket: ticket.id,
             ..mark
@@ -133,7 +150,7 @@ impl Ctx<'_> {
     }
 
     /// Schedules an event at the end of the chain.
-    pub fn push(&mut self, mark: Mark, event: Event) {
+    pub fn schedule(&mut self, mark: ContextMark, event: SimulationEvent) {
         self.progress.awaited += u32::from(event.is_awaited());
         self.queue
             .push_with_ticket(mark.at, event, mark.cause, mark.ticket);
@@ -141,17 +158,27 @@ impl Ctx<'_> {
 
     /// Makes the cause of `mark` the cause of everything that follows, with a wait since then. Returns the previous
     /// state for `back_to`.
-    pub fn resume(&mut self, mark: Mark, waited: Waited, about: About) -> Mark {
+    pub fn resume(
+        &mut self,
+        mark: ContextMark,
+        waited: TicketWait,
+        about: TicketSubject,
+    ) -> ContextMark {
         let before = self.mark();
         let delay = self.now.since(mark.at);
-        let mark = self.wait(mark, delay, waited, about);
-        self.back_to(mark);
+        let mark = self.add_wait(mark, delay, waited, about);
+        self.restore_mark(mark);
         before
     }
 
     /// Ends a wait that no scheduled event would have ended. The current handler becomes the cause of what follows,
     /// and the critical path continues through the wait.
-    pub fn end_wait(&mut self, mark: Mark, waited: Waited, about: About) -> Mark {
+    pub fn end_wait(
+        &mut self,
+        mark: ContextMark,
+        waited: TicketWait,
+        about: TicketSubject,
+    ) -> ContextMark {
         let before = self.resume(mark, waited, about);
         self.cause = before.cause;
         before
@@ -159,66 +186,79 @@ impl Ctx<'_> {
 
     /// Takes an item from a worker's queue: the cause of what follows is whatever enqueued the item. If the worker
     /// was busy, the critical path continues with the work that occupied it, otherwise with the enqueuing event.
-    pub fn take(&mut self, item: Mark) -> Mark {
+    pub fn take_cause(&mut self, item: ContextMark) -> ContextMark {
         let before = self.mark();
         self.cause = item.cause;
         before
     }
 
-    pub fn back_to(&mut self, mark: Mark) {
+    pub fn restore_mark(&mut self, mark: ContextMark) {
         self.cause = mark.cause;
         self.ticket = mark.ticket;
     }
 
-    pub fn at(&mut self, at: Time, waited: Waited, about: About, event: Event) {
+    pub fn schedule_at(
+        &mut self,
+        at: SimTime,
+        waited: TicketWait,
+        about: TicketSubject,
+        event: SimulationEvent,
+    ) {
         let delay = at.since(self.now);
-        self.after(delay, waited, about, event);
+        self.schedule_after(delay, waited, about, event);
     }
 
-    pub fn after(&mut self, delay: Duration, waited: Waited, about: About, event: Event) {
-        let mark = self.wait(self.mark(), delay, waited, about);
-        self.push(mark, event);
+    pub fn schedule_after(
+        &mut self,
+        delay: Duration,
+        waited: TicketWait,
+        about: TicketSubject,
+        event: SimulationEvent,
+    ) {
+        let mark = self.add_wait(self.mark(), delay, waited, about);
+        self.schedule(mark, event);
     }
 
     /// Sends a request now and schedules `event` at the time of the response, which is returned.
-    pub fn request(&mut self, req: Req, event: Event) -> Time {
-        let answered = self.ask(self.mark(), req);
-        self.push(answered, event);
+    pub fn request(&mut self, req: RequestEntry, event: SimulationEvent) -> SimTime {
+        let answered = self.request_at_mark(self.mark(), req);
+        self.schedule(answered, event);
         answered.at
     }
 
     /// Sends a request like `request`, but returns the time at which it reaches the API server and its webhooks are
     /// called.
-    pub fn request_leaving(&mut self, req: Req, event: Event) -> Time {
-        let (leaves, answered) = self.send(self.mark(), req);
-        self.push(answered, event);
+    pub fn request_with_departure(&mut self, req: RequestEntry, event: SimulationEvent) -> SimTime {
+        let (leaves, answered) = self.request_with_times(self.mark(), req);
+        self.schedule(answered, event);
         leaves
     }
 
     /// Returns true if the manager's process was running at `at`, so that its webhooks respond.
     #[inline]
-    pub fn manager_answers(&self, at: Time) -> bool {
+    pub fn is_manager_up(&self, at: SimTime) -> bool {
         !self
-            .manager_away
+            .manager_downtimes
             .iter()
             .any(|&(from, to)| from <= at && at < to)
     }
 
     /// Adds an answered request to the audit log.
-    pub fn answered(&mut self, call: Call, answer: Answer) {
-        self.answered_at(call, answer, self.now);
+    pub fn record_response(&mut self, call: Call, answer: RequestAnswer) {
+        self.record_response_at(call, answer, self.now);
     }
 
-    pub fn answered_at(&mut self, call: Call, answer: Answer, at: Time) {
-        self.requests.answered(call, answer, at);
-        if self.tickets.wanted {
+    pub fn record_response_at(&mut self, call: Call, answer: RequestAnswer, at: SimTime) {
+        self.requests.record_response(call, answer, at);
+        if self.tickets.enabled {
             let code = answer.code();
-            self.sink.answered(&Answered { call, code, at });
+            self.sink
+                .request_answered(&AnsweredRequest { call, code, at });
         }
     }
 
     /// Notifies the sink of a replicatedJob's status; called after the record that contains its totals.
-    pub fn tell_replicated_job(&mut self, now: &ReplicatedJobNow) {
+    pub fn notify_replicated_job(&mut self, now: &ReplicatedJobNow) {
         self.sink.replicated_job(now);
     }
 
@@ -230,65 +270,78 @@ impl Ctx<'_> {
     // --- random numbers
 
     /// Returns the key that identifies an object in the names of random numbers, and its lane.
-    pub fn key_of(&self, about: About) -> (Key, u32) {
+    pub fn stream_key(&self, about: TicketSubject) -> (StreamKey, u32) {
         match about {
-            About::Nothing => (Key::default(), 0),
-            About::JobSet(js) => (self.store.jobsets[js.ix()].key, 0),
-            About::Job(job) => (self.store.jobs[job.ix()].key, 0),
-            About::Pod(pod) => (self.store.pod_key(pod), self.store.pods.index[pod.ix()]),
-            About::Node(node) => (Key::of(&self.store.names.nodes[node.ix()]), 0),
+            TicketSubject::Nothing => (StreamKey::default(), 0),
+            TicketSubject::JobSet(js) => (self.store.jobsets[js.ix()].key, 0),
+            TicketSubject::Job(job) => (self.store.jobs[job.ix()].key, 0),
+            TicketSubject::Pod(pod) => (self.store.pod_key(pod), self.store.pods.index[pod.ix()]),
+            TicketSubject::Node(node) => {
+                (StreamKey::from_text(&self.store.names.nodes[node.ix()]), 0)
+            }
         }
     }
 
     /// Draws the `nth` value of a kind for an object.
-    pub fn draw(&mut self, purpose: Purpose, about: About, nth: u32, dist: &Dist) -> Duration {
-        if let Dist::Fixed(d) = dist {
+    pub fn draw(
+        &mut self,
+        purpose: StreamPurpose,
+        about: TicketSubject,
+        nth: u32,
+        dist: &Distribution,
+    ) -> Duration {
+        if let Distribution::Fixed(d) = dist {
             return *d;
         }
-        let draw = self.name(purpose, about, nth);
+        let draw = self.draw_name(purpose, about, nth);
         self.draws.sample(draw, dist)
     }
 
     /// Draws a uniform number in (0, 1) under that name.
-    pub fn draw_unit(&mut self, purpose: Purpose, about: About, nth: u32) -> f64 {
-        let draw = self.name(purpose, about, nth);
+    pub fn draw_unit(&mut self, purpose: StreamPurpose, about: TicketSubject, nth: u32) -> f64 {
+        let draw = self.draw_name(purpose, about, nth);
         self.draws.uniform(draw)
     }
 
     /// Draws a uniform duration in [0, period) under that name.
     pub fn draw_phase(
         &mut self,
-        purpose: Purpose,
-        about: About,
+        purpose: StreamPurpose,
+        about: TicketSubject,
         nth: u32,
         period: Duration,
     ) -> Duration {
-        let draw = self.name(purpose, about, nth);
+        let draw = self.draw_name(purpose, about, nth);
         Duration((self.draws.uniform(draw) * period.0 as f64) as u64)
     }
 
-    fn name(&self, purpose: Purpose, about: About, nth: u32) -> Draw {
-        let (entity, lane) = self.key_of(about);
-        Draw {
+    fn draw_name(&self, purpose: StreamPurpose, about: TicketSubject, nth: u32) -> UniformDraw {
+        let (entity, lane) = self.stream_key(about);
+        UniformDraw {
             purpose,
             entity,
             occurrence: nth,
-            lane,
+            substream: lane,
         }
     }
 
     /// Draws the delay from a write to a watcher's cache; `version` is the number of changes of the object so far.
-    pub fn watch_lag(&mut self, watcher: Watcher, about: About, version: u32) -> Duration {
+    pub fn watch_lag(
+        &mut self,
+        watcher: StoreWatcher,
+        about: TicketSubject,
+        version: u32,
+    ) -> Duration {
         let dist = &self.scenario.timing.watch_lag;
-        if let Dist::Fixed(d) = dist {
+        if let Distribution::Fixed(d) = dist {
             return *d;
         }
-        let (key, lane) = self.key_of(about);
-        let draw = Draw {
-            purpose: Purpose::WatchLag,
-            entity: key.and(watcher as u64),
+        let (key, lane) = self.stream_key(about);
+        let draw = UniformDraw {
+            purpose: StreamPurpose::WatchLag,
+            entity: key.part(watcher as u64),
             occurrence: version,
-            lane,
+            substream: lane,
         };
         self.draws.sample(draw, dist)
     }
@@ -297,7 +350,7 @@ impl Ctx<'_> {
 
     /// Writes a record, which becomes the cause of what the handler does next.
     pub fn emit(&mut self, body: Body) {
-        let record = Record {
+        let record = SimulationRecord {
             seq: self.records,
             cause: self.cause,
             at: self.now,
@@ -309,18 +362,24 @@ impl Ctx<'_> {
         self.records = next.expect("fewer than 4 billion records");
         self.sink.record(&record, &self.store.names);
         if !body.is_retry() {
-            self.progress.last = self.now;
+            self.progress.last_change = self.now;
         }
         self.cause = record.seq;
     }
 
-    pub fn text(&mut self, text: &str) -> TextId {
+    pub fn intern(&mut self, text: &str) -> TextId {
         self.store.intern(text)
     }
 
     /// Emits a Kubernetes Event for an object.
-    pub fn kube_event(&mut self, object: ObjectRef, warning: bool, reason: &str, message: &str) {
-        let (reason, message) = (self.text(reason), self.text(message));
+    pub fn emit_kube_event(
+        &mut self,
+        object: ObjectRef,
+        warning: bool,
+        reason: &str,
+        message: &str,
+    ) {
+        let (reason, message) = (self.intern(reason), self.intern(message));
         self.emit(Body::KubeEvent {
             object,
             warning,
@@ -329,21 +388,21 @@ impl Ctx<'_> {
         });
     }
 
-    pub fn wants_events(&self) -> bool {
-        self.sink.wants_events()
+    pub fn receives_events(&self) -> bool {
+        self.sink.receives_events()
     }
 
     /// Sends an Event of the Job controller to the API server.
-    pub fn stored_event(&mut self, event: StoredEvent) {
+    pub fn emit_stored_event(&mut self, event: StoredEvent) {
         self.sink.event(&event);
     }
 
-    pub fn wants_decisions(&self) -> bool {
-        self.sink.wants_decisions()
+    pub fn receives_decisions(&self) -> bool {
+        self.sink.receives_decisions()
     }
 
-    pub fn decision(&mut self, what: Decided) {
-        let decision = Decision {
+    pub fn emit_decision(&mut self, what: PolicyOutcome) {
+        let decision = PolicyDecision {
             id: 0,
             at: self.now,
             cause: (self.cause != NO_CAUSE).then_some(self.cause),
@@ -361,7 +420,7 @@ impl Ctx<'_> {
 
     /// Returns true if the kubelets are scripted, as in replayed recordings: no PLEG, no probes and no rate limits of
     /// their own.
-    pub fn scripted(&self) -> bool {
-        matches!(self.scenario.timing.kubelet, Kubelet::Scripted { .. })
+    pub fn has_scripted_kubelets(&self) -> bool {
+        matches!(self.scenario.timing.kubelet, KubeletTiming::Scripted { .. })
     }
 }

@@ -7,20 +7,20 @@ use crate::record::Call;
 use sim_base::*;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum SimulationEvent {
     // class 0: the script
     Submit(JobSetId),
     Fault(u32),
-    ManagerStops(u32),
-    ManagerBack,
+    ManagerStopped(u32),
+    ManagerRestarted,
     /// An aging clock reaches the age of the node's next fault, or resumes after a fault, unless it was paused since.
-    Worn {
+    AgingClockDue {
         clock: u32,
         nth: u32,
     },
     // class 1: nodes
     /// The containers of a newly bound pod start running.
-    ContainersUp {
+    ContainersStarted {
         pod: PodId,
         epoch: u32,
     },
@@ -35,17 +35,17 @@ pub enum Event {
         epoch: u32,
     },
     /// All containers were stopped and removed for an in-place restart, and are running again.
-    ContainersBack {
+    ContainersRestarted {
         pod: PodId,
         epoch: u32,
     },
     /// The containers of a deleted pod have stopped.
-    Stopped {
+    ContainersStopped {
         pod: PodId,
         incarnation: u32,
     },
     /// A JobSet update reaches the pod's in-place restart agent.
-    AgentSees {
+    AgentNotified {
         pod: PodId,
         epoch: u32,
     },
@@ -55,28 +55,28 @@ pub enum Event {
         generation: u32,
     },
     /// A detector reports that the `nth` process of a pod hangs.
-    HangFound {
+    HangDetected {
         pod: PodId,
         nth: u32,
         exit_code: u8,
     },
     /// A silent error in a training job's results is detected for the `nth` time.
-    WrongFound {
+    CorruptionDetected {
         jobset: JobSetId,
         nth: u32,
     },
     /// The `nth` process of a pod times out waiting for the processes of the other pods.
-    RendezvousOver {
+    RendezvousTimedOut {
         pod: PodId,
         nth: u32,
     },
     /// A training job stops waiting for more slices, for the `nth` time.
-    LastCallOver {
+    LastCallExpired {
         jobset: JobSetId,
         nth: u32,
     },
     /// The in-place restart barrier is lifted and the worker container runs.
-    WorkerUp {
+    WorkerStarted {
         pod: PodId,
         epoch: u32,
     },
@@ -118,7 +118,7 @@ pub enum Event {
         pod: PodId,
         incarnation: u32,
     },
-    CollectorAnswered {
+    GarbageCollectorAnswered {
         worker: u16,
     },
     JobSetAnswered {
@@ -142,23 +142,23 @@ pub enum Event {
     // class 3: controllers observe and act
     JobDue(JobId),
     /// `ttlSecondsAfterFinished` of a Job expires.
-    JobTtlOver {
+    JobTtlExpired {
         job: JobId,
         incarnation: u32,
     },
-    JobTtlDeletes {
+    JobTtlDeletion {
         job: JobId,
         incarnation: u32,
     },
     /// The JobSet manager's cache receives an update of a Job.
-    JobSeen(JobId),
+    JobObserved(JobId),
     /// The JobSet manager's cache receives an update of the JobSet.
-    JobSetSeen(JobSetId),
+    JobSetObserved(JobSetId),
     JobSetDue(JobSetId),
     /// The JobSet manager's cache receives an update of one of the JobSet's pods.
-    JobSetPodNews(JobSetId),
+    JobSetPodsObserved(JobSetId),
     /// The JobSet manager's cache receives an update of an exclusive-placement leader pod.
-    LeaderSeen {
+    LeaderObserved {
         pod: PodId,
         incarnation: u32,
     },
@@ -170,21 +170,21 @@ pub enum Event {
     /// The JobSet manager finishes the computation of its reconcile pass.
     JobSetComputed(JobSetId),
     /// The garbage collector's graph observes a Job under foreground deletion, or that one of its dependents is gone.
-    CollectorSees {
+    GarbageCollectorObserved {
         job: JobId,
         incarnation: u32,
         deleted: bool,
     },
     /// The garbage collector deletes a Job of a JobSet under foreground deletion.
-    CollectorDeletesJob(JobId),
+    GarbageCollectorDeletedJob(JobId),
     /// The garbage collector deletes the Service, or a claim, of a JobSet under foreground deletion.
-    CollectorDeletesOwned {
+    GarbageCollectorDeletedOwned {
         jobset: JobSetId,
         call: Call,
     },
     MonitorTick,
     TaintDue(NodeId),
-    TolerationOver {
+    TolerationExpired {
         pod: PodId,
         incarnation: u32,
     },
@@ -194,7 +194,7 @@ pub enum Event {
         pod: PodId,
         incarnation: u32,
     },
-    BackoffOver {
+    BackoffExpired {
         pod: PodId,
         incarnation: u32,
     },
@@ -202,18 +202,18 @@ pub enum Event {
 
 /// The component that handles an event; each has its own folder.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
-    User,
+pub enum EventOwner {
+    Script,
     Kubelet,
     JobController,
     TtlController,
     JobSetManager,
-    Collector,
+    GarbageCollector,
     Scheduler,
     NodeLifecycle,
     PodGc,
     Training,
-    Ageing,
+    UsageAging,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -239,7 +239,7 @@ pub enum JobSetCall {
     Create,
     Suspend,
     /// SUS-5: a Job with a startTime loses it first.
-    ClearStart,
+    ClearStartTime,
     Resume,
     Status,
     DeleteJobSet,
@@ -253,51 +253,63 @@ pub enum FollowerCall {
     Delete,
 }
 
-impl Event {
+impl SimulationEvent {
     /// Returns the component that handles the event.
-    pub fn owner(&self) -> Owner {
-        use Event::*;
+    pub fn owner(&self) -> EventOwner {
+        use SimulationEvent::*;
         match self {
-            Submit(_) | Fault(_) => Owner::User,
-            Worn { .. } => Owner::Ageing,
-            ContainersUp { .. } | ContainerExit { .. } | ExitNoticed { .. } => Owner::Kubelet,
-            ContainersBack { .. } | Stopped { .. } | AgentSees { .. } => Owner::Kubelet,
-            WorkerUp { .. } | StatusWritten { .. } | KubeletDeleted { .. } => Owner::Kubelet,
-            AttemptWritten { .. } => Owner::Kubelet,
-            PodCreateAnswered { .. } | PodDeleteAnswered { .. } => Owner::JobController,
-            FinalizerAnswered { .. } | JobStatusAnswered { .. } => Owner::JobController,
-            JobEventSent | OrphanReleased { .. } | JobDue(_) => Owner::JobController,
-            JobTtlOver { .. } | JobTtlDeletes { .. } => Owner::TtlController,
-            ManagerStops(_) | ManagerBack | JobSetAnswered { .. } | JobSeen(_) => {
-                Owner::JobSetManager
+            Submit(_) | Fault(_) => EventOwner::Script,
+            AgingClockDue { .. } => EventOwner::UsageAging,
+            ContainersStarted { .. } | ContainerExit { .. } | ExitNoticed { .. } => {
+                EventOwner::Kubelet
             }
-            JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_) => Owner::JobSetManager,
-            JobSetComputed(_) | FollowerAnswered { .. } => Owner::JobSetManager,
-            LeaderSeen { .. } | LeaderDue { .. } => Owner::JobSetManager,
-            CollectorAnswered { .. } | CollectorSees { .. } => Owner::Collector,
-            CollectorDeletesJob(_) | CollectorDeletesOwned { .. } => Owner::Collector,
-            BindAnswered { .. } | CycleDone { .. } | BackoffOver { .. } => Owner::Scheduler,
-            EvictionAnswered { .. } | MonitorTick | TaintDue(_) => Owner::NodeLifecycle,
-            TolerationOver { .. } => Owner::NodeLifecycle,
-            PodGcTick => Owner::PodGc,
-            WorkDone { .. } | RendezvousOver { .. } => Owner::Training,
-            HangFound { .. } | WrongFound { .. } | LastCallOver { .. } => Owner::Training,
+            ContainersRestarted { .. } | ContainersStopped { .. } | AgentNotified { .. } => {
+                EventOwner::Kubelet
+            }
+            WorkerStarted { .. } | StatusWritten { .. } | KubeletDeleted { .. } => {
+                EventOwner::Kubelet
+            }
+            AttemptWritten { .. } => EventOwner::Kubelet,
+            PodCreateAnswered { .. } | PodDeleteAnswered { .. } => EventOwner::JobController,
+            FinalizerAnswered { .. } | JobStatusAnswered { .. } => EventOwner::JobController,
+            JobEventSent | OrphanReleased { .. } | JobDue(_) => EventOwner::JobController,
+            JobTtlExpired { .. } | JobTtlDeletion { .. } => EventOwner::TtlController,
+            ManagerStopped(_) | ManagerRestarted | JobSetAnswered { .. } | JobObserved(_) => {
+                EventOwner::JobSetManager
+            }
+            JobSetObserved(_) | JobSetDue(_) | JobSetPodsObserved(_) => EventOwner::JobSetManager,
+            JobSetComputed(_) | FollowerAnswered { .. } => EventOwner::JobSetManager,
+            LeaderObserved { .. } | LeaderDue { .. } => EventOwner::JobSetManager,
+            GarbageCollectorAnswered { .. } | GarbageCollectorObserved { .. } => {
+                EventOwner::GarbageCollector
+            }
+            GarbageCollectorDeletedJob(_) | GarbageCollectorDeletedOwned { .. } => {
+                EventOwner::GarbageCollector
+            }
+            BindAnswered { .. } | CycleDone { .. } | BackoffExpired { .. } => EventOwner::Scheduler,
+            EvictionAnswered { .. } | MonitorTick | TaintDue(_) => EventOwner::NodeLifecycle,
+            TolerationExpired { .. } => EventOwner::NodeLifecycle,
+            PodGcTick => EventOwner::PodGc,
+            WorkDone { .. } | RendezvousTimedOut { .. } => EventOwner::Training,
+            HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => {
+                EventOwner::Training
+            }
         }
     }
 
     /// Returns true if the event may still change state, however long it takes. False for clocks, retries and events
     /// that follow a change within a moment. The script decides itself whether it is finished.
     pub fn is_awaited(&self) -> bool {
-        use Event::*;
+        use SimulationEvent::*;
         match self {
             Submit(_)
-            | ManagerStops(_)
-            | ManagerBack
-            | JobTtlOver { .. }
-            | TolerationOver { .. }
+            | ManagerStopped(_)
+            | ManagerRestarted
+            | JobTtlExpired { .. }
+            | TolerationExpired { .. }
             | CycleDone { .. } => true,
-            JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
-            CollectorSees { .. } | LeaderSeen { .. } => true,
+            JobObserved(_) | JobSetObserved(_) | JobSetPodsObserved(_) | JobSetComputed(_) => true,
+            GarbageCollectorObserved { .. } | LeaderObserved { .. } => true,
             // The training component decides which of these still count.
             WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
@@ -307,74 +319,78 @@ impl Event {
     /// Returns the object that the event is about, as kind and id. A livelock repeats events about the same objects.
     /// Responses to workers are about the object they change.
     pub fn subject(&self) -> Option<(u8, u32)> {
-        use Event::*;
+        use SimulationEvent::*;
         Some(match *self {
-            ContainersUp { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => {
+            ContainersStarted { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => {
                 (b'P', pod.0)
             }
-            ContainersBack { pod, .. } | Stopped { pod, .. } | AgentSees { pod, .. } => {
-                (b'P', pod.0)
-            }
-            HangFound { pod, .. } | RendezvousOver { pod, .. } | WorkerUp { pod, .. } => {
-                (b'P', pod.0)
-            }
+            ContainersRestarted { pod, .. }
+            | ContainersStopped { pod, .. }
+            | AgentNotified { pod, .. } => (b'P', pod.0),
+            HangDetected { pod, .. }
+            | RendezvousTimedOut { pod, .. }
+            | WorkerStarted { pod, .. } => (b'P', pod.0),
             StatusWritten { pod, .. } | KubeletDeleted { pod, .. } => (b'P', pod.0),
             AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => (b'P', pod.0),
             FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => (b'P', pod.0),
             BindAnswered { pod, .. } | EvictionAnswered { pod, .. } => (b'P', pod.0),
-            LeaderSeen { pod, .. } | LeaderDue { pod, .. } => (b'P', pod.0),
-            TolerationOver { pod, .. } | CycleDone { pod, .. } => (b'P', pod.0),
-            BackoffOver { pod, .. } => (b'P', pod.0),
-            JobDue(job) | JobSeen(job) | CollectorDeletesJob(job) => (b'J', job.0),
-            JobTtlOver { job, .. } | JobTtlDeletes { job, .. } => (b'J', job.0),
-            CollectorSees { job, .. } => (b'J', job.0),
+            LeaderObserved { pod, .. } | LeaderDue { pod, .. } => (b'P', pod.0),
+            TolerationExpired { pod, .. } | CycleDone { pod, .. } => (b'P', pod.0),
+            BackoffExpired { pod, .. } => (b'P', pod.0),
+            JobDue(job) | JobObserved(job) | GarbageCollectorDeletedJob(job) => (b'J', job.0),
+            JobTtlExpired { job, .. } | JobTtlDeletion { job, .. } => (b'J', job.0),
+            GarbageCollectorObserved { job, .. } => (b'J', job.0),
             JobSetAnswered { job, .. } if job.is_some() => (b'J', job.0),
-            JobSetAnswered { jobset, .. } | CollectorDeletesOwned { jobset, .. } => {
+            JobSetAnswered { jobset, .. } | GarbageCollectorDeletedOwned { jobset, .. } => {
                 (b'S', jobset.0)
             }
-            WorkDone { jobset, .. } | WrongFound { jobset, .. } => (b'S', jobset.0),
-            LastCallOver { jobset, .. } => (b'S', jobset.0),
-            Submit(jobset) | JobSetSeen(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
-            JobSetPodNews(jobset) | JobSetComputed(jobset) => (b'S', jobset.0),
+            WorkDone { jobset, .. } | CorruptionDetected { jobset, .. } => (b'S', jobset.0),
+            LastCallExpired { jobset, .. } => (b'S', jobset.0),
+            Submit(jobset) | JobSetObserved(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
+            JobSetPodsObserved(jobset) | JobSetComputed(jobset) => (b'S', jobset.0),
             TaintDue(node) => (b'N', node.0),
-            Fault(n) | ManagerStops(n) => (b'F', n),
-            Worn { clock, .. } => (b'W', clock),
+            Fault(n) | ManagerStopped(n) => (b'F', n),
+            AgingClockDue { clock, .. } => (b'W', clock),
             FollowerAnswered { at, .. } => (b'A', at),
             PodCreateAnswered { nth, .. } => (b'C', nth),
-            ManagerBack | JobStatusAnswered { .. } | JobEventSent => return None,
-            CollectorAnswered { .. } | MonitorTick | PodGcTick => return None,
+            ManagerRestarted | JobStatusAnswered { .. } | JobEventSent => return None,
+            GarbageCollectorAnswered { .. } | MonitorTick | PodGcTick => return None,
         })
     }
 
     /// Order of events at the same instant: faults, nodes, API server, controllers, scheduler.
     pub fn class(&self) -> u8 {
-        use Event::*;
+        use SimulationEvent::*;
         match self {
-            Submit(_) | Fault(_) | ManagerStops(_) | ManagerBack | Worn { .. } => 0,
-            ContainersUp { .. }
+            Submit(_) | Fault(_) | ManagerStopped(_) | ManagerRestarted | AgingClockDue { .. } => 0,
+            ContainersStarted { .. }
             | ContainerExit { .. }
             | ExitNoticed { .. }
-            | ContainersBack { .. } => 1,
-            Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
-            WorkDone { .. } | RendezvousOver { .. } => 1,
-            HangFound { .. } | WrongFound { .. } | LastCallOver { .. } => 1,
+            | ContainersRestarted { .. } => 1,
+            ContainersStopped { .. } | AgentNotified { .. } | WorkerStarted { .. } => 1,
+            WorkDone { .. } | RendezvousTimedOut { .. } => 1,
+            HangDetected { .. } | CorruptionDetected { .. } | LastCallExpired { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
             JobStatusAnswered { .. }
             | JobEventSent
             | OrphanReleased { .. }
-            | CollectorAnswered { .. }
-            | CollectorDeletesJob(_)
-            | CollectorDeletesOwned { .. }
-            | JobTtlDeletes { .. }
+            | GarbageCollectorAnswered { .. }
+            | GarbageCollectorDeletedJob(_)
+            | GarbageCollectorDeletedOwned { .. }
+            | JobTtlDeletion { .. }
             | JobSetAnswered { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } => 2,
-            JobDue(_) | JobSeen(_) | JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_)
+            JobDue(_)
+            | JobObserved(_)
+            | JobSetObserved(_)
+            | JobSetDue(_)
+            | JobSetPodsObserved(_)
             | JobSetComputed(_) => 3,
-            LeaderSeen { .. } | LeaderDue { .. } => 3,
-            JobTtlOver { .. } | CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
-            TolerationOver { .. } | PodGcTick => 3,
-            CycleDone { .. } | BackoffOver { .. } => 4,
+            LeaderObserved { .. } | LeaderDue { .. } => 3,
+            JobTtlExpired { .. } | GarbageCollectorObserved { .. } | MonitorTick | TaintDue(_) => 3,
+            TolerationExpired { .. } | PodGcTick => 3,
+            CycleDone { .. } | BackoffExpired { .. } => 4,
         }
     }
 }

@@ -5,19 +5,16 @@
 //! through objects, watches and requests (`ctx`, `apiserver`).
 
 mod accounting;
-mod ageing;
 mod apiserver;
 pub mod check;
-mod circle;
-mod collector;
 mod ctx;
+mod diagnosis;
 pub mod event;
 pub mod faults;
-mod halted;
+mod garbage_collector;
 mod job_controller;
 mod jobset_manager;
 mod kubelet;
-mod lane;
 mod node_lifecycle;
 mod outcome;
 mod pod_gc;
@@ -26,145 +23,148 @@ mod progress;
 pub mod queue;
 pub mod record;
 mod requests;
+mod restart_loop;
 mod run;
 mod scheduler;
+mod script;
+mod snapshot;
+mod stale_events;
 pub mod store;
-mod stuck;
+mod token_bucket;
 mod training;
 pub mod training_model;
 mod ttl_controller;
-mod user;
-mod void;
+mod usage_aging;
 mod webhook;
 mod wheel_level;
 
-use crate::record::{NO_LOOK, Names, RunOutcome, Sink};
-use apiserver::Stored;
-use ctx::Ctx;
-use halted::Course;
-pub use halted::Halted;
-pub use node_lifecycle::longest_unnoticed;
-pub use prepare::{CannotRun, Impossible};
+use crate::record::{NO_STOP_CHECK, RecordNames, RecordSink, RunOutcome};
+use apiserver::StoredObject;
+use ctx::EngineContext;
+pub use node_lifecycle::max_detection_delay;
+pub use prepare::{CannotRun, PrepareError};
 use queue::EventQueue;
-use requests::Requests;
-use sim_api::spec::Scenario;
-use sim_base::random::Draws;
+use requests::RequestTable;
+use sim_api::spec::ScenarioSpec;
+use sim_base::random::DrawSequence;
+use snapshot::Snapshot;
+pub use snapshot::SnapshotOutcome;
 
 /// A scenario prepared to be run any number of times; its tables are reused between runs.
 #[derive(Clone)]
-pub struct Simulation {
-    scenario: Scenario,
-    store: Stored,
+pub struct SimulationInput {
+    scenario: ScenarioSpec,
+    store: StoredObject,
     queue: EventQueue,
-    requests: Requests,
-    draws: Draws,
-    parts: Components,
-    told: Vec<crate::store::Change>,
+    requests: RequestTable,
+    draws: DrawSequence,
+    components: ControlPlaneComponents,
+    pending_changes: Vec<crate::store::StoreChange>,
     paranoid: bool,
 }
 
 /// All components of the cluster, and the ledgers, which no component reads.
 #[derive(Clone)]
-pub struct Components {
-    pub user: user::User,
-    pub kubelet: kubelet::Kubelets,
+pub struct ControlPlaneComponents {
+    pub script: script::ScriptRunner,
+    pub kubelet: kubelet::KubeletState,
     pub job_controller: job_controller::JobController,
     pub ttl_controller: ttl_controller::TtlController,
     pub jobset_manager: jobset_manager::JobSetManager,
     pub webhook: webhook::PodWebhook,
-    pub collector: collector::Collector,
-    pub scheduler: scheduler::Scheduler,
+    pub garbage_collector: garbage_collector::GarbageCollector,
+    pub scheduler: scheduler::SchedulerState,
     pub node_lifecycle: node_lifecycle::NodeLifecycle,
     pub pod_gc: pod_gc::PodGc,
-    pub accounting: accounting::Accounting,
-    pub training: training::Training,
-    pub ageing: ageing::Ageing,
+    pub accounting: accounting::TimeAccounting,
+    pub training: training::TrainingState,
+    pub usage_aging: usage_aging::UsageAging,
 }
 
-impl Components {
-    fn new(scenario: &Scenario) -> Components {
+impl ControlPlaneComponents {
+    fn new(scenario: &ScenarioSpec) -> ControlPlaneComponents {
         let plane = &scenario.control_plane;
-        Components {
-            user: user::User::default(),
-            kubelet: kubelet::Kubelets::default(),
+        ControlPlaneComponents {
+            script: script::ScriptRunner::default(),
+            kubelet: kubelet::KubeletState::default(),
             job_controller: job_controller::JobController::new(plane.concurrent_job_syncs),
             ttl_controller: ttl_controller::TtlController::default(),
             jobset_manager: jobset_manager::JobSetManager::default(),
             webhook: webhook::PodWebhook::default(),
-            collector: collector::Collector::new(plane.concurrent_gc_syncs),
-            scheduler: scheduler::Scheduler::default(),
+            garbage_collector: garbage_collector::GarbageCollector::new(plane.concurrent_gc_syncs),
+            scheduler: scheduler::SchedulerState::default(),
             node_lifecycle: node_lifecycle::NodeLifecycle::default(),
             pod_gc: pod_gc::PodGc::default(),
-            accounting: accounting::Accounting::default(),
-            training: training::Training::default(),
-            ageing: ageing::Ageing::default(),
+            accounting: accounting::TimeAccounting::default(),
+            training: training::TrainingState::default(),
+            usage_aging: usage_aging::UsageAging::default(),
         }
     }
 
     /// Resets all components to their initial state; buffers are kept.
-    fn reset(&mut self, ctx: &mut Ctx<'_>) {
-        self.user.reset(ctx);
+    fn reset(&mut self, ctx: &mut EngineContext<'_>) {
+        self.script.reset(ctx);
         self.kubelet.reset(ctx);
         self.job_controller.reset();
         self.ttl_controller.reset();
         self.jobset_manager.reset(ctx);
         self.webhook.reset();
-        self.collector.reset();
+        self.garbage_collector.reset();
         self.scheduler.reset(ctx);
         self.node_lifecycle.reset(ctx);
         self.pod_gc.reset(ctx);
         self.accounting.reset(ctx);
         self.training.reset(ctx);
-        self.ageing.reset(ctx);
+        self.usage_aging.reset(ctx);
     }
 }
 
-impl Simulation {
+impl SimulationInput {
     /// Resolves the scenario. Returns an error if a part of it cannot exist or be placed.
-    pub fn new(scenario: &Scenario) -> Result<Simulation, CannotRun> {
-        let store = prepare::store(scenario)?;
-        Ok(Simulation {
-            requests: Requests::new(&scenario.control_plane, &scenario.timing),
-            parts: Components::new(scenario),
+    pub fn new(scenario: &ScenarioSpec) -> Result<SimulationInput, CannotRun> {
+        let store = prepare::build_store(scenario)?;
+        Ok(SimulationInput {
+            requests: RequestTable::new(&scenario.control_plane, &scenario.timing),
+            components: ControlPlaneComponents::new(scenario),
             scenario: scenario.clone(),
-            store: Stored::new(store),
+            store: StoredObject::new(store),
             queue: EventQueue::default(),
-            draws: Draws::new(0, 0),
-            told: Vec::new(),
+            draws: DrawSequence::new(0, 0),
+            pending_changes: Vec::new(),
             paranoid: false,
         })
     }
 
     /// Checks the whole state after every event; slow, for tests and debugging.
-    pub fn paranoid(&mut self, on: bool) {
+    pub fn set_paranoid(&mut self, on: bool) {
         self.paranoid = on;
     }
 
     /// Names and texts of the last run.
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &RecordNames {
         &self.store.names
     }
 
-    pub fn scenario(&self) -> &Scenario {
+    pub fn scenario(&self) -> &ScenarioSpec {
         &self.scenario
     }
 
-    pub fn nodes(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.store.nodes.cluster.len()
     }
 
     /// Number of pods that the JobSets of the scenario create at the same time.
-    pub fn pods(&self) -> u32 {
-        prepare::wanted_pods(&self.scenario)
+    pub fn pod_count(&self) -> u32 {
+        prepare::required_pods(&self.scenario)
     }
 
     /// Simulates the scenario once. Equal arguments produce equal records.
-    pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn Sink) -> RunOutcome {
+    pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn RecordSink) -> RunOutcome {
         let mut run = self.start(seed, replication, sink);
         let reason = run.execute();
-        let outcome = outcome::outcome(&mut run, reason);
-        let told = std::mem::take(&mut run.told);
-        self.told = told;
+        let outcome = outcome::run_outcome(&mut run, reason);
+        let told = std::mem::take(&mut run.pending_changes);
+        self.pending_changes = told;
         outcome
     }
 
@@ -173,35 +173,39 @@ impl Simulation {
         &'a mut self,
         seed: u64,
         replication: u64,
-        sink: &'a mut dyn Sink,
-    ) -> run::Run<'a> {
+        sink: &'a mut dyn RecordSink,
+    ) -> run::EngineRun<'a> {
         self.queue.clear();
         self.requests.reset();
         self.draws.reset(seed, replication);
         let jobsets = self.scenario.jobsets.iter().map(|j| &j.jobset);
         let names = jobsets.map(|j| (j.namespace.as_str(), j.name.as_str()));
         self.store.begin(names);
-        let course = Course::begin(&self.scenario, sink.wants_tickets());
+        let course = Snapshot::initial(&self.scenario, sink.receives_tickets());
         let mut run = self.resume(course, sink);
-        run.parts.reset(&mut run.ctx);
+        run.components.reset(&mut run.ctx);
         run
     }
 
     /// Restores the state of an interrupted run.
-    fn resume<'a>(&'a mut self, course: Course, sink: &'a mut dyn Sink) -> run::Run<'a> {
-        let next_look = match sink.looks_after(0) {
-            NO_LOOK => NO_LOOK,
+    fn resume<'a>(
+        &'a mut self,
+        course: Snapshot,
+        sink: &'a mut dyn RecordSink,
+    ) -> run::EngineRun<'a> {
+        let next_look = match sink.events_until_stop_check(0) {
+            NO_STOP_CHECK => NO_STOP_CHECK,
             _ => 0,
         };
-        run::Run {
+        run::EngineRun {
             events: course.events,
-            ctx: Ctx {
+            ctx: EngineContext {
                 scenario: &self.scenario,
                 now: course.now,
                 store: &mut self.store,
                 draws: &mut self.draws,
                 gates: course.gates,
-                manager_away: course.manager_away,
+                manager_downtimes: course.manager_downtimes,
                 progress: course.progress,
                 requests: &mut self.requests,
                 queue: &mut self.queue,
@@ -211,12 +215,12 @@ impl Simulation {
                 tickets: course.tickets,
                 records: course.records,
                 digest: course.digest,
-                keeps_objects: prepare::shows_objects(&self.scenario),
+                keeps_objects: prepare::script_reads_objects(&self.scenario),
             },
-            parts: &mut self.parts,
+            components: &mut self.components,
             paranoid: self.paranoid,
-            next_look,
-            told: std::mem::take(&mut self.told),
+            next_stop_check: next_look,
+            pending_changes: std::mem::take(&mut self.pending_changes),
         }
     }
 }

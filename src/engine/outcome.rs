@@ -1,20 +1,20 @@
 //! The outcome of a run: final states, the closed ledger, and the usage of shared resources.
 
-use super::ctx::Ctx;
-use super::lane::{BusyTimes, Lane};
-use super::run::Run;
-use super::user::show;
-use super::{Components, stuck};
+use super::ctx::EngineContext;
+use super::run::EngineRun;
+use super::script::object_json;
+use super::token_bucket::{BusyTimes, TokenBucket};
+use super::{ControlPlaneComponents, diagnosis};
 use crate::record::*;
 use sim_api::spec::ClientRate;
 use sim_base::*;
 use sim_policy::TerminalState;
 
-pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
-    let (ctx, parts) = (&mut run.ctx, &mut *run.parts);
+pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome {
+    let (ctx, parts) = (&mut run.ctx, &mut *run.components);
     parts.accounting.settle_history(ctx);
-    if ctx.sink.wants_objects() {
-        let all = show::all(ctx, &parts.kubelet);
+    if ctx.sink.receives_objects() {
+        let all = object_json::all_objects(ctx, &parts.kubelet);
         ctx.sink.objects(&all);
     }
     let training = parts.training.close(ctx, &mut parts.accounting);
@@ -30,29 +30,29 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
         digest: ctx.digest,
         records: ctx.records,
         events: run.events,
-        stuck: stuck::sentences(ctx, parts, end_reason),
+        blocked: diagnosis::describe_blocked(ctx, parts, end_reason),
         jobsets,
         training,
         ledger,
-        resources: resources(ctx, parts),
+        resources: resource_usages(ctx, parts),
         requests: ctx.requests.counts(),
         warnings: warnings(ctx, parts),
     }
 }
 
 fn jobset_outcome(
-    ctx: &mut Ctx<'_>,
-    parts: &mut Components,
+    ctx: &mut EngineContext<'_>,
+    parts: &mut ControlPlaneComponents,
     (jobset, reason): (JobSetId, EndReason),
 ) -> JobSetOutcome {
     // Also at the time limit: more time might have helped, or might not.
     let over = matches!(reason, EndReason::Stuck | EndReason::TimeLimit);
-    let never_placed = over.then(|| stuck::never_placed(ctx, parts, jobset));
+    let never_placed = over.then(|| diagnosis::never_placed_reason(ctx, parts, jobset));
     let never_placed = never_placed.flatten();
     let history = parts.accounting.take_history(jobset);
     if history.dropped > 0 {
         ctx.progress.warnings.push(format!(
-            "JobSet {} had so many Jobs that the oldest {} of them are left out of the summary",
+            "JobSet {} had more Jobs than the summary holds: the oldest {} are omitted",
             ctx.store.names.jobsets[jobset.ix()].name,
             history.dropped
         ));
@@ -77,49 +77,53 @@ fn jobset_outcome(
         current_in_place_restart_attempt: js.status.current_in_place_restart_attempt,
         previous_in_place_restart_attempt: js.status.previous_in_place_restart_attempt,
         conditions: conditions.collect(),
-        replicated_jobs_status: js.shown_status(),
+        replicated_jobs_status: js.sorted_status(),
         jobs: history.into_entries(),
-        never_placed,
+        never_placed_reason: never_placed,
     }
 }
 
-fn resources(ctx: &Ctx<'_>, parts: &Components) -> Vec<ResourceUsage> {
+fn resource_usages(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) -> Vec<ResourceUsage> {
     let plane = &ctx.scenario.control_plane;
-    let (jc, gc) = (&parts.job_controller, &parts.collector);
+    let (jc, gc) = (&parts.job_controller, &parts.garbage_collector);
     let (js, s, l) = (
         &parts.jobset_manager,
         &parts.scheduler,
         &parts.node_lifecycle,
     );
-    let mut all: Vec<ResourceUsage> = ctx.requests.lanes().map(lane).collect();
+    let mut all: Vec<ResourceUsage> = ctx
+        .requests
+        .token_buckets()
+        .map(token_bucket_usage)
+        .collect();
     let workers = |n: u32| format!("{n} workers");
     all.extend([
         usage(
-            Resource::JobControllerWorkers,
+            LedgerResource::JobControllerWorkers,
             workers(plane.concurrent_job_syncs),
             (jc.syncs, jc.longest_queue),
             &jc.busy,
         ),
         usage(
-            Resource::GarbageCollectorWorkers,
+            LedgerResource::GarbageCollectorWorkers,
             workers(plane.concurrent_gc_syncs),
             (gc.processed, gc.longest_queue),
             &gc.busy,
         ),
         usage(
-            Resource::SchedulerCycle,
+            LedgerResource::SchedulerCycle,
             "1 pod at a time".to_owned(),
             (s.cycles, s.longest_queue()),
             &s.busy,
         ),
         usage(
-            Resource::JobSetReconciler,
+            LedgerResource::JobSetReconciler,
             "1 JobSet at a time".to_owned(),
             (js.passes, js.longest_queue),
             &js.busy,
         ),
         usage(
-            Resource::TaintLimiter,
+            LedgerResource::TaintLimiter,
             "1 node per 10 s and zone".to_owned(),
             (l.tainted, 0),
             &l.limiter_busy,
@@ -129,9 +133,9 @@ fn resources(ctx: &Ctx<'_>, parts: &Components) -> Vec<ResourceUsage> {
     all
 }
 
-fn warnings(ctx: &mut Ctx<'_>, parts: &Components) -> Vec<String> {
+fn warnings(ctx: &mut EngineContext<'_>, parts: &ControlPlaneComponents) -> Vec<String> {
     let mut warnings = std::mem::take(&mut ctx.progress.warnings);
-    let left = parts.user.actions_left;
+    let left = parts.script.actions_left;
     if left > 0 {
         let faults = if left == 1 { "fault" } else { "faults" };
         warnings.push(format!(
@@ -141,10 +145,12 @@ fn warnings(ctx: &mut Ctx<'_>, parts: &Components) -> Vec<String> {
     warnings
 }
 
-fn lane((resource, rate, lane): (Resource, ClientRate, &Lane)) -> ResourceUsage {
+fn token_bucket_usage(
+    (resource, rate, lane): (LedgerResource, ClientRate, &TokenBucket),
+) -> ResourceUsage {
     let capacity = match resource {
         // The burst is one request and not worth printing.
-        Resource::NodeRequests => format!("{} requests/s", rate.qps),
+        LedgerResource::NodeRequests => format!("{} requests/s", rate.qps),
         _ => format!("{} requests/s, burst {}", rate.qps, rate.burst),
     };
     let counts = (lane.requests, lane.longest_queue);
@@ -152,7 +158,7 @@ fn lane((resource, rate, lane): (Resource, ClientRate, &Lane)) -> ResourceUsage 
 }
 
 fn usage(
-    resource: Resource,
+    resource: LedgerResource,
     capacity: String,
     (requests, longest_queue): (u64, u32),
     busy: &BusyTimes,

@@ -2,22 +2,22 @@
 
 #![deny(missing_docs)]
 
-use crate::store::{Store, on_labelled_nodes};
+use crate::store::{ObjectStore, add_node_selection};
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::*;
 use sim_policy::placement::{TemplateFacts, capacity};
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 use std::fmt;
 
 /// The reasons why a scenario cannot be run; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CannotRun(pub Vec<Impossible>);
+pub struct CannotRun(pub Vec<PrepareError>);
 
 /// A conflict in a scenario that makes it impossible to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Impossible {
+pub enum PrepareError {
     /// The cluster is empty.
     NoNodes {
         /// Name of the topology.
@@ -73,21 +73,21 @@ pub enum Impossible {
 /// If containers end, the capacity becomes free again later.
 const NOTHING_ENDS: &str = "no container ends here that would make room";
 
-impl fmt::Display for Impossible {
+impl fmt::Display for PrepareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Impossible::NoNodes { topology } => write!(f, "topology {topology:?} has no nodes"),
-            Impossible::NeverFits { pod, reason } => {
+            PrepareError::NoNodes { topology } => write!(f, "topology {topology:?} has no nodes"),
+            PrepareError::NeverFits { pod, reason } => {
                 write!(f, "pod {pod} can never be placed: {reason}")
             }
-            Impossible::NoDomain {
+            PrepareError::NoDomain {
                 replicated_job,
                 key,
             } => write!(
                 f,
                 "replicatedJob {replicated_job:?} wants exclusive placement per {key:?}, but no node has that label"
             ),
-            Impossible::DomainsTooSmall {
+            PrepareError::DomainsTooSmall {
                 replicated_job,
                 key,
                 pods,
@@ -97,7 +97,7 @@ impl fmt::Display for Impossible {
                 "a Job of replicatedJob {replicated_job:?} has {pods} pods, and a domain of {key:?} holds {most} of \
                  them at most; {NOTHING_ENDS}"
             ),
-            Impossible::TooFewDomains {
+            PrepareError::TooFewDomains {
                 jobset,
                 key,
                 jobs,
@@ -107,7 +107,7 @@ impl fmt::Display for Impossible {
                 "JobSet {jobset} has {jobs} Jobs with exclusive placement per {key:?}, and the cluster has {domains} \
                  such domains that can take one; {NOTHING_ENDS}"
             ),
-            Impossible::TooManyPods {
+            PrepareError::TooManyPods {
                 replicated_job,
                 pods,
                 most,
@@ -134,24 +134,24 @@ impl fmt::Display for CannotRun {
 impl std::error::Error for CannotRun {}
 
 /// Builds the store of a scenario before the first event.
-pub fn store(scenario: &Scenario) -> Result<Store, CannotRun> {
+pub fn build_store(scenario: &ScenarioSpec) -> Result<ObjectStore, CannotRun> {
     let drawn = scenario.fault_processes.is_empty();
     assert!(
         drawn,
         "random faults are drawn before a run, by faults::drawn"
     );
-    let cluster = Cluster::build(&scenario.topology, &resources(scenario));
+    let cluster = ClusterBuilder::build(&scenario.topology, &resource_names(scenario));
     let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node");
     if cluster.is_empty() && !more_nodes {
         let topology = scenario.topology.name.clone();
-        return Err(CannotRun(vec![Impossible::NoNodes { topology }]));
+        return Err(CannotRun(vec![PrepareError::NoNodes { topology }]));
     }
-    let mut store = Store::new(cluster);
+    let mut store = ObjectStore::new(cluster);
     store.reset();
     let problems = if more_nodes || scenario.admit_unplaceable {
         Vec::new()
     } else {
-        unplaceable(&mut store, scenario)
+        unplaceable_workloads(&mut store, scenario)
     };
     if problems.is_empty() {
         Ok(store)
@@ -161,7 +161,7 @@ pub fn store(scenario: &Scenario) -> Result<Store, CannotRun> {
 }
 
 /// Resources that a pod may request; they are the columns of the cluster.
-fn resources(scenario: &Scenario) -> Vec<String> {
+fn resource_names(scenario: &ScenarioSpec) -> Vec<String> {
     let mut found = vec!["pods".to_owned()];
     let mut add = |name: &str| {
         if !name.is_empty() && !found.iter().any(|f| f == name) {
@@ -179,19 +179,19 @@ fn resources(scenario: &Scenario) -> Vec<String> {
     }
     let created = scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(UserRequest {
-            verb: Verb::Create { object, .. } | Verb::Patch { body: object, .. },
+            verb: RequestVerb::Create { object, .. } | RequestVerb::Patch { body: object, .. },
             ..
         }) => Some(object),
         _ => None,
     });
     for object in scenario.objects.iter().chain(created) {
-        requested_in(object, &mut add);
+        collect_requested(object, &mut add);
     }
     found
 }
 
 /// Collects the resource names in every `requests` and `limits` of an object of any kind.
-fn requested_in(value: &Value, add: &mut impl FnMut(&str)) {
+fn collect_requested(value: &Value, add: &mut impl FnMut(&str)) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -199,19 +199,19 @@ fn requested_in(value: &Value, add: &mut impl FnMut(&str)) {
                     Some(names) if key == "requests" || key == "limits" => {
                         names.keys().for_each(|name| add(name));
                     }
-                    _ => requested_in(value, add),
+                    _ => collect_requested(value, add),
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| requested_in(item, add)),
+        Value::Array(items) => items.iter().for_each(|item| collect_requested(item, add)),
         _ => {}
     }
 }
 
 /// Workloads that no node of the empty cluster could ever run, with the reasons in kube-scheduler's words.
-fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
+fn unplaceable_workloads(store: &mut ObjectStore, scenario: &ScenarioSpec) -> Vec<PrepareError> {
     let mut problems = Vec::new();
-    let mut rooms = Rooms::default();
+    let mut rooms = PreparedRooms::default();
     for submitted in &scenario.jobsets {
         let jobset = &submitted.jobset;
         // A resume may change the templates of a suspended JobSet.
@@ -221,8 +221,8 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
         for rj in rjs {
             problems.extend(unplaceable_job(store, jobset, rj));
         }
-        if problems.len() == before && nothing_makes_room(scenario) && !jobset.spec.suspend {
-            problems.extend(no_room(
+        if problems.len() == before && has_fixed_capacity(scenario) && !jobset.spec.suspend {
+            problems.extend(capacity_errors(
                 &store.nodes.cluster,
                 jobset,
                 &scenario.containers,
@@ -236,10 +236,10 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
 
 /// Returns true if no scripted action can add capacity: faults and lost nodes never leave more than the empty cluster
 /// has. All other cases can only be decided by the run.
-fn nothing_makes_room(scenario: &Scenario) -> bool {
+fn has_fixed_capacity(scenario: &ScenarioSpec) -> bool {
     // Random faults restore at most what they removed.
     let makes_none = |fault: &ScriptedFault| match &fault.action {
-        _ if fault.drawn_as.is_some() => true,
+        _ if fault.random_cause.is_some() => true,
         FaultAction::ContainerExit { exit_code, .. } => *exit_code != 0,
         FaultAction::SuspendJobSet(_)
         | FaultAction::ResumeJobSet(_)
@@ -255,7 +255,7 @@ fn nothing_makes_room(scenario: &Scenario) -> bool {
 
 /// Returns true if no rule ends the containers of the replicatedJob: all of its pods then run at the same time,
 /// indefinitely.
-fn lasts(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+fn runs_indefinitely(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w == name);
     let of = |rule: &ContainerRule| {
         rule.run_for.is_some()
@@ -268,10 +268,10 @@ fn lasts(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
 /// Number of pods of a template that fit into the empty cluster; caches the last template, because the next one is
 /// often equal.
 #[derive(Default)]
-struct Rooms<'s>(Option<(&'s PodTemplate, u64)>);
+struct PreparedRooms<'s>(Option<(&'s PodTemplate, u64)>);
 
-impl<'s> Rooms<'s> {
-    fn of(&mut self, cluster: &Cluster, pod: &'s PodTemplate) -> u64 {
+impl<'s> PreparedRooms<'s> {
+    fn capacity(&mut self, cluster: &ClusterBuilder, pod: &'s PodTemplate) -> u64 {
         if let Some((_, most)) = self.0.filter(|(known, _)| *known == pod) {
             return most;
         }
@@ -282,19 +282,19 @@ impl<'s> Rooms<'s> {
 }
 
 /// Checks that each pod fits, and that all pods that never end fit together.
-fn no_room<'s>(
-    cluster: &Cluster,
+fn capacity_errors<'s>(
+    cluster: &ClusterBuilder,
     jobset: &'s JobSet,
     rules: &[ContainerRule],
-    rooms: &mut Rooms<'s>,
-) -> Vec<Impossible> {
+    rooms: &mut PreparedRooms<'s>,
+) -> Vec<PrepareError> {
     let mut demands = capacity::demands(jobset, cluster);
-    demands.retain(|d| lasts(rules, jobset, d.rj));
+    demands.retain(|d| runs_indefinitely(rules, jobset, d.rj));
     let mut problems = Vec::new();
     for d in &demands {
         let most = d.rooms.iter().map(|r| r.pods).max().unwrap_or(0);
-        if most < d.pods() && !is_refused(jobset, d.rj) {
-            problems.push(Impossible::DomainsTooSmall {
+        if most < d.pods() && !is_rejected(jobset, d.rj) {
+            problems.push(PrepareError::DomainsTooSmall {
                 replicated_job: d.rj.name.clone(),
                 key: d.key.to_owned(),
                 pods: d.pods(),
@@ -303,9 +303,9 @@ fn no_room<'s>(
         }
     }
     for d in capacity::by_key(&demands) {
-        let refused = || d.of.iter().any(|d| is_refused(jobset, d.rj));
+        let refused = || d.of.iter().any(|d| is_rejected(jobset, d.rj));
         if (d.domains as u64) < d.jobs && !refused() {
-            problems.push(Impossible::TooFewDomains {
+            problems.push(PrepareError::TooFewDomains {
                 jobset: jobset.name.clone(),
                 key: d.key.to_owned(),
                 jobs: d.jobs,
@@ -313,12 +313,14 @@ fn no_room<'s>(
             });
         }
     }
-    let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none() && lasts(rules, jobset, rj);
+    let free = |rj: &&ReplicatedJob| {
+        jobset.exclusive_key(rj).is_none() && runs_indefinitely(rules, jobset, rj)
+    };
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
-        let most = rooms.of(cluster, &rj.template.template);
-        if most < pods && !is_refused(jobset, rj) {
-            problems.push(Impossible::TooManyPods {
+        let most = rooms.capacity(cluster, &rj.template.template);
+        if most < pods && !is_rejected(jobset, rj) {
+            problems.push(PrepareError::TooManyPods {
                 replicated_job: rj.name.clone(),
                 pods,
                 most,
@@ -328,12 +330,16 @@ fn no_room<'s>(
     problems
 }
 
-fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Option<Impossible> {
+fn unplaceable_job(
+    store: &mut ObjectStore,
+    jobset: &JobSet,
+    rj: &ReplicatedJob,
+) -> Option<PrepareError> {
     let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();
     if by_selector {
-        on_labelled_nodes(&mut pod, &jobset.namespace, &job);
+        add_node_selection(&mut pod, &jobset.namespace, &job);
     }
     let key = jobset.webhook_key(rj);
     let cluster = &store.nodes.cluster;
@@ -342,14 +348,14 @@ fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Op
         .add(cluster, pod.into(), key, AgentMode::Absent);
     let template = store.templates.get(id);
     if let Some(reason) = template.facts.never_fits(cluster) {
-        if is_refused(jobset, rj) {
+        if is_rejected(jobset, rj) {
             return None;
         }
         let pod = format!("{job}-0");
-        return Some(Impossible::NeverFits { pod, reason });
+        return Some(PrepareError::NeverFits { pod, reason });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];
-    domains.values.is_empty().then(|| Impossible::NoDomain {
+    domains.values.is_empty().then(|| PrepareError::NoDomain {
         replicated_job: rj.name.clone(),
         key: domains.key.clone(),
     })
@@ -357,7 +363,7 @@ fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Op
 
 /// Returns true if the API server rejects the Job, so that its pods never exist; the run reports this in the server's
 /// words.
-fn is_refused(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+fn is_rejected(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     let mut rjs = jobset.spec.replicated_jobs.iter();
     let Some((stored, replicated_job)) = jobset
         .object
@@ -366,19 +372,19 @@ fn is_refused(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
     else {
         return false;
     };
-    let job = objects::job(&objects::JobSlot {
+    let job = objects::job_of_slot(&objects::JobSlot {
         jobset: stored,
         replicated_job,
         index: 0,
         restarts: 0,
         job_restarts: None,
-        places: None,
+        global_indexes: None,
     });
     objects::admit_job(&job).is_err()
 }
 
 /// Number of pods that the JobSets of the scenario create at the same time.
-pub fn wanted_pods(scenario: &Scenario) -> u32 {
+pub fn required_pods(scenario: &ScenarioSpec) -> u32 {
     let rjs = scenario.jobsets.iter();
     let rjs = rjs.flat_map(|js| &js.jobset.spec.replicated_jobs);
     let wanted = rjs.map(|rj| u64::from(rj.replicas) * u64::from(rj.template.pods()));
@@ -386,13 +392,13 @@ pub fn wanted_pods(scenario: &Scenario) -> u32 {
 }
 
 /// Returns true if the script reads objects; only then are objects kept as posted.
-pub fn shows_objects(scenario: &Scenario) -> bool {
+pub fn script_reads_objects(scenario: &ScenarioSpec) -> bool {
     let mut actions = scenario.faults.iter().map(|f| &f.action);
     actions.any(|action| {
         let request = match action {
             FaultAction::Request(request) => request,
             _ => return false,
         };
-        matches!(request.verb, Verb::Show { .. })
+        matches!(request.verb, RequestVerb::Show { .. })
     })
 }

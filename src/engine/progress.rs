@@ -6,123 +6,126 @@ use sim_base::*;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Default)]
-pub struct Progress {
+pub struct RestartProgress {
     /// Time of the last change that was not a retry.
-    pub last: Time,
+    pub last_change: SimTime,
     /// Time at which the last cache learns of changes for which it gets no event: an admission webhook reads state
     /// only when it is called, also when it becomes available again.
-    pub known: Time,
+    pub caches_updated: SimTime,
     /// Time of the last request that was rejected because of state from before that time.
-    outdated: Time,
+    last_stale_rejection: SimTime,
     /// Pending events that may still change state, however long they take.
     pub awaited: u32,
     /// Start of the quiet period at the last search for such an event, and the time of the next one.
-    pub awaits: (Time, Time),
+    pub awaited_search: (SimTime, SimTime),
     /// Pending events that repeat indefinitely a request that is rejected each time.
-    pub idle: usize,
+    pub idle_events: usize,
     /// Start of the current moment, the number of its events, and whether it is a livelock.
-    moment: Time,
-    in_moment: u64,
-    pub stands_still: bool,
+    moment: SimTime,
+    events_in_moment: u64,
+    pub livelock: bool,
     /// Subjects of the later events of the moment.
     touched: BTreeSet<(u8, u32)>,
-    again: Vec<Again>,
+    recreations: Vec<RestartCount>,
     /// The first Job that was recreated too often.
-    pub goes_round: Option<Circle>,
+    pub restart_loop: Option<RestartLoop>,
     pub warnings: Vec<String>,
 }
 
 /// Number of times that a Job was created since the first count.
 #[derive(Copy, Clone, Default)]
-struct Again {
-    since: Time,
+struct RestartCount {
+    start: SimTime,
     times: u32,
     /// The purpose of the Job at the first count and at the last.
-    first: Made,
-    last: Made,
+    first: CreatedJobs,
+    last: CreatedJobs,
 }
 
 /// The purpose for which a JobSet's Job is created.
 #[derive(Copy, Clone, Default)]
-pub struct Made {
+pub struct CreatedJobs {
     /// Restart attempts of the JobSet and of the Job.
     pub attempt: (u32, u32),
     /// Restarts that counted towards maxRestarts.
     pub counted: i64,
 }
 
-impl Made {
+impl CreatedJobs {
     /// Returns true if the JobSet was recreated or its restarts were reset (REC-6), so that earlier counts do not
     /// apply.
-    fn begins_anew(&self, last: &Made) -> bool {
+    fn is_new_series(&self, last: &CreatedJobs) -> bool {
         self.attempt.0 < last.attempt.0 || self.counted < last.counted
     }
 }
 
 /// A Job that was recreated too often.
 #[derive(Copy, Clone, Debug)]
-pub struct Circle {
+pub struct RestartLoop {
     pub job: JobId,
     pub times: u32,
-    pub within: Duration,
+    pub duration: Duration,
     pub restarts: u32,
     pub counted: i64,
 }
 
 /// More creations within this window than any terminating retry of a controller produces.
-const AGAIN_MAX: u32 = 1_000;
-const AGAIN_WITHIN: Duration = Duration::from_secs(1_000);
+const MAX_RECREATIONS: u32 = 1_000;
+const RECREATION_WINDOW: Duration = Duration::from_secs(1_000);
 
 /// Maximum number of events per object within a moment; a chain that terminates has fewer.
-const IN_MOMENT_EACH: u64 = 200;
+const MAX_EVENTS_PER_OBJECT: u64 = 200;
 /// A moment with fewer events is not checked, and this number is not counted: the events of 100 objects.
-const IN_MOMENT_FREE: u64 = 100 * IN_MOMENT_EACH;
+const UNCHECKED_EVENTS: u64 = 100 * MAX_EVENTS_PER_OBJECT;
 const MOMENT: Duration = Duration::from_millis(1);
 
-impl Progress {
+impl RestartProgress {
     /// Start of the period in which only retries happened, each of which observed all changes before it.
-    pub fn quiet_since(&self) -> Time {
-        self.last.max(self.known).max(self.outdated)
+    pub fn quiet_since(&self) -> SimTime {
+        self.last_change
+            .max(self.caches_updated)
+            .max(self.last_stale_rejection)
     }
 
     /// Records that a request issued at `called` is rejected now.
-    pub fn refused(&mut self, called: Time, now: Time) {
-        if called < self.last.max(self.known) {
-            self.outdated = now;
+    pub fn record_rejection(&mut self, called: SimTime, now: SimTime) {
+        if called < self.last_change.max(self.caches_updated) {
+            self.last_stale_rejection = now;
         }
     }
 
     /// Returns true if the number of events within a moment shows a livelock: a loop of events that takes almost no
     /// virtual time would never end. `subject` is the object of the event at this time.
-    pub fn stands_still_at(&mut self, at: Time, subject: Option<(u8, u32)>) -> bool {
+    pub fn detect_livelock(&mut self, at: SimTime, subject: Option<(u8, u32)>) -> bool {
         if at.since(self.moment) >= MOMENT {
-            (self.moment, self.in_moment) = (at, 0);
+            (self.moment, self.events_in_moment) = (at, 0);
             self.touched.clear();
         }
-        self.in_moment += 1;
-        self.touches(subject);
+        self.events_in_moment += 1;
+        self.record_subject(subject);
         let chains = self.touched.len() as u64 + 1;
-        self.stands_still = self.in_moment > IN_MOMENT_FREE + chains * IN_MOMENT_EACH;
-        self.stands_still
+        self.livelock = self.events_in_moment > UNCHECKED_EVENTS + chains * MAX_EVENTS_PER_OBJECT;
+        self.livelock
     }
 
     /// Records an object that was changed or that an event is about.
-    pub fn touches(&mut self, subject: Option<(u8, u32)>) {
-        if self.in_moment > IN_MOMENT_FREE {
+    pub fn record_subject(&mut self, subject: Option<(u8, u32)>) {
+        if self.events_in_moment > UNCHECKED_EVENTS {
             self.touched.extend(subject);
         }
     }
 
     /// Records the creation of a JobSet's Job.
-    pub fn made(&mut self, job: JobId, made: Made, now: Time) {
-        if self.again.len() <= job.ix() {
-            self.again.resize(job.ix() + 1, Again::default());
+    pub fn record_creation(&mut self, job: JobId, made: CreatedJobs, now: SimTime) {
+        if self.recreations.len() <= job.ix() {
+            self.recreations
+                .resize(job.ix() + 1, RestartCount::default());
         }
-        let again = &mut self.again[job.ix()];
-        let late = now.since(again.since) > AGAIN_WITHIN;
-        if again.times == 0 || late || made.begins_anew(&again.last) {
-            *again = Again {
-                since: now,
+        let again = &mut self.recreations[job.ix()];
+        let late = now.since(again.start) > RECREATION_WINDOW;
+        if again.times == 0 || late || made.is_new_series(&again.last) {
+            *again = RestartCount {
+                start: now,
                 times: 0,
                 first: made,
                 last: made,
@@ -130,12 +133,12 @@ impl Progress {
         }
         again.last = made;
         again.times += 1;
-        if again.times > AGAIN_MAX {
+        if again.times > MAX_RECREATIONS {
             let (a, b) = (again.first.attempt, made.attempt);
-            self.goes_round = Some(Circle {
+            self.restart_loop = Some(RestartLoop {
                 job,
                 times: again.times,
-                within: now.since(again.since),
+                duration: now.since(again.start),
                 restarts: (b.0 - a.0) + b.1.saturating_sub(a.1),
                 counted: made.counted - again.first.counted,
             });
@@ -144,10 +147,10 @@ impl Progress {
     }
 }
 
-impl Circle {
+impl RestartLoop {
     /// Returns true if the loop still runs after `time`: its restarts are unlimited, or the limit is too far away.
     pub fn outlasts(&self, restarts_left: i64, time: Duration) -> bool {
-        let lasts = i128::from(restarts_left) * i128::from(self.within.0);
+        let lasts = i128::from(restarts_left) * i128::from(self.duration.0);
         lasts > i128::from(time.0) * i128::from(self.counted) || self.counted <= 0
     }
 }

@@ -5,10 +5,10 @@
 //! is a few moves, independent of the number of pending events. Source: G. Varghese and T. Lauck, "Hashed and
 //! hierarchical timing wheels", 1987, scheme 7.
 
-use super::event::Event;
-use super::wheel_level::Level;
+use super::event::SimulationEvent;
+use super::wheel_level::WheelLevel;
 use crate::record::NO_TICKET;
-use sim_base::Time;
+use sim_base::SimTime;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -21,26 +21,26 @@ const NONE: u32 = SLOT_MASK as u32;
 
 /// Length of a slice: 2^19 ns = 0.52 ms, so that a busy run has a few events in each. Affects speed only.
 const SLICE_BITS: u32 = 19;
-const LEVEL_BITS: u32 = Level::BITS;
+const LEVEL_BITS: u32 = WheelLevel::BITS;
 const LEVELS: usize = (u64::BITS - SLICE_BITS).div_ceil(LEVEL_BITS) as usize;
 
 #[derive(Copy, Clone)]
-struct Pending {
-    at: Time,
+struct PendingEvent {
+    at: SimTime,
     /// Class and sequence, in the bits above the next slot of the same list.
     order: u64,
-    event: Event,
+    event: SimulationEvent,
     cause: u32,
 }
 
 #[derive(Clone)]
 pub struct EventQueue {
-    slab: Vec<Pending>,
+    slab: Vec<PendingEvent>,
     /// First slot of the list of free slots.
     free: u32,
     /// Ticket of each event in the slab; empty if tickets are not collected.
     tickets: Vec<u32>,
-    levels: [Level; LEVELS],
+    levels: [WheelLevel; LEVELS],
     /// Number of the current slice. The lists hold later slices only.
     slice: u64,
     /// Events that were in the current slice when it began, sorted, last one first.
@@ -57,7 +57,7 @@ impl Default for EventQueue {
             slab: Vec::new(),
             free: NONE,
             tickets: Vec::new(),
-            levels: std::array::from_fn(|_| Level::new(NONE)),
+            levels: std::array::from_fn(|_| WheelLevel::new(NONE)),
             slice: 0,
             due: Vec::new(),
             added: BinaryHeap::new(),
@@ -69,13 +69,13 @@ impl Default for EventQueue {
 
 impl EventQueue {
     /// Bytes per pending event.
-    pub const BYTES_EACH: usize = size_of::<Pending>();
+    pub const BYTES_PER_EVENT: usize = size_of::<PendingEvent>();
 
     pub fn clear(&mut self) {
         self.slab.clear();
         self.free = NONE;
         self.tickets.clear();
-        self.levels.iter_mut().for_each(Level::clear);
+        self.levels.iter_mut().for_each(WheelLevel::clear);
         self.slice = 0;
         self.due.clear();
         self.added.clear();
@@ -92,18 +92,24 @@ impl EventQueue {
     }
 
     /// Adds an event. `cause` is the record that causes it, returned together with the event.
-    pub fn push(&mut self, at: Time, event: Event, cause: u32) {
+    pub fn push(&mut self, at: SimTime, event: SimulationEvent, cause: u32) {
         self.push_with_ticket(at, event, cause, NO_TICKET);
     }
 
-    pub fn push_with_ticket(&mut self, at: Time, event: Event, cause: u32, ticket: u32) {
+    pub fn push_with_ticket(
+        &mut self,
+        at: SimTime,
+        event: SimulationEvent,
+        cause: u32,
+        ticket: u32,
+    ) {
         self.sequence += 1;
         assert!(
             self.sequence < 1 << SEQUENCE_BITS,
             "event sequence exhausted"
         );
         let class_and_sequence = u64::from(event.class()) << SEQUENCE_BITS | self.sequence;
-        let pending = Pending {
+        let pending = PendingEvent {
             at,
             order: class_and_sequence << SLOT_BITS,
             event,
@@ -128,51 +134,51 @@ impl EventQueue {
         }
         self.len += 1;
         if at.0 >> SLICE_BITS > self.slice {
-            self.put_off(slot);
+            self.insert_later(slot);
         } else {
             self.added.push(Reverse(self.key(slot)));
         }
     }
 
     /// Returns the time of the next event.
-    pub fn next_at(&mut self) -> Option<Time> {
-        if self.due.is_empty() && self.added.is_empty() && !self.next_slice() {
+    pub fn next_at(&mut self) -> Option<SimTime> {
+        if self.due.is_empty() && self.added.is_empty() && !self.advance_slice() {
             return None;
         }
         let added = self.added.peek().map(|Reverse(key)| key);
         let next = self.due.last().into_iter().chain(added).min();
-        next.map(|key| Time((key >> 64) as u64))
+        next.map(|key| SimTime((key >> 64) as u64))
     }
 
     /// Iterates over all pending events and their times, in no particular order.
-    pub fn pending(&self) -> impl Iterator<Item = (Time, Event)> {
+    pub fn pending(&self) -> impl Iterator<Item = (SimTime, SimulationEvent)> {
         let near = self
             .due
             .iter()
             .chain(self.added.iter().map(|Reverse(key)| key));
         let near = near.map(|key| (*key as u64 & SLOT_MASK) as u32);
         let next = |slot: &u32| Some(self.next(*slot)).filter(|next| *next != NONE);
-        let lists = self.levels.iter().flat_map(Level::firsts);
+        let lists = self.levels.iter().flat_map(WheelLevel::heads);
         let far = lists.flat_map(move |first| std::iter::successors(Some(first), next));
         let slots = near.chain(far).map(|slot| &self.slab[slot as usize]);
         slots.map(|pending| (pending.at, pending.event))
     }
 
     /// Removes the next event and returns it with its time, cause and ticket.
-    pub fn pop(&mut self) -> Option<(Time, Event, u32, u32)> {
-        if self.due.is_empty() && self.added.is_empty() && !self.next_slice() {
+    pub fn pop(&mut self) -> Option<(SimTime, SimulationEvent, u32, u32)> {
+        if self.due.is_empty() && self.added.is_empty() && !self.advance_slice() {
             return None;
         }
         let key = match (self.due.last(), self.added.peek()) {
-            (Some(&due), Some(&Reverse(added))) if added < due => self.take_added(),
+            (Some(&due), Some(&Reverse(added))) if added < due => self.pop_added(),
             (Some(&due), _) => {
                 self.due.pop();
                 due
             }
-            (None, _) => self.take_added(),
+            (None, _) => self.pop_added(),
         };
         let slot = (key as u64 & SLOT_MASK) as u32;
-        let Pending {
+        let PendingEvent {
             at, event, cause, ..
         } = self.slab[slot as usize];
         let ticket = self.tickets.get(slot as usize).copied();
@@ -182,16 +188,16 @@ impl EventQueue {
         Some((at, event, cause, ticket.unwrap_or(NO_TICKET)))
     }
 
-    fn take_added(&mut self) -> u128 {
+    fn pop_added(&mut self) -> u128 {
         let Reverse(key) = self.added.pop().expect("one of the two has an event");
         key
     }
 
     /// Advances to the next slice that has events. Returns false if there is none.
-    fn next_slice(&mut self) -> bool {
+    fn advance_slice(&mut self) -> bool {
         while self.due.is_empty() {
             let within = |level: usize| (self.slice >> (level as u32 * LEVEL_BITS)) as usize;
-            let later = |level: usize| self.levels[level].first_after(within(level));
+            let later = |level: usize| self.levels[level].next_occupied(within(level));
             let found = (0..LEVELS).find_map(|level| Some((level, later(level)?)));
             let Some((level, place)) = found else {
                 return false;
@@ -205,7 +211,7 @@ impl EventQueue {
                 if self.slab[slot as usize].at.0 >> SLICE_BITS == self.slice {
                     self.due.push(self.key(slot));
                 } else {
-                    self.put_off(slot);
+                    self.insert_later(slot);
                 }
                 slot = next;
             }
@@ -216,11 +222,11 @@ impl EventQueue {
 
     /// Inserts an event into the list of a later slice, on the level of the highest digit in which that slice differs
     /// from the current one.
-    fn put_off(&mut self, slot: u32) {
+    fn insert_later(&mut self, slot: u32) {
         let slice = self.slab[slot as usize].at.0 >> SLICE_BITS;
         let level = (slice ^ self.slice).ilog2() / LEVEL_BITS;
         let place = (slice >> (level * LEVEL_BITS)) as usize;
-        let next = self.levels[level as usize].put(place, slot);
+        let next = self.levels[level as usize].push(place, slot);
         self.set_next(slot, next);
     }
 

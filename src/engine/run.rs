@@ -3,60 +3,61 @@
 //!
 //! Works on ids only: no text, files or names. Must never change an object itself.
 
-use super::ctx::{Ctx, Mark};
-use super::event::{Event, Owner};
-use super::{Components, check, circle, stuck, void};
+use super::ctx::{ContextMark, EngineContext};
+use super::event::{EventOwner, SimulationEvent};
+use super::{ControlPlaneComponents, check, diagnosis, restart_loop, stale_events};
 use crate::record::*;
-use crate::store::{Change, What};
+use crate::store::{ChangeKind, StoreChange};
 use sim_api::spec::{BY_SCRIPT, FaultTime, StopWhen};
 use sim_base::*;
 
 /// One run in progress.
-pub struct Run<'a> {
-    pub ctx: Ctx<'a>,
-    pub parts: &'a mut Components,
+pub struct EngineRun<'a> {
+    pub ctx: EngineContext<'a>,
+    pub components: &'a mut ControlPlaneComponents,
     pub paranoid: bool,
     /// Number of the next event before which the sink is asked whether to stop the run.
-    pub next_look: u64,
+    pub next_stop_check: u64,
     pub events: u64,
     /// Buffer for the changes that are being delivered to watchers.
-    pub told: Vec<Change>,
+    pub pending_changes: Vec<StoreChange>,
 }
 
 /// Longer than any timer of the modelled controllers (pod-failure back-off 600 s, toleration 300 s): if only retries
 /// happened during this period, the run cannot progress.
-const QUIET: Duration = Duration::from_secs(900);
+const QUIET_PERIOD: Duration = Duration::from_secs(900);
 
-impl Run<'_> {
+impl EngineRun<'_> {
     /// Runs from the first event to the end.
     pub fn execute(&mut self) -> EndReason {
         self.begin();
-        let reason = self.go_on(Time::NEVER).expect("nothing halts it");
+        let reason = self.run_until(SimTime::NEVER).expect("nothing halts it");
         self.end(reason)
     }
 
     /// Processes all events before `halt`. Returns the end reason if the run ended earlier. An empty queue does not
     /// end the run here, because the caller may extend the script.
-    pub fn go_on(&mut self, halt: Time) -> Option<EndReason> {
-        let halts = halt != Time::NEVER;
-        let limit = Time::ZERO + self.ctx.scenario.stop.at;
+    pub fn run_until(&mut self, halt: SimTime) -> Option<EndReason> {
+        let halts = halt != SimTime::NEVER;
+        let limit = SimTime::ZERO + self.ctx.scenario.stop.at;
         loop {
-            if self.events >= self.next_look {
-                if self.ctx.sink.stops(self.events) {
+            if self.events >= self.next_stop_check {
+                if self.ctx.sink.should_stop(self.events) {
                     return Some(EndReason::Stopped);
                 }
-                self.next_look = self.events + self.ctx.sink.looks_after(self.events);
+                self.next_stop_check =
+                    self.events + self.ctx.sink.events_until_stop_check(self.events);
             }
             if halts && self.ctx.queue.next_at().is_none_or(|at| at >= halt) {
                 return None;
             }
-            let rests = !halts && self.ctx.queue.len() == self.ctx.progress.idle;
+            let rests = !halts && self.ctx.queue.len() == self.ctx.progress.idle_events;
             let next = (!rests).then(|| self.ctx.queue.pop()).flatten();
             let Some((at, event, cause, ticket)) = next else {
-                return Some(stuck::rest_reason(&self.ctx, self.parts));
+                return Some(diagnosis::end_reason(&self.ctx, self.components));
             };
-            if void::is_void(&self.ctx, self.parts, at, event) {
-                void::pass(&mut self.ctx, self.parts, at, event);
+            if stale_events::is_stale(&self.ctx, self.components, at, event) {
+                stale_events::discard(&mut self.ctx, self.components, at, event);
                 continue;
             }
             if at > limit && !halts {
@@ -64,7 +65,7 @@ impl Run<'_> {
                 return Some(EndReason::TimeLimit);
             }
             assert!(at >= self.ctx.now, "time runs backwards");
-            if self.ctx.progress.stands_still_at(at, event.subject()) {
+            if self.ctx.progress.detect_livelock(at, event.subject()) {
                 return Some(EndReason::Stuck);
             }
             self.ctx.now = at;
@@ -72,12 +73,12 @@ impl Run<'_> {
             self.ctx.ticket = ticket;
             self.events += 1;
             self.ctx.progress.awaited -= u32::from(event.is_awaited());
-            self.handle(event);
-            self.tell_watchers();
+            self.dispatch(event);
+            self.notify_watchers();
             if self.paranoid {
-                check::whole_state(&self.ctx, self.parts);
+                check::check_state(&self.ctx, self.components);
             }
-            if self.goes_round() {
+            if self.in_restart_loop() {
                 return Some(EndReason::Stuck);
             }
             if let Some(reason) = self.should_stop() {
@@ -91,17 +92,17 @@ impl Run<'_> {
             // No record is written: the records so far are a prefix of those of the whole run.
             return reason;
         }
-        let limit = Time::ZERO + self.ctx.scenario.stop.at;
+        let limit = SimTime::ZERO + self.ctx.scenario.stop.at;
         let to_its_time = self.ctx.scenario.stop.when == StopWhen::Time;
         let reason = match reason {
             EndReason::Settled if to_its_time => EndReason::TimeLimit,
             // A run that waits for a repair after its end is not blocked.
-            EndReason::Stuck if self.waits_for_repair() => EndReason::TimeLimit,
+            EndReason::Stuck if self.is_waiting_for_repair() => EndReason::TimeLimit,
             other => other,
         };
         if (to_its_time || reason == EndReason::TimeLimit) && self.ctx.now < limit {
             // Time alone is the cause.
-            self.ctx.back_to(Mark::default());
+            self.ctx.restore_mark(ContextMark::default());
             self.ctx.now = limit;
         }
         self.ctx.emit(Body::End { reason });
@@ -109,86 +110,89 @@ impl Run<'_> {
     }
 
     /// Returns true if a Job is being recreated in a loop that only the time limit would stop.
-    fn goes_round(&mut self) -> bool {
-        let Some(circle) = self.ctx.progress.goes_round else {
+    fn in_restart_loop(&mut self) -> bool {
+        let Some(circle) = self.ctx.progress.restart_loop else {
             return false;
         };
-        let lasts = circle::lasts(&self.ctx, self.parts, &circle);
+        let lasts = restart_loop::is_permanent(&self.ctx, self.components, &circle);
         if !lasts {
-            self.ctx.progress.goes_round = None;
+            self.ctx.progress.restart_loop = None;
         }
         lasts
     }
 
     /// Returns true if the only remaining events are repairs that complete after the end of the run.
-    fn waits_for_repair(&self) -> bool {
-        let circle = self.ctx.progress.stands_still || self.ctx.progress.goes_round.is_some();
-        (self.ctx.scenario.repairs_later || self.parts.ageing.repairs_later) && !circle
+    fn is_waiting_for_repair(&self) -> bool {
+        let circle = self.ctx.progress.livelock || self.ctx.progress.restart_loop.is_some();
+        (self.ctx.scenario.has_repairs_after_end || self.components.usage_aging.repairs_later)
+            && !circle
     }
 
     /// Schedules what is known from the start: existing objects, submissions and the script.
     pub fn begin(&mut self) {
-        self.parts.user.begin(&mut self.ctx);
-        self.tell_watchers();
+        self.components.script.begin(&mut self.ctx);
+        self.notify_watchers();
         let scenario = self.ctx.scenario;
         for (i, js) in scenario.jobsets.iter().enumerate() {
             if js.submit_at != BY_SCRIPT {
-                self.plan(js.submit_at, Event::Submit(JobSetId(i as u32)));
+                self.schedule(js.submit_at, SimulationEvent::Submit(JobSetId(i as u32)));
             }
         }
-        self.plan_script(0);
+        self.schedule_script(0);
     }
 
     /// Schedules the scripted actions from index `from`.
-    pub fn plan_script(&mut self, from: usize) {
+    pub fn schedule_script(&mut self, from: usize) {
         for (i, fault) in self.ctx.scenario.faults.iter().enumerate().skip(from) {
             if let FaultTime::At(instant) = fault.at {
-                self.plan(instant, Event::Fault(i as u32));
+                self.schedule(instant, SimulationEvent::Fault(i as u32));
             }
         }
     }
 
     /// Schedules an event without a cause.
-    fn plan(&mut self, at: Duration, event: Event) {
-        let begun = Mark::default();
-        let mark = self.ctx.wait(begun, at, Waited::Script, About::Nothing);
-        self.ctx.push(mark, event);
+    fn schedule(&mut self, at: Duration, event: SimulationEvent) {
+        let begun = ContextMark::default();
+        let mark = self
+            .ctx
+            .add_wait(begun, at, TicketWait::Script, TicketSubject::Nothing);
+        self.ctx.schedule(mark, event);
     }
 
-    fn handle(&mut self, event: Event) {
-        let (parts, ctx) = (&mut *self.parts, &mut self.ctx);
+    fn dispatch(&mut self, event: SimulationEvent) {
+        let (parts, ctx) = (&mut *self.components, &mut self.ctx);
         match event.owner() {
-            Owner::User => parts.user.handle(ctx, event, &mut parts.kubelet),
-            Owner::Kubelet => parts.kubelet.handle(ctx, event),
-            Owner::JobController => parts.job_controller.handle(ctx, event, &parts.webhook),
-            Owner::TtlController => parts.ttl_controller.handle(ctx, event),
-            Owner::JobSetManager => parts.jobset_manager.handle(ctx, event),
-            Owner::Collector => parts.collector.handle(ctx, event),
-            Owner::Scheduler => parts.scheduler.handle(ctx, event),
-            Owner::NodeLifecycle => parts.node_lifecycle.handle(ctx, event),
-            Owner::PodGc => parts.pod_gc.handle(ctx, event),
-            Owner::Training => parts.training.handle(ctx, event, &mut parts.accounting),
-            Owner::Ageing => parts.ageing.handle(ctx, event),
+            EventOwner::Script => parts.script.handle(ctx, event, &mut parts.kubelet),
+            EventOwner::Kubelet => parts.kubelet.handle(ctx, event),
+            EventOwner::JobController => parts.job_controller.handle(ctx, event, &parts.webhook),
+            EventOwner::TtlController => parts.ttl_controller.handle(ctx, event),
+            EventOwner::JobSetManager => parts.jobset_manager.handle(ctx, event),
+            EventOwner::GarbageCollector => parts.garbage_collector.handle(ctx, event),
+            EventOwner::Scheduler => parts.scheduler.handle(ctx, event),
+            EventOwner::NodeLifecycle => parts.node_lifecycle.handle(ctx, event),
+            EventOwner::PodGc => parts.pod_gc.handle(ctx, event),
+            EventOwner::Training => parts.training.handle(ctx, event, &mut parts.accounting),
+            EventOwner::UsageAging => parts.usage_aging.handle(ctx, event),
         }
     }
 
     /// Delivers every change to all watchers, in order, including the changes that watchers make.
-    fn tell_watchers(&mut self) {
+    fn notify_watchers(&mut self) {
         while !self.ctx.store.changes.is_empty() {
-            let mut told = std::mem::take(&mut self.told);
+            let mut told = std::mem::take(&mut self.pending_changes);
             self.ctx.store.take_changes(&mut told);
             for change in told.drain(..) {
-                self.tell(&change);
+                self.notify(&change);
             }
-            self.told = told;
+            self.pending_changes = told;
         }
-        self.ctx.store.told();
+        self.ctx.store.free_retired();
     }
 
     /// Notifies the accounting first, so that a readiness record has the cause of the change itself.
-    fn tell(&mut self, change: &Change) {
-        let (parts, ctx, what) = (&mut *self.parts, &mut self.ctx, change.what);
-        ctx.progress.touches(what.subject());
+    fn notify(&mut self, change: &StoreChange) {
+        let (parts, ctx, what) = (&mut *self.components, &mut self.ctx, change.kind);
+        ctx.progress.record_subject(what.subject());
         macro_rules! tell {
             ($($part:ident),*) => {{$(
                 (ctx.cause, ctx.ticket) = (change.cause, change.ticket);
@@ -196,61 +200,68 @@ impl Run<'_> {
             )*}};
         }
         match what {
-            What::Pod(..) => {
+            ChangeKind::Pod(..) => {
                 tell!(
                     accounting,
                     webhook,
                     job_controller,
                     jobset_manager,
-                    collector
+                    garbage_collector
                 );
                 tell!(kubelet, scheduler, node_lifecycle, pod_gc);
             }
-            What::Job(..) => {
+            ChangeKind::Job(..) => {
                 tell!(accounting, webhook, job_controller, ttl_controller);
-                tell!(jobset_manager, collector);
+                tell!(jobset_manager, garbage_collector);
             }
-            What::JobSet(..) => tell!(accounting, jobset_manager, collector, kubelet),
-            What::Node(..) => {
+            ChangeKind::JobSet(..) => tell!(accounting, jobset_manager, garbage_collector, kubelet),
+            ChangeKind::Node(..) => {
                 tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc);
             }
-            What::Service(_) => tell!(jobset_manager),
-            What::Owned(..) => tell!(collector),
-            What::Claim => tell!(scheduler),
-            What::WorkDone(_) | What::GivesUp(..) => tell!(kubelet),
-            What::Process { .. } | What::Stopped(_) | What::Silent { .. } => {}
+            ChangeKind::Service(_) => tell!(jobset_manager),
+            ChangeKind::OwnedCreated(..) => tell!(garbage_collector),
+            ChangeKind::Claim => tell!(scheduler),
+            ChangeKind::WorkDone(_) | ChangeKind::ProcessExit(..) => tell!(kubelet),
+            ChangeKind::Process { .. }
+            | ChangeKind::ContainersStopped(_)
+            | ChangeKind::SilentFault { .. } => {}
         }
-        if parts.training.any() {
+        if parts.training.has_jobs() {
             (ctx.cause, ctx.ticket) = (change.cause, change.ticket);
             parts.training.watch(ctx, what, &mut parts.accounting);
         }
-        if parts.ageing.any() {
-            parts.ageing.watch(ctx, what);
+        if parts.usage_aging.has_clocks() {
+            parts.usage_aging.watch(ctx, what);
         }
         if parts.accounting.take_first_ready() {
-            parts.user.arm_ready_faults(ctx);
+            parts.script.arm_ready_faults(ctx);
         }
     }
 
     fn should_stop(&mut self) -> Option<EndReason> {
-        let (ctx, parts) = (&mut self.ctx, &*self.parts);
+        let (ctx, parts) = (&mut self.ctx, &*self.components);
         match ctx.scenario.stop.when {
             StopWhen::Time => None,
-            StopWhen::AllJobSetsFinished if stuck::all_finished(ctx) => {
+            StopWhen::AllJobSetsFinished if diagnosis::all_finished(ctx) => {
                 Some(EndReason::AllJobSetsFinished)
             }
             _ => {
-                let quiet = ctx.now.since(ctx.progress.quiet_since()) > QUIET;
-                if !quiet || !parts.user.script_is_over() || void::is_awaited(ctx, parts) {
+                let quiet = ctx.now.since(ctx.progress.quiet_since()) > QUIET_PERIOD;
+                if !quiet
+                    || !parts.script.is_finished()
+                    || stale_events::has_awaited_event(ctx, parts)
+                {
                     return None;
                 }
-                let none_comes = parts.user.drawn_left == 0 && !parts.ageing.awaits(ctx.now);
-                if !none_comes && !stuck::all_finished(ctx) {
+                let none_comes = parts.script.random_faults_left == 0
+                    && !parts.usage_aging.has_pending_fault(ctx.now);
+                if !none_comes && !diagnosis::all_finished(ctx) {
                     return None;
                 }
-                let reason = stuck::rest_reason(ctx, parts);
+                let reason = diagnosis::end_reason(ctx, parts);
                 // A run with a pending deadline is not blocked.
-                (reason != EndReason::Stuck || !stuck::deadline_ahead(ctx)).then_some(reason)
+                (reason != EndReason::Stuck || !diagnosis::has_pending_deadline(ctx))
+                    .then_some(reason)
             }
         }
     }

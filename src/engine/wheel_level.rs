@@ -1,43 +1,43 @@
 //! One level of the timing wheel: the first slot of each list, and a bit set of the non-empty lists.
 
-const PLACES: usize = 1 << Level::BITS;
+const PLACES: usize = 1 << WheelLevel::BITS;
 const MASK: usize = PLACES - 1;
 const WORD: usize = u64::BITS as usize;
 
 #[derive(Clone)]
-pub struct Level {
-    firsts: Box<[u32; PLACES]>,
+pub struct WheelLevel {
+    heads: Box<[u32; PLACES]>,
     /// One bit per place with a non-empty list, and one bit per word of these.
     used: [u64; PLACES / WORD],
     used_words: u64,
-    none: u32,
+    empty_marker: u32,
 }
 
-impl Level {
+impl WheelLevel {
     pub const BITS: u32 = 12;
 
     /// Creates an empty level; `none` marks an empty list.
-    pub fn new(none: u32) -> Level {
-        Level {
-            firsts: Box::new([none; PLACES]),
+    pub fn new(none: u32) -> WheelLevel {
+        WheelLevel {
+            heads: Box::new([none; PLACES]),
             used: [0; PLACES / WORD],
             used_words: 0,
-            none,
+            empty_marker: none,
         }
     }
 
     pub fn clear(&mut self) {
-        self.firsts.fill(self.none);
+        self.heads.fill(self.empty_marker);
         self.used.fill(0);
         self.used_words = 0;
     }
 
     /// Makes `slot` the head of the list at `place` (modulo the number of places) and returns the previous head.
-    pub fn put(&mut self, place: usize, slot: u32) -> u32 {
+    pub fn push(&mut self, place: usize, slot: u32) -> u32 {
         let place = place & MASK;
         self.used[place / WORD] |= 1 << (place % WORD);
         self.used_words |= 1 << (place / WORD);
-        std::mem::replace(&mut self.firsts[place], slot)
+        std::mem::replace(&mut self.heads[place], slot)
     }
 
     /// Empties the list at `place` and returns its head.
@@ -47,19 +47,19 @@ impl Level {
         if self.used[place / WORD] == 0 {
             self.used_words &= !(1 << (place / WORD));
         }
-        std::mem::replace(&mut self.firsts[place], self.none)
+        std::mem::replace(&mut self.heads[place], self.empty_marker)
     }
 
     /// Iterates over the heads of all lists.
-    pub fn firsts(&self) -> impl Iterator<Item = u32> {
-        self.firsts
+    pub fn heads(&self) -> impl Iterator<Item = u32> {
+        self.heads
             .iter()
             .copied()
-            .filter(|first| *first != self.none)
+            .filter(|first| *first != self.empty_marker)
     }
 
     /// Returns the first non-empty place after `place` (modulo the number of places).
-    pub fn first_after(&self, place: usize) -> Option<usize> {
+    pub fn next_occupied(&self, place: usize) -> Option<usize> {
         let place = place & MASK;
         let above = |bits: u64, bit: usize| bits & (!1u64 << bit);
         let rest = above(self.used[place / WORD], place % WORD);

@@ -3,10 +3,10 @@
 //! reader.
 
 use super::read;
-use super::text::diagnostic::Report;
-use super::text::node::Node;
+use super::text::diagnostic::DiagnosticReport;
+use super::text::node::YamlNode;
 use sim_base::Duration;
-use sim_base::random::{Dist, Empirical};
+use sim_base::random::{Distribution, EmpiricalDistribution};
 
 const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
                      {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
@@ -15,91 +15,102 @@ const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {
 pub const SHAPES: [&str; 3] = ["sigma", "shape", "weights"];
 
 /// Reads the delay in field `key`. Returns zero if the object or the field is absent.
-pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
+pub fn delay(of: Option<&YamlNode>, key: &str, report: &mut DiagnosticReport) -> Distribution {
     let Some(node) = of.and_then(|n| n.get(key)) else {
-        return Dist::ZERO;
+        return Distribution::ZERO;
     };
     dist(node).unwrap_or_else(|message| {
         report.error(node.at, message);
-        Dist::ZERO
+        Distribution::ZERO
     })
 }
 
 /// Converts a schema-checked node to a distribution. Returns an error for values that the schema cannot rule out.
-pub fn dist(node: &Node) -> Result<Dist, String> {
+pub fn dist(node: &YamlNode) -> Result<Distribution, String> {
     if let Some(text) = node.scalar_text() {
-        return text.parse::<Duration>().map(Dist::Fixed);
+        return text.parse::<Duration>().map(Distribution::Fixed);
     }
     let [(key, value)] = node.entries() else {
-        return Err(format!("a distribution is one of {FORMS}"));
+        return Err(format!("not a distribution; supported forms: {FORMS}"));
     };
     match key.name.as_str() {
         "uniform" => uniform(value),
         "logNormal" => log_normal(value),
-        "exponential" => Ok(Dist::Exponential {
+        "exponential" => Ok(Distribution::Exponential {
             mean_s: seconds(value, "mean")?,
         }),
         "weibull" => Ok(weibull(seconds(value, "mean")?, shape_of(value))),
-        "gamma" => Ok(Dist::Gamma {
+        "gamma" => Ok(Distribution::Gamma {
             mean_s: seconds(value, "mean")?,
             shape: shape_of(value),
         }),
-        "empirical" => empirical(value).map(Dist::Empirical),
-        other => Err(format!("unknown distribution {other:?}; {FORMS}")),
+        "empirical" => empirical(value).map(Distribution::Empirical),
+        other => Err(format!(
+            "unknown distribution {other:?}; supported forms: {FORMS}"
+        )),
     }
 }
 
-fn seconds(node: &Node, key: &str) -> Result<f64, String> {
+fn seconds(node: &YamlNode, key: &str) -> Result<f64, String> {
     let value = node.get(key).ok_or_else(|| format!("{key} is missing"))?;
     read::seconds(value)
 }
 
-fn shape_of(node: &Node) -> f64 {
-    node.get("shape").and_then(Node::as_f64).unwrap_or(1.0)
+fn shape_of(node: &YamlNode) -> f64 {
+    node.get("shape").and_then(YamlNode::as_f64).unwrap_or(1.0)
 }
 
 /// Returns the Weibull distribution with mean `mean_s`: the mean is scale · Γ(1 + 1/shape).
-pub fn weibull(mean_s: f64, shape: f64) -> Dist {
-    Dist::Weibull {
+pub fn weibull(mean_s: f64, shape: f64) -> Distribution {
+    Distribution::Weibull {
         scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
         shape,
     }
 }
 
 /// Reads an empirical distribution, written as `[values]` or `{values, weights}`.
-pub fn empirical(node: &Node) -> Result<Empirical, String> {
+pub fn empirical(node: &YamlNode) -> Result<EmpiricalDistribution, String> {
     let values = node.get("values").unwrap_or(node).items();
     let values: Result<Vec<f64>, String> = values.iter().map(read::seconds).collect();
     let values = values?;
     let weights: Vec<f64> = match node.get("weights") {
-        Some(weights) => weights.items().iter().filter_map(Node::as_f64).collect(),
+        Some(weights) => weights
+            .items()
+            .iter()
+            .filter_map(YamlNode::as_f64)
+            .collect(),
         None => vec![1.0; values.len()],
     };
     if weights.len() != values.len() {
         let (values, weights) = (values.len(), weights.len());
-        return Err(format!("{weights} weights for {values} values"));
+        return Err(format!(
+            "the number of weights ({weights}) differs from the number of values ({values})"
+        ));
     }
     let weighted: Vec<(f64, f64)> = values.into_iter().zip(weights).collect();
-    Empirical::new(&weighted).ok_or_else(|| "no value has a weight".to_owned())
+    EmpiricalDistribution::new(&weighted)
+        .ok_or_else(|| "all weights are zero: at least one must be positive".to_owned())
 }
 
-fn uniform(node: &Node) -> Result<Dist, String> {
+fn uniform(node: &YamlNode) -> Result<Distribution, String> {
     let [low, high] = node.items() else {
-        return Err("uniform takes two times, [low, high]".to_owned());
+        return Err("uniform requires two times: [low, high]".to_owned());
     };
     let (low_s, high_s) = (read::seconds(low)?, read::seconds(high)?);
     if low_s > high_s {
-        return Err(format!("uniform from {low_s} s to {high_s} s is empty"));
+        return Err(format!(
+            "the range of uniform is empty: low is {low_s} s and high is {high_s} s"
+        ));
     }
-    Ok(Dist::Uniform { low_s, high_s })
+    Ok(Distribution::Uniform { low_s, high_s })
 }
 
-fn log_normal(node: &Node) -> Result<Dist, String> {
+fn log_normal(node: &YamlNode) -> Result<Distribution, String> {
     let has = |key: &str| node.get(key).is_some();
     match (has("median"), has("sigma"), has("p50"), has("p95")) {
         (true, true, false, false) => {
-            let sigma = node.get("sigma").and_then(Node::as_f64).unwrap_or(0.0);
-            Ok(Dist::LogNormal {
+            let sigma = node.get("sigma").and_then(YamlNode::as_f64).unwrap_or(0.0);
+            Ok(Distribution::LogNormal {
                 median_s: seconds(node, "median")?,
                 sigma,
             })
@@ -108,11 +119,11 @@ fn log_normal(node: &Node) -> Result<Dist, String> {
             let (p50, p95) = (seconds(node, "p50")?, seconds(node, "p95")?);
             if p50 <= 0.0 || p95 < p50 {
                 return Err(format!(
-                    "p50 {p50} s and p95 {p95} s: 0 < p50 <= p95 is legal"
+                    "p50 is {p50} s and p95 is {p95} s: 0 < p50 <= p95 is required"
                 ));
             }
-            Ok(Dist::from_p50_p95(p50, p95))
+            Ok(Distribution::from_p50_p95(p50, p95))
         }
-        _ => Err("logNormal takes {median, sigma} or {p50, p95}".to_owned()),
+        _ => Err("logNormal requires {median, sigma} or {p50, p95}".to_owned()),
     }
 }

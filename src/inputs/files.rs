@@ -1,7 +1,7 @@
 //! Reads files, directories and standard input as texts.
 
-use super::text::diagnostic::{Diagnostic, Diagnostics, Source};
-use super::text::node::Pos;
+use super::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use super::text::node::SourcePosition;
 use super::text::yaml;
 use std::fs;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ pub const STDIN: &str = "<stdin>";
 const DIRECTORY_DEPTH_MAX: usize = 32;
 
 /// Reads one file as UTF-8 text.
-pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
+pub fn read_source(path: &Path) -> Result<SourceText, Diagnostics> {
     let file = path.display().to_string();
     let refuse = |e: io::Error| unreadable(&file, &e);
     let handle = fs::File::open(path).map_err(refuse)?;
@@ -26,29 +26,29 @@ pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
 }
 
 /// The texts read from a path, and the files that were skipped.
-pub struct Found {
-    pub texts: Vec<Result<Source, Diagnostics>>,
+pub struct FoundFile {
+    pub texts: Vec<Result<SourceText, Diagnostics>>,
     /// Files of a directory whose extension is not that of a manifest. Hidden files are not listed.
     pub left_out: Vec<String>,
 }
 
 /// Reads a file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or standard input
 /// (`-`).
-pub fn read_path(path: &str) -> Result<Found, Diagnostics> {
+pub fn read_path(path: &str) -> Result<FoundFile, Diagnostics> {
     if path == "-" {
-        return Ok(Found {
+        return Ok(FoundFile {
             texts: vec![from_reader(STDIN, io::stdin().lock())],
             left_out: Vec::new(),
         });
     }
     let (files, left_out) = manifest_files(Path::new(path))?;
-    Ok(Found {
+    Ok(FoundFile {
         texts: files.iter().map(|file| read_source(file)).collect(),
         left_out: left_out.iter().map(|f| f.display().to_string()).collect(),
     })
 }
 
-fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
+fn from_reader(file: &str, reader: impl Read) -> Result<SourceText, Diagnostics> {
     let mut bytes = Vec::new();
     reader
         .take(yaml::TEXT_MAX + 1)
@@ -58,7 +58,7 @@ fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
         return Err(yaml::too_large(file, bytes.len() as u64).into());
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Source {
+        Ok(text) => Ok(SourceText {
             file: file.to_owned(),
             text,
         }),
@@ -79,16 +79,16 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
         .map_or(0, |last| last.chars().count());
     // The 200 bytes from the invalid one on provide the rest of the line for the snippet.
     let after = &bytes[at..bytes.len().min(at + 200)];
-    let source = Source {
+    let source = SourceText {
         file: file.to_owned(),
         text: format!("{valid}{}", String::from_utf8_lossy(after)),
     };
-    let place = Pos {
+    let place = SourcePosition {
         line: line as u32 + 1,
         column: column as u32 + 1,
         len: 1,
         byte: at as u32,
-        ..Pos::default()
+        ..SourcePosition::default()
     };
     let message = format!(
         "not a text file: byte {at} (0x{:02x}) is not UTF-8",
@@ -114,7 +114,7 @@ pub fn manifest_files(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagn
     found.sort();
     left_out.sort();
     if found.is_empty() {
-        let message = "no *.yaml, *.yml or *.json in this directory";
+        let message = "no *.yaml, *.yml or *.json files in this directory";
         return Err(Diagnostic::of_file(&file, message).into());
     }
     Ok((found, left_out))
@@ -147,7 +147,7 @@ fn walk(
 }
 
 /// Returns the text of a file named in a scenario, or an error message.
-pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
+pub type FileLoader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
 
 /// Reads the text of a file that a scenario names. Returns an error message if the file cannot be read.
 pub fn file_text(path: &Path) -> Result<String, String> {

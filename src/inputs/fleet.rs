@@ -3,35 +3,35 @@
 pub(crate) mod fault_traces;
 
 use super::presets::faults;
-use super::presets::faults::For;
+use super::presets::faults::PresetTarget;
 use super::presets::rate;
-use super::schema::check::{Unmodelled, check};
-use super::schema::shape::Shape;
+use super::schema::check::{UnmodelledFields, check};
+use super::schema::shape::FieldType;
 use super::schema::shapes::fleet::{FLEET, ORDERS};
 use super::settings::presets_in;
-use super::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::text::node::Node;
+use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use super::text::node::YamlNode;
 use super::text::path;
-use super::text::path::Path;
+use super::text::path::YamlPath;
 use super::text::yaml;
-use super::traces::{self, Traces};
+use super::traces::{self, FaultTraces};
 use super::{dist, experiment, files, node_repair, parameters, read, training};
-use fault_traces::Named;
+use fault_traces::NamedTrace;
 use sim_api::spec::*;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use sim_base::{Duration, time};
 
 /// A fleet and the inputs it was read from.
 #[derive(Clone, Debug)]
 pub struct LoadedFleet {
-    pub fleet: Fleet,
+    pub fleet: FleetSpec,
     /// Name and text of every input file.
     pub inputs: Vec<(String, String)>,
     /// Parameters by name, with overrides applied.
     pub parameters: Vec<(String, serde_json::Value)>,
-    pub experiment: Experiment,
+    pub experiment: ExperimentSpec,
     /// The document with overrides applied and parameters substituted.
-    pub(super) written: Node,
+    pub(super) written: YamlNode,
 }
 
 impl LoadedFleet {
@@ -45,15 +45,18 @@ impl LoadedFleet {
 const SETS: &str = "--set";
 
 /// Returns whether a text is a Fleet file. Returns false for invalid YAML, which the scenario reader reports.
-pub fn is_fleet(source: &Source) -> bool {
-    let kind = |documents: Vec<Node>| {
-        documents.len() == 1 && documents[0].get("kind").and_then(Node::as_str) == Some("Fleet")
+pub fn is_fleet(source: &SourceText) -> bool {
+    let kind = |documents: Vec<YamlNode>| {
+        documents.len() == 1 && documents[0].get("kind").and_then(YamlNode::as_str) == Some("Fleet")
     };
     source.text.contains("Fleet") && yaml::parse(source).is_ok_and(kind)
 }
 
 /// Reads a fleet from its text. Files it names are relative to the fleet file.
-pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedFleet, Diagnostics> {
+pub fn parse_fleet(
+    source: &SourceText,
+    sets: &[(String, String)],
+) -> Result<LoadedFleet, Diagnostics> {
     let base = std::path::Path::new(&source.file).parent();
     let base = base.unwrap_or(std::path::Path::new(""));
     let loader = |name: &str| files::file_text(&base.join(name));
@@ -62,20 +65,23 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
 
 /// Reads a fleet from its text; `loader` returns the texts of the files that it names.
 pub fn parse_fleet_with(
-    source: &Source,
+    source: &SourceText,
     sets: &[(String, String)],
-    loader: &files::Loader,
+    loader: &files::FileLoader,
 ) -> Result<LoadedFleet, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
-        let message = format!("{} documents; a fleet file holds one", documents.len());
+        let message = format!(
+            "found {} YAML documents; a fleet file must contain exactly one",
+            documents.len()
+        );
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let mut node = documents.remove(0);
     let overrides = path::overrides_source(SETS, sets);
     path::apply_sets(&mut node, &overrides, sets)?;
-    let mut report = Report::new(source, &overrides);
-    let parameters = node.get("parameters").map_or(&[][..], Node::entries);
+    let mut report = DiagnosticReport::new(source, &overrides);
+    let parameters = node.get("parameters").map_or(&[][..], YamlNode::entries);
     let parameters = parameters
         .iter()
         .map(|(k, v)| (k.name.clone(), v.to_json()))
@@ -84,13 +90,13 @@ pub fn parse_fleet_with(
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
-    let shape = Shape::Object(&FLEET);
+    let shape = FieldType::Object(&FLEET);
     check(
         &node,
         &shape,
-        &Path::ROOT,
+        &YamlPath::ROOT,
         &mut report,
-        &mut Unmodelled::new(),
+        &mut UnmodelledFields::new(),
     );
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
@@ -113,22 +119,22 @@ pub fn parse_fleet_with(
     })
 }
 
-fn convert((node, traces): (&Node, &Traces), report: &mut Report) -> Fleet {
+fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticReport) -> FleetSpec {
     let text = |key: &str| {
-        let found = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        let found = node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
         found.unwrap_or("").to_owned()
     };
     let spares = node.get("spares");
     let lemons = node.get("lemons");
-    let chance = |of: Option<&Node>, key: &str, otherwise: f64| {
+    let chance = |of: Option<&YamlNode>, key: &str, otherwise: f64| {
         of.and_then(|n| read::number(n, key)).unwrap_or(otherwise)
     };
     let nodes = read::u32_of(node, "nodes").unwrap_or(0);
     let spare = spares.and_then(|s| read::u32_of(s, "nodes")).unwrap_or(0);
-    let mut named = Named::new(traces, nodes.saturating_add(spare));
+    let mut named = NamedTrace::new(traces, nodes.saturating_add(spare));
     let every = lemons.and_then(|l| read::duration(l, "regenerateEvery"));
     let every = every.filter(|every| *every > Duration::ZERO);
-    Fleet {
+    FleetSpec {
         name: text("name"),
         description: text("description"),
         nodes,
@@ -144,7 +150,7 @@ fn convert((node, traces): (&Node, &Traces), report: &mut Report) -> Fleet {
             .iter()
             .map(|f| process(f, &mut named, report))
             .collect(),
-        lemons: Lemons {
+        lemons: LemonSpec {
             share: chance(lemons, "share", 0.0),
             regeneration: every.map(|every| (every, chance(lemons, "regenerateShare", 0.1))),
         },
@@ -154,14 +160,14 @@ fn convert((node, traces): (&Node, &Traces), report: &mut Report) -> Fleet {
         stop_at: node
             .get("stop")
             .and_then(|s| read::duration(s, "at"))
-            .unwrap_or(time::LONGEST),
+            .unwrap_or(time::MAX_INPUT_DURATION),
         seed: read::integer(node, "seed")
             .and_then(|s| u64::try_from(s).ok())
             .unwrap_or(1),
     }
 }
 
-fn job(node: &Node, report: &mut Report) -> FleetJob {
+fn job(node: &YamlNode, report: &mut DiagnosticReport) -> FleetJob {
     let job = node.get("job").unwrap_or(node);
     let selection = job.get("hostSelection");
     let order = selection.and_then(|s| read::string(s, "order"));
@@ -172,27 +178,27 @@ fn job(node: &Node, report: &mut Report) -> FleetJob {
             true => HostSelection::FewestFailures,
             false => HostSelection::LongestInPool,
         },
-        select: dist::delay(selection, "takes", report),
+        selection_time: dist::delay(selection, "takes", report),
         recovery: dist::delay(Some(job), "recovery", report),
         max_restarts: read::u32_of(job, "maxRestarts"),
     }
 }
 
-fn training(node: &Node, report: &mut Report) -> Training {
+fn training(node: &YamlNode, report: &mut DiagnosticReport) -> FleetTraining {
     let training = node.get("training").unwrap_or(node);
     let progress = training::progress(training, report);
-    Training {
+    FleetTraining {
         work: read::duration(training, "work").unwrap_or_default(),
         progress,
     }
 }
 
 /// Returns the fault processes, with presets replaced by their processes.
-fn processes(node: &Node, report: &mut Report) -> Vec<Node> {
-    faults::expand(read::list(node, "faults"), For::Fleet, report)
+fn processes(node: &YamlNode, report: &mut DiagnosticReport) -> Vec<YamlNode> {
+    faults::expand(read::list(node, "faults"), PresetTarget::Fleet, report)
 }
 
-fn process(node: &Node, named: &mut Named, report: &mut Report) -> FaultProcess {
+fn process(node: &YamlNode, named: &mut NamedTrace, report: &mut DiagnosticReport) -> FaultProcess {
     let trace = named.of(node, report);
     let of_calendar = trace.is_some();
     FaultProcess {
@@ -201,27 +207,27 @@ fn process(node: &Node, named: &mut Named, report: &mut Report) -> FaultProcess 
         only_lemons: read::boolean(node, "onlyLemons").unwrap_or(false),
         life: rate::life(node, report),
         exposure: match of_calendar {
-            true => Exposure::Always,
-            false => node_repair::exposure(node).unwrap_or(Exposure::Running),
+            true => ExposureSpec::Always,
+            false => node_repair::exposure(node).unwrap_or(ExposureSpec::Running),
         },
         trace,
     }
 }
 
 /// Checks constraints that involve several fields.
-fn cross(fleet: &Fleet, node: &Node, report: &mut Report) {
+fn cross(fleet: &FleetSpec, node: &YamlNode, report: &mut DiagnosticReport) {
     let all = u64::from(fleet.nodes) + u64::from(fleet.spares.nodes);
     let wanted = u64::from(fleet.job.nodes) + u64::from(fleet.job.standbys);
     let place = node.get("nodes").map_or(node.at, |n| n.at);
     if all > 10_000_000 {
         report.error(
             place,
-            format!("{all} nodes; at most 10,000,000 are simulated"),
+            format!("the fleet has {all} nodes; the maximum is 10,000,000"),
         );
     }
     if all < wanted {
         let message = format!(
-            "{} nodes and {} spares are fewer than the {wanted} that the job wants to own",
+            "{} nodes and {} spares are fewer than the {wanted} nodes that the job requires",
             fleet.nodes, fleet.spares.nodes
         );
         report.error(place, message);
@@ -229,11 +235,14 @@ fn cross(fleet: &Fleet, node: &Node, report: &mut Report) {
     if fleet.lemons.share == 0.0 && fleet.lemons.regeneration.is_none() {
         let written = processes(node, report);
         for (process, at) in fleet.faults.iter().zip(&written) {
-            let rate = !matches!(process.life, Dist::Fixed(_));
+            let rate = !matches!(process.life, Distribution::Fixed(_));
             if process.only_lemons && rate && node.get("lemons").is_none() {
                 let error = report.error(
                     at.at,
-                    format!("faults of cause {:?} need lemons", process.cause),
+                    format!(
+                        "faults with cause {:?} require the field lemons",
+                        process.cause
+                    ),
                 );
                 error.suggest("lemons: {share: 0.1}");
             }

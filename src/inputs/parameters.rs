@@ -2,8 +2,8 @@
 //!
 //! Files without `parameters` are left unchanged, so that `${HOME}` in a container's command is preserved there.
 
-use super::text::diagnostic::Report;
-use super::text::node::{Key, Node, Origin, Value};
+use super::text::diagnostic::DiagnosticReport;
+use super::text::node::{MappingKey, NodeOrigin, YamlNode, YamlValue};
 use super::text::suggest::nearest;
 use std::collections::BTreeMap;
 
@@ -11,15 +11,18 @@ const KEY: &str = "parameters";
 
 /// Replaces `${name}` by the parameter values. Unknown and unused names are errors. Names from the file may be
 /// unused if `sets` overrides a field, because that field may have used them.
-pub fn substitute(node: &mut Node, sets: &[(String, String)], report: &mut Report) {
-    let mut values: BTreeMap<String, (Node, bool)> = BTreeMap::new();
+pub fn substitute(node: &mut YamlNode, sets: &[(String, String)], report: &mut DiagnosticReport) {
+    let mut values: BTreeMap<String, (YamlNode, bool)> = BTreeMap::new();
     let Some(parameters) = node.get(KEY) else {
         return;
     };
     for (key, value) in parameters.entries() {
-        if matches!(value.value, Value::Map(_) | Value::Seq(_) | Value::Null) {
+        if matches!(
+            value.value,
+            YamlValue::Map(_) | YamlValue::Seq(_) | YamlValue::Null
+        ) {
             let message = format!(
-                "parameters.{} is {}; a parameter is one value",
+                "parameters.{} is {}; a parameter must be a single value",
                 key.name,
                 value.describe()
             );
@@ -32,20 +35,23 @@ pub fn substitute(node: &mut Node, sets: &[(String, String)], report: &mut Repor
         .iter()
         .map(|(key, _)| key.clone())
         .collect();
-    if let Value::Map(entries) = &mut node.value {
+    if let YamlValue::Map(entries) = &mut node.value {
         for (_, value) in entries.iter_mut().filter(|(key, _)| key.name != KEY) {
             walk(value, &mut values, report);
         }
     }
     let overridden = sets.iter().any(|(path, _)| !path.starts_with(KEY));
-    let unused = |key: &&Key| values.get(&key.name).is_some_and(|(_, used)| !used);
-    let of_file = |key: &Key| key.at.origin == Origin::File;
+    let unused = |key: &&MappingKey| values.get(&key.name).is_some_and(|(_, used)| !used);
+    let of_file = |key: &MappingKey| key.at.origin == NodeOrigin::File;
     for key in places
         .iter()
         .filter(unused)
         .filter(|key| !(overridden && of_file(key)))
     {
-        let message = format!("no field of this file uses ${{{}}}", key.name);
+        let message = format!(
+            "unused parameter: no field of this file contains ${{{}}}",
+            key.name
+        );
         let others: Vec<&str> = values
             .iter()
             .filter(|(_, (_, used))| *used)
@@ -59,13 +65,17 @@ pub fn substitute(node: &mut Node, sets: &[(String, String)], report: &mut Repor
     }
 }
 
-fn walk(node: &mut Node, values: &mut BTreeMap<String, (Node, bool)>, report: &mut Report) {
+fn walk(
+    node: &mut YamlNode,
+    values: &mut BTreeMap<String, (YamlNode, bool)>,
+    report: &mut DiagnosticReport,
+) {
     match &mut node.value {
-        Value::Seq(items) => items.iter_mut().for_each(|item| walk(item, values, report)),
-        Value::Map(entries) => entries
+        YamlValue::Seq(items) => items.iter_mut().for_each(|item| walk(item, values, report)),
+        YamlValue::Map(entries) => entries
             .iter_mut()
             .for_each(|(_, value)| walk(value, values, report)),
-        Value::Str(text) if text.contains("${") => {
+        YamlValue::Str(text) if text.contains("${") => {
             let text = std::mem::take(text);
             node.value = put(&text, node, values, report);
         }
@@ -77,10 +87,10 @@ fn walk(node: &mut Node, values: &mut BTreeMap<String, (Node, bool)>, report: &m
 /// the values are inserted into the text.
 fn put(
     text: &str,
-    node: &Node,
-    values: &mut BTreeMap<String, (Node, bool)>,
-    report: &mut Report,
-) -> Value {
+    node: &YamlNode,
+    values: &mut BTreeMap<String, (YamlNode, bool)>,
+    report: &mut DiagnosticReport,
+) -> YamlValue {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -99,7 +109,7 @@ fn put(
             }
             None => {
                 let meant = nearest(name, values.keys().map(String::as_str)).map(str::to_owned);
-                let error = report.error(node.at, format!("there is no parameter {name:?}"));
+                let error = report.error(node.at, format!("parameter {name:?} does not exist"));
                 if let Some(meant) = meant {
                     error.suggest(format!("did you mean ${{{meant}}}?"));
                 }
@@ -108,5 +118,5 @@ fn put(
         rest = &rest[at + end + 1..];
     }
     out.push_str(rest);
-    Value::Str(out)
+    YamlValue::Str(out)
 }

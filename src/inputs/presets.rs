@@ -10,22 +10,24 @@ pub mod shipped;
 
 use super::dist;
 use super::read;
-use super::text::node::Node;
+use super::text::node::YamlNode;
 pub use preset_data::DEFAULT_PRESET;
 use preset_data::{CONTROL_PLANE, document};
-use sim_api::spec::timing::{Kubelet, RealKubelet, SchedulerCost};
-use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, PlacementRepair, Timing, Version};
+use sim_api::spec::timing::{KubeletTiming, RealKubelet, SchedulerCost};
+use sim_api::spec::{
+    ClientRate, ControlPlane, FeatureGates, KubeVersion, PlacementRepair, TimingSpec,
+};
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 
 const TIMING: &str = include_str!("presets/timing.yaml");
 
 /// Kubernetes version simulated by default: the version that the reference documents describe.
-pub const DEFAULT_VERSION: Version = Version::new(36);
+pub const DEFAULT_VERSION: KubeVersion = KubeVersion::new(36);
 
 /// A default of the model, with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumption {
+pub struct PresetAssumption {
     /// Path of the value: `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
     pub id: String,
     pub value: String,
@@ -72,9 +74,9 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
 
 /// Returns the node monitor grace period of kube-controller-manager in seconds. The default changed in Kubernetes
 /// 1.32.
-pub fn node_monitor_grace_period_s(version: Version) -> Option<u64> {
+pub fn node_monitor_grace_period_s(version: KubeVersion) -> Option<u64> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
-    let id = if version < Version::new(32) {
+    let id = if version < KubeVersion::new(32) {
         "nodeMonitorGracePeriodSeconds.before1.32"
     } else {
         "nodeMonitorGracePeriodSeconds"
@@ -84,18 +86,20 @@ pub fn node_monitor_grace_period_s(version: Version) -> Option<u64> {
 }
 
 /// Returns the default timing profile.
-pub fn timing() -> Timing {
+pub fn timing() -> TimingSpec {
     let root = document("timing.yaml", TIMING);
     let values = read::list(&root, "values");
     let dist = |id: &str| {
         let value = entry(values, id).and_then(|e| e.get("value"));
-        value.and_then(|v| dist::dist(v).ok()).unwrap_or(Dist::ZERO)
+        value
+            .and_then(|v| dist::dist(v).ok())
+            .unwrap_or(Distribution::ZERO)
     };
     let fixed = |id: &str| match dist(id) {
-        Dist::Fixed(d) => d,
+        Distribution::Fixed(d) => d,
         _ => Duration::ZERO,
     };
-    Timing {
+    TimingSpec {
         api_read: dist("apiRead"),
         api_write: dist("apiWrite"),
         api_pod_create: dist("apiPodCreate"),
@@ -104,7 +108,7 @@ pub fn timing() -> Timing {
         agent_fanout: dist("agentFanout"),
         jobset_list_per_pod: fixed("jobsetListPerPod"),
         job_sync_batch_period: fixed("jobSyncBatchPeriod"),
-        kubelet: Kubelet::Real(Box::new(RealKubelet {
+        kubelet: KubeletTiming::Real(Box::new(RealKubelet {
             pleg_period: fixed("plegPeriod"),
             unmount_poll: fixed("unmountPoll"),
             volumes: dist("volumes"),
@@ -127,7 +131,7 @@ pub fn timing() -> Timing {
 }
 
 /// Returns every default with its source.
-pub fn assumptions() -> Vec<Assumption> {
+pub fn assumptions() -> Vec<PresetAssumption> {
     let root = document("control-plane.yaml", CONTROL_PLANE);
     let mut all = Vec::new();
     collect("controlPlane", read::list(&root, "common"), &mut all);
@@ -141,10 +145,10 @@ pub fn assumptions() -> Vec<Assumption> {
     all
 }
 
-fn collect(prefix: &str, entries: &[Node], all: &mut Vec<Assumption>) {
+fn collect(prefix: &str, entries: &[YamlNode], all: &mut Vec<PresetAssumption>) {
     for entry in entries {
         let text = |key: &str| read::string(entry, key).unwrap_or_default();
-        all.push(Assumption {
+        all.push(PresetAssumption {
             id: format!("{prefix}.{}", text("id")),
             value: entry.get("value").map(render).unwrap_or_default(),
             source: text("source"),
@@ -154,7 +158,7 @@ fn collect(prefix: &str, entries: &[Node], all: &mut Vec<Assumption>) {
 }
 
 /// Formats a value in YAML flow style.
-pub(super) fn render(node: &Node) -> String {
+pub(super) fn render(node: &YamlNode) -> String {
     if let Some(text) = node.scalar_text() {
         return text;
     }
@@ -162,13 +166,14 @@ pub(super) fn render(node: &Node) -> String {
     if !items.is_empty() {
         return format!("[{}]", items.join(", "));
     }
-    let entry = |(k, v): &(super::text::node::Key, Node)| format!("{}: {}", k.name, render(v));
+    let entry =
+        |(k, v): &(super::text::node::MappingKey, YamlNode)| format!("{}: {}", k.name, render(v));
     let entries: Vec<String> = node.entries().iter().map(entry).collect();
     format!("{{{}}}", entries.join(", "))
 }
 
-fn entry<'n>(entries: &'n [Node], id: &str) -> Option<&'n Node> {
+fn entry<'n>(entries: &'n [YamlNode], id: &str) -> Option<&'n YamlNode> {
     entries
         .iter()
-        .find(|e| e.get("id").and_then(Node::as_str) == Some(id))
+        .find(|e| e.get("id").and_then(YamlNode::as_str) == Some(id))
 }

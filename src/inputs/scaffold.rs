@@ -5,14 +5,14 @@
 use super::scenario::pod_names::places;
 use super::text::print::yaml;
 use super::topology::written;
-use sim_api::spec::{JobSet, ReplicatedJob, Scenario};
+use sim_api::spec::{JobSet, ReplicatedJob, ScenarioSpec};
 use sim_base::Duration;
 use std::fmt::Write;
 
 /// Input of the generated scenario.
-pub struct Draft<'d> {
+pub struct ScenarioDraft<'d> {
     /// The JobSets on their cluster, as simulated by `run -f`.
-    pub scenario: &'d Scenario,
+    pub scenario: &'d ScenarioSpec,
     /// Paths of the manifests as written in the scenario.
     pub manifests: &'d [String],
     /// Name or path of the topology. If `None`, the topology is written into the scenario.
@@ -22,7 +22,7 @@ pub struct Draft<'d> {
 }
 
 /// Returns the text of the scenario file.
-pub fn scenario(draft: &Draft<'_>) -> String {
+pub fn scenario(draft: &ScenarioDraft<'_>) -> String {
     let mut out = head(draft);
     cluster(&mut out, draft);
     out.push_str(CONTROL_PLANE);
@@ -33,16 +33,16 @@ pub fn scenario(draft: &Draft<'_>) -> String {
     out
 }
 
-fn head(draft: &Draft<'_>) -> String {
+fn head(draft: &ScenarioDraft<'_>) -> String {
     format!(
-        "# A scenario to begin with. It runs as it is; change what differs from your cluster.
+        "# A first scenario. It runs unchanged; adapt the values that differ from your cluster.
 #
-#   jobset-sim run scenario.yaml            what happens, and how long the restart takes
-#   jobset-sim why scenario.yaml            what it waited for, and what would have helped
-#   jobset-sim sensitivity scenario.yaml    which values it hangs on: measure those first
+#   jobset-sim run scenario.yaml            simulate: what happens, and how long the restart takes
+#   jobset-sim why scenario.yaml            explain what each restart waited for, and what would shorten it
+#   jobset-sim sensitivity scenario.yaml    rank the values that the result depends on: measure those first
 #   jobset-sim compare scenario.yaml --strategies all
 #
-# `jobset-sim schema scenario --format md` has every field, `jobset-sim explain controlPlane.preset` explains one.
+# `jobset-sim schema scenario --format md` lists every field, `jobset-sim explain controlPlane.preset` explains one.
 apiVersion: jobset-sim/v1alpha1
 kind: Scenario
 metadata:
@@ -52,11 +52,11 @@ metadata:
     )
 }
 
-fn cluster(out: &mut String, draft: &Draft<'_>) {
+fn cluster(out: &mut String, draft: &ScenarioDraft<'_>) {
     let _ = writeln!(
         out,
         "\n# The cluster: {}.
-# `jobset-sim topology list` has others, and what `kubectl get nodes -o yaml` prints of your own may stand here, too.",
+# `jobset-sim topology list` lists others. You can also use the output of `kubectl get nodes -o yaml` from your cluster.",
         draft.because
     );
     match draft.topology {
@@ -73,30 +73,32 @@ fn cluster(out: &mut String, draft: &Draft<'_>) {
 }
 
 const CONTROL_PLANE: &str = "
-# The control plane: stock has the defaults of Kubernetes, scale-test the rates of upstream's 5,000-node tests, kops
-# those of the kOps release tests. A managed one has rates of its own: write them as kubeControllerManager: {qps: 50}.
+# The control plane preset: stock has the Kubernetes defaults, scale-test the rates of upstream's 5,000-node tests, kops
+# those of the kOps release tests. Set the rates of a managed control plane with kubeControllerManager: {qps: 50}.
 controlPlane:
   preset: scale-test
   kubernetes: \"1.36\"
 ";
 
-fn jobsets(out: &mut String, draft: &Draft<'_>) {
-    out.push_str("\n# What is submitted: the YAML that would be applied, as it is.\njobSets:\n");
+fn jobsets(out: &mut String, draft: &ScenarioDraft<'_>) {
+    out.push_str(
+        "\n# The submitted JobSets: unmodified manifests, as passed to kubectl apply.\njobSets:\n",
+    );
     for manifest in draft.manifests {
         let _ = writeln!(out, "  - manifest: {}", quoted(manifest));
     }
 }
 
-fn containers(out: &mut String, draft: &Draft<'_>) {
+fn containers(out: &mut String, draft: &ScenarioDraft<'_>) {
     let read = draft.scenario.containers.iter();
     let from_command = read.filter(|rule| rule.from_command.is_some()).count();
     out.push_str(
-        "\n# What containers do; the first rule that matches wins. For a training job, say instead what it computes:
+        "\n# Container behavior; the first rule that matches applies. For a training job, describe the training instead:
 # training: {work: 20h, step: 6s, checkpoint: {every: 15m, blocking: 10s, restore: 2m}}
 ",
     );
     if from_command > 0 {
-        out.push_str("# Containers whose command only sleeps run for as long without a rule.\n");
+        out.push_str("# Containers whose command only sleeps need no rule: they run for the duration of the sleep.\n");
     }
     let mut rules = String::new();
     let several = draft.scenario.jobsets.len() > 1;
@@ -104,7 +106,7 @@ fn containers(out: &mut String, draft: &Draft<'_>) {
         let jobset = &submitted.jobset;
         for rj in jobset.spec.replicated_jobs.iter().filter(|rj| runs(rj)) {
             let mut all = draft.scenario.containers.iter();
-            if all.any(|rule| rule.from_command.is_some() && rule.may_be_for(jobset, rj)) {
+            if all.any(|rule| rule.from_command.is_some() && rule.may_apply_to(jobset, rj)) {
                 continue;
             }
             let of = match several {
@@ -130,15 +132,15 @@ fn runs(rj: &ReplicatedJob) -> bool {
     rj.replicas > 0 && rj.template.pods() > 0
 }
 
-fn faults(out: &mut String, draft: &Draft<'_>) {
-    out.push_str("\n# What goes wrong. A host instead of a program: crashNode: {ofPod: POD}; many others in the schema.\n");
+fn faults(out: &mut String, draft: &ScenarioDraft<'_>) {
+    out.push_str("\n# Scripted faults. To fail a host instead of a program, use crashNode: {ofPod: POD}; see the schema for other faults.\n");
     let jobsets = draft.scenario.jobsets.iter().map(|s| &s.jobset);
     let mut all = String::new();
     for jobset in jobsets.clone().filter(|j| j.spec.suspend) {
         let name = quoted(&jobset.name);
         let _ = writeln!(
             all,
-            "  # It is submitted suspended, as for Kueue, which is not played: somebody has to resume it.
+            "  # The JobSet is submitted suspended, as for Kueue. Kueue is not simulated, so this action resumes the JobSet.
   - at: 1s\n    resumeJobSet: {{name: {name}}}"
         );
     }
@@ -146,7 +148,7 @@ fn faults(out: &mut String, draft: &Draft<'_>) {
         if jobset.spec.failure_policy.is_none() {
             let _ = writeln!(
                 all,
-                "  # {} has no failurePolicy: one failed Job fails it. Try --set 'spec.failurePolicy={{maxRestarts: 3}}'",
+                "  # {} has no failurePolicy: one failed Job fails the JobSet. Try --set 'spec.failurePolicy={{maxRestarts: 3}}'",
                 jobset.name
             );
         }
@@ -164,7 +166,7 @@ fn faults(out: &mut String, draft: &Draft<'_>) {
         }
     }
     out.push_str(
-        "# Random faults at the rates that others published: faultProcesses: [{preset: llama3-405b}]
+        "# Random faults at published rates: faultProcesses: [{preset: llama3-405b}]
 # (`jobset-sim explain llama3-405b`); then `run --seeds 100`.
 ",
     );
@@ -172,7 +174,7 @@ fn faults(out: &mut String, draft: &Draft<'_>) {
 
 /// Returns the time of the example fault after readiness: 10 minutes, or half the shortest container run time if
 /// that is less.
-fn while_it_runs(scenario: &Scenario) -> Duration {
+fn while_it_runs(scenario: &ScenarioSpec) -> Duration {
     let runs = scenario.containers.iter().filter_map(|rule| rule.run_for);
     let half = runs.min().map(|shortest| Duration(shortest.0 / 2));
     half.unwrap_or(AFTER_READY).min(AFTER_READY)
@@ -188,12 +190,12 @@ fn a_pod(jobset: &JobSet) -> Option<String> {
 }
 
 const TAIL: &str = "
-# The run ends when every JobSet has finished, and after a day in any case.
+# The run ends when every JobSet has finished, and after 24 h at the latest.
 stop:
   at: 24h
   when: AllJobSetsFinished
 
-# The same seed gives the same run, to the byte.
+# The same seed gives a byte-identical run.
 seed: 1
 ";
 

@@ -2,14 +2,16 @@
 //!
 //! This module must never contain rules; they are in `admission`.
 
-use super::text::diagnostic::{Report, shortened};
+use super::text::diagnostic::{DiagnosticReport, shortened};
 use super::text::locate::locate;
-use super::text::node::Node;
+use super::text::node::YamlNode;
 use serde_json::Value;
 use sim_api::admission;
-use sim_api::admission::field::quoted;
+use sim_api::admission::field::go_quote;
 use sim_api::admission::names;
-use sim_api::admission::{Create, FieldError, FieldErrorKind, FieldValidation, Gates};
+use sim_api::admission::{
+    AdmissionGates, CreateRequest, FieldError, FieldErrorKind, FieldValidation,
+};
 
 /// Values longer than this are omitted from messages.
 const VALUE_MAX: usize = 80;
@@ -17,12 +19,12 @@ const VALUE_MAX: usize = 80;
 const ERRORS_MAX: usize = 200;
 
 /// Builds the create request. All feature gates are on because a manifest does not specify a cluster.
-fn request(object: &Value) -> Create<'_> {
+fn request(object: &Value) -> CreateRequest<'_> {
     let namespace = object["metadata"]["namespace"].as_str();
-    Create {
+    CreateRequest {
         object,
         namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
-        gates: Gates {
+        gates: AdmissionGates {
             in_place_restart: true,
             restart_job: true,
             elastic_job_set: true,
@@ -42,17 +44,17 @@ pub fn stored(object: &Value) -> Result<Value, String> {
 /// If `report` already contains errors of this object, no errors are added. In both cases the first error,
 /// `found[before]`, is annotated with the server's message.
 pub fn stored_or_refused(
-    node: &Node,
+    node: &YamlNode,
     object: &Value,
     before: usize,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<Value> {
     let sentence = match stored(object) {
         Ok(stored) => return Some(stored),
         Err(sentence) => sentence,
     };
     if report.found.len() == before {
-        field_errors(node, &admission::every_error(&request(object)), report);
+        field_errors(node, &admission::all_errors(&request(object)), report);
     }
     if report.found.len() == before {
         report.error(node.at, "the API server would refuse this JobSet");
@@ -62,10 +64,10 @@ pub fn stored_or_refused(
 }
 
 /// Reports one error for each field error of the API server. Duplicates are omitted.
-pub fn field_errors(node: &Node, errors: &[FieldError], report: &mut Report) {
+pub fn field_errors(node: &YamlNode, errors: &[FieldError], report: &mut DiagnosticReport) {
     let mut said: Vec<(u32, u32, String)> = Vec::new();
     for error in errors.iter().take(ERRORS_MAX) {
-        let found = locate(node, error.place());
+        let found = locate(node, error.object_path());
         let at = match &found {
             // If a map key is invalid, the error is positioned at the key, not at its value.
             Some(place) if place.whole && !is_key(error) => place.node.at,
@@ -96,16 +98,16 @@ fn is_key(error: &FieldError) -> bool {
         return false;
     };
     let key = value.trim_matches('"');
-    value.len() > key.len() && error.place().ends_with(&format!("[{key}]"))
+    value.len() > key.len() && error.object_path().ends_with(&format!("[{key}]"))
 }
 
 /// Returns a concise message for a field error; `written` is the text at its position.
 fn message(error: &FieldError, written: Option<&str>) -> String {
-    let path = match error.place() {
+    let path = match error.object_path() {
         "" => "the JobSet",
         place => place,
     };
-    let detail = names::brief(&error.detail);
+    let detail = names::without_examples(&error.detail);
     let value = error.value.as_deref().unwrap_or("");
     let shown = !value.is_empty() && value != "null" && value.len() <= VALUE_MAX;
     match error.kind {
@@ -113,15 +115,15 @@ fn message(error: &FieldError, written: Option<&str>) -> String {
         FieldErrorKind::Internal => detail.to_owned(),
         FieldErrorKind::Required if detail.is_empty() => format!("{path} is required"),
         FieldErrorKind::Required => format!("{path} is required: {detail}"),
-        FieldErrorKind::NotSupported => format!("{path} is {value}, which is not legal"),
+        FieldErrorKind::NotSupported => format!("{path} is {value}, which is not a valid value"),
         FieldErrorKind::Duplicate => match written {
-            Some(text) => format!("{path}: {text:?} is given twice"),
-            None => format!("{path}: {value} is given twice"),
+            Some(text) => format!("{path}: duplicate value {text:?}"),
+            None => format!("{path}: duplicate value {value}"),
         },
         FieldErrorKind::Forbidden => format!("{path} is not allowed: {detail}"),
         _ if detail.is_empty() => format!("{path}: {value}"),
-        _ if shown && written.is_some_and(|text| quoted(text) != value) => {
-            format!("{path} leads to {value}: {detail}")
+        _ if shown && written.is_some_and(|text| go_quote(text) != value) => {
+            format!("{path} results in {value}: {detail}")
         }
         _ if shown => format!("{path} is {value}: {detail}"),
         _ => format!("{path}: {detail}"),

@@ -33,7 +33,7 @@ pub fn with_companions(
     let Some(strategy) = strategy else {
         let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
         return Err(format!(
-            "{written:?} is no restart strategy; legal: {legal}"
+            "{written:?} is not a restart strategy; supported: {legal}"
         ));
     };
     let mut all = Vec::new();
@@ -41,7 +41,7 @@ pub fn with_companions(
         let object = submitted.jobset.object.as_deref();
         let changes = object.map_or(Vec::new(), |object| companions(object, *strategy));
         if i > 0 && changes != all {
-            let text = "the pods of the JobSets need different changes for it; write them into `set` of each jobSets";
+            let text = "the JobSets need different changes to their pods for it; add them under `set` of each entry in jobSets";
             return Err(format!("strategy {written}: {text}"));
         }
         all = changes;
@@ -55,7 +55,7 @@ fn as_written((path, value): &(String, String)) -> FieldChange {
     FieldChange {
         path: if short { STRATEGY } else { path }.to_owned(),
         value: value.clone(),
-        because: String::new(),
+        reason: String::new(),
     }
 }
 
@@ -70,7 +70,7 @@ fn companions(jobset: &Value, strategy: RestartStrategy) -> Vec<FieldChange> {
             changes.push(FieldChange {
                 path: format!("{at}.{path}"),
                 value: value.to_string(),
-                because: strategy.as_str().to_owned(),
+                reason: strategy.as_str().to_owned(),
             });
         };
         match strategy {

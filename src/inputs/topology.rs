@@ -5,18 +5,18 @@ pub mod node_names;
 pub(crate) mod taint;
 
 use super::read;
-use super::schema::check::{Unmodelled, check};
-use super::schema::shape::Shape;
+use super::schema::check::{UnmodelledFields, check};
+use super::schema::shape::FieldType;
 use super::schema::shapes::common::API_VERSION;
 use super::schema::shapes::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
-use super::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::text::node::{Node, Pos};
-use super::text::path::Path;
+use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use super::text::node::{SourcePosition, YamlNode};
+use super::text::path::YamlPath;
 use super::text::{print, yaml};
 use node_names::node_names;
 use sim_api::admission::names;
-use sim_api::admission::names::Rule;
-use sim_api::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, Topology};
+use sim_api::admission::names::NameRule;
+use sim_api::spec::{AcceleratorPrice, DcnLevel, IslandKind, NodePool, TaintSpec, TopologySpec};
 use std::collections::BTreeMap;
 use taint::taint;
 
@@ -27,12 +27,12 @@ const DEVICES_MAX: i64 = 1_000_000;
 const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
 /// Reads a Topology file. A list of Nodes printed by kubectl is imported like with `topology import`.
-pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
+pub fn read_topology(source: &SourceText) -> Result<TopologySpec, Diagnostics> {
     read_noting(source).map(|(topology, _)| topology)
 }
 
 /// Reads a topology like [`read_topology`]. Also returns notes on parts of a Node list that were not imported.
-pub fn read_noting(source: &Source) -> Result<(Topology, Vec<String>), Diagnostics> {
+pub fn read_noting(source: &SourceText) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let documents = yaml::parse(source)?;
     match is_node_list(&documents) {
         true => imported(source, IMPORTED),
@@ -44,9 +44,12 @@ pub fn read_noting(source: &Source) -> Result<(Topology, Vec<String>), Diagnosti
 const IMPORTED: &str = "nodes";
 
 /// Imports a list of Nodes and validates the resulting topology. Also returns notes on what was not imported.
-pub fn imported(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
+pub fn imported(
+    source: &SourceText,
+    name: &str,
+) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let (topology, notes) = import::import_nodes(source, name)?;
-    let written = Source {
+    let written = SourceText {
         file: source.file.clone(),
         text: print::yaml(&written(&topology)),
     };
@@ -54,41 +57,53 @@ pub fn imported(source: &Source, name: &str) -> Result<(Topology, Vec<String>), 
     Ok((topology, notes))
 }
 
-fn read_documents(mut documents: Vec<Node>, source: &Source) -> Result<Topology, Diagnostics> {
+fn read_documents(
+    mut documents: Vec<YamlNode>,
+    source: &SourceText,
+) -> Result<TopologySpec, Diagnostics> {
     if let Some(error) = something_else(&documents, source) {
         return Err(error.into());
     }
     let node = match documents.len() {
         1 => documents.remove(0),
         0 => {
-            return Err(Diagnostic::of_file(&source.file, "the file is empty: no Topology").into());
+            return Err(Diagnostic::of_file(
+                &source.file,
+                "the file is empty: it contains no Topology",
+            )
+            .into());
         }
         n => {
-            let message = format!("{n} documents; a topology file holds one");
+            let message =
+                format!("found {n} YAML documents; a topology file must contain exactly one");
             return Err(Diagnostic::of_file(&source.file, message).into());
         }
     };
-    let none = Source::default();
-    let mut report = Report::new(source, &none);
-    let shape = Shape::Object(&TOPOLOGY);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(source, &none);
+    let shape = FieldType::Object(&TOPOLOGY);
     check(
         &node,
         &shape,
-        &Path::ROOT,
+        &YamlPath::ROOT,
         &mut report,
-        &mut Unmodelled::new(),
+        &mut UnmodelledFields::new(),
     );
     if !report.is_clean() {
-        return report.finish().map(|()| Topology::default());
+        return report.finish().map(|()| TopologySpec::default());
     }
     let topology = convert(&node, &mut report);
     report.finish().map(|()| topology)
 }
 
 /// Returns whether the documents contain a Node, alone or in a list.
-fn is_node_list(documents: &[Node]) -> bool {
-    let kind = |node: &Node| node.get("kind").and_then(Node::as_str).map(str::to_owned);
-    let is_node = |node: &Node| kind(node).as_deref() == Some("Node");
+fn is_node_list(documents: &[YamlNode]) -> bool {
+    let kind = |node: &YamlNode| {
+        node.get("kind")
+            .and_then(YamlNode::as_str)
+            .map(str::to_owned)
+    };
+    let is_node = |node: &YamlNode| kind(node).as_deref() == Some("Node");
     documents
         .iter()
         .any(|document| match kind(document).as_deref() {
@@ -102,16 +117,16 @@ fn is_node_list(documents: &[Node]) -> bool {
 }
 
 /// Returns an error for a file that belongs to another option of the command line.
-fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
+fn something_else(documents: &[YamlNode], source: &SourceText) -> Option<Diagnostic> {
     let first = documents.first()?;
     let kind = first.get("kind")?;
     let (message, suggestion) = match kind.as_str()? {
         "Scenario" => (
             "this is a Scenario, not a Topology",
-            "give it as the scenario of run",
+            "pass it to run as the scenario",
         ),
         "JobSet" | "List" | "JobSetList" => {
-            ("this is a manifest, not a Topology", "give it with -f")
+            ("this is a manifest, not a Topology", "pass it with -f")
         }
         _ => return None,
     };
@@ -121,7 +136,7 @@ fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
 }
 
 /// Returns the topology as a document of the Topology format.
-pub fn written(topology: &Topology) -> serde_json::Value {
+pub fn written(topology: &TopologySpec) -> serde_json::Value {
     let level = |l: &DcnLevel| serde_json::json!({"name": l.name, "label": l.label, "gbitsPerSecond": l.gbits_per_s});
     serde_json::json!({
         "apiVersion": API_VERSION,
@@ -139,13 +154,13 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
     let allocatable: BTreeMap<_, _> = quantities
         .map(|(name, milli)| (name, quantity(*milli)))
         .collect();
-    let taint = |t: &Taint| {
+    let taint = |t: &TaintSpec| {
         let effect = t.effect.as_str();
         serde_json::json!({"key": t.key, "value": t.value, "effect": effect})
     };
     let (key, micros) = match pool.price {
-        Price::PerNode(micros) => (PER_NODE, micros),
-        Price::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
+        AcceleratorPrice::PerNode(micros) => (PER_NODE, micros),
+        AcceleratorPrice::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
     };
     serde_json::json!({
         "name": pool.name,
@@ -175,13 +190,13 @@ fn quantity(milli: i64) -> String {
 }
 
 /// Converts a checked node to a topology.
-pub fn convert(node: &Node, report: &mut Report) -> Topology {
+pub fn convert(node: &YamlNode, report: &mut DiagnosticReport) -> TopologySpec {
     let metadata = |key: &str| {
-        let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        let text = node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
         text.unwrap_or("").to_owned()
     };
     let nodes = read::list(node, "pools");
-    let topology = Topology {
+    let topology = TopologySpec {
         name: metadata("name"),
         description: metadata("description"),
         pools: nodes.iter().map(pool).collect(),
@@ -200,7 +215,7 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
             .iter()
             .any(|other| other.name == pool.name)
         {
-            report.error(name, format!("pool name {:?} is used twice", pool.name));
+            report.error(name, format!("duplicate pool name {:?}", pool.name));
         }
         check_pool(pool, node, report);
         let place = |resource: &str| node.at_path(&["allocatable", resource]);
@@ -227,7 +242,7 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
 }
 
 /// Returns all label keys of the nodes.
-pub fn label_keys(topology: &Topology) -> Vec<String> {
+pub fn label_keys(topology: &TopologySpec) -> Vec<String> {
     let mut keys: Vec<String> = topology
         .pools
         .iter()
@@ -238,7 +253,7 @@ pub fn label_keys(topology: &Topology) -> Vec<String> {
     keys
 }
 
-fn pool(node: &Node) -> NodePool {
+fn pool(node: &YamlNode) -> NodePool {
     let count = |key: &str| read::u32_of(node, key).unwrap_or(1);
     let mut allocatable = read::quantities(node, "allocatable");
     allocatable
@@ -249,7 +264,7 @@ fn pool(node: &Node) -> NodePool {
         count: count("count"),
         islands: count("islands"),
         nodes_per_island: count("nodesPerIsland"),
-        island_kind: match node.get("islandKind").and_then(Node::as_str) {
+        island_kind: match node.get("islandKind").and_then(YamlNode::as_str) {
             Some("Ici") => IslandKind::Ici,
             Some("NvLink") => IslandKind::NvLink,
             _ => IslandKind::None,
@@ -263,33 +278,36 @@ fn pool(node: &Node) -> NodePool {
     }
 }
 
-fn price(node: &Node) -> Price {
-    let micros = |key: &str| read::number(node, key).map(Price::micros);
+fn price(node: &YamlNode) -> AcceleratorPrice {
+    let micros = |key: &str| read::number(node, key).map(AcceleratorPrice::micros);
     match micros(PER_ACCELERATOR) {
-        Some(micros) => Price::PerAccelerator(micros),
-        None => Price::PerNode(micros(PER_NODE).unwrap_or(0)),
+        Some(micros) => AcceleratorPrice::PerAccelerator(micros),
+        None => AcceleratorPrice::PerNode(micros(PER_NODE).unwrap_or(0)),
     }
 }
 
 /// Reports nodes with too many accelerators. A resource is an accelerator if some pool names it as such; `at`
 /// returns the position of a resource.
 pub fn too_many_devices(
-    topology: &Topology,
+    topology: &TopologySpec,
     allocatable: &BTreeMap<String, i64>,
-    at: impl Fn(&str) -> Pos,
-    report: &mut Report,
+    at: impl Fn(&str) -> SourcePosition,
+    report: &mut DiagnosticReport,
 ) {
     let accelerator = |name: &str| topology.pools.iter().any(|p| p.accelerator == name);
     for (name, milli) in allocatable {
         if milli / 1_000 > DEVICES_MAX && accelerator(name) {
-            let message = format!("a node has {} of {name:?}", milli / 1_000);
+            let message = format!(
+                "a node has too many accelerators: {} of {name:?}",
+                milli / 1_000
+            );
             let error = report.error(at(name), message);
             error.legal(format!("at most {DEVICES_MAX} accelerators on a node"));
         }
     }
 }
 
-fn dcn_level(node: &Node) -> DcnLevel {
+fn dcn_level(node: &YamlNode) -> DcnLevel {
     DcnLevel {
         name: read::string(node, "name").unwrap_or_default(),
         label: read::string(node, "label").unwrap_or_default(),
@@ -297,13 +315,13 @@ fn dcn_level(node: &Node) -> DcnLevel {
     }
 }
 
-fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
+fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
-    let mut text = |what: String, text: &str, at: Pos, rule: Rule| {
+    let mut text = |what: String, text: &str, at: SourcePosition, rule: NameRule| {
         let wrong = expanded(text).map(|sample| rule(&sample));
         let wrong = wrong.map_or_else(Some, |sentences| sentences.into_iter().next());
         if let Some(problem) = wrong {
-            let rule = names::brief(&problem);
+            let rule = names::without_examples(&problem);
             report.error(at, format!("{what} is {text:?}: {rule}"));
         }
     };
@@ -313,7 +331,7 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
         at("name"),
         names::dns1123_subdomain,
     );
-    for (key, value) in node.get("labels").map_or(&[][..], Node::entries) {
+    for (key, value) in node.get("labels").map_or(&[][..], YamlNode::entries) {
         text(
             "a label key".to_owned(),
             &key.name,
@@ -344,7 +362,10 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
         );
     }
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
-        let message = format!("the accelerator {:?} is not allocatable", pool.accelerator);
+        let message = format!(
+            "the accelerator {:?} is missing from allocatable",
+            pool.accelerator
+        );
         let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
         report
             .error(at("accelerator"), message)
@@ -354,7 +375,7 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
 
 /// Replaces the variables in a text by large numbers, for validation. `{node:05}` pads with zeros.
 fn expanded(text: &str) -> Result<String, String> {
-    let legal = || format!("running numbers are {}", RUNNING_NUMBERS.join(", "));
+    let legal = || format!("supported variables: {}", RUNNING_NUMBERS.join(", "));
     let mut sample = String::new();
     let mut rest = text;
     while let Some((before, tail)) = rest.split_once('{') {
@@ -377,7 +398,7 @@ fn expanded(text: &str) -> Result<String, String> {
 }
 
 /// Reports duplicate node names. Only pools whose fixed name prefixes overlap are compared.
-fn names_twice(topology: &Topology, nodes: &[Node], report: &mut Report) {
+fn names_twice(topology: &TopologySpec, nodes: &[YamlNode], report: &mut DiagnosticReport) {
     let pools = &topology.pools;
     let fixed = |p: &NodePool| p.name.split('{').next().unwrap_or("").to_owned();
     let fixed: Vec<String> = pools.iter().map(fixed).collect();
@@ -395,17 +416,22 @@ fn names_twice(topology: &Topology, nodes: &[Node], report: &mut Report) {
             };
             let at = nodes[i].get("name").map_or(nodes[i].at, |n| n.at);
             let message = format!(
-                "a node of pool {:?} and one of this pool would be called {name:?}",
+                "duplicate node name {name:?}: pool {:?} and this pool both generate it",
                 pools[other].name
             );
             let error = report.error(at, message);
-            error.suggest("begin the names of each pool in another way");
+            error.suggest("give the names of each pool a different prefix");
             break;
         }
     }
 }
 
-fn sizes(topology: &Topology, nodes: &[Node], at: Pos, report: &mut Report) {
+fn sizes(
+    topology: &TopologySpec,
+    nodes: &[YamlNode],
+    at: SourcePosition,
+    report: &mut DiagnosticReport,
+) {
     let limit = NODES_MAX as u64;
     let size = |p: &NodePool| {
         let islands = u64::from(p.count) * u64::from(p.islands);

@@ -3,10 +3,10 @@
 //!
 //! This module must never interpret the kind of a fault; that is the task of the processes that use the trace.
 
-use crate::files::Loader;
+use crate::files::FileLoader;
 use crate::read;
-use crate::text::diagnostic::{Diagnostic, Report, Source};
-use crate::text::node::{Node, Pos, Value};
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
+use crate::text::node::{SourcePosition, YamlNode, YamlValue};
 use serde_json::Value as Json;
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const COLUMNS: [&str; 3] = ["time", "kind", "duration"];
 
 /// One line of a trace.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct TraceRow {
     /// Column that identifies the component: `node` or `pod`.
     pub of: &'static str,
     pub name: String,
@@ -30,16 +30,16 @@ pub struct Row {
 
 /// A trace and its text.
 #[derive(Clone, Debug, Default)]
-pub struct Trace {
-    pub rows: Vec<Row>,
-    pub source: Source,
+pub struct FaultTrace {
+    pub rows: Vec<TraceRow>,
+    pub source: SourceText,
 }
 
 /// Traces by file name.
-pub type Traces = BTreeMap<String, Trace>;
+pub type FaultTraces = BTreeMap<String, FaultTrace>;
 
 /// Returns the trace file that a process names.
-pub fn file_of(process: &Node) -> Option<&Node> {
+pub fn file_of(process: &YamlNode) -> Option<&YamlNode> {
     let trace = process.get("trace")?;
     trace
         .get("file")
@@ -49,12 +49,12 @@ pub fn file_of(process: &Node) -> Option<&Node> {
 
 /// Reads every trace named by the processes in a list.
 pub fn load(
-    (root, list): (&Node, &str),
-    loader: &Loader,
+    (root, list): (&YamlNode, &str),
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
-) -> Traces {
-    let mut traces = Traces::new();
+    report: &mut DiagnosticReport,
+) -> FaultTraces {
+    let mut traces = FaultTraces::new();
     for process in read::list(root, list) {
         let Some((place, file)) = file_of(process).and_then(|f| Some((f, f.as_str()?))) else {
             continue;
@@ -73,22 +73,22 @@ pub fn load(
         if !inputs.iter().any(|(name, _)| *name == file) {
             inputs.push((file.clone(), text.clone()));
         }
-        let source = Source {
+        let source = SourceText {
             file: file.clone(),
             text,
         };
         let (rows, errors) = rows(&source);
         report.found.extend(errors);
-        traces.insert(file, Trace { rows, source });
+        traces.insert(file, FaultTrace { rows, source });
     }
     traces
 }
 
-impl Trace {
+impl FaultTrace {
     /// Returns the faults of the trace. If `kinds` is given, only faults of these kinds are returned.
-    pub fn of_kinds(&self, kinds: Option<&[Node]>) -> Vec<&Row> {
-        let wanted = |row: &&Row| {
-            let is = |kind: &Node| kind.as_str() == row.kind.as_deref();
+    pub fn of_kinds(&self, kinds: Option<&[YamlNode]>) -> Vec<&TraceRow> {
+        let wanted = |row: &&TraceRow| {
+            let is = |kind: &YamlNode| kind.as_str() == row.kind.as_deref();
             kinds.is_none_or(|kinds| kinds.iter().any(is))
         };
         self.rows.iter().filter(wanted).collect()
@@ -96,21 +96,21 @@ impl Trace {
 }
 
 /// Returns an error at a line of the trace.
-pub fn error(source: &Source, line: u32, message: String) -> Diagnostic {
+pub fn error(source: &SourceText, line: u32, message: String) -> Diagnostic {
     let text = source.text.lines().nth(line.saturating_sub(1) as usize);
-    let at = Pos {
+    let at = SourcePosition {
         line,
         column: 1,
         len: text.map_or(1, |text| text.chars().count() as u32),
-        ..Pos::default()
+        ..SourcePosition::default()
     };
     Diagnostic::at(source, at, message)
 }
 
 /// Values of a line, by column name.
-type Fields = BTreeMap<String, String>;
+type TraceFields = BTreeMap<String, String>;
 
-fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
+fn rows(source: &SourceText) -> (Vec<TraceRow>, Vec<Diagnostic>) {
     let found = match source.text.trim_start().starts_with('{') {
         true => json_lines(source),
         false => csv_lines(source),
@@ -126,16 +126,16 @@ fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
 }
 
 /// The non-empty lines with their line numbers.
-type Lines = Vec<(u32, Result<Fields, String>)>;
+type TraceLines = Vec<(u32, Result<TraceFields, String>)>;
 
-fn json_lines(source: &Source) -> Lines {
+fn json_lines(source: &SourceText) -> TraceLines {
     let lines = (1u32..).zip(source.text.lines());
     let written = lines.filter(|(_, line)| !line.trim().is_empty());
     written.map(|(n, line)| (n, of_json(line))).collect()
 }
 
 /// Parses CSV. An invalid header gives a single error instead of one for each line.
-fn csv_lines(source: &Source) -> Lines {
+fn csv_lines(source: &SourceText) -> TraceLines {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader = reader
         .trim(csv::Trim::All)
@@ -163,7 +163,10 @@ fn csv_lines(source: &Source) -> Lines {
         }
         Err(e) => match e.kind() {
             csv::ErrorKind::UnequalLengths { pos, len, .. } => {
-                let message = format!("{len} values; the head line has {} columns", head.len());
+                let message = format!(
+                    "found {len} values, but the header has {} columns",
+                    head.len()
+                );
                 (line_of(pos.as_ref()), Err(message))
             }
             _ => (line_of(e.position()), Err(e.to_string())),
@@ -175,14 +178,15 @@ fn csv_lines(source: &Source) -> Lines {
 /// Returns an error message if the column name is unknown.
 fn unknown(column: &str) -> Option<String> {
     let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
-    let message =
-        || format!("unknown column {column:?}; node or pod, time, kind and duration are read");
+    let message = || {
+        format!("unknown column {column:?}; supported columns: node or pod, time, kind, duration")
+    };
     (!known).then(message)
 }
 
-fn of_json(line: &str) -> Result<Fields, String> {
+fn of_json(line: &str) -> Result<TraceFields, String> {
     let Ok(Json::Object(object)) = serde_json::from_str(line) else {
-        return Err("no JSON object".to_owned());
+        return Err("the line is not a JSON object".to_owned());
     };
     let text = |value: Json| match value {
         Json::String(text) => text,
@@ -192,21 +196,27 @@ fn of_json(line: &str) -> Result<Fields, String> {
     Ok(fields.map(|(key, value)| (key, text(value))).collect())
 }
 
-fn row(fields: &Fields, line: u32) -> Result<Row, String> {
+fn row(fields: &TraceFields, line: u32) -> Result<TraceRow, String> {
     if let Some(message) = fields.keys().find_map(|key| unknown(key)) {
         return Err(message);
     }
     let of = NAMED.into_iter().find(|of| fields.contains_key(*of));
     let (Some(of), Some(time)) = (of, fields.get("time")) else {
-        return Err("a fault has a node (or a pod) and a time".to_owned());
+        return Err("a fault requires a node (or a pod) and a time".to_owned());
     };
     let duration = |text: &String| {
-        let number = text.parse().map_or(Value::Str(text.clone()), Value::Float);
-        let seconds = read::seconds(&Node::new(Pos::default(), number));
-        let refused = |_| format!("{text:?} is no time: 90, 1m30s or 3h since the run began");
+        let number = text
+            .parse()
+            .map_or(YamlValue::Str(text.clone()), YamlValue::Float);
+        let seconds = read::seconds(&YamlNode::new(SourcePosition::default(), number));
+        let refused = |_| {
+            format!(
+                "{text:?} is not a time; use a form such as 90, 1m30s or 3h since the start of the run"
+            )
+        };
         seconds.map(Duration::from_seconds_f64).map_err(refused)
     };
-    Ok(Row {
+    Ok(TraceRow {
         of,
         name: fields[of].clone(),
         at: duration(time)?,
@@ -220,8 +230,8 @@ fn row(fields: &Fields, line: u32) -> Result<Row, String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Vec<Row>, Vec<Diagnostic>) {
-        rows(&Source {
+    fn read(text: &str) -> (Vec<TraceRow>, Vec<Diagnostic>) {
+        rows(&SourceText {
             file: "faults.csv".to_owned(),
             text: text.to_owned(),
         })
@@ -235,7 +245,7 @@ mod tests {
         for text in [csv, json] {
             let (rows, errors) = read(text);
             assert_eq!(errors, [], "{text}");
-            let told = |r: &Row| {
+            let told = |r: &TraceRow| {
                 let lasts = r.lasts.map_or("-".to_owned(), |lasts| lasts.to_string());
                 format!(
                     "{} {} {} {lasts}",
@@ -253,11 +263,11 @@ mod tests {
     fn what_is_no_fault_is_refused_with_its_line() {
         for (text, line, part) in [
             ("time,node\n1,a,b\n", 2, "3 values"),
-            ("time,node\n\n-1,a\n", 3, "no time"),
+            ("time,node\n\n-1,a\n", 3, "not a time"),
             ("time,where\n1,a\n", 1, "unknown column"),
             ("{\"time\": 1, \"where\": \"a\"}", 1, "unknown column"),
             ("node\na\n", 2, "and a time"),
-            ("{\"node\": \"a\"\n", 1, "no JSON object"),
+            ("{\"node\": \"a\"\n", 1, "not a JSON object"),
         ] {
             let (_, errors) = read(text);
             assert_eq!(errors[0].line, line, "{text}");

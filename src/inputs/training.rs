@@ -2,34 +2,34 @@
 
 use super::read;
 use super::schema::shapes::training::WITHOUT;
-use super::text::diagnostic::Report;
-use super::text::node::Node;
-use sim_api::spec::Progress;
+use super::text::diagnostic::DiagnosticReport;
+use super::text::node::YamlNode;
+use sim_api::spec::ProgressSpec;
 use sim_base::Duration;
 
 /// Reads `checkpoint` of a `training`.
-pub fn progress(training: &Node, report: &mut Report) -> Progress {
+pub fn progress(training: &YamlNode, report: &mut DiagnosticReport) -> ProgressSpec {
     let checkpoint = training.get("checkpoint");
-    match checkpoint.and_then(Node::as_str) {
-        Some(word) if word == WITHOUT[1] => return Progress::FromScratch,
-        Some(_) => return Progress::Kept,
+    match checkpoint.and_then(YamlNode::as_str) {
+        Some(word) if word == WITHOUT[1] => return ProgressSpec::FromScratch,
+        Some(_) => return ProgressSpec::Kept,
         None => {}
     }
     let every = checkpoint.and_then(|c| every(c, "training.checkpoint", report));
     match (checkpoint, every) {
-        (Some(checkpoint), Some(every)) => Progress::Checkpoints {
+        (Some(checkpoint), Some(every)) => ProgressSpec::Checkpoints {
             every,
             blocking: read::duration(checkpoint, "blocking").unwrap_or_default(),
         },
-        _ => Progress::Kept,
+        _ => ProgressSpec::Kept,
     }
 }
 
 /// Reads the amount of work between two checkpoints.
-pub fn every(checkpoint: &Node, path: &str, report: &mut Report) -> Option<Duration> {
+pub fn every(checkpoint: &YamlNode, path: &str, report: &mut DiagnosticReport) -> Option<Duration> {
     let every = read::duration(checkpoint, "every")?;
     if every == Duration::ZERO {
-        let message = format!("{path}.every is 0: the job would never work");
+        let message = format!("{path}.every is 0: the interval must be positive");
         let error = report.error(checkpoint.at, message);
         error.suggest("checkpoint: Continuous");
         return None;

@@ -6,19 +6,19 @@
 use super::dist;
 use super::presets::faults;
 use super::presets::preset_data::preset_names;
-use super::presets::{self, Assumption, render};
+use super::presets::{self, PresetAssumption, render};
 use super::scenario::LoadedScenario;
 use super::schema::shapes::timing::OF_REAL_KUBELETS;
-use super::settings::Settings;
-use super::text::node::{Node, Value};
+use super::settings::InputSettings;
+use super::text::node::{YamlNode, YamlValue};
 use super::text::yaml;
-use sim_api::spec::Version;
-use sim_api::spec::timing::Kubelet;
+use sim_api::spec::KubeVersion;
+use sim_api::spec::timing::KubeletTiming;
 use sim_base::Duration;
 
 /// A default of the model, or the value that overrides it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Used {
+pub struct EffectiveDefault {
     /// Path of the scenario field that sets the value, or the id of the preset value.
     pub id: String,
     /// Effective value in this run.
@@ -33,17 +33,17 @@ pub struct Used {
 
 /// A scaled value as an override.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tried {
+pub struct TriedValue {
     pub set: (String, String),
     /// Relative change of the value. It can differ from the requested change because integers are rounded.
     pub share: f64,
 }
 
 /// Returns every default that affects the scenario, in the order of the presets.
-pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
+pub fn used(loaded: &LoadedScenario) -> Vec<EffectiveDefault> {
     let scenario = &loaded.scenario;
     let cp = &scenario.control_plane;
-    let scripted = matches!(scenario.timing.kubelet, Kubelet::Scripted { .. });
+    let scripted = matches!(scenario.timing.kubelet, KubeletTiming::Scripted { .. });
     let mut all = Vec::new();
     for a in presets::assumptions() {
         let Some(id) = field(&a.id, &cp.preset, cp.kubernetes) else {
@@ -61,10 +61,14 @@ pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
 }
 
 /// Adds the numbers of the fault presets. Each preset is given by its index in `list`, name and rate multiplier.
-pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all: &mut Vec<Used>) {
+pub(super) fn of_fault_presets(
+    presets: &[(usize, String, f64)],
+    list: &str,
+    all: &mut Vec<EffectiveDefault>,
+) {
     for (at, name, times) in presets {
         let prefix = format!("faults.{name}.");
-        let common = |a: &Assumption| a.id.matches('.').count() == 1;
+        let common = |a: &PresetAssumption| a.id.matches('.').count() == 1;
         let own = faults::assumptions().into_iter();
         let own = own.filter(|a| a.id.starts_with(&prefix) || common(a));
         for a in own
@@ -73,7 +77,7 @@ pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all
         {
             let rate = a.id.ends_with(".per1000NodeDays");
             let knob = (format!("{list}[{at}].times"), times.to_string());
-            all.push(Used {
+            all.push(EffectiveDefault {
                 knob: rate.then_some(knob),
                 id: a.id,
                 value: a.value,
@@ -86,7 +90,7 @@ pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all
 }
 
 /// Returns the scenario field whose default is the assumption; `None` if it belongs to another preset or version.
-fn field(id: &str, preset: &str, kubernetes: Version) -> Option<String> {
+fn field(id: &str, preset: &str, kubernetes: KubeVersion) -> Option<String> {
     let Some(rest) = id.strip_prefix("controlPlane.") else {
         return Some(id.to_owned());
     };
@@ -98,7 +102,7 @@ fn field(id: &str, preset: &str, kubernetes: Version) -> Option<String> {
     if names.iter().any(of_other) {
         return None;
     }
-    let old = kubernetes < Version::new(32);
+    let old = kubernetes < KubeVersion::new(32);
     match (rest.strip_suffix(".before1.32"), old) {
         (Some(rest), true) => Some(format!("controlPlane.{rest}")),
         (Some(_), false) => None,
@@ -107,10 +111,10 @@ fn field(id: &str, preset: &str, kubernetes: Version) -> Option<String> {
     }
 }
 
-fn one(a: Assumption, id: String, settings: &Settings) -> Used {
+fn one(a: PresetAssumption, id: String, settings: &InputSettings) -> EffectiveDefault {
     let given = settings.get(&id).map(render);
     let value = given.clone().unwrap_or_else(|| a.value.clone());
-    Used {
+    EffectiveDefault {
         knob: Some((id.clone(), value.clone())),
         id,
         value,
@@ -126,10 +130,10 @@ fn one(a: Assumption, id: String, settings: &Settings) -> Used {
     }
 }
 
-impl Used {
+impl EffectiveDefault {
     /// Creates an entry for a value set by the inputs.
-    pub(super) fn given(path: &str, value: String) -> Used {
-        Used {
+    pub(super) fn given(path: &str, value: String) -> EffectiveDefault {
+        EffectiveDefault {
             knob: Some((path.to_owned(), value.clone())),
             id: path.to_owned(),
             value,
@@ -140,17 +144,17 @@ impl Used {
     }
 
     /// Creates an entry for a default of the file format.
-    pub(super) fn by_default(path: &str, value: &str) -> Used {
-        Used {
+    pub(super) fn by_default(path: &str, value: &str) -> EffectiveDefault {
+        EffectiveDefault {
             source: "docs/reference/fleet.md".to_owned(),
             confidence: "assumed".to_owned(),
-            ..Used::given(path, value.to_owned())
+            ..EffectiveDefault::given(path, value.to_owned())
         }
     }
 
     /// Creates an entry for a preset value without reference to a run.
-    pub fn listed(a: Assumption) -> Used {
-        Used {
+    pub fn listed(a: PresetAssumption) -> EffectiveDefault {
+        EffectiveDefault {
             id: a.id,
             value: a.value,
             instead_of: None,
@@ -177,7 +181,7 @@ impl Used {
 
     /// Returns the value multiplied by `factor`. Returns `None` if no field sets the value or if it cannot be
     /// scaled.
-    pub fn times(&self, factor: f64) -> Option<Tried> {
+    pub fn times(&self, factor: f64) -> Option<TriedValue> {
         let (path, value) = self.knob.as_ref()?;
         if let Ok(whole) = value.parse::<i64>() {
             let scaled = (whole as f64 * factor).round() as i64;
@@ -187,14 +191,14 @@ impl Used {
             };
             let share = scaled as f64 / whole as f64 - 1.0;
             let set = (path.clone(), scaled.to_string());
-            return (scaled > 0).then_some(Tried { set, share });
+            return (scaled > 0).then_some(TriedValue { set, share });
         }
-        let source = super::Source {
+        let source = super::SourceText {
             file: String::new(),
             text: value.clone(),
         };
         let node = yaml::parse(&source).ok()?.into_iter().next()?;
-        Some(Tried {
+        Some(TriedValue {
             set: (path.clone(), scaled(&node, factor)?),
             share: factor - 1.0,
         })
@@ -202,20 +206,20 @@ impl Used {
 }
 
 /// Scales a number, a duration or a distribution by a factor.
-fn scaled(node: &Node, factor: f64) -> Option<String> {
+fn scaled(node: &YamlNode, factor: f64) -> Option<String> {
     match &node.value {
-        Value::Str(text) => {
+        YamlValue::Str(text) => {
             let duration: Duration = text.parse().ok()?;
             let scaled = (duration.0 as f64 * factor).round() as u64;
             Some(Duration(scaled).to_string())
         }
-        Value::Int(_) | Value::Float(_) => Some((node.as_f64()? * factor).to_string()),
-        Value::Seq(items) => {
+        YamlValue::Int(_) | YamlValue::Float(_) => Some((node.as_f64()? * factor).to_string()),
+        YamlValue::Seq(items) => {
             let items: Option<Vec<String>> = items.iter().map(|i| scaled(i, factor)).collect();
             Some(format!("[{}]", items?.join(", ")))
         }
-        Value::Map(entries) => {
-            let entry = |(key, value): &(super::text::node::Key, Node)| {
+        YamlValue::Map(entries) => {
+            let entry = |(key, value): &(super::text::node::MappingKey, YamlNode)| {
                 let value = match dist::SHAPES.contains(&key.name.as_str()) {
                     true => render(value),
                     false => scaled(value, factor)?,
@@ -234,7 +238,7 @@ mod tests {
     use super::*;
 
     fn times(value: &str, factor: f64) -> Option<(String, f64)> {
-        let used = Used {
+        let used = EffectiveDefault {
             id: "timing.x".to_owned(),
             value: value.to_owned(),
             instead_of: None,
@@ -263,12 +267,12 @@ mod tests {
             assert_eq!(times(value, 2.0).map(|t| t.0).as_deref(), Some(scaled));
         }
         assert_eq!(times("4", 1.1), Some(("5".to_owned(), 0.25)));
-        assert_eq!(times("1", 0.9), None, "there is no half worker");
+        assert_eq!(times("1", 0.9), None, "half a worker is not possible");
     }
 
     #[test]
     fn a_default_is_of_the_preset_and_the_version_in_force() {
-        let of = |id: &str, minor: u16| field(id, "stock", Version::new(minor));
+        let of = |id: &str, minor: u16| field(id, "stock", KubeVersion::new(minor));
         assert_eq!(
             of("controlPlane.stock.kubeScheduler.qps", 36).as_deref(),
             Some("controlPlane.kubeScheduler.qps")

@@ -5,10 +5,10 @@
 
 use super::fleet::LoadedFleet;
 use super::presets::render;
-use super::schema::shape::{Field, Object, Shape};
+use super::schema::shape::{FieldSchema, FieldType, ObjectSchema};
 use super::schema::shapes::fleet::FLEET;
-use super::text::node::Node;
-use super::used::{Used, of_fault_presets};
+use super::text::node::YamlNode;
+use super::used::{EffectiveDefault, of_fault_presets};
 
 /// Fields that do not affect the model: metadata and experiment settings.
 const NOT_OF_THE_MODEL: [&str; 6] = [
@@ -21,14 +21,19 @@ const NOT_OF_THE_MODEL: [&str; 6] = [
 ];
 
 /// Returns every value that the Fleet uses.
-pub fn used_fleet(loaded: &LoadedFleet) -> Vec<Used> {
+pub fn used_fleet(loaded: &LoadedFleet) -> Vec<EffectiveDefault> {
     let mut all = Vec::new();
     walk(&FLEET, &loaded.written, "", &mut all);
     of_fault_presets(&loaded.presets(), "faults", &mut all);
     all
 }
 
-fn walk(object: &'static Object, node: &Node, path: &str, all: &mut Vec<Used>) {
+fn walk(
+    object: &'static ObjectSchema,
+    node: &YamlNode,
+    path: &str,
+    all: &mut Vec<EffectiveDefault>,
+) {
     let fields = object.fields.iter();
     for field in fields.filter(|f| !(path.is_empty() && NOT_OF_THE_MODEL.contains(&f.name))) {
         let path = match path {
@@ -39,30 +44,50 @@ fn walk(object: &'static Object, node: &Node, path: &str, all: &mut Vec<Used>) {
     }
 }
 
-fn value(field: &Field, shape: &Shape, written: Option<&Node>, path: &str, all: &mut Vec<Used>) {
+fn value(
+    field: &FieldSchema,
+    shape: &FieldType,
+    written: Option<&YamlNode>,
+    path: &str,
+    all: &mut Vec<EffectiveDefault>,
+) {
     match (shape, written) {
-        (Shape::Object(object), Some(node)) => walk(object, node, path, all),
-        (Shape::List(item) | Shape::NonEmpty(item), Some(node)) => {
+        (FieldType::Object(object), Some(node)) => walk(object, node, path, all),
+        (FieldType::List(item) | FieldType::NonEmpty(item), Some(node)) => {
             for (i, node) in node.items().iter().enumerate() {
                 value(field, item, Some(node), &format!("{path}[{i}]"), all);
             }
         }
-        (Shape::Either(_, Shape::Object(object)), Some(node)) if !node.entries().is_empty() => {
+        (FieldType::Either(_, FieldType::Object(object)), Some(node))
+            if !node.entries().is_empty() =>
+        {
             match object.kind {
                 // A distribution counts as a single value.
-                "Distribution" => all.push(Used::given(path, render(node))),
+                "Distribution" => all.push(EffectiveDefault::given(path, render(node))),
                 _ => walk(object, node, path, all),
             }
         }
-        (Shape::Object(_) | Shape::List(_) | Shape::NonEmpty(_) | Shape::Map(_), _) => {}
-        (Shape::Bool | Shape::Str | Shape::Line | Shape::OneOf(_) | Shape::Assignment, _) => {}
+        (
+            FieldType::Object(_) | FieldType::List(_) | FieldType::NonEmpty(_) | FieldType::Map(_),
+            _,
+        ) => {}
+        (
+            FieldType::Bool
+            | FieldType::Str
+            | FieldType::Line
+            | FieldType::OneOf(_)
+            | FieldType::Assignment,
+            _,
+        ) => {}
         (_, Some(node)) => {
             let text = render(node);
             if number(&text) {
-                all.push(Used::given(path, text));
+                all.push(EffectiveDefault::given(path, text));
             }
         }
-        (_, None) if number(field.default) => all.push(Used::by_default(path, field.default)),
+        (_, None) if number(field.default) => {
+            all.push(EffectiveDefault::by_default(path, field.default))
+        }
         (_, None) => {}
     }
 }

@@ -1,7 +1,7 @@
 //! Renders the table of traps as a document, as a list, and as an explanation of one trap.
 
 use super::table;
-use super::trap::Trap;
+use super::trap::LintTrap;
 use std::fmt::Write;
 
 const HEAD: &str = include_str!("docs/head.md");
@@ -44,7 +44,7 @@ pub fn list() -> String {
 }
 
 /// Returns the full description of one trap.
-pub fn explain(trap: &Trap) -> String {
+pub fn explain(trap: &LintTrap) -> String {
     format!(
         "{} ({}): {}\n\n  then   {}\n  fix    {}\n  rules  {}\n  needs  {}\n",
         trap.name,

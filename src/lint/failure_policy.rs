@@ -1,137 +1,137 @@
 //! Traps of the failure policy: rules that never match, ineffective restart limits, and retries that hide a failure.
 
-use super::subject::{Rj, Subject, int, list, place};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, int, list, place};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{
     FailurePolicyAction, FailurePolicyRule, PodFailurePolicyAction, RestartStrategy,
 };
-use sim_inputs::text::node::{Node, Pos};
+use sim_inputs::text::node::{SourcePosition, YamlNode};
 use sim_policy::failure::re2;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "pattern-invalid",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-6", "API-20"],
-        title: "a message pattern is not a regular expression",
-        consequence: "Admission does not compile it. The manager logs an error at the first failure and the pattern never matches, so another rule or the default RestartJobSet decides.",
-        fix: "Write the pattern in RE2 syntax, as Go's regexp reads it: no look-around, no back-references.",
-        check: Check::JobSet(pattern_invalid),
+        title: "a message pattern is not a valid regular expression",
+        consequence: "Admission does not compile the pattern. At the first failure the manager logs an error and the pattern does not match, so a later rule or the default action RestartJobSet applies.",
+        fix: "Write the pattern in RE2 syntax (Go's regexp package), without look-around and back-references.",
+        check: TrapCheck::JobSet(pattern_invalid),
     },
-    Trap {
+    LintTrap {
         name: "max-restarts-negative",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["API-14", "FP-7"],
         title: "maxRestarts is negative",
-        consequence: "It does not mean without limit: it acts like 0, and the first counted failure ends the JobSet with ReachedMaxRestarts.",
-        fix: "Give the number of restarts you allow. For restarts without limit use an action that ends in IgnoreMaxRestarts.",
-        check: Check::JobSet(max_restarts_negative),
+        consequence: "A negative value does not mean \"unlimited\". It acts like 0: the first counted failure fails the JobSet with ReachedMaxRestarts.",
+        fix: "Set the number of restarts to allow. For unlimited restarts use an action that ends in IgnoreMaxRestarts.",
+        check: TrapCheck::JobSet(max_restarts_negative),
     },
-    Trap {
+    LintTrap {
         name: "max-restarts-absent",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-1", "API-14", "FP-7"],
-        title: "a failure policy without maxRestarts",
-        consequence: "maxRestarts is 0 by default: the first counted failure ends the JobSet with ReachedMaxRestarts, whatever the strategy and the rules say about restarts.",
-        fix: "Set failurePolicy.maxRestarts; write 0 if that is meant.",
-        check: Check::JobSet(max_restarts_absent),
+        title: "the failure policy does not set maxRestarts",
+        consequence: "maxRestarts defaults to 0. The first counted failure fails the JobSet with ReachedMaxRestarts, regardless of the restart strategy and the restart rules.",
+        fix: "Set failurePolicy.maxRestarts, even if 0 is intended.",
+        check: TrapCheck::JobSet(max_restarts_absent),
     },
-    Trap {
+    LintTrap {
         name: "rule-shadowed",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-3", "C-4"],
-        title: "a rule that an earlier rule always wins over",
-        consequence: "Rules are tried in order, whichever Job failed first. An earlier rule matches everything this one matches, so this one never decides.",
+        title: "an earlier rule always takes precedence over this rule",
+        consequence: "Rules are evaluated in order, and the first rule that matches the failure applies. An earlier rule matches every failure that this rule matches, so this rule never applies.",
         fix: "Put the narrower rule first.",
-        check: Check::JobSet(rule_shadowed),
+        check: TrapCheck::JobSet(rule_shadowed),
     },
-    Trap {
+    LintTrap {
         name: "rule-never-matches",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-4", "FP-6"],
-        title: "a rule for reasons that these Jobs never fail with",
-        consequence: "PodFailurePolicy needs a FailJob rule in the Job's podFailurePolicy, DeadlineExceeded needs activeDeadlineSeconds, FailedIndexes needs backoffLimitPerIndex, MaxFailedIndexesExceeded needs maxFailedIndexes. Without them the rule never decides.",
-        fix: "Add what the reason needs to the Job template, or name other reasons or targets.",
-        check: Check::JobSet(rule_never_matches),
+        title: "a rule names failure reasons that its Jobs cannot have",
+        consequence: "PodFailurePolicy requires a FailJob rule in the Job's podFailurePolicy, DeadlineExceeded requires activeDeadlineSeconds, FailedIndexes requires backoffLimitPerIndex, and MaxFailedIndexesExceeded requires maxFailedIndexes. Without these fields the rule never applies.",
+        fix: "Add the required field to the Job template, or change the reasons or targets of the rule.",
+        check: TrapCheck::JobSet(rule_never_matches),
     },
-    Trap {
+    LintTrap {
         name: "restart-without-limit",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-10", "FP-12"],
-        title: "a program that always fails is restarted for ever",
-        consequence: "The rule ignores maxRestarts and takes every crash of the program, not only disruptions: a bug restarts the JobSet without end.",
-        fix: "Limit the rule to onJobFailureReasons PodFailurePolicy, with a podFailurePolicy FailJob rule on the pod condition DisruptionTarget, or to message patterns.",
-        check: Check::JobSet(restart_without_limit),
+        title: "a program that always fails is restarted indefinitely",
+        consequence: "The rule ignores maxRestarts and matches every crash of the program, not only disruptions. A bug in the program restarts the JobSet indefinitely.",
+        fix: "Restrict the rule to onJobFailureReasons PodFailurePolicy, with a podFailurePolicy FailJob rule on the pod condition DisruptionTarget, or restrict it with message patterns.",
+        check: TrapCheck::JobSet(restart_without_limit),
     },
-    Trap {
+    LintTrap {
         name: "rule-duplicate-entry",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["API-19", "API-20"],
-        title: "an entry of a rule is given twice",
-        consequence: "It is accepted and does nothing; most likely another one was meant.",
-        fix: "Remove the second one.",
-        check: Check::JobSet(rule_duplicate_entry),
+        title: "a rule lists the same entry twice",
+        consequence: "The duplicate is accepted and has no effect. It is probably a mistake for a different entry.",
+        fix: "Remove or correct the second entry.",
+        check: TrapCheck::JobSet(rule_duplicate_entry),
     },
-    Trap {
+    LintTrap {
         name: "blocking-restart-job",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["RS-2", "C-45"],
         title: "BlockingRecreate with restarts of single Jobs",
-        consequence: "While the old Job of one slot is still there, no missing Job of any replicatedJob is created: the restart of one Job holds up the others.",
-        fix: "Use Recreate with RestartJob rules.",
-        check: Check::JobSet(blocking_restart_job),
+        consequence: "While one old Job still exists, no missing Job of any replicatedJob is created. The restart of one Job delays the restarts of the others.",
+        fix: "Use the restart strategy Recreate with RestartJob rules.",
+        check: TrapCheck::JobSet(blocking_restart_job),
     },
-    Trap {
+    LintTrap {
         name: "backoff-before-restart",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-18", "FP-19"],
-        title: "backoffLimit is left at 6",
-        consequence: "The Job retries a failed pod up to six times, 10 s, 20 s, 40 s ... apart, before the JobSet sees any failure; meanwhile the other pods wait for it, and maxRestarts counts nothing.",
-        fix: "Set backoffLimit: 0, so that one failure restarts the JobSet, or write the number of retries that is meant.",
-        check: Check::JobSet(backoff_before_restart),
+        title: "backoffLimit has its default value of 6",
+        consequence: "The Job retries a failed pod up to six times, with delays of 10 s, 20 s, 40 s and so on, before the JobSet sees a failure. Meanwhile the other pods wait for the failed pod. These retries do not count toward maxRestarts.",
+        fix: "Set backoffLimit to 0, so that one failure restarts the JobSet, or set the intended number of retries explicitly.",
+        check: TrapCheck::JobSet(backoff_before_restart),
     },
-    Trap {
+    LintTrap {
         name: "grace-period-in-restart",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-18", "DEL-2"],
-        title: "the grace period of all pods is part of every restart",
-        consequence: "A Job is Failed only when its slowest pod has ended, and its name is free only when all pods are gone: containers that do not end at SIGTERM add terminationGracePeriodSeconds twice, first the siblings of the failed pod, then the pods of all Jobs that are deleted.",
-        fix: "Let the program end at SIGTERM, or set a shorter terminationGracePeriodSeconds. What it costs: run with containers: [{stopAfter: ...}], as a run takes them to end at SIGTERM.",
-        check: Check::JobSet(grace_period),
+        title: "the termination grace period delays every restart",
+        consequence: "A Job is Failed only after its last pod has terminated, and its name is free only after all of its pods are gone. Containers that ignore SIGTERM therefore add terminationGracePeriodSeconds twice: once for the other pods of the failed Job, and once for the pods of all deleted Jobs.",
+        fix: "Make the program exit on SIGTERM, or set a shorter terminationGracePeriodSeconds. To measure the delay, run the scenario with containers: [{stopAfter: ...}]; by default a run assumes that containers exit on SIGTERM.",
+        check: TrapCheck::JobSet(grace_period),
     },
-    Trap {
+    LintTrap {
         name: "sidecar-grace-in-detection",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-18"],
-        title: "a failed pod waits for its sidecar",
-        consequence: "When a container has failed, the kubelet stops the sidecars (restartable init containers), and the pod is Failed only when they have ended: one that ignores SIGTERM delays the detection of each failure by terminationGracePeriodSeconds.",
-        fix: "Let the sidecar end at SIGTERM, or set a shorter terminationGracePeriodSeconds.",
-        check: Check::JobSet(sidecar_grace),
+        title: "the failure of a pod is detected only after its sidecar has stopped",
+        consequence: "When a container fails, the kubelet stops the sidecars (restartable init containers), and the pod becomes Failed only after they have exited. A sidecar that ignores SIGTERM delays the detection of each failure by terminationGracePeriodSeconds.",
+        fix: "Make the sidecar exit on SIGTERM, or set a shorter terminationGracePeriodSeconds.",
+        check: TrapCheck::JobSet(sidecar_grace),
     },
-    Trap {
+    LintTrap {
         name: "restart-policy-default",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["DEF-3", "FP-19"],
-        title: "restartPolicy is left at JobSet's default OnFailure",
-        consequence: "One fault is answered twice: the kubelet restarts the container at once, and the Job controller counts that restart and fails the Job, so that the JobSet restarts as well.",
-        fix: "Set restartPolicy: Never, or write OnFailure and a backoffLimit if the kubelet is to restart containers first.",
-        check: Check::JobSet(restart_policy_default),
+        title: "restartPolicy has JobSet's default value OnFailure",
+        consequence: "One failure has two effects: the kubelet restarts the container immediately, and the Job controller counts that restart and fails the Job, so the JobSet restarts as well.",
+        fix: "Set restartPolicy to Never. If the kubelet should restart containers first, set OnFailure and a backoffLimit explicitly.",
+        check: TrapCheck::JobSet(restart_policy_default),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-zero-restarts",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["API-14", "FP-7"],
-        title: "exclusive placement, and maxRestarts is 0",
-        consequence: "The first counted failure of any pod, also that of a lost node, ends the JobSet and gives all its domains back: whoever starts it again queues and is placed anew.",
-        fix: "Allow restarts, or let a rule with an IgnoreMaxRestarts action answer lost nodes and maintenance.",
-        check: Check::JobSet(exclusive_zero_restarts),
+        title: "exclusive placement with maxRestarts 0",
+        consequence: "The first counted failure of any pod, including the loss of a node, fails the JobSet and releases all of its domains. When it is created again, it has to queue and be placed again.",
+        fix: "Allow restarts, or add a rule with an IgnoreMaxRestarts action for lost nodes and maintenance.",
+        check: TrapCheck::JobSet(exclusive_zero_restarts),
     },
 ];
 
 /// Default grace period of Kubernetes. Only an explicit value of at least this length is reported.
 const LONG_GRACE_S: u32 = 30;
 
-fn rules<'a>(s: &Subject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a Node)> {
+fn rules<'a>(s: &LintSubject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a YamlNode)> {
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return Vec::new();
     };
@@ -142,11 +142,11 @@ fn rules<'a>(s: &Subject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a Node)> {
     both.map(|(i, (rule, node))| (i, rule, node)).collect()
 }
 
-fn max_restarts_at(s: &Subject) -> Pos {
+fn max_restarts_at(s: &LintSubject) -> SourcePosition {
     s.at(&["failurePolicy", "maxRestarts"])
 }
 
-fn pattern_invalid(s: &Subject) -> Vec<Hit> {
+fn pattern_invalid(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (_, rule, node) in rules(s) {
         for pattern in list(node, "onJobFailureMessagePatterns") {
@@ -159,7 +159,7 @@ fn pattern_invalid(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn max_restarts_negative(s: &Subject) -> Vec<Hit> {
+fn max_restarts_negative(s: &LintSubject) -> Vec<TrapHit> {
     match &s.jobset.spec.failure_policy {
         Some(policy) if policy.max_restarts < 0 => {
             let detail = format!("maxRestarts is {}", policy.max_restarts);
@@ -182,7 +182,7 @@ fn ignores_limit(action: FailurePolicyAction) -> bool {
     )
 }
 
-fn max_restarts_absent(s: &Subject) -> Vec<Hit> {
+fn max_restarts_absent(s: &LintSubject) -> Vec<TrapHit> {
     let (Some(policy), Some(node)) = (&s.jobset.spec.failure_policy, s.at_path(&["failurePolicy"]))
     else {
         return Vec::new();
@@ -196,7 +196,7 @@ fn max_restarts_absent(s: &Subject) -> Vec<Hit> {
         || node.get("restartStrategy").is_some()
         || policy.rules.iter().any(|r| counted(r.action));
     match wants {
-        true => vec![hit(s.at(&["failurePolicy"]), "maxRestarts is not given")],
+        true => vec![hit(s.at(&["failurePolicy"]), "maxRestarts is not set")],
         false => Vec::new(),
     }
 }
@@ -206,7 +206,7 @@ fn covers(wide: &[String], narrow: &[String]) -> bool {
     wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|n| wide.contains(n)))
 }
 
-fn rule_shadowed(s: &Subject) -> Vec<Hit> {
+fn rule_shadowed(s: &LintSubject) -> Vec<TrapHit> {
     let all = rules(s);
     let mut hits = Vec::new();
     for (i, rule, node) in &all {
@@ -223,7 +223,7 @@ fn rule_shadowed(s: &Subject) -> Vec<Hit> {
         });
         if let Some((_, winner, _)) = earlier {
             let detail = format!(
-                "rule {:?} matches all that {:?} matches",
+                "rule {:?} matches every failure that rule {:?} matches",
                 winner.name, rule.name
             );
             hits.push(hit(node.at, detail));
@@ -233,7 +233,7 @@ fn rule_shadowed(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns whether Jobs of this replicatedJob can fail with this reason.
-fn possible(rj: &Rj, reason: &str) -> bool {
+fn possible(rj: &ReplicatedJobText, reason: &str) -> bool {
     let template = rj.template();
     match reason {
         "PodFailurePolicy" => template
@@ -249,13 +249,14 @@ fn possible(rj: &Rj, reason: &str) -> bool {
     }
 }
 
-fn rule_never_matches(s: &Subject) -> Vec<Hit> {
+fn rule_never_matches(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs();
     let mut hits = Vec::new();
     for (_, rule, node) in rules(s) {
         let reasons = &rule.on_job_failure_reasons;
         let targets = &rule.target_replicated_jobs;
-        let targeted = |rj: &&Rj| targets.is_empty() || targets.contains(&rj.spec.name);
+        let targeted =
+            |rj: &&ReplicatedJobText| targets.is_empty() || targets.contains(&rj.spec.name);
         let can = rjs
             .iter()
             .filter(targeted)
@@ -268,7 +269,7 @@ fn rule_never_matches(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn restart_without_limit(s: &Subject) -> Vec<Hit> {
+fn restart_without_limit(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (_, rule, node) in rules(s) {
         let reasons = &rule.on_job_failure_reasons;
@@ -288,7 +289,7 @@ fn restart_without_limit(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn rule_duplicate_entry(s: &Subject) -> Vec<Hit> {
+fn rule_duplicate_entry(s: &LintSubject) -> Vec<TrapHit> {
     const LISTS: [&str; 3] = [
         "onJobFailureReasons",
         "onJobFailureMessagePatterns",
@@ -312,7 +313,7 @@ fn rule_duplicate_entry(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn blocking_restart_job(s: &Subject) -> Vec<Hit> {
+fn blocking_restart_job(s: &LintSubject) -> Vec<TrapHit> {
     use FailurePolicyAction as A;
     if s.jobset.spec.strategy() != RestartStrategy::BlockingRecreate {
         return Vec::new();
@@ -329,7 +330,7 @@ fn blocking_restart_job(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns whether a failure causes a restart that recreates Jobs.
-fn recreates(s: &Subject) -> bool {
+fn recreates(s: &LintSubject) -> bool {
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return false;
     };
@@ -337,7 +338,7 @@ fn recreates(s: &Subject) -> bool {
     allowed && policy.restart_strategy != RestartStrategy::InPlaceRestart
 }
 
-fn backoff_before_restart(s: &Subject) -> Vec<Hit> {
+fn backoff_before_restart(s: &LintSubject) -> Vec<TrapHit> {
     if !recreates(s) {
         return Vec::new();
     }
@@ -349,7 +350,7 @@ fn backoff_before_restart(s: &Subject) -> Vec<Hit> {
             && template.pod_failure_policy.is_none();
         if implicit && rj.spec.replicas > 0 && template.pods() > 1 {
             let detail = format!(
-                "replicatedJob {:?} with {} pods a Job",
+                "replicatedJob {:?} with {} pods per Job",
                 rj.name(),
                 template.pods()
             );
@@ -359,7 +360,7 @@ fn backoff_before_restart(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn grace_period(s: &Subject) -> Vec<Hit> {
+fn grace_period(s: &LintSubject) -> Vec<TrapHit> {
     if !recreates(s) {
         return Vec::new();
     }
@@ -378,7 +379,7 @@ fn grace_period(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn sidecar_grace(s: &Subject) -> Vec<Hit> {
+fn sidecar_grace(s: &LintSubject) -> Vec<TrapHit> {
     if !recreates(s) {
         return Vec::new();
     }
@@ -389,7 +390,7 @@ fn sidecar_grace(s: &Subject) -> Vec<Hit> {
         let sidecar = pod.init_containers.iter().find(|c| c.is_sidecar());
         if let Some(sidecar) = sidecar.filter(|_| grace > 0) {
             let detail = format!(
-                "up to {grace} s for {:?} in replicatedJob {:?}",
+                "up to {grace} s for sidecar {:?} in replicatedJob {:?}",
                 sidecar.name,
                 rj.name()
             );
@@ -399,7 +400,7 @@ fn sidecar_grace(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn restart_policy_default(s: &Subject) -> Vec<Hit> {
+fn restart_policy_default(s: &LintSubject) -> Vec<TrapHit> {
     if !recreates(s) {
         return Vec::new();
     }
@@ -414,14 +415,15 @@ fn restart_policy_default(s: &Subject) -> Vec<Hit> {
     .collect()
 }
 
-fn exclusive_zero_restarts(s: &Subject) -> Vec<Hit> {
+fn exclusive_zero_restarts(s: &LintSubject) -> Vec<TrapHit> {
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return Vec::new();
     };
     let node = s.at_path(&["failurePolicy"]);
     let zero = node.and_then(|n| int(n, "maxRestarts")) == Some(0);
     let saved = policy.rules.iter().any(|r| ignores_limit(r.action));
-    let exclusive = |rj: &Rj| rj.pods() > 0 && s.jobset.exclusive_key(rj.spec).is_some();
+    let exclusive =
+        |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.exclusive_key(rj.spec).is_some();
     match s.rjs().iter().find(|rj| exclusive(rj)) {
         Some(rj) if zero && !saved => {
             vec![hit(

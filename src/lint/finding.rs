@@ -1,30 +1,30 @@
 //! Findings and the report that collects them.
 
-use super::subject::Subject;
-use super::trap::{Hit, Severity, Trap};
+use super::subject::LintSubject;
+use super::trap::{LintTrap, TrapHit, TrapSeverity};
 use sim_inputs::text::diagnostic::Diagnostic;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FindingKind {
     /// The API server rejects the object.
     Rejected,
     /// The API server accepts the object, but it causes a problem later.
     Trap,
 }
 
-impl Kind {
+impl FindingKind {
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Rejected => "rejected",
-            Kind::Trap => "trap",
+            FindingKind::Rejected => "rejected",
+            FindingKind::Trap => "trap",
         }
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Finding {
-    pub kind: Kind,
-    pub severity: Severity,
+pub struct LintFinding {
+    pub kind: FindingKind,
+    pub severity: TrapSeverity,
     /// Name of the trap, or `rejected` for a rejection.
     pub name: &'static str,
     pub rules: &'static [&'static str],
@@ -37,13 +37,13 @@ pub struct Finding {
     pub server: Option<String>,
 }
 
-impl Finding {
-    pub fn of(trap: &'static Trap, subject: &Subject, hit: &Hit) -> Finding {
+impl LintFinding {
+    pub fn of(trap: &'static LintTrap, subject: &LintSubject, hit: &TrapHit) -> LintFinding {
         let message = format!("{}: {}", trap.title, hit.detail);
-        Finding {
-            kind: Kind::Trap,
+        LintFinding {
+            kind: FindingKind::Trap,
             severity: if hit.eased {
-                Severity::Warning
+                TrapSeverity::Warning
             } else {
                 trap.severity
             },
@@ -59,13 +59,13 @@ impl Finding {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    pub findings: Vec<Finding>,
+pub struct LintReport {
+    pub findings: Vec<LintFinding>,
     /// Number of JobSets checked.
     pub examined: usize,
 }
 
-impl Report {
+impl LintReport {
     /// Sorts the findings by file and position. At the same position the more severe finding comes first.
     pub fn finish(&mut self) {
         let mut files: Vec<String> = Vec::new();
@@ -74,19 +74,19 @@ impl Report {
                 files.push(finding.diagnostic.file.clone());
             }
         }
-        let file = |f: &Finding| files.iter().position(|name| *name == f.diagnostic.file);
-        let key = |f: &Finding| (file(f), f.diagnostic.line, f.diagnostic.column, f.severity);
+        let file = |f: &LintFinding| files.iter().position(|name| *name == f.diagnostic.file);
+        let key = |f: &LintFinding| (file(f), f.diagnostic.line, f.diagnostic.column, f.severity);
         self.findings.sort_by_key(key);
     }
 
     pub fn rejected(&self) -> usize {
-        let rejected = |f: &&Finding| f.kind == Kind::Rejected;
+        let rejected = |f: &&LintFinding| f.kind == FindingKind::Rejected;
         self.findings.iter().filter(rejected).count()
     }
 
     /// Returns the number of traps with the given severity.
-    pub fn traps(&self, severity: Severity) -> usize {
-        let of = |f: &&Finding| f.kind == Kind::Trap && f.severity == severity;
+    pub fn traps(&self, severity: TrapSeverity) -> usize {
+        let of = |f: &&LintFinding| f.kind == FindingKind::Trap && f.severity == severity;
         self.findings.iter().filter(of).count()
     }
 }

@@ -4,126 +4,126 @@
 //! cluster.
 
 use super::placement::key_at;
-use super::subject::{Rj, Subject};
-use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText};
+use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
-use sim_api::spec::{ContainerRestartAction, Toleration};
+use sim_api::spec::{ContainerRestartAction, TolerationSpec};
 use sim_base::NodeId;
 use sim_inputs::ends_by_its_command;
 use sim_policy::placement::capacity;
-use sim_policy::placement::capacity::{Demand, KeyDemand};
-use sim_policy::placement::explain::Reasons;
+use sim_policy::placement::capacity::{KeyDemand, SliceDemand};
+use sim_policy::placement::explain::UnschedulableReasons;
 use sim_policy::placement::template::TemplateFacts;
-use sim_policy::topology::{Cluster, Domains};
+use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use std::collections::BTreeMap;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "topology-key-unknown",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-1", "C-60", "D-5"],
         title: "no node has the exclusive-topology key as a label",
-        consequence: "The leaders' own affinity needs the label: they stay Pending (node(s) didn't match pod affinity rules), and followers are never created.",
-        fix: "Use a label key that the nodes carry.",
-        check: Check::Cluster(key_unknown),
+        consequence: "The affinity of the leader pods requires the label. The leaders stay Pending (node(s) didn't match pod affinity rules), and the followers are never created.",
+        fix: "Use a label key that the nodes have.",
+        check: TrapCheck::Cluster(key_unknown),
     },
-    Trap {
+    LintTrap {
         name: "domains-fewer-than-jobs",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-1", "EXC-17", "C-65"],
-        title: "fewer topology domains than Jobs",
-        consequence: "One domain holds one Job. The leaders of the other Jobs stay Pending until a Job ends, so the JobSet is never ready as a whole.",
+        title: "there are fewer topology domains than Jobs",
+        consequence: "Each domain holds one Job. The leaders of the remaining Jobs stay Pending until a Job finishes, so the JobSet is never ready as a whole.",
         fix: "Lower replicas, add domains, or use a finer topology key.",
-        check: Check::Cluster(domains_few),
+        check: TrapCheck::Cluster(domains_few),
     },
-    Trap {
+    LintTrap {
         name: "no-spare-domain",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-65", "EXC-20"],
-        title: "as many topology domains as Jobs, and no spare node in them",
-        consequence: "When one node is lost, its domain no longer holds a Job: pods stay Pending until the node is repaired, and the JobSet waits for them.",
-        fix: "Keep a spare node in every domain, or one spare domain (then see spare-domain-missed).",
-        check: Check::Cluster(no_spare),
+        title: "there are as many topology domains as Jobs, and no domain has a spare node",
+        consequence: "When a node is lost, its domain is too small for a Job. Pods stay Pending until the node is repaired, and the JobSet waits for them.",
+        fix: "Keep a spare node in every domain, or one spare domain (see also spare-domain-missed).",
+        check: TrapCheck::Cluster(no_spare),
     },
-    Trap {
+    LintTrap {
         name: "spare-domain-missed",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-17", "EXC-19"],
-        title: "a spare topology domain, but no spare node in any",
-        consequence: "A domain that has lost a node still takes a leader: nobody looks at the room for its followers. The Job that enters it after a restart has Pending pods until the node is repaired, beside the spare domain.",
+        title: "there is a spare topology domain, but no domain has a spare node",
+        consequence: "A domain that has lost a node can still be chosen for a leader, because placement does not check the capacity for its followers. The Job that is placed there after a restart has Pending pods until the node is repaired, although the spare domain is free.",
         fix: "Keep a spare node in every domain, or cordon all nodes of a domain while one of them is missing.",
-        check: Check::Cluster(spare_missed),
+        check: TrapCheck::Cluster(spare_missed),
     },
-    Trap {
+    LintTrap {
         name: "domain-too-small",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-19"],
         title: "a Job does not fit into any topology domain",
-        consequence: "The leader takes a domain, its followers are bound to it: those that find no room stay Pending until others of them end.",
+        consequence: "The leader occupies a domain, and its followers must run in the same domain. Followers that do not fit stay Pending until other followers finish.",
         fix: "Give the Jobs fewer pods or smaller requests, or use a coarser topology key.",
-        check: Check::Cluster(domain_small),
+        check: TrapCheck::Cluster(domain_small),
     },
-    Trap {
+    LintTrap {
         name: "domains-unequal",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-19"],
         title: "some topology domains are too small for a Job",
-        consequence: "The leader is placed without a look at the room for its followers. In a domain that is too small they stay Pending, and the Job is not moved.",
+        consequence: "Placement of the leader does not check the capacity for its followers. In a domain that is too small the followers stay Pending, and the Job is not moved to another domain.",
         fix: "Select the larger domains with a nodeSelector.",
-        check: Check::Cluster(domains_unequal),
+        check: TrapCheck::Cluster(domains_unequal),
     },
-    Trap {
+    LintTrap {
         name: "node-feature-missing",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["AG-3"],
         title: "no node declares RestartAllContainersOnContainerExits",
-        consequence: "A pod with RestartAllContainers rules needs nodes that declare this feature (kubelet 1.35 or newer, gate on): it stays Pending, node(s) didn't match Pod's required features.",
-        fix: "Upgrade the kubelets or switch the gate on; in a topology file add the feature to the pool's features.",
-        check: Check::Cluster(feature_missing),
+        consequence: "A pod with RestartAllContainers rules requires nodes that declare this feature (kubelet 1.35 or newer with the feature gate enabled). The pod stays Pending: node(s) didn't match Pod's required features.",
+        fix: "Upgrade the kubelets or enable the feature gate. In a topology file, add the feature to the features of the pool.",
+        check: TrapCheck::Cluster(feature_missing),
     },
-    Trap {
+    LintTrap {
         name: "pod-fits-nowhere",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-19"],
-        title: "no node can take the pod",
-        consequence: "Even in the empty cluster the pod stays Pending for ever.",
-        fix: "Compare nodeSelector, node affinity, tolerations and requests with the nodes' labels, taints and allocatable resources.",
-        check: Check::Cluster(fits_nowhere),
+        title: "no node can run the pod",
+        consequence: "The pod stays Pending, even if the cluster is otherwise empty.",
+        fix: "Compare nodeSelector, node affinity, tolerations and requests of the pod with labels, taints and allocatable resources of the nodes.",
+        check: TrapCheck::Cluster(fits_nowhere),
     },
-    Trap {
+    LintTrap {
         name: "cluster-too-small",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["REC-9"],
-        title: "not all pods fit at once",
-        consequence: "Some pods stay Pending until others end, so the JobSet is never ready as a whole; pods that wait for each other hang.",
-        fix: "Give fewer replicas or pods, or a larger cluster.",
-        check: Check::Cluster(cluster_small),
+        title: "the cluster cannot run all pods of the JobSet at the same time",
+        consequence: "Some pods stay Pending until others finish, so the JobSet is never ready as a whole. Pods that wait for each other never make progress.",
+        fix: "Reduce the number of replicas or pods, or use a larger cluster.",
+        check: TrapCheck::Cluster(cluster_small),
     },
-    Trap {
+    LintTrap {
         name: "cluster-too-small-together",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["REC-9", "EXC-17"],
-        title: "not all JobSets fit at once",
-        consequence: "Each of them finds room in the empty cluster, but not beside the others: if they run at the same time, pods of some stay Pending until others end.",
-        fix: "Run them one after the other, queue them (Kueue), or give a larger cluster.",
-        check: Check::ClusterTogether(together_small),
+        title: "the cluster cannot run all JobSets at the same time",
+        consequence: "Each JobSet fits into the empty cluster, but not together with the others. If they run at the same time, some pods stay Pending until other JobSets finish.",
+        fix: "Run the JobSets one after the other, queue them (Kueue), or use a larger cluster.",
+        check: TrapCheck::ClusterTogether(together_small),
     },
-    Trap {
+    LintTrap {
         name: "node-selector-unlabeled",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-2", "C-67"],
-        title: "no node is labelled for a Job of the node-selector strategy",
-        consequence: "All pods of the Job stay Pending: its nodeSelector asks for alpha.jobset.sigs.k8s.io/namespaced-job=<namespace>_<job>.",
-        fix: "Label the nodes (hack/label_nodes of JobSet), or leave the node-selector annotation out.",
-        check: Check::Cluster(selector_unlabeled),
+        title: "no node is labeled for a Job of the node-selector strategy",
+        consequence: "All pods of the Job stay Pending, because their nodeSelector requires the label alpha.jobset.sigs.k8s.io/namespaced-job=<namespace>_<job>.",
+        fix: "Label the nodes (hack/label_nodes of JobSet), or remove the node-selector annotation.",
+        check: TrapCheck::Cluster(selector_unlabeled),
     },
 ];
 
-fn of(rj: &Rj) -> String {
+fn of(rj: &ReplicatedJobText) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
-fn needs_feature(rj: &Rj) -> bool {
+fn needs_feature(rj: &ReplicatedJobText) -> bool {
     let pod = rj.pod_spec();
     let mut rules = pod
         .init_containers
@@ -134,10 +134,10 @@ fn needs_feature(rj: &Rj) -> bool {
 }
 
 /// Returns the scheduler's view of the pod template as the Jobs will have it.
-fn facts(s: &Subject, rj: &Rj, cluster: &Cluster) -> TemplateFacts {
+fn facts(s: &LintSubject, rj: &ReplicatedJobText, cluster: &ClusterBuilder) -> TemplateFacts {
     let mut template = rj.spec.template.template.clone();
     if s.jobset.selects_labelled_nodes(rj.spec) {
-        template.spec.tolerations.push(Toleration {
+        template.spec.tolerations.push(TolerationSpec {
             key: Some(NO_SCHEDULE.to_owned()),
             exists: true,
             value: String::new(),
@@ -148,14 +148,14 @@ fn facts(s: &Subject, rj: &Rj, cluster: &Cluster) -> TemplateFacts {
     TemplateFacts::build(cluster, &template, 0)
 }
 
-fn key_unknown(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = Vec::new();
+fn key_unknown(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
+    let mut hits: Vec<TrapHit> = Vec::new();
     for rj in s.rjs() {
         let Some(key) = s.webhook_key(&rj).filter(|_| rj.pods() > 0) else {
             continue;
         };
-        let found = hit(key_at(s, &rj), format!("the key is {key:?}"));
-        if Domains::build(cluster, key).nodes.is_empty() && !hits.contains(&found) {
+        let found = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
+        if TopologyDomains::build(cluster, key).nodes.is_empty() && !hits.contains(&found) {
             hits.push(found);
         }
     }
@@ -163,36 +163,39 @@ fn key_unknown(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 }
 
 /// Returns the replicatedJob of a demand, with its positions in the manifest.
-fn rj_of<'a>(s: &Subject<'a>, demand: &Demand) -> Option<Rj<'a>> {
+fn rj_of<'a>(s: &LintSubject<'a>, demand: &SliceDemand) -> Option<ReplicatedJobText<'a>> {
     s.rjs().into_iter().find(|rj| rj.index == demand.index)
 }
 
 /// Returns a hit at the exclusive-topology key of a replicatedJob.
-fn at_key(s: &Subject, demand: &Demand, detail: String) -> Option<Hit> {
+fn at_key(s: &LintSubject, demand: &SliceDemand, detail: String) -> Option<TrapHit> {
     Some(hit(key_at(s, &rj_of(s, demand)?), detail))
 }
 
 /// Returns whether the containers finish, as far as `run` infers it from their commands.
-fn ends(rj: &Rj) -> bool {
+fn ends(rj: &ReplicatedJobText) -> bool {
     ends_by_its_command(&rj.pod.to_json())
 }
 
 /// Returns the hits of replicatedJobs whose containers never finish as errors. If there are none, returns all hits
 /// as warnings.
-fn eased(s: &Subject, wrong: impl Fn(&dyn Fn(&Rj) -> bool) -> Vec<Hit>) -> Vec<Hit> {
+fn eased(
+    s: &LintSubject,
+    wrong: impl Fn(&dyn Fn(&ReplicatedJobText) -> bool) -> Vec<TrapHit>,
+) -> Vec<TrapHit> {
     let errors = wrong(&|rj| !ends(rj));
     if !errors.is_empty() || s.rjs().iter().all(|rj| !ends(rj)) {
         return errors;
     }
-    wrong(&|_| true).into_iter().map(Hit::eased).collect()
+    wrong(&|_| true).into_iter().map(TrapHit::eased).collect()
 }
 
 /// Returns a hit for each topology key for which `wrong` returns a message.
 fn of_keys(
-    s: &Subject,
-    cluster: &Cluster,
+    s: &LintSubject,
+    cluster: &ClusterBuilder,
     wrong: impl Fn(&KeyDemand) -> Option<String>,
-) -> Vec<Hit> {
+) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
     let found = |demand: &KeyDemand| at_key(s, demand.of.first()?, wrong(demand)?);
     capacity::by_key(&demands)
@@ -203,12 +206,12 @@ fn of_keys(
 
 /// Returns a hit for each replicatedJob for which `wrong` returns a message.
 fn of_demands(
-    s: &Subject,
-    cluster: &Cluster,
-    wrong: impl Fn(&Demand) -> Option<String>,
-) -> Vec<Hit> {
+    s: &LintSubject,
+    cluster: &ClusterBuilder,
+    wrong: impl Fn(&SliceDemand) -> Option<String>,
+) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
-    let found = |demand: &Demand| at_key(s, demand, wrong(demand)?);
+    let found = |demand: &SliceDemand| at_key(s, demand, wrong(demand)?);
     demands.iter().filter_map(found).collect()
 }
 
@@ -216,7 +219,7 @@ fn counted(d: &KeyDemand) -> String {
     format!("{} Jobs, {} usable domains of {}", d.jobs, d.domains, d.key)
 }
 
-fn domains_few(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn domains_few(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     // With no usable domain the pod fits on no node, which `pod-fits-nowhere` reports.
     let few = |d: &KeyDemand| d.domains > 0 && (d.domains as u64) < d.jobs;
     eased(s, |counts| {
@@ -231,8 +234,8 @@ fn domains_few(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 }
 
 /// Detects that losing a node makes a domain too small and that there is no spare domain.
-fn no_spare(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    let tight = |d: &&Demand| d.rooms.iter().any(|r| !r.spares_a_node(d.pods()));
+fn no_spare(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
+    let tight = |d: &&SliceDemand| d.rooms.iter().any(|r| !r.spares_a_node(d.pods()));
     let exact = |d: &KeyDemand| d.domains as u64 == d.jobs && d.jobs > 0;
     of_keys(s, cluster, |d| {
         (exact(d) && d.of.iter().any(tight)).then(|| counted(d))
@@ -241,18 +244,18 @@ fn no_spare(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 
 /// Detects that a domain that has lost a node is too small but can still be chosen for a leader, despite a spare
 /// domain.
-fn spare_missed(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn spare_missed(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     of_keys(s, cluster, |d| {
         if (d.domains as u64) <= d.jobs {
             return None;
         }
-        let trap = |of: &&&Demand| {
+        let trap = |of: &&&SliceDemand| {
             let mut rooms = of.rooms.iter();
             rooms.any(|r| r.is_a_trap_without_a_node(of.pods()))
         };
         let of = d.of.iter().find(trap)?;
         Some(format!(
-            "{}; a Job of {:?} has {} pods and needs every node of a domain",
+            "{}; a Job of replicatedJob {:?} has {} pods and needs every node of a domain",
             counted(d),
             of.rj.name,
             of.pods()
@@ -261,17 +264,17 @@ fn spare_missed(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 }
 
 /// Returns the number of domains of a replicatedJob that can hold a whole Job.
-fn large_enough(d: &Demand) -> usize {
+fn large_enough(d: &SliceDemand) -> usize {
     d.rooms.iter().filter(|r| r.pods >= d.pods()).count()
 }
 
-fn domain_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn domain_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let demands = capacity::demands(s.jobset, cluster);
-    let small = |d: &Demand| {
+    let small = |d: &SliceDemand| {
         let most = d.rooms.iter().map(|r| r.pods).max()?;
         let (key, pods, rj) = (d.key, d.pods(), rj_of(s, d)?);
         let detail = format!(
-            "{} has {pods} pods a Job, a domain of {key} holds {most}",
+            "{} has {pods} pods per Job, but a domain of {key} holds at most {most}",
             of(&rj)
         );
         let found = hit(rj.job_at("parallelism"), detail);
@@ -280,7 +283,7 @@ fn domain_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     demands.iter().filter_map(small).collect()
 }
 
-fn domains_unequal(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn domains_unequal(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     of_demands(s, cluster, |d| {
         let (large, usable) = (large_enough(d), d.rooms.len());
         (0 < large && large < usable).then(|| {
@@ -294,7 +297,7 @@ fn domains_unequal(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     })
 }
 
-fn feature_missing(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn feature_missing(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if rj.pods() == 0 || !needs_feature(&rj) {
@@ -309,7 +312,7 @@ fn feature_missing(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     hits
 }
 
-fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let nodes = || (0..cluster.len()).map(|n| NodeId(n as u32));
@@ -318,7 +321,11 @@ fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
             let reason = facts.reason_against(cluster, *n);
             matches!(
                 reason,
-                Some(Reasons::Taint | Reasons::Selector | Reasons::NotNamed)
+                Some(
+                    UnschedulableReasons::Taint
+                        | UnschedulableReasons::Selector
+                        | UnschedulableReasons::NotNamed
+                )
             )
         };
         let admitted: Vec<NodeId> = nodes().filter(|n| !refused(n)).collect();
@@ -328,23 +335,23 @@ fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
         }
         let why = match admitted.len() {
             0 => {
-                "no node has the labels of its nodeSelector and node affinity, and taints that it tolerates".to_owned()
+                "no node matches its nodeSelector and node affinity and has only taints that it tolerates".to_owned()
             }
-            n => format!("{n} nodes would be allowed, none has the resources it requests"),
+            n => format!("matching nodes: {n}; none has the requested resources"),
         };
         hits.push(hit(rj.pod_at("containers"), format!("{}: {why}", of(&rj))));
     }
     hits
 }
 
-fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let room = capacity::of_cluster(&facts(s, &rj, cluster), cluster);
         // Exclusive placement has separate traps.
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
             let detail = format!(
-                "{} has {} pods, the cluster holds {room}",
+                "{} has {} pods, but the cluster can hold only {room}",
                 of(&rj),
                 rj.pods()
             );
@@ -357,7 +364,7 @@ fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 
 /// Detects JobSets that each fit alone but not together: exclusive Jobs by their domains, all pods by their
 /// requests.
-fn together_small(all: &[Subject], cluster: &Cluster) -> HitsOf {
+fn together_small(all: &[LintSubject], cluster: &ClusterBuilder) -> HitsOf {
     let runs: Vec<usize> = (0..all.len())
         .filter(|i| !all[*i].jobset.spec.suspend)
         .collect();
@@ -373,7 +380,7 @@ fn together_small(all: &[Subject], cluster: &Cluster) -> HitsOf {
             .find_map(|(with, alone)| with.filter(|_| alone.is_none()));
         if let Some(detail) = found {
             let names: Vec<&str> = with.iter().map(|n| all[*n].jobset.name.as_str()).collect();
-            let detail = format!("{} together: {detail}", names.join(", "));
+            let detail = format!("JobSets {} together: {detail}", names.join(", "));
             hits.push((i, hit(all[i].metadata_at("name"), detail)));
             // Further JobSets only increase the shortage, so one hit suffices.
             return hits;
@@ -382,8 +389,11 @@ fn together_small(all: &[Subject], cluster: &Cluster) -> HitsOf {
     hits
 }
 
-fn few_domains<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) -> Option<String> {
-    let demands: Vec<Demand> = of
+fn few_domains<'s>(
+    of: impl Iterator<Item = &'s LintSubject<'s>>,
+    cluster: &ClusterBuilder,
+) -> Option<String> {
+    let demands: Vec<SliceDemand> = of
         .flat_map(|s| capacity::demands(s.jobset, cluster))
         .collect();
     let demands = capacity::by_key(&demands);
@@ -392,9 +402,12 @@ fn few_domains<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster)
 }
 
 /// Returns a message for the first resource of which all pods together request more than all nodes have.
-fn too_much<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) -> Option<String> {
+fn too_much<'s>(
+    of: impl Iterator<Item = &'s LintSubject<'s>>,
+    cluster: &ClusterBuilder,
+) -> Option<String> {
     let mut wanted: BTreeMap<String, u128> = BTreeMap::new();
-    for rj in of.flat_map(Subject::rjs) {
+    for rj in of.flat_map(LintSubject::rjs) {
         for (resource, milli) in rj.pod_spec().requests() {
             let all = u128::from(rj.pods()) * u128::from(milli.unsigned_abs());
             *wanted.entry(resource).or_default() += all;
@@ -408,7 +421,7 @@ fn too_much<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) ->
         let whole = |milli: u128| milli.div_ceil(1000);
         (there < wanted).then(|| {
             format!(
-                "{} {resource} are requested, all nodes have {}",
+                "the pods request {} {resource}, but all nodes together have {}",
                 whole(wanted),
                 whole(there)
             )
@@ -417,9 +430,9 @@ fn too_much<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) ->
     wanted.into_iter().find_map(short)
 }
 
-fn selector_unlabeled(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+fn selector_unlabeled(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     let mut hits = Vec::new();
-    let known = Domains::build(cluster, NAMESPACED_JOB).values;
+    let known = TopologyDomains::build(cluster, NAMESPACED_JOB).values;
     for rj in s.rjs() {
         if !s.jobset.selects_labelled_nodes(rj.spec) || rj.pods() == 0 {
             continue;
@@ -431,7 +444,7 @@ fn selector_unlabeled(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
         {
             hits.push(hit(
                 rj.at("name"),
-                format!("no node has the value {missing:?}"),
+                format!("no node has the label value {missing:?}"),
             ));
         }
     }

@@ -1,123 +1,123 @@
 //! Traps of InPlaceRestart: barriers that never open, restart budgets that are smaller than expected, and missing
 //! agents.
 
-use super::subject::{Rj, Subject, int, list, place, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, int, list, place, text};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::{
-    AgentMode, ContainerRestartAction, DISABLE_IN_PLACE_RESTART, FailurePolicyAction,
-    PodFailurePolicyAction, RestartStrategy, StartupPolicyOrder, Version,
+    AgentMode, ContainerRestartAction, DISABLE_IN_PLACE_RESTART, FailurePolicyAction, KubeVersion,
+    PodFailurePolicyAction, RestartStrategy, StartupPolicyOrder,
 };
-use sim_inputs::text::node::{Node, Pos};
+use sim_inputs::text::node::{SourcePosition, YamlNode};
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "in-place-startup-order",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["IPR-5", "IPR-6", "SU-2", "DEP-1"],
         title: "InPlaceRestart with InOrder or dependsOn",
-        consequence: "The barrier waits for the pods of all replicatedJobs, and the later ones are created only when the first is ready, behind the barrier: nothing ever starts.",
-        fix: "Use AnyOrder without dependsOn, or another restart strategy.",
-        check: Check::JobSet(startup_order),
+        consequence: "The barrier waits for the pods of all replicatedJobs, but the later replicatedJobs are created only when the earlier one is ready, and it becomes ready only behind the barrier. No worker ever starts.",
+        fix: "Use startup order AnyOrder without dependsOn, or use a different restart strategy.",
+        check: TrapCheck::JobSet(startup_order),
     },
-    Trap {
+    LintTrap {
         name: "in-place-no-agent",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["AG-2", "IPR-6"],
         title: "InPlaceRestart without an agent in the pods",
-        consequence: "Admission does not look for the agent. Pods without it never write their attempt, so a failed container restarts alone, and pods that have an agent wait at the barrier for ever.",
-        fix: "Add the agent of JobSet's in-place-restart examples, with JOBSET_NAME and POD_NAME in its env, to every pod template.",
-        check: Check::JobSet(no_agent),
+        consequence: "Admission does not check for the agent. A pod without the agent never writes its attempt, so a failed container restarts alone, and pods that have an agent wait at the barrier forever.",
+        fix: "Add the agent from JobSet's in-place-restart examples to every pod template, with JOBSET_NAME and POD_NAME in its environment.",
+        check: TrapCheck::JobSet(no_agent),
     },
-    Trap {
+    LintTrap {
         name: "in-place-no-barrier",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["AG-5"],
-        title: "an agent sidecar without startupProbe",
-        consequence: "The startup probe is the barrier. Without it the workers start at once and do not wait for each other.",
-        fix: "Give the agent a startupProbe on /barrier-is-down, port 8081, with periodSeconds 1 and failureThreshold 600.",
-        check: Check::JobSet(no_barrier),
+        title: "an agent sidecar has no startupProbe",
+        consequence: "The startup probe is the barrier. Without it the workers start immediately and do not wait for each other.",
+        fix: "Add a startupProbe to the agent: path /barrier-is-down, port 8081, periodSeconds 1 and failureThreshold 600.",
+        check: TrapCheck::JobSet(no_barrier),
     },
-    Trap {
+    LintTrap {
         name: "in-place-slow-probe",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["AG-5"],
-        title: "the barrier is asked too seldom",
-        consequence: "Workers start at the next startup probe after the barrier is lifted: each start and each restart takes up to one period longer.",
-        fix: "Set periodSeconds: 1 on the agent's startupProbe, and raise failureThreshold with it.",
-        check: Check::JobSet(slow_probe),
+        title: "the startup probe of the barrier runs too rarely",
+        consequence: "Workers start at the first startup probe after the barrier is lifted. Each start and each restart takes up to one probe period longer.",
+        fix: "Set periodSeconds to 1 on the agent's startupProbe, and raise failureThreshold accordingly.",
+        check: TrapCheck::JobSet(slow_probe),
     },
-    Trap {
+    LintTrap {
         name: "in-place-barrier-timeout",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["AG-7", "C-51", "IPR-2"],
-        title: "the barrier gives up within two minutes",
-        consequence: "When the startup probe has failed failureThreshold times, the kubelet restarts the containers, and that counts towards maxRestarts: a pod that is late for a few minutes fails the JobSet.",
-        fix: "Let failureThreshold x periodSeconds be longer than the replacement of a lost node takes, 10 minutes in JobSet's example.",
-        check: Check::JobSet(barrier_timeout),
+        title: "the barrier times out within two minutes",
+        consequence: "After failureThreshold failed startup probes the kubelet restarts the containers, which counts toward maxRestarts. A single pod that is a few minutes late can fail the JobSet.",
+        fix: "Make failureThreshold x periodSeconds longer than the time needed to replace a lost node. JobSet's example uses 10 minutes.",
+        check: TrapCheck::JobSet(barrier_timeout),
     },
-    Trap {
+    LintTrap {
         name: "in-place-zero-restarts",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["IPR-2", "IPR-4", "C-46", "SUS-7"],
         title: "InPlaceRestart with maxRestarts 0",
         consequence: "The first restart of any container fails the JobSet with ReachedMaxRestarts, and so does the first resume after a suspension.",
-        fix: "Set failurePolicy.maxRestarts to the number of restarts, suspensions and barrier time-outs you allow together.",
-        check: Check::JobSet(zero_restarts),
+        fix: "Set failurePolicy.maxRestarts to the total number of restarts, suspensions and barrier timeouts to tolerate.",
+        check: TrapCheck::JobSet(zero_restarts),
     },
-    Trap {
+    LintTrap {
         name: "in-place-queued",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["SUS-7", "C-46", "IPR-4"],
         title: "InPlaceRestart in a Kueue queue",
-        consequence: "Each time the queue suspends and resumes the JobSet, one unit of maxRestarts is used up, without any failure.",
-        fix: "Raise maxRestarts by the number of preemptions you expect, or use Recreate.",
-        check: Check::JobSet(queued),
+        consequence: "Each time Kueue suspends and resumes the JobSet, one unit of maxRestarts is used up, although nothing failed.",
+        fix: "Raise maxRestarts by the number of preemptions to expect, or use Recreate.",
+        check: TrapCheck::JobSet(queued),
     },
-    Trap {
+    LintTrap {
         name: "in-place-budget-shared",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["IPR-4", "FP-7", "IPR-10", "T-12"],
-        title: "in-place and global restarts use one budget",
-        consequence: "A Job that fails is restarted globally and counted; its pods start at a higher attempt, and the attempts are held against maxRestarts as well. In-place restarts, counted global ones, suspensions and barrier time-outs add up.",
-        fix: "Set maxRestarts to the sum, or let the rule for such failures be RestartJobSetAndIgnoreMaxRestarts, which is subtracted.",
-        check: Check::JobSet(budget_shared),
+        title: "in-place and global restarts share one budget",
+        consequence: "A failed Job causes a global restart, which is counted. Its new pods start at a higher attempt, and attempts are also compared with maxRestarts. In-place restarts, counted global restarts, suspensions and barrier timeouts therefore add up.",
+        fix: "Set maxRestarts to the sum, or use the action RestartJobSetAndIgnoreMaxRestarts for such failures, whose restarts are subtracted.",
+        check: TrapCheck::JobSet(budget_shared),
     },
-    Trap {
+    LintTrap {
         name: "in-place-ignore-not-subtracted",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-52", "IPR-4"],
-        title: "RestartJobAndIgnoreMaxRestarts is counted all the same",
-        consequence: "Only RestartJobSetAndIgnoreMaxRestarts is subtracted from the in-place attempts. After maxRestarts such restarts of single Jobs the JobSet fails with ReachedMaxRestarts.",
+        title: "RestartJobAndIgnoreMaxRestarts counts toward maxRestarts in place",
+        consequence: "Only restarts by RestartJobSetAndIgnoreMaxRestarts are subtracted from the in-place attempts. After maxRestarts restarts of single Jobs the JobSet fails with ReachedMaxRestarts.",
         fix: "Use RestartJobSetAndIgnoreMaxRestarts, or raise maxRestarts.",
-        check: Check::JobSet(ignore_not_subtracted),
+        check: TrapCheck::JobSet(ignore_not_subtracted),
     },
-    Trap {
+    LintTrap {
         name: "in-place-pod-may-succeed",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-47", "IPR-3", "IPR-6"],
-        title: "pods may end with 0 while others go on",
-        consequence: "A pod that Succeeded keeps its old attempt and is still counted. After the next failure the attempts never become equal: all other pods wait at the barrier for ever.",
-        fix: "Let all pods end together (a last barrier in the program), and give the Job a podFailurePolicy FailJob rule or activeDeadlineSeconds as a way out.",
-        check: Check::JobSet(pod_may_succeed),
+        title: "a pod may exit with code 0 while other pods still run",
+        consequence: "A pod that has succeeded keeps its old attempt and is still counted. After the next failure the attempts never become equal, so all other pods wait at the barrier forever.",
+        fix: "Let all pods finish together (with a final barrier in the program), and add a podFailurePolicy FailJob rule or activeDeadlineSeconds to the Job so that it can fail.",
+        check: TrapCheck::JobSet(pod_may_succeed),
     },
-    Trap {
+    LintTrap {
         name: "in-place-disabled",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["API-32", "AG-1", "C-55"],
-        title: "in-place restart is disabled by annotation",
-        consequence: "The agents lift their barriers at once and write no attempt: a failed container restarts alone, the others are not told.",
+        title: "in-place restart is disabled by an annotation",
+        consequence: "The agents lift their barriers immediately and write no attempt. A failed container restarts alone, and the other pods keep running.",
         fix: "Remove the annotation jobset.sigs.k8s.io/disable-in-place-restart, or use another restart strategy.",
-        check: Check::JobSet(disabled),
+        check: TrapCheck::JobSet(disabled),
     },
-    Trap {
+    LintTrap {
         name: "container-rules-too-new",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["AG-3"],
-        title: "restartPolicyRules on a Kubernetes that does not know them",
-        consequence: "Container restart rules came with Kubernetes 1.34, RestartAllContainers with 1.35. Before, the Job is refused or the rule is dropped, and a failed container is not restarted as written.",
+        title: "restartPolicyRules are not supported by this Kubernetes version",
+        consequence: "Container restart rules require Kubernetes 1.34, and RestartAllContainers requires 1.35. Older versions reject the Job or drop the rule, and a failed container is not restarted as configured.",
         fix: "Upgrade the cluster, or remove the rules.",
-        check: Check::JobSet(rules_too_new),
+        check: TrapCheck::JobSet(rules_too_new),
     },
 ];
 
@@ -129,29 +129,29 @@ const PROBE_FAILURES: i64 = 3;
 const SLOW_PERIOD_S: i64 = 5;
 const SHORT_BARRIER_S: i64 = 120;
 
-fn in_place(s: &Subject) -> bool {
+fn in_place(s: &LintSubject) -> bool {
     s.jobset.spec.strategy() == RestartStrategy::InPlaceRestart
 }
 
-fn bypassed(s: &Subject) -> bool {
+fn bypassed(s: &LintSubject) -> bool {
     s.jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART)
 }
 
-fn strategy_at(s: &Subject) -> Pos {
+fn strategy_at(s: &LintSubject) -> SourcePosition {
     s.at(&["failurePolicy", "restartStrategy"])
 }
 
-fn max_restarts(s: &Subject) -> i32 {
+fn max_restarts(s: &LintSubject) -> i32 {
     let policy = s.jobset.spec.failure_policy.as_ref();
     policy.map_or(0, |p| p.max_restarts)
 }
 
-fn startup_order(s: &Subject) -> Vec<Hit> {
+fn startup_order(s: &LintSubject) -> Vec<TrapHit> {
     if !in_place(s) || bypassed(s) {
         return Vec::new();
     }
     let rjs = s.rjs();
-    let running: Vec<&Rj> = rjs.iter().filter(|rj| rj.pods() > 0).collect();
+    let running: Vec<&ReplicatedJobText> = rjs.iter().filter(|rj| rj.pods() > 0).collect();
     if s.jobset.spec.startup_order == StartupPolicyOrder::InOrder {
         return match running.as_slice() {
             [first, second, ..] => {
@@ -176,7 +176,7 @@ fn startup_order(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn no_agent(s: &Subject) -> Vec<Hit> {
+fn no_agent(s: &LintSubject) -> Vec<TrapHit> {
     if !in_place(s) || bypassed(s) {
         return Vec::new();
     }
@@ -191,11 +191,12 @@ fn no_agent(s: &Subject) -> Vec<Hit> {
 
 /// Returns the agents in sidecar mode: restartable init containers with JOBSET_NAME and POD_NAME in their
 /// environment.
-fn agents<'a>(s: &Subject<'a>) -> Vec<(Rj<'a>, &'a Node)> {
+fn agents<'a>(s: &LintSubject<'a>) -> Vec<(ReplicatedJobText<'a>, &'a YamlNode)> {
     if !in_place(s) {
         return Vec::new();
     }
-    let knows = |c: &Node, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
+    let knows =
+        |c: &YamlNode, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
     let mut found = Vec::new();
     for rj in s.rjs() {
         let agent = list(rj.pod, "initContainers").iter().find(|c| {
@@ -208,7 +209,7 @@ fn agents<'a>(s: &Subject<'a>) -> Vec<(Rj<'a>, &'a Node)> {
     found
 }
 
-fn no_barrier(s: &Subject) -> Vec<Hit> {
+fn no_barrier(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if agent.get("startupProbe").is_none() {
@@ -219,7 +220,7 @@ fn no_barrier(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns the position, period and longest wait of an agent's startup probe.
-fn probe(agent: &Node) -> Option<(Pos, i64, i64)> {
+fn probe(agent: &YamlNode) -> Option<(SourcePosition, i64, i64)> {
     let probe = agent.get("startupProbe")?;
     let period = int(probe, "periodSeconds")
         .filter(|p| *p > 0)
@@ -235,33 +236,33 @@ fn probe(agent: &Node) -> Option<(Pos, i64, i64)> {
     ))
 }
 
-fn slow_probe(s: &Subject) -> Vec<Hit> {
+fn slow_probe(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if let Some((at, period, _)) = probe(agent).filter(|p| p.1 > SLOW_PERIOD_S) {
             hits.push(hit(
                 at,
-                format!("every {period} s in replicatedJob {:?}", rj.name()),
+                format!("period {period} s in replicatedJob {:?}", rj.name()),
             ));
         }
     }
     hits
 }
 
-fn barrier_timeout(s: &Subject) -> Vec<Hit> {
+fn barrier_timeout(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if let Some((at, _, wait)) = probe(agent).filter(|p| p.2 < SHORT_BARRIER_S) {
             hits.push(hit(
                 at,
-                format!("after {wait} s in replicatedJob {:?}", rj.name()),
+                format!("timeout {wait} s in replicatedJob {:?}", rj.name()),
             ));
         }
     }
     hits
 }
 
-fn zero_restarts(s: &Subject) -> Vec<Hit> {
+fn zero_restarts(s: &LintSubject) -> Vec<TrapHit> {
     if in_place(s) && max_restarts(s) <= 0 {
         let detail = format!("maxRestarts is {}", max_restarts(s));
         return vec![hit(s.at(&["failurePolicy", "maxRestarts"]), detail)];
@@ -269,7 +270,7 @@ fn zero_restarts(s: &Subject) -> Vec<Hit> {
     Vec::new()
 }
 
-fn queued(s: &Subject) -> Vec<Hit> {
+fn queued(s: &LintSubject) -> Vec<TrapHit> {
     match s.label(KUEUE_QUEUE) {
         Some(queue) if in_place(s) => {
             vec![hit(strategy_at(s), format!("queue {queue:?}"))]
@@ -279,14 +280,14 @@ fn queued(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns whether a Job can fail although its backoffLimit is unlimited (IPR-10).
-fn job_can_fail(rj: &Rj) -> bool {
+fn job_can_fail(rj: &ReplicatedJobText) -> bool {
     let fails =
         |r: &sim_api::spec::PodFailurePolicyRule| r.action == PodFailurePolicyAction::FailJob;
     let rules = rj.template().pod_failure_policy.as_deref().unwrap_or(&[]);
     rules.iter().any(fails) || rj.template().active_deadline_seconds.is_some()
 }
 
-fn budget_shared(s: &Subject) -> Vec<Hit> {
+fn budget_shared(s: &LintSubject) -> Vec<TrapHit> {
     let Some(policy) = s
         .jobset
         .spec
@@ -325,14 +326,14 @@ fn budget_shared(s: &Subject) -> Vec<Hit> {
         return Vec::new();
     }
     let detail = format!(
-        "Jobs of {:?} can fail, and maxRestarts is {}",
+        "Jobs of replicatedJob {:?} can fail, and maxRestarts is {}",
         rj.name(),
         max_restarts(s)
     );
     vec![hit(s.at(&["failurePolicy", "maxRestarts"]), detail)]
 }
 
-fn ignore_not_subtracted(s: &Subject) -> Vec<Hit> {
+fn ignore_not_subtracted(s: &LintSubject) -> Vec<TrapHit> {
     let Some(policy) = s
         .jobset
         .spec
@@ -352,17 +353,17 @@ fn ignore_not_subtracted(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn pod_may_succeed(s: &Subject) -> Vec<Hit> {
+fn pod_may_succeed(s: &LintSubject) -> Vec<TrapHit> {
     if !in_place(s) || bypassed(s) {
         return Vec::new();
     }
     let rjs = s.rjs();
-    if rjs.iter().map(Rj::pods).sum::<u64>() < 2 {
+    if rjs.iter().map(ReplicatedJobText::pods).sum::<u64>() < 2 {
         return Vec::new();
     }
     let mut hits = Vec::new();
     for rj in rjs.iter().filter(|rj| rj.pods() > 0) {
-        let again = |c: &sim_api::spec::Container| c.matching_rule(SUCCESS).is_some();
+        let again = |c: &sim_api::spec::ContainerSpec| c.matching_rule(SUCCESS).is_some();
         let goes_on = rj.pod_spec().containers.iter().any(again);
         let absent = rj.pod_spec().agent_mode() == AgentMode::Absent;
         if !goes_on && !absent && !job_can_fail(rj) {
@@ -372,7 +373,7 @@ fn pod_may_succeed(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn disabled(s: &Subject) -> Vec<Hit> {
+fn disabled(s: &LintSubject) -> Vec<TrapHit> {
     match in_place(s) && bypassed(s) {
         true => vec![hit(
             s.annotation_at(DISABLE_IN_PLACE_RESTART),
@@ -382,7 +383,7 @@ fn disabled(s: &Subject) -> Vec<Hit> {
     }
 }
 
-fn rules_too_new(s: &Subject) -> Vec<Hit> {
+fn rules_too_new(s: &LintSubject) -> Vec<TrapHit> {
     let version = s.target.kubernetes;
     let mut hits = Vec::new();
     for rj in s.rjs() {
@@ -394,9 +395,9 @@ fn rules_too_new(s: &Subject) -> Vec<Hit> {
             };
             let rules = &container.restart_policy_rules;
             let needs = if rules.iter().any(everything) { 35 } else { 34 };
-            if !rules.is_empty() && version < Version::new(needs) {
+            if !rules.is_empty() && version < KubeVersion::new(needs) {
                 let detail = format!(
-                    "container {:?} needs Kubernetes 1.{needs}, this is 1.{}",
+                    "container {:?} requires Kubernetes 1.{needs}, but the target version is 1.{}",
                     container.name, version.minor
                 );
                 hits.push(hit(place(node, "restartPolicyRules"), detail));

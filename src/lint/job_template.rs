@@ -1,140 +1,140 @@
 //! Traps of Job templates, which admission does not validate until a Job is created.
 
 use super::placement;
-use super::subject::{Rj, Subject, int, list, place, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, int, list, place, text};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::admission::FieldError;
-use sim_api::spec::{CompletionMode, Operator, RestartPolicy, keys};
+use sim_api::spec::{CompletionMode, ConditionOperator, RestartPolicy, keys};
 use sim_inputs::text::locate::locate;
-use sim_inputs::text::node::Node;
+use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "parallelism-without-completions",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-16", "DEF-3", "JOB-1"],
-        title: "parallelism is set and completions is not",
-        consequence: "JobSet makes the Job Indexed, and an Indexed Job needs completions: it is refused for ever (JobCreationFailed), and so is every Job of a later replicatedJob.",
-        fix: "Set completions, usually to the value of parallelism, or completionMode: NonIndexed.",
-        check: Check::JobSet(parallelism_without_completions),
+        title: "parallelism is set, but completions is not",
+        consequence: "JobSet makes the Job Indexed, and an Indexed Job requires completions. The API server rejects the Job on every attempt (JobCreationFailed), and Jobs of later replicatedJobs are not created either.",
+        fix: "Set completions, usually to the value of parallelism, or set completionMode to NonIndexed.",
+        check: TrapCheck::JobSet(parallelism_without_completions),
     },
-    Trap {
+    LintTrap {
         name: "pod-failure-policy-restart-policy",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-16", "DEF-3"],
         title: "podFailurePolicy without restartPolicy Never",
-        consequence: "JobSet sets restartPolicy OnFailure where none is written, and a podFailurePolicy needs Never: the Job is refused for ever (JobCreationFailed).",
-        fix: "Write restartPolicy: Never in the pod template.",
-        check: Check::JobSet(pod_failure_policy_restart_policy),
+        consequence: "If restartPolicy is not set, JobSet sets it to OnFailure, but a podFailurePolicy requires Never. The API server rejects the Job on every attempt (JobCreationFailed).",
+        fix: "Set restartPolicy to Never in the pod template.",
+        check: TrapCheck::JobSet(pod_failure_policy_restart_policy),
     },
-    Trap {
+    LintTrap {
         name: "job-refused",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-16", "CRE-4", "JOB-1", "D-3"],
-        title: "the API server refuses the Job",
-        consequence: "The JobSet is accepted, its Job is not: JobCreationFailed with a growing back-off, no status. Jobs of later replicatedJobs are not created; those of earlier ones run and may use up all restarts.",
+        title: "the API server rejects the Job",
+        consequence: "The API server accepts the JobSet but rejects its Job. The controller reports JobCreationFailed and retries with increasing back-off, and the JobSet has no status. Jobs of later replicatedJobs are not created; Jobs of earlier replicatedJobs run and may use up all restarts.",
         fix: "Correct the field in the Job template.",
-        check: Check::JobSet(job_refused),
+        check: TrapCheck::JobSet(job_refused),
     },
-    Trap {
+    LintTrap {
         name: "job-ttl",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-14", "CRE-8"],
-        title: "ttlSecondsAfterFinished in a Job template",
-        consequence: "A Job that is deleted after it finished is created and run again, and its success is forgotten. The JobSet completes only if all Jobs happen to be complete at the same moment.",
-        fix: "Remove it, and set spec.ttlSecondsAfterFinished of the JobSet.",
-        check: Check::JobSet(job_ttl),
+        title: "ttlSecondsAfterFinished is set in a Job template",
+        consequence: "A Job that is deleted after it finished is created and run again, and its completion is lost. The JobSet completes only if all Jobs happen to be complete at the same time.",
+        fix: "Remove the field from the Job template, and set spec.ttlSecondsAfterFinished of the JobSet.",
+        check: TrapCheck::JobSet(job_ttl),
     },
-    Trap {
+    LintTrap {
         name: "job-managed-by",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["MB-1", "JOB-1"],
-        title: "managedBy in a Job template",
-        consequence: "Kubernetes' Job controller leaves the Job alone: it never gets a pod, and nothing says why.",
+        title: "managedBy is set in a Job template",
+        consequence: "The Job controller of Kubernetes ignores the Job. The Job never gets a pod, and no event reports why.",
         fix: "Remove managedBy from the Job template.",
-        check: Check::JobSet(job_managed_by),
+        check: TrapCheck::JobSet(job_managed_by),
     },
-    Trap {
+    LintTrap {
         name: "job-suspend-ignored",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["JOB-1"],
-        title: "suspend in a Job template",
-        consequence: "It is overwritten with spec.suspend of the JobSet: the Job starts.",
-        fix: "Set spec.suspend of the JobSet.",
-        check: Check::JobSet(job_suspend_ignored),
+        title: "suspend is set in a Job template",
+        consequence: "JobSet overwrites the field with spec.suspend of the JobSet, so the Job starts.",
+        fix: "Set spec.suspend of the JobSet instead.",
+        check: TrapCheck::JobSet(job_suspend_ignored),
     },
-    Trap {
+    LintTrap {
         name: "job-metadata-ignored",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["LAB-3", "JOB-1"],
-        title: "metadata of a Job template other than labels and annotations",
-        consequence: "It is dropped without a word: Jobs are named <jobset>-<replicatedJob>-<index>, live in the JobSet's namespace and have no finalizers of yours.",
+        title: "a Job template sets metadata other than labels and annotations",
+        consequence: "JobSet ignores these fields without a message. Jobs are named <jobset>-<replicatedJob>-<index>, are created in the namespace of the JobSet and have no user-defined finalizers.",
         fix: "Remove these fields.",
-        check: Check::JobSet(job_metadata_ignored),
+        check: TrapCheck::JobSet(job_metadata_ignored),
     },
-    Trap {
+    LintTrap {
         name: "reserved-metadata",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["LAB-1", "LAB-3"],
-        title: "labels or annotations with keys of JobSet",
-        consequence: "JobSet writes these keys itself; the value given here is overwritten.",
-        fix: "Use a key with a prefix of your own.",
-        check: Check::JobSet(reserved_metadata),
+        title: "labels or annotations use keys that JobSet reserves",
+        consequence: "JobSet sets these keys and overwrites the value in the manifest.",
+        fix: "Use a key with a different prefix.",
+        check: TrapCheck::JobSet(reserved_metadata),
     },
-    Trap {
+    LintTrap {
         name: "job-deadline-zero",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["FP-18"],
         title: "activeDeadlineSeconds is 0",
         consequence: "The Job fails with DeadlineExceeded as soon as it starts.",
-        fix: "Remove it, or give the time the Job may take.",
-        check: Check::JobSet(job_deadline_zero),
+        fix: "Remove the field, or set it to the longest time the Job may run.",
+        check: TrapCheck::JobSet(job_deadline_zero),
     },
-    Trap {
+    LintTrap {
         name: "image-spaces",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-16"],
         title: "an image name begins or ends with a space",
-        consequence: "The Job is created, each of its pods is refused (event FailedCreate on the Job); the JobSet shows nothing.",
+        consequence: "The Job is created, but each of its pods is rejected (event FailedCreate on the Job). The JobSet status does not show the error.",
         fix: "Remove the space.",
-        check: Check::JobSet(image_spaces),
+        check: TrapCheck::JobSet(image_spaces),
     },
-    Trap {
+    LintTrap {
         name: "scheduling-group-dropped",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["17.1"],
-        title: "schedulingGroup needs a feature gate of Kubernetes",
-        consequence: "JobSet keeps the field; where the gate GenericWorkload is off the Job API drops it without a word, and the pods run without the gang.",
-        fix: "Switch GenericWorkload and GangScheduling on in the cluster, and apply the PodGroup together with the JobSet.",
-        check: Check::JobSet(scheduling_group_dropped),
+        title: "schedulingGroup requires a Kubernetes feature gate",
+        consequence: "JobSet keeps the field. If the feature gate GenericWorkload is disabled, the Job API drops it without a message, and the pods are scheduled one by one instead of as a gang.",
+        fix: "Enable the feature gates GenericWorkload and GangScheduling in the cluster, and apply the PodGroup together with the JobSet.",
+        check: TrapCheck::JobSet(scheduling_group_dropped),
     },
-    Trap {
+    LintTrap {
         name: "too-many-jobs",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["API-4", "VAL-5"],
-        title: "more Jobs than a manager can hold",
-        consequence: "Nothing bounds replicas but the product with parallelism. The manager builds every Job in memory: millions take gigabytes and bring it down, for every JobSet of the cluster.",
-        fix: "Give fewer replicas, with more pods in each Job.",
-        check: Check::JobSet(too_many_jobs),
+        title: "the JobSet has more Jobs than the manager can hold in memory",
+        consequence: "Only the product of replicas and parallelism is limited, not replicas. The manager builds every Job in memory. Millions of Jobs take gigabytes and crash the manager, which affects every JobSet of the cluster.",
+        fix: "Use fewer replicas with more pods in each Job.",
+        check: TrapCheck::JobSet(too_many_jobs),
     },
 ];
 
 /// Limit on the number of Jobs. 1.25 million Jobs took about 10 GB of the manager, whose default limit is 4 GiB.
 const JOBS_MAX: u64 = 100_000;
 
-fn of(rj: &Rj) -> String {
+fn of(rj: &ReplicatedJobText) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
 /// Appends the API server's error message for the Jobs of this replicatedJob to a detail.
-fn with_sentence(s: &Subject, rj: &Rj, detail: String) -> String {
+fn with_sentence(s: &LintSubject, rj: &ReplicatedJobText, detail: String) -> String {
     match &s.refused[rj.index] {
-        Some(refused) => format!("{detail}; the API server says: {}", refused.message),
+        Some(refused) => format!("{detail}; message of the API server: {}", refused.message),
         None => detail,
     }
 }
 
-fn parallelism_without_completions(s: &Subject) -> Vec<Hit> {
+fn parallelism_without_completions(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let template = rj.template();
@@ -149,7 +149,7 @@ fn parallelism_without_completions(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn pod_failure_policy_restart_policy(s: &Subject) -> Vec<Hit> {
+fn pod_failure_policy_restart_policy(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let never = rj.pod_spec().restart_policy == RestartPolicy::Never;
@@ -165,8 +165,8 @@ fn pod_failure_policy_restart_policy(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns whether a more specific trap already reports the error at this path.
-fn explained(s: &Subject, rj: &Rj, path: &str) -> bool {
-    let has = |hits: Vec<Hit>| hits.iter().any(|h| h.detail.starts_with(&of(rj)));
+fn explained(s: &LintSubject, rj: &ReplicatedJobText, path: &str) -> bool {
+    let has = |hits: Vec<TrapHit>| hits.iter().any(|h| h.detail.starts_with(&of(rj)));
     match path {
         "spec.completions" => has(parallelism_without_completions(s)),
         "spec.template.spec.restartPolicy" => has(pod_failure_policy_restart_policy(s)),
@@ -177,7 +177,7 @@ fn explained(s: &Subject, rj: &Rj, path: &str) -> bool {
     }
 }
 
-fn job_refused(s: &Subject) -> Vec<Hit> {
+fn job_refused(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let Some(refused) = &s.refused[rj.index] else {
@@ -189,17 +189,17 @@ fn job_refused(s: &Subject) -> Vec<Hit> {
             continue;
         }
         let template = rj.node.get("template").unwrap_or(rj.node);
-        let place = first.and_then(|e| locate(template, e.place()));
+        let place = first.and_then(|e| locate(template, e.object_path()));
         let at = place.map_or(rj.at("template"), |p| p.key);
         hits.push(hit(at, format!("{}: {}", of(&rj), refused.message)));
     }
     hits
 }
 
-fn job_ttl(s: &Subject) -> Vec<Hit> {
+fn job_ttl(s: &LintSubject) -> Vec<TrapHit> {
     let jobs: u64 = s.rjs().iter().map(|rj| u64::from(rj.spec.replicas)).sum();
     let policy = super::startup::success_policy(s);
-    let any = policy.operator == Operator::Any;
+    let any = policy.operator == ConditionOperator::Any;
     let untargeted = policy.target_replicated_jobs.is_empty();
     // With a single Job, or if any Job suffices, the JobSet completes before the TTL of a Job expires.
     if jobs < 2 || (any && untargeted) {
@@ -215,7 +215,7 @@ fn job_ttl(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn job_managed_by(s: &Subject) -> Vec<Hit> {
+fn job_managed_by(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let manager = text(rj.job, "managedBy").filter(|m| *m != "kubernetes.io/job-controller");
@@ -227,10 +227,10 @@ fn job_managed_by(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn job_suspend_ignored(s: &Subject) -> Vec<Hit> {
+fn job_suspend_ignored(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
-        let written = rj.job.get("suspend").and_then(Node::as_bool);
+        let written = rj.job.get("suspend").and_then(YamlNode::as_bool);
         if written == Some(true) && !s.jobset.spec.suspend {
             hits.push(hit(rj.job_at("suspend"), of(&rj)));
         }
@@ -238,7 +238,7 @@ fn job_suspend_ignored(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn job_metadata_ignored(s: &Subject) -> Vec<Hit> {
+fn job_metadata_ignored(s: &LintSubject) -> Vec<TrapHit> {
     const IGNORED: [&str; 5] = [
         "name",
         "generateName",
@@ -265,7 +265,7 @@ fn job_metadata_ignored(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn reserved_metadata(s: &Subject) -> Vec<Hit> {
+fn reserved_metadata(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let pod = rj.job.get("template");
@@ -273,7 +273,7 @@ fn reserved_metadata(s: &Subject) -> Vec<Hit> {
             for map in ["labels", "annotations"] {
                 let entries = object
                     .at_path(&["metadata", map])
-                    .map_or(&[][..], Node::entries);
+                    .map_or(&[][..], YamlNode::entries);
                 for (key, _) in entries
                     .iter()
                     .filter(|(k, _)| k.name.starts_with(keys::JOBSET_PREFIX))
@@ -286,7 +286,7 @@ fn reserved_metadata(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn job_deadline_zero(s: &Subject) -> Vec<Hit> {
+fn job_deadline_zero(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if rj.template().active_deadline_seconds == Some(0) {
@@ -296,7 +296,7 @@ fn job_deadline_zero(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn image_spaces(s: &Subject) -> Vec<Hit> {
+fn image_spaces(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         for container in rj.containers() {
@@ -310,7 +310,7 @@ fn image_spaces(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn scheduling_group_dropped(s: &Subject) -> Vec<Hit> {
+fn scheduling_group_dropped(s: &LintSubject) -> Vec<TrapHit> {
     // If a PodGroup is applied as well, a cluster without the feature gate rejects the PodGroup with an error.
     if s.objects
         .iter()
@@ -327,7 +327,7 @@ fn scheduling_group_dropped(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn too_many_jobs(s: &Subject) -> Vec<Hit> {
+fn too_many_jobs(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if u64::from(rj.spec.replicas) > JOBS_MAX {
@@ -339,8 +339,8 @@ fn too_many_jobs(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns the names of all claims that the volumes of a pod template refer to.
-pub fn claims<'a>(rj: &Rj<'a>) -> Vec<&'a str> {
-    let claim = |v: &'a Node| v.at_path(&["persistentVolumeClaim", "claimName"]);
+pub fn claims<'a>(rj: &ReplicatedJobText<'a>) -> Vec<&'a str> {
+    let claim = |v: &'a YamlNode| v.at_path(&["persistentVolumeClaim", "claimName"]);
     let volumes = list(rj.pod, "volumes");
     volumes.iter().filter_map(|v| claim(v)?.as_str()).collect()
 }

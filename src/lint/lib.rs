@@ -22,33 +22,33 @@ mod update;
 mod updates;
 mod volumes;
 
-pub use finding::{Finding, Kind, Report};
-pub use subject::Target;
-pub use trap::{Check, Severity, Trap};
-pub use update::Method;
+pub use finding::{FindingKind, LintFinding, LintReport};
+pub use subject::NodeTarget;
+pub use trap::{LintTrap, TrapCheck, TrapSeverity};
+pub use update::UpdateMethod;
 
-use rejected::Verdict;
-use sim_api::admission::Rejection;
-use sim_api::spec::{JobSet, Topology};
-use sim_inputs::kube::inspect::{Inspected, Object};
-use sim_inputs::text::diagnostic::Source;
-use sim_policy::topology::Cluster;
+use rejected::RejectionVerdict;
+use sim_api::admission::AdmissionRejection;
+use sim_api::spec::{JobSet, TopologySpec};
+use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
+use sim_inputs::text::diagnostic::SourceText;
+use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeSet;
-use subject::Subject;
+use subject::LintSubject;
 
 /// Manifests to check, and the cluster properties and old manifests to check them against.
-pub struct Inputs<'a> {
-    pub files: &'a [Inspected],
-    pub topology: Option<&'a Topology>,
+pub struct LintInputs<'a> {
+    pub files: &'a [InspectedManifest],
+    pub topology: Option<&'a TopologySpec>,
     /// Old manifests that the new ones replace, and the method of the update.
-    pub update: Option<(&'a [Inspected], Method)>,
-    pub target: Target,
+    pub update: Option<(&'a [InspectedManifest], UpdateMethod)>,
+    pub target: NodeTarget,
 }
 
 /// Checks all manifests and returns the findings, sorted by file and line.
-pub fn lint(inputs: &Inputs) -> Report {
-    let objects: Vec<&Object> = inputs.files.iter().flat_map(|f| &f.objects).collect();
-    let mut report = Report::default();
+pub fn lint(inputs: &LintInputs) -> LintReport {
+    let objects: Vec<&InspectedObject> = inputs.files.iter().flat_map(|f| &f.objects).collect();
+    let mut report = LintReport::default();
     let mut subjects = Vec::new();
     for file in inputs.files {
         for object in &file.objects {
@@ -63,7 +63,8 @@ pub fn lint(inputs: &Inputs) -> Report {
             report
                 .findings
                 .extend(rejected::findings(file, object, &verdict));
-            let (Verdict::Accepted { refused, .. }, Some(jobset)) = (&verdict, &object.jobset)
+            let (RejectionVerdict::Accepted { refused, .. }, Some(jobset)) =
+                (&verdict, &object.jobset)
             else {
                 continue;
             };
@@ -77,7 +78,7 @@ pub fn lint(inputs: &Inputs) -> Report {
             );
             if let (
                 Some((old, _)),
-                Verdict::Accepted {
+                RejectionVerdict::Accepted {
                     stored, creation, ..
                 },
             ) = (&old, &verdict)
@@ -98,13 +99,13 @@ pub fn lint(inputs: &Inputs) -> Report {
 
 fn subject<'a>(
     jobset: &'a JobSet,
-    object: &'a Object,
-    source: &'a Source,
-    objects: &'a [&'a Object],
-    target: Target,
-    refused: &[Option<Rejection>],
-) -> Subject<'a> {
-    Subject {
+    object: &'a InspectedObject,
+    source: &'a SourceText,
+    objects: &'a [&'a InspectedObject],
+    target: NodeTarget,
+    refused: &[Option<AdmissionRejection>],
+) -> LintSubject<'a> {
+    LintSubject {
         jobset,
         node: &object.node,
         source,
@@ -115,37 +116,37 @@ fn subject<'a>(
 }
 
 /// Runs the checks that look at one JobSet at a time.
-fn alone(subjects: &[Subject], cluster: Option<&Cluster>, report: &mut Report) {
+fn alone(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mut LintReport) {
     for subject in subjects {
         for trap in table::all() {
             let hits = match (trap.check, cluster) {
-                (Check::JobSet(check), _) => check(subject),
-                (Check::Cluster(check), Some(cluster)) => check(subject, cluster),
+                (TrapCheck::JobSet(check), _) => check(subject),
+                (TrapCheck::Cluster(check), Some(cluster)) => check(subject, cluster),
                 _ => continue,
             };
             for hit in hits {
-                report.findings.push(Finding::of(trap, subject, &hit));
+                report.findings.push(LintFinding::of(trap, subject, &hit));
             }
         }
     }
 }
 
-fn together(subjects: &[Subject], cluster: Option<&Cluster>, report: &mut Report) {
+fn together(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mut LintReport) {
     for trap in table::all() {
         let hits = match (trap.check, cluster) {
-            (Check::Together(check), _) => check(subjects),
-            (Check::ClusterTogether(check), Some(cluster)) => check(subjects, cluster),
+            (TrapCheck::Together(check), _) => check(subjects),
+            (TrapCheck::ClusterTogether(check), Some(cluster)) => check(subjects, cluster),
             _ => continue,
         };
         for (which, hit) in hits {
-            let finding = Finding::of(trap, &subjects[which], &hit);
+            let finding = LintFinding::of(trap, &subjects[which], &hit);
             report.findings.push(finding);
         }
     }
 }
 
 /// Builds the cluster with one column for each resource that a pod requests.
-fn cluster(topology: &Topology, subjects: &[Subject]) -> Cluster {
+fn cluster(topology: &TopologySpec, subjects: &[LintSubject]) -> ClusterBuilder {
     let mut names = BTreeSet::new();
     for subject in subjects {
         for rj in &subject.jobset.spec.replicated_jobs {
@@ -154,5 +155,5 @@ fn cluster(topology: &Topology, subjects: &[Subject]) -> Cluster {
     }
     names.remove("pods");
     let resources: Vec<String> = std::iter::once("pods".to_owned()).chain(names).collect();
-    Cluster::build(topology, &resources)
+    ClusterBuilder::build(topology, &resources)
 }

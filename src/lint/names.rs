@@ -1,48 +1,48 @@
 //! Traps of names: collisions that admission does not detect, and names that are invalid as label values.
 
-use super::subject::Subject;
-use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
+use super::subject::LintSubject;
+use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "name-collision",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["NAM-2", "C-18"],
         title: "Jobs of two JobSets have the same name",
-        consequence: "A Job is named <jobset>-<replicatedJob>-<index>, so a-b with c and a with b-c meet. The JobSet that comes second fails to create its Jobs for ever (already exists).",
+        consequence: "A Job is named <jobset>-<replicatedJob>-<index>, so JobSet a-b with replicatedJob c and JobSet a with replicatedJob b-c produce the same Job names. The JobSet that is created second can never create its Jobs, because they already exist.",
         fix: "Rename one of the JobSets or replicatedJobs.",
-        check: Check::Together(collision),
+        check: TrapCheck::Together(collision),
     },
-    Trap {
+    LintTrap {
         name: "jobset-twice",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["UPD-1"],
         title: "a JobSet is defined twice",
-        consequence: "Applied in order, the second definition is an update of the first, and is refused wherever it differs in what cannot be changed.",
-        fix: "Give it another name, or remove one.",
-        check: Check::Together(twice),
+        consequence: "When the manifests are applied in order, the second definition is an update of the first. The API server rejects it if it changes an immutable field.",
+        fix: "Rename or remove one of the two definitions.",
+        check: TrapCheck::Together(twice),
     },
-    Trap {
+    LintTrap {
         name: "replicated-job-without-name",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["API-2", "REC-6", "VAL-27"],
         title: "a replicatedJob has no name",
-        consequence: "It is accepted as an empty name. Its Jobs are named <jobset>--<index> and run, but its status stays at 0: whatever waits for it waits for ever.",
-        fix: "Give it a name.",
-        check: Check::JobSet(without_name),
+        consequence: "The API server accepts the empty name. The Jobs are named <jobset>--<index> and run, but the status of the replicatedJob stays at 0. A replicatedJob that depends on it waits forever.",
+        fix: "Set a name.",
+        check: TrapCheck::JobSet(without_name),
     },
-    Trap {
+    LintTrap {
         name: "replicated-job-name-dash",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["VAL-7", "LAB-1", "C-16"],
         title: "a replicatedJob's name begins or ends with a dash",
-        consequence: "Only the whole Job name is checked. The name alone is no legal label value, and every Job is refused for ever (JobCreationFailed).",
+        consequence: "Admission validates only the full Job name. The name of the replicatedJob is also a label value, which must not begin or end with a dash, so the API server rejects every Job (JobCreationFailed).",
         fix: "Begin and end the name with a letter or digit.",
-        check: Check::JobSet(name_dash),
+        check: TrapCheck::JobSet(name_dash),
     },
 ];
 
-fn collision(all: &[Subject]) -> HitsOf {
+fn collision(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
     let mut seen: Vec<(String, usize)> = Vec::new();
     for (i, s) in all.iter().enumerate() {
@@ -53,7 +53,7 @@ fn collision(all: &[Subject]) -> HitsOf {
                 .find(|(k, j)| *k == key && all[*j].jobset.name != s.jobset.name);
             if let Some((_, j)) = first {
                 let detail = format!(
-                    "{}-{}-0 belongs to JobSet {:?} and to {:?}",
+                    "{}-{}-0 is a Job of JobSet {:?} and of JobSet {:?}",
                     s.jobset.name,
                     rj.name(),
                     all[*j].jobset.name,
@@ -67,11 +67,11 @@ fn collision(all: &[Subject]) -> HitsOf {
     hits
 }
 
-fn twice(all: &[Subject]) -> HitsOf {
+fn twice(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         let generated = s.node.at_path(&["metadata", "name"]).is_none();
-        let same = |o: &&Subject| {
+        let same = |o: &&LintSubject| {
             o.jobset.name == s.jobset.name && o.jobset.namespace == s.jobset.namespace
         };
         if let Some(first) = all[..i].iter().find(same).filter(|_| !generated) {
@@ -83,13 +83,15 @@ fn twice(all: &[Subject]) -> HitsOf {
     hits
 }
 
-fn without_name(s: &Subject) -> Vec<Hit> {
+fn without_name(s: &LintSubject) -> Vec<TrapHit> {
     let nameless = s.rjs().into_iter().filter(|rj| rj.name().is_empty());
-    let one = |rj: super::subject::Rj| hit(rj.at("name"), format!("replicatedJob {}", rj.index));
+    let one = |rj: super::subject::ReplicatedJobText| {
+        hit(rj.at("name"), format!("replicatedJob {}", rj.index))
+    };
     nameless.map(one).collect()
 }
 
-fn name_dash(s: &Subject) -> Vec<Hit> {
+fn name_dash(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if rj.name().starts_with('-') || rj.name().ends_with('-') {

@@ -1,69 +1,69 @@
 //! Traps of the network: host names that no Service serves, and settings that JobSet overwrites.
 
-use super::subject::{Subject, list, place, text};
-use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
+use super::subject::{LintSubject, list, place, text};
+use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::CompletionMode;
 use sim_api::spec::keys::JOBSET_NAME;
-use sim_inputs::text::node::Node;
+use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "coordinator-without-dns",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["COO-1", "SVC-1"],
-        title: "a coordinator while DNS host names are off",
-        consequence: "The label with the coordinator's address is written, but there is no Service: the address does not resolve.",
+        title: "a coordinator is set while DNS host names are disabled",
+        consequence: "JobSet writes the label with the address of the coordinator but creates no Service, so the address does not resolve.",
         fix: "Remove network.enableDNSHostnames: false.",
-        check: Check::JobSet(coordinator_without_dns),
+        check: TrapCheck::JobSet(coordinator_without_dns),
     },
-    Trap {
+    LintTrap {
         name: "hostname-overwritten",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["JOB-1", "SVC-2"],
-        title: "hostname or subdomain in a pod template",
-        consequence: "An Indexed Job's pods get <job>-<index> as hostname, and JobSet writes the subdomain while DNS host names are on: what is given here is lost.",
-        fix: "Use the names that JobSet gives, and spec.network.subdomain.",
-        check: Check::JobSet(hostname_overwritten),
+        title: "a pod template sets hostname or subdomain",
+        consequence: "Pods of an Indexed Job get the hostname <job>-<index>, and JobSet sets the subdomain while DNS host names are enabled. The value in the manifest is overwritten.",
+        fix: "Use the host names that JobSet assigns, and set spec.network.subdomain.",
+        check: TrapCheck::JobSet(hostname_overwritten),
     },
-    Trap {
+    LintTrap {
         name: "subdomain-shared",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["SVC-2", "C-71"],
-        title: "two JobSets with one subdomain",
-        consequence: "The second JobSet finds a Service of that name and uses it, but its selector matches the first one's pods only: host names of the second do not resolve.",
-        fix: "Give each JobSet of the namespace its own network.subdomain.",
-        check: Check::Together(subdomain_shared),
+        title: "two JobSets have the same subdomain",
+        consequence: "The second JobSet finds a Service of that name and uses it, but its selector matches only the pods of the first JobSet. Host names of the second JobSet do not resolve.",
+        fix: "Give each JobSet of the namespace a different network.subdomain.",
+        check: TrapCheck::Together(subdomain_shared),
     },
-    Trap {
+    LintTrap {
         name: "service-exists",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-71", "SVC-1"],
-        title: "a Service has the name of the JobSet's own",
-        consequence: "JobSet accepts any Service of that name without a look at its selector; if it does not select this JobSet's pods, their host names do not resolve.",
+        title: "a Service already has the name of the JobSet's headless Service",
+        consequence: "JobSet uses any Service of that name without checking its selector. If the Service does not select the pods of this JobSet, their host names do not resolve.",
         fix: "Rename the Service, or set network.subdomain.",
-        check: Check::JobSet(service_exists),
+        check: TrapCheck::JobSet(service_exists),
     },
-    Trap {
+    LintTrap {
         name: "service-name-invalid",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["VAL-7", "SVC-1"],
-        title: "a JobSet without replicatedJobs whose name cannot be a Service's",
-        consequence: "Without replicatedJobs nothing checks the name: HeadlessServiceCreationFailed for ever.",
-        fix: "Use a name of at most 63 lower case letters, digits and dashes, with a letter first.",
-        check: Check::JobSet(service_name_invalid),
+        title: "the name of a JobSet without replicatedJobs is not a valid Service name",
+        consequence: "Without replicatedJobs admission does not check the name. Creation of the Service fails on every attempt (HeadlessServiceCreationFailed).",
+        fix: "Use a name of at most 63 lowercase letters, digits and dashes that starts with a letter.",
+        check: TrapCheck::JobSet(service_name_invalid),
     },
 ];
 
 const LABEL_MAX: usize = 63;
 
-fn coordinator_without_dns(s: &Subject) -> Vec<Hit> {
+fn coordinator_without_dns(s: &LintSubject) -> Vec<TrapHit> {
     match s.jobset.spec.coordinator.is_some() && !s.jobset.spec.network.enable_dns_hostnames {
         true => vec![hit(s.at(&["coordinator"]), "enableDNSHostnames is false")],
         false => Vec::new(),
     }
 }
 
-fn hostname_overwritten(s: &Subject) -> Vec<Hit> {
+fn hostname_overwritten(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let indexed = rj.template().completion_mode == CompletionMode::Indexed;
@@ -79,8 +79,8 @@ fn hostname_overwritten(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn subdomain_shared(all: &[Subject]) -> HitsOf {
-    let dns = |s: &Subject| s.jobset.spec.network.enable_dns_hostnames;
+fn subdomain_shared(all: &[LintSubject]) -> HitsOf {
+    let dns = |s: &LintSubject| s.jobset.spec.network.enable_dns_hostnames;
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate().filter(|(_, s)| dns(s)) {
         let first = all[..i].iter().filter(|o| dns(o)).find(|o| {
@@ -90,7 +90,7 @@ fn subdomain_shared(all: &[Subject]) -> HitsOf {
         });
         if let Some(other) = first {
             let detail = format!(
-                "{:?} and {:?} use {:?}",
+                "{:?} and {:?} use subdomain {:?}",
                 other.jobset.name,
                 s.jobset.name,
                 s.subdomain()
@@ -101,16 +101,16 @@ fn subdomain_shared(all: &[Subject]) -> HitsOf {
     hits
 }
 
-fn service_exists(s: &Subject) -> Vec<Hit> {
+fn service_exists(s: &LintSubject) -> Vec<TrapHit> {
     if !s.jobset.spec.network.enable_dns_hostnames {
         return Vec::new();
     }
-    let is_it = |node: &Node| {
-        let metadata = |key: &str| node.at_path(&["metadata", key]).and_then(Node::as_str);
+    let is_it = |node: &YamlNode| {
+        let metadata = |key: &str| node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
         metadata("name") == Some(s.subdomain())
             && metadata("namespace").unwrap_or("default") == s.jobset.namespace
     };
-    let selects = |node: &Node| {
+    let selects = |node: &YamlNode| {
         let selector = node.at_path(&["spec", "selector"]);
         selector.and_then(|n| text(n, JOBSET_NAME)) == Some(s.jobset.name.as_str())
     };
@@ -119,7 +119,7 @@ fn service_exists(s: &Subject) -> Vec<Hit> {
     match found.next() {
         Some(service) => {
             let line = service.node.at.line;
-            let detail = format!("Service {:?}, line {line} of the manifests", s.subdomain());
+            let detail = format!("Service {:?} at line {line}", s.subdomain());
             let at = match s.jobset.spec.network.subdomain.is_empty() {
                 true => s.metadata_at("name"),
                 false => s.at(&["network", "subdomain"]),
@@ -130,7 +130,7 @@ fn service_exists(s: &Subject) -> Vec<Hit> {
     }
 }
 
-fn service_name_invalid(s: &Subject) -> Vec<Hit> {
+fn service_name_invalid(s: &LintSubject) -> Vec<TrapHit> {
     let name = s.subdomain();
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let legal = name.len() <= LABEL_MAX

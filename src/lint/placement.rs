@@ -1,128 +1,128 @@
 //! Traps of exclusive placement that can be detected without a cluster.
 
-use super::subject::{Rj, Subject, annotation_at, template_annotation_at, text};
-use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text};
+use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
-use sim_inputs::text::node::Pos;
+use sim_inputs::text::node::SourcePosition;
 use sim_policy::placement::NodeChoice;
 use std::collections::BTreeSet;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "exclusive-non-indexed",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-27", "C-61"],
-        title: "exclusive placement of NonIndexed Jobs",
-        consequence: "Pods without completion index are all followers, and a follower is refused until its leader, index 0, has a node: no pod is ever created.",
-        fix: "Use completionMode: Indexed (JobSet's default).",
-        check: Check::JobSet(non_indexed),
+        title: "NonIndexed Jobs with exclusive placement",
+        consequence: "Pods without a completion index are all treated as followers, and a follower is rejected until its leader, the pod with index 0, has a node. No pod is ever created.",
+        fix: "Set completionMode to Indexed (JobSet's default).",
+        check: TrapCheck::JobSet(non_indexed),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-leader-ends-first",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-26", "C-62"],
-        title: "exclusive placement with retries of single pods",
-        consequence: "When the leader (index 0) has ended and a follower is retried, there is no leader to follow: the new pod is refused for ever and the Job hangs.",
-        fix: "Set backoffLimit: 0, so that a failure restarts the whole Job, or let index 0 end last.",
-        check: Check::JobSet(leader_ends_first),
+        title: "retries of single pods with exclusive placement",
+        consequence: "If the leader (index 0) has finished when a follower is retried, the new pod has no leader to follow. It is rejected on every attempt, and the Job never finishes.",
+        fix: "Set backoffLimit to 0, so that a failure restarts the whole Job, or make sure that index 0 finishes last.",
+        check: TrapCheck::JobSet(leader_ends_first),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-key-malformed",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["API-30", "EXC-7"],
-        title: "the exclusive-topology key cannot be a node label",
-        consequence: "The webhook writes it as topologyKey into every leader, and the API server refuses the pod. The Job exists without pods; the JobSet shows nothing.",
-        fix: "Give a label key that your nodes carry, such as cloud.google.com/gke-nodepool.",
-        check: Check::JobSet(key_malformed),
+        title: "the exclusive-topology key is not a valid node label key",
+        consequence: "The webhook writes it as topologyKey into every leader pod, and the API server rejects the pod. The Job exists without pods, and the JobSet status does not show the error.",
+        fix: "Use a label key of the nodes, such as cloud.google.com/gke-nodepool.",
+        check: TrapCheck::JobSet(key_malformed),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-mixed-keys",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-66", "EXC-1", "EXC-17"],
-        title: "replicatedJobs with different exclusive-topology keys",
-        consequence: "Repulsion is symmetric: a Job with the coarser key keeps all others of its priority out of its whole domain, so Jobs with the finer key stay Pending beside free domains.",
-        fix: "Use one key for all, or keep the replicatedJobs apart with nodeSelectors.",
-        check: Check::JobSet(mixed_keys),
+        title: "replicatedJobs have different exclusive-topology keys",
+        consequence: "Pod anti-affinity is symmetric: a Job with the coarser key keeps all other Jobs of the same priority out of its whole domain. Jobs with the finer key stay Pending although domains of theirs are free.",
+        fix: "Use one key for all replicatedJobs, or separate them with nodeSelectors.",
+        check: TrapCheck::JobSet(mixed_keys),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-mixed-levels",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-2", "C-67"],
-        title: "exclusive-topology and node-selector at different levels",
-        consequence: "The two belong together. JobSet-level exclusive-topology with a node-selector on a replicatedJob applies both strategies at once; the other way round node-selector is ignored.",
-        fix: "Put both annotations on the JobSet, or both on the replicatedJob's template.metadata.",
-        check: Check::JobSet(mixed_levels),
+        title: "exclusive-topology and node-selector are set at different levels",
+        consequence: "The two annotations must be on the same object. If exclusive-topology is on the JobSet and node-selector is on a replicatedJob, both placement strategies apply at once. In the opposite case node-selector is ignored.",
+        fix: "Put both annotations on the JobSet, or both on the template.metadata of the replicatedJob.",
+        check: TrapCheck::JobSet(mixed_levels),
     },
-    Trap {
+    LintTrap {
         name: "node-selector-alone",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["API-31", "EXC-2"],
-        title: "node-selector without exclusive-topology",
-        consequence: "It has no effect and is not even copied to the Jobs.",
-        fix: "Add alpha.jobset.sigs.k8s.io/exclusive-topology beside it, or remove it.",
-        check: Check::JobSet(selector_alone),
+        title: "node-selector is set without exclusive-topology",
+        consequence: "The annotation has no effect and is not copied to the Jobs.",
+        fix: "Add the annotation alpha.jobset.sigs.k8s.io/exclusive-topology on the same object, or remove node-selector.",
+        check: TrapCheck::JobSet(selector_alone),
     },
-    Trap {
+    LintTrap {
         name: "node-selector-strategy",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-2", "EXC-16", "C-67"],
-        title: "the node-selector strategy of exclusive placement",
-        consequence: "Every node has to be labelled and tainted for its Job beforehand, otherwise all pods stay Pending. The manager takes each leader event for a violation: constant errors in its log, and with the right to write pods/status it deletes all followers.",
-        fix: "Leave the node-selector annotation out. If you need it, never grant the manager pods/status.",
-        check: Check::JobSet(selector_strategy),
+        title: "exclusive placement uses the node-selector strategy",
+        consequence: "Every node must be labeled and tainted for its Job beforehand; otherwise all pods stay Pending. The manager treats each event of a leader pod as a violation: it logs errors continuously, and if it has permission to write pods/status, it deletes all followers.",
+        fix: "Remove the node-selector annotation. If it is required, do not grant the manager access to pods/status.",
+        check: TrapCheck::JobSet(selector_strategy),
     },
-    Trap {
+    LintTrap {
         name: "node-selector-value-long",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-68", "JOB-1"],
         title: "<namespace>_<job> is too long for a label value",
-        consequence: "The node-selector strategy writes it as a nodeSelector value, of 63 characters at most. Admission does not look; the Job is refused for ever (JobCreationFailed).",
-        fix: "Shorten the namespace, the JobSet's or the replicatedJob's name.",
-        check: Check::JobSet(selector_value_long),
+        consequence: "The node-selector strategy uses it as a nodeSelector value, which is limited to 63 characters. Admission does not check this, and the API server rejects the Job on every attempt (JobCreationFailed).",
+        fix: "Shorten the namespace or the name of the JobSet or replicatedJob.",
+        check: TrapCheck::JobSet(selector_value_long),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-on-pod-template",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-1", "API-30"],
-        title: "exclusive-topology on the pod template",
-        consequence: "The webhook looks at pods, so it takes effect, but the Job does not carry it and the JobSet-level value still overwrites it: half of the machinery is on.",
-        fix: "Put the annotation on the JobSet or on the replicatedJob's template.metadata.",
-        check: Check::JobSet(on_pod_template),
+        title: "exclusive-topology is set on the pod template",
+        consequence: "The webhook reads annotations of pods, so the annotation has an effect. However, the Job does not carry it, and a value on the JobSet overwrites it. Exclusive placement is only partly active.",
+        fix: "Put the annotation on the JobSet or on the template.metadata of the replicatedJob.",
+        check: TrapCheck::JobSet(on_pod_template),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-neighbors",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-17", "C-64", "C-66"],
-        title: "pods without exclusive placement may take the domains",
-        consequence: "A pod of any JobSet with the same priority, exclusive or not, keeps exclusive leaders out of its domain. If the scheduler puts one there first, a Job waits beside free nodes.",
-        fix: "Keep them apart with a nodeSelector, or give the others another priority.",
-        check: Check::Together(neighbors),
+        title: "pods without exclusive placement may occupy the domains",
+        consequence: "Any pod of a JobSet with the same priority, exclusive or not, keeps exclusive leaders out of its domain. If such a pod is scheduled first, an exclusive Job stays Pending although nodes are free.",
+        fix: "Separate them with a nodeSelector, or give the other pods a different priority.",
+        check: TrapCheck::Together(neighbors),
     },
-    Trap {
+    LintTrap {
         name: "exclusive-priorities",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-18", "C-63"],
-        title: "exclusive placement with different priorities",
-        consequence: "Repulsion holds only among equal priorities: Jobs of the two share a domain, or the higher one preempts the other in it.",
+        title: "exclusive Jobs with the same topology key have different priorities",
+        consequence: "Pod anti-affinity applies only between pods of equal priority. Jobs of different priorities share a domain, or the higher one preempts the other.",
         fix: "Give all JobSets that use the same topology key the same priority.",
-        check: Check::Together(priorities),
+        check: TrapCheck::Together(priorities),
     },
 ];
 
 const LABEL_VALUE_MAX: usize = 63;
 
-fn of(rj: &Rj) -> String {
+fn of(rj: &ReplicatedJobText) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
 /// Returns the position of the exclusive-topology key that applies to this replicatedJob.
-pub fn key_at(s: &Subject, rj: &Rj) -> Pos {
+pub fn key_at(s: &LintSubject, rj: &ReplicatedJobText) -> SourcePosition {
     let own = rj.node.get("template");
     own.and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY))
         .unwrap_or_else(|| s.annotation_at(EXCLUSIVE_TOPOLOGY))
 }
 
-fn non_indexed(s: &Subject) -> Vec<Hit> {
+fn non_indexed(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let plain = rj.template().completion_mode == CompletionMode::NonIndexed;
@@ -133,7 +133,7 @@ fn non_indexed(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn leader_ends_first(s: &Subject) -> Vec<Hit> {
+fn leader_ends_first(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let limit = rj.template().backoff_limit();
@@ -170,11 +170,11 @@ fn is_label_key(key: &str) -> bool {
     }
 }
 
-fn key_malformed(s: &Subject) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = Vec::new();
+fn key_malformed(s: &LintSubject) -> Vec<TrapHit> {
+    let mut hits: Vec<TrapHit> = Vec::new();
     for rj in s.rjs() {
         if let Some(key) = s.webhook_key(&rj).filter(|k| !is_label_key(k)) {
-            let found = hit(key_at(s, &rj), format!("the key is {key:?}"));
+            let found = hit(key_at(s, &rj), format!("the topology key is {key:?}"));
             if !hits.contains(&found) {
                 hits.push(found);
             }
@@ -184,28 +184,28 @@ fn key_malformed(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns the requested extended resources, which determine the kind of node that the pods run on.
-fn devices(rj: &Rj) -> BTreeSet<String> {
+fn devices(rj: &ReplicatedJobText) -> BTreeSet<String> {
     let requests = rj.pod_spec().requests();
     requests.into_keys().filter(|r| r.contains('/')).collect()
 }
 
 /// Returns whether pods of both can run on the same node, judging by node selection, devices and tolerations.
-fn may_meet(a: &Rj, b: &Rj) -> bool {
-    let keys = |rj: &Rj| {
+fn may_meet(a: &ReplicatedJobText, b: &ReplicatedJobText) -> bool {
+    let keys = |rj: &ReplicatedJobText| {
         let tolerations = &rj.pod_spec().tolerations;
         tolerations
             .iter()
             .map(|t| (t.key.clone(), t.value.clone()))
             .collect::<BTreeSet<_>>()
     };
-    let choice = |rj: &Rj| NodeChoice::of(rj.pod_spec());
+    let choice = |rj: &ReplicatedJobText| NodeChoice::of(rj.pod_spec());
     !choice(a).is_apart_from(&choice(b)) && devices(a) == devices(b) && keys(a) == keys(b)
 }
 
-fn mixed_keys(s: &Subject) -> Vec<Hit> {
+fn mixed_keys(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs();
     let mut hits = Vec::new();
-    let exclusive: Vec<(&Rj, &str)> = rjs
+    let exclusive: Vec<(&ReplicatedJobText, &str)> = rjs
         .iter()
         .filter(|rj| rj.pods() > 0)
         .filter_map(|rj| Some((rj, s.webhook_key(rj)?)))
@@ -222,7 +222,7 @@ fn mixed_keys(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn mixed_levels(s: &Subject) -> Vec<Hit> {
+fn mixed_levels(s: &LintSubject) -> Vec<TrapHit> {
     let top = &s.jobset.annotations;
     let mut hits = Vec::new();
     for rj in s.rjs() {
@@ -244,7 +244,7 @@ fn mixed_levels(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn selector_alone(s: &Subject) -> Vec<Hit> {
+fn selector_alone(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs();
     let top = &s.jobset.annotations;
     let top_key = top.contains_key(EXCLUSIVE_TOPOLOGY);
@@ -275,8 +275,9 @@ fn selector_alone(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn selector_strategy(s: &Subject) -> Vec<Hit> {
-    let used = |rj: &Rj| rj.pods() > 0 && s.jobset.uses_node_selector_strategy(rj.spec);
+fn selector_strategy(s: &LintSubject) -> Vec<TrapHit> {
+    let used =
+        |rj: &ReplicatedJobText| rj.pods() > 0 && s.jobset.uses_node_selector_strategy(rj.spec);
     let Some(rj) = s.rjs().into_iter().find(used) else {
         return Vec::new();
     };
@@ -285,7 +286,7 @@ fn selector_strategy(s: &Subject) -> Vec<Hit> {
     vec![hit(at, of(&rj))]
 }
 
-pub fn selector_value_long(s: &Subject) -> Vec<Hit> {
+pub fn selector_value_long(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if !s.jobset.selects_labelled_nodes(rj.spec) || rj.spec.replicas == 0 {
@@ -306,7 +307,7 @@ pub fn selector_value_long(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn on_pod_template(s: &Subject) -> Vec<Hit> {
+fn on_pod_template(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let pod = rj
@@ -322,11 +323,11 @@ fn on_pod_template(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns the priority and the priority class name as written in the manifest.
-fn priority<'a>(rj: &Rj<'a>) -> (i32, Option<&'a str>) {
+fn priority<'a>(rj: &ReplicatedJobText<'a>) -> (i32, Option<&'a str>) {
     (rj.pod_spec().priority, text(rj.pod, "priorityClassName"))
 }
 
-fn neighbors(all: &[Subject]) -> HitsOf {
+fn neighbors(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         for rj in s.rjs().iter().filter(|rj| rj.pods() > 0) {
@@ -354,11 +355,16 @@ fn neighbors(all: &[Subject]) -> HitsOf {
 }
 
 /// Topology key, priority, replicatedJob and the name of its JobSet.
-type Placed<'a> = (&'a str, (i32, Option<&'a str>), Rj<'a>, &'a str);
+type PlacedJob<'a> = (
+    &'a str,
+    (i32, Option<&'a str>),
+    ReplicatedJobText<'a>,
+    &'a str,
+);
 
-fn priorities(all: &[Subject]) -> HitsOf {
+fn priorities(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
-    let mut seen: Vec<Placed> = Vec::new();
+    let mut seen: Vec<PlacedJob> = Vec::new();
     for (i, s) in all.iter().enumerate() {
         for rj in s.rjs() {
             let Some(key) = s.webhook_key(&rj).filter(|_| rj.pods() > 0) else {

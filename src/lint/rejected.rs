@@ -1,43 +1,43 @@
 //! Rejections: the response of the API server to a creation, and the diagnostics of the manifest parser for it.
 
-use super::finding::{Finding, Kind};
-use super::subject::Target;
-use super::trap::Severity;
+use super::finding::{FindingKind, LintFinding};
+use super::subject::NodeTarget;
+use super::trap::TrapSeverity;
 use serde_json::Value;
 use sim_api::admission;
-use sim_api::admission::{FieldError, FieldValidation, Gates, Rejection};
+use sim_api::admission::{AdmissionGates, AdmissionRejection, FieldError, FieldValidation};
 use sim_api::objects;
-use sim_inputs::kube::inspect::{Inspected, Object};
+use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
 use sim_inputs::server;
 use sim_inputs::text::diagnostic::shortened;
-use sim_inputs::text::diagnostic::{Diagnostic, Report, Source};
+use sim_inputs::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
 
-pub enum Verdict {
+pub enum RejectionVerdict {
     /// The object is not a kind that is checked.
     Other,
     Accepted {
         stored: Value,
         /// For each replicatedJob, the reason why its Jobs are rejected.
-        refused: Vec<Option<Rejection>>,
+        refused: Vec<Option<AdmissionRejection>>,
         /// For an update, the reason why the new object could not be created.
-        creation: Option<Rejection>,
+        creation: Option<AdmissionRejection>,
     },
-    Rejected(Rejection),
+    Rejected(AdmissionRejection),
     /// The manifest parser cannot determine the object. The object was not sent to the API server model.
     Unreadable,
 }
 
-pub fn gates(target: Target) -> Gates {
-    Gates {
+pub fn gates(target: NodeTarget) -> AdmissionGates {
+    AdmissionGates {
         in_place_restart: target.gates.in_place_restart,
         restart_job: target.gates.restart_job,
         elastic_job_set: target.gates.elastic_jobset,
     }
 }
 
-fn request(object: &Value, target: Target) -> admission::Create<'_> {
+fn request(object: &Value, target: NodeTarget) -> admission::CreateRequest<'_> {
     let namespace = object["metadata"]["namespace"].as_str();
-    admission::Create {
+    admission::CreateRequest {
         object,
         namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
         gates: gates(target),
@@ -46,36 +46,36 @@ fn request(object: &Value, target: Target) -> admission::Create<'_> {
 }
 
 /// Sends a POST request with the options of kubectl.
-pub fn post(object: &Value, target: Target) -> Result<Value, Rejection> {
+pub fn post(object: &Value, target: NodeTarget) -> Result<Value, AdmissionRejection> {
     admission::post(&request(object, target), FieldValidation::Strict, &[]).result
 }
 
-pub fn create(object: &Object, target: Target) -> Verdict {
+pub fn create(object: &InspectedObject, target: NodeTarget) -> RejectionVerdict {
     if object.jobset.is_none() {
         return match object.errors.is_empty() {
-            true => Verdict::Other,
-            false => Verdict::Unreadable,
+            true => RejectionVerdict::Other,
+            false => RejectionVerdict::Unreadable,
         };
     }
     let json = object.node.to_json();
     match post(&json, target) {
-        Ok(stored) => Verdict::Accepted {
+        Ok(stored) => RejectionVerdict::Accepted {
             refused: refusals(&stored, target),
             stored,
             creation: None,
         },
         // Report the positions of all errors, not only those found before the API server stops validating.
-        Err(rejection) => Verdict::Rejected(Rejection {
-            errors: admission::every_error(&request(&json, target)),
+        Err(rejection) => RejectionVerdict::Rejected(AdmissionRejection {
+            errors: admission::all_errors(&request(&json, target)),
             ..rejection
         }),
     }
 }
 
 /// Returns the errors of the API server for the first Job of each replicatedJob.
-pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
+pub fn refusals(stored: &Value, target: NodeTarget) -> Vec<Option<AdmissionRejection>> {
     let rjs = stored["spec"]["replicatedJobs"].as_array();
-    let places = objects::Places::of(stored);
+    let places = objects::GlobalJobIndexes::for_jobset(stored);
     let one = |(replicated_job, rj): (usize, &Value)| {
         if rj["replicas"].as_i64() == Some(0) {
             return None;
@@ -86,18 +86,22 @@ pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
             index: 0,
             restarts: 0,
             job_restarts: target.gates.restart_job.then_some(0),
-            places: Some(&places),
+            global_indexes: Some(&places),
         };
-        objects::admit_job(&objects::job(&slot)).err()
+        objects::admit_job(&objects::job_of_slot(&slot)).err()
     };
     rjs.into_iter().flatten().enumerate().map(one).collect()
 }
 
 /// Returns the findings of a rejection: the parser's diagnostics with positions, and the message of the API server.
-pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Finding> {
+pub fn findings(
+    file: &InspectedManifest,
+    object: &InspectedObject,
+    verdict: &RejectionVerdict,
+) -> Vec<LintFinding> {
     let (rejection, fix) = match verdict {
-        Verdict::Rejected(rejection) => (Some(rejection), fix_of(rejection)),
-        Verdict::Unreadable => (None, String::new()),
+        RejectionVerdict::Rejected(rejection) => (Some(rejection), fix_of(rejection)),
+        RejectionVerdict::Unreadable => (None, String::new()),
         _ => return Vec::new(),
     };
     let server = rejection.map(sentence);
@@ -107,9 +111,9 @@ pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Fin
         diagnostics = from_server(file, object, errors);
     }
     let jobset = object.jobset.as_ref();
-    let finding = |(i, diagnostic): (usize, Diagnostic)| Finding {
-        kind: Kind::Rejected,
-        severity: Severity::Error,
+    let finding = |(i, diagnostic): (usize, Diagnostic)| LintFinding {
+        kind: FindingKind::Rejected,
+        severity: TrapSeverity::Error,
         name: "rejected",
         rules: &[],
         jobset: jobset.map_or(String::new(), |j| j.name.clone()),
@@ -123,7 +127,7 @@ pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Fin
 }
 
 /// Formats the rejection as `422 Invalid: <message>`.
-fn sentence(rejection: &Rejection) -> String {
+fn sentence(rejection: &AdmissionRejection) -> String {
     match rejection.reason.as_str() {
         "" => format!("{}: {}", rejection.code, rejection.message),
         reason => format!("{} {reason}: {}", rejection.code, rejection.message),
@@ -131,22 +135,26 @@ fn sentence(rejection: &Rejection) -> String {
 }
 
 /// Returns one diagnostic for each field error, or one for the whole object if there are none.
-fn from_server(file: &Inspected, object: &Object, errors: &[FieldError]) -> Vec<Diagnostic> {
-    let none = Source::default();
-    let mut report = Report::new(&file.source, &none);
+fn from_server(
+    file: &InspectedManifest,
+    object: &InspectedObject,
+    errors: &[FieldError],
+) -> Vec<Diagnostic> {
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&file.source, &none);
     server::field_errors(&object.node, errors, &mut report);
     if report.is_clean() {
-        report.error(object.node.at, "the API server refuses this JobSet");
+        report.error(object.node.at, "the API server rejects this JobSet");
     }
     report.found
 }
 
-fn fix_of(rejection: &Rejection) -> String {
+fn fix_of(rejection: &AdmissionRejection) -> String {
     let contains = |text: &str| rejection.message.contains(text);
     if contains("field is immutable") {
-        "Only suspend, ttlSecondsAfterFinished, coordinator and metadata can be changed freely. If nothing was changed, write completionMode and restartPolicy out, which JobSet sets at creation, or use kubectl apply --server-side.".to_owned()
+        "Change only suspend, ttlSecondsAfterFinished, coordinator or metadata. If nothing else was changed, set completionMode and restartPolicy explicitly, because JobSet sets their defaults at creation, or use kubectl apply --server-side.".to_owned()
     } else if contains("feature gate is disabled") {
-        "Switch the feature gate on in the JobSet manager's configuration.".to_owned()
+        "Enable the feature gate in the configuration of the JobSet manager.".to_owned()
     } else {
         String::new()
     }

@@ -1,125 +1,127 @@
 //! Traps of startup and completion: unsatisfied dependencies, Jobs that never complete, and Jobs that complete too
 //! early.
 
-use super::subject::{Rj, Subject, int, list, place, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
-use sim_api::spec::{CompletionMode, DependsOnStatus, Operator, StartupPolicyOrder, SuccessPolicy};
+use super::subject::{LintSubject, ReplicatedJobText, int, list, place, text};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
+use sim_api::spec::{
+    CompletionMode, ConditionOperator, DependsOnStatus, StartupPolicyOrder, SuccessPolicy,
+};
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "depends-on-itself",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-21", "VAL-21"],
         title: "a replicatedJob depends on itself",
-        consequence: "It is never created. There is no event and no condition; the JobSet runs on without it.",
-        fix: "Name another replicatedJob, one that comes earlier in the list.",
-        check: Check::JobSet(depends_on_itself),
+        consequence: "Its Jobs are never created. No event or condition reports this; the JobSet runs without them.",
+        fix: "Name a different replicatedJob, one that comes earlier in the list.",
+        check: TrapCheck::JobSet(depends_on_itself),
     },
-    Trap {
+    LintTrap {
         name: "depends-on-nothing",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-22", "DEP-1"],
-        title: "a dependency is satisfied before anything ran",
-        consequence: "Jobs that do not exist, or need no pod, count as ready at once; the dependent starts without waiting.",
-        fix: "Give the dependency replicas and parallelism of 1 or more, or remove dependsOn.",
-        check: Check::JobSet(depends_on_nothing),
+        title: "a dependency is satisfied before any pod runs",
+        consequence: "A dependency without Jobs, or whose Jobs need no pod, counts as ready immediately. The dependent replicatedJob starts without waiting.",
+        fix: "Set replicas and parallelism of the dependency to 1 or more, or remove dependsOn.",
+        check: TrapCheck::JobSet(depends_on_nothing),
     },
-    Trap {
+    LintTrap {
         name: "depends-on-never-complete",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-12", "DEP-1"],
-        title: "a dependency can never be complete",
-        consequence: "A Job with parallelism 0 starts no pod, so it never completes, and the dependent is never created.",
-        fix: "Give the dependency a parallelism of 1 or more.",
-        check: Check::JobSet(depends_on_never_complete),
+        title: "a dependency can never complete",
+        consequence: "A Job with parallelism 0 starts no pod, so it never completes, and the dependent replicatedJob is never created.",
+        fix: "Set parallelism of the dependency to 1 or more.",
+        check: TrapCheck::JobSet(depends_on_never_complete),
     },
-    Trap {
+    LintTrap {
         name: "in-order-readiness-probe",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["SU-5", "C-23"],
-        title: "InOrder behind a readiness probe",
-        consequence: "Each time an earlier replicatedJob loses readiness, StartupPolicyInProgress becomes True again, and missing Jobs of later replicatedJobs are not created until it is ready again.",
-        fix: "Use a startupProbe instead of a readinessProbe, or dependsOn with status Ready, which is asked only when a Job is created.",
-        check: Check::JobSet(in_order_readiness_probe),
+        title: "startup order InOrder with a readiness probe",
+        consequence: "Each time an earlier replicatedJob becomes unready, StartupPolicyInProgress becomes True again, and missing Jobs of later replicatedJobs are not created until it is ready again.",
+        fix: "Use a startupProbe instead of a readinessProbe, or use dependsOn with status Ready, which is evaluated only when a Job is created.",
+        check: TrapCheck::JobSet(in_order_readiness_probe),
     },
-    Trap {
+    LintTrap {
         name: "nothing-to-run",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-10", "SP-1"],
-        title: "the JobSet has no Job",
-        consequence: "The success policy is asked only when a Job is complete, so the JobSet never completes; without replicatedJobs it never even gets a status.",
-        fix: "Give at least one replicatedJob with replicas of 1 or more.",
-        check: Check::JobSet(nothing_to_run),
+        title: "the JobSet has no Jobs",
+        consequence: "The success policy is evaluated only when a Job completes, so the JobSet never completes. Without any replicatedJob it does not even get a status.",
+        fix: "Add at least one replicatedJob with replicas of 1 or more.",
+        check: TrapCheck::JobSet(nothing_to_run),
     },
-    Trap {
+    LintTrap {
         name: "parallelism-zero",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-12", "SP-2"],
-        title: "a Job that has to complete runs no pod",
-        consequence: "With parallelism 0 the Job counts as ready and never completes, and neither does the JobSet.",
-        fix: "Give parallelism of 1 or more, or leave this replicatedJob out of the success policy's targets.",
-        check: Check::JobSet(parallelism_zero),
+        title: "a Job that must complete runs no pod",
+        consequence: "With parallelism 0 the Job counts as ready but never completes, so the JobSet never completes either.",
+        fix: "Set parallelism to 1 or more, or remove this replicatedJob from the targets of the success policy.",
+        check: TrapCheck::JobSet(parallelism_zero),
     },
-    Trap {
+    LintTrap {
         name: "completions-zero",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-12"],
         title: "completions is 0",
-        consequence: "The Job is complete as soon as it exists, without a pod; alone it completes the JobSet within a second.",
-        fix: "Give completions of 1 or more, or replicas: 0 to leave the Jobs out.",
-        check: Check::JobSet(completions_zero),
+        consequence: "The Job completes as soon as it is created, without running a pod. If it is the only Job, the JobSet completes within a second.",
+        fix: "Set completions to 1 or more, or set replicas to 0 to omit the Jobs.",
+        check: TrapCheck::JobSet(completions_zero),
     },
-    Trap {
+    LintTrap {
         name: "success-of-nothing",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-11", "SP-2"],
-        title: "the success policy waits for replicatedJobs without Jobs",
-        consequence: "All of zero Jobs is already reached: the JobSet completes, and stops everything else, as soon as any Job of any replicatedJob completes.",
+        title: "the success policy targets only replicatedJobs without Jobs",
+        consequence: "With zero target Jobs the condition \"all complete\" always holds. As soon as any Job of any replicatedJob completes, the JobSet is Completed and all other Jobs are stopped.",
         fix: "Target replicatedJobs that have replicas.",
-        check: Check::JobSet(success_of_nothing),
+        check: TrapCheck::JobSet(success_of_nothing),
     },
-    Trap {
+    LintTrap {
         name: "any-counts-initializer",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["SP-2", "DEP-1"],
-        title: "one complete Job ends the JobSet, and an initializer has to complete first",
-        consequence: "With operator Any the JobSet is Completed when the dependency completes; what depends on it never runs.",
-        fix: "Target the replicatedJobs that do the work in targetReplicatedJobs.",
-        check: Check::JobSet(any_counts_initializer),
+        title: "the first complete Job completes the JobSet, and a dependency must complete first",
+        consequence: "With operator Any the JobSet becomes Completed when the dependency completes. The replicatedJob that depends on it never runs.",
+        fix: "List only the replicatedJobs that do the work in targetReplicatedJobs.",
+        check: TrapCheck::JobSet(any_counts_initializer),
     },
-    Trap {
+    LintTrap {
         name: "ttl-zero",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["TTL-3", "C-36"],
-        title: "the JobSet is deleted as soon as it ends",
-        consequence: "With ttlSecondsAfterFinished 0 the JobSet, its Jobs, pods and logs go in the pass after the last one; whoever asks for the result finds nothing.",
-        fix: "Give a ttlSecondsAfterFinished that leaves time to read the result.",
-        check: Check::JobSet(ttl_zero),
+        title: "the JobSet is deleted as soon as it finishes",
+        consequence: "With ttlSecondsAfterFinished 0 the JobSet, its Jobs, pods and logs are deleted in the first reconciliation after it finishes. The result can no longer be read.",
+        fix: "Set a ttlSecondsAfterFinished that leaves time to read the result.",
+        check: TrapCheck::JobSet(ttl_zero),
     },
-    Trap {
+    LintTrap {
         name: "managed-by-other",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["MB-1", "C-37"],
-        title: "another controller is in charge",
-        consequence: "The JobSet controller leaves this JobSet alone: no Job, no Service, no status, until the named controller acts.",
+        title: "another controller manages the JobSet",
+        consequence: "The JobSet controller ignores this JobSet. There are no Jobs, no Service and no status until the named controller creates them.",
         fix: "Remove spec.managedBy, unless that controller runs in the cluster.",
-        check: Check::JobSet(managed_by_other),
+        check: TrapCheck::JobSet(managed_by_other),
     },
-    Trap {
+    LintTrap {
         name: "scheduling-gates",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["SUS-5"],
-        title: "pods with scheduling gates",
-        consequence: "kube-scheduler leaves them alone until somebody has taken off every gate of each pod, after each restart anew; until then the JobSet is not ready.",
-        fix: "Remove schedulingGates, unless a controller of the cluster takes them off; in a scenario an action does: patch with merge {spec: {schedulingGates: null}}.",
-        check: Check::JobSet(scheduling_gates),
+        title: "pods have scheduling gates",
+        consequence: "kube-scheduler ignores a pod until all of its scheduling gates are removed, and the pods of every restart have the gates again. Until they are removed the JobSet is not ready.",
+        fix: "Remove schedulingGates, unless a controller of the cluster removes them. In a scenario, remove them with an action: patch with merge {spec: {schedulingGates: null}}.",
+        check: TrapCheck::JobSet(scheduling_gates),
     },
 ];
 
-fn scheduling_gates(s: &Subject) -> Vec<Hit> {
+fn scheduling_gates(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs().into_iter();
     let gated = rjs.filter(|rj| rj.pods() > 0 && rj.pod_spec().scheduling_gates > 0);
-    let found = |rj: Rj| {
+    let found = |rj: ReplicatedJobText| {
         let detail = format!("replicatedJob {:?}", rj.name());
         hit(rj.pod_at("schedulingGates"), detail)
     };
@@ -127,18 +129,23 @@ fn scheduling_gates(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns whether the manifest sets `parallelism: 0`, which means that no pod runs.
-fn runs_no_pod(rj: &Rj) -> bool {
+fn runs_no_pod(rj: &ReplicatedJobText) -> bool {
     int(rj.job, "parallelism") == Some(0)
 }
 
-fn completes_at_once(rj: &Rj) -> bool {
+fn completes_at_once(rj: &ReplicatedJobText) -> bool {
     rj.template().completions == Some(0)
 }
 
 /// Returns each (dependent, dependency, status, position of the name).
 fn dependencies<'a>(
-    s: &Subject<'a>,
-) -> Vec<(Rj<'a>, Rj<'a>, DependsOnStatus, sim_inputs::text::node::Pos)> {
+    s: &LintSubject<'a>,
+) -> Vec<(
+    ReplicatedJobText<'a>,
+    ReplicatedJobText<'a>,
+    DependsOnStatus,
+    sim_inputs::text::node::SourcePosition,
+)> {
     let mut found = Vec::new();
     for rj in s.rjs() {
         let nodes = list(rj.node, "dependsOn");
@@ -151,7 +158,7 @@ fn dependencies<'a>(
     found
 }
 
-fn depends_on_itself(s: &Subject) -> Vec<Hit> {
+fn depends_on_itself(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, other, _, at) in dependencies(s) {
         if rj.index == other.index && rj.spec.replicas > 0 {
@@ -161,7 +168,7 @@ fn depends_on_itself(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn depends_on_nothing(s: &Subject) -> Vec<Hit> {
+fn depends_on_nothing(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, other, status, at) in dependencies(s) {
         let why = if other.spec.replicas == 0 {
@@ -185,7 +192,7 @@ fn depends_on_nothing(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn depends_on_never_complete(s: &Subject) -> Vec<Hit> {
+fn depends_on_never_complete(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (rj, other, status, at) in dependencies(s) {
         let waits = status == DependsOnStatus::Complete && other.spec.replicas > 0;
@@ -197,7 +204,7 @@ fn depends_on_never_complete(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn in_order_readiness_probe(s: &Subject) -> Vec<Hit> {
+fn in_order_readiness_probe(s: &LintSubject) -> Vec<TrapHit> {
     let rjs = s.rjs();
     if s.jobset.spec.startup_order != StartupPolicyOrder::InOrder {
         return Vec::new();
@@ -216,7 +223,7 @@ fn in_order_readiness_probe(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn nothing_to_run(s: &Subject) -> Vec<Hit> {
+fn nothing_to_run(s: &LintSubject) -> Vec<TrapHit> {
     if s.jobset
         .spec
         .replicated_jobs
@@ -232,9 +239,9 @@ fn nothing_to_run(s: &Subject) -> Vec<Hit> {
     vec![hit(s.at(&["replicatedJobs"]), detail)]
 }
 
-fn parallelism_zero(s: &Subject) -> Vec<Hit> {
+fn parallelism_zero(s: &LintSubject) -> Vec<TrapHit> {
     let policy = success_policy(s);
-    if policy.operator == Operator::Any {
+    if policy.operator == ConditionOperator::Any {
         return Vec::new();
     }
     let targets = &policy.target_replicated_jobs;
@@ -253,7 +260,7 @@ fn parallelism_zero(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn completions_zero(s: &Subject) -> Vec<Hit> {
+fn completions_zero(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if completes_at_once(&rj) && rj.spec.replicas > 0 {
@@ -264,14 +271,14 @@ fn completions_zero(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn success_of_nothing(s: &Subject) -> Vec<Hit> {
+fn success_of_nothing(s: &LintSubject) -> Vec<TrapHit> {
     let policy = success_policy(s);
     let targets = &policy.target_replicated_jobs;
     let rjs = s.rjs();
-    let targeted = |rj: &&Rj| targets.contains(&rj.spec.name);
+    let targeted = |rj: &&ReplicatedJobText| targets.contains(&rj.spec.name);
     let empty = rjs.iter().filter(targeted).all(|rj| rj.spec.replicas == 0);
     let others = rjs.iter().any(|rj| rj.spec.replicas > 0);
-    if policy.operator != Operator::All || targets.is_empty() || !empty || !others {
+    if policy.operator != ConditionOperator::All || targets.is_empty() || !empty || !others {
         return Vec::new();
     }
     let detail = format!("targets {}", targets.join(", "));
@@ -281,9 +288,9 @@ fn success_of_nothing(s: &Subject) -> Vec<Hit> {
     )]
 }
 
-fn any_counts_initializer(s: &Subject) -> Vec<Hit> {
+fn any_counts_initializer(s: &LintSubject) -> Vec<TrapHit> {
     let policy = success_policy(s);
-    if policy.operator != Operator::Any {
+    if policy.operator != ConditionOperator::Any {
         return Vec::new();
     }
     let targets = &policy.target_replicated_jobs;
@@ -298,7 +305,7 @@ fn any_counts_initializer(s: &Subject) -> Vec<Hit> {
     Vec::new()
 }
 
-fn ttl_zero(s: &Subject) -> Vec<Hit> {
+fn ttl_zero(s: &LintSubject) -> Vec<TrapHit> {
     match s.jobset.spec.ttl_seconds_after_finished {
         Some(0) => vec![hit(
             s.at(&["ttlSecondsAfterFinished"]),
@@ -308,7 +315,7 @@ fn ttl_zero(s: &Subject) -> Vec<Hit> {
     }
 }
 
-fn managed_by_other(s: &Subject) -> Vec<Hit> {
+fn managed_by_other(s: &LintSubject) -> Vec<TrapHit> {
     match text(s.spec_node(), "managedBy") {
         Some(name) if name != sim_api::spec::JOBSET_CONTROLLER => {
             vec![hit(s.at(&["managedBy"]), format!("managedBy is {name:?}"))]
@@ -318,6 +325,6 @@ fn managed_by_other(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns the success policy, or the default (all Jobs of all replicatedJobs) if none is set (DEF-1).
-pub fn success_policy(s: &Subject) -> SuccessPolicy {
+pub fn success_policy(s: &LintSubject) -> SuccessPolicy {
     s.jobset.spec.success_policy.clone().unwrap_or_default()
 }

@@ -1,55 +1,55 @@
 //! Input of a check: the typed JobSet, its syntax tree, and the other objects of the manifests.
 
 use serde_json::Value;
-use sim_api::admission::Rejection;
-use sim_api::spec::{FeatureGates, JobSet, JobSpec, PodSpec, ReplicatedJob, Version};
-use sim_inputs::kube::inspect::Object;
-use sim_inputs::text::diagnostic::Source;
-use sim_inputs::text::node::{Node, Pos};
+use sim_api::admission::AdmissionRejection;
+use sim_api::spec::{FeatureGates, JobSet, JobSpec, KubeVersion, PodSpec, ReplicatedJob};
+use sim_inputs::kube::inspect::InspectedObject;
+use sim_inputs::text::diagnostic::SourceText;
+use sim_inputs::text::node::{SourcePosition, YamlNode};
 
 /// Cluster version and feature gates that the manifest is checked for.
 #[derive(Copy, Clone, Debug)]
-pub struct Target {
-    pub kubernetes: Version,
+pub struct NodeTarget {
+    pub kubernetes: KubeVersion,
     pub gates: FeatureGates,
 }
 
 /// A JobSet under check.
-pub struct Subject<'a> {
+pub struct LintSubject<'a> {
     pub jobset: &'a JobSet,
-    pub node: &'a Node,
-    pub source: &'a Source,
+    pub node: &'a YamlNode,
+    pub source: &'a SourceText,
     /// All objects of the manifests, including JobSets.
-    pub objects: &'a [&'a Object],
-    pub target: Target,
+    pub objects: &'a [&'a InspectedObject],
+    pub target: NodeTarget,
     /// For each replicatedJob, the reason why the API server would reject its Jobs.
-    pub refused: Vec<Option<Rejection>>,
+    pub refused: Vec<Option<AdmissionRejection>>,
 }
 
 /// An update: a JobSet and the stored JobSet that it replaces.
-pub struct Change<'a> {
-    pub old: &'a Subject<'a>,
-    pub new: &'a Subject<'a>,
+pub struct TextChange<'a> {
+    pub old: &'a LintSubject<'a>,
+    pub new: &'a LintSubject<'a>,
     /// The stored object before the update.
     pub before: &'a Value,
     pub after: &'a Value,
     /// Reason why the new object could not be created, if creation would be rejected.
-    pub creation_refused: Option<&'a Rejection>,
+    pub creation_refused: Option<&'a AdmissionRejection>,
 }
 
 /// A replicatedJob with its syntax nodes. A node of a missing field is the node of its nearest ancestor.
 #[derive(Copy, Clone)]
-pub struct Rj<'a> {
+pub struct ReplicatedJobText<'a> {
     pub index: usize,
     pub spec: &'a ReplicatedJob,
-    pub node: &'a Node,
+    pub node: &'a YamlNode,
     /// Node of `template.spec`.
-    pub job: &'a Node,
+    pub job: &'a YamlNode,
     /// Node of `template.spec.template.spec`.
-    pub pod: &'a Node,
+    pub pod: &'a YamlNode,
 }
 
-impl Rj<'_> {
+impl ReplicatedJobText<'_> {
     pub fn name(&self) -> &str {
         &self.spec.name
     }
@@ -68,33 +68,33 @@ impl Rj<'_> {
     }
 
     /// Returns the position of a field of the Job spec, or the position of the Job spec if the field is missing.
-    pub fn job_at(&self, key: &str) -> Pos {
+    pub fn job_at(&self, key: &str) -> SourcePosition {
         place(self.job, key)
     }
 
-    pub fn pod_at(&self, key: &str) -> Pos {
+    pub fn pod_at(&self, key: &str) -> SourcePosition {
         place(self.pod, key)
     }
 
-    pub fn at(&self, key: &str) -> Pos {
+    pub fn at(&self, key: &str) -> SourcePosition {
         place(self.node, key)
     }
 
     /// Returns the nodes of the init containers and containers.
-    pub fn containers(&self) -> impl Iterator<Item = &Node> {
+    pub fn containers(&self) -> impl Iterator<Item = &YamlNode> {
         ["initContainers", "containers"]
             .into_iter()
-            .flat_map(|key| self.pod.get(key).map_or(&[][..], Node::items))
+            .flat_map(|key| self.pod.get(key).map_or(&[][..], YamlNode::items))
     }
 }
 
-impl<'a> Subject<'a> {
-    pub fn rjs(&self) -> Vec<Rj<'a>> {
+impl<'a> LintSubject<'a> {
+    pub fn rjs(&self) -> Vec<ReplicatedJobText<'a>> {
         let nodes = list(self.spec_node(), "replicatedJobs");
-        let of = |(index, (spec, node)): (usize, (&'a ReplicatedJob, &'a Node))| {
+        let of = |(index, (spec, node)): (usize, (&'a ReplicatedJob, &'a YamlNode))| {
             let job = node.at_path(&["template", "spec"]).unwrap_or(node);
             let pod = job.at_path(&["template", "spec"]).unwrap_or(job);
-            Rj {
+            ReplicatedJobText {
                 index,
                 spec,
                 node,
@@ -106,20 +106,20 @@ impl<'a> Subject<'a> {
         specs.iter().zip(nodes).enumerate().map(of).collect()
     }
 
-    pub fn rj(&self, name: &str) -> Option<Rj<'a>> {
+    pub fn rj(&self, name: &str) -> Option<ReplicatedJobText<'a>> {
         self.rjs().into_iter().find(|rj| rj.spec.name == name)
     }
 
-    pub fn spec_node(&self) -> &'a Node {
+    pub fn spec_node(&self) -> &'a YamlNode {
         self.node.get("spec").unwrap_or(self.node)
     }
 
-    pub fn at_path(&self, keys: &[&str]) -> Option<&'a Node> {
+    pub fn at_path(&self, keys: &[&str]) -> Option<&'a YamlNode> {
         self.spec_node().at_path(keys)
     }
 
     /// Returns the position of a field of `spec`, or of its nearest existing ancestor.
-    pub fn at(&self, keys: &[&str]) -> Pos {
+    pub fn at(&self, keys: &[&str]) -> SourcePosition {
         let mut node = self.spec_node();
         for key in keys {
             match node.get(key) {
@@ -134,7 +134,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the position of `metadata.<key>`.
-    pub fn metadata_at(&self, key: &str) -> Pos {
+    pub fn metadata_at(&self, key: &str) -> SourcePosition {
         match self.node.get("metadata") {
             Some(metadata) => place(metadata, key),
             None => self.node.at,
@@ -142,7 +142,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the position of an annotation of the JobSet.
-    pub fn annotation_at(&self, key: &str) -> Pos {
+    pub fn annotation_at(&self, key: &str) -> SourcePosition {
         annotation_at(self.node, key).unwrap_or(self.node.at)
     }
 
@@ -159,19 +159,19 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the topology key if the pod webhook places the pods of this replicatedJob (EXC-2, strategy A).
-    pub fn webhook_key(&self, rj: &Rj<'a>) -> Option<&'a str> {
+    pub fn webhook_key(&self, rj: &ReplicatedJobText<'a>) -> Option<&'a str> {
         self.jobset.webhook_key(rj.spec)
     }
 }
 
 /// Returns the position of `metadata.annotations.<key>` of an object.
-pub fn annotation_at(object: &Node, key: &str) -> Option<Pos> {
+pub fn annotation_at(object: &YamlNode, key: &str) -> Option<SourcePosition> {
     let annotations = object.at_path(&["metadata", "annotations"])?;
     let entries = annotations.entries();
     entries.iter().find(|(k, _)| k.name == key).map(|e| e.0.at)
 }
 
-fn key_at(node: &Node, keys: &[&str]) -> Option<Pos> {
+fn key_at(node: &YamlNode, keys: &[&str]) -> Option<SourcePosition> {
     let (last, parents) = keys.split_last()?;
     let parent = node.at_path(parents)?;
     let entry = parent.entries().iter().find(|(k, _)| k.name == *last)?;
@@ -179,24 +179,27 @@ fn key_at(node: &Node, keys: &[&str]) -> Option<Pos> {
 }
 
 /// Returns the position of a key, or of its parent node if the key is missing.
-pub fn place(node: &Node, key: &str) -> Pos {
+pub fn place(node: &YamlNode, key: &str) -> SourcePosition {
     key_at(node, &[key]).unwrap_or(node.at)
 }
 
-pub fn list<'n>(node: &'n Node, key: &str) -> &'n [Node] {
-    node.get(key).map_or(&[], Node::items)
+pub fn list<'n>(node: &'n YamlNode, key: &str) -> &'n [YamlNode] {
+    node.get(key).map_or(&[], YamlNode::items)
 }
 
-pub fn int(node: &Node, key: &str) -> Option<i64> {
-    node.get(key).and_then(Node::as_int)
+pub fn int(node: &YamlNode, key: &str) -> Option<i64> {
+    node.get(key).and_then(YamlNode::as_int)
 }
 
-pub fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
-    node.get(key).and_then(Node::as_str)
+pub fn text<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
+    node.get(key).and_then(YamlNode::as_str)
 }
 
 /// Returns the position of an annotation of the Job template, or else of the pod template.
-pub fn template_annotation_at(rj: &Rj, key: &str) -> Option<sim_inputs::text::node::Pos> {
+pub fn template_annotation_at(
+    rj: &ReplicatedJobText,
+    key: &str,
+) -> Option<sim_inputs::text::node::SourcePosition> {
     let job = rj.node.get("template").and_then(|t| annotation_at(t, key));
     job.or_else(|| rj.job.get("template").and_then(|t| annotation_at(t, key)))
 }

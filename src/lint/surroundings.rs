@@ -1,42 +1,42 @@
 //! Traps that depend on other objects in the manifests: PriorityClasses and queues.
 
-use super::subject::{Rj, Subject, place, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, place, text};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_base::quantity;
-use sim_inputs::kube::inspect::Object;
-use sim_inputs::text::node::Node;
+use sim_inputs::kube::inspect::InspectedObject;
+use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "priority-negative",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["EXC-5", "LAB-4"],
-        title: "a PriorityClass with a negative value",
-        consequence: "The pod webhook writes the value into the label priority, and no label value begins with a minus: the API server refuses every pod for ever. The Job exists without pods; the JobSet shows nothing.",
-        fix: "Use a PriorityClass with a value of 0 or more, and give the others a higher one.",
-        check: Check::JobSet(priority_negative),
+        title: "a PriorityClass has a negative value",
+        consequence: "The pod webhook writes the value into the label \"priority\", and a label value must not begin with a minus sign. The API server rejects every pod. The Job exists without pods, and the JobSet status does not show the error.",
+        fix: "Use a PriorityClass with a value of 0 or more, and raise the values of the other classes accordingly.",
+        check: TrapCheck::JobSet(priority_negative),
     },
-    Trap {
+    LintTrap {
         name: "quota-not-whole-slices",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["EXC-1"],
-        title: "a quota that is not a whole number of slices",
-        consequence: "Kueue counts accelerators, exclusive placement takes whole domains: what is left over admits nobody who needs a slice, and somebody smaller may take the room of one.",
-        fix: "Make nominalQuota a multiple of what one Job requests.",
-        check: Check::JobSet(quota_broken),
+        title: "a quota is not a whole number of slices",
+        consequence: "Kueue counts accelerators, but exclusive placement occupies whole domains. The remainder of the quota cannot admit a workload that needs a slice, and a smaller workload may occupy part of a slice.",
+        fix: "Make nominalQuota a multiple of the request of one Job.",
+        check: TrapCheck::JobSet(quota_broken),
     },
 ];
 
-fn metadata<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
-    node.at_path(&["metadata", key]).and_then(Node::as_str)
+fn metadata<'n>(node: &'n YamlNode, key: &str) -> Option<&'n str> {
+    node.at_path(&["metadata", key]).and_then(YamlNode::as_str)
 }
 
-fn named<'a>(s: &Subject<'a>, kind: &str, name: &str) -> Option<&'a Object> {
+fn named<'a>(s: &LintSubject<'a>, kind: &str, name: &str) -> Option<&'a InspectedObject> {
     let mut objects = s.objects.iter().copied();
     objects.find(|o| o.kind == kind && metadata(&o.node, "name") == Some(name))
 }
 
-fn priority_negative(s: &Subject) -> Vec<Hit> {
+fn priority_negative(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs().iter().filter(|rj| rj.pods() > 0) {
         let Some(name) = text(rj.pod, "priorityClassName") else {
@@ -45,7 +45,10 @@ fn priority_negative(s: &Subject) -> Vec<Hit> {
         let class = named(s, "PriorityClass", name);
         let value = class.and_then(|c| c.node.get("value")?.as_int());
         if let Some(value) = value.filter(|v| *v < 0) {
-            let detail = format!("{name:?} is {value}, in replicatedJob {:?}", rj.name());
+            let detail = format!(
+                "{name:?} has the value {value}, used by replicatedJob {:?}",
+                rj.name()
+            );
             hits.push(hit(rj.pod_at("priorityClassName"), detail));
         }
     }
@@ -54,13 +57,13 @@ fn priority_negative(s: &Subject) -> Vec<Hit> {
 
 /// Returns the ClusterQueues that may admit the JobSet: the one of its LocalQueue, or all of them if the LocalQueue
 /// is not in the manifests.
-fn cluster_queues<'a>(s: &Subject<'a>) -> Vec<&'a Object> {
+fn cluster_queues<'a>(s: &LintSubject<'a>) -> Vec<&'a InspectedObject> {
     let Some(queue) = s.jobset.kueue_queue() else {
         return Vec::new();
     };
     let local = named(s, "LocalQueue", queue);
     let of_local = local.and_then(|l| l.node.at_path(&["spec", "clusterQueue"])?.as_str());
-    let wanted = |o: &&&Object| {
+    let wanted = |o: &&&InspectedObject| {
         let name = metadata(&o.node, "name");
         o.kind == "ClusterQueue" && of_local.is_none_or(|wanted| name == Some(wanted))
     };
@@ -68,13 +71,14 @@ fn cluster_queues<'a>(s: &Subject<'a>) -> Vec<&'a Object> {
 }
 
 /// Returns each (resource, nominalQuota) of a ClusterQueue, in thousandths.
-fn quotas(queue: &Node) -> Vec<(String, i64)> {
-    let items = |node: &Node, key: &str| node.get(key).map_or(Vec::new(), |n| n.items().to_vec());
+fn quotas(queue: &YamlNode) -> Vec<(String, i64)> {
+    let items =
+        |node: &YamlNode, key: &str| node.get(key).map_or(Vec::new(), |n| n.items().to_vec());
     let spec = queue.get("spec").cloned();
     let groups = spec.iter().flat_map(|s| items(s, "resourceGroups"));
     let flavors = groups.flat_map(|g| items(&g, "flavors"));
     let resources = flavors.flat_map(|f| items(&f, "resources"));
-    let quota = |r: Node| {
+    let quota = |r: YamlNode| {
         let amount = r.get("nominalQuota")?.scalar_text()?;
         let milli = quantity::parse_milli(&amount).ok()?;
         Some((text(&r, "name")?.to_owned(), milli))
@@ -83,7 +87,7 @@ fn quotas(queue: &Node) -> Vec<(String, i64)> {
 }
 
 /// Returns the extended resources that one Job requests, in thousandths.
-fn slice(rj: &Rj) -> Vec<(String, i64)> {
+fn slice(rj: &ReplicatedJobText) -> Vec<(String, i64)> {
     let pods = i64::from(rj.template().pods());
     let requests = rj.pod_spec().requests().into_iter();
     let devices = requests.filter(|(name, milli)| name.contains('/') && *milli > 0);
@@ -92,7 +96,7 @@ fn slice(rj: &Rj) -> Vec<(String, i64)> {
         .collect()
 }
 
-fn quota_broken(s: &Subject) -> Vec<Hit> {
+fn quota_broken(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for queue in cluster_queues(s) {
         let name = metadata(&queue.node, "name").unwrap_or("");
@@ -106,7 +110,7 @@ fn quota_broken(s: &Subject) -> Vec<Hit> {
                     continue;
                 };
                 let detail = format!(
-                    "ClusterQueue {name:?} has {} {resource}, a Job of replicatedJob {:?} requests {}",
+                    "ClusterQueue {name:?} has {} {resource}; a Job of replicatedJob {:?} requests {}",
                     quota / 1000,
                     rj.name(),
                     one / 1000

@@ -1,50 +1,50 @@
 //! The description of a trap: its name, consequence and fix, and the pure function that detects it.
 
-use super::subject::{Change, Subject};
-use sim_inputs::text::node::Pos;
-use sim_policy::topology::Cluster;
+use super::subject::{LintSubject, TextChange};
+use sim_inputs::text::node::SourcePosition;
+use sim_policy::topology::ClusterBuilder;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum TrapSeverity {
     /// The problem occurs in every run.
     Error,
     /// The problem occurs only if another event happens, such as a failure.
     Warning,
 }
 
-impl Severity {
+impl TrapSeverity {
     pub fn as_str(self) -> &'static str {
         match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
+            TrapSeverity::Error => "error",
+            TrapSeverity::Warning => "warning",
         }
     }
 }
 
 /// A position in a manifest at which a trap was detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    pub at: Pos,
+pub struct TrapHit {
+    pub at: SourcePosition,
     /// Details of this occurrence, such as the replicatedJob and the value.
     pub detail: String,
     /// Lowers the severity from error to warning, because containers that finish free capacity.
     pub eased: bool,
 }
 
-pub fn hit(at: Pos, detail: impl Into<String>) -> Hit {
-    Hit {
+pub fn hit(at: SourcePosition, detail: impl Into<String>) -> TrapHit {
+    TrapHit {
         at,
         detail: detail.into(),
         eased: false,
     }
 }
 
-impl Hit {
+impl TrapHit {
     /// Marks the hit as a warning because the containers finish and free capacity.
-    pub fn eased(self) -> Hit {
-        let detail = format!("{}; containers end here, and make room", self.detail);
+    pub fn eased(self) -> TrapHit {
+        let detail = format!("{}; containers finish and free capacity", self.detail);
         let eased = true;
-        Hit {
+        TrapHit {
             detail,
             eased,
             ..self
@@ -53,45 +53,45 @@ impl Hit {
 }
 
 /// Hits, each with the index of the JobSet that it belongs to.
-pub type HitsOf = Vec<(usize, Hit)>;
+pub type HitsOf = Vec<(usize, TrapHit)>;
 
 /// Input that a check requires, with the check function.
 #[derive(Copy, Clone)]
-pub enum Check {
+pub enum TrapCheck {
     /// Checks one JobSet.
-    JobSet(fn(&Subject) -> Vec<Hit>),
+    JobSet(fn(&LintSubject) -> Vec<TrapHit>),
     /// Checks one JobSet against a cluster (`-t`).
-    Cluster(fn(&Subject, &Cluster) -> Vec<Hit>),
+    Cluster(fn(&LintSubject, &ClusterBuilder) -> Vec<TrapHit>),
     /// Checks all JobSets together against a cluster. Each hit has the index of its JobSet.
-    ClusterTogether(fn(&[Subject], &Cluster) -> HitsOf),
+    ClusterTogether(fn(&[LintSubject], &ClusterBuilder) -> HitsOf),
     /// Checks all JobSets together. Each hit has the index of its JobSet.
-    Together(fn(&[Subject]) -> HitsOf),
+    Together(fn(&[LintSubject]) -> HitsOf),
     /// Checks a JobSet against the stored JobSet that it replaces (`--update`).
-    Update(fn(&Change) -> Vec<Hit>),
+    Update(fn(&TextChange) -> Vec<TrapHit>),
 }
 
-impl Check {
+impl TrapCheck {
     /// Returns a description of the required input.
     pub fn needs(&self) -> &'static str {
         match self {
-            Check::JobSet(_) => "the manifest",
-            Check::Cluster(_) => "a topology (-t)",
-            Check::ClusterTogether(_) => "all manifests given and a topology (-t)",
-            Check::Together(_) => "all manifests given",
-            Check::Update(_) => "the old manifest (--update)",
+            TrapCheck::JobSet(_) => "the manifest",
+            TrapCheck::Cluster(_) => "a topology (-t)",
+            TrapCheck::ClusterTogether(_) => "all manifests and a topology (-t)",
+            TrapCheck::Together(_) => "all manifests",
+            TrapCheck::Update(_) => "the old manifest (--update)",
         }
     }
 }
 
-pub struct Trap {
+pub struct LintTrap {
     /// Stable identifier in kebab-case.
     pub name: &'static str,
-    pub severity: Severity,
+    pub severity: TrapSeverity,
     pub rules: &'static [&'static str],
     /// Short description of the problem, without a final period.
     pub title: &'static str,
     /// Effect of the problem, in full sentences.
     pub consequence: &'static str,
     pub fix: &'static str,
-    pub check: Check,
+    pub check: TrapCheck,
 }

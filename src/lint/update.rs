@@ -1,18 +1,18 @@
 //! Checks for `--update OLD`: computes the object that replaces the stored one and the response of the API server.
 
-use super::finding::Finding;
-use super::rejected::{self, Verdict};
-use super::subject::{Change, Subject, Target};
-use super::{Check, table};
+use super::finding::LintFinding;
+use super::rejected::{self, RejectionVerdict};
+use super::subject::{LintSubject, NodeTarget, TextChange};
+use super::{TrapCheck, table};
 use serde_json::Value;
 use sim_api::admission;
-use sim_api::admission::Rejection;
-use sim_inputs::kube::inspect::{Inspected, Object};
-use sim_inputs::text::diagnostic::Source;
+use sim_api::admission::AdmissionRejection;
+use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
+use sim_inputs::text::diagnostic::SourceText;
 
 /// Method by which the new manifest is sent to the API server.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum UpdateMethod {
     /// `kubectl apply`: sends a merge patch of the differences from the last applied manifest.
     Apply,
     /// `kubectl replace`: sends the manifest as a PUT request.
@@ -22,8 +22,11 @@ pub enum Method {
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Returns the old JobSet with the same namespace and name, if any.
-pub fn stored<'a>(files: &'a [Inspected], new: &Object) -> Option<(&'a Object, &'a Source)> {
-    let key = |o: &Object| {
+pub fn stored<'a>(
+    files: &'a [InspectedManifest],
+    new: &InspectedObject,
+) -> Option<(&'a InspectedObject, &'a SourceText)> {
+    let key = |o: &InspectedObject| {
         let jobset = o.jobset.as_ref()?;
         Some((jobset.namespace.clone(), jobset.name.clone()))
     };
@@ -36,7 +39,7 @@ pub fn stored<'a>(files: &'a [Inspected], new: &Object) -> Option<(&'a Object, &
 }
 
 /// Returns the object as stored by the API server, and the last applied configuration.
-fn before(old: &Object, target: Target) -> (Value, Value) {
+fn before(old: &InspectedObject, target: NodeTarget) -> (Value, Value) {
     let written = old.node.to_json();
     let live =
         !written["metadata"]["uid"].is_null() || !written["metadata"]["resourceVersion"].is_null();
@@ -71,14 +74,14 @@ fn three_way(last: &Value, new: &Value) -> Value {
     Value::Object(patch)
 }
 
-fn after(stored: &Value, last: &Value, new: &Value, how: Method) -> Value {
+fn after(stored: &Value, last: &Value, new: &Value, how: UpdateMethod) -> Value {
     match how {
-        Method::Apply => {
+        UpdateMethod::Apply => {
             let mut object = stored.clone();
             admission::merge_patch(&mut object, &three_way(last, new));
             object
         }
-        Method::Replace => {
+        UpdateMethod::Replace => {
             let mut object = new.clone();
             // kubectl adds the namespace and the version and identity of the stored object to the request.
             for key in [
@@ -99,22 +102,27 @@ fn after(stored: &Value, last: &Value, new: &Value, how: Method) -> Value {
     }
 }
 
-pub fn verdict(new: &Object, old: &(&Object, &Source), how: Method, target: Target) -> Verdict {
+pub fn verdict(
+    new: &InspectedObject,
+    old: &(&InspectedObject, &SourceText),
+    how: UpdateMethod,
+    target: NodeTarget,
+) -> RejectionVerdict {
     let written = new.node.to_json();
     let (stored, last) = before(old.0, target);
     let sent = after(&stored, &last, &written, how);
     match admission::update(&stored, &sent, rejected::gates(target)) {
-        Ok(object) => Verdict::Accepted {
+        Ok(object) => RejectionVerdict::Accepted {
             refused: rejected::refusals(&object, target),
             creation: creation(&object, target),
             stored: object,
         },
-        Err(rejection) => Verdict::Rejected(rejection),
+        Err(rejection) => RejectionVerdict::Rejected(rejection),
     }
 }
 
 /// Returns the error that the API server would return if the object were created.
-fn creation(object: &Value, target: Target) -> Option<Rejection> {
+fn creation(object: &Value, target: NodeTarget) -> Option<AdmissionRejection> {
     let mut object = object.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for key in [
@@ -132,16 +140,16 @@ fn creation(object: &Value, target: Target) -> Option<Rejection> {
 
 /// Returns the traps of an accepted update.
 pub fn traps(
-    old: &(&Object, &Source),
-    new: &Subject,
+    old: &(&InspectedObject, &SourceText),
+    new: &LintSubject,
     after: &Value,
-    creation_refused: Option<&Rejection>,
-) -> Vec<Finding> {
+    creation_refused: Option<&AdmissionRejection>,
+) -> Vec<LintFinding> {
     let Some(jobset) = &old.0.jobset else {
         return Vec::new();
     };
     let (before, _) = before(old.0, new.target);
-    let old = Subject {
+    let old = LintSubject {
         jobset,
         node: &old.0.node,
         source: old.1,
@@ -149,7 +157,7 @@ pub fn traps(
         target: new.target,
         refused: Vec::new(),
     };
-    let change = Change {
+    let change = TextChange {
         old: &old,
         new,
         before: &before,
@@ -158,8 +166,12 @@ pub fn traps(
     };
     let mut findings = Vec::new();
     for trap in table::all() {
-        if let Check::Update(check) = trap.check {
-            findings.extend(check(&change).iter().map(|hit| Finding::of(trap, new, hit)));
+        if let TrapCheck::Update(check) = trap.check {
+            findings.extend(
+                check(&change)
+                    .iter()
+                    .map(|hit| LintFinding::of(trap, new, hit)),
+            );
         }
     }
     findings

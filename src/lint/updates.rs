@@ -1,138 +1,138 @@
 //! Traps of updates: changes that admission accepts although they break a running JobSet.
 
-use super::subject::{Change, Rj, Subject};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, TextChange};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use serde_json::Value;
 use sim_api::spec::{EXCLUSIVE_TOPOLOGY, RestartStrategy};
 use sim_inputs::text::locate::locate;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "update-removes-success-policy",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["C-76", "UPD-5"],
         title: "the update removes successPolicy",
-        consequence: "Nothing fills it in again. From the first complete Job on every pass of the manager panics: the status is frozen, the JobSet never completes, no time to live is over.",
+        consequence: "The default is not set again on update. As soon as the first Job has completed, every reconciliation of the manager panics: the status no longer changes, the JobSet never completes, and its TTL never expires.",
         fix: "Keep successPolicy: {operator: All} in the manifest.",
-        check: Check::Update(success_policy),
+        check: TrapCheck::Update(success_policy),
     },
-    Trap {
+    LintTrap {
         name: "update-removes-network",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["UPD-5", "SVC-1", "JOB-1"],
         title: "the update removes network",
-        consequence: "DNS host names count as off: Jobs created from then on, for instance by a restart, have no subdomain, and their pods do not find each other.",
+        consequence: "DNS host names count as disabled. Jobs created afterwards, for example by a restart, have no subdomain, and their pods cannot resolve each other's names.",
         fix: "Keep network with enableDNSHostnames: true in the manifest.",
-        check: Check::Update(network),
+        check: TrapCheck::Update(network),
     },
-    Trap {
+    LintTrap {
         name: "update-removes-startup-policy",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["UPD-5", "SU-2"],
         title: "the update removes startupPolicy InOrder",
-        consequence: "Everything missing is created at once, and a condition StartupPolicyInProgress that is True stays True for ever.",
+        consequence: "All missing Jobs are created at once. If the condition StartupPolicyInProgress is True, it stays True forever.",
         fix: "Keep startupPolicy in the manifest.",
-        check: Check::Update(startup_policy),
+        check: TrapCheck::Update(startup_policy),
     },
-    Trap {
+    LintTrap {
         name: "update-removes-failure-policy",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["UPD-5", "FP-1"],
         title: "the update removes failurePolicy",
-        consequence: "The next failed Job fails the JobSet: there are no restarts any more.",
+        consequence: "The next failed Job fails the JobSet, because restarts are no longer allowed.",
         fix: "Keep failurePolicy in the manifest.",
-        check: Check::Update(failure_policy),
+        check: TrapCheck::Update(failure_policy),
     },
-    Trap {
+    LintTrap {
         name: "update-unvalidated",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["UPD-5", "C-74", "ELA-1", "VAL-19"],
-        title: "the update is accepted, a creation of the same would be refused",
-        consequence: "Policies added by update, a changed coordinator and elastic sizes are not validated. A wrong value shows later: a JobSet that never completes, errors in every pass, Jobs that are refused after a restart.",
-        fix: "Make the manifest one that could be created.",
-        check: Check::Update(unvalidated),
+        title: "the update is accepted, but creating the same JobSet would be rejected",
+        consequence: "The API server does not validate policies added by an update, a changed coordinator or elastic sizes. A wrong value has its effect later: the JobSet never completes, every reconciliation fails, or Jobs are rejected after a restart.",
+        fix: "Correct the manifest so that the API server would also accept it for creation.",
+        check: TrapCheck::Update(unvalidated),
     },
-    Trap {
+    LintTrap {
         name: "update-adds-claims",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["API-27", "PVC-1", "DEF-6"],
         title: "the update adds volumeClaimPolicies without retentionPolicy",
-        consequence: "Defaults are set at creation only: the claims get no owner and are never deleted. Jobs that exist do not mount them.",
-        fix: "Write retentionPolicy.whenDeleted out.",
-        check: Check::Update(adds_claims),
+        consequence: "Defaults are set only at creation. The claims get no owner and are never deleted, and existing Jobs do not mount them.",
+        fix: "Set retentionPolicy.whenDeleted explicitly.",
+        check: TrapCheck::Update(adds_claims),
     },
-    Trap {
+    LintTrap {
         name: "update-late-effect",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["UPD-6", "C-74"],
-        title: "the change reaches new Jobs only",
-        consequence: "Coordinator, exclusive-topology and node-selector are read when a Job is created: Jobs that exist keep the old value, those created by a restart get the new one.",
-        fix: "Delete and create the JobSet, if all Jobs are to have it.",
-        check: Check::Update(late_effect),
+        title: "the change affects only new Jobs",
+        consequence: "The coordinator, exclusive-topology and node-selector are read when a Job is created. Existing Jobs keep the old value; Jobs created by a restart get the new value.",
+        fix: "To change all Jobs, delete and recreate the JobSet.",
+        check: TrapCheck::Update(late_effect),
     },
-    Trap {
+    LintTrap {
         name: "update-removal-ignored",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["SUS-5", "C-31"],
-        title: "what is removed from a pod template stays in existing Jobs",
-        consequence: "Resuming merges the template into the Jobs and never removes: node selectors, tolerations, labels and annotations of an earlier admission survive.",
-        fix: "Overwrite the value instead of removing the key, or delete the Jobs while the JobSet is suspended.",
-        check: Check::Update(removal_ignored),
+        title: "keys removed from a pod template remain in existing Jobs",
+        consequence: "On resume the template is merged into the existing Jobs, and no key is removed. Node selectors, tolerations, labels and annotations of an earlier admission remain.",
+        fix: "Set a new value instead of removing the key, or delete the Jobs while the JobSet is suspended.",
+        check: TrapCheck::Update(removal_ignored),
     },
-    Trap {
+    LintTrap {
         name: "update-elastic-in-place",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["ELA-2", "IPR-5", "IPR-9"],
         title: "an elastic scale-up of an InPlaceRestart JobSet",
-        consequence: "The new pods start at a higher attempt: everybody restarts in place, and one unit of maxRestarts is used up.",
-        fix: "Scale when a restart does no harm, and count it in maxRestarts.",
-        check: Check::Update(elastic_in_place),
+        consequence: "The new pods start at a higher attempt. All pods restart in place, and one unit of maxRestarts is used up.",
+        fix: "Scale up at a time when a restart is acceptable, and include it in maxRestarts.",
+        check: TrapCheck::Update(elastic_in_place),
     },
-    Trap {
+    LintTrap {
         name: "update-elastic-unset",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["ELA-1", "ELA-2"],
         title: "the update removes parallelism or completions",
-        consequence: "Without both the Jobs are scaled to one pod; without completions alone they run on, and are refused when they are created again.",
-        fix: "Give both, with the same value.",
-        check: Check::Update(elastic_unset),
+        consequence: "If both are removed, the Jobs are scaled to one pod. If only completions is removed, the Jobs keep running but are rejected when they are created again.",
+        fix: "Set both fields to the same value.",
+        check: TrapCheck::Update(elastic_unset),
     },
-    Trap {
+    LintTrap {
         name: "update-suspends-in-place",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["SUS-7", "C-46"],
-        title: "suspending an InPlaceRestart JobSet",
-        consequence: "The pods that come after the resume start at a higher attempt: each cycle uses up one unit of maxRestarts.",
-        fix: "Count it in maxRestarts.",
-        check: Check::Update(suspends_in_place),
+        title: "the update suspends an InPlaceRestart JobSet",
+        consequence: "The pods created by the resume start at a higher attempt. Each suspension uses up one unit of maxRestarts.",
+        fix: "Include the suspensions in maxRestarts.",
+        check: TrapCheck::Update(suspends_in_place),
     },
 ];
 
-fn removed(c: &Change, key: &str) -> bool {
+fn removed(c: &TextChange, key: &str) -> bool {
     !c.before["spec"][key].is_null() && c.after["spec"][key].is_null()
 }
 
-fn when(found: bool, c: &Change, keys: &[&str], detail: &str) -> Vec<Hit> {
+fn when(found: bool, c: &TextChange, keys: &[&str], detail: &str) -> Vec<TrapHit> {
     match found {
         true => vec![hit(c.new.at(keys), detail)],
         false => Vec::new(),
     }
 }
 
-fn success_policy(c: &Change) -> Vec<Hit> {
-    let detail = "the stored object has one, the new one does not";
+fn success_policy(c: &TextChange) -> Vec<TrapHit> {
+    let detail = "the stored object has this field, but the new object does not";
     when(removed(c, "successPolicy"), c, &["successPolicy"], detail)
 }
 
-fn network(c: &Change) -> Vec<Hit> {
+fn network(c: &TextChange) -> Vec<TrapHit> {
     let on = c.before["spec"]["network"]["enableDNSHostnames"] == Value::Bool(true);
-    let detail = "host names are on in the stored object";
+    let detail = "DNS host names are enabled in the stored object";
     when(on && removed(c, "network"), c, &["network"], detail)
 }
 
-fn startup_policy(c: &Change) -> Vec<Hit> {
+fn startup_policy(c: &TextChange) -> Vec<TrapHit> {
     let in_order = c.before["spec"]["startupPolicy"]["startupPolicyOrder"] == "InOrder";
-    let detail = "the stored object is InOrder";
+    let detail = "the stored object has startupPolicyOrder InOrder";
     when(
         in_order && removed(c, "startupPolicy"),
         c,
@@ -141,24 +141,24 @@ fn startup_policy(c: &Change) -> Vec<Hit> {
     )
 }
 
-fn failure_policy(c: &Change) -> Vec<Hit> {
-    let detail = "the stored object has one, the new one does not";
+fn failure_policy(c: &TextChange) -> Vec<TrapHit> {
+    let detail = "the stored object has this field, but the new object does not";
     when(removed(c, "failurePolicy"), c, &["failurePolicy"], detail)
 }
 
-fn unvalidated(c: &Change) -> Vec<Hit> {
+fn unvalidated(c: &TextChange) -> Vec<TrapHit> {
     let Some(refused) = c.creation_refused else {
         return Vec::new();
     };
     let mut errors = refused.errors.iter();
-    let place = errors.find_map(|e| locate(c.new.node, e.place()));
+    let place = errors.find_map(|e| locate(c.new.node, e.object_path()));
     vec![hit(
         place.map_or(c.new.spec_node().at, |p| p.key),
-        format!("a creation would get: {}", refused.message),
+        format!("message of the API server on creation: {}", refused.message),
     )]
 }
 
-fn adds_claims(c: &Change) -> Vec<Hit> {
+fn adds_claims(c: &TextChange) -> Vec<TrapHit> {
     let policies = &c.after["spec"]["volumeClaimPolicies"];
     let bare = policies
         .as_array()
@@ -172,10 +172,10 @@ fn adds_claims(c: &Change) -> Vec<Hit> {
     )
 }
 
-fn late_effect(c: &Change) -> Vec<Hit> {
+fn late_effect(c: &TextChange) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     if c.before["spec"]["coordinator"] != c.after["spec"]["coordinator"] {
-        hits.push(hit(c.new.at(&["coordinator"]), "coordinator changes"));
+        hits.push(hit(c.new.at(&["coordinator"]), "the coordinator changes"));
     }
     for key in [EXCLUSIVE_TOPOLOGY, sim_api::spec::NODE_SELECTOR_STRATEGY] {
         let value = |o: &Value| o["metadata"]["annotations"][key].clone();
@@ -213,7 +213,7 @@ fn lost_keys(before: &Value, after: &Value) -> Vec<String> {
     lost
 }
 
-fn removal_ignored(c: &Change) -> Vec<Hit> {
+fn removal_ignored(c: &TextChange) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in c.new.rjs() {
         let template = |o: &Value| {
@@ -228,17 +228,17 @@ fn removal_ignored(c: &Change) -> Vec<Hit> {
     hits
 }
 
-fn in_place(s: &Subject) -> bool {
+fn in_place(s: &LintSubject) -> bool {
     s.jobset.spec.strategy() == RestartStrategy::InPlaceRestart
 }
 
 /// Returns (parallelism, completions) of a replicatedJob.
-fn size(object: &Value, rj: &Rj) -> (Option<i64>, Option<i64>) {
+fn size(object: &Value, rj: &ReplicatedJobText) -> (Option<i64>, Option<i64>) {
     let job = &object["spec"]["replicatedJobs"][rj.index]["template"]["spec"];
     (job["parallelism"].as_i64(), job["completions"].as_i64())
 }
 
-fn elastic_in_place(c: &Change) -> Vec<Hit> {
+fn elastic_in_place(c: &TextChange) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in c.new.rjs().iter().filter(|_| in_place(c.new)) {
         let (old, new) = (size(c.before, rj), size(c.after, rj));
@@ -252,7 +252,7 @@ fn elastic_in_place(c: &Change) -> Vec<Hit> {
     hits
 }
 
-fn elastic_unset(c: &Change) -> Vec<Hit> {
+fn elastic_unset(c: &TextChange) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in c.new.rjs() {
         let (old, new) = (size(c.before, &rj), size(c.after, &rj));
@@ -267,7 +267,7 @@ fn elastic_unset(c: &Change) -> Vec<Hit> {
     hits
 }
 
-fn suspends_in_place(c: &Change) -> Vec<Hit> {
+fn suspends_in_place(c: &TextChange) -> Vec<TrapHit> {
     let now = c.new.jobset.spec.suspend && !c.old.jobset.spec.suspend;
     when(
         now && in_place(c.new),

@@ -1,87 +1,87 @@
 //! Traps of volumeClaimPolicies: claims that cannot be created, mounted or reused.
 
 use super::job_template::claims;
-use super::subject::{Rj, Subject, list, place, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::subject::{LintSubject, ReplicatedJobText, list, place, text};
+use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::PodReplacementPolicy;
-use sim_inputs::text::node::Node;
+use sim_inputs::text::node::YamlNode;
 
-pub const TRAPS: &[Trap] = &[
-    Trap {
+pub const TRAPS: &[LintTrap] = &[
+    LintTrap {
         name: "claim-name-dot",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["VAL-15", "PVC-1", "C-16"],
-        title: "a claim template's name has a dot",
-        consequence: "A claim may have such a name, a volume may not: the claim is created, the Job is refused for ever (JobCreationFailed).",
-        fix: "Use letters, digits and dashes.",
-        check: Check::JobSet(name_dot),
+        title: "the name of a claim template contains a dot",
+        consequence: "A PersistentVolumeClaim name may contain a dot, but a volume name may not. The claim is created, and the API server rejects the Job on every attempt (JobCreationFailed).",
+        fix: "Use only letters, digits and dashes in the name.",
+        check: TrapCheck::JobSet(name_dot),
     },
-    Trap {
+    LintTrap {
         name: "claim-incomplete",
-        severity: Severity::Error,
+        severity: TrapSeverity::Error,
         rules: &["PVC-1"],
-        title: "a claim template without access modes or storage request",
-        consequence: "The claim is refused for ever (PVCCreationFailed), and no Job is created.",
-        fix: "Give spec.accessModes and spec.resources.requests.storage.",
-        check: Check::JobSet(incomplete),
+        title: "a claim template has no access modes or no storage request",
+        consequence: "The API server rejects the claim on every attempt (PVCCreationFailed), and no Job is created.",
+        fix: "Set spec.accessModes and spec.resources.requests.storage.",
+        check: TrapCheck::JobSet(incomplete),
     },
-    Trap {
+    LintTrap {
         name: "claim-not-reusable",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["C-69", "D-12", "VAL-19"],
-        title: "a retained claim cannot be used again",
-        consequence: "The API server completes the stored claim with volumeMode and storageClassName. A second JobSet of this name is then refused: spec does not match existing PVC.",
-        fix: "Write volumeMode: Filesystem and storageClassName out, and volumeName once the claim is bound.",
-        check: Check::JobSet(not_reusable),
+        title: "a retained claim cannot be reused",
+        consequence: "The API server sets volumeMode and storageClassName of the stored claim. When a JobSet of the same name is created later, it is rejected: spec does not match existing PVC.",
+        fix: "Set volumeMode: Filesystem and storageClassName explicitly, and volumeName once the claim is bound.",
+        check: TrapCheck::JobSet(not_reusable),
     },
-    Trap {
+    LintTrap {
         name: "claim-single-node",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["PVC-1"],
-        title: "pods of several nodes share a claim for one node",
-        consequence: "There is one claim per JobSet, not per pod. ReadWriteOnce lets the pods of one node use it, ReadWriteOncePod one pod; the others wait in ContainerCreating or stay Pending.",
-        fix: "Use ReadWriteMany or ReadOnlyMany with a storage class that has it.",
-        check: Check::JobSet(single_node),
+        title: "pods on several nodes share a claim for a single node",
+        consequence: "A claim is created per JobSet, not per pod. ReadWriteOnce allows the pods of one node to use it, and ReadWriteOncePod allows one pod. The other pods stay in ContainerCreating or Pending.",
+        fix: "Use ReadWriteMany or ReadOnlyMany with a storage class that supports it.",
+        check: TrapCheck::JobSet(single_node),
     },
-    Trap {
+    LintTrap {
         name: "two-pods-of-one-index",
-        severity: Severity::Warning,
+        severity: TrapSeverity::Warning,
         rules: &["FP-20", "API-5"],
-        title: "a replacement may write to a claim while the old pod still ends",
-        consequence: "With the default podReplacementPolicy the replacement of a deleted or evicted pod starts while the old one terminates: two pods of one index use the volume at the same time.",
-        fix: "Set podReplacementPolicy: Failed, or backoffLimit: 0.",
-        check: Check::JobSet(two_pods),
+        title: "a replacement pod may write to a claim while the old pod is terminating",
+        consequence: "With the default podReplacementPolicy the replacement of a deleted or evicted pod starts while the old pod is terminating. Two pods of the same index use the volume at the same time.",
+        fix: "Set podReplacementPolicy to Failed, or backoffLimit to 0.",
+        check: TrapCheck::JobSet(two_pods),
     },
 ];
 
 /// Returns the claim templates, each with whether its claims are retained.
-fn templates<'a>(s: &Subject<'a>) -> Vec<(&'a Node, bool)> {
+fn templates<'a>(s: &LintSubject<'a>) -> Vec<(&'a YamlNode, bool)> {
     let mut found = Vec::new();
     for policy in list(s.spec_node(), "volumeClaimPolicies") {
         let when = policy.at_path(&["retentionPolicy", "whenDeleted"]);
-        let retained = when.and_then(Node::as_str) == Some("Retain");
+        let retained = when.and_then(YamlNode::as_str) == Some("Retain");
         found.extend(list(policy, "templates").iter().map(|t| (t, retained)));
     }
     found
 }
 
-fn name(template: &Node) -> &str {
+fn name(template: &YamlNode) -> &str {
     let node = template.at_path(&["metadata", "name"]);
-    node.and_then(Node::as_str).unwrap_or("")
+    node.and_then(YamlNode::as_str).unwrap_or("")
 }
 
-fn name_dot(s: &Subject) -> Vec<Hit> {
+fn name_dot(s: &LintSubject) -> Vec<TrapHit> {
     let dotted = templates(s)
         .into_iter()
         .filter(|(t, _)| name(t).contains('.'));
-    let one = |(t, _): (&Node, bool)| {
+    let one = |(t, _): (&YamlNode, bool)| {
         let at = t.at_path(&["metadata", "name"]).map_or(t.at, |n| n.at);
         hit(at, format!("claim template {:?}", name(t)))
     };
     dotted.map(one).collect()
 }
 
-fn incomplete(s: &Subject) -> Vec<Hit> {
+fn incomplete(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (template, _) in templates(s) {
         let spec = template.get("spec").unwrap_or(template);
@@ -101,7 +101,7 @@ fn incomplete(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn not_reusable(s: &Subject) -> Vec<Hit> {
+fn not_reusable(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (template, _) in templates(s).into_iter().filter(|(_, retained)| *retained) {
         let spec = template.get("spec").unwrap_or(template);
@@ -122,18 +122,18 @@ fn not_reusable(s: &Subject) -> Vec<Hit> {
 }
 
 /// Returns whether pods of a replicatedJob mount the claim of this template.
-fn mounts(rj: &Rj, claim: &str) -> bool {
+fn mounts(rj: &ReplicatedJobText, claim: &str) -> bool {
     let mut all = rj.containers().flat_map(|c| list(c, "volumeMounts"));
     all.any(|m| text(m, "name") == Some(claim))
 }
 
-fn single_node(s: &Subject) -> Vec<Hit> {
+fn single_node(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for (template, _) in templates(s) {
         let spec = template.get("spec").unwrap_or(template);
         let modes: Vec<&str> = list(spec, "accessModes")
             .iter()
-            .filter_map(Node::as_str)
+            .filter_map(YamlNode::as_str)
             .collect();
         let single = |m: &&str| matches!(*m, "ReadWriteOnce" | "ReadWriteOncePod");
         let rjs = s.rjs();
@@ -142,7 +142,7 @@ fn single_node(s: &Subject) -> Vec<Hit> {
             .find(|rj| rj.pods() > 1 && mounts(rj, name(template)));
         if let Some(rj) = user.filter(|_| !modes.is_empty() && modes.iter().all(single)) {
             let detail = format!(
-                "claim template {:?} is {}, replicatedJob {:?} has {} pods",
+                "claim template {:?} has access mode {}, and replicatedJob {:?} has {} pods",
                 name(template),
                 modes.join(", "),
                 rj.name(),
@@ -154,7 +154,7 @@ fn single_node(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn two_pods(s: &Subject) -> Vec<Hit> {
+fn two_pods(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let template = rj.template();

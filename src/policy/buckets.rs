@@ -5,28 +5,28 @@
 pub(crate) mod job_bucket;
 pub mod tally;
 
-use super::{JobSetStatus, JobSetView, JobView, Plan};
-use job_bucket::{Unreadable, bucket_of};
+use super::{ActionPlan, JobSetStatus, JobSetView, JobView};
+use job_bucket::{UnreadableJob, bucket_of};
 use sim_api::spec::keys::RESTART_ATTEMPT;
 use std::ops::Range;
-use tally::Tally;
+use tally::BucketTally;
 
-pub use job_bucket::{Bucket, Buckets};
+pub use job_bucket::{JobBucket, JobBuckets};
 
 /// The bucket of one Job (REC-5).
-pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
+pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<JobBucket, String> {
     bucket_of(&view.basis(), job).map_err(|why| words(view, job, why))
 }
 
-fn words(view: &JobSetView<'_>, job: &JobView, why: Unreadable) -> String {
+fn words(view: &JobSetView<'_>, job: &JobView, why: UnreadableJob) -> String {
     let name = || (view.job_name)(job.rj, job.index);
     match why {
-        Unreadable::Label(label) if label == RESTART_ATTEMPT => format!(
+        UnreadableJob::Label(label) if label == RESTART_ATTEMPT => format!(
             "job {}: invalid value for label {label}, must be integer",
             name()
         ),
-        Unreadable::Label(label) => format!("job {}: invalid value for label {label}", name()),
-        Unreadable::Index => {
+        UnreadableJob::Label(label) => format!("job {}: invalid value for label {label}", name()),
+        UnreadableJob::Index => {
             let spec = view.jobset.spec.replicated_jobs.get(job.rj as usize);
             format!(
                 "job index {} is out of bounds for replicated job {}",
@@ -40,7 +40,7 @@ fn words(view: &JobSetView<'_>, job: &JobView, why: Unreadable) -> String {
 /// The Jobs of one bucket with their positions. Requires that `update` accepted every Job.
 pub fn in_bucket<'v>(
     view: &'v JobSetView<'_>,
-    wanted: Bucket,
+    wanted: JobBucket,
 ) -> impl Iterator<Item = (u32, &'v JobView)> {
     let jobs = view.jobs.iter().enumerate();
     jobs.filter(move |(_, job)| bucket(view, job) == Ok(wanted))
@@ -54,7 +54,11 @@ pub fn jobs_of(view: &JobSetView<'_>, rj: u32) -> Range<usize> {
 }
 
 /// Applies REC-5 to all Jobs, and stores the counters (REC-6) in `plan.status`.
-pub fn update(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<Buckets, String> {
+pub fn update(
+    view: &JobSetView<'_>,
+    tally: &BucketTally,
+    plan: &mut ActionPlan,
+) -> Result<JobBuckets, String> {
     if tally.unreadable > 0 {
         for job in view.jobs {
             bucket(view, job)?;

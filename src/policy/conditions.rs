@@ -2,10 +2,10 @@
 //!
 //! Must never decide whether a condition applies, only how it is stored and which Event announces it.
 
-use super::{Condition, JobSetStatus, KubeEvent, Plan, TerminalState};
+use super::{ActionPlan, JobSetStatus, KubeEvent, PodCondition, TerminalState};
 use crate::kinds::JobSetConditionType;
 use crate::kinds::JobSetConditionType::*;
-use sim_base::Time;
+use sim_base::SimTime;
 
 /// `pkg/constants/constants.go` of the JobSet controller.
 pub const REACHED_MAX_RESTARTS: &str = "ReachedMaxRestarts";
@@ -43,7 +43,7 @@ impl<'a> NewCondition<'a> {
 }
 
 /// Writes a condition (COND-1). Returns true if something changed; then the status is dirty and one Event is queued.
-pub fn set(plan: &mut Plan, now: Time, new: NewCondition<'_>) -> bool {
+pub fn set(plan: &mut ActionPlan, now: SimTime, new: NewCondition<'_>) -> bool {
     let (mut found, mut changed) = (false, false);
     for c in &mut plan.status.conditions {
         if c.kind == new.kind {
@@ -80,8 +80,8 @@ pub fn set(plan: &mut Plan, now: Time, new: NewCondition<'_>) -> bool {
     changed
 }
 
-fn stored(new: &NewCondition<'_>, last_transition: Time) -> Condition {
-    Condition {
+fn stored(new: &NewCondition<'_>, last_transition: SimTime) -> PodCondition {
+    PodCondition {
         kind: new.kind,
         status: new.status,
         reason: new.reason.into(),
@@ -100,13 +100,13 @@ fn exclusive(a: JobSetConditionType, b: JobSetConditionType) -> bool {
 }
 
 /// The condition Completed=True or Failed=True (COND-4).
-pub fn terminal(status: &JobSetStatus) -> Option<&Condition> {
-    let terminal = |c: &&Condition| matches!(c.kind, Completed | Failed) && c.status;
+pub fn terminal(status: &JobSetStatus) -> Option<&PodCondition> {
+    let terminal = |c: &&PodCondition| matches!(c.kind, Completed | Failed) && c.status;
     status.conditions.iter().find(terminal)
 }
 
 /// Sets the condition Failed (FP-13).
-pub fn set_failed(plan: &mut Plan, now: Time, reason: &'static str, message: &str) {
+pub fn set_failed(plan: &mut ActionPlan, now: SimTime, reason: &'static str, message: &str) {
     let failed = NewCondition {
         warning: true,
         ..NewCondition::normal(Failed, true, reason, message)
@@ -117,7 +117,7 @@ pub fn set_failed(plan: &mut Plan, now: Time, reason: &'static str, message: &st
 }
 
 /// Sets the condition Completed (SP-3).
-pub fn set_completed(plan: &mut Plan, now: Time) {
+pub fn set_completed(plan: &mut ActionPlan, now: SimTime) {
     let message = "jobset completed successfully";
     let completed = NewCondition::normal(Completed, true, "AllJobsCompleted", message);
     set(plan, now, completed);
@@ -126,7 +126,7 @@ pub fn set_completed(plan: &mut Plan, now: Time) {
 }
 
 /// Sets the condition Suspended (SUS-1, SUS-3).
-pub fn set_suspended(plan: &mut Plan, now: Time) -> bool {
+pub fn set_suspended(plan: &mut ActionPlan, now: SimTime) -> bool {
     let message = "jobset is suspended";
     let suspended = NewCondition::normal(Suspended, true, "SuspendedJobs", message);
     let changed = set(plan, now, suspended);
@@ -134,17 +134,22 @@ pub fn set_suspended(plan: &mut Plan, now: Time) -> bool {
 }
 
 /// Clears the condition Suspended; no-op if the JobSet was never suspended (SUS-4).
-pub fn set_resumed(plan: &mut Plan, now: Time) -> bool {
+pub fn set_resumed(plan: &mut ActionPlan, now: SimTime) -> bool {
     let resumed = NewCondition::normal(Suspended, false, "ResumeJobs", "jobset is resumed");
     set(plan, now, resumed)
 }
 
 /// REC-9: also rewrites the reason of a condition that is already False, long after the restart.
-pub fn set_jobs_ready(plan: &mut Plan, now: Time) -> bool {
+pub fn set_jobs_ready(plan: &mut ActionPlan, now: SimTime) -> bool {
     set_not_restarting(plan, now, "JobsReady", "all jobs are ready")
 }
 
-fn set_not_restarting(plan: &mut Plan, now: Time, reason: &'static str, message: &str) -> bool {
+fn set_not_restarting(
+    plan: &mut ActionPlan,
+    now: SimTime,
+    reason: &'static str,
+    message: &str,
+) -> bool {
     set(
         plan,
         now,
@@ -153,7 +158,7 @@ fn set_not_restarting(plan: &mut Plan, now: Time, reason: &'static str, message:
 }
 
 /// Sets the condition StartupPolicyInProgress (SU-2).
-pub fn set_startup_in_progress(plan: &mut Plan, now: Time) -> bool {
+pub fn set_startup_in_progress(plan: &mut ActionPlan, now: SimTime) -> bool {
     let (reason, message) = (
         "InOrderStartupPolicyInProgress",
         "in order startup policy is in progress",
@@ -163,7 +168,7 @@ pub fn set_startup_in_progress(plan: &mut Plan, now: Time) -> bool {
 }
 
 /// Sets the condition StartupPolicyCompleted (CRE-6).
-pub fn set_startup_completed(plan: &mut Plan, now: Time) -> bool {
+pub fn set_startup_completed(plan: &mut ActionPlan, now: SimTime) -> bool {
     let (reason, message) = (
         "InOrderStartupPolicyCompleted",
         "in order startup policy has completed",

@@ -9,21 +9,21 @@ use std::borrow::Cow;
 
 /// One pass that decided something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Decision {
+pub struct PolicyDecision {
     /// Number in the log, from 1, assigned by the log.
     #[serde(rename = "decision")]
     pub id: u32,
     #[serde(rename = "t_ns", serialize_with = "nanoseconds")]
-    pub at: Time,
+    pub at: SimTime,
     /// `seq` of the record that triggered the pass.
     pub cause: Option<u32>,
     #[serde(flatten)]
-    pub what: Decided,
+    pub what: PolicyOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "controller", rename_all = "camelCase")]
-pub enum Decided {
+pub enum PolicyOutcome {
     /// A reconcile pass of the JobSet controller.
     JobSet(Box<JobSetPass>),
     /// A sync of the Job controller.
@@ -46,7 +46,7 @@ pub struct PassLost {
 
 /// A number before and after a pass.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct DecisionStep {
     pub before: u32,
     pub after: u32,
 }
@@ -72,18 +72,18 @@ pub struct JobSetPass {
     pub in_place: Option<InPlaceTrace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<TtlTrace>,
-    pub restarts: Step,
-    pub restarts_count_towards_max: Step,
+    pub restarts: DecisionStep,
+    pub restarts_count_towards_max: DecisionStep,
     /// All other fields of the status that change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub status: Vec<Change>,
+    pub status: Vec<PlannedChange>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionWrite>,
     /// Kubernetes Events that follow the status write: reason and message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<(String, String)>,
     #[serde(flatten)]
-    pub does: Requests,
+    pub does: PlannedRequests,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Ids of the rules that decided something, in order of evaluation.
@@ -101,7 +101,7 @@ pub struct JobCounts {
 /// The API requests of a pass other than the status write; Jobs by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Requests {
+pub struct PlannedRequests {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub delete: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -126,7 +126,7 @@ pub struct Requests {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Change {
+pub struct PlannedChange {
     pub field: String,
     pub before: String,
     pub after: String,
@@ -157,7 +157,7 @@ pub struct FailureTrace {
     pub action: Option<&'static str>,
     /// The Job that the action refers to.
     pub job: String,
-    pub budget: Option<Budget>,
+    pub budget: Option<RestartBudget>,
     /// Number of complete Jobs to which the success policy was not applied (REC-10).
     pub success_not_asked: u32,
 }
@@ -171,7 +171,7 @@ pub struct FailedJob {
     pub message: String,
     /// lastTransitionTime as the API stores it, in whole seconds.
     #[serde(rename = "failedAt_ns", serialize_with = "nanoseconds")]
-    pub failed_at: Time,
+    pub failed_at: SimTime,
     /// `seq` of the record of its Failed condition.
     pub record: Option<u32>,
 }
@@ -187,13 +187,13 @@ pub struct RuleTrace {
     pub invalid_patterns: Vec<String>,
     pub targets: Vec<String>,
     /// One verdict per failed Job, in order; empty if an earlier rule decided.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<PolicyVerdict>,
 }
 
 /// Evaluation of one rule for one failed Job (FP-4). `None` if the rule does not have the criterion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct PolicyVerdict {
     pub job: String,
     pub reason: Option<bool>,
     /// The matching pattern; empty if none matches.
@@ -205,7 +205,7 @@ pub struct Verdict {
 /// The use of maxRestarts (FP-7).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Budget {
+pub struct RestartBudget {
     /// True if the action counts towards maxRestarts.
     pub counted: bool,
     pub restarts_count_towards_max: i64,
@@ -281,9 +281,9 @@ pub struct InPlaceTrace {
 pub struct TtlTrace {
     pub ttl_seconds_after_finished: u32,
     #[serde(rename = "finishedAt_ns", serialize_with = "nanoseconds")]
-    pub finished_at: Time,
+    pub finished_at: SimTime,
     #[serde(rename = "due_ns", serialize_with = "nanoseconds")]
-    pub due: Time,
+    pub due: SimTime,
 }
 
 /// A sync of one Job.
@@ -298,7 +298,7 @@ pub struct JobSync {
     /// Number of further such pods.
     pub more_failed_pods: u32,
     /// Number of failed pods, without ignored ones.
-    pub failed: Step,
+    pub failed: DecisionStep,
     pub backoff_limit: i32,
     /// Container restarts of active pods, which count with restartPolicy OnFailure.
     pub container_restarts: Option<u32>,
@@ -355,7 +355,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-fn nanoseconds<S: Serializer>(at: &Time, to: S) -> Result<S::Ok, S::Error> {
+fn nanoseconds<S: Serializer>(at: &SimTime, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(at.0)
 }
 

@@ -2,16 +2,16 @@
 //!
 //! Must never change a finished Job or one of an earlier attempt.
 
-use super::buckets::{Bucket, in_bucket};
-use super::{JobSetView, Plan};
+use super::buckets::{JobBucket, in_bucket};
+use super::{ActionPlan, JobSetView};
 
 /// Adds the Jobs to patch, in the order of the view.
-pub fn scale(view: &JobSetView<'_>, plan: &mut Plan) {
+pub fn scale(view: &JobSetView<'_>, plan: &mut ActionPlan) {
     if !view.gates.elastic_jobset {
         return;
     }
     let specs = &view.jobset.spec.replicated_jobs;
-    for (at, job) in in_bucket(view, Bucket::Active) {
+    for (at, job) in in_bucket(view, JobBucket::Active) {
         let Some(template) = specs.get(job.rj as usize).map(|r| &r.template) else {
             continue;
         };

@@ -5,15 +5,15 @@
 
 pub mod re2;
 
-use super::buckets::{Bucket, in_bucket};
+use super::buckets::{JobBucket, in_bucket};
 use super::conditions::{self, NewCondition};
-use super::{FinishedView, JobSetView, JobView, KubeEvent, Plan, ttl};
+use super::{ActionPlan, FinishedView, JobSetView, JobView, KubeEvent, ttl};
 use crate::kinds::JobSetConditionType::RestartingJobSet;
 use FailurePolicyAction::*;
 use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule, TieBreak};
 
 /// Executes the failure policy; called only if a Job of the current attempt has failed (REC-10).
-pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
+pub fn execute(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), String> {
     let Some(policy) = &view.jobset.spec.failure_policy else {
         if let Some(job) = earliest(view, |_, _| true) {
             plan.failed_job = position(view, job);
@@ -41,7 +41,7 @@ pub(super) fn choose<'v>(
     policy: &FailurePolicy,
 ) -> Option<(Option<usize>, &'v JobView)> {
     for (at, rule) in policy.rules.iter().enumerate() {
-        let prepared = Prepared::new(rule);
+        let prepared = PreparedPolicy::new(rule);
         let matching = earliest(view, |job, failed| prepared.matches(view, job, failed));
         if let Some(job) = matching {
             return Some((Some(at), job));
@@ -55,8 +55,8 @@ pub(super) fn earliest<'v>(
     view: &'v JobSetView<'_>,
     applies: impl Fn(&JobView, &FinishedView) -> bool,
 ) -> Option<&'v JobView> {
-    let mut first: Option<(&JobView, sim_base::Time)> = None;
-    for (_, job) in in_bucket(view, Bucket::Failed) {
+    let mut first: Option<(&JobView, sim_base::SimTime)> = None;
+    for (_, job) in in_bucket(view, JobBucket::Failed) {
         let Some(failed) = &job.finished else {
             continue;
         };
@@ -89,16 +89,16 @@ fn name(view: &JobSetView<'_>, job: &JobView) -> String {
 }
 
 /// One rule, prepared for matching Jobs (FP-4).
-pub(super) struct Prepared<'r> {
+pub(super) struct PreparedPolicy<'r> {
     rule: &'r FailurePolicyRule,
     /// `None` for an invalid pattern, which never matches (API-20).
     pub(super) patterns: Vec<Option<regex::bytes::Regex>>,
 }
 
-impl<'r> Prepared<'r> {
-    pub(super) fn new(rule: &'r FailurePolicyRule) -> Prepared<'r> {
+impl<'r> PreparedPolicy<'r> {
+    pub(super) fn new(rule: &'r FailurePolicyRule) -> PreparedPolicy<'r> {
         let patterns = rule.on_job_failure_message_patterns.iter();
-        Prepared {
+        PreparedPolicy {
             rule,
             patterns: patterns.map(|p| re2::compile(p)).collect(),
         }
@@ -141,7 +141,7 @@ fn naming(view: &JobSetView<'_>, message: &str, job: &JobView) -> String {
 
 fn apply(
     view: &JobSetView<'_>,
-    plan: &mut Plan,
+    plan: &mut ActionPlan,
     policy: &FailurePolicy,
     action: FailurePolicyAction,
     rule: Option<&FailurePolicyRule>,
@@ -201,7 +201,7 @@ pub(super) fn counts_towards_max(action: FailurePolicyAction) -> bool {
 /// Restarts the JobSet (FP-9, FP-10, FP-16).
 fn restart_jobset(
     view: &JobSetView<'_>,
-    plan: &mut Plan,
+    plan: &mut ActionPlan,
     rule: Option<&FailurePolicyRule>,
     counted: bool,
     message: &str,
@@ -227,7 +227,7 @@ fn restart_jobset(
 /// Restarts one Job (FP-11, FP-12, ST-6, ST-7); the lists get their full length at first use (C-41).
 fn restart_job(
     view: &JobSetView<'_>,
-    plan: &mut Plan,
+    plan: &mut ActionPlan,
     job: &JobView,
     counted: bool,
 ) -> Result<(), String> {

@@ -2,12 +2,12 @@
 //!
 //! Must never emit an Event or change `restarts` (IPR-8).
 
-use super::{JobSetView, Plan, conditions};
+use super::{ActionPlan, JobSetView, conditions};
 use sim_api::spec::keys::IN_PLACE_RESTART_ATTEMPT;
 use sim_api::spec::{ReplicatedJob, RestartStrategy};
 
 /// Executes REC-12f. No effect without the strategy, or without the feature gate (upstream then only logs).
-pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
+pub fn step(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), String> {
     let spec = &view.jobset.spec;
     if spec.strategy() != RestartStrategy::InPlaceRestart || !view.gates.in_place_restart {
         return Ok(());
@@ -63,7 +63,7 @@ pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
 }
 
 /// COND-3: this message does not name a Job.
-fn fail(view: &JobSetView<'_>, plan: &mut Plan) {
+fn fail(view: &JobSetView<'_>, plan: &mut ActionPlan) {
     conditions::set_failed(
         plan,
         view.now,

@@ -9,7 +9,7 @@ pub mod success;
 use super::ttl::whole_seconds;
 use super::{JobPlan, JobSyncView};
 use sim_api::spec::{
-    CompletionMode, JobSpec, POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, Version,
+    CompletionMode, JobSpec, KubeVersion, POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy,
 };
 use sim_base::Duration;
 use std::borrow::Cow;
@@ -39,9 +39,9 @@ pub const JOB_RESUMED: (&str, &str) = ("JobResumed", "Job resumed");
 const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
 
 /// Returns true if another controller manages the Job (feature gate JobManagedBy, on by default since 1.32).
-pub fn managed_by_other(spec: &JobSpec, version: Version) -> bool {
+pub fn managed_by_other(spec: &JobSpec, version: KubeVersion) -> bool {
     let other = spec.managed_by.as_deref().filter(|m| *m != JOB_CONTROLLER);
-    version >= Version::new(32) && other.is_some()
+    version >= KubeVersion::new(32) && other.is_some()
 }
 
 /// One sync of an unfinished Job.
@@ -83,7 +83,7 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
 }
 
 /// Until 1.30 the Complete condition had no reason or message.
-fn completions_reached(version: Version) -> (&'static str, &'static str) {
+fn completions_reached(version: KubeVersion) -> (&'static str, &'static str) {
     if version.delays_terminal_condition() {
         COMPLETIONS_REACHED
     } else {

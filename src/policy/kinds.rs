@@ -91,7 +91,7 @@ impl JobConditionType {
 /// The component that requested the deletion of a pod.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Deleter {
+pub enum DeletionActor {
     /// The Job controller.
     JobController,
     /// The garbage collector.
@@ -110,7 +110,7 @@ pub enum Deleter {
     JobSetManager,
 }
 
-impl Deleter {
+impl DeletionActor {
     /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// The decisions of one reconcile pass, in the order of their execution. Buffers are reused between passes.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct ActionPlan {
     /// Jobs to delete (foreground), as positions in `JobSetView::jobs`; up to 50 at once (DEL-1).
     pub delete: Vec<u32>,
     pub create_service: bool,
@@ -36,7 +36,7 @@ pub struct Plan {
     pub rules: Vec<&'static str>,
 }
 
-impl Plan {
+impl ActionPlan {
     /// Clears the plan for the next pass and keeps its buffers; `status` is overwritten by the pass.
     pub fn clear(&mut self) {
         self.delete.clear();

@@ -2,20 +2,20 @@
 //!
 //! Must never execute anything: the plan contains the actions, the engine executes them.
 
-use super::buckets::tally::Tally;
-use super::buckets::{self, Bucket, in_bucket};
+use super::buckets::tally::BucketTally;
+use super::buckets::{self, JobBucket, in_bucket};
 use super::{
-    JobSetView, Plan, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
+    ActionPlan, JobSetView, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
 };
 use sim_api::spec::JOBSET_CONTROLLER;
 
 /// Computes the plan of one pass. `plan` is overwritten; its buffers are reused.
-pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {
-    reconcile_counted(view, &Tally::of(&view.basis(), view.jobs), plan);
+pub fn reconcile(view: &JobSetView<'_>, plan: &mut ActionPlan) {
+    reconcile_counted(view, &BucketTally::of(&view.basis(), view.jobs), plan);
 }
 
 /// Like `reconcile`, for a caller that has already counted the Jobs of the view.
-pub fn reconcile_counted(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) {
+pub fn reconcile_counted(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) {
     plan.clear();
     buckets::copy_status(&mut plan.status, view.status);
     let manager = view.jobset.spec.managed_by.as_deref();
@@ -33,17 +33,17 @@ pub fn reconcile_counted(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) 
     }
 }
 
-fn pass(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<(), String> {
+fn pass(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Result<(), String> {
     let seen = buckets::update(view, tally, plan)?;
     if conditions::terminal(view.status).is_some() {
         if seen.active > 0 {
-            delete(view, plan, Bucket::Active, "REC-7");
+            delete(view, plan, JobBucket::Active, "REC-7");
         }
         ttl::after_finished(view, plan);
         return Ok(());
     }
     if seen.previous > 0 {
-        delete(view, plan, Bucket::Previous, "REC-8");
+        delete(view, plan, JobBucket::Previous, "REC-8");
     }
     if !view.suspended && all_jobs_ready(view, plan) && conditions::set_jobs_ready(plan, view.now) {
         plan.rules.push("REC-9");
@@ -61,7 +61,11 @@ fn pass(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<(), Str
 }
 
 /// REC-12: Service, creation, suspend or resume, in-place step.
-fn keep_running(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<(), String> {
+fn keep_running(
+    view: &JobSetView<'_>,
+    tally: &BucketTally,
+    plan: &mut ActionPlan,
+) -> Result<(), String> {
     if view.jobset.spec.network.enable_dns_hostnames && !view.service_exists {
         plan.create_service = true;
         plan.rules.push("SVC-1");
@@ -81,7 +85,7 @@ fn keep_running(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result
 }
 
 /// DEL-1: Jobs with a deletionTimestamp are skipped.
-fn delete(view: &JobSetView<'_>, plan: &mut Plan, bucket: Bucket, rule: &'static str) {
+fn delete(view: &JobSetView<'_>, plan: &mut ActionPlan, bucket: JobBucket, rule: &'static str) {
     let targets = in_bucket(view, bucket).filter(|(_, job)| !job.deleting);
     plan.delete.extend(targets.map(|(at, _)| at));
     if !plan.delete.is_empty() {
@@ -90,7 +94,7 @@ fn delete(view: &JobSetView<'_>, plan: &mut Plan, bucket: Bucket, rule: &'static
 }
 
 /// REC-9: compares totals over all replicatedJobs, so succeeded Jobs of one may compensate for others (C-25).
-fn all_jobs_ready(view: &JobSetView<'_>, plan: &Plan) -> bool {
+fn all_jobs_ready(view: &JobSetView<'_>, plan: &ActionPlan) -> bool {
     let specs = view.jobset.spec.replicated_jobs.iter();
     let wanted: u64 = specs.map(|r| u64::from(r.replicas)).sum();
     let statuses = plan.status.replicated_jobs.iter();

@@ -3,12 +3,12 @@
 //! Must never create a Job whose name is taken by any existing object.
 
 use super::buckets::jobs_of;
-use super::buckets::tally::Tally;
-use super::{CreateJob, JobSetView, Plan, conditions, depends_on, startup};
+use super::buckets::tally::BucketTally;
+use super::{ActionPlan, CreateJob, JobSetView, conditions, depends_on, startup};
 use sim_api::spec::RestartStrategy;
 
 /// Applies CRE-1 to CRE-7 to all replicatedJobs, in spec order.
-pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, tally: &Tally) {
+pub fn create_missing(view: &JobSetView<'_>, plan: &mut ActionPlan, tally: &BucketTally) {
     let specs = &view.jobset.spec.replicated_jobs;
     // RS-2: no Job is created while a Job of a previous attempt exists in any replicatedJob.
     let blocked = view.jobset.spec.strategy() == RestartStrategy::BlockingRecreate
@@ -40,7 +40,7 @@ pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, tally: &Tally) {
 }
 
 /// CRE-1: every index without a Job object, ascending.
-fn candidates(view: &JobSetView<'_>, plan: &mut Plan, rj: u32, replicas: u32) {
+fn candidates(view: &JobSetView<'_>, plan: &mut ActionPlan, rj: u32, replicas: u32) {
     let jobs = &view.jobs[jobs_of(view, rj)];
     let mut taken = jobs.iter().map(|j| j.index).peekable();
     for index in 0..replicas {

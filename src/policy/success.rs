@@ -3,8 +3,8 @@
 //! Must never be evaluated while a Job of the current attempt has failed (REC-10).
 
 use super::JobSetView;
-use super::buckets::{Bucket, in_bucket};
-use sim_api::spec::Operator;
+use super::buckets::{JobBucket, in_bucket};
+use sim_api::spec::ConditionOperator;
 
 /// C-76: error of the manager's recovered panic after an update removed the policy.
 const NO_POLICY: &str =
@@ -29,14 +29,14 @@ pub(super) fn tally(view: &JobSetView<'_>) -> Result<(u64, u64), String> {
                 .is_some_and(|r| policy.target_replicated_jobs.contains(&r.name))
     };
     let needed: u64 = match policy.operator {
-        Operator::Any => 1,
-        Operator::All => (0..)
+        ConditionOperator::Any => 1,
+        ConditionOperator::All => (0..)
             .zip(&spec.replicated_jobs)
             .filter(|(rj, _)| targeted(*rj))
             .map(|(_, r)| u64::from(r.replicas))
             .sum(),
     };
-    let matched = in_bucket(view, Bucket::Successful)
+    let matched = in_bucket(view, JobBucket::Successful)
         .filter(|(_, job)| targeted(job.rj))
         .count() as u64;
     Ok((matched, needed))

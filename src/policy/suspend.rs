@@ -2,11 +2,11 @@
 //!
 //! Must never change restarts (SUS-7) or wait for pods.
 
-use super::buckets::{Bucket, Buckets, bucket, in_bucket, jobs_of};
-use super::{JobSetView, Plan, conditions, depends_on, startup};
+use super::buckets::{JobBucket, JobBuckets, bucket, in_bucket, jobs_of};
+use super::{ActionPlan, JobSetView, conditions, depends_on, startup};
 
 /// SUS-1: suspends every active Job that is not suspended; the condition is set without waiting for the pods.
-pub fn suspend(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets) {
+pub fn suspend(view: &JobSetView<'_>, plan: &mut ActionPlan, buckets: &JobBuckets) {
     let suspended: u32 = plan
         .status
         .replicated_jobs
@@ -14,7 +14,7 @@ pub fn suspend(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets) {
         .map(|s| s.suspended)
         .sum();
     if suspended < buckets.active {
-        let running = in_bucket(view, Bucket::Active).filter(|(_, j)| !j.suspended);
+        let running = in_bucket(view, JobBucket::Active).filter(|(_, j)| !j.suspended);
         plan.suspend.extend(running.map(|(at, _)| at));
     }
     let changed = conditions::set_suspended(plan, view.now);
@@ -24,7 +24,7 @@ pub fn suspend(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets) {
 }
 
 /// SUS-4, SUS-5, SU-3: resumes the Jobs that dependsOn and InOrder permit, including Jobs suspended by a user (C-33).
-pub fn resume(view: &JobSetView<'_>, plan: &mut Plan) {
+pub fn resume(view: &JobSetView<'_>, plan: &mut ActionPlan) {
     let specs = &view.jobset.spec.replicated_jobs;
     let in_order = startup::in_order(view);
     for (at, spec) in specs.iter().enumerate() {
@@ -38,7 +38,7 @@ pub fn resume(view: &JobSetView<'_>, plan: &mut Plan) {
         if statuses[at].suspended > 0 {
             for i in jobs_of(view, at as u32) {
                 let job = &view.jobs[i];
-                if job.suspended && bucket(view, job) == Ok(Bucket::Active) {
+                if job.suspended && bucket(view, job) == Ok(JobBucket::Active) {
                     plan.resume.push(i as u32);
                 }
             }

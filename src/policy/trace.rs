@@ -6,17 +6,19 @@
 pub(crate) mod failure;
 pub(crate) mod job;
 
-use super::buckets::{Bucket, bucket, in_bucket, jobs_of};
-use super::{JobSetStatus, JobSetView, Plan, RjStatus, depends_on, in_place, startup, success};
+use super::buckets::{JobBucket, bucket, in_bucket, jobs_of};
+use super::{
+    ActionPlan, JobSetStatus, JobSetView, RjStatus, depends_on, in_place, startup, success,
+};
 use super::{conditions, ttl};
 use crate::decision::*;
-use sim_api::spec::{DependsOnStatus, Operator, RestartStrategy};
+use sim_api::spec::{ConditionOperator, DependsOnStatus, RestartStrategy};
 use sim_base::Duration;
 
 pub use job::{pod, sync};
 
 /// The decisions of the pass and their reasons; `None` if there are none. `object` is `namespace/name`.
-pub fn pass(view: &JobSetView<'_>, plan: &Plan, object: &str) -> Option<JobSetPass> {
+pub fn pass(view: &JobSetView<'_>, plan: &ActionPlan, object: &str) -> Option<JobSetPass> {
     if !decided(plan) {
         return None;
     }
@@ -43,7 +45,7 @@ pub fn pass(view: &JobSetView<'_>, plan: &Plan, object: &str) -> Option<JobSetPa
 }
 
 /// Returns true if anything is written, created, deleted, suspended or resumed, or the pass failed.
-fn decided(plan: &Plan) -> bool {
+fn decided(plan: &ActionPlan) -> bool {
     let lists = [&plan.delete, &plan.suspend, &plan.resume, &plan.patch];
     plan.status_dirty
         || plan.create_service
@@ -54,7 +56,7 @@ fn decided(plan: &Plan) -> bool {
 }
 
 /// The evaluated policies, in the order of the pass (REC-7 to REC-12).
-fn reasons(view: &JobSetView<'_>, plan: &Plan, trace: &mut JobSetPass) {
+fn reasons(view: &JobSetView<'_>, plan: &ActionPlan, trace: &mut JobSetPass) {
     if conditions::terminal(view.status).is_some() {
         trace.ttl = ttl_of(view);
         return;
@@ -79,29 +81,29 @@ fn counts(view: &JobSetView<'_>) -> JobCounts {
     let mut n = JobCounts::default();
     for job in view.jobs {
         match bucket(view, job) {
-            Ok(Bucket::Active) => n.active += 1,
-            Ok(Bucket::Successful) => n.successful += 1,
-            Ok(Bucket::Failed) => n.failed += 1,
-            Ok(Bucket::Previous) => n.previous += 1,
+            Ok(JobBucket::Active) => n.active += 1,
+            Ok(JobBucket::Successful) => n.successful += 1,
+            Ok(JobBucket::Failed) => n.failed += 1,
+            Ok(JobBucket::Previous) => n.previous += 1,
             Err(_) => {}
         }
     }
     n
 }
 
-fn step(view: &JobSetView<'_>, plan: &Plan, of: fn(&JobSetStatus) -> u32) -> Step {
-    Step {
+fn step(view: &JobSetView<'_>, plan: &ActionPlan, of: fn(&JobSetStatus) -> u32) -> DecisionStep {
+    DecisionStep {
         before: of(view.status),
         after: of(&plan.status),
     }
 }
 
-fn requests(view: &JobSetView<'_>, plan: &Plan) -> Requests {
+fn requests(view: &JobSetView<'_>, plan: &ActionPlan) -> PlannedRequests {
     let name = |at: &u32| match view.jobs.get(*at as usize) {
         Some(job) => (view.job_name)(job.rj, job.index),
         None => String::new(),
     };
-    Requests {
+    PlannedRequests {
         delete: plan.delete.iter().map(name).collect(),
         create_service: plan.create_service,
         create_claims: plan.create_claims,
@@ -119,12 +121,12 @@ fn requests(view: &JobSetView<'_>, plan: &Plan) -> Requests {
 }
 
 /// Changed fields of the status, except the two restart counters and the conditions.
-fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<Change> {
+fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<PlannedChange> {
     let (old, new) = (view.status, &plan.status);
     let mut out = Vec::new();
     let mut changed = |field: String, before: String, after: String| {
         if before != after {
-            out.push(Change {
+            out.push(PlannedChange {
                 field,
                 before,
                 after,
@@ -184,7 +186,7 @@ fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<Change> {
     out
 }
 
-fn condition_writes(view: &JobSetView<'_>, plan: &Plan) -> Vec<ConditionWrite> {
+fn condition_writes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<ConditionWrite> {
     let old = &view.status.conditions;
     let changed = plan.status.conditions.iter().filter(|c| !old.contains(c));
     changed
@@ -203,8 +205,8 @@ fn success_of(view: &JobSetView<'_>) -> Option<SuccessTrace> {
     let (matched, needed) = success::tally(view).ok()?;
     Some(SuccessTrace {
         operator: match policy.operator {
-            Operator::All => "All",
-            Operator::Any => "Any",
+            ConditionOperator::All => "All",
+            ConditionOperator::Any => "Any",
         },
         targets: policy.target_replicated_jobs.clone(),
         matched,
@@ -214,7 +216,7 @@ fn success_of(view: &JobSetView<'_>) -> Option<SuccessTrace> {
 }
 
 /// Dependencies that delay missing or suspended Jobs.
-fn dependencies(view: &JobSetView<'_>, plan: &Plan) -> Vec<DependencyTrace> {
+fn dependencies(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<DependencyTrace> {
     let specs = &view.jobset.spec.replicated_jobs;
     let statuses = &plan.status.replicated_jobs;
     let mut out = Vec::new();
@@ -244,7 +246,7 @@ fn dependencies(view: &JobSetView<'_>, plan: &Plan) -> Vec<DependencyTrace> {
     out
 }
 
-fn startup_of(view: &JobSetView<'_>, plan: &Plan) -> Option<StartupTrace> {
+fn startup_of(view: &JobSetView<'_>, plan: &ActionPlan) -> Option<StartupTrace> {
     if view.suspended || !startup::in_order(view) {
         return None;
     }
@@ -265,7 +267,7 @@ fn restart(view: &JobSetView<'_>, previous: u32) -> Option<RestartTrace> {
     let strategy = view.jobset.spec.strategy();
     (previous > 0).then(|| RestartTrace {
         strategy: strategy.as_str(),
-        previous: in_bucket(view, Bucket::Previous)
+        previous: in_bucket(view, JobBucket::Previous)
             .map(|(_, job)| (view.job_name)(job.rj, job.index))
             .collect(),
         blocks: strategy == RestartStrategy::BlockingRecreate,
@@ -273,7 +275,7 @@ fn restart(view: &JobSetView<'_>, previous: u32) -> Option<RestartTrace> {
 }
 
 /// The deciding row of the truth table and its inputs.
-fn in_place_of(view: &JobSetView<'_>, plan: &Plan) -> Option<InPlaceTrace> {
+fn in_place_of(view: &JobSetView<'_>, plan: &ActionPlan) -> Option<InPlaceTrace> {
     let spec = &view.jobset.spec;
     let active = spec.strategy() == RestartStrategy::InPlaceRestart && view.gates.in_place_restart;
     let (Some(pods), Some(policy)) = (view.in_place.filter(|_| active), &spec.failure_policy)

@@ -4,7 +4,7 @@
 
 use super::job::backoff::BackoffRecord;
 use crate::kinds::JobSetConditionType;
-use sim_api::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
+use sim_api::spec::{FeatureGates, JobSet, JobSpec, KubeVersion, TieBreak};
 use sim_base::*;
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub struct JobSetView<'a> {
     /// The Jobs that this JobSet owns according to the controller's cache, in slot order (replicatedJob, index).
     pub jobs: &'a [JobView],
     pub gates: FeatureGates,
-    pub now: Time,
+    pub now: SimTime,
     /// True if the headless Service exists in the cache.
     pub service_exists: bool,
     /// An aggregate over the JobSet's pods; only with strategy InPlaceRestart and its feature gate.
@@ -29,8 +29,8 @@ pub struct JobSetView<'a> {
 }
 
 impl JobSetView<'_> {
-    pub fn basis(&self) -> Basis<'_> {
-        Basis {
+    pub fn basis(&self) -> PlanBasis<'_> {
+        PlanBasis {
             jobset: self.jobset,
             status: self.status,
             gates: self.gates,
@@ -68,7 +68,7 @@ pub struct FinishedView {
     pub reason: String,
     pub message: String,
     /// lastTransitionTime of the condition.
-    pub at: Time,
+    pub at: SimTime,
 }
 
 /// IPR-1…IPR-6: aggregate that the reconciler computes from the pods of the JobSet.
@@ -90,7 +90,7 @@ pub struct JobSetStatus {
     pub restarts: u32,
     pub restarts_count_towards_max: u32,
     pub terminal_state: Option<TerminalState>,
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<PodCondition>,
     /// In spec order; sorted by name, descending, only for output (ST-5).
     pub replicated_jobs: Vec<RjStatus>,
     pub current_in_place_restart_attempt: Option<u32>,
@@ -115,7 +115,7 @@ pub enum TerminalState {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct PodCondition {
     pub kind: JobSetConditionType,
     pub status: bool,
     /// Borrowed for upstream's own reasons; owned if another client wrote it.
@@ -123,10 +123,10 @@ pub struct Condition {
     /// For `FailurePolicy_<rule name>`, the part after the underscore; otherwise empty.
     pub reason_suffix: String,
     pub message: String,
-    pub last_transition: Time,
+    pub last_transition: SimTime,
 }
 
-impl Condition {
+impl PodCondition {
     pub fn full_reason(&self) -> String {
         format!("{}{}", self.reason, self.reason_suffix)
     }
@@ -169,11 +169,11 @@ impl PartialEq for RjStatus {
 /// The inputs of one Job sync (kubernetes.md 1.3), counted from the Job controller's cache.
 pub struct JobSyncView<'a> {
     pub spec: &'a JobSpec,
-    pub version: Version,
-    pub now: Time,
+    pub version: KubeVersion,
+    pub now: SimTime,
     pub deleting: bool,
     pub suspended: bool,
-    pub start_time: Option<Time>,
+    pub start_time: Option<SimTime>,
     /// Reason and message of an existing FailureTarget=True.
     pub failure_target: Option<(Cow<'static, str>, &'a str)>,
     /// Reason and message of an existing SuccessCriteriaMet=True.
@@ -204,7 +204,7 @@ pub struct JobSyncView<'a> {
 
 /// The inputs of a Job's bucket besides the Job: the spec, the restart counters stored at the start of the pass, the
 /// feature gates.
-pub struct Basis<'a> {
+pub struct PlanBasis<'a> {
     pub jobset: &'a JobSet,
     pub status: &'a JobSetStatus,
     pub gates: FeatureGates,

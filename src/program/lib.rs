@@ -24,7 +24,7 @@
 //!     }
 //! }
 //! assert_eq!(outcome.summary().job_sets[0].restarts, 1);
-//! # Ok::<(), jobset_sim::Error>(())
+//! # Ok::<(), jobset_sim::SimulationError>(())
 //! ```
 //!
 //! | task | item |
@@ -32,14 +32,14 @@
 //! | read a scenario file and override values | [`Scenario::from_file_with`] |
 //! | simulate the JobSets of manifests on the smallest cluster that fits | [`Scenario::from_manifest`] |
 //! | build a scenario in code | [`Scenario::builder`], [`JobSet`], [`Topology`], [`Fault`] |
-//! | get all errors with file, line and column | [`Error::diagnostics`] |
+//! | get all errors with file, line and column | [`SimulationError::diagnostics`] |
 //! | observe the records of a run, and stop it at any record | [`Simulation::observe`], [`Record`], [`Body`] |
 //! | stop a run from another thread, or after a number of events | [`StopFlag`], [`Simulation::max_events`] |
-//! | get the state of each JobSet and Job, and costs, as data or JSON | [`Outcome::summary`] |
-//! | get restarts with milestones, phases and wait reasons | [`Outcome::restarts`], [`Restart`] |
-//! | get the use of accelerator time | [`Outcome::ledger`] |
-//! | get the progress and goodput of training jobs | [`Outcome::training`], [`Outcome::summary`] |
-//! | run replications on all cores, with mean and confidence interval | [`Replications`], [`Estimate`] |
+//! | get the state of each JobSet and Job, and costs, as data or JSON | [`SimulationOutcome::summary`] |
+//! | get restarts with milestones, phases and wait reasons | [`SimulationOutcome::restarts`], [`Restart`] |
+//! | get the use of accelerator time | [`SimulationOutcome::ledger`] |
+//! | get the progress and goodput of training jobs | [`SimulationOutcome::training`], [`SimulationOutcome::summary`] |
+//! | run replications on all cores, with mean and confidence interval | [`Replications`], [`MeanEstimate`] |
 //!
 //! Equal inputs and seeds give equal records on every machine and with any number of threads. `examples/embed.rs` is a
 //! complete example.
@@ -55,28 +55,29 @@ pub mod words;
 
 #[doc(inline)]
 pub use facade::{
-    Error, Fault, JobSet, NodeRef, Outcome, Piece, Pool, Record, Replications, Restart, Scenario,
-    ScenarioBuilder, Simulation, Topology, compared,
+    Fault, JobSet, NodeRef, Pool, Record, Replications, Restart, RestartPiece, Scenario,
+    ScenarioBuilder, Simulation, SimulationError, SimulationOutcome, Topology, compared,
 };
 #[doc(inline)]
 pub use sim_analysis::experiment::StopFlag;
 #[doc(inline)]
-pub use sim_analysis::metrics::summary::Summary;
+pub use sim_analysis::metrics::summary::RunSummary;
 #[doc(inline)]
-pub use sim_analysis::metrics::{Ending, Milestone, Phase, Shape as RestartShape};
+pub use sim_analysis::metrics::{Milestone, Phase, RestartOutcome, RestartScope as RestartShape};
 #[doc(inline)]
 pub use sim_api::spec::StopWhen;
 #[doc(inline)]
-pub use sim_base::stats::Estimate;
+pub use sim_base::stats::MeanEstimate;
 #[doc(inline)]
-pub use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, TextId, Time};
+pub use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId};
 #[doc(inline)]
 pub use sim_engine::record::{
-    About, Body, Deleter, EndReason, JobConditionType, JobSetConditionType, Ledger, LedgerCategory,
-    LedgerSums, NodeReady, ObjectRef, RunOutcome, TrainingOutcome, TrainingPhase,
+    Body, DeletionActor, EndReason, JobConditionType, JobSetConditionType, LedgerCategory,
+    LedgerSums, NodeReady, ObjectRef, RunOutcome, TicketSubject, TimeLedger, TrainingOutcome,
+    TrainingPhase,
 };
 #[doc(inline)]
-pub use sim_engine::{CannotRun, Impossible};
+pub use sim_engine::{CannotRun, PrepareError};
 #[doc(inline)]
 pub use sim_inputs::{Diagnostic, Diagnostics};
 

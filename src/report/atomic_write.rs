@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 /// Calls `write` with a temporary path, then renames that file to `target`. If `target` exists and is not a regular
 /// file, `write` receives `target` itself.
-pub fn through(
+pub fn write_with(
     target: &Path,
     write: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<(), String> {
     //  Pipes, devices and symbolic links are written directly so that they are not replaced by a regular file.
     let replaces = fs::symlink_metadata(target).map_or(true, |there| there.is_file());
-    let Some(temporary) = beside(target).filter(|_| replaces) else {
+    let Some(temporary) = temporary_path(target).filter(|_| replaces) else {
         return write(target);
     };
     let written =
@@ -25,7 +25,7 @@ pub fn through(
 }
 
 pub fn write(target: &Path, bytes: &[u8]) -> Result<(), String> {
-    through(target, |path| {
+    write_with(target, |path| {
         let written: io::Result<()> = fs::write(path, bytes);
         written.map_err(|e| e.to_string())
     })
@@ -33,7 +33,7 @@ pub fn write(target: &Path, bytes: &[u8]) -> Result<(), String> {
 
 /// Returns the temporary path in the same directory. It keeps the file extension because writers select the format
 /// by it.
-fn beside(target: &Path) -> Option<PathBuf> {
+fn temporary_path(target: &Path) -> Option<PathBuf> {
     let name = target.file_name()?.to_string_lossy();
     let temporary = format!(".partial-{}-{name}", std::process::id());
     Some(target.with_file_name(temporary))

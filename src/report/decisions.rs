@@ -12,22 +12,22 @@ pub(crate) mod layout;
 pub(crate) mod records;
 pub(crate) mod text;
 
-use block::Block;
+use block::DecisionBlock;
 use layout::{bracketed, entry, push};
 
 use sim_analysis::format;
 use sim_base::*;
 use sim_engine::record::*;
-use sim_policy::decision::{Decided, Decision, JobSync};
+use sim_policy::decision::{JobSync, PolicyDecision, PolicyOutcome};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Number of consecutive similar lines that are written; further lines are only counted.
-const BURST: usize = 4;
+const BURST_LIMIT: usize = 4;
 
 const LEGEND: &str = "\
-#n is record n of events.ndjson. Dn is a decision: what a controller saw, tried and did, and the [rule] behind it
-(docs/decision-log.md). At the right is what led there: a record, or the decision that is carried out.
+#n is record n of events.ndjson. Dn is a decision: the state a controller saw, the [rule] it applied and its actions
+(docs/decision-log.md). The right column names the cause: a record, or the decision that a record carries out.
 
 ";
 
@@ -40,22 +40,22 @@ pub struct DecisionLog {
     jobsets: BTreeMap<String, JobSetId>,
     jobs: BTreeMap<String, JobId>,
     /// The most recent state of each pod, indexed by pod id.
-    pods: Vec<Pod>,
-    of_jobs: Vec<OfJob>,
-    bursts: Vec<Burst>,
+    pods: Vec<DecisionPod>,
+    job_states: Vec<DecisionJob>,
+    bursts: Vec<DecisionBurst>,
     after_block: bool,
     decisions: u32,
     /// For each JobSet, the last decision and the Jobs that it creates or deletes.
     passes: Vec<(u32, Vec<String>)>,
     /// For each record, the most recent record on its chain of causes that is in the text.
-    shown: Vec<u32>,
+    shown_cause: Vec<u32>,
 }
 
 /// State of a pod known to the log.
 #[derive(Default)]
-struct Pod {
+struct DecisionPod {
     /// Job and completion index; `None` until the pod is created.
-    place: Option<(JobId, u32)>,
+    job_and_index: Option<(JobId, u32)>,
     /// Whether the pod has a deletionTimestamp. How such a pod ends is not logged.
     deleting: bool,
     /// `seq` of the record of its last end.
@@ -64,21 +64,21 @@ struct Pod {
 
 /// State of a Job known to the log.
 #[derive(Default)]
-struct OfJob {
+struct DecisionJob {
     /// `seq` of the record of its Failed condition.
     failed: Option<u32>,
     /// The last logged sync while its containers restart in place.
-    told: Option<JobSync>,
+    last_logged_sync: Option<JobSync>,
     /// The last decision that failed or completed the Job.
-    sync: u32,
+    last_decision: u32,
 }
 
 /// A run of similar lines of one kind.
-struct Burst {
+struct DecisionBurst {
     kind: &'static str,
     lines: usize,
     left_out: u64,
-    last: Time,
+    last: SimTime,
 }
 
 /// Kinds that occur in large numbers. Any other kind ends a burst.
@@ -97,7 +97,7 @@ const COUNTERS: &str = "counters of Jobs";
 const SYNC: &str = "Job syncs";
 
 impl DecisionLog {
-    pub fn new(scenario: &sim_api::spec::Scenario) -> DecisionLog {
+    pub fn new(scenario: &sim_api::spec::ScenarioSpec) -> DecisionLog {
         let faults = scenario.faults.iter();
         DecisionLog {
             faults: faults.map(format::scripted).collect(),
@@ -106,17 +106,17 @@ impl DecisionLog {
             jobsets: BTreeMap::new(),
             jobs: BTreeMap::new(),
             pods: Vec::new(),
-            of_jobs: Vec::new(),
+            job_states: Vec::new(),
             bursts: Vec::new(),
             after_block: false,
             decisions: 0,
             passes: Vec::new(),
-            shown: Vec::new(),
+            shown_cause: Vec::new(),
         }
     }
 
     /// Appends the final state of each JobSet and returns the text and the JSON lines.
-    pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> (String, Vec<u8>) {
+    pub fn finish(mut self, outcome: &RunOutcome, names: &RecordNames) -> (String, Vec<u8>) {
         self.flush();
         self.text.push('\n');
         for (name, js) in names.jobsets.iter().zip(&outcome.jobsets) {
@@ -145,14 +145,14 @@ impl DecisionLog {
     }
 
     /// Returns whether a line of this kind is written. Lines beyond the burst limit are only counted.
-    fn admits(&mut self, at: Time, kind: &'static str) -> bool {
+    fn admit_line(&mut self, at: SimTime, kind: &'static str) -> bool {
         if !BULK.contains(&kind) {
             self.flush();
             return true;
         }
         let known = self.bursts.iter().position(|b| b.kind == kind);
         let place = known.unwrap_or_else(|| {
-            self.bursts.push(Burst {
+            self.bursts.push(DecisionBurst {
                 kind,
                 lines: 0,
                 left_out: 0,
@@ -162,25 +162,25 @@ impl DecisionLog {
         });
         let burst = &mut self.bursts[place];
         burst.last = at;
-        let admitted = burst.lines < BURST;
+        let admitted = burst.lines < BURST_LIMIT;
         burst.lines += usize::from(admitted);
         burst.left_out += u64::from(!admitted);
         admitted
     }
 
-    fn gap(&mut self) {
+    fn end_block(&mut self) {
         if std::mem::take(&mut self.after_block) {
             self.text.push('\n');
         }
     }
 
     /// Writes a record unless the burst limit is reached. Returns whether it was written.
-    fn line(&mut self, record: &Record, text: &str, names: &Names) -> bool {
-        let admitted = self.admits(record.at, record.body.kind());
+    fn write_line(&mut self, record: &SimulationRecord, text: &str, names: &RecordNames) -> bool {
+        let admitted = self.admit_line(record.at, record.body.kind());
         if admitted {
-            self.gap();
+            self.end_block();
             let seq = format!("#{}", record.seq);
-            let cause = match self.decided_by(&record.body, names) {
+            let cause = match self.decision_number(&record.body, names) {
                 Some(id) => format!("<- D{id}"),
                 None => self.cause(record.cause),
             };
@@ -189,17 +189,17 @@ impl DecisionLog {
         admitted
     }
 
-    fn block(&mut self, decision: &Decision, block: &Block) {
+    fn write_block(&mut self, decision: &PolicyDecision, block: &DecisionBlock) {
         let at = decision.at.to_string();
         let id = format!("D{}", decision.id);
-        let cause = match evidence(decision) {
+        let cause = match latest_evidence(decision) {
             Some(seq) => format!("<- #{seq}"),
             None => self.cause(decision.cause.unwrap_or(NO_CAUSE)),
         };
         if let Some((text, rule)) = &block.short {
-            let sync = matches!(decision.what, Decided::Job(_));
-            if self.admits(decision.at, if sync { SYNC } else { COUNTERS }) {
-                self.gap();
+            let sync = matches!(decision.what, PolicyOutcome::Job(_));
+            if self.admit_line(decision.at, if sync { SYNC } else { COUNTERS }) {
+                self.end_block();
                 let rule = bracketed(rule);
                 let right = format!("{rule} {cause}");
                 push(&mut self.text, &at, &id, text, right.trim());
@@ -216,7 +216,7 @@ impl DecisionLog {
     }
 
     /// Returns the decision that a record carries out: the last pass of the JobSet or the last sync of the Job.
-    fn decided_by(&self, body: &Body, names: &Names) -> Option<u32> {
+    fn decision_number(&self, body: &Body, names: &RecordNames) -> Option<u32> {
         use Body::*;
         let id = match *body {
             RestartCounted { jobset, .. }
@@ -229,44 +229,45 @@ impl DecisionLog {
                 let (id, jobs) = self.passes.get(name.jobset.ix())?;
                 jobs.contains(&name.name).then_some(*id)?
             }
-            JobCondition { job, .. } => self.of_jobs.get(job.ix())?.sync,
+            JobCondition { job, .. } => self.job_states.get(job.ix())?.last_decision,
             _ => 0,
         };
         (id > 0).then_some(id)
     }
 
     /// Assigns a number to the decision and remembers it as the last one of its object.
-    fn number(&mut self, decision: &mut Decision) {
+    fn number(&mut self, decision: &mut PolicyDecision) {
         self.decisions += 1;
         decision.id = self.decisions;
         match &decision.what {
-            Decided::JobSet(pass) => {
+            PolicyOutcome::JobSet(pass) => {
                 if let Some(id) = self.jobsets.get(&pass.object) {
                     let jobs = pass.does.create.iter().chain(&pass.does.delete);
-                    *row(&mut self.passes, id.ix()) = (decision.id, jobs.cloned().collect());
+                    *row_or_default(&mut self.passes, id.ix()) =
+                        (decision.id, jobs.cloned().collect());
                 }
             }
-            Decided::Job(sync) => {
+            PolicyOutcome::Job(sync) => {
                 let acts = sync.fails.is_some() || sync.completes.is_some();
                 if let Some(id) = self.jobs.get(&sync.object).filter(|_| acts) {
-                    row(&mut self.of_jobs, id.ix()).sync = decision.id;
+                    row_or_default(&mut self.job_states, id.ix()).last_decision = decision.id;
                 }
             }
-            Decided::JobSetPassLost(_) => {}
+            PolicyOutcome::JobSetPassLost(_) => {}
         }
     }
 
     /// Returns `<- #n`, where n is the most recent record on the chain of causes that is in the text.
     fn cause(&self, seq: u32) -> String {
-        match self.shown.get(seq as usize) {
+        match self.shown_cause.get(seq as usize) {
             Some(&shown) if shown != NO_CAUSE => format!("<- #{shown}"),
             _ => String::new(),
         }
     }
 
-    pub(super) fn place(&self, pod: PodId, names: &Names) -> String {
-        match self.pods.get(pod.ix()).and_then(|p| p.place) {
-            Some((job, index)) => names.pod_place(job, index),
+    pub(super) fn pod_place(&self, pod: PodId, names: &RecordNames) -> String {
+        match self.pods.get(pod.ix()).and_then(|p| p.job_and_index) {
+            Some((job, index)) => names.pod_base_name(job, index),
             None => "?".to_owned(),
         }
     }
@@ -275,14 +276,14 @@ impl DecisionLog {
         self.pods.get(pod.ix()).is_some_and(|p| p.deleting)
     }
 
-    fn ended(&mut self, pod: PodId, seq: u32) {
+    fn set_last_end(&mut self, pod: PodId, seq: u32) {
         if let Some(pod) = self.pods.get_mut(pod.ix()) {
             pod.ended = Some(seq);
         }
     }
 
     /// Updates the known state of the object that the record describes.
-    fn learn(&mut self, record: &Record, names: &Names) {
+    fn update_state(&mut self, record: &SimulationRecord, names: &RecordNames) {
         use Body::*;
         match record.body {
             JobSetCreated { jobset } => {
@@ -296,14 +297,14 @@ impl DecisionLog {
             PodCreated {
                 pod, job, index, ..
             } => {
-                *row(&mut self.pods, pod.ix()) = Pod {
-                    place: Some((job, index)),
-                    ..Pod::default()
+                *row_or_default(&mut self.pods, pod.ix()) = DecisionPod {
+                    job_and_index: Some((job, index)),
+                    ..DecisionPod::default()
                 };
             }
-            PodFinished { pod, .. } => self.ended(pod, record.seq),
+            PodFinished { pod, .. } => self.set_last_end(pod, record.seq),
             PodDeleting { pod, .. } => {
-                self.ended(pod, record.seq);
+                self.set_last_end(pod, record.seq);
                 if let Some(pod) = self.pods.get_mut(pod.ix()) {
                     pod.deleting = true;
                 }
@@ -312,28 +313,28 @@ impl DecisionLog {
                 job,
                 kind: JobConditionType::Failed,
                 ..
-            } => row(&mut self.of_jobs, job.ix()).failed = Some(record.seq),
+            } => row_or_default(&mut self.job_states, job.ix()).failed = Some(record.seq),
             _ => {}
         }
     }
 
     /// Fills in the numbers of the records that the decision refers to.
-    fn with_records(&self, mut decision: Decision) -> Decision {
+    fn fill_record_numbers(&self, mut decision: PolicyDecision) -> PolicyDecision {
         match &mut decision.what {
-            Decided::JobSet(pass) => {
+            PolicyOutcome::JobSet(pass) => {
                 let namespace = pass.object.split('/').next().unwrap_or("").to_owned();
                 let jobs = pass.failure_policy.iter_mut();
                 for failed in jobs.flat_map(|f| &mut f.failed_jobs) {
                     let job = self.jobs.get(&format!("{namespace}/{}", failed.name));
-                    failed.record = job.and_then(|id| self.of_jobs.get(id.ix())?.failed);
+                    failed.record = job.and_then(|id| self.job_states.get(id.ix())?.failed);
                 }
             }
-            Decided::Job(sync) => {
+            PolicyOutcome::Job(sync) => {
                 for failed in &mut sync.failed_pods {
                     failed.record = self.pods.get(failed.pod.ix()).and_then(|p| p.ended);
                 }
             }
-            Decided::JobSetPassLost(lost) => {
+            PolicyOutcome::JobSetPassLost(lost) => {
                 let id = self.jobsets.get(&lost.object);
                 let pass = id.and_then(|id| self.passes.get(id.ix()));
                 lost.decision = pass.map_or(0, |pass| pass.0);
@@ -343,8 +344,8 @@ impl DecisionLog {
     }
 
     /// Returns whether the decision is logged. Syncs that only wait are logged once per state.
-    fn is_news(&mut self, decision: &Decision) -> bool {
-        let Decided::Job(sync) = &decision.what else {
+    fn should_log(&mut self, decision: &PolicyDecision) -> bool {
+        let PolicyOutcome::Job(sync) = &decision.what else {
             return true;
         };
         let Some(id) = self.jobs.get(&sync.object) else {
@@ -356,51 +357,51 @@ impl DecisionLog {
         let same = |old: JobSync| {
             old.container_restarts == sync.container_restarts && old.failed_pods == sync.failed_pods
         };
-        let told = &mut row(&mut self.of_jobs, id.ix()).told;
+        let told = &mut row_or_default(&mut self.job_states, id.ix()).last_logged_sync;
         let old = told.replace((**sync).clone());
         acts || !old.is_some_and(same)
     }
 }
 
 /// Returns the most recent record that the decision refers to, if any.
-fn evidence(decision: &Decision) -> Option<u32> {
+fn latest_evidence(decision: &PolicyDecision) -> Option<u32> {
     match &decision.what {
-        Decided::JobSet(pass) => {
+        PolicyOutcome::JobSet(pass) => {
             let failed = pass.failure_policy.iter().flat_map(|f| &f.failed_jobs);
             failed.filter_map(|job| job.record).max()
         }
-        Decided::Job(sync) => sync.failed_pods.iter().filter_map(|pod| pod.record).max(),
-        Decided::JobSetPassLost(_) => None,
+        PolicyOutcome::Job(sync) => sync.failed_pods.iter().filter_map(|pod| pod.record).max(),
+        PolicyOutcome::JobSetPassLost(_) => None,
     }
 }
 
-impl Sink for DecisionLog {
-    fn record(&mut self, record: &Record, names: &Names) {
-        self.learn(record, names);
-        let written = match self.words(&record.body, names) {
-            Some(text) => self.line(record, &text, names),
+impl RecordSink for DecisionLog {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        self.update_state(record, names);
+        let written = match self.describe_record(&record.body, names) {
+            Some(text) => self.write_line(record, &text, names),
             None => false,
         };
-        let before = self.shown.get(record.cause as usize).copied();
+        let before = self.shown_cause.get(record.cause as usize).copied();
         let shown = if written {
             record.seq
         } else {
             before.unwrap_or(NO_CAUSE)
         };
-        self.shown.push(shown);
+        self.shown_cause.push(shown);
     }
 
-    fn wants_decisions(&self) -> bool {
+    fn receives_decisions(&self) -> bool {
         true
     }
 
-    fn decision(&mut self, decision: Decision) {
-        if !self.is_news(&decision) {
+    fn decision(&mut self, decision: PolicyDecision) {
+        if !self.should_log(&decision) {
             return;
         }
-        let mut decision = self.with_records(decision);
+        let mut decision = self.fill_record_numbers(decision);
         self.number(&mut decision);
-        self.block(&decision, &text::block(&decision));
+        self.write_block(&decision, &text::decision_block(&decision));
         if serde_json::to_writer(&mut self.ndjson, &decision).is_ok() {
             self.ndjson.push(b'\n');
         }

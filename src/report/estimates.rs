@@ -1,9 +1,9 @@
 //! Text tables of estimates, with column widths that adapt to the line width, and the CSV columns of estimates.
 
-use super::console::waterfall::Style;
+use super::console::waterfall::WaterfallStyle;
 use sim_analysis::experiment::MetricEstimate;
 use sim_analysis::format::column;
-use sim_base::stats::Estimate;
+use sim_base::stats::MeanEstimate;
 use std::fmt::Write;
 
 /// Headings of the last column: the long form and the short form for narrow tables.
@@ -14,10 +14,10 @@ pub const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
 /// Columns of an estimate in CSV files.
 pub const COLUMNS: [&str; 7] = ["n", "mean", "ci95_low", "ci95_high", "p10", "p50", "p90"];
 /// Columns after `COLUMNS` with the number of runs without a value, by cause.
-pub const WITHOUT: [&str; 3] = ["stuck", "cut", "absent"];
+pub const MISSING_COLUMNS: [&str; 3] = ["stuck", "cut", "absent"];
 
 /// Returns the cells of an estimate in the order of `COLUMNS`.
-pub fn cells(e: &Estimate) -> [String; 7] {
+pub fn cells(e: &MeanEstimate) -> [String; 7] {
     let numbers = [e.mean, e.ci95[0], e.ci95[1], e.p10, e.p50, e.p90];
     let [mean, low, high, p10, p50, p90] = numbers.map(|n| n.to_string());
     [e.n.to_string(), mean, low, high, p10, p50, p90]
@@ -44,46 +44,46 @@ pub fn metric_cells(e: &MetricEstimate) -> [String; 10] {
 }
 
 /// A text table of estimates. The first column is left-aligned, the last one is an interval, all others are numbers.
-pub struct Estimates {
+pub struct EstimateFormat {
     head: Vec<String>,
     /// Preferred minimum widths of the first column, of column `n` and of the other columns.
-    roomy: [usize; 3],
-    lines: Vec<Line>,
+    preferred_widths: [usize; 3],
+    lines: Vec<EstimateLine>,
 }
 
-enum Line {
+enum EstimateLine {
     Row(Vec<String>),
     Text(String),
 }
 
-impl Estimates {
+impl EstimateFormat {
     /// Creates an empty table. `head` excludes the heading of the interval column.
-    pub fn new(head: &[&str], roomy: [usize; 3]) -> Estimates {
-        Estimates {
+    pub fn new(head: &[&str], roomy: [usize; 3]) -> EstimateFormat {
+        EstimateFormat {
             head: head.iter().map(|h| (*h).to_owned()).collect(),
-            roomy,
+            preferred_widths: roomy,
             lines: Vec::new(),
         }
     }
 
     pub fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.head.len() + 1);
-        self.lines.push(Line::Row(cells));
+        self.lines.push(EstimateLine::Row(cells));
     }
 
     /// Adds a line of text between the rows.
     pub fn text(&mut self, line: String) {
-        self.lines.push(Line::Text(line));
+        self.lines.push(EstimateLine::Text(line));
     }
 
-    pub fn write(&self, out: &mut String, style: &Style) {
+    pub fn write(&self, out: &mut String, style: &WaterfallStyle) {
         let (widths, interval) = self.fit(style.width);
         let head: Vec<String> = self.head.iter().cloned().chain([interval]).collect();
-        let _ = writeln!(out, "{}", style.dim(&line(&head, &widths)));
+        let _ = writeln!(out, "{}", style.dim(&format_line(&head, &widths)));
         for own in &self.lines {
             let _ = match own {
-                Line::Row(cells) => writeln!(out, "{}", line(cells, &widths)),
-                Line::Text(text) => writeln!(out, "  {text}"),
+                EstimateLine::Row(cells) => writeln!(out, "{}", format_line(cells, &widths)),
+                EstimateLine::Text(text) => writeln!(out, "  {text}"),
             };
         }
     }
@@ -91,8 +91,8 @@ impl Estimates {
     /// Returns the widths of all columns except the last, and the heading of the last column.
     fn fit(&self, room: usize) -> (Vec<usize>, String) {
         let rows = self.lines.iter().filter_map(|l| match l {
-            Line::Row(cells) => Some(cells),
-            Line::Text(_) => None,
+            EstimateLine::Row(cells) => Some(cells),
+            EstimateLine::Text(_) => None,
         });
         let rows: Vec<&Vec<String>> = rows.collect();
         let n = self.head.len();
@@ -102,9 +102,9 @@ impl Estimates {
             .map(|at| widest(at).max(width(&self.head[at])))
             .collect();
         let least = |at: usize| match self.head[at].as_str() {
-            _ if at == 0 => self.roomy[0],
-            "n" => self.roomy[1],
-            _ => self.roomy[2],
+            _ if at == 0 => self.preferred_widths[0],
+            "n" => self.preferred_widths[1],
+            _ => self.preferred_widths[2],
         };
         let roomy: Vec<usize> = (0..n).map(|at| tight[at].max(least(at))).collect();
         let sum = |widths: &[usize], interval: &str| {
@@ -123,7 +123,7 @@ impl Estimates {
     }
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
+fn format_line(cells: &[String], widths: &[usize]) -> String {
     let mut out = format!("  {:<width$}", cells[0], width = widths[0]);
     for (cell, width) in cells[1..].iter().zip(&widths[1..]) {
         let _ = write!(out, " {cell:>width$}");

@@ -1,171 +1,187 @@
 //! Export of charts, pages, traces and metrics. The file extension selects the format.
 
 use super::atomic_write;
-use super::draw::scene::Scene;
-use super::draw::svg::Film;
+use super::draw::scene::DrawScene;
+use super::draw::svg::Animation;
 use super::draw::{bitmap, svg};
 use super::files::openmetrics;
-use super::files::openmetrics::Metrics;
+use super::files::openmetrics::MetricFamilies;
 use super::files::perfetto;
-use super::files::perfetto::Trace;
-use super::page::{Page, html, markdown};
+use super::files::perfetto::PerfettoTrace;
+use super::page::{ReportPage, html, markdown};
 use std::path::Path;
 
 /// The content to write.
 #[derive(Copy, Clone)]
-pub enum Subject<'a> {
-    Chart(&'a Scene),
-    Film(&'a Film),
-    Page(&'a Page),
-    Trace(&'a Trace<'a>),
-    Metrics(&'a Metrics<'a>),
+pub enum ExportSubject<'a> {
+    Chart(&'a DrawScene),
+    Animation(&'a Animation),
+    Page(&'a ReportPage),
+    Trace(&'a PerfettoTrace<'a>),
+    Metrics(&'a MetricFamilies<'a>),
 }
 
-impl Subject<'_> {
+impl ExportSubject<'_> {
     fn name(&self) -> &'static str {
         match self {
-            Subject::Chart(_) => "a chart",
-            Subject::Film(_) => "a film",
-            Subject::Page(_) => "a report",
-            Subject::Trace(_) => "a trace",
-            Subject::Metrics(_) => "a run's metrics",
+            ExportSubject::Chart(_) => "a chart",
+            ExportSubject::Animation(_) => "an animation",
+            ExportSubject::Page(_) => "a report",
+            ExportSubject::Trace(_) => "a trace",
+            ExportSubject::Metrics(_) => "run metrics",
         }
     }
 }
 
 /// A file format.
-pub trait Exporter: Sync {
+pub trait RunExporter: Sync {
     /// Returns the name of the format in messages.
     fn name(&self) -> &'static str;
 
     /// Returns the file extensions written by this exporter.
-    fn endings(&self) -> &'static [&'static str];
+    fn extensions(&self) -> &'static [&'static str];
 
     /// Returns whether the format supports this kind of content.
-    fn takes(&self, subject: Subject<'_>) -> bool;
+    fn supports(&self, subject: ExportSubject<'_>) -> bool;
 
     /// Writes the content to `path`.
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String>;
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String>;
 }
 
 /// All exporters.
-pub const EXPORTERS: &[&dyn Exporter] = &[&Svg, &Png, &Html, &Markdown, &Perfetto, &OpenMetrics];
+pub const EXPORTERS: &[&dyn RunExporter] = &[
+    &SvgExporter,
+    &PngExporter,
+    &HtmlExporter,
+    &MarkdownExporter,
+    &PerfettoExporter,
+    &OpenMetricsExporter,
+];
 
-pub fn save(subject: Subject<'_>, path: &Path) -> Result<(), String> {
+pub fn save(subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
     write(subject, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }
 
 /// Writes the content to `path` in the format of the file extension. The error message does not include the path.
-pub fn write(subject: Subject<'_>, path: &Path) -> Result<(), String> {
+pub fn write(subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    let mut fit = EXPORTERS.iter().filter(|e| e.takes(subject));
-    match fit.find(|e| e.endings().contains(&ending)) {
+    let mut fit = EXPORTERS.iter().filter(|e| e.supports(subject));
+    match fit.find(|e| e.extensions().contains(&ending)) {
         Some(exporter) => exporter.write(subject, path),
-        None => Err(unknown(subject)),
+        None => Err(unsupported_format(subject)),
     }
 }
 
-fn unknown(subject: Subject<'_>) -> String {
-    let fit = EXPORTERS.iter().filter(|e| e.takes(subject));
+fn unsupported_format(subject: ExportSubject<'_>) -> String {
+    let fit = EXPORTERS.iter().filter(|e| e.supports(subject));
     let known: Vec<String> = fit
-        .map(|e| format!("{} (.{})", e.name(), e.endings().join(", .")))
+        .map(|e| format!("{} (.{})", e.name(), e.extensions().join(", .")))
         .collect();
-    format!("{} is written as {}", subject.name(), known.join(" or "))
+    format!(
+        "unsupported file extension for {}; use {}",
+        subject.name(),
+        known.join(" or ")
+    )
 }
 
 fn bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
     atomic_write::write(path, bytes)
 }
 
-struct Svg;
+struct SvgExporter;
 
-impl Exporter for Svg {
+impl RunExporter for SvgExporter {
     fn name(&self) -> &'static str {
         "SVG"
     }
 
-    fn endings(&self) -> &'static [&'static str] {
+    fn extensions(&self) -> &'static [&'static str] {
         &["svg"]
     }
 
-    fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Chart(_) | Subject::Film(_))
+    fn supports(&self, subject: ExportSubject<'_>) -> bool {
+        matches!(
+            subject,
+            ExportSubject::Chart(_) | ExportSubject::Animation(_)
+        )
     }
 
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Chart(scene) => bytes(path, svg::file(scene).as_bytes()),
-            Subject::Film(film) => bytes(path, svg::film(film).as_bytes()),
-            _ => Err(unknown(subject)),
+            ExportSubject::Chart(scene) => bytes(path, svg::file(scene).as_bytes()),
+            ExportSubject::Animation(film) => bytes(path, svg::animated_svg(film).as_bytes()),
+            _ => Err(unsupported_format(subject)),
         }
     }
 }
 
-struct Png;
+struct PngExporter;
 
-impl Exporter for Png {
+impl RunExporter for PngExporter {
     fn name(&self) -> &'static str {
         "PNG"
     }
 
-    fn endings(&self) -> &'static [&'static str] {
+    fn extensions(&self) -> &'static [&'static str] {
         &["png"]
     }
 
-    fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Chart(_))
+    fn supports(&self, subject: ExportSubject<'_>) -> bool {
+        matches!(subject, ExportSubject::Chart(_))
     }
 
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Chart(scene) => atomic_write::through(path, |path| bitmap::save(scene, path)),
-            _ => Err(unknown(subject)),
+            ExportSubject::Chart(scene) => {
+                atomic_write::write_with(path, |path| bitmap::save(scene, path))
+            }
+            _ => Err(unsupported_format(subject)),
         }
     }
 }
 
-struct Html;
+struct HtmlExporter;
 
-impl Exporter for Html {
+impl RunExporter for HtmlExporter {
     fn name(&self) -> &'static str {
         "HTML"
     }
 
-    fn endings(&self) -> &'static [&'static str] {
+    fn extensions(&self) -> &'static [&'static str] {
         &["html", "htm"]
     }
 
-    fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Page(_))
+    fn supports(&self, subject: ExportSubject<'_>) -> bool {
+        matches!(subject, ExportSubject::Page(_))
     }
 
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Page(page) => bytes(path, html::html(page).as_bytes()),
-            _ => Err(unknown(subject)),
+            ExportSubject::Page(page) => bytes(path, html::html(page).as_bytes()),
+            _ => Err(unsupported_format(subject)),
         }
     }
 }
 
-struct Markdown;
+struct MarkdownExporter;
 
-impl Exporter for Markdown {
+impl RunExporter for MarkdownExporter {
     fn name(&self) -> &'static str {
         "Markdown"
     }
 
-    fn endings(&self) -> &'static [&'static str] {
+    fn extensions(&self) -> &'static [&'static str] {
         &["md"]
     }
 
-    fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Page(_))
+    fn supports(&self, subject: ExportSubject<'_>) -> bool {
+        matches!(subject, ExportSubject::Page(_))
     }
 
     /// Writes the page, and its charts as SVG files into a directory `<name>.charts` next to it.
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
-        let Subject::Page(page) = subject else {
-            return Err(unknown(subject));
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+        let ExportSubject::Page(page) = subject else {
+            return Err(unsupported_format(subject));
         };
         let assets = path.with_extension("charts");
         let name = assets.file_name().map(|n| n.to_string_lossy().into_owned());
@@ -188,48 +204,48 @@ impl Exporter for Markdown {
     }
 }
 
-struct Perfetto;
+struct PerfettoExporter;
 
-impl Exporter for Perfetto {
+impl RunExporter for PerfettoExporter {
     fn name(&self) -> &'static str {
         "Perfetto"
     }
 
-    fn endings(&self) -> &'static [&'static str] {
+    fn extensions(&self) -> &'static [&'static str] {
         &["perfetto-trace", "pftrace"]
     }
 
-    fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Trace(_))
+    fn supports(&self, subject: ExportSubject<'_>) -> bool {
+        matches!(subject, ExportSubject::Trace(_))
     }
 
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Trace(of) => bytes(path, &perfetto::trace(of)),
-            _ => Err(unknown(subject)),
+            ExportSubject::Trace(of) => bytes(path, &perfetto::trace(of)),
+            _ => Err(unsupported_format(subject)),
         }
     }
 }
 
-struct OpenMetrics;
+struct OpenMetricsExporter;
 
-impl Exporter for OpenMetrics {
+impl RunExporter for OpenMetricsExporter {
     fn name(&self) -> &'static str {
         "OpenMetrics"
     }
 
-    fn endings(&self) -> &'static [&'static str] {
+    fn extensions(&self) -> &'static [&'static str] {
         &["om", "prom", "txt"]
     }
 
-    fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Metrics(_))
+    fn supports(&self, subject: ExportSubject<'_>) -> bool {
+        matches!(subject, ExportSubject::Metrics(_))
     }
 
-    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Metrics(of) => bytes(path, openmetrics::text(of).as_bytes()),
-            _ => Err(unknown(subject)),
+            ExportSubject::Metrics(of) => bytes(path, openmetrics::text(of).as_bytes()),
+            _ => Err(unsupported_format(subject)),
         }
     }
 }

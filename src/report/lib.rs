@@ -14,6 +14,6 @@ pub mod files;
 pub mod page;
 pub mod planning;
 pub mod rundiff;
-pub mod sweep_pick;
+pub mod sweep_selection;
 pub mod table;
 pub mod timeline;

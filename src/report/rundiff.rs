@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Number of records reported before the first difference.
-const BEFORE: usize = 10;
+const RECORDS_BEFORE: usize = 10;
 /// Maximum number of causes reported per run.
 const CAUSES: usize = 8;
 /// Maximum line length. Longer lines are rejected because `run` does not write them.
@@ -74,11 +74,11 @@ pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, String> {
     let (of_a, of_b) = (summary(a)?, summary(b)?);
     let text = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
     let mut metrics = Vec::new();
-    compare(&of_a, &of_b, "", &mut metrics);
+    diff_values(&of_a, &of_b, "", &mut metrics);
     metrics.retain(|m| !["schema", "version", "digest", "scenario"].contains(&m.metric.as_str()));
     restarts(a, b, &mut metrics)?;
     let inputs = inputs(a, b)?;
-    let first = events(a, b)?;
+    let first = first_differing_record(a, b)?;
     let digests = [text(&of_a, "digest"), text(&of_b, "digest")];
     let more_metrics = metrics.len().saturating_sub(METRICS);
     metrics.truncate(METRICS);
@@ -106,7 +106,7 @@ fn summary(dir: &Path) -> Result<Value, String> {
     let path = dir.join("summary.json");
     if !path.is_file() {
         return Err(format!(
-            "{} is no run directory: it has no summary.json",
+            "{} is not a run directory: summary.json is missing",
             dir.display()
         ));
     }
@@ -114,14 +114,14 @@ fn summary(dir: &Path) -> Result<Value, String> {
 }
 
 /// Reads one line without its line feed into `into`. Returns `false` at the end of the file.
-fn line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
+fn read_line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
     into.clear();
     let read = from
         .take(LINE_MAX)
         .read_until(b'\n', into)
         .map_err(|e| e.to_string())?;
     if read as u64 == LINE_MAX {
-        return Err(format!("a line of more than {LINE_MAX} bytes"));
+        return Err(format!("line exceeds {LINE_MAX} bytes"));
     }
     if into.last() == Some(&b'\n') {
         into.pop();
@@ -131,7 +131,7 @@ fn line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
 
 /// Adds every value that differs with its path. The keys `jobs` and `events` are skipped; the record comparison
 /// covers them.
-pub fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
+pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
     let at = |key: &str| {
         if path.is_empty() {
             key.to_owned()
@@ -147,7 +147,7 @@ pub fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
                 .chain(only_b)
                 .filter(|key| !["jobs", "events"].contains(&key.as_str()))
             {
-                compare(&a[key], &b[key], &at(key), found);
+                diff_values(&a[key], &b[key], &at(key), found);
             }
         }
         (Value::Array(x), Value::Array(y)) => {
@@ -158,7 +158,7 @@ pub fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
                 };
                 let key = name(x).or_else(|| name(y)).unwrap_or_else(|| i.to_string());
                 let (none, other) = (Value::Null, Value::Null);
-                compare(
+                diff_values(
                     x.get(i).unwrap_or(&none),
                     y.get(i).unwrap_or(&other),
                     &at(&key),
@@ -259,7 +259,7 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
     for file in all {
         let name = file.to_string_lossy().into_owned();
         let alone = |a: bool| {
-            let text = |there: bool| there.then(|| "(the whole file)".to_owned());
+            let text = |there: bool| there.then(|| "(entire file)".to_owned());
             let (file, line) = (name.clone(), None);
             InputDiff {
                 file,
@@ -271,7 +271,7 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
         match (of_a.contains(file), of_b.contains(file)) {
             (true, true) => {
                 let at = |dir: &Path| dir.join("inputs").join(file);
-                let first = first_line(&at(a), &at(b))?;
+                let first = first_differing_line(&at(a), &at(b))?;
                 found.extend(first.map(|(line, a, b)| InputDiff {
                     file: name,
                     line: Some(line),
@@ -285,14 +285,17 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
     Ok(found)
 }
 
-type Lines = (usize, Option<String>, Option<String>);
+type DiffLines = (usize, Option<String>, Option<String>);
 
 /// Returns the first line in which two files differ.
-fn first_line(a: &Path, b: &Path) -> Result<Option<Lines>, String> {
+fn first_differing_line(a: &Path, b: &Path) -> Result<Option<DiffLines>, String> {
     let (mut from_a, mut from_b) = (open(a)?, open(b)?);
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for at in 1.. {
-        let (more_a, more_b) = (line(&mut from_a, &mut x)?, line(&mut from_b, &mut y)?);
+        let (more_a, more_b) = (
+            read_line(&mut from_a, &mut x)?,
+            read_line(&mut from_b, &mut y)?,
+        );
         if !more_a && !more_b {
             break;
         }
@@ -306,7 +309,7 @@ fn first_line(a: &Path, b: &Path) -> Result<Option<Lines>, String> {
 }
 
 /// Reads both event logs in parallel and returns the first difference.
-fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
+fn first_differing_record(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
     let (path_a, path_b) = (a.join("events.ndjson"), b.join("events.ndjson"));
     match (path_a.is_file(), path_b.is_file()) {
         (true, true) => {}
@@ -315,16 +318,19 @@ fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
     }
     let (mut from_a, mut from_b) = (open(&path_a)?, open(&path_b)?);
     let (mut x, mut y) = (Vec::new(), Vec::new());
-    let mut before: VecDeque<Vec<u8>> = VecDeque::with_capacity(BEFORE + 1);
+    let mut before: VecDeque<Vec<u8>> = VecDeque::with_capacity(RECORDS_BEFORE + 1);
     let mut causes: Vec<u32> = Vec::new();
     for at in 1.. {
-        let (more_a, more_b) = (line(&mut from_a, &mut x)?, line(&mut from_b, &mut y)?);
+        let (more_a, more_b) = (
+            read_line(&mut from_a, &mut x)?,
+            read_line(&mut from_b, &mut y)?,
+        );
         if !more_a && !more_b {
             return Ok(None);
         }
         if more_a == more_b && x == y {
             causes.push(cause(&x));
-            if before.len() == BEFORE {
+            if before.len() == RECORDS_BEFORE {
                 before.pop_front();
             }
             before.push_back(x.clone());
@@ -335,8 +341,8 @@ fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
         let chain = |more: bool, line: &[u8]| -> Result<Vec<Value>, String> {
             //  The cause precedes the first difference, so it is the same record in both logs, or it is not in the
             //  common part.
-            let first = if more { cause(line) } else { NONE };
-            told(&path_a, &chain(first, &causes))
+            let first = if more { cause(line) } else { NO_CAUSE };
+            read_records(&path_a, &cause_chain(first, &causes))
         };
         let until = |value: &Option<Value>| value.as_ref().and_then(|v| v["t_ns"].as_u64());
         return Ok(Some(FirstDiff {
@@ -353,7 +359,7 @@ fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
     Ok(None)
 }
 
-const NONE: u32 = u32::MAX;
+const NO_CAUSE: u32 = u32::MAX;
 
 fn parsed(line: &[u8]) -> Value {
     serde_json::from_slice(line)
@@ -365,7 +371,7 @@ fn cause(line: &[u8]) -> u32 {
     const KEY: &[u8] = b"\"cause\":";
     let head = &line[..line.len().min(120)];
     let Some(at) = head.windows(KEY.len()).position(|w| w == KEY) else {
-        return NONE;
+        return NO_CAUSE;
     };
     let digits = head[at + KEY.len()..]
         .iter()
@@ -374,11 +380,11 @@ fn cause(line: &[u8]) -> u32 {
     std::str::from_utf8(&digits)
         .ok()
         .and_then(|d| d.parse().ok())
-        .unwrap_or(NONE)
+        .unwrap_or(NO_CAUSE)
 }
 
 /// Returns the chain of causes as record numbers, starting with `first`.
-fn chain(first: u32, causes: &[u32]) -> Vec<u32> {
+fn cause_chain(first: u32, causes: &[u32]) -> Vec<u32> {
     let mut all = Vec::new();
     let mut next = first;
     while let Some(cause) = causes.get(next as usize) {
@@ -392,14 +398,14 @@ fn chain(first: u32, causes: &[u32]) -> Vec<u32> {
 }
 
 /// Returns the records with these numbers in descending order.
-fn told(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
+fn read_records(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
     let Some(last) = which.iter().max() else {
         return Ok(Vec::new());
     };
     let (mut from, mut text) = (open(path)?, Vec::new());
     let mut found: Vec<(u32, Value)> = Vec::new();
     for seq in 0..=*last {
-        if !line(&mut from, &mut text)? {
+        if !read_line(&mut from, &mut text)? {
             break;
         }
         if which.contains(&seq) {
@@ -422,7 +428,7 @@ fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
 /// Returns the last decision up to `until` from a decision log with one decision per line.
 pub fn newest_decision(mut log: impl BufRead, until: u64) -> Result<Option<Value>, String> {
     let (mut text, mut newest) = (Vec::new(), None);
-    while line(&mut log, &mut text)? {
+    while read_line(&mut log, &mut text)? {
         let value = parsed(&text);
         match value["t_ns"].as_u64() {
             Some(t) if t > until => break,
@@ -437,21 +443,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_read_from_the_head_of_a_line_and_lead_back_to_the_first() {
+    fn cause_chain_is_read_from_line_starts() {
         assert_eq!(cause(br#"{"seq":7,"t_ns":5,"cause":3,"kind":"X"}"#), 3);
-        assert_eq!(cause(br#"{"seq":7,"t_ns":5,"cause":null}"#), NONE);
-        assert_eq!(cause(b"no record"), NONE);
-        assert_eq!(chain(3, &[NONE, 0, 0, 1]), [3, 1, 0]);
-        assert_eq!(chain(9, &[NONE, 0]), Vec::<u32>::new());
-        assert_eq!(chain(1, &[0, 1]), [1], "nobody walks in circles");
+        assert_eq!(cause(br#"{"seq":7,"t_ns":5,"cause":null}"#), NO_CAUSE);
+        assert_eq!(cause(b"no record"), NO_CAUSE);
+        assert_eq!(cause_chain(3, &[NO_CAUSE, 0, 0, 1]), [3, 1, 0]);
+        assert_eq!(cause_chain(9, &[NO_CAUSE, 0]), Vec::<u32>::new());
+        assert_eq!(
+            cause_chain(1, &[0, 1]),
+            [1],
+            "the chain ends at a record that is its own cause"
+        );
     }
 
     #[test]
-    fn numbers_that_differ_are_told_by_their_path() {
+    fn differing_numbers_are_reported_with_their_path() {
         let a = serde_json::json!({"x": 1, "list": [{"name": "train", "n": 2}], "same": "y", "jobs": [1]});
         let b = serde_json::json!({"x": 1.5, "list": [{"name": "train", "n": 3}, 4], "same": "y", "new": true});
         let mut found = Vec::new();
-        compare(&a, &b, "", &mut found);
+        diff_values(&a, &b, "", &mut found);
         let names: Vec<&str> = found.iter().map(|m| m.metric.as_str()).collect();
         assert_eq!(names, ["list.train.n", "list.1", "x", "new"]);
     }

@@ -2,134 +2,134 @@
 //!
 //! The counts come from `metrics::occupancy` and `metrics::queued`.
 
-use super::console::story;
+use super::console::main_events;
 use super::draw::scene::*;
 use sim_analysis::format::{count, seconds, thousands};
-use sim_analysis::metrics::occupancy::{Counts, Occupancy, PodState};
-use sim_analysis::metrics::queued::Queued;
+use sim_analysis::metrics::occupancy::{NodeOccupancy, OccupancyCounts, OccupancyState};
+use sim_analysis::metrics::queued::QueuedWork;
 use sim_analysis::metrics::restarts::{gate, restart};
-use sim_analysis::metrics::{Restart, RunView};
+use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_base::*;
-use sim_engine::record::{Resource, ResourceUsage};
+use sim_engine::record::{LedgerResource, ResourceUsage};
 
 /// Number of sampled instants for the whole run, and for each highlighted restart.
-const WHOLE: u64 = 500;
-const CLOSE: u64 = 500;
+const RUN_INSTANTS: u64 = 500;
+const RESTART_INSTANTS: u64 = 500;
 /// Maximum number of highlighted restarts.
-pub const CLOSELY: usize = 3;
+pub const MAX_HIGHLIGHTED: usize = 3;
 /// Maximum number of lanes. With more Jobs, consecutive Jobs share a lane.
 const LANES: usize = 24;
 
 /// Lanes on a common time axis.
 #[derive(Clone, Debug)]
-pub struct Timeline {
-    pub moments: Vec<Time>,
+pub struct TimelineChart {
+    pub moments: Vec<SimTime>,
     /// Selectable time windows; the first one is shown initially.
-    pub windows: Vec<Window>,
-    pub marks: Vec<Mark>,
-    pub groups: Vec<Group>,
+    pub windows: Vec<ViewWindow>,
+    pub marks: Vec<TimelineMark>,
+    pub groups: Vec<LaneGroup>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Window {
+pub struct ViewWindow {
     pub name: String,
-    pub from: Time,
-    pub to: Time,
+    pub from: SimTime,
+    pub to: SimTime,
 }
 
 #[derive(Clone, Debug)]
-pub struct Mark {
-    pub at: Time,
-    pub what: &'static str,
+pub struct TimelineMark {
+    pub at: SimTime,
+    pub label: &'static str,
 }
 
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct LaneGroup {
     /// Name of the chart.
     pub name: &'static str,
     pub title: &'static str,
-    pub legend: Vec<(Color, &'static str)>,
-    pub lanes: Vec<Lane>,
+    pub legend: Vec<(Rgb, &'static str)>,
+    pub lanes: Vec<TimelineLane>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct TimelineLane {
     pub label: String,
     /// Meaning of the full height of the lane.
     pub note: String,
-    pub full: u32,
+    pub full_height: u32,
     /// Layers from bottom to top: a color, and (index of the instant, value) pairs at each change.
-    pub layers: Vec<(Color, Vec<(u32, u32)>)>,
+    pub layers: Vec<(Rgb, Vec<(u32, u32)>)>,
 }
 
 /// Returns the color of a pod state, which is the same in all charts.
-pub fn color_of(state: PodState) -> Color {
+pub fn occupancy_color(state: OccupancyState) -> Rgb {
     match state {
-        PodState::Ready => PALETTE[4],
-        PodState::Starting => PALETTE[3],
-        PodState::Pending => PALETTE[5],
-        PodState::Down => PALETTE[7],
-        PodState::Ending => PALETTE[1],
+        OccupancyState::Ready => PALETTE[4],
+        OccupancyState::Starting => PALETTE[3],
+        OccupancyState::Pending => PALETTE[5],
+        OccupancyState::Down => PALETTE[7],
+        OccupancyState::Ending => PALETTE[1],
     }
 }
 
 /// Pod states in stacking order from bottom to top.
-const STACK: [PodState; PodState::COUNT] = [
-    PodState::Ready,
-    PodState::Starting,
-    PodState::Pending,
-    PodState::Down,
-    PodState::Ending,
+const STACKING_ORDER: [OccupancyState; OccupancyState::COUNT] = [
+    OccupancyState::Ready,
+    OccupancyState::Starting,
+    OccupancyState::Pending,
+    OccupancyState::Down,
+    OccupancyState::Ending,
 ];
 
 /// Returns the longest restarts in chronological order, with their indices.
-pub fn closely<'r>(run: &RunView<'r>) -> Vec<(usize, &'r Restart)> {
-    let mut all: Vec<(usize, &Restart)> = run.restarts().iter().enumerate().collect();
+pub fn highlighted_restarts<'r>(run: &RunView<'r>) -> Vec<(usize, &'r RestartMetrics)> {
+    let mut all: Vec<(usize, &RestartMetrics)> = run.restarts().iter().enumerate().collect();
     all.sort_by_key(|(_, r)| std::cmp::Reverse(r.total()));
-    all.truncate(CLOSELY);
+    all.truncate(MAX_HIGHLIGHTED);
     all.sort_by_key(|(i, _)| *i);
     all
 }
 
 /// Returns the time window of a restart with a margin of 1/12 of its duration, at least 0.5 s.
-fn around(run: &RunView<'_>, r: &Restart) -> (Time, Time) {
+fn restart_window(run: &RunView<'_>, r: &RestartMetrics) -> (SimTime, SimTime) {
     let air = Duration((r.total().0 / 12).max(500_000_000));
-    let from = Time(r.start.0.saturating_sub(air.0));
+    let from = SimTime(r.start.0.saturating_sub(air.0));
     (from, (r.end + air).min(run.outcome.end))
 }
 
 /// Returns the sampled instants, with additional ones around the highlighted restarts.
-pub fn moments(run: &RunView<'_>) -> Vec<Time> {
+pub fn moments(run: &RunView<'_>) -> Vec<SimTime> {
     let mut all = Vec::new();
     let mut add =
-        |from: Time, to: Time, n: u64| {
+        |from: SimTime, to: SimTime, n: u64| {
             let span = to.since(from).0;
             all.extend((0..=n).map(|i| {
                 from + Duration((u128::from(span) * u128::from(i) / u128::from(n)) as u64)
             }));
         };
-    add(Time::ZERO, run.outcome.end, WHOLE);
-    for (_, r) in closely(run) {
-        let (from, to) = around(run, r);
-        add(from, to, CLOSE);
+    add(SimTime::ZERO, run.outcome.end, RUN_INSTANTS);
+    for (_, r) in highlighted_restarts(run) {
+        let (from, to) = restart_window(run, r);
+        add(from, to, RESTART_INSTANTS);
     }
     all.sort();
     all.dedup();
     all
 }
 
-pub fn timeline(run: &RunView<'_>, pods: &Occupancy, queued: &Queued) -> Timeline {
-    let whole = Window {
+pub fn timeline(run: &RunView<'_>, pods: &NodeOccupancy, queued: &QueuedWork) -> TimelineChart {
+    let whole = ViewWindow {
         name: "whole run".to_owned(),
-        from: Time::ZERO,
+        from: SimTime::ZERO,
         to: run.outcome.end,
     };
-    let close = closely(run).into_iter().map(|(i, r)| {
-        let (from, to) = around(run, r);
+    let close = highlighted_restarts(run).into_iter().map(|(i, r)| {
+        let (from, to) = restart_window(run, r);
         let name = format!("restart {}", i + 1);
-        Window { name, from, to }
+        ViewWindow { name, from, to }
     });
-    let mut windows: Vec<Window> = close.collect();
+    let mut windows: Vec<ViewWindow> = close.collect();
     let first = restart::longest(run.restarts()).map(|i| format!("restart {}", i + 1));
     if let Some(at) = windows.iter().position(|w| Some(&w.name) == first.as_ref()) {
         let first = windows.remove(at);
@@ -138,11 +138,11 @@ pub fn timeline(run: &RunView<'_>, pods: &Occupancy, queued: &Queued) -> Timelin
     windows.push(whole);
     let moments = moments(run);
     let groups = [
-        of_pods(run, pods),
-        of_queues(run, queued),
-        of_busy(run, &moments),
+        pod_lanes(run, pods),
+        queue_lanes(run, queued),
+        busy_share_lanes(run, &moments),
     ];
-    Timeline {
+    TimelineChart {
         moments,
         windows,
         marks: marks(run),
@@ -153,22 +153,22 @@ pub fn timeline(run: &RunView<'_>, pods: &Occupancy, queued: &Queued) -> Timelin
 /// Maximum number of marks.
 const MARKS: usize = 60;
 
-fn marks(run: &RunView<'_>) -> Vec<Mark> {
-    let faults = story::faults(run)
+fn marks(run: &RunView<'_>) -> Vec<TimelineMark> {
+    let faults = main_events::faults(run)
         .into_iter()
-        .map(|at| Mark { at, what: "fault" });
+        .map(|at| TimelineMark { at, label: "fault" });
     let ready = run.restarts().iter().filter(|r| r.latency().is_some());
-    let ready = ready.map(|r| Mark {
+    let ready = ready.map(|r| TimelineMark {
         at: r.end,
-        what: "all ready",
+        label: "all ready",
     });
-    let mut all: Vec<Mark> = faults.chain(ready).collect();
+    let mut all: Vec<TimelineMark> = faults.chain(ready).collect();
     all.sort_by_key(|m| m.at);
     all.truncate(MARKS);
     all
 }
 
-fn of_pods(run: &RunView<'_>, pods: &Occupancy) -> Group {
+fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
     let jobs: Vec<JobId> = (0..run.names.jobs.len() as u32).map(JobId).collect();
     let jobs: Vec<JobId> = jobs
         .into_iter()
@@ -178,38 +178,42 @@ fn of_pods(run: &RunView<'_>, pods: &Occupancy) -> Group {
     let lane = |jobs: &[JobId]| {
         let changes = added(jobs.iter().map(|j| pods.of(*j)));
         let full = changes.iter().map(|(_, c)| c.iter().sum::<u32>()).max();
-        let layers = STACK.iter().map(|state| {
+        let layers = STACKING_ORDER.iter().map(|state| {
             let own = changes.iter().map(|(at, c)| (*at, c[*state as usize]));
-            (color_of(*state), own.collect::<Vec<_>>())
+            (occupancy_color(*state), own.collect::<Vec<_>>())
         });
         let (first, last) = (run.names.job(jobs[0]), run.names.job(jobs[jobs.len() - 1]));
-        Lane {
+        TimelineLane {
             label: match jobs.len() {
                 1 => first.to_owned(),
                 n => format!("{first} to {last} ({n} Jobs)"),
             },
             note: count(u64::from(full.unwrap_or(0)), "pod"),
-            full: full.unwrap_or(1).max(1),
+            full_height: full.unwrap_or(1).max(1),
             layers: layers.collect(),
         }
     };
-    Group {
+    LaneGroup {
         name: "gantt",
-        title: "Pods of each Job, by state",
-        legend: STACK.map(|s| (color_of(s), s.as_str())).to_vec(),
+        title: "Pods per Job by state",
+        legend: STACKING_ORDER
+            .map(|s| (occupancy_color(s), s.as_str()))
+            .to_vec(),
         lanes: jobs.chunks(size).map(lane).collect(),
     }
 }
 
 /// Adds up the counts of several Jobs.
-fn added<'a>(lanes: impl Iterator<Item = &'a [(u32, Counts)]>) -> Vec<(u32, Counts)> {
-    let lanes: Vec<&[(u32, Counts)]> = lanes.collect();
+fn added<'a>(
+    lanes: impl Iterator<Item = &'a [(u32, OccupancyCounts)]>,
+) -> Vec<(u32, OccupancyCounts)> {
+    let lanes: Vec<&[(u32, OccupancyCounts)]> = lanes.collect();
     if let [one] = lanes.as_slice() {
         return one.to_vec();
     }
-    let mut steps: Vec<(u32, [i64; PodState::COUNT])> = Vec::new();
+    let mut steps: Vec<(u32, [i64; OccupancyState::COUNT])> = Vec::new();
     for lane in lanes {
-        let mut before = [0; PodState::COUNT];
+        let mut before = [0; OccupancyState::COUNT];
         for (at, counts) in lane {
             let step = std::array::from_fn(|i| i64::from(counts[i]) - i64::from(before[i]));
             steps.push((*at, step));
@@ -217,8 +221,8 @@ fn added<'a>(lanes: impl Iterator<Item = &'a [(u32, Counts)]>) -> Vec<(u32, Coun
         }
     }
     steps.sort_by_key(|(at, _)| *at);
-    let mut all: Vec<(u32, Counts)> = Vec::new();
-    let mut now = [0i64; PodState::COUNT];
+    let mut all: Vec<(u32, OccupancyCounts)> = Vec::new();
+    let mut now = [0i64; OccupancyState::COUNT];
     for (at, step) in steps {
         now = std::array::from_fn(|i| now[i] + step[i]);
         let counts = now.map(|n| u32::try_from(n).unwrap_or(0));
@@ -230,29 +234,32 @@ fn added<'a>(lanes: impl Iterator<Item = &'a [(u32, Counts)]>) -> Vec<(u32, Coun
     all
 }
 
-fn of_queues(run: &RunView<'_>, queued: &Queued) -> Group {
+fn queue_lanes(run: &RunView<'_>, queued: &QueuedWork) -> LaneGroup {
     let gating = gate::bottlenecks(run.restarts());
     let lane = |u: &ResourceUsage| {
         let waiting = queued.of(u.resource);
         let full = waiting.iter().map(|(_, n)| *n).max().unwrap_or(0);
-        (full > 0).then(|| Lane {
+        (full > 0).then(|| TimelineLane {
             label: u.resource.as_str().to_owned(),
-            note: format!("{} waiting at most", thousands(u64::from(full))),
-            full,
-            layers: vec![(color_of_resource(&gating, u.resource), waiting)],
+            note: format!("at most {} queued", thousands(u64::from(full))),
+            full_height: full,
+            layers: vec![(resource_color(&gating, u.resource), waiting)],
         })
     };
     let all = run.outcome.resources.iter();
-    Group {
+    LaneGroup {
         name: "queues",
-        title: "Control plane: how many wait",
-        legend: vec![(PALETTE[1], "gates a restart"), (PALETTE[2], "gates none")],
+        title: "Control plane: queue length",
+        legend: vec![
+            (PALETTE[1], "on the critical path"),
+            (PALETTE[2], "off the critical path"),
+        ],
         lanes: all.filter_map(lane).collect(),
     }
 }
 
 /// Returns the lanes of the share of time with a non-empty queue, in percent, between consecutive instants.
-fn of_busy(run: &RunView<'_>, moments: &[Time]) -> Group {
+fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
     let gating = gate::bottlenecks(run.restarts());
     let lane = |u: &ResourceUsage| {
         let mut shares: Vec<(u32, u32)> = Vec::new();
@@ -264,25 +271,28 @@ fn of_busy(run: &RunView<'_>, moments: &[Time]) -> Group {
                 shares.push((at as u32, share));
             }
         }
-        (!shares.is_empty()).then(|| Lane {
+        (!shares.is_empty()).then(|| TimelineLane {
             label: u.resource.as_str().to_owned(),
             note: u.capacity.clone(),
-            full: 100,
-            layers: vec![(color_of_resource(&gating, u.resource), shares)],
+            full_height: 100,
+            layers: vec![(resource_color(&gating, u.resource), shares)],
         })
     };
     let all = run.outcome.resources.iter().filter(|u| u.requests > 0);
-    Group {
+    LaneGroup {
         name: "utilization",
-        title: "Control plane: share of the time in which somebody waits (full height: 100 %)",
+        title: "Control plane: share of time with a non-empty queue (full height: 100 %)",
         legend: LEGEND.to_vec(),
         lanes: all.filter_map(lane).collect(),
     }
 }
 
-const LEGEND: [(Color, &str); 2] = [(PALETTE[1], "gates a restart"), (PALETTE[2], "gates none")];
+const LEGEND: [(Rgb, &str); 2] = [
+    (PALETTE[1], "on the critical path"),
+    (PALETTE[2], "off the critical path"),
+];
 
-fn color_of_resource(gating: &[Resource], resource: Resource) -> Color {
+fn resource_color(gating: &[LedgerResource], resource: LedgerResource) -> Rgb {
     match gating.contains(&resource) {
         true => LEGEND[0].0,
         false => LEGEND[1].0,
@@ -290,11 +300,11 @@ fn color_of_resource(gating: &[Resource], resource: Resource) -> Color {
 }
 
 /// Returns the alternative text of the timeline.
-pub fn alt(timeline: &Timeline) -> String {
+pub fn alternative_text(timeline: &TimelineChart) -> String {
     let lanes: usize = timeline.groups.iter().map(|g| g.lanes.len()).sum();
     let window = &timeline.windows[0];
     format!(
-        "{} over time, {} from {} on: {}",
+        "{} over time; {} starting at {}: {}",
         count(lanes as u64, "lane"),
         seconds(window.to.since(window.from)),
         window.from,

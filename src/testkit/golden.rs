@@ -49,45 +49,45 @@ const FAILED: usize = 11;
 
 /// Counts since the last line, and the time of the last change counted.
 #[derive(Clone, Debug, Default)]
-struct Counts {
-    at: Time,
+struct GoldenCounts {
+    at: SimTime,
     pods: [u32; WORDS.len()],
     /// Number of lines of a busy second, by kind.
     kinds: BTreeMap<&'static str, u32>,
     last_failed: String,
 }
 
-enum Line {
-    Pods(Counts),
+enum GoldenLine {
+    Pods(GoldenCounts),
     Other {
-        at: Time,
+        at: SimTime,
         kind: &'static str,
         object: String,
         details: String,
     },
 }
 
-pub struct Golden {
+pub struct GoldenLog {
     text: String,
     /// Lines of the current second.
-    second: Vec<Line>,
-    now: Time,
+    second: Vec<GoldenLine>,
+    now: SimTime,
     /// Job and index of each pod.
     places: Vec<Option<(JobId, u32)>>,
 }
 
-impl Default for Golden {
-    fn default() -> Golden {
-        Golden::new()
+impl Default for GoldenLog {
+    fn default() -> GoldenLog {
+        GoldenLog::new()
     }
 }
 
-impl Golden {
-    pub fn new() -> Golden {
-        Golden {
+impl GoldenLog {
+    pub fn new() -> GoldenLog {
+        GoldenLog {
             text: LEGEND.to_owned(),
             second: Vec::new(),
-            now: Time::ZERO,
+            now: SimTime::ZERO,
             places: Vec::new(),
         }
     }
@@ -101,7 +101,7 @@ impl Golden {
         self.text
     }
 
-    fn line(&mut self, at: Time, what: &str, object: &str, details: &str) {
+    fn line(&mut self, at: SimTime, what: &str, object: &str, details: &str) {
         let mut line = format!(
             "{:>12}  {what:<24}  {object:<28}  {details}",
             at.to_string()
@@ -117,20 +117,22 @@ impl Golden {
         let mut often: BTreeMap<&str, u32> = BTreeMap::new();
         if lines.len() > BUSY {
             for line in &lines {
-                if let Line::Other { kind, .. } = line {
+                if let GoldenLine::Other { kind, .. } = line {
                     *often.entry(kind).or_default() += 1;
                 }
             }
         }
-        let mut counts = Counts::default();
+        let mut counts = GoldenCounts::default();
         for line in lines {
             match line {
-                Line::Pods(more) => counts.add(more),
-                Line::Other { at, kind, .. } if often.get(kind).is_some_and(|n| *n > OFTEN) => {
+                GoldenLine::Pods(more) => counts.add(more),
+                GoldenLine::Other { at, kind, .. }
+                    if often.get(kind).is_some_and(|n| *n > OFTEN) =>
+                {
                     counts.at = at;
                     *counts.kinds.entry(kind).or_default() += 1;
                 }
-                Line::Other {
+                GoldenLine::Other {
                     at,
                     kind,
                     object,
@@ -145,25 +147,25 @@ impl Golden {
     }
 
     /// Advances to the second of a record.
-    fn turn_to(&mut self, at: Time) {
+    fn turn_to(&mut self, at: SimTime) {
         if at.0 / NANOS_PER_SECOND != self.now.0 / NANOS_PER_SECOND {
             self.tell();
         }
         self.now = at;
     }
 
-    fn place(&self, pod: PodId, names: &Names) -> String {
+    fn place(&self, pod: PodId, names: &RecordNames) -> String {
         match self.places.get(pod.ix()) {
-            Some(Some((job, index))) => names.pod_place(*job, *index),
+            Some(Some((job, index))) => names.pod_base_name(*job, *index),
             _ => String::new(),
         }
     }
 
-    fn count(&mut self, at: Time, word: usize, failed: Option<String>) {
-        if !matches!(self.second.last(), Some(Line::Pods(_))) {
-            self.second.push(Line::Pods(Counts::default()));
+    fn count(&mut self, at: SimTime, word: usize, failed: Option<String>) {
+        if !matches!(self.second.last(), Some(GoldenLine::Pods(_))) {
+            self.second.push(GoldenLine::Pods(GoldenCounts::default()));
         }
-        if let Some(Line::Pods(counts)) = self.second.last_mut() {
+        if let Some(GoldenLine::Pods(counts)) = self.second.last_mut() {
             counts.at = at;
             counts.pods[word] += 1;
             if let Some(pod) = failed {
@@ -172,19 +174,19 @@ impl Golden {
         }
     }
 
-    fn object(&self, about: About, names: &Names) -> String {
+    fn object(&self, about: TicketSubject, names: &RecordNames) -> String {
         match about {
-            About::JobSet(id) => names.jobset(id).to_owned(),
-            About::Job(id) => names.job(id).to_owned(),
-            About::Pod(id) => self.place(id, names),
-            About::Node(id) => names.node(id).to_owned(),
-            About::Nothing => String::new(),
+            TicketSubject::JobSet(id) => names.jobset(id).to_owned(),
+            TicketSubject::Job(id) => names.job(id).to_owned(),
+            TicketSubject::Pod(id) => self.place(id, names),
+            TicketSubject::Node(id) => names.node(id).to_owned(),
+            TicketSubject::Nothing => String::new(),
         }
     }
 }
 
-impl Counts {
-    fn add(&mut self, more: Counts) {
+impl GoldenCounts {
+    fn add(&mut self, more: GoldenCounts) {
         self.at = more.at;
         for (n, more) in self.pods.iter_mut().zip(more.pods) {
             *n += more;
@@ -261,7 +263,7 @@ fn word(body: &Body) -> Option<usize> {
 }
 
 /// Returns the details column of a line.
-fn details(body: &Body, names: &Names) -> String {
+fn details(body: &Body, names: &RecordNames) -> String {
     use Body::*;
     match *body {
         RestartCounted {
@@ -346,52 +348,58 @@ fn taint(key: &str, effect: u8, added: bool) -> String {
 }
 
 /// Returns the details of kinds without a specific format: `key=value` for each field.
-fn members(body: &Body, names: &Names) -> String {
+fn members(body: &Body, names: &RecordNames) -> String {
     let mut text = String::new();
     body.fields(&mut |role, value| {
-        let Role::Member(key) = role else { return };
+        let FieldRole::Member(key) = role else { return };
         let space = if text.is_empty() { "" } else { " " };
         let _ = write!(text, "{space}{key}=");
         let _ = match value {
-            Value::JobSet(id) => write!(text, "{}", names.jobset(id)),
-            Value::Job(id) => write!(text, "{}", names.job(id)),
-            Value::Node(id) => write!(text, "{}", names.node(id)),
-            Value::Text(id) => write!(text, "{}", names.text(id)),
-            Value::Number(n) => write!(text, "{n}"),
-            Value::Nanoseconds(ns) => write!(text, "{ns}"),
-            Value::Signed(n) => write!(text, "{n}"),
-            Value::Flag(flag) => write!(text, "{flag}"),
-            Value::Word(_, word) => write!(text, "{word}"),
+            FieldValue::JobSet(id) => write!(text, "{}", names.jobset(id)),
+            FieldValue::Job(id) => write!(text, "{}", names.job(id)),
+            FieldValue::Node(id) => write!(text, "{}", names.node(id)),
+            FieldValue::Text(id) => write!(text, "{}", names.text(id)),
+            FieldValue::Number(n) => write!(text, "{n}"),
+            FieldValue::Nanoseconds(ns) => write!(text, "{ns}"),
+            FieldValue::Signed(n) => write!(text, "{n}"),
+            FieldValue::Flag(flag) => write!(text, "{flag}"),
+            FieldValue::Word(_, word) => write!(text, "{word}"),
             // Pod names are omitted because of their random suffixes.
-            Value::Pod(_) => Ok(()),
+            FieldValue::Pod(_) => Ok(()),
         };
     });
     text
 }
 
-fn condition(kind: &str, status: bool, reason: TextId, message: TextId, names: &Names) -> String {
+fn condition(
+    kind: &str,
+    status: bool,
+    reason: TextId,
+    message: TextId,
+    names: &RecordNames,
+) -> String {
     let status = if status { "True" } else { "False" };
     let (reason, message) = (names.text(reason), names.text(message));
     format!("{kind}={status} {reason}: {message}")
 }
 
-impl Sink for Golden {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for GoldenLog {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let (at, body) = (record.at, &record.body);
         self.turn_to(at);
         if let Body::PodCreated {
             pod, job, index, ..
         } = *body
         {
-            *row(&mut self.places, pod.ix()) = Some((job, index));
+            *row_or_default(&mut self.places, pod.ix()) = Some((job, index));
         }
-        let about = body.head().about;
+        let about = body.head().subject;
         match word(body) {
             Some(word) => {
                 let failed = [EXITED, FAILED].contains(&word);
                 self.count(at, word, failed.then(|| self.object(about, names)));
             }
-            None => self.second.push(Line::Other {
+            None => self.second.push(GoldenLine::Other {
                 at,
                 kind: body.kind(),
                 object: self.object(about, names),

@@ -4,14 +4,14 @@ use sim_base::*;
 use sim_engine::record::names::{JobName, JobSetName};
 use sim_engine::record::*;
 
-pub type Line = (u64, Body);
+pub type LineFilter = (u64, Body);
 
-pub fn s(n: u64) -> Time {
-    Time::ZERO + Duration::from_secs(n)
+pub fn s(n: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_secs(n)
 }
 
-pub fn names() -> Names {
-    let mut names = Names::default();
+pub fn names() -> RecordNames {
+    let mut names = RecordNames::default();
     names.jobsets = vec![JobSetName {
         namespace: "default".into(),
         name: "train".into(),
@@ -27,8 +27,8 @@ pub fn names() -> Names {
     names
 }
 
-pub fn records(lines: &[Line]) -> Vec<Record> {
-    let record = |(i, &(at, body)): (usize, &Line)| Record {
+pub fn records(lines: &[LineFilter]) -> Vec<SimulationRecord> {
+    let record = |(i, &(at, body)): (usize, &LineFilter)| SimulationRecord {
         seq: i as u32,
         cause: (i as u32).checked_sub(1).unwrap_or(NO_CAUSE),
         ticket: NO_TICKET,
@@ -40,40 +40,40 @@ pub fn records(lines: &[Line]) -> Vec<Record> {
 
 /// Passes the records to a sink, each with a ticket. Record i has ticket i, and each ticket waits for the preceding
 /// one.
-pub fn play(lines: &[Line], names: &Names, sink: &mut dyn Sink) {
-    let mut before = Time::ZERO;
+pub fn play(lines: &[LineFilter], names: &RecordNames, sink: &mut dyn RecordSink) {
+    let mut before = SimTime::ZERO;
     for r in records(lines) {
         let waited = waited_for(&r.body);
         let answer = Duration::from_millis(100);
         let granted = match waited {
-            Waited::Request(_) if r.at > before => Time(r.at.0 - answer.0),
+            TicketWait::Request(_) if r.at > before => SimTime(r.at.0 - answer.0),
             _ => before,
         };
-        let ticket = Ticket {
+        let ticket = WorkTicket {
             id: r.seq,
             parent: r.cause,
             from: before,
             granted,
             to: r.at,
-            waited,
-            about: r.body.head().about,
+            wait: waited,
+            subject: r.body.head().subject,
         };
         sink.ticket(&ticket);
         let ticket = r.seq;
-        sink.record(&Record { ticket, ..r }, names);
+        sink.record(&SimulationRecord { ticket, ..r }, names);
         before = r.at;
     }
 }
 
-fn waited_for(body: &Body) -> Waited {
+fn waited_for(body: &Body) -> TicketWait {
     match body {
-        Body::ContainerExited { .. } => Waited::Running,
-        Body::PodFinished { .. } => Waited::Pleg,
-        Body::PodDeleting { .. } | Body::JobCondition { .. } => Waited::JobBatch,
-        Body::PodGone { .. } => Waited::Grace,
-        Body::PodCreated { .. } => Waited::Request(Call::JobPodCreate),
-        Body::PodBound { .. } => Waited::Cycle,
-        Body::PodReady { .. } => Waited::ContainerStart,
-        _ => Waited::Watch,
+        Body::ContainerExited { .. } => TicketWait::Running,
+        Body::PodFinished { .. } => TicketWait::Pleg,
+        Body::PodDeleting { .. } | Body::JobCondition { .. } => TicketWait::JobBatch,
+        Body::PodGone { .. } => TicketWait::Grace,
+        Body::PodCreated { .. } => TicketWait::Request(Call::JobPodCreate),
+        Body::PodBound { .. } => TicketWait::Cycle,
+        Body::PodReady { .. } => TicketWait::ContainerStart,
+        _ => TicketWait::Watch,
     }
 }

@@ -1,7 +1,7 @@
 //! Hand-written record streams: one JobSet `train` with one Job of two pods on nodes 0 and 1.
 
 use sim_analysis::metrics::restarts::fold::RestartFold;
-use sim_analysis::metrics::restarts::restart::Restart;
+use sim_analysis::metrics::restarts::restart::RestartMetrics;
 use sim_base::*;
 use sim_engine::record::*;
 
@@ -12,12 +12,12 @@ pub use super::run::{with_outcome, with_view};
 pub fn ended(stuck: &[&str]) -> RunOutcome {
     RunOutcome {
         end: s(1000),
-        stuck: stuck.iter().map(|s| (*s).to_owned()).collect(),
+        blocked: stuck.iter().map(|s| (*s).to_owned()).collect(),
         ..super::run::outcome()
     }
 }
 
-pub fn fold(lines: &[Line]) -> Vec<Restart> {
+pub fn fold(lines: &[LineFilter]) -> Vec<RestartMetrics> {
     let mut fold = RestartFold::from_parts(vec![true]);
     play(lines, &names(), &mut fold);
     fold.finish(&ended(&[]), &names())
@@ -33,7 +33,14 @@ pub fn condition(kind: JobSetConditionType, status: bool) -> Body {
     }
 }
 
-fn pod_up(lines: &mut Vec<Line>, pod: u32, attempt: u32, created: u64, bound: u64, ready: u64) {
+fn pod_up(
+    lines: &mut Vec<LineFilter>,
+    pod: u32,
+    attempt: u32,
+    created: u64,
+    bound: u64,
+    ready: u64,
+) {
     let (incarnation, pod) = (attempt, PodId(pod));
     let created_body = Body::PodCreated {
         pod,
@@ -57,7 +64,7 @@ fn pod_up(lines: &mut Vec<Line>, pod: u32, attempt: u32, created: u64, bound: u6
 }
 
 /// Returns a start in which everything is ready at 10 s.
-pub fn started() -> Vec<Line> {
+pub fn started() -> Vec<LineFilter> {
     let jobset = JobSetId(0);
     let job = JobId(0);
     let mut lines = vec![
@@ -78,7 +85,7 @@ pub fn started() -> Vec<Line> {
 }
 
 /// Returns a restart: pod 1 fails at 100 s, and all pods are ready again at 130 s.
-pub fn recreate() -> Vec<Line> {
+pub fn recreate() -> Vec<LineFilter> {
     let jobset = JobSetId(0);
     let job = JobId(0);
     let pod = PodId(1);
@@ -121,7 +128,7 @@ pub fn recreate() -> Vec<Line> {
             Body::PodDeleting {
                 pod: PodId(0),
                 incarnation: 0,
-                by: Deleter::JobController,
+                by: DeletionActor::JobController,
             },
         ),
         (102, job_condition(JobConditionType::FailureTarget)),
@@ -216,7 +223,7 @@ pub fn recreate() -> Vec<Line> {
 }
 
 /// Returns an in-place restart: pod 1's container exits at 100 s, and all pods are ready again at 109 s.
-pub fn in_place() -> Vec<Line> {
+pub fn in_place() -> Vec<LineFilter> {
     let jobset = JobSetId(0);
     let pod = PodId(1);
     let (p0, incarnation) = (PodId(0), 0);
@@ -307,7 +314,7 @@ pub fn in_place() -> Vec<Line> {
 }
 
 /// Returns a node failure: pod 1's node crashes at 100 s, and its pod is deleted at 440 s and never ends.
-pub fn dead_node() -> Vec<Line> {
+pub fn dead_node() -> Vec<LineFilter> {
     let (node, pod, incarnation) = (NodeId(1), PodId(1), 0);
     let crash = Body::Fault {
         index: 0,
@@ -322,7 +329,7 @@ pub fn dead_node() -> Vec<Line> {
         jobset: JobSetId(0),
         ready: false,
     };
-    let by = Deleter::TaintEviction;
+    let by = DeletionActor::TaintEviction;
     let deleting = Body::PodDeleting {
         pod,
         incarnation,

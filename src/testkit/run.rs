@@ -1,26 +1,26 @@
 //! A complete run for a hand-written record stream: scenario, outcome and view. For tests only.
 
-use super::lines::{Line, names, play, s};
-use sim_analysis::metrics::{Folds, RunView};
-use sim_api::spec::timing::{Kubelet, SchedulerCost};
+use super::lines::{LineFilter, names, play, s};
+use sim_analysis::metrics::{MetricFolds, RunView};
+use sim_api::spec::timing::{KubeletTiming, SchedulerCost};
 use sim_api::spec::*;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use sim_base::*;
 use sim_engine::record::*;
 
 /// Returns a scenario for the streams of `records`, with names and a single fault.
-fn scenario() -> Scenario {
+fn scenario() -> ScenarioSpec {
     let rate = ClientRate::new(100.0, 100);
     let exit = FaultAction::ContainerExit {
         pod: "train-workers-0-1".into(),
         exit_code: 1,
     };
-    Scenario {
+    ScenarioSpec {
         name: "two-pods".into(),
         description: String::new(),
-        topology: Topology {
+        topology: TopologySpec {
             name: "small".into(),
-            ..Topology::default()
+            ..TopologySpec::default()
         },
         control_plane: ControlPlane {
             preset: "custom".into(),
@@ -30,7 +30,7 @@ fn scenario() -> Scenario {
             kube_scheduler: rate,
             jobset_manager: rate,
             node_requests_per_s: 1000.0,
-            kubernetes: Version::new(36),
+            kubernetes: KubeVersion::new(36),
             feature_gates: FeatureGates {
                 in_place_restart: true,
                 restart_job: false,
@@ -56,19 +56,19 @@ fn scenario() -> Scenario {
         faults: vec![ScriptedFault {
             at: FaultTime::At(Duration::from_secs(100)),
             action: exit,
-            drawn_as: None,
+            random_cause: None,
         }],
         admit_unplaceable: false,
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
         clocks: Vec::new(),
-        repairs_later: false,
-        claims_bind: true,
-        only_described_classes: false,
+        has_repairs_after_end: false,
+        binds_claims: true,
+        requires_listed_classes: false,
         ties: sim_api::spec::TieBreak::default(),
-        decode: sim_api::spec::Decoders::NONE,
-        stop: Stop {
+        decoders: sim_api::spec::ObjectDecoders::NONE,
+        stop: StopSpec {
             at: Duration::from_secs(1000),
             when: StopWhen::Settled,
         },
@@ -76,17 +76,17 @@ fn scenario() -> Scenario {
     }
 }
 
-fn timing() -> Timing {
-    Timing {
-        api_read: Dist::ZERO,
-        api_write: Dist::ZERO,
-        api_pod_create: Dist::ZERO,
+fn timing() -> TimingSpec {
+    TimingSpec {
+        api_read: Distribution::ZERO,
+        api_write: Distribution::ZERO,
+        api_pod_create: Distribution::ZERO,
         api_measured: Vec::new(),
-        watch_lag: Dist::ZERO,
+        watch_lag: Distribution::ZERO,
         jobset_list_per_pod: Duration::ZERO,
         job_sync_batch_period: Duration::from_secs(1),
-        agent_fanout: Dist::ZERO,
-        kubelet: Kubelet::Scripted {
+        agent_fanout: Distribution::ZERO,
+        kubelet: KubeletTiming::Scripted {
             start: Duration::ZERO,
             stop: Duration::ZERO,
             stop_exit_code: 143,
@@ -101,10 +101,10 @@ fn timing() -> Timing {
 }
 
 pub fn outcome() -> RunOutcome {
-    let mut ledger = Ledger {
+    let mut ledger = TimeLedger {
         accelerators: 8,
         currency: "USD".into(),
-        ..Ledger::default()
+        ..TimeLedger::default()
     };
     ledger.accelerator_ns[LedgerCategory::Productive as usize] = 8 * 131_000_000_000;
     RunOutcome {
@@ -120,32 +120,32 @@ pub fn outcome() -> RunOutcome {
         training: Vec::new(),
         ledger,
         resources: vec![ResourceUsage {
-            resource: Resource::JobControllerClient,
+            resource: LedgerResource::JobControllerClient,
             capacity: "100 requests/s, burst 100".into(),
             requests: 10,
             busy: vec![(s(115), s(120))],
             longest_queue: 3,
         }],
         requests: Vec::new(),
-        stuck: Vec::new(),
+        blocked: Vec::new(),
         warnings: vec!["a warning".into()],
     }
 }
 
 /// Calls `use_view` with the view of a run of these lines, for reports.
-pub fn with_view<T>(lines: &[Line], use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
+pub fn with_view<T>(lines: &[LineFilter], use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
     with_outcome(lines, outcome(), use_view)
 }
 
 /// The same as `with_view`, with a given outcome.
 pub fn with_outcome<T>(
-    lines: &[Line],
+    lines: &[LineFilter],
     outcome: RunOutcome,
     use_view: impl FnOnce(&RunView<'_>) -> T,
 ) -> T {
     let (scenario, mut names) = (scenario(), names());
     names.intern("DefaultFailurePolicy");
-    let mut folds = Folds::new(&scenario, true);
+    let mut folds = MetricFolds::new(&scenario, true);
     play(lines, &names, &mut folds);
     let folded = folds.finish(&outcome, &names);
     use_view(&RunView {

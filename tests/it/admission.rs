@@ -8,7 +8,9 @@
 
 use serde_json::{Value, json};
 use sim_api::admission;
-use sim_api::admission::{Answer, Change, Create, FieldValidation, Gates, Request};
+use sim_api::admission::{
+    AdmissionAnswer, AdmissionChange, AdmissionGates, ChangeRequest, CreateRequest, FieldValidation,
+};
 
 #[derive(Default)]
 struct Case<'a> {
@@ -19,7 +21,7 @@ struct Case<'a> {
     change: Option<Value>,
     /// PersistentVolumeClaims that exist before the request.
     claims: Vec<Value>,
-    gates: Gates,
+    gates: AdmissionGates,
     says: Vec<&'a str>,
     stores: Value,
 }
@@ -49,7 +51,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             "change" => case.change = Some(json()),
             "claims" => case.claims = json().as_array().cloned().unwrap_or_default(),
             "gates" => {
-                case.gates = Gates {
+                case.gates = AdmissionGates {
                     in_place_restart: value.contains("InPlaceRestart"),
                     restart_job: value.contains("RestartJob"),
                     elastic_job_set: value.contains("ElasticJobSet"),
@@ -57,7 +59,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             }
             "says" => case.says.push(value),
             "stores" => case.stores = json(),
-            _ => panic!("line {line_number}: {key}?"),
+            _ => panic!("line {line_number}: unknown key {key}"),
         }
     }
     cases
@@ -85,7 +87,7 @@ fn pointer(path: &str) -> String {
     parts.fold(String::new(), |out, part| format!("{out}/{part}"))
 }
 
-fn set(object: &mut Value, values: &Value) {
+fn set_values(object: &mut Value, values: &Value) {
     for (path, value) in values.as_object().into_iter().flatten() {
         let path = pointer(path);
         let (parent, key) = path.rsplit_once('/').expect("a path has parts");
@@ -106,10 +108,10 @@ fn set(object: &mut Value, values: &Value) {
     }
 }
 
-fn answer(case: &Case) -> Answer {
+fn respond(case: &Case) -> AdmissionAnswer {
     let mut object = base();
-    set(&mut object, &case.set);
-    let create = Create {
+    set_values(&mut object, &case.set);
+    let create = CreateRequest {
         object: &object,
         namespace: "default",
         gates: case.gates,
@@ -121,22 +123,22 @@ fn answer(case: &Case) -> Answer {
     let stored =
         admission::create(&create).unwrap_or_else(|r| panic!("{}: {}", case.name, r.message));
     let mut new = stored.clone();
-    set(&mut new, change);
-    admission::change(&Request {
+    set_values(&mut new, change);
+    admission::change(&ChangeRequest {
         stored: &stored,
-        change: Change::Put(&new),
+        change: AdmissionChange::Put(&new),
         gates: case.gates,
         field_validation: FieldValidation::Warn,
     })
 }
 
-fn check(text: &str) {
+fn check_cases(text: &str) {
     let cases = cases(text);
     assert!(cases.len() > 20);
     for case in cases {
         let place = format!("line {}, {}", case.line, case.name);
-        assert!(!case.rules.is_empty(), "{place}: no rules");
-        let answer = answer(&case);
+        assert!(!case.rules.is_empty(), "{place}: the case cites no rules");
+        let answer = respond(&case);
         let said = match &answer.result {
             Ok(_) => answer.code.to_string(),
             Err(r) => format!("{} {}", r.code, r.message),
@@ -144,7 +146,7 @@ fn check(text: &str) {
         for says in &case.says {
             let (code, part) = says.split_once(' ').unwrap_or((says, ""));
             let equal = said.starts_with(code) && said.contains(part);
-            assert!(equal, "{place}:\n  expected {says}\n  said     {said}");
+            assert!(equal, "{place}:\n  expected {says}\n  got      {said}");
         }
         for (path, value) in case.stores.as_object().into_iter().flatten() {
             let stored = answer
@@ -160,10 +162,10 @@ fn check(text: &str) {
 
 #[test]
 fn a_new_jobset_is_answered_rule_by_rule() {
-    check(include_str!("admission/create.txt"));
+    check_cases(include_str!("admission/create.txt"));
 }
 
 #[test]
 fn a_changed_jobset_is_answered_rule_by_rule() {
-    check(include_str!("admission/update.txt"));
+    check_cases(include_str!("admission/update.txt"));
 }

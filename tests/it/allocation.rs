@@ -1,9 +1,9 @@
 //! A run allocates little once its tables have grown: the second run of one `Simulation` is counted.
 
 use crate::{growth, support};
-use sim_api::spec::Scenario;
-use sim_engine::record::Discard;
-use sim_inputs::Source;
+use sim_api::spec::ScenarioSpec;
+use sim_engine::record::DiscardSink;
+use sim_inputs::SourceText;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -56,9 +56,9 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
     ] {
         let scenario = support::scenario(name, &[]);
         let mut simulation = support::simulation(&scenario);
-        simulation.run(scenario.seed, 0, &mut Discard);
+        simulation.run(scenario.seed, 0, &mut DiscardSink);
         let before = COUNT.with(Cell::get);
-        let outcome = simulation.run(scenario.seed, 0, &mut Discard);
+        let outcome = simulation.run(scenario.seed, 0, &mut DiscardSink);
         let allocations = COUNT.with(Cell::get) - before;
         let share = allocations as f64 / outcome.events as f64;
         println!(
@@ -71,10 +71,10 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
 }
 
 /// Returns the number of bytes that the simulation of a scenario holds on the heap after a run.
-fn held_bytes(scenario: Scenario) -> i64 {
+fn held_bytes(scenario: ScenarioSpec) -> i64 {
     let before = BYTES.with(Cell::get);
     let mut simulation = support::simulation(&scenario);
-    simulation.run(scenario.seed, 0, &mut Discard);
+    simulation.run(scenario.seed, 0, &mut DiscardSink);
     let held = BYTES.with(Cell::get) - before;
     drop(simulation);
     held
@@ -157,7 +157,7 @@ fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
 
 /// Counts the allocations of reading, checking, defaulting and running an input.
 fn work(text: &str) -> u64 {
-    let source = Source {
+    let source = SourceText {
         file: "a.yaml".to_owned(),
         text: text.to_owned(),
     };
@@ -167,7 +167,7 @@ fn work(text: &str) -> u64 {
     match loaded {
         Ok(loaded) => {
             let mut simulation = support::simulation(&loaded.scenario);
-            simulation.run(1, 0, &mut Discard);
+            simulation.run(1, 0, &mut DiscardSink);
         }
         Err(errors) => assert!(!errors.to_string().is_empty()),
     }

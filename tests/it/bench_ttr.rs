@@ -11,7 +11,7 @@ fn bench(arguments: &[&str]) -> Output {
     program(&all).output().unwrap()
 }
 
-fn told(output: &Output) -> (Option<i32>, String, String) {
+fn code_and_output(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (
         output.status.code(),
@@ -33,13 +33,13 @@ const SMALL: [&str; 6] = [
 fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
     let one = bench(&[&SMALL[..], &["--threads", "1"]].concat());
     let two = bench(&[&SMALL[..], &["--threads", "2"]].concat());
-    assert_eq!(one.status.code(), Some(0), "{:?}", told(&one).2);
+    assert_eq!(one.status.code(), Some(0), "{:?}", code_and_output(&one).2);
     assert!(one.stdout == two.stdout);
     let report: Value = serde_json::from_slice(&one.stdout).unwrap();
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 11 * 3 * 2);
     for row in rows {
-        assert!(row["ttr_ns"].is_u64(), "it never recovers: {row}");
+        assert!(row["ttr_ns"].is_u64(), "the case never recovers: {row}");
         let phases = row["phases_ns"].as_object().unwrap();
         let sum: u64 = phases.values().map(|ns| ns.as_u64().unwrap()).sum();
         assert!(sum <= row["ttr_ns"].as_u64().unwrap(), "{row}");
@@ -53,7 +53,7 @@ fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
 /// The injected regression is a longer batch period of the Job controller: equivalent to a wrong rule, and available
 /// to users as a setting.
 #[test]
-fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wait() {
+fn slower_rule_fails_the_gate_and_names_case_phase_and_wait() {
     let dir = scratch("bench");
     let (baseline, junit) = (dir.join("baseline.json"), dir.join("ttr.xml"));
     let some = [
@@ -69,12 +69,12 @@ fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wa
     let of = |more: &[&str]| bench(&[&some[..], more].concat());
     let baseline = baseline.to_str().unwrap();
     let made = of(&["--out", baseline]);
-    assert_eq!(made.status.code(), Some(0), "{:?}", told(&made));
+    assert_eq!(made.status.code(), Some(0), "{:?}", code_and_output(&made));
     let gate = ["--against", baseline, "--fail-if", "ttr > +0%"];
-    let (code, text, _) = told(&of(&gate));
+    let (code, text, _) = code_and_output(&of(&gate));
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        text.contains("2 rows as before, 0 changed, 0 new"),
+        text.contains("2 rows unchanged, 0 changed, 0 new"),
         "{text}"
     );
     let slower = [
@@ -83,7 +83,7 @@ fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wa
         "--junit",
         junit.to_str().unwrap(),
     ];
-    let (code, text, _) = told(&of(&[&gate[..], &slower].concat()));
+    let (code, text, _) = code_and_output(&of(&[&gate[..], &slower].concat()));
     assert_eq!(code, Some(5), "{text}");
     // The report wraps long lines, so they are joined.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -112,29 +112,32 @@ fn latency() -> String {
 }
 
 #[test]
-fn own_scenarios_are_rows_and_what_is_not_there_is_refused_by_name() {
+fn user_scenarios_are_rows_and_missing_files_are_rejected_by_name() {
     let output = bench(&[
         "scenarios/first-steps.yaml",
         "scenarios/node-drain.yaml",
         "--format",
         "csv",
     ]);
-    let (code, text, error) = told(&output);
+    let (code, text, error) = code_and_output(&output);
     assert_eq!(code, Some(0), "{error}");
     assert_eq!(text.lines().count(), 3, "{text}");
     let row = format!("first-steps,16,Recreate,scale-test,1.36,{},1,", latency());
     assert!(text.contains(&row), "{row}: {text}");
     for (arguments, expected) in [
         (&["--case", "drian"][..], "did you mean drain?"),
-        (&["--nodes", "110"], "a rack has 25 nodes"),
+        (
+            &["--nodes", "110"],
+            "expected a multiple of 25, the size of a rack",
+        ),
         (&["--fail-if", "ttr > +2%"], "needs --against"),
         (&["--fail-if", "tttr > 2"], "the names are ttr"),
         (
             &["--against", "Cargo.toml"],
-            "no result of `bench ttr --format json`",
+            "not a result of `bench ttr --format json`",
         ),
     ] {
-        let (code, _, error) = told(&bench(arguments));
+        let (code, _, error) = code_and_output(&bench(arguments));
         assert_eq!(code, Some(2), "{arguments:?}: {error}");
         assert!(error.contains(expected), "{arguments:?}: {error}");
     }
@@ -150,18 +153,18 @@ fn the_committed_baseline_is_what_the_suite_gives() {
         "--fail-if",
         "rows.changed > 0",
     ];
-    let (code, text, error) = told(&bench(
+    let (code, text, error) = code_and_output(&bench(
         &[&some[..], &["--fail-if", "rows.new > 0"]].concat(),
     ));
     assert_eq!(
         code,
         Some(0),
-        "an intended change of results is entered in CHANGELOG.md, and written with bench ttr --out: {text}{error}"
+        "the baseline is out of date. If the change of results is intended, describe it in CHANGELOG.md and rewrite the baseline with bench ttr --out: {text}{error}"
     );
 }
 
 #[test]
-fn gates_of_run_and_compare_speak_the_same_language() {
+fn run_and_compare_accept_the_same_gates() {
     let scenario = "scenarios/first-steps.yaml";
     let candidate = [
         "--variant",
@@ -184,7 +187,7 @@ fn gates_of_run_and_compare_speak_the_same_language() {
                 "restartLatency_s.max > 2500ms",
             ],
             5,
-            "holds: it is",
+            "is true: the value is",
         ),
         (
             &[
@@ -196,12 +199,12 @@ fn gates_of_run_and_compare_speak_the_same_language() {
                 "restartLatency_s.p50@max > 1s",
             ],
             5,
-            "holds: it is",
+            "is true: the value is",
         ),
         (
             &["run", scenario, "--fail-if", "restartLatency_s.max > +2%"],
             2,
-            "a change needs something",
+            "a relative change needs a baseline",
         ),
         (
             &["run", scenario, "--fail-if", "latency > 1"],
@@ -241,7 +244,7 @@ fn gates_of_run_and_compare_speak_the_same_language() {
         (
             &["compare", scenario, "--fail-if", "fast:restarts > 1"],
             2,
-            "there are baseline, slow",
+            "available: baseline, slow",
         ),
     ] {
         let more = if arguments[0] == "compare" {
@@ -249,14 +252,15 @@ fn gates_of_run_and_compare_speak_the_same_language() {
         } else {
             &[]
         };
-        let (got, _, error) = told(&program(&[arguments, more].concat()).output().unwrap());
+        let (got, _, error) =
+            code_and_output(&program(&[arguments, more].concat()).output().unwrap());
         assert_eq!(got, Some(code), "{arguments:?}: {error}");
         assert!(error.contains(expected), "{arguments:?}: {error}");
     }
 }
 
 #[test]
-fn two_runs_are_told_apart_by_inputs_then_the_first_record_then_metrics() {
+fn diff_reports_inputs_then_first_record_then_metrics() {
     let dir = scratch("diff");
     let run = |name: &str, sets: &[&str]| {
         let out = dir.join(name).to_str().unwrap().to_owned();
@@ -284,11 +288,14 @@ fn two_runs_are_told_apart_by_inputs_then_the_first_record_then_metrics() {
         let output = program(&[&["diff", x, y][..], more].concat())
             .output()
             .unwrap();
-        told(&output)
+        code_and_output(&output)
     };
     let (code, text, _) = diff(&a, &same, &["--fail-if", "diff.records > 0"]);
     assert_eq!(code, Some(0));
-    assert!(text.starts_with("The same: inputs, every record"), "{text}");
+    assert!(
+        text.starts_with("No differences in inputs, records"),
+        "{text}"
+    );
     let (code, text, _) = diff(
         &a,
         &b,
@@ -314,7 +321,7 @@ fn two_runs_are_told_apart_by_inputs_then_the_first_record_then_metrics() {
     for part in [
         "Inputs that differ",
         "First record that differs: line",
-        "because of",
+        "cause      ",
         "Metrics that differ",
     ] {
         assert!(text.contains(part), "{part}: {text}");

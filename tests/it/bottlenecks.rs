@@ -1,19 +1,21 @@
 //! The longest waits of a restart: sums over its critical path.
 
-use sim_analysis::metrics::Restart;
+use sim_analysis::metrics::RestartMetrics;
 use sim_analysis::metrics::restarts::gate::*;
-use sim_analysis::metrics::restarts::path::{Part, PathStep};
-use sim_analysis::metrics::restarts::restart::{Cause, Ending, Milestone, Shape};
-use sim_analysis::metrics::restarts::waits::What;
+use sim_analysis::metrics::restarts::path::{PathPart, PathStep};
+use sim_analysis::metrics::restarts::restart::{
+    Milestone, RestartCause, RestartOutcome, RestartScope,
+};
+use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_base::*;
-use sim_engine::record::{About, Call, Resource, Waited};
+use sim_engine::record::{Call, LedgerResource, TicketSubject, TicketWait};
 use sim_testkit::records::{s, started, with_view};
 
 /// Returns a restart that begins at 0 s and has these steps on its path, each with its length in seconds.
-fn restart(steps: &[(u64, Waited, Part)]) -> Restart {
-    let mut r = Restart::new(JobSetId(0), s(0), Cause::UNKNOWN);
-    r.shape = Shape::Recreate;
-    r.ending = Ending::Ready;
+fn restart(steps: &[(u64, TicketWait, PathPart)]) -> RestartMetrics {
+    let mut r = RestartMetrics::new(JobSetId(0), s(0), RestartCause::UNKNOWN);
+    r.shape = RestartScope::Recreate;
+    r.ending = RestartOutcome::Ready;
     r.pods = 5000;
     let mut at = 0;
     for &(seconds, waited, part) in steps {
@@ -22,7 +24,7 @@ fn restart(steps: &[(u64, Waited, Part)]) -> Restart {
             to: s(at + seconds),
             waited,
             part,
-            about: About::Nothing,
+            about: TicketSubject::Nothing,
         });
         at += seconds;
     }
@@ -30,18 +32,18 @@ fn restart(steps: &[(u64, Waited, Part)]) -> Restart {
     r
 }
 
-fn bottleneck_of(r: &Restart) -> Vec<(String, u64)> {
-    let gate = |g: Gate| (g.name, g.time.0 / 1_000_000_000);
+fn bottleneck_of(r: &RestartMetrics) -> Vec<(String, u64)> {
+    let gate = |g: RestartBottleneck| (g.name, g.time.0 / 1_000_000_000);
     with_view(&started(), |run| {
         bottleneck(run, r).into_iter().map(gate).collect()
     })
 }
 
-const CREATE: Waited = Waited::Request(Call::JobPodCreate);
-const BIND: Waited = Waited::Request(Call::Bind);
-const WORKERS: Waited = Waited::Queue(Resource::JobControllerWorkers);
-const CYCLES: Waited = Waited::Queue(Resource::SchedulerCycle);
-use Part::*;
+const CREATE: TicketWait = TicketWait::Request(Call::JobPodCreate);
+const BIND: TicketWait = TicketWait::Request(Call::Bind);
+const WORKERS: TicketWait = TicketWait::Queue(LedgerResource::JobControllerWorkers);
+const CYCLES: TicketWait = TicketWait::Queue(LedgerResource::SchedulerCycle);
+use PathPart::*;
 
 #[test]
 fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server() {
@@ -50,16 +52,16 @@ fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server
         (2, CREATE, Answer),
         (6, WORKERS, Whole),
         (4, CREATE, Token),
-        (3, Waited::Cycle, Whole),
+        (3, TicketWait::Cycle, Whole),
         (4, CYCLES, Whole),
         (1, BIND, Answer),
     ]);
     let sums = sums(&r.path, r.start, r.end);
     let expected = [
-        (What::Shared(Resource::JobControllerClient), 9),
-        (What::Shared(Resource::SchedulerCycle), 7),
-        (What::Shared(Resource::JobControllerWorkers), 6),
-        (What::ApiServer, 3),
+        (WaitKind::Shared(LedgerResource::JobControllerClient), 9),
+        (WaitKind::Shared(LedgerResource::SchedulerCycle), 7),
+        (WaitKind::Shared(LedgerResource::JobControllerWorkers), 6),
+        (WaitKind::ApiServer, 3),
     ];
     assert_eq!(
         sums,
@@ -68,19 +70,19 @@ fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server
     let name = "job-controller client at 100 requests/s".to_owned();
     assert_eq!(bottleneck_of(&r), [(name, 9)]);
     let found = [
-        Resource::JobControllerClient,
-        Resource::SchedulerCycle,
-        Resource::JobControllerWorkers,
+        LedgerResource::JobControllerClient,
+        LedgerResource::SchedulerCycle,
+        LedgerResource::JobControllerWorkers,
     ];
     assert_eq!(bottlenecks(&[r]), found);
 }
 
 #[test]
-fn a_second_thing_that_took_as_long_or_nearly_is_named_too() {
+fn second_bottleneck_of_similar_length_is_reported() {
     let with = |other| {
         let steps = [
-            (100, Waited::ContainerStart, Whole),
-            (other, Waited::Grace, Whole),
+            (100, TicketWait::ContainerStart, Whole),
+            (other, TicketWait::Grace, Whole),
         ];
         bottleneck_of(&restart(&steps))
     };
@@ -93,16 +95,16 @@ fn a_second_thing_that_took_as_long_or_nearly_is_named_too() {
 }
 
 #[test]
-fn a_span_is_gated_by_what_lies_on_the_path_within_it() {
+fn bottleneck_of_a_span_is_on_the_path_within_it() {
     let mut r = restart(&[
-        (10, Waited::Pleg, Whole),
+        (10, TicketWait::Pleg, Whole),
         (40, CREATE, Token),
-        (50, Waited::ContainerStart, Whole),
+        (50, TicketWait::ContainerStart, Whole),
     ]);
     r.last(Milestone::PodFailed, s(20));
     let text = with_view(&started(), |run| {
         let gated = gated(run, &r).into_iter();
-        let text = |g: Gated| g.gate.map(|gate| gate.text()).unwrap_or_default();
+        let text = |g: BottleneckShare| g.gate.map(|gate| gate.text()).unwrap_or_default();
         gated.map(text).collect::<Vec<String>>()
     });
     let expected = [
@@ -114,7 +116,7 @@ fn a_span_is_gated_by_what_lies_on_the_path_within_it() {
 }
 
 #[test]
-fn without_tickets_nothing_is_claimed() {
+fn no_bottleneck_is_reported_without_tickets() {
     let r = restart(&[]);
     assert_eq!(bottleneck_of(&r), []);
     assert_eq!(bottlenecks(&[r]), []);

@@ -5,28 +5,28 @@ mod latencies;
 
 use crate::program::{program, scratch};
 use crate::support::{files, recordings, root};
-use sim_engine::Simulation;
-use sim_recordings::calibrate::{Found, Metrics, Parameter, Value, calibrate};
-
 use serde_json::{Value as Json, json};
-use sim_analysis::metrics::pods::{PodFold, PodRow};
-use sim_engine::record::{Body, Names, Record, Sink, Ticket, Waited};
-use sim_recordings::validate::read::read;
-use sim_recordings::validate::recording::Recording;
+use sim_analysis::metrics::pods::{PodFold, PodMetrics};
+use sim_engine::SimulationInput;
+use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket};
+use sim_recordings::calibrate::{
+    FitResult, FitValue, FittedParameter, PrometheusMetrics, calibrate,
+};
+use sim_recordings::validate::{read::read, recording::RecordedRun};
 
-fn of<'f>(found: &'f Found, id: &str) -> Option<&'f Parameter> {
+fn parameter<'f>(found: &'f FitResult, id: &str) -> Option<&'f FittedParameter> {
     found.parameters.iter().find(|p| p.id == id)
 }
 
-fn number(p: &Parameter) -> f64 {
+fn number(p: &FittedParameter) -> f64 {
     match &p.value {
-        Value::Number(n) => *n,
-        Value::LogNormal(median, _) => *median,
-        Value::Empirical(values) => values[values.len() / 2],
+        FitValue::Number(n) => *n,
+        FitValue::LogNormal(median, _) => *median,
+        FitValue::Empirical(values) => values[values.len() / 2],
     }
 }
 
-fn within(p: &Parameter, planted: f64) -> bool {
+fn contains_planted(p: &FittedParameter, planted: f64) -> bool {
     p.interval[0] <= planted && planted <= p.interval[1]
 }
 
@@ -45,19 +45,23 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
             .milestones
             .as_ref()
             .is_some_and(|m| m.strategy == "InPlaceRestart");
-        let found = calibrate(&[(name.clone(), recording)], &Metrics::default(), 0.0);
+        let found = calibrate(
+            &[(name.clone(), recording)],
+            &PrometheusMetrics::default(),
+            0.0,
+        );
         all += 1;
         // No other client reached its limit: the report states that and contains no rate for it.
         for client in ["kubeScheduler", "jobsetManager"] {
             assert_eq!(
-                of(&found, &format!("controlPlane.{client}.qps")),
+                parameter(&found, &format!("controlPlane.{client}.qps")),
                 None,
                 "{name}"
             );
             let told = found.unseen.iter().chain(&found.undecided);
             assert!(told.into_iter().any(|t| t.contains(client)), "{name}");
         }
-        let Some(qps) = of(&found, KCM_QPS) else {
+        let Some(qps) = parameter(&found, KCM_QPS) else {
             // With in-place restarts, the Job controller has no work.
             assert!(in_place, "{name}: {:?}", found.unseen);
             continue;
@@ -66,15 +70,15 @@ fn the_rates_of_real_recordings_are_found_within_a_twentieth() {
         let off = number(qps) / truth.qps - 1.0;
         assert!(off.abs() < 0.05, "{name}: {qps:?}");
         assert!(
-            within(qps, truth.qps),
-            "{name}: {qps:?}, in truth {}",
+            contains_planted(qps, truth.qps),
+            "{name}: {qps:?}, planted {}",
             truth.qps
         );
-        let burst = of(&found, KCM_BURST).expect("a burst was seen");
+        let burst = parameter(&found, KCM_BURST).expect("a burst was seen");
         let planted = f64::from(truth.burst);
         assert!(
-            within(burst, planted),
-            "{name}: {burst:?}, in truth {planted}"
+            contains_planted(burst, planted),
+            "{name}: {burst:?}, planted {planted}"
         );
     }
     assert!(seen + 1 >= all && seen >= 3, "{seen} of {all}");
@@ -87,8 +91,8 @@ struct Played {
     log: Vec<Json>,
 }
 
-impl Sink for Played {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for Played {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.pods.record(record, names);
         let ms = record.at.0 / 1_000_000;
         let what = match record.body {
@@ -110,12 +114,12 @@ impl Sink for Played {
             .push(json!([ms, "Job", names.job(job), what, detail]));
     }
 
-    fn wants_tickets(&self) -> bool {
+    fn receives_tickets(&self) -> bool {
         true
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
-        let Waited::Request(call) = ticket.waited else {
+    fn ticket(&mut self, ticket: &WorkTicket) {
+        let TicketWait::Request(call) = ticket.wait else {
             return;
         };
         let kind = call.kind();
@@ -169,22 +173,27 @@ spec:
             spec: {restartPolicy: Never, terminationGracePeriodSeconds: 0, containers: [{name: c, image: 'i:1'}]}
 ";
 
-fn planted(qps: &str, burst: &str, (median, sigma): (&str, &str), seed: u64) -> Recording {
+fn planted_recording(
+    qps: &str,
+    burst: &str,
+    (median, sigma): (&str, &str),
+    seed: u64,
+) -> RecordedRun {
     let text = PLANTED.replace("QPS", qps).replace("BURST", burst);
     let text = text.replace("MEDIAN", median).replace("SIGMA", sigma);
     let scenario = crate::support::parse(&text, JOBSET).expect("the scenario is valid");
-    let mut simulation = Simulation::new(&scenario).expect("it can run");
+    let mut simulation = SimulationInput::new(&scenario).expect("the scenario can run");
     let mut played = Played {
         pods: PodFold::default(),
         log: Vec::new(),
     };
     simulation.run(seed, 0, &mut played);
-    let ms = |time: sim_base::Time| match time == sim_base::Time::NEVER {
+    let ms = |time: sim_base::SimTime| match time == sim_base::SimTime::NEVER {
         true => -1,
         false => (time.0 / 1_000_000) as i64,
     };
     let names = simulation.names();
-    let row = |p: &PodRow| {
+    let row = |p: &PodMetrics| {
         let job = names.job(p.job);
         let index = job.rsplit('-').next().and_then(|i| i.parse::<u32>().ok());
         json!([
@@ -221,25 +230,26 @@ fn planted(qps: &str, burst: &str, (median, sigma): (&str, &str), seed: u64) -> 
 fn planted_rates_and_start_up_times_are_within_the_intervals() {
     for (qps, burst, median, sigma) in [(20.0, 30.0, 6.0, 0.3), (60.0, 40.0, 15.0, 0.6)] {
         let text = |x: f64| x.to_string();
-        let recording = planted(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
+        let recording =
+            planted_recording(&text(qps), &text(burst), (&text(median), &text(sigma)), 7);
         // The kubelet's status write and the API server are part of every start (docs/reference/timing.md).
         let found = calibrate(
             &[("planted".to_owned(), recording)],
-            &Metrics::default(),
+            &PrometheusMetrics::default(),
             0.13,
         );
-        let rate = of(&found, KCM_QPS).expect("the limit was reached");
-        assert!(within(rate, qps), "{rate:?}");
+        let rate = parameter(&found, KCM_QPS).expect("the limit was reached");
+        assert!(contains_planted(rate, qps), "{rate:?}");
         assert!(
             (rate.interval[1] - rate.interval[0]) / qps < 0.2,
             "{rate:?}"
         );
-        let bucket = of(&found, KCM_BURST).expect("a burst was seen");
-        assert!(within(bucket, burst), "{bucket:?}");
-        let start = of(&found, "timing.containerStart").expect("pods started");
-        assert!(within(start, median), "{start:?}");
-        let Value::LogNormal(_, is) = start.value else {
-            panic!("it is log-normal: {start:?}");
+        let bucket = parameter(&found, KCM_BURST).expect("a burst was seen");
+        assert!(contains_planted(bucket, burst), "{bucket:?}");
+        let start = parameter(&found, "timing.containerStart").expect("pods have started");
+        assert!(contains_planted(start, median), "{start:?}");
+        let FitValue::LogNormal(_, is) = start.value else {
+            panic!("the start-up time is not log-normal: {start:?}");
         };
         let [low, high] = start.sigma_interval.expect("an interval");
         assert!(low <= sigma && sigma <= high, "{is} {low} {high}");
@@ -247,7 +257,7 @@ fn planted_rates_and_start_up_times_are_within_the_intervals() {
             found
                 .undecided
                 .iter()
-                .any(|u| u.contains("only their sum is seen"))
+                .any(|u| u.contains("only their sum is observed"))
         );
     }
 }
@@ -258,21 +268,24 @@ fn intervals_hold_what_was_planted_over_many_seeds() {
     let (qps, burst, median, sigma) = (30.0, 40.0, 4.0, 0.35);
     let mut missed = std::collections::BTreeMap::new();
     for seed in 1..=12 {
-        let recording = planted("30", "40", ("4", "0.35"), seed);
+        let recording = planted_recording("30", "40", ("4", "0.35"), seed);
         let found = calibrate(
             &[("planted".to_owned(), recording)],
-            &Metrics::default(),
+            &PrometheusMetrics::default(),
             0.13,
         );
-        let start = of(&found, "timing.containerStart").expect("pods started");
+        let start = parameter(&found, "timing.containerStart").expect("pods have started");
         let [low, high] = start.sigma_interval.unwrap_or([0.0, 0.0]);
         let found = [
-            ("qps", of(&found, KCM_QPS).is_some_and(|p| within(p, qps))),
+            (
+                "qps",
+                parameter(&found, KCM_QPS).is_some_and(|p| contains_planted(p, qps)),
+            ),
             (
                 "burst",
-                of(&found, KCM_BURST).is_some_and(|p| within(p, burst)),
+                parameter(&found, KCM_BURST).is_some_and(|p| contains_planted(p, burst)),
             ),
-            ("median", within(start, median)),
+            ("median", contains_planted(start, median)),
             ("sigma", low <= sigma && sigma <= high),
         ];
         for (what, held) in found {
@@ -283,15 +296,15 @@ fn intervals_hold_what_was_planted_over_many_seeds() {
 }
 
 #[test]
-fn phases_are_told_apart_by_image_and_pool_with_their_quantiles() {
-    use sim_recordings::calibrate::groups::{By, groups};
-    let recording = planted("60", "40", ("6", "0.3"), 7);
+fn phases_are_grouped_by_image_and_pool_with_quantiles() {
+    use sim_recordings::calibrate::groups::{GroupKey, groups};
+    let recording = planted_recording("60", "40", ("6", "0.3"), 7);
     let all = [("planted".to_owned(), recording)];
-    let found = groups(&all, &[By::Phase], None);
+    let found = groups(&all, &[GroupKey::Phase], None);
     let start = found
         .iter()
         .find(|g| g.phase == "start")
-        .expect("pods started");
+        .expect("pods have started");
     let fit = start.log_normal.as_ref().expect("a distribution");
     assert!(
         (fit.median_s - 6.13).abs() < 0.2 && start.confidence == "measured",
@@ -311,7 +324,7 @@ fn phases_are_told_apart_by_image_and_pool_with_their_quantiles() {
     }
     let found = groups(
         &[("two".to_owned(), two)],
-        &[By::Phase, By::Image, By::Pool],
+        &[GroupKey::Phase, GroupKey::Image, GroupKey::Pool],
         None,
     );
     let of = |image: &str| {
@@ -325,7 +338,7 @@ fn phases_are_told_apart_by_image_and_pool_with_their_quantiles() {
 }
 
 #[test]
-fn a_restart_that_no_limit_held_shows_no_rate() {
+fn restart_below_the_rate_limit_yields_no_rate() {
     let dir = scratch("calibrate-unheld");
     let out = dir.join("incident.json").display().to_string();
     let kubectl = |file: &str| format!("tests/recordings/kubectl/{file}");
@@ -342,11 +355,14 @@ fn a_restart_that_no_limit_held_shows_no_rate() {
         &out,
     ]);
     let mut imported = imported;
-    assert_eq!(imported.output().expect("it runs").status.code(), Some(0));
-    let text = std::fs::read_to_string(&out).expect("it was written");
+    assert_eq!(
+        imported.output().expect("the run succeeds").status.code(),
+        Some(0)
+    );
+    let text = std::fs::read_to_string(&out).expect("the file was written");
     let recording = read(&out, &text).expect("a recording");
-    let found = calibrate(&[(out, recording)], &Metrics::default(), 0.0);
-    assert_eq!(of(&found, KCM_QPS), None, "{found:?}");
+    let found = calibrate(&[(out, recording)], &PrometheusMetrics::default(), 0.0);
+    assert_eq!(parameter(&found, KCM_QPS), None, "{found:?}");
     assert!(
         found
             .unseen
@@ -354,7 +370,7 @@ fn a_restart_that_no_limit_held_shows_no_rate() {
             .any(|u| u.contains("kubeControllerManager.qps")),
         "{found:?}"
     );
-    std::fs::remove_dir_all(&dir).expect("gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
@@ -383,19 +399,23 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     ]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let again = run(&["recording", "calibrate", &recording, "--out", &shown]);
-    assert_eq!(again.status.code(), Some(2), "nothing is written over");
-    let source = sim_inputs::read_source(&preset).expect("it was written");
-    let (plane, _) = sim_inputs::read_preset(&source).expect("it is valid");
+    assert_eq!(
+        again.status.code(),
+        Some(2),
+        "an existing file is not overwritten"
+    );
+    let source = sim_inputs::read_source(&preset).expect("the preset was written");
+    let (plane, _) = sim_inputs::read_preset(&source).expect("the preset is valid");
     assert!(plane.kube_controller_manager.qps > 5.0);
     // Fields that the scenario sets override those of the preset file.
-    std::fs::write(dir.join("jobset.yaml"), JOBSET).expect("written");
+    std::fs::write(dir.join("jobset.yaml"), JOBSET).expect("the file can be written");
     let text = PLANTED.replace(
         "preset: stock, kubeControllerManager: {qps: QPS, burst: BURST}",
         "preset: mine.yaml",
     );
     let text = text.replace("MEDIAN", "2").replace("SIGMA", "0.1");
     let scenario = dir.join("s.yaml");
-    std::fs::write(&scenario, text).expect("written");
+    std::fs::write(&scenario, text).expect("the file can be written");
     let loaded = sim_inputs::read_scenario(&scenario, &[]).expect("a scenario");
     assert_eq!(
         loaded.scenario.control_plane.kube_controller_manager,
@@ -412,7 +432,8 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let directory = out.display().to_string();
     let done = run(&["run", "-f", &jobset, "--set", &named, "--out", &directory]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let kept = std::fs::read_to_string(out.join("inputs/preset.yaml")).expect("it is kept");
+    let kept =
+        std::fs::read_to_string(out.join("inputs/preset.yaml")).expect("the preset is saved");
     assert_eq!(kept, source.text);
     let summary = |words: &[&str]| -> Json {
         let done = run(words);
@@ -467,13 +488,13 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     assert!(off.abs() < 0.1, "{off}");
     // A wrong value is reported at its position in the preset file.
     let wrong = source.text.replacen("qps:", "qpps:", 1);
-    std::fs::write(&preset, wrong).expect("written");
+    std::fs::write(&preset, wrong).expect("the file can be written");
     let told = sim_inputs::read_scenario(&scenario, &[])
-        .expect_err("it is refused")
+        .expect_err("the preset is rejected")
         .to_string();
     assert!(
         told.contains("mine.yaml:") && told.contains("qpps"),
         "{told}"
     );
-    std::fs::remove_dir_all(&dir).expect("gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

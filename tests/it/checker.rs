@@ -7,7 +7,7 @@ mod training;
 
 use pods::Pod;
 use script::{ByHand, Labels};
-use sim_api::spec::{Kubelet, RestartStrategy, Scenario};
+use sim_api::spec::{KubeletTiming, RestartStrategy, ScenarioSpec};
 use sim_base::*;
 use sim_engine::record::*;
 use std::collections::BTreeMap;
@@ -37,9 +37,9 @@ struct JobSet {
     deleted: bool,
     terminal: bool,
     all_ready: bool,
-    flipped: Option<Time>,
+    flipped: Option<SimTime>,
     /// Last time at which one of its Jobs finished or was removed, or the deletion of one of its pods began.
-    lost: Option<Time>,
+    lost: Option<SimTime>,
     restarts: u32,
     counted: u32,
     /// Restart counts by Job name.
@@ -47,7 +47,7 @@ struct JobSet {
 }
 
 pub struct Checker {
-    scenario: Scenario,
+    scenario: ScenarioSpec,
     scaled_to: u32,
     pods: Vec<Pod>,
     jobs: Vec<Job>,
@@ -59,15 +59,15 @@ pub struct Checker {
     nodes: Vec<String>,
     nodes_gone: Vec<bool>,
     next: u32,
-    now: Time,
+    now: SimTime,
     ended: bool,
     waits_for_terminating: bool,
     by_hand: ByHand,
-    pub records: Vec<Record>,
+    pub records: Vec<SimulationRecord>,
 }
 
 impl Checker {
-    pub fn new(scenario: &Scenario) -> Checker {
+    pub fn new(scenario: &ScenarioSpec) -> Checker {
         let version = scenario.control_plane.kubernetes;
         let jobsets = scenario.jobsets.iter().map(|s| JobSet {
             max_restarts: Some(max_restarts(&s.jobset)),
@@ -84,7 +84,7 @@ impl Checker {
             scenario: scenario.clone(),
             scaled_to: script::scaled_to(scenario),
             next: 0,
-            now: Time::ZERO,
+            now: SimTime::ZERO,
             ended: false,
             by_hand: script::by_hand(scenario),
             waits_for_terminating: version.delays_terminal_condition(),
@@ -92,18 +92,18 @@ impl Checker {
         }
     }
 
-    pub fn all_ready(&self, jobset: usize) -> bool {
+    pub fn is_all_ready(&self, jobset: usize) -> bool {
         self.jobsets[jobset].all_ready
     }
 
-    pub fn ended(&self) -> bool {
+    pub fn is_ended(&self) -> bool {
         self.ended
     }
 
     /// Returns the expected properties of a Job at its creation, derived from the scenario.
-    fn job_of(&self, job: JobId, names: &Names) -> Job {
+    fn job_of(&self, job: JobId, names: &RecordNames) -> Job {
         let mut j = Job {
-            bare: names.is_bare(job),
+            bare: names.is_standalone_pod(job),
             ..Job::default()
         };
         let Some(id) = names.jobset_of(job) else {
@@ -120,7 +120,7 @@ impl Checker {
         let rj = rj.expect("a Job of a JobSet belongs to a replicatedJob");
         let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart;
         let barrier = rj.template.template.spec.agent_mode().has_barrier();
-        let real = matches!(self.scenario.timing.kubelet, Kubelet::Real(_));
+        let real = matches!(self.scenario.timing.kubelet, KubeletTiming::Real(_));
         let key = jobset.exclusive_key(rj);
         let by_webhook = !jobset.uses_node_selector_strategy(rj);
         let size = rj.template.parallelism().max(self.scaled_to);
@@ -135,14 +135,17 @@ impl Checker {
 
     fn job_condition(&mut self, job: JobId, kind: JobConditionType, status: bool) {
         let end = matches!(kind, JobConditionType::Failed | JobConditionType::Complete);
-        assert!(self.jobs[job.ix()].exists, "a condition without a Job");
+        assert!(
+            self.jobs[job.ix()].exists,
+            "condition of a Job that does not exist"
+        );
         let after = self.jobs[job.ix()].finished && !self.by_hand.anything;
-        assert!(!after, "a condition after the end");
+        assert!(!after, "condition of a finished Job");
         if !end || !status {
             return;
         }
         self.jobs[job.ix()].finished = true;
-        self.loses(job.ix());
+        self.record_loss(job.ix());
         // A user may set the condition regardless of the pods' state.
         if self.waits_for_terminating && !self.by_hand.anything {
             let alive = self.jobs[job.ix()].pods.iter();
@@ -151,20 +154,20 @@ impl Checker {
         }
     }
 
-    fn loses(&mut self, job: usize) {
+    fn record_loss(&mut self, job: usize) {
         let js = self.jobs[job].jobset.map(|js| &mut self.jobsets[js]);
         js.into_iter().for_each(|js| js.lost = Some(self.now));
     }
 
     fn restart_counted(&mut self, jobset: JobSetId, restarts: u32, counted: u32) {
-        let js = row(&mut self.jobsets, jobset.ix());
+        let js = row_or_default(&mut self.jobsets, jobset.ix());
         let before = (js.restarts, js.counted);
         (js.restarts, js.counted) = (restarts, counted);
         if self.by_hand.jobset_status {
             return;
         }
-        assert!(!js.terminal, "a restart after the end");
-        assert_eq!(restarts, before.0 + 1, "restarts grow by one");
+        assert!(!js.terminal, "restart of a finished JobSet");
+        assert_eq!(restarts, before.0 + 1, "the restart count increases by one");
         assert!(counted <= restarts && counted <= before.1 + 1);
         assert!(
             self.by_hand.jobset_specs
@@ -180,8 +183,8 @@ impl Checker {
             kind,
             JobSetConditionType::Completed | JobSetConditionType::Failed
         );
-        let js = row(&mut self.jobsets, jobset.ix());
-        assert!(js.created, "a condition without a JobSet");
+        let js = row_or_default(&mut self.jobsets, jobset.ix());
+        assert!(js.created, "condition of a JobSet that does not exist");
         if end && status {
             let by_hand = self.by_hand.jobset_status;
             assert!(!js.terminal || by_hand, "ended twice");
@@ -190,13 +193,13 @@ impl Checker {
         }
     }
 
-    fn check(&mut self, record: &Record, names: &Names) {
-        assert!(!self.ended, "a record after the end");
-        assert_eq!(record.seq, self.next, "seq counts up");
+    fn check(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        assert!(!self.ended, "record after the end of the run");
+        assert_eq!(record.seq, self.next, "seq increases by one");
         assert!(record.at >= self.now, "time runs backwards");
         assert!(
             record.cause == NO_CAUSE || record.cause < record.seq,
-            "a cause lies before its effect"
+            "the cause must precede its effect"
         );
         self.next += 1;
         self.now = record.at;
@@ -204,19 +207,19 @@ impl Checker {
         self.body(&record.body, names);
     }
 
-    fn body(&mut self, body: &Body, names: &Names) {
+    fn body(&mut self, body: &Body, names: &RecordNames) {
         use Body::*;
         match *body {
             JobSetCreated { jobset } => {
-                let js = row(&mut self.jobsets, jobset.ix());
+                let js = row_or_default(&mut self.jobsets, jobset.ix());
                 assert!(!std::mem::replace(&mut js.created, true), "created twice");
             }
             JobSetDeleted { jobset } => {
-                let js = row(&mut self.jobsets, jobset.ix());
+                let js = row_or_default(&mut self.jobsets, jobset.ix());
                 assert!(!std::mem::replace(&mut js.deleted, true), "deleted twice");
                 let mut own = self.jobs.iter().filter(|j| j.jobset == Some(jobset.ix()));
                 let before = self.by_hand.anything || !own.any(|j| j.exists);
-                assert!(before, "deleted before its Jobs");
+                assert!(before, "JobSet deleted before its Jobs");
             }
             RestartCounted {
                 jobset,
@@ -230,13 +233,16 @@ impl Checker {
                 restarts,
                 ..
             } => {
-                let js = row(&mut self.jobsets, jobset.ix());
+                let js = row_or_default(&mut self.jobsets, jobset.ix());
                 let n = js
                     .job_restarts
                     .entry(names.job(job).to_owned())
                     .or_default();
                 let free = self.by_hand.jobset_status || self.by_hand.gates && restarts == 1;
-                assert!(restarts == *n + 1 || free, "one more of a Job");
+                assert!(
+                    restarts == *n + 1 || free,
+                    "the restart count of a Job increases by one"
+                );
                 *n = restarts;
             }
             JobSetCondition {
@@ -246,16 +252,19 @@ impl Checker {
                 ..
             } => self.jobset_condition(jobset, kind, status),
             AllReady { jobset, ready } => {
-                let js = row(&mut self.jobsets, jobset.ix());
+                let js = row_or_default(&mut self.jobsets, jobset.ix());
                 // A terminal condition resets AllReady without a record, and a user may revert the terminal
                 // condition.
                 let new = js.all_ready != ready || self.by_hand.jobset_status;
-                assert!(new, "AllReady says nothing new");
+                assert!(new, "AllReady record without a change");
                 // A user's change may be reverted immediately. Where requests take no time, a Job may finish or be
                 // removed as soon as its pod has succeeded, and a follower may be deleted as soon as its leader is
                 // ready (EXC-15).
                 let at_once = js.flipped == Some(self.now) && js.lost != js.flipped;
-                assert!(!at_once || self.by_hand.anything, "ready and back at once");
+                assert!(
+                    !at_once || self.by_hand.anything,
+                    "AllReady changed twice at one instant"
+                );
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
             JobCreated { job, .. } => {
@@ -263,9 +272,9 @@ impl Checker {
                 // A Job whose creation was requested before the JobSet was deleted is an orphan, which the garbage
                 // collector deletes.
                 let created = new.jobset.is_none_or(|js| self.jobsets[js].created);
-                assert!(created, "a Job without its JobSet");
-                let j = row(&mut self.jobs, job.ix());
-                assert!(!j.exists, "the Job's name is taken");
+                assert!(created, "Job created without its JobSet");
+                let j = row_or_default(&mut self.jobs, job.ix());
+                assert!(!j.exists, "a Job of this name exists already");
                 let pods = std::mem::take(&mut j.pods);
                 *j = Job {
                     exists: true,
@@ -285,22 +294,22 @@ impl Checker {
                 let background = orphan || self.by_hand.anything;
                 assert!(
                     j.exists && (j.deleting || background),
-                    "gone without having been deleted"
+                    "Job removed without a deletion"
                 );
                 assert!(
                     j.pods.is_empty() || background,
-                    "a Job went before its pods"
+                    "Job removed before its pods"
                 );
                 j.exists = false;
-                self.loses(job.ix());
+                self.record_loss(job.ix());
             }
             JobCondition {
                 job, kind, status, ..
             } => self.job_condition(job, kind, status),
-            NodeCreated { node } => *row(&mut self.nodes_gone, node.ix()) = false,
+            NodeCreated { node } => *row_or_default(&mut self.nodes_gone, node.ix()) = false,
             NodeGone { node } => {
-                let gone = row(&mut self.nodes_gone, node.ix());
-                assert!(!std::mem::replace(gone, true), "a node went twice");
+                let gone = row_or_default(&mut self.nodes_gone, node.ix());
+                assert!(!std::mem::replace(gone, true), "node removed twice");
             }
             Fault { .. } => self.jobsets.iter_mut().for_each(|j| j.flipped = None),
             End { .. } => self.ended = true,
@@ -313,8 +322,8 @@ impl Checker {
 const MOST_RECORDS: usize = 300_000;
 pub const TOO_MANY: &str = "too many records";
 
-impl Sink for Checker {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for Checker {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         assert!(self.records.len() < MOST_RECORDS, "{TOO_MANY}");
         self.records.push(*record);
         self.check(record, names);

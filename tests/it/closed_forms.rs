@@ -2,19 +2,19 @@
 //! formula.
 
 use crate::support;
-use sim_api::spec::{FaultAction, Scenario};
-use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
-use sim_engine::faults::drawn;
+use sim_api::spec::{FaultAction, ScenarioSpec};
+use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
+use sim_engine::faults::draw_faults;
 use std::collections::BTreeMap;
 
 /// Returns the maximum of `n` samples of a distribution in one replication, in seconds.
-fn slowest(dist: &Dist, n: u32, replication: u64) -> f64 {
-    let mut draws = Draws::new(11, replication);
-    let one = |entity: u32| Draw {
-        purpose: Purpose::ContainerStart,
-        entity: Key(u64::from(entity)),
+fn slowest(dist: &Distribution, n: u32, replication: u64) -> f64 {
+    let mut draws = DrawSequence::new(11, replication);
+    let one = |entity: u32| UniformDraw {
+        purpose: StreamPurpose::ContainerStart,
+        entity: StreamKey(u64::from(entity)),
         occurrence: 0,
-        lane: 0,
+        substream: 0,
     };
     let all = (0..n).map(|entity| draws.sample(one(entity), dist).seconds());
     all.fold(0.0, f64::max)
@@ -24,8 +24,8 @@ const REPLICATIONS: u64 = 300;
 
 /// 6.7: for exponential start times with mean m, the slowest of n starts takes m H_n on average.
 #[test]
-fn the_slowest_of_n_exponential_starts_takes_the_harmonic_number_of_their_mean() {
-    let dist = Dist::Exponential { mean_s: 2.0 };
+fn slowest_of_n_exponential_starts_is_mean_times_harmonic_number() {
+    let dist = Distribution::Exponential { mean_s: 2.0 };
     for (n, harmonic) in [(1_000, 7.4855), (5_000, 9.0945)] {
         let found =
             (0..REPLICATIONS).map(|i| slowest(&dist, n, i)).sum::<f64>() / REPLICATIONS as f64;
@@ -35,15 +35,15 @@ fn the_slowest_of_n_exponential_starts_takes_the_harmonic_number_of_their_mean()
         let expected = 2.0 * harmonic;
         assert!(
             (found - expected).abs() < error,
-            "{n}: {found}, not {expected}"
+            "n = {n}: mean {found}, expected {expected}"
         );
     }
 }
 
 /// 6.7: P(max <= t) = F(t)^n. Checks the medians of the slowest of n log-normal starts with median 2 s and p99 5 s.
 #[test]
-fn the_slowest_of_n_log_normal_starts_takes_as_long_as_the_power_of_their_distribution_says() {
-    let dist = Dist::LogNormal {
+fn slowest_of_n_log_normal_starts_agrees_with_the_order_statistic() {
+    let dist = Distribution::LogNormal {
         median_s: 2.0,
         sigma: 0.39389,
     };
@@ -63,7 +63,7 @@ fn the_slowest_of_n_log_normal_starts_takes_as_long_as_the_power_of_their_distri
 }
 
 /// Returns a scenario of 64 cubes of 16 hosts that fail and are repaired, each available for this share of the time.
-fn cubes(availability: f64) -> Scenario {
+fn cubes(availability: f64) -> ScenarioSpec {
     let mtbf = 1.0 / (1.0 - availability) - 1.0;
     let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  replicatedJobs:\n  - \
         name: w\n    replicas: 1\n    template: {spec: {parallelism: 1, completions: 1, template: {spec: {restartPolicy: \
@@ -78,9 +78,9 @@ fn cubes(availability: f64) -> Scenario {
 }
 
 /// Returns for each cube whether all of its hosts are available at the end.
-fn whole(scenario: &Scenario, replication: u64) -> Vec<bool> {
+fn complete_cubes(scenario: &ScenarioSpec, replication: u64) -> Vec<bool> {
     let mut away: BTreeMap<String, bool> = BTreeMap::new();
-    for fault in &drawn(scenario, 5, replication).faults {
+    for fault in &draw_faults(scenario, 5, replication).faults {
         let (node, lost) = match &fault.action {
             FaultAction::CrashNode(node) => (node, true),
             FaultAction::ReturnNode(node) => (node, false),
@@ -97,7 +97,7 @@ fn whole(scenario: &Scenario, replication: u64) -> Vec<bool> {
 /// 6.5: with G complete cubes, a reconfigurable fabric has goodput E[floor(G/k)] k/n, and fixed wiring has q^k
 /// floor(n/k) k/n.
 #[test]
-fn slices_out_of_cubes_are_as_many_as_the_binomial_formula_says() {
+fn available_slices_agree_with_the_binomial_formula() {
     for (availability, rows) in [
         (
             0.99,
@@ -119,7 +119,7 @@ fn slices_out_of_cubes_are_as_many_as_the_binomial_formula_says() {
         ),
     ] {
         let scenario = cubes(availability);
-        let all: Vec<Vec<bool>> = (0..200).map(|i| whole(&scenario, i)).collect();
+        let all: Vec<Vec<bool>> = (0..200).map(|i| complete_cubes(&scenario, i)).collect();
         for (k, reconfigurable, fixed) in rows {
             let free = |cubes: &Vec<bool>| {
                 let good = cubes.iter().filter(|whole| **whole).count();
@@ -129,12 +129,12 @@ fn slices_out_of_cubes_are_as_many_as_the_binomial_formula_says() {
                 let complete = |part: &&[bool]| part.len() == k && part.iter().all(|whole| *whole);
                 (cubes.chunks(k).filter(complete).count() * k) as f64 / 64.0
             };
-            within(
+            assert_mean(
                 &format!("reconfigurable {availability} {k}"),
                 all.iter().map(free),
                 reconfigurable,
             );
-            within(
+            assert_mean(
                 &format!("fixed {availability} {k}"),
                 all.iter().map(wired),
                 fixed,
@@ -144,7 +144,7 @@ fn slices_out_of_cubes_are_as_many_as_the_binomial_formula_says() {
 }
 
 /// Asserts that the sample mean is within three standard errors plus the rounding of the reference.
-fn within(what: &str, samples: impl Iterator<Item = f64>, expected: f64) {
+fn assert_mean(what: &str, samples: impl Iterator<Item = f64>, expected: f64) {
     let all: Vec<f64> = samples.collect();
     let n = all.len() as f64;
     let mean = all.iter().sum::<f64>() / n;
@@ -153,6 +153,6 @@ fn within(what: &str, samples: impl Iterator<Item = f64>, expected: f64) {
     let error = 3.0 * (variance / n).sqrt().max(0.25 / n) + 5e-5;
     assert!(
         (mean - expected).abs() < error,
-        "{what}: {mean} ± {error}, not {expected}"
+        "{what}: {mean} ± {error}, expected {expected}"
     );
 }

@@ -17,7 +17,7 @@ pub fn compare(arguments: &[&str]) -> Output {
 }
 
 #[track_caller]
-pub fn printed(arguments: &[&str]) -> String {
+pub fn stdout_of(arguments: &[&str]) -> String {
     let output = compare(arguments);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
@@ -26,12 +26,12 @@ pub fn printed(arguments: &[&str]) -> String {
 
 #[track_caller]
 pub fn json(arguments: &[&str]) -> Value {
-    let text = printed(&[arguments, &["--format", "json"]].concat());
+    let text = stdout_of(&[arguments, &["--format", "json"]].concat());
     serde_json::from_str(&text).unwrap()
 }
 
 #[track_caller]
-pub fn refused(arguments: &[&str], code: i32) -> String {
+pub fn assert_rejected(arguments: &[&str], code: i32) -> String {
     let output = compare(arguments);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}");
     assert!(output.stdout.is_empty());
@@ -51,12 +51,12 @@ const SAME: &str = "same: seed=7";
 const WORKERS: &str = "scenarios/manifests/workers.yaml";
 const FAIL: &str = "train-workers-0-1:exit=1";
 
-pub fn by_name<'v>(all: &'v Value, name: &str) -> &'v Value {
+pub fn find_by_name<'v>(all: &'v Value, name: &str) -> &'v Value {
     let variants = all["variants"].as_array().unwrap();
     variants
         .iter()
         .find(|v| v["name"] == name)
-        .unwrap_or_else(|| panic!("{name} in {all}"))
+        .unwrap_or_else(|| panic!("no variant {name} in {all}"))
 }
 
 fn pair<'v>(all: &'v Value, (a, b): (&str, &str), metric: &str) -> Option<&'v Value> {
@@ -87,7 +87,7 @@ fn the_json_keeps_its_contract() {
     let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 10, "a row for each replication and variant");
     for name in ["baseline", "blocking"] {
-        let metrics = by_name(&all, name)["metrics"].as_object().unwrap();
+        let metrics = find_by_name(&all, name)["metrics"].as_object().unwrap();
         assert!(metrics.len() > 10, "{metrics:?}");
         for (metric, estimate) in metrics {
             for key in ["mean", "ci95", "p10", "p50", "p90", "n"] {
@@ -107,7 +107,7 @@ fn the_json_keeps_its_contract() {
     }
     for p in all["paired"].as_array().unwrap() {
         let mean = |name: &Value| {
-            let metrics = &by_name(&all, name.as_str().unwrap())["metrics"];
+            let metrics = &find_by_name(&all, name.as_str().unwrap())["metrics"];
             metrics[p["metric"].as_str().unwrap()]["mean"]
                 .as_f64()
                 .unwrap()
@@ -134,14 +134,14 @@ fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
     for format in ["text", "json", "csv", "md"] {
         let on = |threads: &str| {
             let more = ["--seeds", "4", "--format", format, "--threads", threads];
-            printed(&[&arguments[..], &more].concat())
+            stdout_of(&[&arguments[..], &more].concat())
         };
         assert_eq!(on("1"), on("2"), "{format}");
     }
     let rows = |n: &str| -> BTreeMap<(String, String), String> {
         let out = dir.join(n);
         let more = ["--seeds", n, "--out", out.to_str().unwrap()];
-        printed(&[&arguments[..], &more].concat());
+        stdout_of(&[&arguments[..], &more].concat());
         let table = fs::read(out.join("replications.csv")).unwrap();
         let mut table = csv::Reader::from_reader(table.as_slice());
         let rows = table.records().map(Result::unwrap);
@@ -158,13 +158,13 @@ fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
 /// A field without effect leaves every number unchanged; the report states that and ranks nothing.
 #[test]
 fn variants_that_are_equal_are_not_ranked() {
-    let text = printed(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
+    let text = stdout_of(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
     assert!(
-        text.contains("The variants do not differ in anything that was measured."),
+        text.contains("The variants do not differ in any metric."),
         "{text}"
     );
     let all = json(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
-    let (one, other) = (by_name(&all, "baseline"), by_name(&all, "same"));
+    let (one, other) = (find_by_name(&all, "baseline"), find_by_name(&all, "same"));
     assert_eq!(one["digest"], other["digest"]);
     let pairs = all["paired"].as_array().unwrap();
     assert!(
@@ -191,14 +191,14 @@ fn random_faults_are_the_same_in_all_variants() {
         "6",
     ];
     let all = json(&arguments);
-    let metrics = &by_name(&all, "baseline")["metrics"];
+    let metrics = &find_by_name(&all, "baseline")["metrics"];
     assert!(
         metrics["restarts"]["mean"].as_f64().unwrap() > 0.5,
         "{metrics}"
     );
     // A different restart budget that is never reached changes nothing: the faults and their consequences are the
     // same.
-    let digest = |name: &str| by_name(&all, name)["digest"].clone();
+    let digest = |name: &str| find_by_name(&all, name)["digest"].clone();
     let p = pair(&all, ("baseline", "patient"), "restartLatency_s.max").unwrap();
     assert_eq!(
         (&p["mean"], digest("patient")),
@@ -218,7 +218,7 @@ fn random_faults_are_the_same_in_all_variants() {
 }
 
 #[test]
-fn strategies_bring_what_belongs_to_them_and_list_it() {
+fn strategy_sets_and_lists_its_dependent_fields() {
     let arguments = [
         "-f",
         WORKERS,
@@ -237,7 +237,7 @@ fn strategies_bring_what_belongs_to_them_and_list_it() {
         .map(|v| &v["name"])
         .collect();
     assert_eq!(names, ["Recreate", "BlockingRecreate", "InPlaceRestart"]);
-    let changes = by_name(&all, "InPlaceRestart")["changes"]
+    let changes = find_by_name(&all, "InPlaceRestart")["changes"]
         .as_array()
         .unwrap();
     let brought = changes
@@ -245,17 +245,20 @@ fn strategies_bring_what_belongs_to_them_and_list_it() {
         .filter(|c| c["because"] == "InPlaceRestart")
         .count();
     assert_eq!((changes.len(), brought), (6, 5), "{changes:?}");
-    assert_eq!(by_name(&all, "Recreate")["changes"], serde_json::json!([]));
+    assert_eq!(
+        find_by_name(&all, "Recreate")["changes"],
+        serde_json::json!([])
+    );
     // InPlaceRestart replaces no pod when one container fails. The paired difference still covers all 4 seeds.
     let p = pair(&all, ("Recreate", "InPlaceRestart"), "restarts").unwrap();
     assert!(p["n"] == 4, "{p}");
-    let text = printed(&arguments);
+    let text = stdout_of(&arguments);
     assert!(text.contains("initContainers[0]="), "{text}");
     assert!(text.contains("(for InPlaceRestart)"), "{text}");
 }
 
 #[test]
-fn runs_that_get_stuck_are_counted_apart_and_said() {
+fn blocked_runs_are_counted_separately_and_reported() {
     // Without a spare node, the pods of a crashed node remain pending indefinitely.
     let lost = "lost: faults=[{afterReady: 2m, crashNode: {ofPod: train-workers-0-0}}]";
     let arguments = [
@@ -269,17 +272,17 @@ fn runs_that_get_stuck_are_counted_apart_and_said() {
         "3",
     ];
     let all = json(&arguments);
-    let latency = &by_name(&all, "lost")["metrics"]["restartLatency_s.p50"];
+    let latency = &find_by_name(&all, "lost")["metrics"]["restartLatency_s.p50"];
     assert_eq!(
         (&latency["stuck"], &latency["n"]),
         (&Value::from(3), &Value::from(0))
     );
     assert!(latency["mean"].is_null() && latency["p90"].is_null());
     assert!(pair(&all, ("baseline", "lost"), "restartLatency_s.p50").is_none());
-    let text = printed(&arguments);
+    let text = stdout_of(&arguments);
     for expected in [
-        "of 3 runs 3 got stuck; they are in no number here",
-        "baseline is best in stuck: 0 on average against 1 of lost",
+        "of 3 runs, 3 deadlocked; excluded from these estimates",
+        "baseline is best in stuck: mean 0 against 1 for lost",
     ] {
         assert!(text.contains(expected), "{text}");
     }
@@ -305,7 +308,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
     let told = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{told}");
     assert!(
-        told.contains("of 20000000 replications are finished"),
+        told.contains("of 20000000 replications were finished"),
         "{told}"
     );
     let printed = String::from_utf8_lossy(&ended.stdout);
@@ -321,17 +324,17 @@ fn a_variant_with_a_wrong_path_is_an_error_with_a_suggestion() {
         ("x: spec.failurePolcy.maxRestarts=1", "failurePolicy"),
         ("x: controlPlane.prest=stock", "preset"),
         ("x: strategy=InPlace", "InPlaceRestart"),
-        ("x: jobSets[7].submitAt=1s", "list of 1 element"),
+        ("x: jobSets[7].submitAt=1s", "the length of the list is 1"),
     ] {
-        let told = refused(&[SCENARIO, "--variant", variant], 2);
+        let told = assert_rejected(&[SCENARIO, "--variant", variant], 2);
         assert!(told.contains("in variant \"x\""), "{told}");
         assert!(told.contains(expected), "{variant}: {told}");
     }
-    let told = refused(&[SCENARIO], 2);
+    let told = assert_rejected(&[SCENARIO], 2);
     assert!(told.contains("nothing to compare"), "{told}");
     let twice = [SCENARIO, "--variant", BLOCKING, "--variant", BLOCKING];
-    assert!(refused(&twice, 2).contains("two variants"));
-    let told = refused(
+    assert!(assert_rejected(&twice, 2).contains("is used twice"));
+    let told = assert_rejected(
         &[
             SCENARIO,
             "--variant",
@@ -352,7 +355,7 @@ fn playing_until_a_metric_is_precise_ends_when_it_is() {
     let until = ["--until", "restartLatency_s.p50 ±5%", "--seeds", "500"];
     let all = json(&[&[SCENARIO, "--variant", BLOCKING], &until[..]].concat());
     for name in ["baseline", "blocking"] {
-        let variant = by_name(&all, name);
+        let variant = find_by_name(&all, name);
         let n = variant["replications"].as_u64().unwrap();
         assert!((36..500).contains(&n), "{n} replications");
         let latency = &variant["metrics"]["restartLatency_s.p50"];
@@ -378,18 +381,18 @@ fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
     let file = dir.join("s.yaml");
     fs::write(&file, text + more).unwrap();
     let all = json(&[file.to_str().unwrap()]);
-    assert_eq!(by_name(&all, "blocking")["replications"], 3);
+    assert_eq!(find_by_name(&all, "blocking")["replications"], 3);
     let on_the_line = json(&[SCENARIO, "--variant", BLOCKING, "--seeds", "3"]);
     assert_eq!(all["paired"], on_the_line["paired"]);
     for (wrong, expected) in [
-        ("name: blocking", "two variants"),
-        ("name: baseline", "no name for a variant"),
+        ("name: blocking", "duplicate variant name"),
+        ("name: baseline", "cannot be the name of a variant"),
     ] {
         let twice = fs::read_to_string(&file).unwrap()
             + &format!("    - {wrong}\n      set: {{seed: 2}}\n");
         let other = dir.join("wrong.yaml");
         fs::write(&other, twice).unwrap();
-        let told = refused(&[other.to_str().unwrap()], 2);
+        let told = assert_rejected(&[other.to_str().unwrap()], 2);
         assert!(told.contains(expected), "{told}");
     }
     fs::remove_dir_all(dir).unwrap();
@@ -407,7 +410,7 @@ fn the_directory_alone_repeats_the_comparison() {
         "--seeds",
         "2",
     ];
-    printed(&[&arguments[..], &["--out", out.to_str().unwrap()]].concat());
+    stdout_of(&[&arguments[..], &["--out", out.to_str().unwrap()]].concat());
     let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
     let words = command.trim().strip_prefix("jobset-sim ").unwrap();
     let program = env!("CARGO_BIN_EXE_jobset-sim");
@@ -431,7 +434,7 @@ fn the_directory_alone_repeats_the_comparison() {
         let drawn = read(&format!("charts/{chart}.svg"));
         assert!(
             drawn.contains(&format!("small {digest}")),
-            "{chart} says what it is of"
+            "{chart} does not show the digest"
         );
         assert_eq!(drawn, read(&format!("inputs/again/charts/{chart}.svg")));
         let png = fs::read(out.join(format!("charts/{chart}.png")));
@@ -459,9 +462,15 @@ fn metrics_of_several_jobsets_have_their_names() {
         "--variant",
         BLOCKING,
     ]);
-    let metrics = by_name(&both, "baseline")["metrics"].as_object().unwrap();
+    let metrics = find_by_name(&both, "baseline")["metrics"]
+        .as_object()
+        .unwrap();
     for name in ["train.restarts", "other.restarts"] {
-        assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
+        assert!(
+            metrics.contains_key(name),
+            "{name} is not in {:?}",
+            metrics.keys()
+        );
     }
     fs::remove_dir_all(dir).unwrap();
 }

@@ -1,6 +1,6 @@
 //! `compare` of Fleets, and the losses of training jobs by cause of the fault.
 
-use crate::compare::{by_name, json, printed, refused, scratch};
+use crate::compare::{assert_rejected, find_by_name, json, scratch, stdout_of};
 use serde_json::Value;
 use std::fs;
 
@@ -8,7 +8,7 @@ const FLEET: &str = "scenarios/published/opt-175b.yaml";
 
 fn mean(of: &Value, metric: &str) -> f64 {
     let found = of["metrics"][metric]["mean"].as_f64();
-    found.unwrap_or_else(|| panic!("{metric} in {of}"))
+    found.unwrap_or_else(|| panic!("no {metric} in {of}"))
 }
 
 #[test]
@@ -24,12 +24,12 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
         "20",
     ]);
     assert_eq!(all["schema"], "jobset-sim/compare/v1");
-    let (baseline, often) = (by_name(&all, "baseline"), by_name(&all, "often"));
+    let (baseline, often) = (find_by_name(&all, "baseline"), find_by_name(&all, "often"));
     assert_eq!(often["changes"][0]["path"], "training.checkpoint.every");
     assert_eq!(
         baseline["digest"],
-        by_name(&all, "same")["digest"],
-        "the seed is the baseline's"
+        find_by_name(&all, "same")["digest"],
+        "the variant uses the seed of the baseline"
     );
     assert_eq!(baseline["metrics"]["restarts"]["n"], 20);
     assert!(mean(often, "lost_work_h") < mean(baseline, "lost_work_h") / 2.0);
@@ -52,7 +52,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
     // Both variants have the same failures: the number of restarts differs less than between two independent fleets.
     let sd = pair("often", "restarts")["sd"].as_f64().unwrap_or(0.0);
     assert!(sd < 5.0, "{sd}");
-    let text = printed(&[
+    let text = stdout_of(&[
         FLEET,
         "--variant",
         "often: training.checkpoint.every=10m",
@@ -71,7 +71,7 @@ fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
     let out = dir.join("out");
     let out_text = out.to_str().unwrap();
     let variant = "one: parameters.recovery=1m";
-    printed(&[
+    stdout_of(&[
         "scenarios/published/llama3-405b.yaml",
         "--variant",
         variant,
@@ -87,24 +87,24 @@ fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
     assert!(!names.is_empty() && out.join("charts").is_dir());
     fs::remove_dir_all(&dir).unwrap();
     for (arguments, part) in [
-        (&[FLEET][..], "there is nothing to compare"),
+        (&[FLEET][..], "nothing to compare: add --variant"),
         (
             &[FLEET, "--strategies", "all"],
-            "--strategies is of scenarios with pods",
+            "--strategies needs a scenario with pods",
         ),
         (
             &[FLEET, "--fail", "a-b-0-0:exit=1", "--variant", variant],
-            "--fail is of scenarios with pods",
+            "--fail needs a scenario with pods",
         ),
         (&[FLEET, "--variant", "x: nodez=1"], "in variant \"x\""),
     ] {
-        let told = refused(arguments, 2);
+        let told = assert_rejected(arguments, 2);
         assert!(told.contains(part), "{told}");
     }
 }
 
 #[test]
-fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
+fn losses_by_cause_sum_to_lost_work_and_recovery() {
     let faster = "faster: training.checkpoint.every=5m";
     let all = json(&[
         "scenarios/training.yaml",
@@ -120,7 +120,7 @@ fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
             let of = |(name, e): (&String, &Value)| {
                 assert!(
                     e["n"] == 12,
-                    "{name}: a cause that a run never met took nothing"
+                    "{name}: runs without faults of this cause contribute 0"
                 );
                 e["mean"].as_f64()
             };
@@ -177,7 +177,7 @@ fn four_runs(format: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_replications_cost_is_told_by_category() {
+fn cost_of_replications_is_reported_by_category() {
     let text = String::from_utf8(four_runs("text")).unwrap();
     let at = text.find("Cost in").unwrap_or_else(|| panic!("{text}"));
     let rows: Vec<&str> = text[at..]
@@ -185,7 +185,7 @@ fn what_replications_cost_is_told_by_category() {
         .skip(2)
         .map_while(|l| l.split_whitespace().next())
         .collect();
-    assert_eq!(rows[0], "productive", "the most first");
+    assert_eq!(rows[0], "productive", "the largest category comes first");
     assert!(
         rows.contains(&"lost") && rows.last() == Some(&"total"),
         "{rows:?}"

@@ -4,7 +4,7 @@
 
 use crate::support;
 use serde::Deserialize;
-use sim_testkit::golden::Golden;
+use sim_testkit::golden::GoldenLog;
 use std::path::{Path, PathBuf};
 
 const SCRIPTS: &str = include_str!("corpus/scripts.yaml");
@@ -32,8 +32,8 @@ fn transcript(dir: &Path, example: &Example) -> Result<String, String> {
          jobSets: [{{manifest: jobset.yaml}}]\n{script}"
     );
     let scenario = support::parse(&scenario, &jobset)?;
-    let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
-    let mut golden = Golden::new();
+    let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
+    let mut golden = GoldenLog::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))
 }
@@ -47,7 +47,7 @@ fn log_of(file: &str) -> PathBuf {
 
 #[test]
 fn every_example_plays_as_its_golden_log_says() {
-    let Some(dir) = support::examples("what becomes of each") else {
+    let Some(dir) = support::examples("the golden logs of the examples") else {
         return;
     };
     let mut wrong = Vec::new();
@@ -59,7 +59,7 @@ fn every_example_plays_as_its_golden_log_says() {
                 continue;
             }
         };
-        if support::updating() {
+        if support::updates_golden_files() {
             std::fs::write(log_of(&example.file), &now).expect("a golden log can be written");
         }
         let golden = std::fs::read_to_string(log_of(&example.file)).unwrap_or_default();
@@ -79,7 +79,7 @@ fn has_jobset(path: &Path) -> bool {
 
 #[test]
 fn every_example_with_a_jobset_is_played() {
-    let Some(dir) = support::examples("that each has a script") else {
+    let Some(dir) = support::examples("whether each example has a script") else {
         return;
     };
     let (mut folders, mut found) = (vec![dir.clone()], Vec::new());

@@ -2,17 +2,17 @@
 //! at least a third of the reported time. If a second bottleneck is as long, it is reported and relieved as well.
 
 use crate::support;
-use sim_analysis::metrics::restarts::gate::{Gate, bottleneck};
-use sim_analysis::metrics::restarts::waits::What;
-use sim_analysis::metrics::{Folds, RunView};
+use sim_analysis::metrics::restarts::gate::{RestartBottleneck, bottleneck};
+use sim_analysis::metrics::restarts::waits::WaitKind;
+use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::*;
 use sim_base::Duration;
-use sim_base::random::Dist;
-use sim_engine::record::{Resource, Waited};
+use sim_base::random::Distribution;
+use sim_engine::record::{LedgerResource, TicketWait};
 
 /// Returns the duration and the reported bottlenecks of the first restart.
-fn play(scenario: &Scenario) -> (Duration, Vec<Gate>) {
-    let mut folds = Folds::new(scenario, false);
+fn restart_and_bottlenecks(scenario: &ScenarioSpec) -> (Duration, Vec<RestartBottleneck>) {
+    let mut folds = MetricFolds::new(scenario, false);
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut folds);
     let folded = folds.finish(&outcome, simulation.names());
@@ -29,44 +29,44 @@ fn play(scenario: &Scenario) -> (Duration, Vec<Gate>) {
     (restart.total(), bottleneck(&view, restart))
 }
 
-fn half(dist: &mut Dist) {
+fn halve(dist: &mut Distribution) {
     *dist = match dist.clone() {
-        Dist::Fixed(d) => Dist::Fixed(Duration(d.0 / 2)),
-        Dist::LogNormal { median_s, sigma } => Dist::LogNormal {
+        Distribution::Fixed(d) => Distribution::Fixed(Duration(d.0 / 2)),
+        Distribution::LogNormal { median_s, sigma } => Distribution::LogNormal {
             median_s: median_s / 2.0,
             sigma,
         },
-        Dist::Uniform { low_s, high_s } => Dist::Uniform {
+        Distribution::Uniform { low_s, high_s } => Distribution::Uniform {
             low_s: low_s / 2.0,
             high_s: high_s / 2.0,
         },
-        Dist::Exponential { mean_s } => Dist::Exponential {
+        Distribution::Exponential { mean_s } => Distribution::Exponential {
             mean_s: mean_s / 2.0,
         },
-        Dist::Weibull { scale_s, shape } => Dist::Weibull {
+        Distribution::Weibull { scale_s, shape } => Distribution::Weibull {
             scale_s: scale_s / 2.0,
             shape,
         },
-        Dist::Gamma { mean_s, shape } => Dist::Gamma {
+        Distribution::Gamma { mean_s, shape } => Distribution::Gamma {
             mean_s: mean_s / 2.0,
             shape,
         },
-        Dist::Empirical(table) => Dist::Empirical(table.scaled(0.5)),
-        Dist::Measured { p50_s, p95_s } => Dist::Measured {
+        Distribution::Empirical(table) => Distribution::Empirical(table.scale(0.5)),
+        Distribution::Measured { p50_s, p95_s } => Distribution::Measured {
             p50_s: p50_s / 2.0,
             p95_s: p95_s / 2.0,
         },
     };
 }
 
-fn kubelet(scenario: &mut Scenario) -> &mut RealKubelet {
+fn kubelet(scenario: &mut ScenarioSpec) -> &mut RealKubelet {
     match &mut scenario.timing.kubelet {
-        Kubelet::Real(k) => k,
-        Kubelet::Scripted { .. } => panic!("a scripted kubelet"),
+        KubeletTiming::Real(k) => k,
+        KubeletTiming::Scripted { .. } => panic!("the kubelet is scripted"),
     }
 }
 
-fn pod_specs(scenario: &mut Scenario) -> impl Iterator<Item = &mut PodSpec> {
+fn pod_specs(scenario: &mut ScenarioSpec) -> impl Iterator<Item = &mut PodSpec> {
     let rjs = scenario.jobsets.iter_mut();
     let rjs = rjs.flat_map(|js| &mut js.jobset.spec.replicated_jobs);
     rjs.map(|rj| &mut rj.template.template.spec)
@@ -74,39 +74,43 @@ fn pod_specs(scenario: &mut Scenario) -> impl Iterator<Item = &mut PodSpec> {
 
 /// Doubles the rate, halves the period or halves the work. Returns `None` if no setting controls it (a constant of
 /// Kubernetes).
-fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
+fn relieve(scenario: &mut ScenarioSpec, what: WaitKind) -> Option<()> {
     let plane = &mut scenario.control_plane;
     match what {
-        What::Shared(Resource::JobControllerClient | Resource::GarbageCollectorClient) => {
+        WaitKind::Shared(
+            LedgerResource::JobControllerClient | LedgerResource::GarbageCollectorClient,
+        ) => {
             plane.kube_controller_manager.qps *= 2.0;
         }
-        What::Shared(
-            Resource::JobSetClient | Resource::JobSetStatusClient | Resource::JobSetPodClient,
+        WaitKind::Shared(
+            LedgerResource::JobSetClient
+            | LedgerResource::JobSetStatusClient
+            | LedgerResource::JobSetPodClient,
         ) => {
             plane.jobset_manager.qps *= 2.0;
         }
-        What::Shared(Resource::SchedulerBindClient) => plane.kube_scheduler.qps *= 2.0,
-        What::Shared(Resource::NodeRequests) => plane.node_requests_per_s *= 2.0,
-        What::Shared(Resource::SchedulerCycle) => {
+        WaitKind::Shared(LedgerResource::SchedulerBindClient) => plane.kube_scheduler.qps *= 2.0,
+        WaitKind::Shared(LedgerResource::NodeRequests) => plane.node_requests_per_s *= 2.0,
+        WaitKind::Shared(LedgerResource::SchedulerCycle) => {
             let c = &mut scenario.timing.scheduler;
             for part in [&mut c.fixed, &mut c.per_node, &mut c.affinity_per_node] {
                 *part = Duration(part.0 / 2);
             }
         }
-        What::Shared(Resource::TaintLimiter) => return None,
-        What::ApiServer => {
+        WaitKind::Shared(LedgerResource::TaintLimiter) => return None,
+        WaitKind::ApiServer => {
             let t = &mut scenario.timing;
             for dist in [&mut t.api_read, &mut t.api_write, &mut t.api_pod_create] {
-                half(dist);
+                halve(dist);
             }
         }
-        What::Mechanism(Waited::Grace) => {
-            half(&mut kubelet(scenario).container_stop);
+        WaitKind::Mechanism(TicketWait::Grace) => {
+            halve(&mut kubelet(scenario).container_stop);
             for rule in &mut scenario.containers {
                 rule.stop_after = rule.stop_after.map(|d| Duration(d.0 / 2));
             }
         }
-        What::Mechanism(Waited::ContainerStart) => {
+        WaitKind::Mechanism(TicketWait::ContainerStart) => {
             let k = kubelet(scenario);
             for dist in [
                 &mut k.volumes,
@@ -115,13 +119,13 @@ fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
                 &mut k.image_check,
                 &mut k.agent_boot,
             ] {
-                half(dist);
+                halve(dist);
             }
             for rule in &mut scenario.containers {
                 rule.start_after = rule.start_after.map(|d| Duration(d.0 / 2));
             }
         }
-        What::Mechanism(Waited::ContainerRestart) => {
+        WaitKind::Mechanism(TicketWait::ContainerRestart) => {
             let k = kubelet(scenario);
             for dist in [
                 &mut k.status_write,
@@ -131,27 +135,27 @@ fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
                 &mut k.image_check,
                 &mut k.agent_boot,
             ] {
-                half(dist);
+                halve(dist);
             }
         }
-        What::Mechanism(Waited::Pleg) => {
+        WaitKind::Mechanism(TicketWait::Pleg) => {
             let k = kubelet(scenario);
             k.pleg_period = Duration(k.pleg_period.0 / 2);
         }
-        What::Mechanism(Waited::Cleanup) => half(&mut kubelet(scenario).cleanup),
-        What::Mechanism(Waited::Listing) => {
+        WaitKind::Mechanism(TicketWait::Cleanup) => halve(&mut kubelet(scenario).cleanup),
+        WaitKind::Mechanism(TicketWait::Listing) => {
             let per_pod = &mut scenario.timing.jobset_list_per_pod;
             *per_pod = Duration(per_pod.0 / 2);
         }
-        What::Mechanism(Waited::FanOut) => half(&mut scenario.timing.agent_fanout),
-        What::Mechanism(Waited::NodeMonitor) => plane.node_monitor_grace_period_s /= 2,
-        What::Mechanism(Waited::Toleration) => {
+        WaitKind::Mechanism(TicketWait::FanOut) => halve(&mut scenario.timing.agent_fanout),
+        WaitKind::Mechanism(TicketWait::NodeMonitor) => plane.node_monitor_grace_period_s /= 2,
+        WaitKind::Mechanism(TicketWait::Toleration) => {
             for spec in pod_specs(scenario) {
                 for key in [
                     "node.kubernetes.io/unreachable",
                     "node.kubernetes.io/not-ready",
                 ] {
-                    spec.tolerations.push(Toleration {
+                    spec.tolerations.push(TolerationSpec {
                         key: Some(key.to_owned()),
                         exists: true,
                         value: String::new(),
@@ -161,19 +165,19 @@ fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
                 }
             }
         }
-        What::Mechanism(Waited::Script | Waited::SilentNode | Waited::Running) => {
-            sooner(scenario);
+        WaitKind::Mechanism(TicketWait::Script | TicketWait::SilentNode | TicketWait::Running) => {
+            halve_script_delays(scenario);
         }
-        What::Mechanism(_) | What::Shared(_) | What::DeadEnd => return None,
+        WaitKind::Mechanism(_) | WaitKind::Shared(_) | WaitKind::DeadEnd => return None,
     }
     Some(())
 }
 
 /// Halves the delays of the script after its first action, and the run time of every container.
-fn sooner(scenario: &mut Scenario) {
+fn halve_script_delays(scenario: &mut ScenarioSpec) {
     let at = |f: &ScriptedFault| match f.at {
         FaultTime::At(d) | FaultTime::AfterReady(d) => d,
-        FaultTime::Worn { .. } | FaultTime::Follows { .. } => panic!("drawn"),
+        FaultTime::AtUsageAge { .. } | FaultTime::AfterFault { .. } => panic!("drawn"),
     };
     let first = scenario.faults.iter().map(at).min().unwrap_or_default();
     let halved = |d: Duration| first + Duration((d - first).0 / 2);
@@ -200,8 +204,8 @@ struct Held {
 
 impl Held {
     /// Simulates one seed of a scenario, first unchanged and then with every reported bottleneck relieved.
-    fn play(&mut self, scenario: &Scenario) {
-        let (total, named) = play(scenario);
+    fn play(&mut self, scenario: &ScenarioSpec) {
+        let (total, named) = restart_and_bottlenecks(scenario);
         let mut relieved = scenario.clone();
         let mut told = Vec::new();
         let mut claimed = Duration::ZERO;
@@ -213,10 +217,10 @@ impl Held {
         }
         let told = told.join(", ");
         if claimed == Duration::ZERO {
-            let text = format!("{:.2} s, {told}: nobody can turn that", total.seconds());
+            let text = format!("{:.2} s, {told}: no setting relieves this", total.seconds());
             return self.told.push(text);
         }
-        let after = play(&relieved).0;
+        let after = restart_and_bottlenecks(&relieved).0;
         self.claimed = self.claimed + claimed;
         self.as_it_is = self.as_it_is + total;
         self.relieved = self.relieved + after;
@@ -229,7 +233,7 @@ impl Held {
     }
 }
 
-fn hold(scenario: &Scenario) -> Result<String, String> {
+fn verify_bottleneck(scenario: &ScenarioSpec) -> Result<String, String> {
     // The Job controller syncs once per second, so a small restart becomes shorter by either nothing or a second.
     // Several seeds are simulated and added up.
     let small = scenario
@@ -348,7 +352,7 @@ pub fn inline_situations() -> Vec<Situation> {
     ]
 }
 
-fn more() -> Vec<Scenario> {
+fn more_scenarios() -> Vec<ScenarioSpec> {
     let set = |name: &str, sets: &[(&str, &str)]| support::scenario(name, sets);
     vec![
         set("first-steps", &[]),
@@ -363,12 +367,15 @@ fn more() -> Vec<Scenario> {
 }
 
 #[test]
-fn what_is_named_is_what_it_hangs_on() {
+fn relieving_a_reported_bottleneck_shortens_the_restart() {
     let regimes = support::scenario_names();
     let regimes = regimes.iter().filter(|n| n.starts_with("regime-"));
-    let mut scenarios: Vec<Scenario> = regimes.map(|n| support::scenario(n, &[])).collect();
-    assert!(scenarios.len() > 5, "the regimes are scenarios");
-    scenarios.extend(more());
+    let mut scenarios: Vec<ScenarioSpec> = regimes.map(|n| support::scenario(n, &[])).collect();
+    assert!(
+        scenarios.len() > 5,
+        "there are fewer than 6 regime scenarios"
+    );
+    scenarios.extend(more_scenarios());
     let parsed = inline_situations().into_iter().map(|s| {
         let scenario = support::parse(&s.scenario, &s.jobset);
         scenario.unwrap_or_else(|e| panic!("{}: {e}", s.name))
@@ -376,14 +383,14 @@ fn what_is_named_is_what_it_hangs_on() {
     scenarios.extend(parsed);
     let mut wrong = Vec::new();
     for scenario in &scenarios {
-        match hold(scenario) {
+        match verify_bottleneck(scenario) {
             Ok(text) => println!("{text}"),
             Err(text) => wrong.push(text),
         }
     }
     assert!(
         wrong.is_empty(),
-        "relieving does not help:\n{}",
+        "relieving the reported bottlenecks does not shorten the restart enough:\n{}",
         wrong.join("\n")
     );
 }

@@ -4,7 +4,7 @@
 //! Citations are lines `rules:`, `rule:` or `shows:` of a data file below `tests/it`, and `# rules:` in a scenario.
 //! Other text must never count as a citation.
 
-use crate::rules::{ids, listed, whole};
+use crate::rules::{documented_rules, ids, parent_rule};
 use crate::support::{self, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 const WITHOUT_CASE: &str = include_str!("coverage/rules.txt");
 
 /// Prefix of rules that only recordings show: cases may cite them, but need not.
-const OF_RECORDINGS: &str = "D-";
+const RECORDING_RULES_PREFIX: &str = "D-";
 
 /// Returns the rules without a case, with the reason.
-fn without_case() -> BTreeMap<&'static str, &'static str> {
+fn rules_without_case() -> BTreeMap<&'static str, &'static str> {
     let lines = WITHOUT_CASE.lines().filter(|l| !l.starts_with('#'));
     let entry = |line: &'static str| line.split_once(": ").unwrap_or((line, ""));
     lines.map(entry).collect()
 }
 
 /// Returns the rule ids that a data file cites, with their line numbers.
-fn cited(text: &str) -> Vec<(usize, &str)> {
+fn cited_rules(text: &str) -> Vec<(usize, &str)> {
     let (mut found, mut in_list) = (Vec::new(), false);
     for (at, line) in text.lines().enumerate() {
         let bare = line.trim_start_matches(['#', ' ']);
@@ -72,7 +72,7 @@ fn citations() -> Vec<(String, String)> {
         for path in data_files(&root().join(folder)) {
             let text = std::fs::read_to_string(&path).expect("a data file can be read");
             let name = path.strip_prefix(root()).unwrap_or(&path).display();
-            let of_file = cited(&text).into_iter();
+            let of_file = cited_rules(&text).into_iter();
             all.extend(of_file.map(|(line, id)| (id.to_owned(), format!("{name}:{line}"))));
         }
     }
@@ -81,20 +81,28 @@ fn citations() -> Vec<(String, String)> {
 
 #[test]
 fn every_rule_has_a_case_or_a_reason_why_not() {
-    let (listed, without) = (listed(), without_case());
+    let (listed, without) = (documented_rules(), rules_without_case());
     let cited: BTreeSet<String> = citations()
         .iter()
-        .map(|(id, _)| whole(id).to_owned())
+        .map(|(id, _)| parent_rule(id).to_owned())
         .collect();
-    let needed = listed.keys().filter(|id| !id.starts_with(OF_RECORDINGS));
+    let needed = listed
+        .keys()
+        .filter(|id| !id.starts_with(RECORDING_RULES_PREFIX));
     let missing: Vec<&String> = needed
         .filter(|id| !cited.contains(*id) && !without.contains_key(id.as_str()))
         .collect();
-    assert!(missing.is_empty(), "no case has these rules: {missing:?}");
+    assert!(missing.is_empty(), "no case cites these rules: {missing:?}");
     for (id, reason) in without {
-        assert!(listed.contains_key(id), "docs/rules has no {id}");
-        assert!(!reason.is_empty(), "{id}: why is there no case?");
-        assert!(!cited.contains(id), "{id} has a case: drop the reason");
+        assert!(listed.contains_key(id), "docs/rules does not list {id}");
+        assert!(
+            !reason.is_empty(),
+            "{id}: the reason for the missing case is empty"
+        );
+        assert!(
+            !cited.contains(id),
+            "{id} has a case: remove it from coverage/rules.txt"
+        );
     }
 }
 
@@ -102,12 +110,12 @@ fn every_rule_has_a_case_or_a_reason_why_not() {
 fn every_rule_of_the_reference_is_in_docs_rules() {
     let path = root().join("../shared/reference/jobset.md");
     let Ok(text) = std::fs::read_to_string(&path) else {
-        support::say(
-            "NOT TESTED: the reference is not beside the project, so its ids were not compared",
+        support::print_to_stderr(
+            "NOT TESTED: ../shared/reference/jobset.md is missing, so its rule ids were not compared",
         );
         return;
     };
-    let listed = listed();
+    let listed = documented_rules();
     let families: BTreeSet<&str> = listed
         .keys()
         .filter_map(|id| Some(id.split_once('-')?.0))
@@ -119,7 +127,7 @@ fn every_rule_of_the_reference_is_in_docs_rules() {
     let mut there: BTreeSet<String> = ids(&text)
         .into_iter()
         .filter(known)
-        .map(|id| whole(id).to_owned())
+        .map(|id| parent_rule(id).to_owned())
         .collect();
     // The rows of the transition table in section 3.7 contain their ids without a dash.
     let row = |line: &str| {
@@ -133,14 +141,14 @@ fn every_rule_of_the_reference_is_in_docs_rules() {
         .iter()
         .filter(|id| !listed.contains_key(*id))
         .collect();
-    assert!(missing.is_empty(), "docs/rules has no {missing:?}");
+    assert!(missing.is_empty(), "docs/rules does not list {missing:?}");
 }
 
 #[test]
 fn citations_are_read_in_every_form_and_prose_is_not_counted() {
     let text = "- name: REC-1 in prose\n  rules: [FP-3, COND-1e]\n# rules: C-2 C-3\n  rule: VAL-5\n  rules:\n  \
                 - EXC-10\n  - C-4\n  plan: FP-9\n  - FP-8\n";
-    let found: Vec<&str> = cited(text).into_iter().map(|(_, id)| id).collect();
+    let found: Vec<&str> = cited_rules(text).into_iter().map(|(_, id)| id).collect();
     let expected = ["FP-3", "COND-1e", "C-2", "C-3", "VAL-5", "EXC-10", "C-4"];
     assert_eq!(found, expected);
 }

@@ -5,9 +5,9 @@
 
 use crate::support::{self, files, root};
 
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
-use sim_policy::decision::{Decided, Decision};
+use sim_policy::decision::{PolicyDecision, PolicyOutcome};
 use sim_report::decisions::DecisionLog;
 use std::path::{Path, PathBuf};
 
@@ -17,14 +17,14 @@ fn cases() -> Vec<PathBuf> {
     all.into_iter().filter(is_case).collect()
 }
 
-fn read(path: &Path) -> Scenario {
+fn read(path: &Path) -> ScenarioSpec {
     match sim_inputs::read_scenario(path, &[]) {
         Ok(loaded) => loaded.scenario,
         Err(errors) => panic!("{errors}"),
     }
 }
 
-fn log(scenario: &Scenario) -> (String, Vec<u8>, RunOutcome) {
+fn log(scenario: &ScenarioSpec) -> (String, Vec<u8>, RunOutcome) {
     let mut simulation = support::simulation(scenario);
     let mut log = DecisionLog::new(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut log);
@@ -33,7 +33,7 @@ fn log(scenario: &Scenario) -> (String, Vec<u8>, RunOutcome) {
 }
 
 #[test]
-fn every_decision_is_told_as_its_golden_log_tells_it() {
+fn every_decision_log_equals_its_golden_log() {
     let mut different = Vec::new();
     let cases = cases();
     assert!(cases.len() >= 6, "{} cases", cases.len());
@@ -41,7 +41,7 @@ fn every_decision_is_told_as_its_golden_log_tells_it() {
         let (text, ndjson, _) = log(&read(&path));
         for (extension, now) in [("log", text.into_bytes()), ("ndjson", ndjson)] {
             let golden = path.with_extension(extension);
-            if support::updating() {
+            if support::updates_golden_files() {
                 std::fs::write(&golden, &now).expect("a golden log can be written");
             } else if std::fs::read(&golden).unwrap_or_default() != now {
                 different.push(golden.display().to_string());
@@ -50,7 +50,7 @@ fn every_decision_is_told_as_its_golden_log_tells_it() {
     }
     assert!(
         different.is_empty(),
-        "not as written (UPDATE_GOLDEN=1 writes them):\n{}",
+        "these golden files differ (UPDATE_GOLDEN=1 writes them):\n{}",
         different.join("\n")
     );
 }
@@ -68,7 +68,7 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
         ("untargeted", "the default: no rule matches"),
         (
             "invalid-pattern",
-            "is no valid RE2 pattern: it never matches",
+            "is not a valid RE2 pattern: it never matches",
         ),
         (
             "invalid-pattern",
@@ -76,27 +76,27 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
         ),
         (
             "budget-reached",
-            "1 of maxRestarts 1 counted so far: used up, so the JobSet fails",
+            "1 of maxRestarts 1 counted so far: exhausted, so the JobSet fails",
         ),
         (
             "restart-job",
-            "1 (0 of the JobSet, 1 of single Jobs) of maxRestarts 3",
+            "1 (0 by JobSet restarts, 1 by Job restarts) of maxRestarts 3",
         ),
         (
             "in-place",
-            "attempt 2 less 0 uncounted restarts is more than maxRestarts 1",
+            "attempt 2 − 0 uncounted restarts exceeds maxRestarts 1",
         ),
-        ("depends-on", "worker for driver to be Ready: 0 of 1 Job"),
+        ("depends-on", "worker, until driver is Ready: 0 of 1 Job"),
         (
             "depends-on",
-            "BlockingRecreate: no Job is created before all of them are gone",
+            "BlockingRecreate: no Job is created until all of them are gone",
         ),
         ("pod-failure-policy", "ignored, by rule 0"),
         ("pod-failure-policy", "counts, no rule matches"),
         ("pod-failure-policy", "fails the Job, by rule 1"),
         (
             "success-and-failure",
-            "not asked about 1 Job Complete: a failed Job comes first",
+            "not evaluated, 1 Job Complete: failed Jobs take precedence",
         ),
         (
             "success-and-failure",
@@ -133,29 +133,29 @@ fn watching_decisions_changes_no_record() {
     let shipped = shipped.iter().map(|name| support::scenario(name, &[]));
     for scenario in own.chain(shipped) {
         let mut simulation = support::simulation(&scenario);
-        let mut plain = Keep::default();
+        let mut plain = KeepSink::default();
         let unwatched = simulation.run(scenario.seed, 0, &mut plain);
         let mut log = DecisionLog::new(&scenario);
-        let mut watched = (Keep::default(), &mut log as &mut dyn Sink);
+        let mut watched = (KeepSink::default(), &mut log as &mut dyn RecordSink);
         let outcome = simulation.run(scenario.seed, 0, &mut Both(&mut watched.0, watched.1));
         assert_eq!(outcome.digest, unwatched.digest, "{}", scenario.name);
         assert_eq!(watched.0.0, plain.0, "{}", scenario.name);
     }
 }
 
-struct Both<'a>(&'a mut Keep, &'a mut dyn Sink);
+struct Both<'a>(&'a mut KeepSink, &'a mut dyn RecordSink);
 
-impl Sink for Both<'_> {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for Both<'_> {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.0.record(record, names);
         self.1.record(record, names);
     }
 
-    fn wants_decisions(&self) -> bool {
-        self.1.wants_decisions()
+    fn receives_decisions(&self) -> bool {
+        self.1.receives_decisions()
     }
 
-    fn decision(&mut self, decision: Decision) {
+    fn decision(&mut self, decision: PolicyDecision) {
         self.1.decision(decision);
     }
 }
@@ -163,12 +163,12 @@ impl Sink for Both<'_> {
 /// A sink that keeps the decisions and the restart counts of JobSets.
 #[derive(Default)]
 struct Watch {
-    decisions: Vec<Decision>,
+    decisions: Vec<PolicyDecision>,
     restarts: Vec<(u32, u32)>,
 }
 
-impl Sink for Watch {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for Watch {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         if let Body::RestartCounted {
             restarts, counted, ..
         } = record.body
@@ -177,11 +177,11 @@ impl Sink for Watch {
         }
     }
 
-    fn wants_decisions(&self) -> bool {
+    fn receives_decisions(&self) -> bool {
         true
     }
 
-    fn decision(&mut self, decision: Decision) {
+    fn decision(&mut self, decision: PolicyDecision) {
         self.decisions.push(decision);
     }
 }
@@ -189,14 +189,14 @@ impl Sink for Watch {
 /// Reported decisions match the actual ones: the chosen rule is the first that matches, and the counters equal the
 /// recorded ones.
 #[test]
-fn the_rule_that_is_told_is_the_rule_that_decided() {
+fn logged_rule_is_the_deciding_rule() {
     let mut failures = 0;
     for scenario in cases().iter().map(|p| read(p)) {
         let mut watch = Watch::default();
         support::simulation(&scenario).run(scenario.seed, 0, &mut watch);
         let mut counted = Vec::new();
         for decision in &watch.decisions {
-            let Decided::JobSet(pass) = &decision.what else {
+            let PolicyOutcome::JobSet(pass) = &decision.what else {
                 continue;
             };
             counted.push((pass.restarts.after, pass.restarts_count_towards_max.after));
@@ -242,7 +242,7 @@ fn the_rule_that_is_told_is_the_rule_that_decided() {
 
 /// Follows a container's exit to the JobSet's condition, using only the record numbers in the text.
 #[test]
-fn a_stranger_can_follow_an_exit_code_to_the_condition() {
+fn log_leads_from_exit_code_to_condition() {
     let (text, ..) = log(&support::scenario("first-steps", &[]));
     let line_of = |id: &str| {
         text.lines()
@@ -278,14 +278,18 @@ fn a_stranger_can_follow_an_exit_code_to_the_condition() {
 }
 
 #[test]
-fn every_rule_that_can_be_told_is_explained_in_the_manual() {
-    let manual = std::fs::read_to_string(root().join("docs/decision-log.md")).unwrap_or_default();
+fn every_logged_rule_is_documented() {
+    let pages = files(&root().join("docs/rules"), "md");
+    let pages = pages
+        .iter()
+        .map(|p| std::fs::read_to_string(p).expect("a page can be read"));
+    let rules: String = pages.collect();
     let mut missing = Vec::new();
     for folder in ["src/policy", "src/report", "src/engine"] {
         for path in files(&root().join(folder), "rs") {
             let text = std::fs::read_to_string(&path).expect("a source file can be read");
             for word in text.split('"').skip(1).step_by(2).filter(|w| is_rule(w)) {
-                if !manual.contains(&format!("| `{word}` |")) {
+                if !rules.contains(&format!("- **{word}**")) {
                     missing.push(format!("{word} of {}", path.display()));
                 }
             }

@@ -6,9 +6,9 @@
 use crate::support;
 use rayon::prelude::*;
 use sim_base::*;
-use sim_engine::event::Event;
+use sim_engine::event::SimulationEvent;
 use sim_engine::queue::EventQueue;
-use sim_engine::record::digest::of_records as digest_of;
+use sim_engine::record::digest::records_digest as digest_of;
 use sim_engine::record::*;
 use std::fmt::Write;
 
@@ -25,12 +25,12 @@ fn every_scenario_has_its_golden_digest_in_every_profile() {
         String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
-        let outcome = support::simulation(&scenario).run(scenario.seed, 0, &mut Discard);
+        let outcome = support::simulation(&scenario).run(scenario.seed, 0, &mut DiscardSink);
         let (digest, records, end) = (outcome.digest, outcome.records, outcome.end);
         let _ = writeln!(table, "{name:<32} {digest:016x} {records:>6} {end}");
     }
     let path = support::root().join("tests/it/golden/digests.txt");
-    if support::updating() {
+    if support::updates_golden_files() {
         std::fs::write(&path, &table).expect("the table can be written");
     }
     let golden = std::fs::read_to_string(&path).unwrap_or_default();
@@ -46,11 +46,11 @@ fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
         let scenario = support::scenario(&name, &[]);
         let mut used = support::simulation(&scenario);
         // A run with another seed and replication in between must not affect the next run.
-        let first = used.run(7, 0, &mut Discard).digest;
-        used.run(8, 3, &mut Discard);
-        let again = used.run(7, 0, &mut Discard).digest;
+        let first = used.run(7, 0, &mut DiscardSink).digest;
+        used.run(8, 3, &mut DiscardSink);
+        let again = used.run(7, 0, &mut DiscardSink).digest;
         let new = support::simulation(&scenario)
-            .run(7, 0, &mut Discard)
+            .run(7, 0, &mut DiscardSink)
             .digest;
         assert_eq!((first, again), (new, new), "{name}");
     }
@@ -72,7 +72,7 @@ fn a_run_that_was_cut_off_leaves_nothing_behind() {
         let cut = support::scenario("first-steps", &sets);
         let mut simulation = support::simulation(&cut);
         let digests: Vec<u64> = (0..3)
-            .map(|_| simulation.run(1, 0, &mut Discard).digest)
+            .map(|_| simulation.run(1, 0, &mut DiscardSink).digest)
             .collect();
         assert_eq!(digests[0], digests[1], "cut off at {at}");
         assert_eq!(digests[0], digests[2], "cut off at {at}");
@@ -92,7 +92,9 @@ fn replications_do_not_depend_on_the_number_of_threads() {
             pool.install(|| {
                 let new = || support::simulation(&scenario);
                 keys.par_iter()
-                    .map_init(new, |s, &(seed, rep)| s.run(seed, rep, &mut Discard).digest)
+                    .map_init(new, |s, &(seed, rep)| {
+                        s.run(seed, rep, &mut DiscardSink).digest
+                    })
                     .collect()
             })
         };
@@ -101,19 +103,23 @@ fn replications_do_not_depend_on_the_number_of_threads() {
         let mut distinct = one.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        assert_eq!(distinct.len(), one.len(), "{name}: two keys, one history");
+        assert_eq!(
+            distinct.len(),
+            one.len(),
+            "{name}: two keys give the same run"
+        );
     }
 }
 
 #[test]
-fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
+fn digest_changes_if_two_simultaneous_records_are_swapped() {
     let scenario = support::scenario("first-steps", &[]);
     let mut simulation = support::simulation(&scenario);
-    let mut kept = Keep::default();
+    let mut kept = KeepSink::default();
     let digest = simulation.run(scenario.seed, 0, &mut kept).digest;
     let names = simulation.names();
     assert_eq!(digest_of(&kept.0, names), digest);
-    let kind = |r: &Record| std::mem::discriminant(&r.body);
+    let kind = |r: &SimulationRecord| std::mem::discriminant(&r.body);
     let mut swapped = 0;
     for k in 1..kept.0.len() {
         let (a, b) = (kept.0[k - 1], kept.0[k]);
@@ -131,18 +137,21 @@ fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
 
 /// The queue is ordered by time, class and sequence. A queue that ignores the class gives another order.
 #[test]
-fn a_queue_that_forgets_the_class_is_caught() {
-    let job = |k: u32| Event::JobDue(JobId(k));
-    let pod = |k: u32| Event::ContainersUp {
+fn queue_without_class_order_is_detected() {
+    let job = |k: u32| SimulationEvent::JobDue(JobId(k));
+    let pod = |k: u32| SimulationEvent::ContainersStarted {
         pod: PodId(k),
         epoch: 0,
     };
-    let pushed = [job(0), pod(0), Event::Fault(0), pod(1), job(1)];
+    let pushed = [job(0), pod(0), SimulationEvent::Fault(0), pod(1), job(1)];
     let mut queue = EventQueue::default();
     for event in pushed {
-        queue.push(Time(5), event, 0);
+        queue.push(SimTime(5), event, 0);
     }
-    let order: Vec<Event> = std::iter::from_fn(|| queue.pop()).map(|p| p.1).collect();
-    assert_eq!(order, [Event::Fault(0), pod(0), pod(1), job(0), job(1)]);
-    assert_ne!(order, pushed, "by sequence alone");
+    let order: Vec<SimulationEvent> = std::iter::from_fn(|| queue.pop()).map(|p| p.1).collect();
+    assert_eq!(
+        order,
+        [SimulationEvent::Fault(0), pod(0), pod(1), job(0), job(1)]
+    );
+    assert_ne!(order, pushed, "ordered by sequence alone");
 }

@@ -4,10 +4,10 @@
 mod example;
 
 use jobset_sim::{
-    Duration, EndReason, Ending, Error, Estimate, Fault, Impossible, JobSet, NodeRef, Pool,
-    Replications, Scenario, Simulation, StopWhen, Topology, TrainingPhase,
+    Duration, EndReason, Fault, JobSet, MeanEstimate, NodeRef, Pool, PrepareError, Replications,
+    RestartOutcome, Scenario, Simulation, SimulationError, StopWhen, Topology, TrainingPhase,
 };
-use sim_engine::record::Keep;
+use sim_engine::record::KeepSink;
 use std::ops::ControlFlow;
 
 fn lines_of(simulation: &mut Simulation, most: usize) -> (Vec<String>, EndReason) {
@@ -23,28 +23,31 @@ fn lines_of(simulation: &mut Simulation, most: usize) -> (Vec<String>, EndReason
 }
 
 fn simulation() -> Simulation {
-    let scenario = example::scenario("Recreate").expect("the example's scenario is right");
+    let scenario = example::scenario("Recreate").expect("the example's scenario is valid");
     Simulation::new(&scenario).expect("its pods can be placed")
 }
 
-fn diagnostics(built: Result<Scenario, Error>) -> Vec<String> {
-    let error = built.expect_err("this is wrong");
+fn diagnostics(built: Result<Scenario, SimulationError>) -> Vec<String> {
+    let error = built.expect_err("the scenario is invalid");
     let one = |d: &jobset_sim::Diagnostic| format!("{}:{}: {}", d.file, d.line, d.message);
     error.diagnostics().iter().map(one).collect()
 }
 
 #[test]
 fn the_example_runs_to_its_end_and_tells_of_one_restart() {
-    example::main().expect("the example ends well");
+    example::main().expect("the example succeeds");
     let outcome = simulation().run(1, 0);
-    let told = example::told(&outcome);
-    assert!(told.contains("32 pods had to come back"), "{told}");
+    let told = example::describe_restarts(&outcome);
+    assert!(told.contains("32 pods restarted"), "{told}");
     assert!(
         told.contains("train is Completed after 1 restarts"),
         "{told}"
     );
     let restarts: Vec<_> = outcome.restarts().collect();
-    assert_eq!((restarts.len(), restarts[0].ending()), (1, Ending::Ready));
+    assert_eq!(
+        (restarts.len(), restarts[0].ending()),
+        (1, RestartOutcome::Ready)
+    );
     let whole: u64 = restarts[0].pieces().iter().map(|p| p.takes.0).sum();
     assert_eq!(Some(Duration(whole)), restarts[0].latency());
     let ledger = outcome.ledger();
@@ -58,11 +61,13 @@ fn the_example_runs_to_its_end_and_tells_of_one_restart() {
 #[test]
 fn a_training_job_tells_how_far_it_came() {
     let scenario = Scenario::from_file("scenarios/training.yaml").expect("a scenario");
-    let outcome = Simulation::new(&scenario).expect("it can run").run(1, 0);
+    let outcome = Simulation::new(&scenario)
+        .expect("the scenario can run")
+        .run(1, 0);
     let [training] = outcome.training() else {
-        panic!("one JobSet trains");
+        panic!("expected exactly one training JobSet");
     };
-    assert!(training.done && training.kept_steps == Some(28_800));
+    assert!(training.done && training.saved_steps == Some(28_800));
     assert_eq!(
         training.ns(TrainingPhase::Productive),
         Duration::from_secs(172_800).0
@@ -71,7 +76,7 @@ fn a_training_job_tells_how_far_it_came() {
 }
 
 #[test]
-fn what_is_seen_before_an_early_stop_is_the_beginning_of_the_whole_run() {
+fn records_before_an_early_stop_are_a_prefix_of_the_complete_run() {
     let mut simulation = simulation();
     let (whole, end) = lines_of(&mut simulation, usize::MAX);
     assert_eq!(end, EndReason::AllJobSetsFinished);
@@ -109,7 +114,7 @@ fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
 fn another_thread_stops_a_run_and_a_raised_flag_keeps_it_from_beginning() {
     let scenario = example::scenario("Recreate").unwrap();
     let whole = Simulation::new(&scenario).unwrap().run(1, 0).events();
-    assert!(example::stopped_by_a_thread(&scenario).unwrap() <= whole);
+    assert!(example::events_before_external_stop(&scenario).unwrap() <= whole);
     let mut simulation = simulation();
     let flag = simulation.stop_flag();
     flag.raise();
@@ -163,17 +168,17 @@ fn replications_on_threads_equal_those_one_after_the_other() {
         assert_eq!(parallel.unwrap(), serial, "{threads} threads");
     }
     let digests: std::collections::BTreeSet<&String> = serial.iter().map(|(_, d, _)| d).collect();
-    assert_eq!(digests.len(), 6, "replications differ by chance");
-    let estimate: Estimate = example::latency(&scenario, 6).unwrap();
+    assert_eq!(digests.len(), 6, "all replications have different digests");
+    let estimate: MeanEstimate = example::latency(&scenario, 6).unwrap();
     assert_eq!(estimate.n, 6);
 }
 
 #[test]
-fn the_facade_plays_what_the_program_plays() {
+fn facade_and_program_give_equal_results() {
     let scenario = Scenario::from_file("scenarios/first-steps.yaml").unwrap();
     let outcome = Simulation::new(&scenario).unwrap().run(1, 0);
-    let mut engine = sim_engine::Simulation::new(scenario.spec()).unwrap();
-    let mut kept = Keep::default();
+    let mut engine = sim_engine::SimulationInput::new(scenario.spec()).unwrap();
+    let mut kept = KeepSink::default();
     let raw = engine.run(1, 0, &mut kept);
     assert_eq!(outcome.digest(), format!("{:016x}", raw.digest));
     assert_eq!(outcome.records() as usize, kept.0.len());
@@ -181,7 +186,7 @@ fn the_facade_plays_what_the_program_plays() {
 
 #[test]
 fn errors_have_the_file_and_line_of_what_was_given_in_code() {
-    let bad = JobSet::from_yaml("train.yaml", example::BAD);
+    let bad = JobSet::from_yaml("train.yaml", example::INVALID_MANIFEST);
     let found = diagnostics(Scenario::builder("x").jobset(bad).build());
     assert_eq!(
         found[1],
@@ -231,7 +236,7 @@ fn what_can_never_be_placed_is_named_by_its_kind() {
         .build()
         .unwrap();
     let error = Simulation::new(&scenario).unwrap_err();
-    let [Impossible::NeverFits { pod, reason }] = error.impossible() else {
+    let [PrepareError::NeverFits { pod, reason }] = error.impossible() else {
         panic!("{error}");
     };
     assert_eq!(pod, "train-workers-0-0");
@@ -313,12 +318,12 @@ fn a_generated_cluster_is_the_same_from_code_and_from_a_file() {
 }
 
 #[test]
-fn what_is_embedded_can_go_to_other_threads() {
+fn public_types_are_send_and_sync() {
     fn send<T: Send>() {}
     fn sync<T: Sync>() {}
     send::<Simulation>();
-    send::<jobset_sim::Outcome>();
-    send::<Error>();
+    send::<jobset_sim::SimulationOutcome>();
+    send::<SimulationError>();
     send::<Scenario>();
     sync::<Scenario>();
     sync::<jobset_sim::StopFlag>();

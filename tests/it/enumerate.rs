@@ -4,23 +4,23 @@
 //! sample: the setups of `setups.rs` are enumerated completely, except for unlimited restarts (see `BEYOND`).
 
 mod composed;
-mod end;
 mod events;
+mod invariants;
 mod pass;
-mod promises;
 mod setups;
+mod termination;
 mod world;
 
-use events::{Event, after, possible};
+use events::{Event, possible_events, state_after};
 use setups::{in_place, recreate, setup, stale, three_jobs};
-use sim_policy::Plan;
+use sim_policy::ActionPlan;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use world::*;
 
 /// Number of restarts beyond maxRestarts to explore. Restarts that ignore maxRestarts are unlimited, and this number
 /// reaches every kind of state.
-const BEYOND: u32 = 1;
+const EXTRA_RESTARTS: u32 = 1;
 
 /// The predecessor of a state, and the event between them; `None` for the initial state.
 type From = Option<(u64, Event)>;
@@ -34,25 +34,30 @@ struct Seen {
 
 /// Visits every reachable state. Panics with the sequence of events that leads to a violated invariant.
 fn explore(setup: &Setup) -> Seen {
-    let (mut seen, mut plan) = (Seen::default(), Plan::default());
+    let (mut seen, mut plan) = (Seen::default(), ActionPlan::default());
     let start = setup.start();
     let mut known: BTreeMap<u64, From> = BTreeMap::from([(start.key(setup), None)]);
     let mut left = VecDeque::from([start]);
     while let Some(state) = left.pop_front() {
         let key = state.key(setup);
         seen.states += 1;
-        let judged = judge(setup, &state, &mut plan, &mut seen);
-        judged.unwrap_or_else(|e| panic!("{}: {e}\n{}", setup.text, way(&known, key)));
-        if state.largest_counter() > promises::max_restarts(&setup.jobset) + BEYOND {
+        let judged = check_state(setup, &state, &mut plan, &mut seen);
+        judged.unwrap_or_else(|e| panic!("{}: {e}\n{}", setup.text, event_path(&known, key)));
+        if state.largest_counter() > invariants::max_restarts(&setup.jobset) + EXTRA_RESTARTS {
             continue;
         }
-        let step =
-            |next: &State| promises::in_a_step(setup.gates, &state.js.status, &next.js.status);
-        for event in possible(setup, &state) {
-            let next =
-                after(setup, &state, event, &mut plan).and_then(|next| step(&next).map(|()| next));
+        let step = |next: &State| {
+            invariants::check_transition(setup.gates, &state.js.status, &next.js.status)
+        };
+        for event in possible_events(setup, &state) {
+            let next = state_after(setup, &state, event, &mut plan)
+                .and_then(|next| step(&next).map(|()| next));
             let next = next.unwrap_or_else(|e| {
-                panic!("{}: {e} at {event:?}\n{}", setup.text, way(&known, key))
+                panic!(
+                    "{}: {e} at {event:?}\n{}",
+                    setup.text,
+                    event_path(&known, key)
+                )
             });
             let to = next.key(setup);
             if let Entry::Vacant(entry) = known.entry(to) {
@@ -65,7 +70,7 @@ fn explore(setup: &Setup) -> Seen {
 }
 
 /// Returns the events that lead to a state.
-fn way(known: &BTreeMap<u64, From>, mut key: u64) -> String {
+fn event_path(known: &BTreeMap<u64, From>, mut key: u64) -> String {
     let mut events = Vec::new();
     while let Some(Some((from, event))) = known.get(&key) {
         events.push(format!("{event:?}"));
@@ -76,10 +81,17 @@ fn way(known: &BTreeMap<u64, From>, mut key: u64) -> String {
 }
 
 /// Checks the invariants of a state, and the state that it reaches if every other component cooperates.
-fn judge(setup: &Setup, state: &State, plan: &mut Plan, seen: &mut Seen) -> Result<(), String> {
-    promises::in_a_state(&setup.jobset, &state.js.status)?;
-    seen.finished.extend(promises::end(&state.js.status));
-    seen.dead_ends.extend(end::dead_end(setup, state, plan)?);
+fn check_state(
+    setup: &Setup,
+    state: &State,
+    plan: &mut ActionPlan,
+    seen: &mut Seen,
+) -> Result<(), String> {
+    invariants::check_state(&setup.jobset, &state.js.status)?;
+    seen.finished
+        .extend(invariants::terminal_condition(&state.js.status));
+    seen.dead_ends
+        .extend(termination::blocked_reason(setup, state, plan)?);
     Ok(())
 }
 
@@ -101,15 +113,15 @@ fn explore_all<S>(what: &str, setups: &[S], explore: impl Fn(&S) -> Seen) -> See
     clippy::disallowed_methods,
     reason = "a switch for developers, not an input of a run"
 )]
-fn everything() -> bool {
+fn enumerates_all() -> bool {
     std::env::var_os("ENUMERATE").is_some_and(|v| v == "all")
 }
 
 #[test]
 fn every_order_of_events_over_small_jobsets_keeps_every_promise() {
-    let seen = explore_all("one and two Jobs", &recreate(2, everything()), explore);
+    let seen = explore_all("one and two Jobs", &recreate(2, enumerates_all()), explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
-    let known = ["SP-2: Any over targets without Jobs"];
+    let known = ["SP-2: operator Any with targets that have no Jobs"];
     assert_eq!(Vec::from_iter(seen.dead_ends), known);
 }
 
@@ -128,7 +140,7 @@ fn a_cache_that_lags_behind_breaks_no_promise() {
 }
 
 #[test]
-fn in_place_every_order_of_agents_and_passes_ends_or_has_a_name() {
+fn every_in_place_order_ends_or_has_a_known_reason() {
     let seen = explore_all("in place", &in_place(), explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
     let known = ["C-47: a pod that succeeded keeps its attempt"];
@@ -136,15 +148,15 @@ fn in_place_every_order_of_agents_and_passes_ends_or_has_a_name() {
 }
 
 #[test]
-fn dead_ends_are_those_that_the_reference_names() {
+fn permanently_blocked_states_are_those_in_the_reference() {
     let gate = "RestartJob";
     let cases = [
-        ("rjs: 'a:0'", gate, "C-10: no Job at all"),
-        ("rjs: ''", gate, "C-10: no Job at all"),
+        ("rjs: 'a:0'", gate, "C-10: there are no Jobs"),
+        ("rjs: ''", gate, "C-10: there are no Jobs"),
         (
             "rjs: a:1 b:1, depends: [b on b Ready]",
             gate,
-            "C-21: depends on itself",
+            "C-21: a replicatedJob depends on itself",
         ),
         (
             "rjs: a:1, failure: {max: 1, rules: [{name: r, action: RestartJob}]}",
@@ -161,7 +173,7 @@ fn dead_ends_are_those_that_the_reference_names() {
         let mut waits = setup(&format!("rjs: 'a:1x1 b:1x1', {order}, {policy}"), gate);
         waits.gates.in_place_restart = true;
         (waits.pods, waits.coarse) = (1, true);
-        let name = "IPR-5: pods of replicatedJobs that wait are expected too";
+        let name = "IPR-5: pods of waiting replicatedJobs are expected as well";
         let seen = explore(&waits);
         assert!(
             seen.dead_ends.contains(name),

@@ -1,9 +1,9 @@
 //! The reduced model of Fleets against closed forms: `reference` names the section of the calibration reference.
 
-use sim_analysis::fleet::{Category, FleetEnd, FleetOutcome, FleetSimulation};
+use sim_analysis::fleet::{FleetEnd, FleetOutcome, FleetSimulation, TimeCategory};
 use sim_api::spec::*;
 use sim_base::Duration;
-use sim_base::random::{Dist, Empirical};
+use sim_base::random::{Distribution, EmpiricalDistribution};
 
 const HOUR: f64 = 3600.0;
 
@@ -12,7 +12,7 @@ pub fn s(seconds: f64) -> Duration {
 }
 
 /// Returns a fault process on every node whose failures only interrupt the job.
-pub fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
+pub fn crashes(life: Distribution, exposure: ExposureSpec) -> FaultProcess {
     FaultProcess {
         cause: "crash".to_owned(),
         only_lemons: false,
@@ -23,13 +23,18 @@ pub fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
     }
 }
 
-pub fn exponential(mean_s: f64) -> Dist {
-    Dist::Exponential { mean_s }
+pub fn exponential(mean_s: f64) -> Distribution {
+    Distribution::Exponential { mean_s }
 }
 
 /// Returns a Fleet of `nodes` nodes, all of them needed by the job, without spares.
-pub fn plain(nodes: u32, work_s: f64, progress: Progress, faults: Vec<FaultProcess>) -> Fleet {
-    Fleet {
+pub fn plain(
+    nodes: u32,
+    work_s: f64,
+    progress: ProgressSpec,
+    faults: Vec<FaultProcess>,
+) -> FleetSpec {
+    FleetSpec {
         name: "test".to_owned(),
         description: String::new(),
         nodes,
@@ -41,34 +46,34 @@ pub fn plain(nodes: u32, work_s: f64, progress: Progress, faults: Vec<FaultProce
             nodes,
             standbys: 0,
             selection: HostSelection::LongestInPool,
-            select: Dist::ZERO,
-            recovery: Dist::ZERO,
+            selection_time: Distribution::ZERO,
+            recovery: Distribution::ZERO,
             max_restarts: None,
         },
-        training: Training {
+        training: FleetTraining {
             work: s(work_s),
             progress,
         },
         faults,
-        lemons: Lemons {
+        lemons: LemonSpec {
             share: 0.0,
             regeneration: None,
         },
-        diagnosis: Diagnosis {
-            finds: 1.0,
-            blames_another: 0.0,
+        diagnosis: DiagnosisSpec {
+            repair_probability: 1.0,
+            misdiagnosis_probability: 0.0,
         },
-        repair: Repair {
+        repair: RepairSpec {
             stages: Vec::new(),
             crews: None,
         },
-        retirement: Retirement::Never,
+        retirement: RetirementSpec::Never,
         stop_at: Duration(u64::MAX / 2),
         seed: 1,
     }
 }
 
-fn play(fleet: &Fleet, n: u64) -> Vec<FleetOutcome> {
+fn play(fleet: &FleetSpec, n: u64) -> Vec<FleetOutcome> {
     let mut simulation = FleetSimulation::new(fleet);
     (0..n).map(|i| simulation.run(7, i)).collect()
 }
@@ -79,24 +84,24 @@ fn output(outcome: &FleetOutcome, name: &str) -> f64 {
 }
 
 /// Asserts that the mean is within three standard errors of the formula's value.
-fn within(what: &str, values: &[f64], expected: f64) {
+fn assert_mean(what: &str, values: &[f64], expected: f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
     let error = (variance / n).sqrt();
     assert!(
         (mean - expected).abs() <= 3.0 * error + 1e-9 * expected.abs(),
-        "{what}: {mean} ± {error}, the formula says {expected}"
+        "{what}: {mean} ± {error}, expected {expected}"
     );
     // A wide interval would accept any value.
     assert!(
         error < 0.05 * expected.abs().max(0.01),
-        "{what}: ± {error} is too wide"
+        "{what}: ± {error} is too wide an interval"
     );
 }
 
 #[test]
-fn segments_with_checkpoints_take_the_time_that_daly_says() {
+fn checkpointed_segments_agree_with_daly() {
     // reference 6.1: M, tau, C, R; then E[T] if failures also hit the restart (A), and if they do not (B).
     for (case, [mean, every, blocking, restart], [a, b]) in [
         (
@@ -125,40 +130,44 @@ fn segments_with_checkpoints_take_the_time_that_daly_says() {
             [1_553.993_568, 1_553.982_602],
         ),
     ] {
-        for (convention, exposure, expected) in
-            [("A", Exposure::Assigned, a), ("B", Exposure::Running, b)]
-        {
-            let progress = Progress::Checkpoints {
+        for (convention, exposure, expected) in [
+            ("A", ExposureSpec::Assigned, a),
+            ("B", ExposureSpec::Running, b),
+        ] {
+            let progress = ProgressSpec::Checkpoints {
                 every: s(every),
                 blocking: s(blocking),
             };
             let faults = vec![crashes(exponential(mean), exposure)];
             let mut fleet = plain(1, every * 500.0, progress, faults);
-            fleet.job.recovery = Dist::Fixed(s(restart));
+            fleet.job.recovery = Distribution::Fixed(s(restart));
             let segment = |o: &FleetOutcome| o.end.seconds() / 500.0;
             let times: Vec<f64> = play(&fleet, 60).iter().map(segment).collect();
-            within(&format!("{case} {convention}"), &times, expected);
+            assert_mean(&format!("{case} {convention}"), &times, expected);
         }
     }
 }
 
 #[test]
-fn a_limit_of_restarts_is_survived_as_poisson_and_geometric_chances_say() {
+fn survival_of_a_restart_limit_agrees_with_poisson_and_geometric() {
     // reference 6.3, lambda W = 1: from scratch, and with perfect checkpoints; m = 0, 1, 2, 3.
     for (progress, expected) in [
         (
-            Progress::FromScratch,
+            ProgressSpec::FromScratch,
             [0.367_879, 0.600_424, 0.747_420, 0.840_339],
         ),
-        (Progress::Kept, [0.367_879, 0.735_759, 0.919_699, 0.981_012]),
+        (
+            ProgressSpec::Kept,
+            [0.367_879, 0.735_759, 0.919_699, 0.981_012],
+        ),
     ] {
         for (m, expected) in expected.into_iter().enumerate() {
-            let faults = vec![crashes(exponential(1000.0), Exposure::Running)];
+            let faults = vec![crashes(exponential(1000.0), ExposureSpec::Running)];
             let mut fleet = plain(1, 1000.0, progress, faults);
             fleet.job.max_restarts = Some(m as u32);
             let done = |o: &FleetOutcome| f64::from(o.why == FleetEnd::Completed);
             let done: Vec<f64> = play(&fleet, 6000).iter().map(done).collect();
-            within(&format!("{progress:?}, {m} restarts"), &done, expected);
+            assert_mean(&format!("{progress:?}, {m} restarts"), &done, expected);
         }
     }
 }
@@ -215,20 +224,24 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
         ),
     ];
     for (n, spare, mtbf, mttr, crews, conventions) in rows {
-        let exposures = [Exposure::Always, Exposure::Assigned, Exposure::Running];
+        let exposures = [
+            ExposureSpec::Always,
+            ExposureSpec::Assigned,
+            ExposureSpec::Running,
+        ];
         for (exposure, [availability, failed]) in exposures.into_iter().zip(conventions) {
             let faults = vec![FaultProcess {
                 needs_repair: true,
                 ..crashes(exponential(mtbf * HOUR), exposure)
             }];
-            let mut fleet = plain(n, 1e9, Progress::Kept, faults);
+            let mut fleet = plain(n, 1e9, ProgressSpec::Kept, faults);
             fleet.nodes = n + spare;
             fleet.training.work = Duration(u64::MAX / 2);
             fleet.stop_at = s(100_000.0 * HOUR);
-            fleet.repair = Repair {
+            fleet.repair = RepairSpec {
                 stages: vec![RepairStage {
                     name: "repair".to_owned(),
-                    takes: exponential(mttr * HOUR),
+                    duration: exponential(mttr * HOUR),
                     escalates: 0.0,
                     fails: 0.0,
                 }],
@@ -236,38 +249,39 @@ fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
             };
             let played = play(&fleet, 60);
             let up = |o: &FleetOutcome| output(o, "effective_training_ratio");
-            let down = |o: &FleetOutcome| o.books.node_ns(Category::Repair) as f64 / o.end.0 as f64;
+            let down =
+                |o: &FleetOutcome| o.books.node_ns(TimeCategory::Repair) as f64 / o.end.0 as f64;
             let what = format!("{n}+{spare}, {crews} crews, {exposure:?}");
-            within(
+            assert_mean(
                 &what,
                 &played.iter().map(up).collect::<Vec<_>>(),
                 availability,
             );
-            within(&what, &played.iter().map(down).collect::<Vec<_>>(), failed);
+            assert_mean(&what, &played.iter().map(down).collect::<Vec<_>>(), failed);
         }
     }
 }
 
 #[test]
-fn the_first_failure_of_a_new_gang_comes_when_weibull_says() {
+fn first_failure_time_agrees_with_the_weibull_minimum() {
     // reference 6.8: 64 nodes of mean life 3,693 h; shape and mean time to the first failure in hours.
     for (shape, hours) in [(0.7, 9.708), (1.0, 57.703), (1.5, 230.81)] {
-        let life = Dist::Weibull {
+        let life = Distribution::Weibull {
             scale_s: 3693.0 * HOUR / libm::tgamma(1.0 + 1.0 / shape),
             shape,
         };
         let mut fleet = plain(
             64,
             1e9,
-            Progress::Kept,
-            vec![crashes(life, Exposure::Running)],
+            ProgressSpec::Kept,
+            vec![crashes(life, ExposureSpec::Running)],
         );
         fleet.job.max_restarts = Some(0);
         let first: Vec<f64> = play(&fleet, 4000)
             .iter()
             .map(|o| o.end.seconds() / HOUR)
             .collect();
-        within(&format!("shape {shape}"), &first, hours);
+        assert_mean(&format!("shape {shape}"), &first, hours);
     }
 }
 
@@ -277,57 +291,59 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
     let mean_s = 50.0 * HOUR;
     let dists = [
         exponential(mean_s),
-        Dist::Weibull {
+        Distribution::Weibull {
             scale_s: mean_s / libm::tgamma(1.0 + 1.0 / 0.7),
             shape: 0.7,
         },
-        Dist::Weibull {
+        Distribution::Weibull {
             scale_s: mean_s / libm::tgamma(1.0 + 1.0 / 1.5),
             shape: 1.5,
         },
-        Dist::LogNormal {
+        Distribution::LogNormal {
             median_s: mean_s * libm::exp(-0.5),
             sigma: 1.0,
         },
-        Dist::Uniform {
+        Distribution::Uniform {
             low_s: 0.0,
             high_s: 2.0 * mean_s,
         },
-        Dist::Gamma { mean_s, shape: 0.7 },
-        Dist::Gamma { mean_s, shape: 3.0 },
+        Distribution::Gamma { mean_s, shape: 0.7 },
+        Distribution::Gamma { mean_s, shape: 3.0 },
         // If all lifetimes are multiples of one number, the theorem holds only for the mean over long times.
-        Dist::Empirical(Empirical::new(&[(0.31 * mean_s, 0.5), (1.69 * mean_s, 0.5)]).unwrap()),
+        Distribution::Empirical(
+            EmpiricalDistribution::new(&[(0.31 * mean_s, 0.5), (1.69 * mean_s, 0.5)]).unwrap(),
+        ),
     ];
     for life in dists {
         // The difference of two runs of different length excludes the first failures of new nodes, which are in
         // both.
         let rate = |work_h: f64, i: u64| {
-            let faults = vec![crashes(life.clone(), Exposure::Running)];
-            let fleet = plain(20, work_h * HOUR, Progress::Kept, faults);
+            let faults = vec![crashes(life.clone(), ExposureSpec::Running)];
+            let fleet = plain(20, work_h * HOUR, ProgressSpec::Kept, faults);
             output(&FleetSimulation::new(&fleet).run(3, i), "failures")
         };
         let per_hour: Vec<f64> = (0..60)
             .map(|i| (rate(6000.0, i) - rate(1000.0, i)) / 5000.0)
             .collect();
-        within(&format!("{life:?}"), &per_hour, 20.0 / 50.0);
+        assert_mean(&format!("{life:?}"), &per_hour, 20.0 / 50.0);
     }
 }
 
 /// Returns a Fleet that uses every feature.
-fn rich(selection: HostSelection, retirement: Retirement) -> Fleet {
+fn full_featured_fleet(selection: HostSelection, retirement: RetirementSpec) -> FleetSpec {
     let faults = vec![
         FaultProcess {
             needs_repair: true,
-            ..crashes(exponential(200.0 * HOUR), Exposure::Running)
+            ..crashes(exponential(200.0 * HOUR), ExposureSpec::Running)
         },
         FaultProcess {
             needs_repair: true,
             only_lemons: true,
-            ..crashes(exponential(40.0 * HOUR), Exposure::Always)
+            ..crashes(exponential(40.0 * HOUR), ExposureSpec::Always)
         },
-        crashes(exponential(900.0 * HOUR), Exposure::Assigned),
+        crashes(exponential(900.0 * HOUR), ExposureSpec::Assigned),
     ];
-    let progress = Progress::Checkpoints {
+    let progress = ProgressSpec::Checkpoints {
         every: s(900.0),
         blocking: s(20.0),
     };
@@ -339,23 +355,23 @@ fn rich(selection: HostSelection, retirement: Retirement) -> Fleet {
     };
     fleet.job.standbys = 2;
     fleet.job.selection = selection;
-    fleet.job.select = Dist::Fixed(s(180.0));
+    fleet.job.selection_time = Distribution::Fixed(s(180.0));
     fleet.job.recovery = exponential(600.0);
-    fleet.lemons = Lemons {
+    fleet.lemons = LemonSpec {
         share: 0.2,
         regeneration: Some((s(100.0 * HOUR), 0.1)),
     };
-    fleet.diagnosis = Diagnosis {
-        finds: 0.9,
-        blames_another: 0.1,
+    fleet.diagnosis = DiagnosisSpec {
+        repair_probability: 0.9,
+        misdiagnosis_probability: 0.1,
     };
     let stage = |name: &str, hours: f64, escalates, fails| RepairStage {
         name: name.to_owned(),
-        takes: exponential(hours * HOUR),
+        duration: exponential(hours * HOUR),
         escalates,
         fails,
     };
-    fleet.repair = Repair {
+    fleet.repair = RepairSpec {
         stages: vec![
             stage("automatic", 2.0, 0.8, 0.4),
             stage("manual", 20.0, 0.0, 0.2),
@@ -370,11 +386,11 @@ fn rich(selection: HostSelection, retirement: Retirement) -> Fleet {
 fn the_phases_of_the_job_and_the_time_of_the_nodes_close_to_the_nanosecond() {
     for selection in [HostSelection::LongestInPool, HostSelection::FewestFailures] {
         for retirement in [
-            Retirement::Never,
-            Retirement::Window(3, s(7.0 * 24.0 * HOUR)),
-            Retirement::Life(4),
+            RetirementSpec::Never,
+            RetirementSpec::Window(3, s(7.0 * 24.0 * HOUR)),
+            RetirementSpec::Life(4),
         ] {
-            for outcome in play(&rich(selection, retirement), 5) {
+            for outcome in play(&full_featured_fleet(selection, retirement), 5) {
                 let phases: u64 = outcome.phases_ns.iter().map(|(_, ns)| ns).sum();
                 assert_eq!(phases, outcome.end.0, "the phases");
                 assert_eq!(
@@ -393,8 +409,8 @@ fn the_phases_of_the_job_and_the_time_of_the_nodes_close_to_the_nanosecond() {
 }
 
 #[test]
-fn a_replication_is_the_same_whoever_played_before_it() {
-    let fleet = rich(HostSelection::LongestInPool, Retirement::Never);
+fn replication_is_independent_of_earlier_replications() {
+    let fleet = full_featured_fleet(HostSelection::LongestInPool, RetirementSpec::Never);
     let mut used = FleetSimulation::new(&fleet);
     used.run(1, 0);
     let (again, fresh) = (used.run(1, 1), FleetSimulation::new(&fleet).run(1, 1));
@@ -406,9 +422,9 @@ fn a_replication_is_the_same_whoever_played_before_it() {
 fn the_same_failures_meet_every_policy_while_nothing_else_differs() {
     // Common random numbers: the first failure is the same, whatever its recovery costs.
     let first = |recovery_s: f64| {
-        let faults = vec![crashes(exponential(300.0 * HOUR), Exposure::Running)];
-        let mut fleet = plain(8, 1e7, Progress::Kept, faults);
-        fleet.job.recovery = Dist::Fixed(s(recovery_s));
+        let faults = vec![crashes(exponential(300.0 * HOUR), ExposureSpec::Running)];
+        let mut fleet = plain(8, 1e7, ProgressSpec::Kept, faults);
+        fleet.job.recovery = Distribution::Fixed(s(recovery_s));
         let outcome = FleetSimulation::new(&fleet).run(5, 0);
         output(&outcome, "failures")
     };

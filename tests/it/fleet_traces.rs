@@ -1,7 +1,7 @@
 //! Faults of a Fleet from a trace.
 
 use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
-use sim_inputs::{LoadedFleet, Source, parse_fleet_with};
+use sim_inputs::{LoadedFleet, SourceText, parse_fleet_with};
 
 fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
     let text = format!(
@@ -9,7 +9,7 @@ fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
          recovery: 10m}}\ntraining: {{work: 20h, checkpoint: Continuous}}\nfaults: [{{{fault}}}]\nrepair: {{stages: [{{name: \
          manual, takes: 3h}}]}}\n"
     );
-    let source = Source {
+    let source = SourceText {
         file: "fleet.yaml".to_owned(),
         text,
     };
@@ -49,9 +49,9 @@ fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
         let found = hours(&loaded);
         assert!(
             (found - expected).abs() < 1e-9,
-            "{trace}: {found}, not {expected}"
+            "{trace}: {found}, expected {expected}"
         );
-        assert_eq!(loaded.inputs.len(), 2, "the trace is an input, too");
+        assert_eq!(loaded.inputs.len(), 2, "the trace is listed as an input");
     }
 }
 
@@ -80,21 +80,21 @@ fn each_name_is_a_node_and_every_replication_meets_the_same_faults() {
 }
 
 #[test]
-fn what_a_fleet_cannot_make_of_a_trace_is_refused_with_its_line() {
+fn unsupported_trace_lines_are_rejected_with_line_number() {
     let fine = "node,time\na,2h\n";
     for (fault, trace, part) in [
         (
             TRACED,
             "node,time\na,2h\nb,3h\n",
-            "2 nodes have names by here; the Fleet has 1",
+            "the trace names at least 2 nodes, but the Fleet has 1",
         ),
-        (TRACED, "pod,time\na,2h\n", "a Fleet has nodes alone"),
-        (TRACED, "node,time\na,soon\n", "no time"),
+        (TRACED, "pod,time\na,2h\n", "a Fleet only has nodes"),
+        (TRACED, "node,time\na,soon\n", "not a time"),
         ("cause: a, trace: nothing.csv", fine, "does not exist"),
         (
             "cause: a, trace: {file: faults.csv, kinds: [xid]}",
             fine,
-            "no such fault",
+            "no matching fault",
         ),
         ("cause: a, mtbf: 1d, trace: faults.csv", fine, "mtbf"),
         ("cause: a, ages: Always, trace: faults.csv", fine, "ages"),
@@ -106,7 +106,7 @@ fn what_a_fleet_cannot_make_of_a_trace_is_refused_with_its_line() {
         (
             "cause: a, needsRepair: false, trace: faults.csv",
             "node,time,duration\na,2h,1h\n",
-            "nothing is away",
+            "is not allowed with needsRepair: false",
         ),
     ] {
         let refused = load(1, fault, trace).map(|_| ()).expect_err(fault);

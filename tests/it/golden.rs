@@ -4,7 +4,7 @@
 //! `UPDATE_GOLDEN=1 cargo test --test it golden` writes the logs.
 
 use crate::support;
-use sim_testkit::golden::Golden;
+use sim_testkit::golden::GoldenLog;
 use std::path::PathBuf;
 
 fn log_of(name: &str) -> PathBuf {
@@ -17,7 +17,7 @@ fn log_of(name: &str) -> PathBuf {
 fn transcript(name: &str) -> String {
     let scenario = support::scenario(name, &[]);
     let mut simulation = support::simulation(&scenario);
-    let mut golden = Golden::new();
+    let mut golden = GoldenLog::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     golden.finish(&outcome)
 }
@@ -28,7 +28,7 @@ fn every_scenario_plays_as_its_golden_log_says() {
     for name in support::scenario_names() {
         let now = transcript(&name);
         let path = log_of(&name);
-        if support::updating() {
+        if support::updates_golden_files() {
             std::fs::write(&path, &now).expect("a golden log can be written");
             continue;
         }

@@ -1,18 +1,18 @@
 //! From 500 to 50,000 nodes, the cost of a restart per pod is constant: simulated seconds and the simulator's
 //! events.
 
-use crate::{headline, support};
-use sim_api::spec::Scenario;
-use sim_engine::record::Discard;
+use crate::{restart_times, support};
+use sim_api::spec::ScenarioSpec;
+use sim_engine::record::DiscardSink;
 
 /// Returns a scenario of 5 Jobs that fill the cluster. At 10 requests per second the token bucket dominates, and
 /// constant delays are negligible.
-pub fn scenario(nodes: u32) -> Scenario {
+pub fn scenario(nodes: u32) -> ScenarioSpec {
     with_pods(nodes, nodes)
 }
 
 /// Returns a scenario with the same nodes and fewer pods.
-pub fn with_pods(nodes: u32, pods: u32) -> Scenario {
+pub fn with_pods(nodes: u32, pods: u32) -> ScenarioSpec {
     let (per_island, per_job) = (nodes / 5, pods / 5);
     let text = format!(
         "
@@ -80,9 +80,9 @@ fn a_restart_costs_the_same_per_pod_at_every_size() {
         .iter()
         .map(|&nodes| {
             let scenario = scenario(nodes);
-            let seconds = headline::restart_s(&scenario) / f64::from(nodes);
+            let seconds = restart_times::restart_s(&scenario) / f64::from(nodes);
             let events = support::simulation(&scenario)
-                .run(42, 0, &mut Discard)
+                .run(42, 0, &mut DiscardSink)
                 .events;
             (seconds, events as f64 / f64::from(nodes))
         })

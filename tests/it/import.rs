@@ -1,14 +1,14 @@
 //! `topology import`: converts a list of Nodes to a topology that contains every usable node.
 
-use crate::program::{JOBSET, fed};
-use sim_api::spec::Topology;
+use crate::program::{JOBSET, run_with_stdin};
+use sim_api::spec::TopologySpec;
 use sim_base::NodeId;
-use sim_inputs::{Source, import_nodes, print_yaml, read_topology, written_topology};
-use sim_policy::topology::Cluster;
+use sim_inputs::{SourceText, import_nodes, print_yaml, read_topology, written_topology};
+use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
 
 /// Returns four slices of two hosts as GKE labels them, two equal CPU nodes, and one node that is not ready.
-fn list() -> (String, Vec<BTreeMap<String, String>>) {
+fn node_list() -> (String, Vec<BTreeMap<String, String>>) {
     let mut text = String::from("apiVersion: v1\nkind: List\nitems:\n");
     let mut expected = Vec::new();
     let mut add = |name: &str, labels: &[(&str, String)], rest: &str, ready: &str| {
@@ -50,8 +50,8 @@ fn list() -> (String, Vec<BTreeMap<String, String>>) {
     (text, expected)
 }
 
-fn labels_of(topology: &Topology) -> Vec<BTreeMap<String, String>> {
-    let cluster = Cluster::build(topology, &["pods".to_owned()]);
+fn labels_of(topology: &TopologySpec) -> Vec<BTreeMap<String, String>> {
+    let cluster = ClusterBuilder::build(topology, &["pods".to_owned()]);
     let nodes = (0..cluster.len() as u32).map(NodeId);
     let keys = [
         "cloud.google.com/gke-nodepool",
@@ -71,8 +71,8 @@ fn labels_of(topology: &Topology) -> Vec<BTreeMap<String, String>> {
 
 #[test]
 fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted() {
-    let (text, expected) = list();
-    let source = Source {
+    let (text, expected) = node_list();
+    let source = SourceText {
         file: "nodes.yaml".into(),
         text,
     };
@@ -92,11 +92,15 @@ fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted()
     );
     assert!(topology.extended_resource_toleration);
     let notes = notes.join("; ");
-    for part in ["left out: dead", "example.com/serial", "made up"] {
+    for part in [
+        "not imported, because not ready or cordoned: dead",
+        "example.com/serial",
+        "nodes renamed to",
+    ] {
         assert!(notes.contains(part), "{notes}");
     }
     // The written topology is equal to the imported one.
-    let again = Source {
+    let again = SourceText {
         file: "t.yaml".into(),
         text: print_yaml(&written_topology(&topology)),
     };
@@ -107,8 +111,8 @@ fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted()
 
 #[test]
 fn the_program_imports_and_checks() {
-    let (text, _) = list();
-    let output = fed(&["topology", "import", "-", "--name", "prod"], &text);
+    let (text, _) = node_list();
+    let output = run_with_stdin(&["topology", "import", "-", "--name", "prod"], &text);
     let out = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(
@@ -117,15 +121,15 @@ fn the_program_imports_and_checks() {
     );
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
-        told.contains("note: not ready or cordoned, and left out: dead"),
+        told.contains("note: not imported, because not ready or cordoned: dead"),
         "{told}"
     );
-    let output = fed(
+    let output = run_with_stdin(
         &["topology", "import", "-"],
         "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n",
     );
     assert_eq!(output.status.code(), Some(2));
-    let output = fed(&["topology", "check", "small-16"], "");
+    let output = run_with_stdin(&["topology", "check", "small-16"], "");
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
         "small-16: 16 nodes in 1 pool\n"
@@ -134,9 +138,9 @@ fn the_program_imports_and_checks() {
 
 /// `-t` and the field `topology` of a scenario accept a list of Nodes, with the same result as a prior import.
 #[test]
-fn a_list_of_nodes_stands_where_a_topology_is_expected() {
+fn node_list_is_accepted_as_topology() {
     let dir = crate::program::scratch("nodes");
-    let (text, _) = list();
+    let (text, _) = node_list();
     let (nodes, imported) = (dir.join("nodes.yaml"), dir.join("imported.yaml"));
     std::fs::write(&nodes, &text).unwrap();
     let (nodes, imported) = (nodes.to_str().unwrap(), imported.to_str().unwrap());
@@ -155,11 +159,17 @@ fn a_list_of_nodes_stands_where_a_topology_is_expected() {
     let (jobset, scenario) = (jobset.to_str().unwrap(), scenario.to_str().unwrap());
     let json = ["--format", "json"];
     let (with_list, told) = digest(&[&["run", "-f", jobset, "-t", nodes], &json[..]].concat());
-    assert!(told.contains("left out: dead"), "{told}");
+    assert!(
+        told.contains("not imported, because not ready or cordoned: dead"),
+        "{told}"
+    );
     let (with_import, _) = digest(&[&["run", "-f", jobset, "-t", imported], &json[..]].concat());
     assert_eq!(with_list, with_import);
     let (_, told) = digest(&[&["run", scenario], &json[..]].concat());
-    assert!(told.contains("left out: dead"), "{told}");
+    assert!(
+        told.contains("not imported, because not ready or cordoned: dead"),
+        "{told}"
+    );
     std::fs::remove_dir_all(dir).unwrap();
 }
 

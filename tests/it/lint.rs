@@ -4,12 +4,12 @@
 #[path = "lint/notation.rs"]
 mod notation;
 
-use crate::support::{self, files, root, updating};
+use crate::support::{self, files, root, updates_golden_files};
 use notation::{Case, cases, target};
-use sim_lint::{Kind, Report, table};
+use sim_lint::{FindingKind, LintReport, table};
 use std::collections::BTreeSet;
 
-fn names(report: &Report) -> BTreeSet<&'static str> {
+fn names(report: &LintReport) -> BTreeSet<&'static str> {
     report.findings.iter().map(|f| f.name).collect()
 }
 
@@ -19,7 +19,11 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
     for case in cases() {
         let (with, without) = (case.report(&case.with), case.report(&case.without));
         for (what, report) in [("with", &with), ("without", &without)] {
-            for f in report.findings.iter().filter(|f| f.kind == Kind::Rejected) {
+            for f in report
+                .findings
+                .iter()
+                .filter(|f| f.kind == FindingKind::Rejected)
+            {
                 let server = f.server.as_deref().unwrap_or("");
                 wrong.push(format!(
                     "{} ({what}): rejected: {} {server}",
@@ -29,13 +33,13 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
         }
         if !names(&with).contains(case.trap.as_str()) {
             wrong.push(format!(
-                "{}: not found; found {:?}",
+                "{}: not reported; reported {:?}",
                 case.trap,
                 names(&with)
             ));
         }
         if names(&without).contains(case.trap.as_str()) {
-            wrong.push(format!("{}: found in the counterpart, too", case.trap));
+            wrong.push(format!("{}: also reported for the counterpart", case.trap));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -155,7 +159,7 @@ const UPSTREAM: [(&str, &[&str]); 17] = [
 ];
 
 #[test]
-fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
+fn upstream_examples_have_exactly_the_listed_traps() {
     let Some(corpus) = support::examples("their traps") else {
         return;
     };
@@ -169,7 +173,7 @@ fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
         for file in files(&folder, "yaml") {
             let path = file.display().to_string();
             let inspected = notation::inspect_path(&path);
-            let report = sim_lint::lint(&sim_lint::Inputs {
+            let report = sim_lint::lint(&sim_lint::LintInputs {
                 files: &inspected,
                 topology: None,
                 update: None,
@@ -177,7 +181,7 @@ fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
             });
             let short = file
                 .strip_prefix(&corpus)
-                .expect("below")
+                .expect("the file is below the directory")
                 .display()
                 .to_string();
             let expected = UPSTREAM.iter().find(|(name, _)| *name == short);
@@ -196,18 +200,18 @@ fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
 fn the_page_about_lint_is_the_table() {
     let path = root().join("docs/lint.md");
     let page = sim_lint::docs::markdown();
-    if updating() {
-        std::fs::write(&path, &page).expect("docs can be written");
+    if updates_golden_files() {
+        std::fs::write(&path, &page).expect("the page can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/lint.md: UPDATE_GOLDEN=1 cargo test writes it anew"
+        "docs/lint.md: UPDATE_GOLDEN=1 cargo test writes it"
     );
 }
 
 #[test]
-fn what_the_server_refuses_is_said_with_place_and_sentence() {
+fn server_rejections_are_reported_with_position_and_message() {
     for (patch, line_has, server) in [
         (
             r#"{"spec":{"ttlSecondsAfterFinished":-1}}"#,
@@ -231,7 +235,7 @@ fn what_the_server_refuses_is_said_with_place_and_sentence() {
         let rejected: Vec<_> = report
             .findings
             .iter()
-            .filter(|f| f.kind == Kind::Rejected)
+            .filter(|f| f.kind == FindingKind::Rejected)
             .collect();
         assert!(!rejected.is_empty(), "{patch}");
         assert!(
@@ -245,11 +249,14 @@ fn what_the_server_refuses_is_said_with_place_and_sentence() {
 
 #[test]
 fn an_update_of_what_cannot_change_is_refused() {
-    use sim_lint::Method;
+    use sim_lint::UpdateMethod;
     // The list of replicatedJobs is replaced as a whole, so values that were defaulted in it are lost (UPD-1).
-    for how in [Method::Apply, Method::Replace] {
+    for how in [UpdateMethod::Apply, UpdateMethod::Replace] {
         let report = notation::updated("{}", "{}", how);
-        let refused = report.findings.iter().find(|f| f.kind == Kind::Rejected);
+        let refused = report
+            .findings
+            .iter()
+            .find(|f| f.kind == FindingKind::Rejected);
         let refused = refused.and_then(|f| f.server.as_deref()).unwrap_or("");
         assert!(
             refused.contains("field is immutable"),

@@ -2,14 +2,14 @@
 //! matches.
 
 use crate::support;
-use sim_api::spec::Scenario;
-use sim_engine::Simulation;
+use sim_api::spec::ScenarioSpec;
+use sim_engine::SimulationInput;
 use sim_engine::record::*;
 
 const TERM: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// Returns a scenario of two pods of one Job with these `nodeSelectorTerms`, on two blue and two red nodes.
-fn scenario(terms: &str, more: &str) -> Scenario {
+fn scenario(terms: &str, more: &str) -> ScenarioSpec {
     let pool = |name: &str, color: &str, generation: u32| {
         format!(
             "  - name: {name}-{{node}}\n    nodesPerIsland: 2\n    allocatable: {{cpu: 8}}\n    \
@@ -34,10 +34,10 @@ fn scenario(terms: &str, more: &str) -> Scenario {
 
 /// Returns the nodes that pods were bound to, the messages of the scheduler and the Job controller, and the blocked
 /// objects.
-fn play(scenario: &Scenario) -> (Vec<String>, Vec<String>, Vec<String>) {
+fn play(scenario: &ScenarioSpec) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut simulation = support::simulation(scenario);
-    simulation.paranoid(true);
-    let mut keep = Keep::default();
+    simulation.set_paranoid(true);
+    let mut keep = KeepSink::default();
     let outcome = simulation.run(1, 0, &mut keep);
     let names = simulation.names();
     let (mut nodes, mut said) = (Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ fn play(scenario: &Scenario) -> (Vec<String>, Vec<String>, Vec<String>) {
     }
     nodes.sort();
     nodes.dedup();
-    (nodes, said, outcome.stuck)
+    (nodes, said, outcome.blocked)
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_no_node_matches_can_never_be_placed_in_the_schedulers_words() {
             "0/4 nodes are available: pod affinity terms conflict.",
         ),
     ] {
-        let refused = Simulation::new(&scenario(terms, "")).err();
+        let refused = SimulationInput::new(&scenario(terms, "")).err();
         let told = refused.map(|e| e.to_string()).unwrap_or_default();
         let expected = format!("pod js-w-0-0 can never be placed: {words}");
         assert_eq!(told, expected);

@@ -2,7 +2,7 @@
 
 use crate::support;
 use serde_json::{Value, json};
-use sim_api::admission::{GENERATED_SUFFIX, Rejection};
+use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
 use sim_api::objects;
 use sim_api::objects::{JobSlot, NO_UID};
 use sim_recordings::validate::admission::{children, children_documents};
@@ -13,7 +13,7 @@ fn recording(kind: &str) -> (PathBuf, Vec<Value>) {
     let wanted = format!("{kind}.json");
     let files = support::recordings("admission");
     let mut of_kind = files.into_iter().filter(|p| p.ends_with(&wanted));
-    let path = of_kind.next().expect("there is one of each kind");
+    let path = of_kind.next().expect("there is a recording of each kind");
     let text = std::fs::read_to_string(&path).expect("a recording can be read");
     let cases: Vec<Value> = serde_json::from_str(&text).expect("a recording is JSON");
     (path, cases.into_iter().skip(1).collect())
@@ -107,9 +107,9 @@ fn refusals(jobset: &Value) -> Vec<String> {
                 index,
                 restarts: 0,
                 job_restarts: None,
-                places: None,
+                global_indexes: None,
             };
-            if let Err(refused) = objects::admit_job(&objects::job(&slot)) {
+            if let Err(refused) = objects::admit_job(&objects::job_of_slot(&slot)) {
                 let text = format!(
                     "job \"{}\" creation failed with error: {}",
                     slot.name(),
@@ -156,7 +156,7 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
     for (id, jobset, observed) in observed() {
         let jobset = &jobset;
         let mut own: Vec<String> = Vec::new();
-        let mut keep = |answer: Result<Value, Rejection>| {
+        let mut keep = |answer: Result<Value, AdmissionRejection>| {
             own.extend(answer.err().map(|refused| refused.message));
         };
         objects::service(jobset)
@@ -167,7 +167,7 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
             .iter()
             .map(objects::admit_claim)
             .for_each(&mut keep);
-        let around = objects::Surroundings::default();
+        let around = objects::ObjectContext::default();
         let rjs = jobset["spec"]["replicatedJobs"]
             .as_array()
             .map_or(0, Vec::len);
@@ -178,10 +178,10 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
                 index: 0,
                 restarts: 0,
                 job_restarts: None,
-                places: None,
+                global_indexes: None,
             };
-            if let Ok(job) = objects::admit_job(&objects::job(&slot)) {
-                let pod = objects::pod(&job, Some(0));
+            if let Ok(job) = objects::admit_job(&objects::job_of_slot(&slot)) {
+                let pod = objects::pod_of_index(&job, Some(0));
                 keep(objects::admit_pod(&pod, GENERATED_SUFFIX, &around));
             }
         }

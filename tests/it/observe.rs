@@ -9,9 +9,11 @@ use crate::support::root;
 
 use serde_json::{Value, json};
 use sim_recordings::observe;
-use sim_recordings::observe::{Imported, Life, Reader, anonymous, life};
+use sim_recordings::observe::{
+    ImportedRecording, ObservedLifecycle, WatchReader, anonymizer, lifecycle,
+};
 use sim_recordings::validate::read;
-use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::scenario::ScenarioOverrides;
 use sim_recordings::validate::simulate;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,34 +34,36 @@ fn text(file: &str) -> String {
     std::fs::read_to_string(path).expect("the recording is in the repository")
 }
 
-fn imported(files: &[&str]) -> (Life, Imported) {
-    let mut reader = Reader::default();
+fn imported(files: &[&str]) -> (ObservedLifecycle, ImportedRecording) {
+    let mut reader = WatchReader::default();
     for file in files {
         let text = text(file);
         match file.ends_with(".json") {
-            true => reader.json(file, &text).expect("kubectl prints JSON"),
+            true => reader.read_json(file, &text).expect("kubectl prints JSON"),
             false => {
-                let source = sim_inputs::Source {
+                let source = sim_inputs::SourceText {
                     file: (*file).to_owned(),
                     text,
                 };
                 for value in sim_inputs::documents(&source).expect("kubectl prints YAML") {
-                    reader.value(value).expect("of objects");
+                    reader
+                        .read_value(value)
+                        .expect("the document contains objects");
                 }
             }
         }
     }
-    let chosen = life::choose(&reader.seen, None, None).expect("one JobSet");
-    let life = life::read(&reader.seen, &chosen);
+    let chosen = lifecycle::select_jobset(&reader.versions, None, None).expect("one JobSet");
+    let lifecycle = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let defaults = sim_inputs::control_plane("stock").expect("a preset");
-    let imported = observe::import(&life, 1, &defaults).expect("a restart");
-    (life, imported)
+    let imported = observe::import(&lifecycle, 1, &defaults).expect("a restart");
+    (lifecycle, imported)
 }
 
 /// Time of each milestone in seconds after 22:13:00 on that day, determined by hand from the raw lines. Event names
 /// contain nanoseconds. Other times are bounded by neighboring writes: the failing pod's status is write 9023 in
 /// second 5, and the Job controller deleted the first of its siblings at 6.27, a batch period of 1 s later.
-const BY_HAND: [(&str, f64); 12] = [
+const MANUAL_MILESTONES: [(&str, f64); 12] = [
     ("podFailed", 5.25),
     ("failureTarget", 6.30),
     ("jobFailed", 8.81),
@@ -74,10 +78,10 @@ const BY_HAND: [(&str, f64); 12] = [
     ("lastPodCreated", 11.00),
 ];
 /// Tolerance in seconds, because timestamps are whole seconds.
-const OFF: f64 = 1.1;
+const TOLERANCE_S: f64 = 1.1;
 
 fn check(json: &Value, wanted: &[&str]) {
-    let hand: BTreeMap<&str, f64> = BY_HAND.into_iter().collect();
+    let hand: BTreeMap<&str, f64> = MANUAL_MILESTONES.into_iter().collect();
     let found = json["milestones"]["milestones_s"]
         .as_object()
         .expect("milestones");
@@ -89,8 +93,8 @@ fn check(json: &Value, wanted: &[&str]) {
         let expected = hand[name] - hand["podFailed"];
         let is = found[*name].as_f64().expect("seconds");
         assert!(
-            (is - expected).abs() <= OFF,
-            "{name}: {is}, by hand {expected}"
+            (is - expected).abs() <= TOLERANCE_S,
+            "{name}: {is}, expected {expected}"
         );
     }
 }
@@ -98,7 +102,11 @@ fn check(json: &Value, wanted: &[&str]) {
 #[test]
 fn every_milestone_of_a_watched_restart_is_found_within_the_resolution_of_its_timestamps() {
     let (life, imported) = imported(&WATCHES);
-    let names: Vec<&str> = BY_HAND.iter().map(|(name, _)| *name).skip(1).collect();
+    let names: Vec<&str> = MANUAL_MILESTONES
+        .iter()
+        .map(|(name, _)| *name)
+        .skip(1)
+        .collect();
     check(&imported.json, &names);
     // No node accepted a new pod, because all nodes had lost contact.
     let unknown: Vec<&str> = imported
@@ -156,7 +164,12 @@ fn a_list_after_the_fact_holds_some_milestones_and_the_others_are_named() {
             .iter()
             .all(|u| u["why"].as_str().is_some_and(|why| why.len() > 10))
     );
-    assert!(imported.notes.iter().any(|n| n.contains("left no trace")));
+    assert!(
+        imported
+            .notes
+            .iter()
+            .any(|n| n.contains("removed without a trace"))
+    );
     assert_eq!(imported.json["script"]["pods"][0]["podIndex"], 3);
 }
 
@@ -175,16 +188,17 @@ fn the_order_of_files_and_a_list_beside_the_watches_change_nothing() {
 #[test]
 fn an_imported_restart_is_played_and_compared() {
     // A list made afterwards does not show that containers took 1.5 s to stop, once for each of the two deletions.
-    for (files, off) in [(&WATCHES[..], 1.5), (&["after.yaml"], 3.0 + OFF)] {
+    for (files, off) in [(&WATCHES[..], 1.5), (&["after.yaml"], 3.0 + TOLERANCE_S)] {
         let (_, imported) = imported(files);
-        for json in [imported.json.clone(), anonymous::anonymous(&imported.json)] {
+        for json in [imported.json.clone(), anonymizer::anonymize(&imported.json)] {
             let recording = read::read("f", &json.to_string()).expect("a recording");
             let defaults = simulate::defaults().expect("presets");
-            let result = simulate::validate("f", &recording, &defaults, &Overrides::default());
+            let result =
+                simulate::validate("f", &recording, &defaults, &ScenarioOverrides::default());
             assert_eq!(result.not_simulated, Vec::<String>::new());
             let restart = result.restart.expect("a restart");
             assert_eq!(restart.milestone, "lastPodCreated");
-            let simulated = restart.simulated_s.expect("it is played");
+            let simulated = restart.simulated_s.expect("the restart is simulated");
             assert!(
                 (simulated - restart.recorded_s).abs() < off,
                 "{simulated} {}",
@@ -195,7 +209,7 @@ fn an_imported_restart_is_played_and_compared() {
 }
 
 /// Returns the words that a user or a cluster chose: names, images, nodes, addresses, ids, label values.
-fn own_words() -> BTreeSet<String> {
+fn private_words() -> BTreeSet<String> {
     const KEYS: [&str; 9] = [
         "name",
         "namespace",
@@ -255,18 +269,18 @@ fn nothing_of_the_original_is_left_in_an_anonymous_recording() {
         "python",
         "TOKEN",
     ];
-    let own = own_words();
+    let own = private_words();
     assert!(own.len() > 200 && own.iter().filter(|w| plain.contains(w.as_str())).count() > 30);
     // These words also occur in the API.
     let known: BTreeSet<&str> = ["default", "jobset", "kube"].into();
     for json in [&imported.json, &secret] {
-        let text = anonymous::anonymous(json).to_string();
+        let text = anonymizer::anonymize(json).to_string();
         for word in own.iter().map(String::as_str).chain(hidden) {
             // Resource versions are short numbers and may coincide with milliseconds.
             let telling = word.len() > 1 && word.parse::<u64>().is_err() && !known.contains(word);
             assert!(
                 !telling || !is_word(&text, word),
-                "{word} is left in {text}"
+                "{word} remains in {text}"
             );
         }
     }
@@ -283,7 +297,7 @@ fn is_word(text: &str, word: &str) -> bool {
 #[test]
 fn nodes_get_new_names_in_the_order_in_which_they_are_met() {
     let (_, imported) = imported(&WATCHES);
-    let json = anonymous::anonymous(&imported.json);
+    let json = anonymizer::anonymize(&imported.json);
     let nodes = |json: &Value| -> Vec<String> {
         let all = json["objects"].as_array().expect("nodes");
         all.iter()
@@ -314,21 +328,24 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
         ),
         (
             "{\"kind\": \"Pod\", \"metadata\": {}}",
-            "a Pod without a name",
+            "Pod with a missing name",
         ),
         (
             "{\"type\": \"EXPLODED\", \"object\": {\"kind\": \"Pod\"}}",
-            "no type of a watch event",
+            "is not a watch event type",
         ),
         ("{\"kind\": \"Secret\"}", "no JobSet in these files"),
-        ("{\"items\": [\"a\"]}", "it has no kind"),
+        (
+            "{\"items\": [\"a\"]}",
+            "not a Kubernetes object: kind is missing",
+        ),
         (
             "{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"a\"}}",
             "did not restart",
         ),
         ("a: [", "f.json:1"),
     ] {
-        std::fs::write(&file, text).expect("it can be written");
+        std::fs::write(&file, text).expect("the file can be written");
         let done = run(&[
             "recording",
             "import",
@@ -342,7 +359,7 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
         assert!(!out.exists(), "{text}");
     }
     let deep = "[".repeat(100_000);
-    std::fs::write(&file, deep).expect("it can be written");
+    std::fs::write(&file, deep).expect("the file can be written");
     let done = run(&[
         "recording",
         "import",
@@ -351,21 +368,21 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
         &out.display().to_string(),
     ]);
     assert_eq!(done.status.code(), Some(2));
-    std::fs::remove_dir_all(&dir).expect("it is gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
-fn rows_of_a_status_that_are_no_objects_are_not_told() {
+fn status_rows_that_are_not_objects_are_ignored() {
     let dir = scratch("observe-rows");
     let mut texts = WATCHES.map(text);
     let begin = "\"replicatedJobsStatus\":[";
-    assert!(texts[0].contains(begin), "the watch shows the status");
+    assert!(texts[0].contains(begin), "the watch contains the status");
     texts[0] = texts[0].replace(begin, &format!("{begin}\"secret\",3,"));
     let files: Vec<String> = (0..texts.len())
         .map(|i| dir.join(format!("{i}.json")).display().to_string())
         .collect();
     for (file, text) in files.iter().zip(&texts) {
-        std::fs::write(file, text).expect("it can be written");
+        std::fs::write(file, text).expect("the file can be written");
     }
     let out = dir.join("out.json").display().to_string();
     let inputs = files.iter().map(String::as_str);
@@ -376,9 +393,9 @@ fn rows_of_a_status_that_are_no_objects_are_not_told() {
     let done = run(&arguments);
     let told = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(0), "{told}");
-    let written = std::fs::read_to_string(&out).expect("it is there");
+    let written = std::fs::read_to_string(&out).expect("the recording exists");
     assert!(!written.contains("secret"), "{written}");
-    std::fs::remove_dir_all(&dir).expect("it is gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
@@ -392,7 +409,7 @@ fn control_characters_in_names_reach_no_terminal() {
          \"creationTimestamp\":\"2026-01-01T00:00:00Z\",\"resourceVersion\":\"{n}\"}},\"spec\":{{}},\"status\":{{\"restarts\":{n}}}}}}}"
         )
     };
-    std::fs::write(&file, format!("{}{}", status(0), status(1))).expect("it can be written");
+    std::fs::write(&file, format!("{}{}", status(0), status(1))).expect("the file can be written");
     let out = dir.join("out.json");
     let done = run(&[
         "recording",
@@ -403,7 +420,7 @@ fn control_characters_in_names_reach_no_terminal() {
     ]);
     let told = [done.stdout, done.stderr].concat();
     assert!(!told.contains(&0x1b), "{}", String::from_utf8_lossy(&told));
-    std::fs::remove_dir_all(&dir).expect("it is gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
@@ -427,7 +444,7 @@ fn recording_commands_print_a_command_for_every_kind_that_import_reads() {
         "get --raw /metrics",
         "after.yaml",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(told.contains(part), "{part} is not in {told}");
     }
     let done = run(&["recording", "commands", "--jobset", "a;b"]);
     assert_eq!(done.status.code(), Some(2));

@@ -1,6 +1,6 @@
 //! Planning functions against closed forms and exhaustive search, and the planning commands.
 
-mod closed;
+mod closed_forms;
 mod rare;
 mod shell;
 mod signals;
@@ -8,62 +8,70 @@ mod signals;
 use crate::fleet::{crashes, exponential, plain, s};
 use crate::support;
 use sim_analysis::experiment::{
-    CountedRun, Limits, Subject, count_restarts, with_maintenance_rule, without_limit,
+    CountedRun, ExperimentSubject, ReplicationLimits, count_restarts, with_maintenance_rule,
+    without_limit,
 };
-use sim_analysis::planning::budget::{Budget, Question, Ruled};
-use sim_analysis::planning::several::{Combination, several};
-use sim_analysis::planning::{Answer, Judgement, Plan, Row, Sample, Target, least};
+use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget};
+use sim_analysis::planning::several::{ParameterCombination, several};
+use sim_analysis::planning::{
+    MetricTarget, SampleMetric, SampleRow, SearchAnswer, SearchPlan, TargetJudgement, least,
+};
 use sim_api::spec::*;
 use sim_base::Duration;
-use sim_base::random::Dist;
-use sim_base::stats::{Looks, negative_binomial_cdf, poisson_cdf, share_interval};
+use sim_base::random::Distribution;
+use sim_base::stats::{InterimLooks, negative_binomial_cdf, poisson_cdf, proportion_interval};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-fn runs(mut subject: Subject, n: u64) -> (Vec<CountedRun>, Option<u32>, Duration) {
+fn runs(mut subject: ExperimentSubject, n: u64) -> (Vec<CountedRun>, Option<u32>, Duration) {
     let (limit, until) = without_limit(&mut subject, 0, None).unwrap();
-    let runs = count_restarts((&subject, 0), (7, 0..n), (0, &Limits::none()), &|_| ());
+    let runs = count_restarts(
+        (&subject, 0),
+        (7, 0..n),
+        (0, &ReplicationLimits::none()),
+        &|_| (),
+    );
     (runs.unwrap(), limit, until)
 }
 
-fn budget(fleet: Fleet, n: u64) -> Budget {
-    let (runs, limit, until) = runs(Subject::Fleet(Box::new(fleet)), n);
-    let question = Question {
+fn budget(fleet: FleetSpec, n: u64) -> LossBudget {
+    let (runs, limit, until) = runs(ExperimentSubject::Fleet(Box::new(fleet)), n);
+    let question = BudgetQuestion {
         horizon_s: until.seconds(),
         limit,
         probability: 0.9,
     };
-    Budget::of(&question, &runs, None).unwrap()
+    LossBudget::of(&question, &runs, None).unwrap()
 }
 
 /// Asserts that the probability of every restart limit agrees with the formula, within a 99.9 % interval.
-fn follows(what: &str, told: &Budget, n: u64, chance: impl Fn(u64) -> f64) {
+fn assert_survival(what: &str, told: &LossBudget, n: u64, chance: impl Fn(u64) -> f64) {
     let mut looked = 0;
     for row in &told.limits {
         let k = (row.lasts.share * n as f64).round() as usize;
-        let [low, high] = share_interval(k, n as usize, 0.999);
+        let [low, high] = proportion_interval(k, n as usize, 0.999);
         let exact = chance(u64::from(row.max_restarts));
         assert!(
             low <= exact && exact <= high,
-            "{what}: {row:?}, the formula says {exact}"
+            "{what}: {row:?}, expected {exact}"
         );
         looked += usize::from(high - low < 0.1 && exact > 0.05 && exact < 0.95);
     }
     assert!(
         looked > 1,
-        "{what}: nothing that could have been wrong: {:?}",
+        "{what}: fewer than two limits have a meaningful probability: {:?}",
         told.limits
     );
 }
 
 #[test]
-fn a_budget_lasts_as_poisson_says_where_every_instant_is_saved() {
+fn budget_survival_agrees_with_poisson_under_continuous_checkpoints() {
     // reference 6.3: P(Poisson(lambda W) <= m), here with lambda W = 2 for four nodes.
-    let faults = vec![crashes(exponential(4000.0), Exposure::Running)];
-    let mut fleet = plain(4, 2000.0, Progress::Kept, faults);
+    let faults = vec![crashes(exponential(4000.0), ExposureSpec::Running)];
+    let mut fleet = plain(4, 2000.0, ProgressSpec::Kept, faults);
     (fleet.job.max_restarts, fleet.stop_at) = (Some(2), s(1e6));
     let told = budget(fleet, 3000);
-    follows("perfect checkpoints", &told, 3000, |m| poisson_cdf(m, 2.0));
+    assert_survival("perfect checkpoints", &told, 3000, |m| poisson_cdf(m, 2.0));
     assert_eq!((told.completed, told.max_restarts), (3000, Some(2)));
     assert!((0.9..1.1).contains(&told.dispersion), "{}", told.dispersion);
     // P(Poisson(2) <= 4) = 0.947, <= 3 = 0.857.
@@ -71,20 +79,20 @@ fn a_budget_lasts_as_poisson_says_where_every_instant_is_saved() {
 }
 
 #[test]
-fn a_budget_lasts_as_the_negative_binomial_says_with_checkpoints() {
+fn budget_survival_agrees_with_negative_binomial_with_checkpoints() {
     // reference 6.3: each segment succeeds with probability exp(-lambda (tau + C)), and s segments must succeed; one
     // segment means "from scratch".
     for (segments, every, blocking) in [(1.0, 1000.0, 0.0), (5.0, 300.0, 20.0)] {
-        let progress = Progress::Checkpoints {
+        let progress = ProgressSpec::Checkpoints {
             every: s(every),
             blocking: s(blocking),
         };
-        let faults = vec![crashes(exponential(1000.0), Exposure::Running)];
+        let faults = vec![crashes(exponential(1000.0), ExposureSpec::Running)];
         let mut fleet = plain(1, every * segments, progress, faults);
         fleet.stop_at = s(1e7);
         let told = budget(fleet, 3000);
         let p = libm::exp(-(every + blocking) / 1000.0);
-        follows("checkpoints", &told, 3000, |m| {
+        assert_survival("checkpoints", &told, 3000, |m| {
             negative_binomial_cdf(m, segments, p)
         });
         assert!(told.dispersion > 1.3, "{}", told.dispersion);
@@ -92,7 +100,7 @@ fn a_budget_lasts_as_the_negative_binomial_says_with_checkpoints() {
 }
 
 /// Returns a scenario of sixteen hosts that are drained and fail far more often than real ones.
-fn drained(rules: &str) -> Scenario {
+fn drained_scenario(rules: &str) -> ScenarioSpec {
     let rules = format!("spec.failurePolicy.rules={rules}");
     let (path, value) = rules.split_once('=').unwrap();
     support::scenario(
@@ -119,11 +127,11 @@ fn a_rule_leaves_disruptions_uncounted_and_changes_nothing_else() {
 }
 
 fn leaves_disruptions_uncounted(rules: &str) {
-    let subject = Subject::from(drained(rules));
+    let subject = ExperimentSubject::from(drained_scenario(rules));
     let (plain, limit, _) = runs(subject.clone(), 6);
     assert_eq!(limit, Some(80));
     let mut ruled = subject;
-    with_maintenance_rule(&mut ruled, 0).expect("the manifest tells disruptions");
+    with_maintenance_rule(&mut ruled, 0).expect("the manifest distinguishes disruptions");
     let (ruled, _, _) = runs(ruled, 6);
     let mut ignored = 0;
     for (plain, ruled) in plain.iter().zip(&ruled) {
@@ -138,16 +146,16 @@ fn leaves_disruptions_uncounted(rules: &str) {
         ignored += of(plain, "host_maintenance").len();
     }
     assert!(ignored > 2, "{ignored}");
-    let told = Ruled {
+    let told = RuledBudget {
         what: String::new(),
         runs: ruled,
     };
-    let question = Question {
+    let question = BudgetQuestion {
         horizon_s: 4.0 * 86_400.0,
         limit,
         probability: 0.5,
     };
-    let told = Budget::of(&question, &plain, Some(&told))
+    let told = LossBudget::of(&question, &plain, Some(&told))
         .unwrap()
         .rule
         .unwrap();
@@ -157,60 +165,62 @@ fn leaves_disruptions_uncounted(rules: &str) {
 }
 
 /// Returns a Fleet for a job of 20 nodes that fail often and take long to repair, with this number of spares.
-fn spared(spares: u64) -> Fleet {
-    let mut faults = vec![crashes(exponential(40.0 * 3600.0), Exposure::Assigned)];
+fn fleet_with_spares(spares: u64) -> FleetSpec {
+    let mut faults = vec![crashes(exponential(40.0 * 3600.0), ExposureSpec::Assigned)];
     faults[0].needs_repair = true;
-    let mut fleet = plain(20, 60.0 * 3600.0, Progress::Kept, faults);
+    let mut fleet = plain(20, 60.0 * 3600.0, ProgressSpec::Kept, faults);
     fleet.spares.nodes = spares as u32;
-    fleet.job.recovery = Dist::Fixed(s(600.0));
+    fleet.job.recovery = Distribution::Fixed(s(600.0));
     fleet.repair.stages = vec![RepairStage {
         name: "repair".to_owned(),
-        takes: exponential(10.0 * 3600.0),
+        duration: exponential(10.0 * 3600.0),
         escalates: 0.0,
         fails: 0.0,
     }];
     fleet
 }
 
-fn played(value: u64, which: Range<u64>) -> Sample {
-    let subject = Subject::Fleet(Box::new(spared(value)));
-    let all = subject.replicate((3, which), (0, &Limits::none()), &|_| ());
-    let row = |r: &_| Row::of(r, &[], "effective_training_ratio", None).unwrap();
+fn sample_metric(value: u64, which: Range<u64>) -> SampleMetric {
+    let subject = ExperimentSubject::Fleet(Box::new(fleet_with_spares(value)));
+    let all = subject.replicate((3, which), (0, &ReplicationLimits::none()), &|_| ());
+    let row = |r: &_| SampleRow::of(r, &[], "effective_training_ratio", None).unwrap();
     all.unwrap().iter().map(row).collect()
 }
 
 #[test]
-fn a_search_finds_the_spares_that_trying_all_of_them_finds() {
-    let plan = Plan {
+fn spares_search_equals_exhaustive_search() {
+    let plan = SearchPlan {
         min: 0,
         max: 16,
         first_look: 40,
         most: 120,
     };
     // Samples of all values, with the maximum number of replications of the search.
-    let all: Vec<Sample> = (plan.min..=plan.max)
-        .map(|v| played(v, 0..plan.most))
+    let all: Vec<SampleMetric> = (plan.min..=plan.max)
+        .map(|v| sample_metric(v, 0..plan.most))
         .collect();
     for limit in ["0.5", "0.7", "0.8", "0.85"] {
         let text = format!("effective_training_ratio.p10 >= {limit}");
-        let target: Target = text.parse().unwrap();
+        let target: MetricTarget = text.parse().unwrap();
         let mut play = |value: &u64, which: Range<u64>| {
             let rows = &all[*value as usize];
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
         let found = least(&plan, &target, &mut play).unwrap();
-        let all: Vec<Judgement> = all
+        let all: Vec<TargetJudgement> = all
             .iter()
             .map(|sample| target.judge(sample, 0.95))
             .collect();
-        let first = |is: &dyn Fn(&Judgement) -> bool| all.iter().position(is).unwrap() as u64;
+        let first = |is: &dyn Fn(&TargetJudgement) -> bool| all.iter().position(is).unwrap() as u64;
         let (low, high) = (
-            first(&|j| *j != Judgement::Misses),
-            first(&|j| *j == Judgement::Meets),
+            first(&|j| *j != TargetJudgement::Misses),
+            first(&|j| *j == TargetJudgement::Meets),
         );
         match found.answer {
-            Answer::Least { value } => assert!(low <= value && value <= high, "{value} {all:?}"),
-            Answer::Between { low: a, high: b } => {
+            SearchAnswer::Least { value } => {
+                assert!(low <= value && value <= high, "{value} {all:?}")
+            }
+            SearchAnswer::Between { low: a, high: b } => {
                 assert!(a <= high && low <= b && b <= high + 1, "{a} {b} {all:?}")
             }
             other => panic!("{other:?}"),
@@ -221,29 +231,29 @@ fn a_search_finds_the_spares_that_trying_all_of_them_finds() {
 }
 
 #[test]
-fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds() {
-    let plan = Plan {
+fn two_field_search_equals_exhaustive_search() {
+    let plan = SearchPlan {
         min: 0,
         max: 8,
         first_look: 40,
         most: 80,
     };
-    let plans = [Plan { max: 4, ..plan }, plan];
+    let plans = [SearchPlan { max: 4, ..plan }, plan];
     let of = |values: &[u64]| {
-        let mut fleet = spared(values[1]);
+        let mut fleet = fleet_with_spares(values[1]);
         fleet.nodes += values[0] as u32;
-        let subject = Subject::Fleet(Box::new(fleet));
-        let all = subject.replicate((3, 0..plan.most), (0, &Limits::none()), &|_| ());
-        let row = |r: &_| Row::of(r, &[], "effective_training_ratio", None).unwrap();
-        let all: Sample = all.unwrap().iter().map(row).collect();
+        let subject = ExperimentSubject::Fleet(Box::new(fleet));
+        let all = subject.replicate((3, 0..plan.most), (0, &ReplicationLimits::none()), &|_| ());
+        let row = |r: &_| SampleRow::of(r, &[], "effective_training_ratio", None).unwrap();
+        let all: SampleMetric = all.unwrap().iter().map(row).collect();
         all
     };
     let grid = (0..=4u64).flat_map(|a| (0..=8u64).map(move |b| vec![a, b]));
-    let all: BTreeMap<Vec<u64>, Sample> =
+    let all: BTreeMap<Vec<u64>, SampleMetric> =
         grid.map(|values| (values.clone(), of(&values))).collect();
     for limit in ["0.6", "0.8"] {
         let text = format!("effective_training_ratio.mean >= {limit}");
-        let target: Target = text.parse().unwrap();
+        let target: MetricTarget = text.parse().unwrap();
         let mut play = |values: &[u64], which: Range<u64>| {
             let rows = &all[values];
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
@@ -251,11 +261,14 @@ fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds
         let found = several(&plans, &target, &mut play).unwrap();
         // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
-            let looks = Looks::new(40, 0.95).all().take_while(|look| look.n <= 80);
+            let looks = InterimLooks::new(40, 0.95)
+                .looks()
+                .take_while(|look| look.n <= 80);
             let each = looks.map(|look| target.judge(&all[values][..look.n], look.level));
-            each.into_iter().find(|judged| *judged != Judgement::Open)
+            each.into_iter()
+                .find(|judged| *judged != TargetJudgement::Open)
         };
-        let meets = |values: &Vec<u64>| judged(values) == Some(Judgement::Meets);
+        let meets = |values: &Vec<u64>| judged(values) == Some(TargetJudgement::Meets);
         let good: Vec<&Vec<u64>> = all.keys().filter(|values| meets(values)).collect();
         let below = |a: &Vec<u64>, b: &Vec<u64>| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
         let least = good
@@ -267,7 +280,7 @@ fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds
         told.sort();
         assert_eq!(told, least, "{limit}");
         assert!(told.len() > 1 && found.played < all.len(), "{told:?}");
-        let cost = |c: &Combination| {
+        let cost = |c: &ParameterCombination| {
             c.candidate.sample[..40]
                 .iter()
                 .map(|row| row.cost)

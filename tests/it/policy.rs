@@ -10,7 +10,7 @@ mod properties;
 pub mod render;
 
 use notation::Case;
-use sim_policy::{Plan, reconcile};
+use sim_policy::{ActionPlan, reconcile};
 
 const FILES: [(&str, &str); 10] = [
     ("reconcile.yaml", include_str!("policy/reconcile.yaml")),
@@ -27,11 +27,11 @@ const FILES: [(&str, &str); 10] = [
 
 /// Checks one case: the plan, the rules that it must cite, and that a reused plan contains nothing of its previous
 /// use.
-fn check(file: &str, case: &Case, reused: &mut Plan) -> Result<(), String> {
+fn check(file: &str, case: &Case, reused: &mut ActionPlan) -> Result<(), String> {
     let at = format!("{file}: {}", case.name);
     let world = notation::world(case).map_err(|e| format!("{at}: {e}"))?;
     let view = world.view();
-    let mut plan = Plan::default();
+    let mut plan = ActionPlan::default();
     reconcile(&view, &mut plan);
     reconcile(&view, reused);
     let (got, again) = (render::plan(&view, &plan), render::plan(&view, reused));
@@ -48,7 +48,7 @@ fn check(file: &str, case: &Case, reused: &mut Plan) -> Result<(), String> {
     }
     for rule in case.rules.iter().chain(&case.shows) {
         if !is_rule_id(rule) {
-            return Err(format!("{at}: {rule} is no rule id"));
+            return Err(format!("{at}: {rule} is not a rule id"));
         }
     }
     for rule in &case.rules {
@@ -70,14 +70,18 @@ fn is_rule_id(id: &str) -> bool {
 
 #[test]
 fn every_policy_case_gives_its_plan() {
-    let mut reused = Plan::default();
+    let mut reused = ActionPlan::default();
     let (mut names, mut wrong) = (Vec::new(), Vec::new());
     for (file, text) in FILES {
         let cases: Vec<Case> =
             serde_yaml::from_str(text).unwrap_or_else(|e| panic!("{file} does not parse: {e}"));
         for case in &cases {
             wrong.extend(check(file, case, &mut reused).err());
-            assert!(!names.contains(&case.name), "{file}: twice: {}", case.name);
+            assert!(
+                !names.contains(&case.name),
+                "{file}: duplicate case name: {}",
+                case.name
+            );
             names.push(case.name.clone());
         }
     }

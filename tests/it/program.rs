@@ -30,7 +30,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-pub fn fed(arguments: &[&str], input: &str) -> Output {
+pub fn run_with_stdin(arguments: &[&str], input: &str) -> Output {
     let mut command = program(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -85,7 +85,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
         let told = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(130), "{signal}: {told}");
         assert!(
-            told.contains("of 10000000 replications are finished"),
+            told.contains("of 10000000 replications were finished"),
             "{told}"
         );
         let table = fs::read_to_string(out.join("replications.csv")).unwrap();
@@ -96,7 +96,7 @@ fn a_signal_keeps_the_replications_that_are_finished() {
 }
 
 #[test]
-fn nothing_from_a_file_steers_a_terminal() {
+fn control_characters_in_files_do_not_reach_the_terminal() {
     let dir = scratch("terminal");
     let evil = r"\e]0;x\a\e[31m\e[2J\u202e\x9b1m";
     let text = fs::read_to_string("scenarios/first-steps.yaml").unwrap();
@@ -164,7 +164,7 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
             "--out",
             out.to_str().unwrap(),
         ];
-        let first = fed(&arguments, JOBSET);
+        let first = run_with_stdin(&arguments, JOBSET);
         assert_eq!(names(&out.join("inputs/manifests")), [kept]);
         let text = fs::read_to_string(out.join("inputs/manifests").join(kept)).unwrap();
         assert_eq!(text, JOBSET);
@@ -176,7 +176,7 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
 
 /// The stored scenario contains the original manifest paths, and the stored inputs include the directories in them.
 #[test]
-fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
+fn run_directory_replays_a_scenario_with_relative_paths() {
     let dir = scratch("astray");
     for name in ["s/deep", "m", "other"] {
         fs::create_dir_all(dir.join(name)).unwrap();
@@ -269,14 +269,14 @@ fn restarts_and_estimates_are_told_as_tables() {
     assert!(rows.len() == 3 && rows[2].starts_with("| train |"), "{md}");
     assert!(
         !rows[0].contains("barrier"),
-        "nothing stands in that column: {md}"
+        "an empty column is printed: {md}"
     );
     let (_, csv) = run(&["--format", "csv", "--seeds", "3"]);
     assert_eq!(csv.lines().count(), 4, "{csv}");
     let (_, md) = run(&["--format", "md", "--seeds", "3"]);
     assert!(md.contains("| train | restart 1 | 3 |"), "{md}");
     let (_, md) = run(&["--format", "md", "--set", "faults=[]"]);
-    assert!(md.ends_with("There was none.\n"), "{md}");
+    assert!(md.ends_with("No restarts.\n"), "{md}");
     let (code, _) = run(&["--format", "md", "--trace", "decisions"]);
     assert_eq!(code, Some(2));
 }

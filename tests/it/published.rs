@@ -1,7 +1,7 @@
 //! Published runs in `scenarios/published/`: the reported values are compared with the model's results.
 
 use crate::support::root;
-use sim_analysis::experiment::{FleetReplications, Limits, replicate_fleet};
+use sim_analysis::experiment::{FleetReplications, ReplicationLimits, replicate_fleet};
 use sim_analysis::fleet::FleetOutcome;
 use sim_inputs::{LoadedFleet, parse_fleet, read_source};
 
@@ -17,7 +17,7 @@ fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
 
 fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, FleetReplications) {
     let seed = loaded.fleet.seed;
-    let limits = Limits::none();
+    let limits = ReplicationLimits::none();
     let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
     let told = FleetReplications::of((&loaded.fleet, &loaded.parameters), seed, &rows);
@@ -61,7 +61,7 @@ fn aire_sim_comes_out_as_its_authors_report() {
     assert!((ratio - 0.622).abs() < 0.001, "{ratio}");
     for row in &rows {
         let phases: u64 = row.phases_ns.iter().map(|(_, ns)| ns).sum();
-        assert_eq!(phases, row.end.0, "the phases close");
+        assert_eq!(phases, row.end.0, "the phases add up to the total time");
     }
 }
 
@@ -186,7 +186,7 @@ fn every_parameter_of_aire_sim_changes_something() {
 }
 
 #[test]
-fn a_field_may_be_set_past_its_parameter_and_a_slip_of_the_pen_is_told() {
+fn field_overrides_its_parameter_and_a_typo_is_reported() {
     let loaded = load("bloom-176b.yaml", &[("job.recovery", "1h")]);
     assert_ne!(loaded.fleet, load("bloom-176b.yaml", &[]).fleet);
     let path = root().join("scenarios/published/bloom-176b.yaml");
@@ -194,7 +194,10 @@ fn a_field_may_be_set_past_its_parameter_and_a_slip_of_the_pen_is_told() {
     for (set, part) in [
         (("parameters.recovry", "1h"), "did you mean \"recovery\"?"),
         (("job.recovery", "${recovry}"), "did you mean ${recovery}?"),
-        (("parameters.recovery", "[1h]"), "a parameter is one value"),
+        (
+            ("parameters.recovery", "[1h]"),
+            "a parameter must be a single value",
+        ),
         (("parameters.recovery", "-1h"), "negative duration"),
     ] {
         let sets = [(set.0.to_owned(), set.1.to_owned())];
@@ -207,7 +210,7 @@ fn a_field_may_be_set_past_its_parameter_and_a_slip_of_the_pen_is_told() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn results_are_independent_of_threads() {
     let loaded = load("bloom-176b.yaml", &[]);
     assert_eq!(play(&loaded, 9, 1).1.digest, play(&loaded, 9, 2).1.digest);
 }

@@ -1,26 +1,26 @@
 //! Random faults of a scenario: identical for every policy, at the configured rate, and reported with their cause.
 
-mod ages;
 mod kinds;
 mod repair;
 mod sources;
 mod spares;
+mod usage_aging;
 
 use crate::support;
-use sim_analysis::experiment::Subject;
+use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{
-    FaultAction, FaultTime, RandomAction, Scenario, ScriptedFault, Silent, SilentOn,
+    FaultAction, FaultTime, RandomAction, ScenarioSpec, ScriptedFault, SilentFaults, SilentOn,
 };
 use sim_base::Duration;
-use sim_base::random::Dist;
-use sim_engine::faults::drawn;
+use sim_base::random::Distribution;
+use sim_engine::faults::draw_faults;
 
 const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  \
     failurePolicy: {maxRestarts: 1000, restartStrategy: Recreate}\n  replicatedJobs:\n  - name: w\n    replicas: 2\n    \
     template: {spec: {parallelism: 4, completions: 4, backoffLimit: 0, template: {spec: {restartPolicy: Never, \
     containers: [{name: w, image: x}]}}}}\n";
 
-fn scenario(nodes: u32, stop: &str, processes: &str) -> Scenario {
+fn scenario(nodes: u32, stop: &str, processes: &str) -> ScenarioSpec {
     let text = text(nodes, stop, &format!("faultProcesses:\n{processes}"));
     support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -38,11 +38,11 @@ fn text(nodes: u32, stop: &str, rest: &str) -> String {
 fn at(fault: &ScriptedFault) -> Duration {
     match fault.at {
         FaultTime::At(at) => at,
-        other => panic!("drawn for an instant: {other:?}"),
+        other => panic!("the fault has no absolute time: {other:?}"),
     }
 }
 
-fn crashes(scenario: &Scenario) -> usize {
+fn crashes(scenario: &ScenarioSpec) -> usize {
     let all = scenario.faults.iter();
     all.filter(|f| matches!(f.action, FaultAction::CrashNode(_)))
         .count()
@@ -65,11 +65,11 @@ fn faults_come_at_the_rate_that_was_asked_for_whatever_the_distribution() {
         ] {
             let process = format!("- {{cause: host, {rate}, backAfter: 0s{distribution}}}\n");
             let scenario = scenario(100, "2000h", &process);
-            let long = crashes(&drawn(&scenario, 1, 0)) as f64;
+            let long = crashes(&draw_faults(&scenario, 1, 0)) as f64;
             let expected = 100.0 * 2000.0 * per_hour;
             assert!(
                 (long / expected - 1.0).abs() < 0.05,
-                "{process}: {long}, not {expected}"
+                "{process}: {long} faults, expected {expected}"
             );
         }
     }
@@ -78,31 +78,37 @@ fn faults_come_at_the_rate_that_was_asked_for_whatever_the_distribution() {
 #[test]
 fn a_change_of_policy_cluster_or_other_processes_leaves_the_faults_of_a_node_what_they_were() {
     let one = "- {cause: host, mtbf: 5h, backAfter: 1h}\n";
-    let of_first = |scenario: &Scenario| -> Vec<String> {
+    let of_first = |scenario: &ScenarioSpec| -> Vec<String> {
         let mine = |f: &&ScriptedFault| matches!(&f.action, FaultAction::CrashNode(n) if n.name.as_deref() == Some("n-000"));
         let all = scenario.faults.iter().filter(mine);
-        all.filter(|f| f.drawn_as.as_deref() == Some("host"))
+        all.filter(|f| f.random_cause.as_deref() == Some("host"))
             .map(|f| at(f).to_string())
             .collect()
     };
-    let base = of_first(&drawn(&scenario(4, "100h", one), 3, 5));
+    let base = of_first(&draw_faults(&scenario(4, "100h", one), 3, 5));
     assert!(base.len() > 5, "{base:?}");
     let mut other_policy = scenario(4, "100h", one);
     other_policy.jobsets[0].jobset.spec.failure_policy = None;
-    assert_eq!(base, of_first(&drawn(&other_policy, 3, 5)));
-    assert_eq!(base, of_first(&drawn(&scenario(40, "100h", one), 3, 5)));
+    assert_eq!(base, of_first(&draw_faults(&other_policy, 3, 5)));
+    assert_eq!(
+        base,
+        of_first(&draw_faults(&scenario(40, "100h", one), 3, 5))
+    );
     let first = format!("- {{cause: rare, mtbf: 99h, on: Pod}}\n{one}");
-    assert_eq!(base, of_first(&drawn(&scenario(4, "100h", &first), 3, 5)));
+    assert_eq!(
+        base,
+        of_first(&draw_faults(&scenario(4, "100h", &first), 3, 5))
+    );
     assert_ne!(
         base,
-        of_first(&drawn(&scenario(4, "100h", one), 3, 6)),
+        of_first(&draw_faults(&scenario(4, "100h", one), 3, 6)),
         "another replication"
     );
 }
 
 #[test]
 fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
-    let rack = drawn(
+    let rack = draw_faults(
         &scenario(
             5,
             "50h",
@@ -115,7 +121,7 @@ fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
         assert!(five.iter().all(|f| at(f) == at(&five[0])), "{five:?}");
     }
     assert!(crashes(&rack) >= 5);
-    let pods = drawn(
+    let pods = draw_faults(
         &scenario(
             5,
             "50h",
@@ -129,25 +135,29 @@ fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
 }
 
 #[test]
-fn what_nobody_is_told_of_is_drawn_with_the_time_until_it_is_found() {
+fn silent_faults_are_drawn_with_their_detection_time() {
     let host = "- {cause: host, mtbf: 10h, backAfter: 1h}\n";
-    let with = |does: RandomAction| -> Vec<(Duration, SilentOn, Silent)> {
+    let with = |does: RandomAction| -> Vec<(Duration, SilentOn, SilentFaults)> {
         let mut scenario = scenario(5, "50h", host);
-        scenario.fault_processes[0].does = does;
+        scenario.fault_processes[0].action = does;
         let one = |f: &ScriptedFault| match &f.action {
-            FaultAction::Silent { on, what } => (at(f), on.clone(), *what),
+            FaultAction::Silent { on, fault: what } => (at(f), on.clone(), *what),
             other => panic!("{other:?}"),
         };
-        drawn(&scenario, 1, 0).faults.iter().map(one).collect()
+        draw_faults(&scenario, 1, 0)
+            .faults
+            .iter()
+            .map(one)
+            .collect()
     };
     let hangs = with(RandomAction::Hang {
-        detected_after: Some(Dist::Exponential { mean_s: 600.0 }),
+        detected_after: Some(Distribution::Exponential { mean_s: 600.0 }),
         exit_code: 3,
     });
     let all: std::collections::BTreeSet<Option<Duration>> = hangs
         .iter()
         .map(|(_, _, what)| match what {
-            Silent::Hang {
+            SilentFaults::Hang {
                 detected_after,
                 exit_code: 3,
             } => *detected_after,
@@ -160,7 +170,7 @@ fn what_nobody_is_told_of_is_drawn_with_the_time_until_it_is_found() {
         .iter()
         .filter(|(_, on, _)| matches!(on, SilentOn::Node(n) if n.name.as_deref() == Some("n-000")))
         .map(|(_, _, what)| match what {
-            Silent::Slow { factor } => *factor,
+            SilentFaults::Slow { factor } => *factor,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -168,18 +178,22 @@ fn what_nobody_is_told_of_is_drawn_with_the_time_until_it_is_found() {
     for (i, factor) in of_first.iter().enumerate() {
         assert_eq!(*factor, [1.5, 1.0][i % 2], "{of_first:?}");
     }
-    let found_after = Dist::Fixed(Duration::from_secs(9));
+    let found_after = Distribution::Fixed(Duration::from_secs(9));
     let wrong = with(RandomAction::Corrupt { found_after });
     let after = Duration::from_secs(9);
     assert!(
         wrong
             .iter()
-            .all(|(_, _, what)| *what == Silent::Corrupt { found_after: after })
+            .all(|(_, _, what)| *what == SilentFaults::Corrupt { found_after: after })
     );
-    let instants = |all: &[(Duration, SilentOn, Silent)]| -> Vec<Duration> {
+    let instants = |all: &[(Duration, SilentOn, SilentFaults)]| -> Vec<Duration> {
         all.iter().map(|(at, ..)| *at).take(3).collect()
     };
-    assert_eq!(instants(&hangs), instants(&wrong), "whatever they do");
+    assert_eq!(
+        instants(&hangs),
+        instants(&wrong),
+        "the action does not affect the times"
+    );
 }
 
 #[test]
@@ -189,14 +203,21 @@ fn replications_differ_and_a_restart_names_its_cause() {
         "3h",
         "- {cause: software, on: Pod, mtbf: 4h, exitCode: 3}\n",
     );
-    let limits = sim_analysis::experiment::Limits::none();
+    let limits = sim_analysis::experiment::ReplicationLimits::none();
     let play = |threads| {
-        let rows =
-            Subject::from(scenario.clone()).replicate((1, 0..6), (threads, &limits), &|_| {});
+        let rows = ExperimentSubject::from(scenario.clone()).replicate(
+            (1, 0..6),
+            (threads, &limits),
+            &|_| {},
+        );
         rows.unwrap_or_else(|e| panic!("{e}"))
     };
     let rows = play(1);
-    assert_eq!(rows, play(2), "threads change nothing");
+    assert_eq!(
+        rows,
+        play(2),
+        "the number of threads does not affect results"
+    );
     let restarts: Vec<u32> = rows.iter().map(|r| r.jobsets[0].restarts).collect();
     assert!(restarts.iter().any(|n| *n != restarts[0]), "{restarts:?}");
     // Eight pods with a mean time of 4 h between faults, for 3 h: six faults on average.
@@ -213,23 +234,27 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
             "40h",
             &format!("- {{cause: host, mtbf: 60h, {process}}}\n"),
         );
-        let limits = sim_analysis::experiment::Limits::none();
-        let rows = Subject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
+        let limits = sim_analysis::experiment::ReplicationLimits::none();
+        let rows =
+            ExperimentSubject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         let all = rows.iter().map(|r| r.jobsets[0].latency_max_s);
         all.flatten().fold(0.0, f64::max)
     };
     let repaired = slowest("backAfter: 3h, asNew: true");
-    assert!(repaired > 3.0 * 3600.0, "waits for the repair: {repaired}");
+    assert!(
+        repaired > 3.0 * 3600.0,
+        "the pod waits for the repair: {repaired}"
+    );
     let deleted = slowest("backAfter: 3h, deletedAfter: 20m");
     assert!(
         (1200.0..4000.0).contains(&deleted),
-        "waits for the deletion: {deleted}"
+        "the pod waits for the deletion of its Node: {deleted}"
     );
     let drained = slowest("backAfter: 3h, does: Drain");
     assert!(
         (1.0..120.0).contains(&drained),
-        "waits for grace periods: {drained}"
+        "the pod waits only for its grace period: {drained}"
     );
 }
 
@@ -242,8 +267,9 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
             "4h",
             &format!("- {{cause: host, mtbf: 8h, {process}}}\n"),
         );
-        let limits = sim_analysis::experiment::Limits::none();
-        let rows = Subject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
+        let limits = sim_analysis::experiment::ReplicationLimits::none();
+        let rows =
+            ExperimentSubject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         rows.iter()
             .map(|r| (r.end_reason, r.end_s))
@@ -256,7 +282,7 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
     );
     assert!(
         ends("does: Crash").iter().all(|e| e.0 == "Stuck"),
-        "these never come back"
+        "nodes without a repair time never return"
     );
 }
 
@@ -276,8 +302,11 @@ fn what_makes_no_sense_is_refused() {
     for (process, part) in [
         ("{cause: a}", "a rate"),
         ("{cause: a, mtbf: 1h, perMinute: 1}", "perMinute"),
-        ("{cause: a, mtbf: 0s}", "nothing would ever run"),
-        ("{cause: a, mtbf: 1ms}", "at most 1,000,000"),
+        (
+            "{cause: a, mtbf: 0s}",
+            "the mean time to failure is 0: it must be positive",
+        ),
+        ("{cause: a, mtbf: 1ms}", "the maximum is 1,000,000 in a run"),
         // 691,200 faults per day, and each affects another node as well.
         (
             "{cause: a, mtbf: 250ms, takesAlong: {label: example.com/rack}}",
@@ -285,40 +314,55 @@ fn what_makes_no_sense_is_refused() {
         ),
         (
             "{cause: a, mtbf: 1h, on: Pod, backAfter: 1h}",
-            "a Job makes its pods anew",
+            "a Job always replaces its pods",
         ),
-        ("{cause: a, mtbf: 1h, does: Exit}", "nodes do not"),
-        ("{cause: a, mtbf: 1h, on: Pod, does: Drain}", "only nodes"),
+        (
+            "{cause: a, mtbf: 1h, does: Exit}",
+            "does: Exit applies to pods, not nodes",
+        ),
+        (
+            "{cause: a, mtbf: 1h, on: Pod, does: Drain}",
+            "does: Drain applies to nodes, not pods",
+        ),
         (
             "{cause: a, mtbf: 1h, on: Pod, deletedAfter: 1h}",
-            "of nodes",
+            "deletedAfter applies to nodes only",
         ),
         (
             "{cause: a, mtbf: 1h, does: Drain, asNew: true}",
-            "a drained node is the same one",
+            "asNew: a drained node is not replaced by a new Node",
         ),
         (
             "{cause: a, mtbf: 1h, exitCode: 3}",
-            "exitCode is of does: Exit",
+            "exitCode requires does: Exit or does: Hang",
         ),
         (
             "{cause: a, mtbf: 1h, does: Hang}",
-            "is felt by training, and no JobSet trains",
+            "only affects training, but no JobSet has a training",
         ),
-        ("{cause: a, mtbf: 1h, does: Slow}", "needs factor"),
-        ("{cause: a, mtbf: 1h, does: Corrupt}", "needs foundAfter"),
-        ("{cause: a, mtbf: 1h, factor: 2}", "factor is of does: Slow"),
+        (
+            "{cause: a, mtbf: 1h, does: Slow}",
+            "does: Slow requires factor",
+        ),
+        (
+            "{cause: a, mtbf: 1h, does: Corrupt}",
+            "does: Corrupt requires foundAfter",
+        ),
+        (
+            "{cause: a, mtbf: 1h, factor: 2}",
+            "factor requires does: Slow",
+        ),
         (
             "{cause: a, mtbf: 1h, on: Pod, does: Slow, factor: 2}",
-            "machines are slow",
+            "does: Slow applies to nodes, not pods",
         ),
         (
             "{cause: a, mtbf: 1h, does: Hang, backAfter: 1h}",
-            "lasts until its process ends",
+            "the fault lasts until the affected process ends",
         ),
         (
             "{cause: a, mtbf: 1h, does: Slow, factor: 2, asNew: true}",
-            "only computes slowly",
+            "computes slowly or wrongly is not replaced by a new Node",
         ),
         (
             "{cause: a, mtbf: 1h, on: {label: example.com/rak}}",

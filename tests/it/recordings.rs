@@ -3,22 +3,22 @@
 //! The list of known differences states the missing mechanism for each file. The test fails both for a difference
 //! that is not on the list and for an entry whose recording is equal.
 
-use crate::support::{self, say};
+use crate::support::{self, print_to_stderr};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sim_recordings::validate::admission;
 use sim_recordings::validate::output;
 use sim_recordings::validate::read::read;
-use sim_recordings::validate::result::{FileResult, Totals, Verdict};
-use sim_recordings::validate::scenario::{Defaults, Overrides, scenario};
+use sim_recordings::validate::result::{FileResult, ResultTotals, ValidationVerdict};
+use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides, replay_scenario};
 use sim_recordings::validate::simulate;
 use std::collections::{BTreeMap, BTreeSet};
 
 const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// Permitted relative error of a scored restart time.
-const TIME_OFF: f64 = 0.08;
+const TIME_TOLERANCE: f64 = 0.08;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,37 +50,39 @@ fn recordings() -> Vec<File> {
     found
 }
 
-fn defaults() -> Defaults {
+fn defaults() -> RecordingDefaults {
     simulate::defaults().expect("the presets can be read")
 }
 
-fn play(file: &str, text: &str, defaults: &Defaults) -> FileResult {
+fn play(file: &str, text: &str, defaults: &RecordingDefaults) -> FileResult {
     if admission::is_admission(text) {
         let cases = admission::read(file, text).expect("an admission recording is well-formed");
         return admission::validate(file, &cases);
     }
     let recording = read(file, text).expect("a recording is well-formed");
-    simulate::validate(file, &recording, defaults, &Overrides::default())
+    simulate::validate(file, &recording, defaults, &ScenarioOverrides::default())
 }
 
 /// Returns how a result differs, or `None` if it is equal.
-fn trouble(result: &FileResult) -> Option<String> {
+fn difference(result: &FileResult) -> Option<String> {
     if let Some(admission) = &result.admission {
         let count = admission.count;
         let all = count.equal == count.total;
-        return (!all).then(|| format!("{} of {} cases equal", count.equal, count.total));
+        return (!all).then(|| format!("only {} of {} cases are equal", count.equal, count.total));
     }
     let Some(verdict) = result.verdict() else {
         let restart = result.restart.as_ref().expect("a restart was recorded");
-        let off = restart.scored && restart.error().abs() > TIME_OFF;
+        let off = restart.scored && restart.error().abs() > TIME_TOLERANCE;
         return off.then(|| format!("restart time {:+.1} % off", 100.0 * restart.error()));
     };
     let first = result.differences.iter().flatten().next();
     match verdict {
-        Verdict::Equal => None,
-        Verdict::OtherPlay => Some(format!("equal only if {:?}", result.play)),
-        Verdict::Different => Some(format!("different, first {first:?}")),
-        Verdict::NotSimulated => Some(format!("not simulated: {:?}", result.not_simulated)),
+        ValidationVerdict::Equal => None,
+        ValidationVerdict::OtherReplay => Some(format!("equal only if {:?}", result.equal_replay)),
+        ValidationVerdict::Different => Some(format!("different, first {first:?}")),
+        ValidationVerdict::NotSimulated => {
+            Some(format!("not simulated: {:?}", result.not_simulated))
+        }
     }
 }
 
@@ -91,17 +93,21 @@ fn every_recording_is_equal_or_a_known_difference() {
     let files: Vec<&str> = known.iter().map(|k| k.file.as_str()).collect();
     assert!(
         files.is_sorted_by(|a, b| a < b),
-        "sort the list, each file once"
+        "the list must be sorted and have each file once"
     );
     let nameless = known.iter().filter(|k| k.mechanism.trim().is_empty());
-    assert_eq!(nameless.count(), 0, "every difference has a mechanism");
+    assert_eq!(
+        nameless.count(),
+        0,
+        "every difference must have a mechanism"
+    );
     let recordings = recordings();
     let mut there: BTreeSet<&str> = recordings.iter().map(|file| file.name.as_str()).collect();
-    there.extend(support::left_out());
+    there.extend(support::omitted_recordings());
     let mut problems: Vec<String> = files
         .iter()
         .filter(|file| !there.contains(*file))
-        .map(|file| format!("{file}: on the list, and no such recording: take it off the list"))
+        .map(|file| format!("{file}: there is no such recording; remove it from the list"))
         .collect();
     let known: BTreeSet<&str> = files.into_iter().collect();
     let defaults = defaults();
@@ -112,33 +118,35 @@ fn every_recording_is_equal_or_a_known_difference() {
         text,
     } in &recordings
     {
-        let trouble = trouble(&play(path, text, &defaults));
+        let trouble = difference(&play(path, text, &defaults));
         let kind = file.split('/').next().unwrap_or("");
         let count = compared.entry(kind).or_default();
         *count = (count.0 + usize::from(trouble.is_none()), count.1 + 1);
         match (trouble, known.contains(file.as_str())) {
             (Some(trouble), false) => problems.push(format!("{file}: {trouble}")),
-            (None, true) => problems.push(format!("{file}: is equal: take it off the list")),
+            (None, true) => problems.push(format!(
+                "{file}: the recording is equal; remove it from the list"
+            )),
             _ => {}
         }
     }
     let (equal, total) = compared
         .values()
         .fold((0, 0), |all, kind| (all.0 + kind.0, all.1 + kind.1));
-    say(&format!(
+    print_to_stderr(&format!(
         "recordings: {total} files compared, {equal} equal: {compared:?}"
     ));
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 /// Returns the comparison in JSON format.
-fn json_of(file: &str, text: &str, defaults: &Defaults) -> String {
+fn json_of(file: &str, text: &str, defaults: &RecordingDefaults) -> String {
     let results = [play(file, text, defaults)];
-    output::json(&results, &Totals::of(&results)).to_string()
+    output::json(&results, &ResultTotals::from_files(&results)).to_string()
 }
 
 /// Returns the recordings of decisions, as JSON.
-fn decided() -> Vec<(String, Value)> {
+fn decision_recordings() -> Vec<(String, Value)> {
     let decided = |file: File| {
         let json: Value = serde_json::from_str(&file.text).ok()?;
         let kind = json["kind"].as_str().unwrap_or("");
@@ -151,9 +159,9 @@ fn decided() -> Vec<(String, Value)> {
 }
 
 #[test]
-fn nothing_is_read_off_the_prose_of_a_recording() {
+fn descriptions_of_recordings_do_not_affect_results() {
     let defaults = defaults();
-    for (file, mut json) in decided() {
+    for (file, mut json) in decision_recordings() {
         let before = json_of(&file, &json.to_string(), &defaults);
         json["about"] = json!("");
         let after = json_of(&file, &json.to_string(), &defaults);
@@ -164,11 +172,11 @@ fn nothing_is_read_off_the_prose_of_a_recording() {
 /// The name is also the namespace and occurs in the server's messages, in objects and in responses, so it is
 /// replaced everywhere. Digests of it (the label `job-key`) are masked.
 #[test]
-fn nothing_is_read_off_the_name_of_a_recording() {
+fn names_of_recordings_do_not_affect_results() {
     let defaults = defaults();
     let digest = Regex::new("[0-9a-f]{40}").expect("a regular expression");
     let masked = |text: &str| digest.replace_all(text, "<digest>").into_owned();
-    for (file, json) in decided() {
+    for (file, json) in decision_recordings() {
         let name = json["name"]
             .as_str()
             .expect("a recording has a name")
@@ -190,10 +198,10 @@ fn the_scenario_of_a_recording_does_not_know_what_came_out() {
         let recording = read(file, &json.to_string()).expect("a recording is well-formed");
         format!(
             "{:?}",
-            scenario(&recording, &defaults, &Overrides::default())
+            replay_scenario(&recording, &defaults, &ScenarioOverrides::default())
         )
     };
-    for (file, mut json) in decided() {
+    for (file, mut json) in decision_recordings() {
         let before = of(&file, &json);
         for key in ["log", "jobs", "pods", "events"] {
             json[key] = json!([]);

@@ -1,38 +1,43 @@
 //! Regression tests for defects of the engine, each with the smallest scenario that showed the defect.
 
-mod ends;
+mod finalizers;
 mod in_place;
-mod kept;
-mod owned;
-mod slow;
-mod wrong_answers;
+mod owned_objects;
+mod run_end;
+mod slow_components;
+mod wrong_results;
 
 use crate::checker::Checker;
 use crate::support;
 use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::restarts::restart::CauseKind;
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
 
 pub const POD: &str =
     "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
 
 /// Runs a scenario with one pool of `nodes` nodes; `rest` and `jobset` are inserted unchanged.
-pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
+pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<SimulationRecord>) {
     play_submitted(nodes, "0s", rest, jobset)
 }
 
 /// Runs the same scenario with a JobSet that is submitted at `at`.
-fn play_submitted(nodes: u32, at: &str, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
+fn play_submitted(
+    nodes: u32,
+    at: &str,
+    rest: &str,
+    jobset: &str,
+) -> (RunOutcome, Vec<SimulationRecord>) {
     let scenario = scenario(nodes, at, rest, jobset);
     let mut simulation = support::simulation(&scenario);
-    simulation.paranoid(true);
+    simulation.set_paranoid(true);
     let mut checker = Checker::new(&scenario);
     let outcome = simulation.run(1, 0, &mut checker);
     (outcome, checker.records)
 }
 
-pub fn scenario(nodes: u32, at: &str, rest: &str, jobset: &str) -> Scenario {
+pub fn scenario(nodes: u32, at: &str, rest: &str, jobset: &str) -> ScenarioSpec {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools:\n    \
@@ -56,7 +61,7 @@ pub fn workers(replicas: u32, pods: u32, job: &str, pod: &str) -> String {
     )
 }
 
-pub fn count(records: &[Record], what: impl Fn(&Body) -> bool) -> usize {
+pub fn count(records: &[SimulationRecord], what: impl Fn(&Body) -> bool) -> usize {
     records.iter().filter(|r| what(&r.body)).count()
 }
 
@@ -81,7 +86,7 @@ fn a_pod_that_succeeds_does_not_make_its_jobset_unready_for_an_instant() {
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
     let flips = count(&records, |b| matches!(b, Body::AllReady { .. }));
-    assert_eq!(flips, 1, "ready once, until the end");
+    assert_eq!(flips, 1, "AllReady must be recorded once");
 }
 
 /// Pod garbage collection removes a terminating pod that was never bound. With podReplacementPolicy Failed, there is
@@ -100,7 +105,7 @@ fn pods_that_were_deleted_before_they_had_a_node_are_replaced_after_a_resume() {
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
     let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
-    assert_eq!(created, 6, "{:?}", outcome.stuck);
+    assert_eq!(created, 6, "{:?}", outcome.blocked);
 }
 
 /// A toleration of 300 s restarts when the taint is added again.
@@ -121,14 +126,17 @@ fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
         matches!(
             r.body,
             Body::PodDeleting {
-                by: Deleter::TaintEviction,
+                by: DeletionActor::TaintEviction,
                 ..
             }
         )
     });
     let (taint, eviction) = (last_taint.expect("a taint"), eviction.expect("an eviction"));
     let waited_s = eviction.at.since(taint.at).seconds();
-    assert!((300.0..301.0).contains(&waited_s), "after {waited_s} s");
+    assert!(
+        (300.0..301.0).contains(&waited_s),
+        "evicted after {waited_s} s"
+    );
 }
 
 /// The controller numbers its workers beyond 255.
@@ -147,7 +155,7 @@ fn three_hundred_workers_of_a_controller_work() {
          faults:\n  - {afterReady: 5s, containerExit: {pod: a-w-0-0, exitCode: 1}}\nstop: {at: 1h}",
         &format!("spec:\n  failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n{jobs}"),
     );
-    assert_eq!(outcome.stuck, Vec::<String>::new());
+    assert_eq!(outcome.blocked, Vec::<String>::new());
     let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
     assert_eq!(created, 1200);
 }
@@ -163,7 +171,7 @@ fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
          stop: {at: 1h}",
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    assert_eq!(outcome.stuck, Vec::<String>::new());
+    assert_eq!(outcome.blocked, Vec::<String>::new());
     let ready = count(&records, |b| {
         matches!(b, Body::AllReady { ready: true, .. })
     });
@@ -191,12 +199,15 @@ fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_
     });
     let at: Vec<f64> = tainted.map(|r| r.at.seconds() - 6.0 * 3600.0).collect();
     assert_eq!(at.len(), 1, "once: {at:?}");
-    assert!(at[0] <= 5.0, "at the monitor's next look: {at:?}");
+    assert!(
+        at[0] <= 5.0,
+        "tainted at the next period of the node monitor: {at:?}"
+    );
 }
 
 /// Returns the explanations of blocked objects in a run with one pool of four nodes.
-fn stuck(rest: &str, jobset: &str) -> Vec<String> {
-    play(4, rest, jobset).0.stuck
+fn blocked_explanations(rest: &str, jobset: &str) -> Vec<String> {
+    play(4, rest, jobset).0.blocked
 }
 
 #[test]
@@ -231,7 +242,7 @@ fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
         "template:\n        metadata: {annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: \
          example.com/rack}}\n        spec:\n          parallelism",
     );
-    let sentences = stuck(
+    let sentences = blocked_explanations(
         "faults: [{at: 100s, containerExit: {pod: a-w-0-1, exitCode: 0}}]",
         &format!("spec:\n  replicatedJobs:\n{first}{later}"),
     );
@@ -274,14 +285,14 @@ fn a_jobset_that_comes_late_is_waited_for() {
          []}}\nfaults: [{at: 2h, resumeJobSet: {name: a}}]\nstop: {at: 3h}",
         &jobset.replace("spec:\n  rep", "spec:\n  suspend: true\n  rep"),
     );
-    assert_eq!(outcome.stuck.len(), 1, "{:?}", outcome.stuck);
-    assert!(outcome.stuck[0].starts_with("JobSet b"));
+    assert_eq!(outcome.blocked.len(), 1, "{:?}", outcome.blocked);
+    assert!(outcome.blocked[0].starts_with("JobSet b"));
 }
 
 #[test]
-fn containers_that_end_and_start_again_in_no_time_end_the_run() {
+fn containers_restarting_without_delay_end_the_run() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
-    let sentences = stuck(
+    let sentences = blocked_explanations(
         "timing: {kubelet: {scripted: {restart: 0s}}}\ncontainers: [{runFor: 0s, exitCode: 1}]",
         &format!(
             "spec:\n  replicatedJobs:\n{}",
@@ -290,23 +301,23 @@ fn containers_that_end_and_start_again_in_no_time_end_the_run() {
     );
     assert_eq!(sentences.len(), 1);
     assert!(
-        sentences[0].starts_with("time stands still at "),
+        sentences[0].starts_with("virtual time does not advance past "),
         "{sentences:?}"
     );
 }
 
 #[test]
-fn dead_ends_have_names() {
+fn permanently_blocked_jobsets_have_a_reason() {
     let pod = format!("containers: [{POD}]");
     let spec = |jobs: &str| format!("spec:\n  replicatedJobs:\n{jobs}");
     let other = workers(1, 1, "managedBy: example.com/other", &pod);
     assert_eq!(
-        stuck("", &spec(&other)),
+        blocked_explanations("", &spec(&other)),
         ["JobSet a is not ready: Job a-w-0 is left to example.com/other, which does nothing here"]
     );
     let none = workers(1, 2, "", &pod).replace("parallelism: 2", "parallelism: 0");
     assert_eq!(
-        stuck("", &spec(&none)),
+        blocked_explanations("", &spec(&none)),
         ["JobSet a never completes: its Jobs have parallelism 0, and so no pod"]
     );
     let one_by_one = workers(1, 3, "", &pod).replace("parallelism: 3", "parallelism: 1");
@@ -315,7 +326,7 @@ fn dead_ends_have_names() {
         spec(&one_by_one)
     );
     assert_eq!(
-        stuck("containers: [{runFor: 60s}]", &exclusive),
+        blocked_explanations("containers: [{runFor: 60s}]", &exclusive),
         [
             "JobSet a is not ready: followers of Job a-w-0 are refused, because its leader pod has ended"
         ]
@@ -376,7 +387,7 @@ fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
     );
     let told = |script: &str| {
         let script = format!("faults:\n{script}\nstop: {{at: 10m}}");
-        play(8, &script, &exclusive).0.stuck.join("\n")
+        play(8, &script, &exclusive).0.blocked.join("\n")
     };
     let orphan = told("- {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}");
     let (before, pod) = orphan.split_once("leader pods: ").unwrap_or_default();
@@ -435,26 +446,6 @@ fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
         assert_eq!(of(|b| matches!(b, Body::JobDeleting { .. })), 1);
         assert_eq!(of(|b| matches!(b, Body::JobGone { .. })), gone);
     }
-}
-
-#[test]
-fn finalizers_keep_a_deleted_job_and_come_too_late_for_one_that_is_being_deleted() {
-    let jobs = workers(1, 2, "backoffLimit: 0", &format!("containers: [{POD}]"));
-    let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
-    let hold = |at| {
-        format!(
-            "  - {{at: {at}, patch: {{kind: Job, name: a-w-0, merge: {{metadata: {{finalizers: [x.y/hold]}}}}}}}}\n"
-        )
-    };
-    let delete = "  - {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Foreground}}\n";
-    let (outcome, _) = play(2, &format!("faults:\n{}{delete}", hold("59s")), &jobset);
-    assert_eq!(
-        outcome.stuck,
-        ["JobSet a is not ready: Job a-w-0 is being deleted, and nobody takes its finalizers off"]
-    );
-    let (outcome, records) = play(2, &format!("faults:\n{delete}{}", hold("60100ms")), &jobset);
-    assert_eq!(outcome.stuck, [""; 0]);
-    assert_eq!(count(&records, |b| matches!(b, Body::JobGone { .. })), 1);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn imported(dir: &Path) -> String {
 }
 
 #[test]
-fn an_imported_incident_meets_another_strategy_and_only_what_hangs_on_it_differs() {
+fn replay_with_another_strategy_changes_only_dependent_results() {
     let dir = scratch("replay");
     let incident = imported(&dir);
     let blocking = replayed(&incident, "strategy=BlockingRecreate");
@@ -66,7 +66,7 @@ fn an_imported_incident_meets_another_strategy_and_only_what_hangs_on_it_differs
     }
     let first = milestone(&blocking, "firstJobCreated");
     assert!(
-        first["difference_s"].as_f64().expect("both") > 1.0,
+        first["difference_s"].as_f64().expect("both values exist") > 1.0,
         "{first}"
     );
     assert!(first["recorded_s"].is_number() && first["asItWas_s"].is_number());
@@ -84,7 +84,7 @@ fn an_imported_incident_meets_another_strategy_and_only_what_hangs_on_it_differs
         counted.is_none_or(|m| m["counterfactual"].as_f64() <= Some(1.0)),
         "{counted:?}"
     );
-    std::fs::remove_dir_all(&dir).expect("gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
@@ -100,13 +100,13 @@ fn a_run_is_replayed_with_its_own_faults() {
     let summary: Value = serde_json::from_str(&summary).expect("JSON");
     assert_eq!(
         json["digests"][0], summary["digest"],
-        "as it was is as it was"
+        "the unchanged replay must be equal to the run"
     );
-    std::fs::remove_dir_all(&dir).expect("gone");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn contradictory_options_are_rejected() {
     let dir = scratch("replay-refused");
     let incident = imported(&dir);
     let out = dir.join("run").display().to_string();
@@ -126,7 +126,11 @@ fn what_makes_no_sense_is_refused() {
             "spec.failurePolicy.restartStrategie=Recreate",
             "unknown field",
         ),
-        (&incident, "strategy=Hope", "is no restart strategy"),
+        (
+            &incident,
+            "strategy=Hope",
+            "\"Hope\" is not a restart strategy",
+        ),
         (
             &incident,
             "controlPlane.kubeScheduler.qps=-1",
@@ -135,7 +139,7 @@ fn what_makes_no_sense_is_refused() {
         (
             &incident,
             "controlPlane.preset=stok",
-            "there is no control plane preset",
+            "control plane preset \"stok\" does not exist",
         ),
         (&out, "seed=3", "is the incident itself"),
         (&out, "faults.0.at=3s", "is the incident itself"),
@@ -151,6 +155,9 @@ fn what_makes_no_sense_is_refused() {
         "--counterfactual",
         "strategy=Recreate",
     ]);
-    assert!(code == Some(2) && errors.contains("no run"), "{errors}");
-    std::fs::remove_dir_all(&dir).expect("gone");
+    assert!(
+        code == Some(2) && errors.contains("is not a run directory"),
+        "{errors}"
+    );
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }

@@ -2,10 +2,10 @@
 //! of the other commands.
 
 mod formats;
-mod kept;
 mod open_metrics;
 mod states;
-mod swept;
+mod stored_reports;
+mod sweeps;
 
 use crate::program::{program, scratch};
 use std::fs;
@@ -23,7 +23,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), told)
 }
 
-fn done(arguments: &[&str]) -> String {
+fn run_ok(arguments: &[&str]) -> String {
     let (code, told) = run(arguments);
     assert_eq!(code, Some(0), "{arguments:?}: {told}");
     told
@@ -34,7 +34,7 @@ fn text(path: &Path) -> String {
 }
 
 /// Asserts that a page contains nothing that makes a browser load resources or run foreign scripts.
-fn is_whole(page: &str) {
+fn assert_self_contained(page: &str) {
     assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
     for foreign in [
         "http://",
@@ -47,7 +47,11 @@ fn is_whole(page: &str) {
         let kept = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
         assert!(!kept.contains(foreign), "{foreign}");
     }
-    assert_eq!(page.matches("<script>").count(), 1, "our own script alone");
+    assert_eq!(
+        page.matches("<script>").count(),
+        1,
+        "a page has exactly one script"
+    );
     for tag in [
         "html", "body", "main", "section", "table", "svg", "figure", "p", "td", "ul", "div",
     ] {
@@ -63,12 +67,12 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
     let dir = scratch("report");
     let (a, b) = (dir.join("a.html"), dir.join("b.html"));
     for file in [&a, &b] {
-        done(&["report", SMALL, "--html", file.to_str().unwrap()]);
+        run_ok(&["report", SMALL, "--html", file.to_str().unwrap()]);
     }
     let page = text(&a);
     assert!(page == text(&b), "the same inputs give the same bytes");
-    is_whole(&page);
-    let told = done(&["run", SMALL]);
+    assert_self_contained(&page);
+    let told = run_ok(&["run", SMALL]);
     let digest = told
         .split("digest ")
         .nth(1)
@@ -82,17 +86,17 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
         .find(|l| l.starts_with("Restart 1 of"))
         .unwrap();
     assert!(page.contains(title), "{title}");
-    let why = done(&["why", SMALL, "--path-only"]);
+    let why = run_ok(&["why", SMALL, "--path-only"]);
     let spans = why
         .lines()
-        .find(|l| l.contains(" spans, together "))
+        .find(|l| l.contains(" spans, ") && l.contains(" in total: "))
         .unwrap();
     let spans = spans.trim().split(',').next().unwrap();
     assert!(page.contains(spans), "{spans}");
     for section in [
         "Critical path",
-        "What happened",
-        "Assumptions that mattered",
+        "Main events",
+        "Relevant assumptions",
         "Reproduce",
     ] {
         assert!(page.contains(&format!("{section}</h2>")), "{section}");
@@ -105,10 +109,10 @@ fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
     let dir = scratch("report-run");
     let (out, page, md) = (dir.join("run"), dir.join("r.html"), dir.join("r.md"));
     let name = |path: &Path| path.to_str().unwrap().to_owned();
-    done(&["run", SMALL, "--seed", "7", "--out", &name(&out)]);
+    run_ok(&["run", SMALL, "--seed", "7", "--out", &name(&out)]);
     let drawn = text(&out.join("waterfall.svg"));
     assert!(drawn.contains("Restart 1 of JobSet") && drawn.contains("seed 7"));
-    done(&[
+    run_ok(&[
         "report",
         &name(&out),
         "--html",
@@ -122,7 +126,7 @@ fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
     assert!(text(&md).contains("](r.charts/waterfall-1.svg)"));
     assert_eq!(text(&dir.join("r.charts/waterfall-1.svg")).len(), {
         let alone = dir.join("alone.svg");
-        done(&[
+        run_ok(&[
             "plot",
             "waterfall",
             &name(&out),
@@ -169,12 +173,12 @@ spec:
 "#;
 
 #[test]
-fn names_that_would_break_out_of_a_page_are_only_text() {
+fn markup_in_names_is_escaped_in_pages() {
     let dir = scratch("report-hostile");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     fs::write(dir.join("s.yaml"), HOSTILE).unwrap();
     fs::write(dir.join("jobset.yaml"), JOBSET).unwrap();
-    done(&[
+    run_ok(&[
         "report",
         &at("s.yaml"),
         "--html",
@@ -182,9 +186,9 @@ fn names_that_would_break_out_of_a_page_are_only_text() {
         "--md",
         &at("r.md"),
     ]);
-    done(&["plot", "waterfall", &at("s.yaml"), "--out", &at("w.svg")]);
+    run_ok(&["plot", "waterfall", &at("s.yaml"), "--out", &at("w.svg")]);
     let page = text(&dir.join("r.html"));
-    is_whole(&page.replace("src=x", "").replace("javascript:", ""));
+    assert_self_contained(&page.replace("src=x", "").replace("javascript:", ""));
     for file in ["r.html", "r.md", "w.svg"] {
         let text = text(&dir.join(file));
         for raw in [
@@ -198,10 +202,7 @@ fn names_that_would_break_out_of_a_page_are_only_text() {
         }
     }
     let md = text(&dir.join("r.md"));
-    assert!(
-        !md.contains("[x](javascript"),
-        "no link that nobody wrote: {md}"
-    );
+    assert!(!md.contains("[x](javascript"), "a link was injected: {md}");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -217,7 +218,7 @@ fn what_cannot_be_written_is_refused_by_name() {
         (vec!["report", SMALL], "--html"),
         (
             vec!["report", "scenarios", "--html", &at("r.html")],
-            "no run",
+            "is not a run directory",
         ),
         (
             vec!["plot", "waterfall", SMALL, "--out", &at("w.pdf")],
@@ -233,7 +234,7 @@ fn what_cannot_be_written_is_refused_by_name() {
                 "--restart",
                 "9",
             ],
-            "numbered from 1",
+            "restart numbers start at 1",
         ),
         (
             vec![
@@ -256,7 +257,7 @@ fn what_cannot_be_written_is_refused_by_name() {
         assert_eq!(code, Some(2), "{told}");
         assert!(told.contains(says), "{says}: {told}");
     }
-    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "nothing is left");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "no file may remain");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -265,15 +266,15 @@ fn a_restart_of_5000_pods_is_a_small_page_with_every_pod_in_its_lanes_and_every_
     let dir = scratch("report-5000");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let scenario = "scenarios/restart-5000-recreate.yaml";
-    done(&["report", scenario, "--html", &at("r.html")]);
+    run_ok(&["report", scenario, "--html", &at("r.html")]);
     let page = text(&dir.join("r.html"));
-    is_whole(&page);
+    assert_self_contained(&page);
     assert!(page.len() < 3_000_000, "{}", page.len());
     assert!(page.matches("<small>1,000 pods</small>").count() == 5);
-    assert!(page.contains("5,000 of 5,000 nodes changed hands"));
+    assert!(page.contains("5,000 of 5,000 nodes run pods of a different Job"));
     for kind in ["gantt", "queues", "utilization", "map", "waterfall"] {
         let file = at(&format!("{kind}.svg"));
-        done(&["plot", kind, scenario, "--out", &file]);
+        run_ok(&["plot", kind, scenario, "--out", &file]);
         let drawn = fs::read_to_string(file).unwrap();
         for told in [
             "digest 61472ba916bd3fc1",
@@ -292,7 +293,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     let dir = scratch("report-many");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let compared = "scenarios/compare-one-failure.yaml";
-    done(&[
+    run_ok(&[
         "compare",
         compared,
         "--seeds",
@@ -301,7 +302,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         "--out",
         &at("cmp"),
     ]);
-    done(&[
+    run_ok(&[
         "report",
         &at("cmp"),
         "--html",
@@ -310,7 +311,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         &at("c.md"),
     ]);
     let page = text(&dir.join("c.html"));
-    is_whole(&page);
+    assert_self_contained(&page);
     let summary = text(&dir.join("cmp/summary.json"));
     let digest = summary
         .split("digest\": ")
@@ -326,19 +327,19 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     );
     assert!(text(&dir.join("c.md")).contains("](c.charts/differences.svg)"));
     for told in [
-        "Assumptions that mattered</h2>",
-        "hangs on: ",
+        "Relevant assumptions</h2>",
+        "depends on: ",
         ">in-place</td>",
     ] {
         assert!(page.contains(told), "{told}");
     }
     let (drawn, again) = (at("d.svg"), dir.join("cmp/charts/differences.svg"));
-    done(&["plot", "differences", &at("cmp"), "--out", &drawn]);
+    run_ok(&["plot", "differences", &at("cmp"), "--out", &drawn]);
     assert!(
         fs::read(drawn).unwrap() == fs::read(again).unwrap(),
-        "the chart that compare has"
+        "the chart must be the one that compare wrote"
     );
-    done(&[
+    run_ok(&[
         "plot",
         "cdf",
         SMALL,
@@ -348,22 +349,22 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         "--out",
         &at("cdf.svg"),
     ]);
-    done(&[
+    run_ok(&[
         "report",
         "reports/ttr-baseline.json",
         "--html",
         &at("b.html"),
     ]);
     let page = text(&dir.join("b.html"));
-    is_whole(&page);
+    assert_self_contained(&page);
     for told in [
-        "Assumptions that mattered</h2>",
-        "hangs on: ",
+        "Relevant assumptions</h2>",
+        "depends on: ",
         "drain/1000/Recreate/",
     ] {
         assert!(page.replace("<wbr>", "").contains(told), "{told}");
     }
-    done(&[
+    run_ok(&[
         "plot",
         "scaling",
         "reports/ttr-baseline.json",
@@ -380,7 +381,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
     for (arguments, says) in [
         (
             vec!["plot", "goodput", &at("cmp"), "--out", &at("x.svg")],
-            "there is for: differences",
+            "available charts: differences",
         ),
         (
             vec![
@@ -392,11 +393,11 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
                 "--out",
                 &at("x.svg"),
             ],
-            "its cases are",
+            "cases in the file: ",
         ),
         (
             vec!["report", &at("cmp"), "--perfetto", &at("x.pftrace")],
-            "of one run",
+            "need a single run",
         ),
     ] {
         let (code, told) = run(&arguments);

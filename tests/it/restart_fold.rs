@@ -1,13 +1,13 @@
 //! Tests of the restart fold with handwritten record streams.
 
 use sim_analysis::metrics::RestartFold;
-use sim_analysis::metrics::restarts::path::{Part, Path};
+use sim_analysis::metrics::restarts::path::{CriticalPath, PathPart};
 use sim_analysis::metrics::restarts::phases::Phase;
 use sim_analysis::metrics::restarts::restart::*;
 use sim_base::*;
 use sim_engine::record::{
-    About, Body, Deleter, JobName, JobSetConditionType, Names, NodeReady, RUN_ENDED, Record,
-    RunOutcome, Sink, Ticket, Waited,
+    Body, DeletionActor, JobName, JobSetConditionType, NodeReady, RUN_ENDED, RecordNames,
+    RecordSink, RunOutcome, SimulationRecord, TicketSubject, TicketWait, WorkTicket,
 };
 use sim_testkit::records::*;
 
@@ -18,7 +18,7 @@ fn a_recreate_runs_from_the_exit_to_all_ready_and_its_phases_add_up() {
     let r = &restarts[0];
     assert_eq!(
         (r.shape, r.attempt, r.ending),
-        (Shape::Recreate, 1, Ending::Ready)
+        (RestartScope::Recreate, 1, RestartOutcome::Ready)
     );
     assert_eq!(r.cause.kind, CauseKind::ContainerExited { exit_code: 1 });
     assert_eq!((r.cause.pod, r.pods), (PodId(1), 2));
@@ -36,8 +36,8 @@ fn a_recreate_runs_from_the_exit_to_all_ready_and_its_phases_add_up() {
 fn an_in_place_restart_has_the_milestones_of_the_recordings() {
     let restarts = fold(&in_place());
     let r = &restarts[0];
-    assert_eq!((r.shape, r.attempt), (Shape::InPlaceRestart, 1));
-    let at = |m| r.milestone(m).map(Time::seconds);
+    assert_eq!((r.shape, r.attempt), (RestartScope::InPlaceRestart, 1));
+    let at = |m| r.milestone(m).map(SimTime::seconds);
     assert_eq!(at(Milestone::AttemptsFirst), Some(102.0));
     assert_eq!(at(Milestone::PreviousWritten), Some(103.0));
     assert_eq!(at(Milestone::AttemptsLast), Some(106.0));
@@ -90,7 +90,7 @@ fn success_suspension_and_mended_faults_are_no_restarts() {
             Body::PodDeleting {
                 pod: PodId(0),
                 incarnation: 0,
-                by: Deleter::JobController,
+                by: DeletionActor::JobController,
             },
         ),
         (
@@ -158,7 +158,7 @@ fn a_node_crash_starts_the_restart_before_anybody_notices_and_a_dead_pod_leaves_
             Body::PodDeleting {
                 pod: PodId(1),
                 incarnation: 0,
-                by: Deleter::TaintEviction,
+                by: DeletionActor::TaintEviction,
             },
         ),
     ];
@@ -166,16 +166,16 @@ fn a_node_crash_starts_the_restart_before_anybody_notices_and_a_dead_pod_leaves_
     let restarts = fold(&records);
     let r = &restarts[0];
     assert_eq!(r.cause.kind, CauseKind::Fault { index: 0 });
-    assert_eq!((r.start, r.ending), (s(100), Ending::Unfinished));
+    assert_eq!((r.start, r.ending), (s(100), RestartOutcome::Unfinished));
     assert_eq!(r.phases()[Phase::Detect as usize].seconds(), 340.0);
     assert_eq!(r.latency(), None);
 }
 
 #[test]
-fn a_pod_row_that_something_else_uses_again_says_nothing_of_the_jobset_it_was_of() {
+fn reused_pod_row_does_not_affect_its_previous_jobset() {
     let mut names = names();
     let mut fold = RestartFold::from_parts(Vec::new());
-    let feed = |fold: &mut RestartFold, lines: &[Line], names: &Names| {
+    let feed = |fold: &mut RestartFold, lines: &[LineFilter], names: &RecordNames| {
         for r in records(lines) {
             fold.record(&r, names);
         }
@@ -261,20 +261,20 @@ fn the_path_of_a_restart_is_what_it_waited_for_and_adds_up() {
     let r = &restarts[0];
     assert_eq!(r.path.total(), r.total());
     let first = r.path.steps[0];
-    assert_eq!((first.from, first.waited), (s(100), Waited::Pleg));
+    assert_eq!((first.from, first.waited), (s(100), TicketWait::Pleg));
     let last = r.path.steps[r.path.steps.len() - 1];
-    assert_eq!((last.to, last.waited), (s(130), Waited::ContainerStart));
+    assert_eq!((last.to, last.waited), (s(130), TicketWait::ContainerStart));
     let mut plain = RestartFold::from_parts(vec![true]).without_paths();
-    assert!(!plain.wants_tickets());
+    assert!(!plain.receives_tickets());
     for record in records(&recreate()) {
         plain.record(&record, &names());
     }
     let plain = plain.finish(&ended(&[]), &names());
-    assert_eq!(plain[0].path, Path::default());
+    assert_eq!(plain[0].path, CriticalPath::default());
 }
 
 #[test]
-fn a_restart_at_a_dead_end_waits_from_its_last_sign_of_life_on_for_what_the_outcome_says() {
+fn blocked_restart_waits_from_its_last_record_for_the_outcomes_reason() {
     let mut fold = RestartFold::from_parts(vec![true]);
     play(&dead_node(), &names(), &mut fold);
     let why =
@@ -283,47 +283,50 @@ fn a_restart_at_a_dead_end_waits_from_its_last_sign_of_life_on_for_what_the_outc
         "JobSet train-2 is not ready: something else",
         &format!("JobSet train is not ready: {why}"),
     ]);
-    assert_eq!(outcome.dead_end("train"), Some(why));
+    assert_eq!(outcome.blocked_reason("train"), Some(why));
     let restarts = fold.finish(&outcome, &names());
     let r = &restarts[0];
-    assert_eq!((r.ending, r.end), (Ending::Unfinished, s(1000)));
+    assert_eq!((r.ending, r.end), (RestartOutcome::Unfinished, s(1000)));
     assert_eq!(r.path.total(), r.total());
     let open = r.path.steps[r.path.steps.len() - 1];
     assert_eq!(
         (open.from, open.to, open.part),
-        (s(440), s(1000), Part::Open)
+        (s(440), s(1000), PathPart::Open)
     );
 }
 
 #[test]
-fn a_restart_that_the_end_overtakes_waits_for_what_is_under_way() {
+fn restart_unfinished_at_the_time_limit_waits_for_pending_events() {
     let mut fold = RestartFold::from_parts(vec![true]);
     let lines = dead_node();
     play(&lines, &names(), &mut fold);
-    let pending = |id, waited, to| Ticket {
+    let pending = |id, waited, to| WorkTicket {
         id,
         parent: lines.len() as u32 - 2,
         from: s(440),
         granted: s(440),
         to,
-        waited,
-        about: About::Pod(PodId(1)),
+        wait: waited,
+        subject: TicketSubject::Pod(PodId(1)),
     };
-    fold.ticket(&pending(100, Waited::ContainerStart, s(1200)));
-    fold.ticket(&pending(101, Waited::Grace, s(1100)));
-    fold.ticket(&pending(102, Waited::Running, Time::NEVER));
+    fold.ticket(&pending(100, TicketWait::ContainerStart, s(1200)));
+    fold.ticket(&pending(101, TicketWait::Grace, s(1100)));
+    fold.ticket(&pending(102, TicketWait::Running, SimTime::NEVER));
     let overtaken = format!("JobSet train is not ready: {RUN_ENDED}");
     let restarts = fold.finish(&ended(&[&overtaken]), &names());
     let r = &restarts[0];
     assert_eq!(r.path.total(), r.total());
     let last = r.path.steps[r.path.steps.len() - 1];
-    assert_eq!((last.from, last.waited), (s(440), Waited::ContainerStart));
+    assert_eq!(
+        (last.from, last.waited),
+        (s(440), TicketWait::ContainerStart)
+    );
 }
 
 #[test]
 fn tickets_do_not_pile_up_over_many_restarts() {
     let mut fold = RestartFold::from_parts(vec![true]);
-    let cycle: Vec<Line> = recreate().into_iter().skip(started().len()).collect();
+    let cycle: Vec<LineFilter> = recreate().into_iter().skip(started().len()).collect();
     let mut lines = started();
     for round in 0..2000 {
         lines.extend(cycle.iter().map(|&(at, body)| (at + 100 * round, body)));
@@ -331,11 +334,11 @@ fn tickets_do_not_pile_up_over_many_restarts() {
     let mut most = 0;
     let end = s(100 * 2000 + 100);
     struct Watch<'a>(&'a mut RestartFold, &'a mut usize);
-    impl Sink for Watch<'_> {
-        fn record(&mut self, record: &Record, names: &Names) {
+    impl RecordSink for Watch<'_> {
+        fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
             self.0.record(record, names);
         }
-        fn ticket(&mut self, ticket: &Ticket) {
+        fn ticket(&mut self, ticket: &WorkTicket) {
             self.0.ticket(ticket);
             *self.1 = (*self.1).max(self.0.kept_tickets());
         }
@@ -346,11 +349,11 @@ fn tickets_do_not_pile_up_over_many_restarts() {
     assert_eq!(restarts.len(), 2000);
     for r in &restarts {
         assert_eq!(r.path.total(), Duration::from_secs(30), "from {}", r.start);
-        assert_eq!(r.path.steps[0].waited, Waited::Pleg);
+        assert_eq!(r.path.steps[0].waited, TicketWait::Pleg);
     }
     assert!(
         lines.len() > 40_000 && most <= 4096,
-        "{most} of {}",
+        "{most} tickets are kept of {} lines",
         lines.len()
     );
 }

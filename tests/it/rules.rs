@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Words that have the form of a rule id, but are not rule ids.
-const NO_FAMILIES: [&str; 10] = [
+const NOT_RULE_PREFIXES: [&str; 10] = [
     "BSD", "BSL", "DNS", "FNV", "KEP", "LGPL", "MIT", "MPL", "SHA", "UTF",
 ];
 
 /// Returns every rule of `docs/rules/`: its id and its text.
-pub fn listed() -> BTreeMap<String, String> {
+pub fn documented_rules() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for path in crate::support::files(&root().join("docs/rules"), "md") {
         let text = std::fs::read_to_string(&path).expect("a page can be read");
@@ -19,14 +19,14 @@ pub fn listed() -> BTreeMap<String, String> {
             let rule = line.strip_prefix("- **").and_then(|l| l.split_once("** "));
             let Some((id, words)) = rule else { continue };
             let before = found.insert(id.to_owned(), words.to_owned());
-            assert_eq!(before, None, "{id} is there twice");
+            assert_eq!(before, None, "duplicate rule {id}");
         }
     }
     found
 }
 
 /// Returns the rule that an id belongs to: `COND-1e` and `REC-12c` are parts of `COND-1` and `REC-12`.
-pub fn whole(id: &str) -> &str {
+pub fn parent_rule(id: &str) -> &str {
     id.trim_end_matches(|c: char| c.is_ascii_lowercase())
 }
 
@@ -35,7 +35,7 @@ pub fn ids(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     let is_id = |word: &&str| {
         word.split_once('-').is_some_and(|(family, number)| {
-            let number = whole(number);
+            let number = parent_rule(number);
             let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
             let capitals = family.chars().all(|c| c.is_ascii_uppercase());
             digits && capitals && (1..=4).contains(&family.len())
@@ -75,18 +75,18 @@ fn texts() -> Vec<(String, String)> {
 
 #[test]
 fn every_rule_id_that_is_cited_has_a_line_in_docs_rules() {
-    let listed = listed();
+    let listed = documented_rules();
     let mut wrong = Vec::new();
     let mut cited = BTreeSet::new();
     for (file, text) in texts() {
         for (at, line) in text.lines().enumerate() {
             for id in ids(line) {
                 let family = id.split_once('-').map_or(id, |(family, _)| family);
-                if NO_FAMILIES.contains(&family) {
+                if NOT_RULE_PREFIXES.contains(&family) {
                     continue;
                 }
-                let part = &id[whole(id).len()..];
-                let words = listed.get(whole(id));
+                let part = &id[parent_rule(id).len()..];
+                let words = listed.get(parent_rule(id));
                 if !words.is_some_and(|w| part.is_empty() || w.contains(&format!("({part})"))) {
                     wrong.push(format!("{file}:{}: {id}", at + 1));
                 }

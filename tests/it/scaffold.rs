@@ -18,7 +18,7 @@ fn text(bytes: &[u8]) -> String {
 /// Creates a temporary directory for a test.
 fn temporary(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("scaffold-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("a directory can be made");
+    std::fs::create_dir_all(&dir).expect("a directory can be created");
     dir
 }
 
@@ -39,7 +39,7 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
         for line in scenario.lines().filter(|l| l.starts_with('#')) {
             assert!(line.chars().count() <= 120, "{line}");
         }
-        std::fs::write(dir.join("scenario.yaml"), &scenario).expect("it can be written");
+        std::fs::write(dir.join("scenario.yaml"), &scenario).expect("the scenario can be written");
         let run = program(&["run", "scenario.yaml"], &dir);
         let told = text(&run.stdout);
         assert!(
@@ -49,7 +49,7 @@ fn a_scenario_for_each_example_runs_as_it_is_written_and_has_a_fault() {
         );
         assert!(told.contains("exits with code 1"), "{file}: {told}");
     }
-    std::fs::remove_dir_all(&dir).expect("it can be removed");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn the_cluster_is_a_shipped_one_where_nodes_are_named_and_a_directory_stands_alo
     // Inputs that do not fit are rejected before any file is written. Otherwise the directory is self-contained.
     let kept = dir.join("own/topology.yaml").exists();
     assert_eq!(kept, made.status.success(), "{}", text(&made.stderr));
-    std::fs::remove_dir_all(&dir).expect("it can be removed");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 fn sarif(words: &[&str]) -> Value {
     let all: Vec<&str> = words.iter().copied().chain(["--format", "sarif"]).collect();
     let output = program(&all, root());
-    serde_json::from_slice(&output.stdout).expect("it is JSON")
+    serde_json::from_slice(&output.stdout).expect("the output is JSON")
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn findings_as_sarif_have_what_its_schema_requires() {
     }
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), rules.len(), "ids are unique");
+    assert_eq!(ids.len(), rules.len(), "ids must be unique");
     let results = run["results"].as_array().expect("results");
     assert_eq!(results.len(), 3);
     for result in results {

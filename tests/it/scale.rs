@@ -3,7 +3,7 @@
 //! Must never measure wall time; `cargo bench` does.
 
 use crate::support;
-use sim_engine::record::{Discard, EndReason};
+use sim_engine::record::{DiscardSink, EndReason};
 
 const TOPOLOGY: &str = "topology:
   apiVersion: jobset-sim/v1alpha1
@@ -40,7 +40,7 @@ fn play(jobset: &str, rest: &str) -> (EndReason, String, u32, usize) {
     );
     let scenario = support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
-    let outcome = simulation.run(1, 0, &mut Discard);
+    let outcome = simulation.run(1, 0, &mut DiscardSink);
     let js = &outcome.jobsets[0];
     let living = js.jobs.iter().filter(|j| j.exists).count();
     (

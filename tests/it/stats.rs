@@ -9,22 +9,24 @@ use sim_base::stats::binomial::{binomial_cdf, binomial_sf};
 use sim_base::stats::bootstrap::{bca_from, jackknife};
 use sim_base::stats::normal::normal_quantile;
 use sim_base::stats::student::{t_two_sided, t_upper};
-use sim_base::stats::weakness::skewness;
-use sim_base::stats::wilcoxon::Method;
-use sim_base::stats::{Mean, Paired, quantile, quantile_interval, sign_test, sorted, wilcoxon};
+use sim_base::stats::warnings::skewness;
+use sim_base::stats::wilcoxon::WilcoxonMethod;
+use sim_base::stats::{
+    PairedDifference, StudentMean, quantile, quantile_interval, sign_test, sorted, wilcoxon,
+};
 
 /// Maximum relative difference from SciPy's result.
 const TOLERANCE: f64 = 1e-10;
 
 #[track_caller]
-fn near(got: f64, expected: f64, what: &str) {
+fn assert_near(got: f64, expected: f64, what: &str) {
     let most = TOLERANCE * expected.abs();
     let near = got == expected || (got - expected).abs() <= most;
-    assert!(near, "{what}: {got:e} is not SciPy's {expected:e}");
+    assert!(near, "{what}: {got:e}, but SciPy gives {expected:e}");
 }
 
 fn read<T: for<'de> Deserialize<'de>>(text: &str) -> T {
-    serde_yaml::from_str(text).unwrap_or_else(|e| panic!("the table: {e}"))
+    serde_yaml::from_str(text).unwrap_or_else(|e| panic!("the table cannot be read: {e}"))
 }
 
 #[derive(Deserialize)]
@@ -78,18 +80,18 @@ fn quantiles_of_students_t_and_the_normal_are_scipys_for_any_degrees_and_level()
     let table: Distributions = read(include_str!("stats/distributions.yaml"));
     for c in &table.t_upper {
         let what = format!("{} degrees, tail {}", c.degrees, c.tail);
-        near(t_upper(c.degrees, c.tail), c.t, &what);
+        assert_near(t_upper(c.degrees, c.tail), c.t, &what);
         // The difference 1 − tail has too few digits for small tails.
         if c.tail > 1e-4 {
-            near(-t_upper(c.degrees, 1.0 - c.tail), c.t, &what);
+            assert_near(-t_upper(c.degrees, 1.0 - c.tail), c.t, &what);
         }
     }
     for c in &table.t_two_sided {
         let what = format!("{} degrees, t {}", c.degrees, c.t);
-        near(t_two_sided(c.degrees, c.t), c.p, &what);
+        assert_near(t_two_sided(c.degrees, c.t), c.p, &what);
     }
     for c in &table.normal {
-        near(normal_quantile(c.p), c.z, &format!("normal, {}", c.p));
+        assert_near(normal_quantile(c.p), c.z, &format!("normal, {}", c.p));
     }
     assert_eq!(t_upper(5.0, 0.5), 0.0);
     assert!(t_upper(5.0, 0.0).is_infinite() && t_upper(0.0, 0.1).is_infinite());
@@ -100,12 +102,12 @@ fn chances_of_the_beta_and_binomial_distributions_are_scipys() {
     let table: Distributions = read(include_str!("stats/distributions.yaml"));
     for Beta { a, b, x, chance } in table.beta {
         let what = format!("beta {a} {b} at {x}");
-        near(incomplete_beta((a, b), (x, 1.0 - x)), chance, &what);
+        assert_near(incomplete_beta((a, b), (x, 1.0 - x)), chance, &what);
     }
     for c in table.binomial {
         let what = format!("{} of {}, {}", c.k, c.n, c.p);
-        near(binomial_cdf(c.k, c.n, c.p), c.cdf, &what);
-        near(binomial_sf(c.k, c.n, c.p), c.sf, &what);
+        assert_near(binomial_cdf(c.k, c.n, c.p), c.cdf, &what);
+        assert_near(binomial_sf(c.k, c.n, c.p), c.sf, &what);
     }
 }
 
@@ -146,12 +148,12 @@ fn quantiles_intervals_and_skewness_of_samples_are_scipys() {
             .zip(&s.quantiles)
         {
             let what = format!("{}, quantile {p}", s.name);
-            near(quantile(&ascending, *p).unwrap(), *expected, &what);
+            assert_near(quantile(&ascending, *p).unwrap(), *expected, &what);
         }
-        let mean = Mean::of(&s.values).unwrap();
+        let mean = StudentMean::from_values(&s.values).unwrap();
         for i in &s.mean_interval {
             let got = mean.interval(i.level).map(Some);
-            bounds_near(got, i.bounds, &format!("{}, mean at {}", s.name, i.level));
+            assert_bounds_near(got, i.bounds, &format!("{}, mean at {}", s.name, i.level));
         }
         for i in &s.quantile_interval {
             let got = quantile_interval(&ascending, i.p, i.level);
@@ -167,9 +169,9 @@ fn quantiles_intervals_and_skewness_of_samples_are_scipys() {
 }
 
 #[track_caller]
-fn bounds_near(got: [Option<f64>; 2], expected: [Option<f64>; 2], what: &str) {
+fn assert_bounds_near(got: [Option<f64>; 2], expected: [Option<f64>; 2], what: &str) {
     for (got, expected) in got.iter().zip(expected) {
-        near(got.unwrap(), expected.unwrap(), what);
+        assert_near(got.unwrap(), expected.unwrap(), what);
     }
 }
 
@@ -190,18 +192,18 @@ fn paired_differences_and_their_tests_are_scipys() {
     let table: Samples = read(include_str!("stats/samples.yaml"));
     for c in table.pairs {
         let pairs: Vec<(f64, f64)> = c.first.into_iter().zip(c.second).collect();
-        let paired = Paired::of(&pairs).unwrap();
-        bounds_near(paired.ci95.map(Some), c.interval, &c.name);
+        let paired = PairedDifference::from_pairs(&pairs).unwrap();
+        assert_bounds_near(paired.ci95.map(Some), c.interval, &c.name);
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
-        near(sign_test(&differences).p, c.sign_p, &c.name);
+        assert_near(sign_test(&differences).p, c.sign_p, &c.name);
         let test = wilcoxon(&differences).unwrap();
         assert_eq!(test.statistic, c.statistic, "{}", c.name);
         let (p, method) = match (c.exact, c.normal) {
-            (Some(p), _) => (p, Method::Exact),
-            (_, p) => (p.unwrap(), Method::Normal),
+            (Some(p), _) => (p, WilcoxonMethod::Exact),
+            (_, p) => (p.unwrap(), WilcoxonMethod::Normal),
         };
         assert_eq!(test.method, method, "{}", c.name);
-        near(test.p, p, &c.name);
+        assert_near(test.p, p, &c.name);
     }
     assert_eq!(wilcoxon(&[0.0, 0.0]), None);
     assert_eq!(sign_test(&[0.0]).p, 1.0);
@@ -229,9 +231,9 @@ fn the_corrections_and_bounds_of_the_bootstrap_are_scipys_on_the_same_resamples(
         let left_out = jackknife(&c.values, &mean);
         for i in &c.intervals {
             let got = bca_from(mean(&c.values), resampled.clone(), &left_out, i.level).unwrap();
-            near(got.z0, c.z0, &c.name);
-            near(got.acceleration, i.acceleration, &c.name);
-            bounds_near(got.interval.map(Some), i.bounds, &c.name);
+            assert_near(got.z0, c.z0, &c.name);
+            assert_near(got.acceleration, i.acceleration, &c.name);
+            assert_bounds_near(got.interval.map(Some), i.bounds, &c.name);
         }
     }
 }
@@ -247,21 +249,30 @@ fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
             .zip(difference)
             .map(|(a, d)| (*a, a + d))
             .collect();
-        Paired::of(&pairs).unwrap()
+        PairedDifference::from_pairs(&pairs).unwrap()
     };
     let clear = pairs([-5.0, -6.0, -5.0, -6.0]);
-    assert_eq!(clear.separated(), Some(std::cmp::Ordering::Less));
+    assert_eq!(clear.significant_order(), Some(std::cmp::Ordering::Less));
     assert!(clear.deviation < 1.0 && clear.unpaired_deviation > 400.0);
     let unclear = pairs([-1.0, 2.0, -1.0, 3.0]);
-    assert_eq!(unclear.separated(), None);
+    assert_eq!(unclear.significant_order(), None);
     // 4 differences with mean 0.75 and standard deviation 2.06: by t with 31 degrees of freedom, 32 replications
     // suffice and 31 do not.
-    assert_eq!(unclear.needed(), Some(32));
-    let one = Paired::of(&[(1.0, 3.0)]).unwrap();
-    assert_eq!((one.separated(), one.needed(), one.mean), (None, None, 2.0));
-    let never = Paired::of(&[(1.0, 1.0), (2.0, 2.0)]).unwrap();
-    assert_eq!((never.separated(), never.needed()), (None, None));
-    let always = Paired::of(&[(1.0, 2.0), (2.0, 3.0)]).unwrap();
-    assert_eq!(always.separated(), Some(std::cmp::Ordering::Greater));
-    assert_eq!(Paired::of(&[]), None);
+    assert_eq!(unclear.required_pairs(), Some(32));
+    let one = PairedDifference::from_pairs(&[(1.0, 3.0)]).unwrap();
+    assert_eq!(
+        (one.significant_order(), one.required_pairs(), one.mean),
+        (None, None, 2.0)
+    );
+    let never = PairedDifference::from_pairs(&[(1.0, 1.0), (2.0, 2.0)]).unwrap();
+    assert_eq!(
+        (never.significant_order(), never.required_pairs()),
+        (None, None)
+    );
+    let always = PairedDifference::from_pairs(&[(1.0, 2.0), (2.0, 3.0)]).unwrap();
+    assert_eq!(
+        always.significant_order(),
+        Some(std::cmp::Ordering::Greater)
+    );
+    assert_eq!(PairedDifference::from_pairs(&[]), None);
 }

@@ -1,19 +1,19 @@
 //! `step`: commands from a pipe, breakpoints, and objects in the format of kubectl describe.
 
-use crate::program::{fed, program};
+use crate::program::{program, run_with_stdin};
 use std::process::Output;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn stepped(more: &[&str], commands: &str) -> Output {
+fn run_step(more: &[&str], commands: &str) -> Output {
     let words = [&["step", "scenarios/first-steps.yaml"], more].concat();
-    fed(&words, commands)
+    run_with_stdin(&words, commands)
 }
 
 /// Joins lines that were wrapped.
-fn whole(text: &str) -> Vec<String> {
+fn unwrap_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let goes_on = line.starts_with("        ") && !line.contains('#');
@@ -29,16 +29,16 @@ fn whole(text: &str) -> Vec<String> {
 }
 
 /// Runs valid commands and returns their output.
-fn answers(more: &[&str], commands: &str) -> String {
-    let done = stepped(more, commands);
+fn step_output(more: &[&str], commands: &str) -> String {
+    let done = run_step(more, commands);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     text(&done.stdout)
 }
 
 #[test]
 fn records_come_one_by_one_and_as_in_events_ndjson() {
-    let told = answers(&[], "next 3\n\nwhere\n");
-    let lines = whole(&told);
+    let told = step_output(&[], "next 3\n\nwhere\n");
+    let lines = unwrap_lines(&told);
     assert_eq!(lines.len(), 7, "{told}");
     assert!(
         lines[0].starts_with("      0.000s     #0  JobSetCreated jobset/default/"),
@@ -52,11 +52,11 @@ fn records_come_one_by_one_and_as_in_events_ndjson() {
 #[test]
 fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
     let more = ["--break", "jobset.condition=RestartingJobSet"];
-    let told = answers(
+    let told = step_output(
         &more,
         "continue\nwhy\nbreak RestartCounted.restarts=2\nbreaks\ndelete 1\nbreaks\n",
     );
-    let lines = whole(&told);
+    let lines = unwrap_lines(&told);
     assert_eq!(lines[0], "breakpoint 1: jobset.condition=RestartingJobSet");
     assert!(
         lines[1].contains("JobSetCondition") && lines[1].contains("type=RestartingJobSet"),
@@ -64,11 +64,11 @@ fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
     );
     assert_eq!(
         lines[1], lines[2],
-        "why begins where the run stands: {told}"
+        "why begins at the current position of the run: {told}"
     );
     assert!(
         lines.iter().any(|l| l.contains("  Fault ")),
-        "the origin is the fault: {told}"
+        "the root cause must be the fault: {told}"
     );
     assert!(
         told.contains("breakpoint 2: RestartCounted.restarts=2"),
@@ -85,7 +85,7 @@ fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
 fn objects_are_described_as_they_are_at_that_record() {
     let commands =
         "break PodFinished\ncontinue\nget pods\nget jobs\nget nodes\ndescribe jobset train\n";
-    let told = answers(&[], commands);
+    let told = step_output(&[], commands);
     assert!(
         told.contains("Failed") && told.contains("Running"),
         "{told}"
@@ -103,14 +103,14 @@ fn objects_are_described_as_they_are_at_that_record() {
     let line = told
         .lines()
         .find(|l| l.contains("PodFinished pod/"))
-        .expect("it is told");
+        .expect("the record is printed");
     let name = line
         .split("pod/default/")
         .nth(1)
         .and_then(|rest| rest.split(' ').next())
         .expect("a name");
     let short = name.rsplit_once('-').expect("a suffix").0;
-    let told = answers(
+    let told = step_output(
         &[],
         &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"),
     );
@@ -124,15 +124,19 @@ fn objects_are_described_as_they_are_at_that_record() {
 
 #[test]
 fn at_the_end_everything_can_still_be_looked_at() {
-    let told = answers(&[], "continue\ndescribe jobset train\nget events\nwhere\n");
-    assert!(told.starts_with("the run is over at "), "{told}");
+    let told = step_output(&[], "continue\ndescribe jobset train\nget events\nwhere\n");
+    assert!(told.starts_with("run ended at "), "{told}");
     assert!(told.contains("Restarts: 1"), "{told}");
     assert!(
         told.contains("FailedJobs") || told.contains("Warning"),
         "{told}"
     );
-    let done = stepped(&[], "continue\nnext\n");
-    assert_eq!(done.status.code(), Some(2), "there is no next record");
+    let done = run_step(&[], "continue\nnext\n");
+    assert_eq!(
+        done.status.code(),
+        Some(2),
+        "a run at its end has no next record"
+    );
 }
 
 #[test]
@@ -141,13 +145,13 @@ fn a_wrong_command_in_a_pipe_is_named_and_ends_in_exit_code_2() {
         ("nxt\n", "did you mean \"next\"?"),
         ("next 0\n", "a number of records"),
         ("break PodRedy\n", "did you mean \"PodReady\"?"),
-        ("describe pot x\n", "no kind of object"),
+        ("describe pot x\n", "unknown kind \"pot\""),
         ("next\ndescribe jobset trein\n", "did you mean \"train\"?"),
         ("until never\n", "until never"),
         ("delete 3\n", "there is no breakpoint 3"),
-        ("quit now\n", "takes nothing after it"),
+        ("quit now\n", "takes no argument"),
     ] {
-        let done = stepped(&[], commands);
+        let done = run_step(&[], commands);
         let said = text(&done.stderr);
         assert_eq!(done.status.code(), Some(2), "{commands}: {said}");
         assert!(said.contains(words), "{commands}: {said}");
@@ -156,19 +160,19 @@ fn a_wrong_command_in_a_pipe_is_named_and_ends_in_exit_code_2() {
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let refused = fed(&["step", "-f", "-"], crate::program::JOBSET);
+    let refused = run_with_stdin(&["step", "-f", "-"], crate::program::JOBSET);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("commands come from standard input"));
+    assert!(text(&refused.stderr).contains("standard input is used for commands"));
 }
 
 #[test]
-fn what_is_stepped_through_is_the_run_that_run_plays() {
+fn step_and_run_give_equal_records() {
     let ran = program(&["run", "scenarios/first-steps.yaml", "--format", "json"])
         .output()
         .unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
     let end = &summary["end"]["t_s"];
-    let told = answers(&[], "until 5m\ndescribe jobset train\ncontinue\n");
+    let told = step_output(&[], "until 5m\ndescribe jobset train\ncontinue\n");
     let over = told.lines().last().expect("a line");
     let seconds = over
         .split("at ")

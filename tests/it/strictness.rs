@@ -6,16 +6,16 @@ use crate::support;
 use serde_json::{Value, json};
 use sim_recordings::validate::admission;
 use sim_recordings::validate::read::read;
-use sim_recordings::validate::result::{FileResult, Verdict};
-use sim_recordings::validate::scenario::{Defaults, Overrides};
+use sim_recordings::validate::result::{FileResult, ValidationVerdict};
+use sim_recordings::validate::scenario::{RecordingDefaults, ScenarioOverrides};
 use sim_recordings::validate::simulate;
 
 /// Number of recordings per alteration; more would not add information.
-const TRIED: usize = 3;
+const TRIED_RECORDINGS: usize = 3;
 
-fn play(file: &str, json: &Value, defaults: &Defaults) -> FileResult {
+fn play(file: &str, json: &Value, defaults: &RecordingDefaults) -> FileResult {
     let recording = read(file, &json.to_string()).expect("a recording is well-formed");
-    simulate::validate(file, &recording, defaults, &Overrides::default())
+    simulate::validate(file, &recording, defaults, &ScenarioOverrides::default())
 }
 
 fn recordings() -> Vec<(String, Value)> {
@@ -31,7 +31,7 @@ fn recordings() -> Vec<(String, Value)> {
 }
 
 /// Returns for each recording to which the alteration applies, the paths of the resulting differences.
-fn altered(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec<String>)> {
+fn altered_results(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec<String>)> {
     let defaults = simulate::defaults().expect("the presets can be read");
     let mut found = Vec::new();
     for (file, json) in recordings() {
@@ -39,22 +39,22 @@ fn altered(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec<String>
         if alter(&mut other).is_none() {
             continue;
         }
-        if play(&file, &json, &defaults).verdict() != Some(Verdict::Equal) {
+        if play(&file, &json, &defaults).verdict() != Some(ValidationVerdict::Equal) {
             continue;
         }
         let differences = play(&file, &other, &defaults).differences;
         let paths = differences.into_iter().flatten().map(|d| d.path);
         found.push((file, paths.collect()));
-        if found.len() == TRIED {
+        if found.len() == TRIED_RECORDINGS {
             break;
         }
     }
-    assert!(!found.is_empty(), "no recording has this");
+    assert!(!found.is_empty(), "the alteration applies to no recording");
     found
 }
 
-fn goes_red(path: &str, alter: impl Fn(&mut Value) -> Option<()>) {
-    for (file, paths) in altered(alter) {
+fn assert_difference_reported(path: &str, alter: impl Fn(&mut Value) -> Option<()>) {
+    for (file, paths) in altered_results(alter) {
         let named = paths.iter().any(|p| p.starts_with(path));
         assert!(named, "{file}: {path} is not among {paths:?}");
     }
@@ -67,7 +67,7 @@ fn column(json: &Value, name: &str) -> usize {
 }
 
 /// Returns a pod that ended without having been deleted.
-fn ended_pod(json: &mut Value) -> Option<&mut Value> {
+fn pod_ended_without_deletion(json: &mut Value) -> Option<&mut Value> {
     let (deleting, phase) = (column(json, "deletingMs"), column(json, "phase"));
     let pods = json["pods"].as_array_mut()?;
     let ended = |p: &&mut Value| p[deleting] == -1 && p[phase] == "Succeeded";
@@ -75,7 +75,7 @@ fn ended_pod(json: &mut Value) -> Option<&mut Value> {
 }
 
 /// Returns `None` if a pod was deleted, because such a pod may have ended with either result.
-fn is_quiet(json: &Value) -> Option<()> {
+fn require_no_deleted_pods(json: &Value) -> Option<()> {
     let deleting = column(json, "deletingMs");
     let pods = json["pods"].as_array()?;
     let quiet = !pods.is_empty() && pods.iter().all(|p| p[deleting] == -1);
@@ -84,21 +84,21 @@ fn is_quiet(json: &Value) -> Option<()> {
 
 #[test]
 fn a_pod_more_or_another_end_or_restart_of_one_is_a_difference() {
-    goes_red("pods ", |json| {
-        is_quiet(json)?;
+    assert_difference_reported("pods ", |json| {
+        require_no_deleted_pods(json)?;
         let pods = json["pods"].as_array_mut()?;
         let more = pods[0].clone();
         pods.push(more);
         Some(())
     });
-    goes_red("pods ", |json| {
+    assert_difference_reported("pods ", |json| {
         let phase = column(json, "phase");
-        ended_pod(json)?[phase] = json!("Failed");
+        pod_ended_without_deletion(json)?[phase] = json!("Failed");
         Some(())
     });
-    goes_red("pods ", |json| {
+    assert_difference_reported("pods ", |json| {
         let restarts = column(json, "containerRestarts");
-        let pod = ended_pod(json)?;
+        let pod = pod_ended_without_deletion(json)?;
         pod[restarts] = json!(pod[restarts].as_u64()? + 1);
         Some(())
     });
@@ -107,15 +107,15 @@ fn a_pod_more_or_another_end_or_restart_of_one_is_a_difference() {
 #[test]
 fn each_counter_of_a_job_is_compared() {
     for counter in ["active", "ready", "succeeded", "failed"] {
-        goes_red("jobs", |json| {
-            is_quiet(json)?;
+        assert_difference_reported("jobs", |json| {
+            require_no_deleted_pods(json)?;
             let job = &mut json["jobs"][0];
             job[counter] = json!(job[counter].as_u64()? + 1);
             Some(())
         });
     }
-    goes_red("jobs", |json| {
-        is_quiet(json)?;
+    assert_difference_reported("jobs", |json| {
+        require_no_deleted_pods(json)?;
         let jobs = json["jobs"].as_array()?.len();
         let log = json["log"].as_array_mut()?;
         let counts = |e: &&mut Value| e[1] == "Job" && e[3] == "counts";
@@ -134,7 +134,7 @@ fn events_on_jobs_and_pods_are_compared() {
         ("Pod/", "FailedScheduling"),
         ("JobSet/", "AllJobsCompleted"),
     ] {
-        goes_red("events", |json| {
+        assert_difference_reported("events", |json| {
             let events = json["events"].as_array_mut()?;
             let is_it = |e: &Value| {
                 e["reason"] == reason && e["object"].as_str().is_some_and(|o| o.starts_with(kind))
@@ -148,7 +148,7 @@ fn events_on_jobs_and_pods_are_compared() {
 
 #[test]
 fn replicated_jobs_have_an_order_in_the_status() {
-    goes_red("status.replicatedJobsStatus", |json| {
+    assert_difference_reported("status.replicatedJobsStatus", |json| {
         let rjs = json["status"]["replicatedJobsStatus"].as_array_mut()?;
         rjs.reverse();
         (rjs.len() > 1).then_some(())
@@ -156,7 +156,7 @@ fn replicated_jobs_have_an_order_in_the_status() {
 }
 
 /// Delays a log entry by 4 s, which exceeds every tolerance. Returns `None` if the entry is too close to the end.
-fn later(entry: &mut Value, played_ms: u64) -> Option<()> {
+fn delay_entry(entry: &mut Value, played_ms: u64) -> Option<()> {
     let at = entry[0].as_u64()?;
     entry[0] = json!(at + 4000);
     (at + 5500 < played_ms && at < 15_000).then_some(())
@@ -165,27 +165,27 @@ fn later(entry: &mut Value, played_ms: u64) -> Option<()> {
 #[test]
 fn the_times_of_jobs_and_of_statuses_are_compared() {
     for what in ["created", "gone"] {
-        goes_red("times: Job", |json| {
+        assert_difference_reported("times: Job", |json| {
             let played = json["playedForMs"].as_u64()?;
             let log = json["log"].as_array_mut()?;
             let mut steps = log.iter_mut().filter(|e| e[1] == "Job" && e[3] == what);
-            later(steps.next_back()?, played)
+            delay_entry(steps.next_back()?, played)
         });
     }
-    goes_red("times: status", |json| {
+    assert_difference_reported("times: status", |json| {
         let played = json["playedForMs"].as_u64()?;
         let log = json["log"].as_array_mut()?;
         let with_condition = |e: &&mut Value| {
             e[1] == "JobSet" && !e[4]["conditions"].as_array().is_none_or(Vec::is_empty)
         };
         let mut statuses = log.iter_mut().filter(with_condition);
-        later(statuses.next()?, played)
+        delay_entry(statuses.next()?, played)
     });
 }
 
 #[test]
 fn the_last_second_is_not_compared() {
-    let found = altered(|json| {
+    let found = altered_results(|json| {
         let played = json["playedForMs"].as_u64()?;
         let gone = json!([played - 400, "Job", "js-never-0", "gone"]);
         json["log"].as_array_mut()?.push(gone);
@@ -214,6 +214,6 @@ fn warnings_of_the_api_server_are_compared() {
         "unknown field \\\"spec.foo\\\"\"",
         "unknown field \\\"spec.fo\\\"\"",
     );
-    assert_ne!(altered, text, "some case has a warning");
+    assert_ne!(altered, text, "at least one case must have a warning");
     assert!(count(&altered).equal < all.total);
 }

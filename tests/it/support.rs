@@ -1,8 +1,8 @@
 //! Shared test functions: scenarios by name, recordings, generated clusters.
 
-use sim_engine::Simulation;
+use sim_engine::SimulationInput;
 
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// Reads a shipped scenario with overrides in the form of `--set`.
-pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
+pub fn scenario(name: &str, sets: &[(&str, &str)]) -> ScenarioSpec {
     let path = root().join("scenarios").join(format!("{name}.yaml"));
     let sets: Vec<(String, String)> = sets
         .iter()
@@ -54,21 +54,21 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
 }
 
 /// Returns a simulation of the scenario. Random faults are drawn with the scenario's seed if they are not drawn yet.
-pub fn simulation(scenario: &Scenario) -> Simulation {
-    match Simulation::new(&sim_engine::faults::drawn(scenario, scenario.seed, 0)) {
+pub fn simulation(scenario: &ScenarioSpec) -> SimulationInput {
+    match SimulationInput::new(&sim_engine::faults::draw_faults(scenario, scenario.seed, 0)) {
         Ok(simulation) => simulation,
         Err(problems) => panic!("{}: {}", scenario.name, problems),
     }
 }
 
 /// Parses a scenario and its `jobset.yaml` from text.
-pub fn parse(scenario: &str, jobset: &str) -> Result<Scenario, String> {
+pub fn parse(scenario: &str, jobset: &str) -> Result<ScenarioSpec, String> {
     parse_with(scenario, &[("jobset.yaml", jobset)])
 }
 
 /// Parses a scenario and the files that it names from text.
-pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, String> {
-    let source = sim_inputs::Source {
+pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<ScenarioSpec, String> {
+    let source = sim_inputs::SourceText {
         file: "scenario.yaml".to_owned(),
         text: scenario.to_owned(),
     };
@@ -84,7 +84,7 @@ pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, St
 }
 
 /// Prints to standard error directly, because the test runner hides the output of tests that pass.
-pub fn say(text: &str) {
+pub fn print_to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
@@ -95,7 +95,7 @@ pub const RECORDINGS: &str = "tests/recordings";
 
 /// Returns the recordings that are not in the repository (`kind/name.json`), and omitted cases of recordings that
 /// are (`kind/name.json id`).
-pub fn left_out() -> Vec<&'static str> {
+pub fn omitted_recordings() -> Vec<&'static str> {
     include_str!("../recordings/left-out.txt").lines().collect()
 }
 
@@ -108,9 +108,9 @@ pub fn recordings_folder() -> PathBuf {
         return all;
     }
     SAID.call_once(|| {
-        say(&format!(
+        print_to_stderr(&format!(
             "NOT TESTED: {} recordings and cases that are not in the repository ({RECORDINGS}/left-out.txt)",
-            left_out().len()
+            omitted_recordings().len()
         ));
     });
     root().join(RECORDINGS)
@@ -133,8 +133,8 @@ pub fn examples(what: &str) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    say(&format!(
-        "NOT TESTED, JobSet's examples are not beside the project: {what}"
+    print_to_stderr(&format!(
+        "NOT TESTED: {what} (the examples of the JobSet project are missing)"
     ));
     None
 }
@@ -144,7 +144,7 @@ pub fn examples(what: &str) -> Option<PathBuf> {
     clippy::disallowed_methods,
     reason = "a switch for developers, not an input of a run"
 )]
-pub fn updating() -> bool {
+pub fn updates_golden_files() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
 

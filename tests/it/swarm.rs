@@ -5,23 +5,23 @@
 //! it fails.
 
 mod draw;
-mod drawn;
+mod draw_coverage;
+mod environment;
 mod faults;
 mod generate;
 mod job;
 mod jobset;
 mod mutate;
 mod objects;
+mod reporting;
 mod requests;
-mod scene;
 mod script;
 mod shrink;
-mod told;
 mod training;
 
 use crate::checker::{Checker, TOO_MANY};
 use generate::Case;
-use sim_api::spec::{BY_SCRIPT, FeatureGates, Scenario, Version};
+use sim_api::spec::{BY_SCRIPT, FeatureGates, KubeVersion, ScenarioSpec};
 use sim_engine::record::*;
 
 use std::cell::RefCell;
@@ -35,8 +35,8 @@ const SEEDS: u64 = 200;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 #[test]
-fn whatever_is_drawn_runs_to_an_end_that_is_explained() {
-    let seen = all("whatever_is_drawn", SEEDS, one);
+fn drawn_cases_end_with_an_explained_reason() {
+    let seen = run_seeds("whatever_is_drawn", SEEDS, run_seed);
     if number("SWARM_SEED").is_none() {
         for marker in MUST_HAPPEN {
             assert!(seen.contains(marker), "no seed has a {marker}");
@@ -48,20 +48,20 @@ fn whatever_is_drawn_runs_to_an_end_that_is_explained() {
 const CHANGED: u64 = 400;
 
 #[test]
-fn whatever_is_changed_in_files_is_refused_or_runs_with_its_books_in_order() {
+fn mutated_files_are_rejected_or_run_consistently() {
     let pool = mutate::Pool::new();
     let changed = move |seed: u64, verbose: bool| -> Seen {
         let case = pool.case(seed);
-        let result = kept(|| survived(&case, false));
+        let result = catch_panic(|| check_robustness(&case, false));
         if let (true, Err(problem)) = (verbose, &result) {
-            let again = |case: &Case| kept(|| survived(case, false)).err();
-            let small = shrink::shrunk(&case, problem, again);
+            let again = |case: &Case| catch_panic(|| check_robustness(case, false)).err();
+            let small = shrink::shrink(&case, problem, again);
             println!("---\n{}", small.text());
-            let _ = kept(|| survived(&small, true));
+            let _ = catch_panic(|| check_robustness(&small, true));
         }
         result
     };
-    let seen = all("whatever_is_changed", CHANGED, changed);
+    let seen = run_seeds("whatever_is_changed", CHANGED, changed);
     if number("SWARM_SEED").is_none() {
         for marker in ["refused", "End Settled", "End Stuck", "RestartCounted"] {
             assert!(seen.contains(marker), "no seed has {marker}");
@@ -71,22 +71,22 @@ fn whatever_is_changed_in_files_is_refused_or_runs_with_its_books_in_order() {
 
 /// The test fails only on panics.
 #[test]
-fn whatever_is_typed_wrong_in_a_file_is_read_or_refused() {
+fn mistyped_files_are_read_or_rejected() {
     let pool = mutate::Pool::new();
     let typed = move |seed: u64, verbose: bool| -> Seen {
         let text = pool.text(seed);
         if verbose {
             println!("{text}");
         }
-        kept(|| Ok(BTreeSet::from([read_anyhow(text)])))
+        catch_panic(|| Ok(BTreeSet::from([read_as_any_input(text)])))
     };
-    let seen = all("whatever_is_typed", CHANGED, typed);
+    let seen = run_seeds("whatever_is_typed", CHANGED, typed);
     assert!(number("SWARM_SEED").is_some() || seen.len() > 1, "{seen:?}");
 }
 
 /// Parses a text as each kind of input and renders the errors.
-fn read_anyhow(text: String) -> String {
-    let source = sim_inputs::Source {
+fn read_as_any_input(text: String) -> String {
+    let source = sim_inputs::SourceText {
         file: "typed.yaml".to_owned(),
         text,
     };
@@ -106,14 +106,14 @@ fn read_anyhow(text: String) -> String {
 }
 
 /// Reads a file like `lint`, which tolerates wrong types.
-fn linted(source: sim_inputs::Source) -> Result<(), sim_inputs::Diagnostics> {
+fn linted(source: sim_inputs::SourceText) -> Result<(), sim_inputs::Diagnostics> {
     let files = [sim_inputs::kube::inspect::inspect(source)?];
-    let report = sim_lint::lint(&sim_lint::Inputs {
+    let report = sim_lint::lint(&sim_lint::LintInputs {
         files: &files,
         topology: None,
-        update: Some((&files, sim_lint::Method::Apply)),
-        target: sim_lint::Target {
-            kubernetes: Version::new(36),
+        update: Some((&files, sim_lint::UpdateMethod::Apply)),
+        target: sim_lint::NodeTarget {
+            kubernetes: KubeVersion::new(36),
             gates: FeatureGates::default(),
         },
     });
@@ -126,7 +126,7 @@ type Seen = Result<BTreeSet<String>, String>;
 type One = dyn Fn(u64, bool) -> Seen + Send + Sync;
 
 /// Runs the requested seeds.
-fn all(
+fn run_seeds(
     test: &str,
     usual: u64,
     one: impl Fn(u64, bool) -> Seen + Send + Sync + 'static,
@@ -226,19 +226,21 @@ fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, B
     (failures, seen)
 }
 
-fn one(seed: u64, verbose: bool) -> Seen {
-    let case = generate::case(seed);
+fn run_seed(seed: u64, verbose: bool) -> Seen {
+    let case = generate::draw_case(seed);
     if verbose {
         println!("{}", case.text());
     }
-    let result = caught(&case, false);
+    let result = check_case_catching_panic(&case, false);
     if verbose {
         let small = match &result {
-            Err(problem) => shrink::shrunk(&case, problem, |case| caught(case, false).err()),
+            Err(problem) => shrink::shrink(&case, problem, |case| {
+                check_case_catching_panic(case, false).err()
+            }),
             Ok(_) => case,
         };
         println!("---\n{}", small.text());
-        let _ = caught(&small, true);
+        let _ = check_case_catching_panic(&small, true);
     }
     result
 }
@@ -267,23 +269,23 @@ fn keep_panics() {
 }
 
 /// Runs a seed and returns a panic as a problem.
-fn kept(run: impl FnOnce() -> Seen) -> Seen {
+fn catch_panic(run: impl FnOnce() -> Seen) -> Seen {
     keep_panics();
     PANIC.with_borrow_mut(|(keep, _)| *keep = true);
     let run = catch_unwind(AssertUnwindSafe(run));
     PANIC.with_borrow_mut(|(keep, _)| *keep = false);
-    run.unwrap_or_else(|panic| Err(panicked(&*panic)))
+    run.unwrap_or_else(|panic| Err(panic_text(&*panic)))
 }
 
-fn caught(case: &Case, verbose: bool) -> Seen {
-    match kept(|| played(case, verbose)) {
+fn check_case_catching_panic(case: &Case, verbose: bool) -> Seen {
+    match catch_panic(|| check_case(case, verbose)) {
         // A crash loop is stopped at the record limit instead of its end.
         Err(problem) if case.may_go_on && problem.contains(TOO_MANY) => Ok(BTreeSet::new()),
         result => result,
     }
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let at = PANIC.with_borrow(|(_, at)| at.clone());
     format!("panic at {at}: {}", message(panic))
 }
@@ -299,22 +301,22 @@ struct Kinds {
     seen: BTreeSet<String>,
 }
 
-impl Sink for Kinds {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for Kinds {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.seen.extend(kinds(std::slice::from_ref(record)));
     }
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         LONG
     }
 
-    fn stops(&mut self, events: u64) -> bool {
+    fn should_stop(&mut self, events: u64) -> bool {
         events >= LONG
     }
 }
 
 /// Runs a case without any expectation: it is rejected, or simulated with all checks of the engine.
-fn survived(case: &Case, verbose: bool) -> Seen {
+fn check_robustness(case: &Case, verbose: bool) -> Seen {
     let refused = || BTreeSet::from(["refused".to_owned()]);
     for source in case.manifests() {
         let _ = linted(source);
@@ -325,21 +327,21 @@ fn survived(case: &Case, verbose: bool) -> Seen {
     if scenario.topology.nodes() > u64::from(MANY) {
         return Ok(BTreeSet::new());
     }
-    let scenario = sim_engine::faults::drawn(&scenario, case.seed, 0);
-    let Ok(mut simulation) = sim_engine::Simulation::new(&scenario) else {
+    let scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);
+    let Ok(mut simulation) = sim_engine::SimulationInput::new(&scenario) else {
         return Ok(refused());
     };
-    if simulation.pods() > MANY {
+    if simulation.pod_count() > MANY {
         return Ok(BTreeSet::new());
     }
-    simulation.paranoid(true);
+    simulation.set_paranoid(true);
     let mut sink = Kinds::default();
     let outcome = simulation.run(case.seed, 0, &mut sink);
     if verbose {
         let (reason, end) = (outcome.end_reason, outcome.end);
-        println!("{reason:?} {end} {:?}", outcome.stuck);
+        println!("{reason:?} {end} {:?}", outcome.blocked);
     }
-    simulation.paranoid(false);
+    simulation.set_paranoid(false);
     let again = simulation.run(case.seed, 0, &mut Kinds::default());
     if again.digest != outcome.digest {
         return Err("the second run of the same Simulation has another digest".to_owned());
@@ -347,34 +349,34 @@ fn survived(case: &Case, verbose: bool) -> Seen {
     Ok(sink.seen)
 }
 
-/// Runs a case twice on one `Simulation`: with all checks, and without checks to compare the digest.
-fn played(case: &Case, verbose: bool) -> Seen {
+/// Runs a case twice on one `SimulationInput`: with all checks, and without checks to compare the digest.
+fn check_case(case: &Case, verbose: bool) -> Seen {
     let scenario = match case.scenario() {
         // The script may create a JobSet that uses a feature gate that the script disables.
         Err(e) if e.contains("InPlaceRestart stays on") => return Ok(BTreeSet::new()),
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
-    let mut scenario = sim_engine::faults::drawn(&scenario, case.seed, 0);
+    let mut scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);
     // Unschedulable pods are drawn as well, and the run must come to an end.
     scenario.admit_unplaceable = true;
-    let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
+    let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
-    simulation.paranoid(true);
+    simulation.set_paranoid(true);
     let run = catch_unwind(AssertUnwindSafe(|| {
         simulation.run(case.seed, 0, &mut checker)
     }));
     if verbose {
         print_end(&checker, simulation.names());
     }
-    let outcome = run.map_err(|panic| panicked(&*panic))?;
+    let outcome = run.map_err(|panic| panic_text(&*panic))?;
     if verbose {
         let (reason, end) = (outcome.end_reason, outcome.end);
-        println!("{reason:?} {end} {:?}", outcome.stuck);
+        println!("{reason:?} {end} {:?}", outcome.blocked);
         println!("{:#?}", outcome.warnings);
     }
-    judge(case, &scenario, &outcome, &checker)?;
-    simulation.paranoid(false);
-    let again = simulation.run(case.seed, 0, &mut Discard);
+    check_end_states(case, &scenario, &outcome, &checker)?;
+    simulation.set_paranoid(false);
+    let again = simulation.run(case.seed, 0, &mut DiscardSink);
     if again.digest != outcome.digest {
         return Err("the second run of the same Simulation has another digest".to_owned());
     }
@@ -382,8 +384,8 @@ fn played(case: &Case, verbose: bool) -> Seen {
 }
 
 /// Returns the kinds of records, such as `PodCreated`, `PodDeleting by TaintEviction` and `End Stuck`.
-fn kinds(records: &[Record]) -> BTreeSet<String> {
-    let name = |r: &Record| match r.body {
+fn kinds(records: &[SimulationRecord]) -> BTreeSet<String> {
+    let name = |r: &SimulationRecord| match r.body {
         Body::PodDeleting { by, .. } => format!("PodDeleting by {by:?}"),
         Body::End { reason } => format!("End {reason:?}"),
         Body::JobCondition { kind, .. } => format!("JobCondition {kind:?}"),
@@ -402,7 +404,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_default()
 }
 
-fn print_end(checker: &Checker, names: &Names) {
+fn print_end(checker: &Checker, names: &RecordNames) {
     for (i, job) in names.jobs.iter().enumerate() {
         println!("job {i} {}", job.name);
     }
@@ -412,21 +414,21 @@ fn print_end(checker: &Checker, names: &Names) {
 }
 
 /// Checks that every JobSet is finished, ready, suspended, deleted, or reported as blocked for an expected reason.
-fn judge(
+fn check_end_states(
     case: &Case,
-    scenario: &Scenario,
+    scenario: &ScenarioSpec,
     outcome: &RunOutcome,
     checker: &Checker,
 ) -> Result<(), String> {
-    if !checker.ended() {
+    if !checker.is_ended() {
         return Err("no End record".to_owned());
     }
     if outcome.end_reason == EndReason::TimeLimit && !case.may_go_on {
-        return Err("the run goes on for ever".to_owned());
+        return Err("the run does not come to an end".to_owned());
     }
     if case.may_go_on
         && outcome
-            .stuck
+            .blocked
             .iter()
             .any(|s| s.starts_with("time stands still"))
     {
@@ -450,29 +452,39 @@ fn judge(
             || !js.terminal_state.is_empty()
             || js.deleted
             || suspended
-            || checker.all_ready(i)
+            || checker.is_all_ready(i)
             || outcome
                 .warnings
                 .iter()
                 .any(|w| w.starts_with(&format!("{name}was not created")));
         let in_time = outcome.end_reason != EndReason::TimeLimit;
-        if js.deleted && js.jobs.iter().any(|j| j.exists) && in_time && !case.leaves_behind() {
-            return Err(format!("{name}is gone, but not its Jobs"));
+        if js.deleted
+            && js.jobs.iter().any(|j| j.exists)
+            && in_time
+            && !case.leaves_pods_unfinished()
+        {
+            return Err(format!("{name}is deleted, but its Jobs are not"));
         }
-        let stuck = outcome.stuck.iter().find(|s| s.starts_with(&name));
+        let stuck = outcome.blocked.iter().find(|s| s.starts_with(&name));
         match stuck {
             // At the time limit, any state is permitted.
             _ if !in_time => {}
-            None if !at_rest => return Err(format!("{name}is left over: {js:?}")),
+            None if !at_rest => {
+                return Err(format!(
+                    "{name}is neither at rest nor reported as blocked: {js:?}"
+                ));
+            }
             Some(why) => {
                 // Upstream's own blocked states (SU-1, SU-3) and endless restarts occur despite all repairs.
                 let own = why.contains("stays suspended after the resume");
-                let own = own || why.contains("goes round in circles");
+                let own = own || why.contains("is in a restart loop");
                 if expected.lives && !own {
-                    return Err(format!("everything was repaired, but: {why}"));
+                    return Err(format!(
+                        "a JobSet is blocked although all damage was repaired: {why}"
+                    ));
                 }
                 if why.ends_with("the run ended before it was ready") {
-                    return Err(format!("stuck without a reason: {why}"));
+                    return Err(format!("blocked without a reason: {why}"));
                 }
             }
             None => {}

@@ -37,12 +37,12 @@ fn sweep(arguments: &[&str], out: &Path) -> Output {
     program(&all).output().unwrap()
 }
 
-fn done(output: &Output) {
+fn assert_success(output: &Output) {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
 }
 
-fn same(a: &Path, b: &Path, what: &str) {
+fn assert_same_files(a: &Path, b: &Path, what: &str) {
     let (a, b) = (tree(a), tree(b));
     let names = |t: &BTreeMap<PathBuf, Vec<u8>>| t.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&a), names(&b), "{what}");
@@ -60,7 +60,7 @@ fn journal(dir: &Path) -> BTreeSet<(u64, u64)> {
     for line in whole.filter(|l| l.contains("\trow\t")) {
         let parts: Vec<&str> = line.split('\t').collect();
         let key = (parts[2].parse().unwrap(), parts[3].parse().unwrap());
-        assert!(rows.insert(key), "{key:?} was played twice");
+        assert!(rows.insert(key), "{key:?} was simulated twice");
     }
     rows
 }
@@ -80,7 +80,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
     let arguments = [FLEET, "--seeds", "8"];
     let whole = dir.join("whole");
     let begin = std::fs::metadata(&dir).unwrap().modified().unwrap();
-    done(&sweep(&arguments, &whole));
+    assert_success(&sweep(&arguments, &whole));
     // The maximum delay before a kill is the measured duration of the sweep, so that a kill can hit every step.
     let end = std::fs::metadata(&dir).unwrap().modified().unwrap();
     let mut longest = end.duration_since(begin).unwrap().as_micros() as u64;
@@ -106,10 +106,14 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         child.kill().unwrap();
         let ended = child.wait().unwrap();
         if out.exists() {
-            same(&out, &whole, "killed after it had its name");
+            assert_same_files(
+                &out,
+                &whole,
+                "killed after the directory had its final name",
+            );
         } else {
             let now = journal(&unfinished(&out));
-            assert!(now.is_superset(&before), "nothing is lost");
+            assert!(now.is_superset(&before), "no replication may be lost");
         }
         match ended.code() {
             None => killed += 1,
@@ -117,15 +121,15 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
             Some(_) => longest -= longest / 4,
         }
         if out.exists() {
-            done(&sweep(&arguments, &out));
+            assert_success(&sweep(&arguments, &out));
             assert!(!unfinished(&out).exists());
-            same(&out, &whole, "resumed");
+            assert_same_files(&out, &whole, "resumed");
             fs::remove_dir_all(&out).unwrap();
             finished += 1;
         }
     }
-    done(&sweep(&arguments, &out));
-    same(&out, &whole, "resumed after the last one");
+    assert_success(&sweep(&arguments, &out));
+    assert_same_files(&out, &whole, "resumed after the last kill");
     println!("killed {killed} times, finished {finished} times before that");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -134,21 +138,21 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
 fn shards_and_threads_change_no_byte() {
     let dir = scratch("sweep-shards");
     let whole = dir.join("whole");
-    done(&sweep(&[FLEET, "--threads", "1"], &whole));
+    assert_success(&sweep(&[FLEET, "--threads", "1"], &whole));
     let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
     assert_eq!(rows.lines().count(), 1 + 12 * 12);
     let two = dir.join("two");
-    done(&sweep(&[FLEET, "--threads", "2"], &two));
-    same(&two, &whole, "two threads");
+    assert_success(&sweep(&[FLEET, "--threads", "2"], &two));
+    assert_same_files(&two, &whole, "two threads");
     for of in [1, 3, 7] {
         let shards = dir.join(format!("shards-{of}"));
         for i in 1..=of {
             let out = shards.join("{shard}");
-            done(&sweep(&[FLEET, "--shard", &format!("{i}/{of}")], &out));
+            assert_success(&sweep(&[FLEET, "--shard", &format!("{i}/{of}")], &out));
         }
         let merged = dir.join(format!("merged-{of}"));
-        done(&sweep(&["merge", shards.to_str().unwrap()], &merged));
-        same(&merged, &whole, &format!("{of} shards"));
+        assert_success(&sweep(&["merge", shards.to_str().unwrap()], &merged));
+        assert_same_files(&merged, &whole, &format!("{of} shards"));
     }
     fs::remove_dir_all(dir).unwrap();
 }
@@ -169,7 +173,7 @@ fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
         "400",
     ];
     let whole = dir.join("whole");
-    done(&sweep(&until, &whole));
+    assert_success(&sweep(&until, &whole));
     let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     rows.lines()
@@ -181,14 +185,14 @@ fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
     for i in 0..4 {
         let shard = format!("{i}/4");
         let all = [&until[..], &["--shard", &shard]].concat();
-        done(&sweep(&all, &dir.join("shards/{shard}")));
+        assert_success(&sweep(&all, &dir.join("shards/{shard}")));
     }
     let merged = dir.join("merged");
-    done(&sweep(
+    assert_success(&sweep(
         &["merge", dir.join("shards").to_str().unwrap()],
         &merged,
     ));
-    same(&merged, &whole, "4 shards");
+    assert_same_files(&merged, &whole, "4 shards");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -223,9 +227,12 @@ fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
     assert!(!out.exists());
     let kept = journal(&unfinished(&out)).len();
     assert!(kept > 0);
-    let said = format!("{kept} of 600000 replications are finished and kept in");
+    let said = format!("{kept} of 600000 replications were finished and saved in");
     assert!(told.contains(&said), "{told}");
-    assert!(told.contains("the same command goes on"), "{told}");
+    assert!(
+        told.contains("the same command resumes the sweep"),
+        "{told}"
+    );
     // A different sweep does not resume this one.
     let other = sweep(
         &[FLEET, "--seeds", "99", "--grid", "parameters.spares=0,2"],
@@ -251,7 +258,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
     ];
     let whole = dir.join("whole");
     let told = sweep(&arguments, &whole);
-    done(&told);
+    assert_success(&told);
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(
         told.contains("restartLatency_s.p50 (seconds of virtual time; lower is better): mean"),
@@ -260,14 +267,14 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
     for i in 0..2 {
         let shard = format!("{i}/2");
         let all = [&arguments[..], &["--shard", &shard]].concat();
-        done(&sweep(&all, &dir.join("shards/{shard}")));
+        assert_success(&sweep(&all, &dir.join("shards/{shard}")));
     }
     let merged = dir.join("merged");
-    done(&sweep(
+    assert_success(&sweep(
         &["merge", dir.join("shards").to_str().unwrap()],
         &merged,
     ));
-    same(&merged, &whole, "2 shards");
+    assert_same_files(&merged, &whole, "2 shards");
     // The directory alone suffices to repeat the sweep.
     let inputs = whole.join("inputs");
     let command = fs::read_to_string(inputs.join("command.txt")).unwrap();
@@ -278,7 +285,7 @@ fn a_scenario_with_pods_is_swept_in_shards_too() {
         .current_dir(&inputs)
         .output()
         .unwrap();
-    done(&repeated);
+    assert_success(&repeated);
     for name in ["replications.csv", "summary.json"] {
         let bytes = |dir: &Path| fs::read(dir.join(name)).unwrap();
         if name == "replications.csv" {
@@ -293,7 +300,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     let dir = scratch("sweep-merge");
     let shard = |name: &str, more: &[&str]| {
         let out = dir.join(name);
-        done(&sweep(
+        assert_success(&sweep(
             &[&[FLEET, "--grid", "parameters.spares=0,1"], more].concat(),
             &out,
         ));
@@ -322,7 +329,7 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     refused(&[&one, &other], "they differ in: options");
     refused(&[&one, &twice, &two], "are both shard 1 of 2");
     refused(&[&one], "shards are missing: 0 of 2");
-    refused(&[&dir.join("one/inputs")], "is no shard of a sweep");
+    refused(&[&dir.join("one/inputs")], "is not a shard of a sweep");
     let edit = |of: &Path, from: &str, to: &str| {
         let path = of.join("sweep.json");
         let text = fs::read_to_string(&path).unwrap();
@@ -333,18 +340,21 @@ fn only_the_shards_of_one_sweep_are_put_together() {
     edit(&twice, &version, "\"version\": \"9.9.9\"");
     refused(&[&two, &twice], "program version");
     edit(&two, &version, "\"version\": \"9.9.9\"");
-    refused(&[&two, &twice], "by the program that played them");
+    refused(
+        &[&two, &twice],
+        "merge shards with the version that simulated them",
+    );
     edit(&two, "\"version\": \"9.9.9\"", &version);
     // A missing and a duplicate replication.
     let journal = two.join("journal");
     let text = fs::read_to_string(&journal).unwrap();
     let row = text.lines().find(|l| l.contains("\trow\t")).unwrap();
     fs::write(&journal, format!("{text}{row}\n")).unwrap();
-    refused(&[&one, &two], "is there twice");
+    refused(&[&one, &two], "occurs twice");
     fs::write(&journal, text.replace(&format!("{row}\n"), "")).unwrap();
     refused(&[&one, &two], "1 replications are missing");
     fs::write(&journal, &text).unwrap();
-    done(&sweep(
+    assert_success(&sweep(
         &["merge", one.to_str().unwrap(), two.to_str().unwrap()],
         &dir.join("merged"),
     ));

@@ -2,21 +2,21 @@
 
 use crate::support;
 use sim_analysis::metrics::RestartFold;
-use sim_base::{Duration, Time};
+use sim_base::{Duration, SimTime};
 use sim_engine::record::*;
 use std::collections::BTreeMap;
 
 /// A sink that keeps every ticket and compares it with its parent.
 #[derive(Default)]
 struct Chains {
-    ends: Vec<Time>,
-    tickets: Vec<Ticket>,
+    ends: Vec<SimTime>,
+    tickets: Vec<WorkTicket>,
     /// Records that were written at another time than the end of their ticket.
-    astray: Vec<(Record, Time)>,
+    astray: Vec<(SimulationRecord, SimTime)>,
 }
 
-impl Sink for Chains {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for Chains {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         if record.ticket != NO_TICKET {
             let end = self.ends[record.ticket as usize];
             if end != record.at {
@@ -25,11 +25,11 @@ impl Sink for Chains {
         }
     }
 
-    fn wants_tickets(&self) -> bool {
+    fn receives_tickets(&self) -> bool {
         true
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
+    fn ticket(&mut self, ticket: &WorkTicket) {
         assert_eq!(
             ticket.id as usize,
             self.ends.len(),
@@ -58,7 +58,7 @@ fn no_chain_of_tickets_has_a_gap() {
         let first = chains.astray.first();
         assert!(
             first.is_none(),
-            "{name}: {} records astray: {first:?}",
+            "{name}: {} records at the wrong time: {first:?}",
             chains.astray.len()
         );
     }
@@ -78,7 +78,7 @@ fn a_restarts_path_adds_up_to_the_restart_in_every_scenario() {
             seen += 1;
         }
     }
-    assert!(seen > 10, "{seen} restarts are too few to say anything");
+    assert!(seen > 10, "{seen} restarts are too few");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn asking_for_tickets_changes_nothing() {
     ] {
         let scenario = support::scenario(name, &[]);
         let mut simulation = support::simulation(&scenario);
-        let without = simulation.run(scenario.seed, 0, &mut Discard).digest;
+        let without = simulation.run(scenario.seed, 0, &mut DiscardSink).digest;
         let with = simulation
             .run(scenario.seed, 0, &mut Chains::default())
             .digest;
@@ -105,7 +105,7 @@ fn every_kind_of_request_of_a_restart_has_tickets() {
     support::simulation(&scenario).run(scenario.seed, 0, &mut chains);
     let mut requests: BTreeMap<String, u64> = BTreeMap::new();
     for ticket in &chains.tickets {
-        if let Waited::Request(call) = ticket.waited {
+        if let TicketWait::Request(call) = ticket.wait {
             *requests.entry(call.text()).or_default() += 1;
         }
     }

@@ -87,14 +87,17 @@ fn code(path: &str, text: &str) -> String {
 }
 
 #[test]
-fn chance_clocks_files_formats_and_hash_maps_are_named_only_where_they_may_be() {
+fn restricted_names_occur_only_in_permitted_files() {
     for (path, text) in rust_files("src") {
         let code = code(&path, &text);
         for (what, places) in NAMED_ONLY_IN {
             let allowed = places
                 .iter()
                 .any(|p| path == *p || (p.ends_with('/') && path.starts_with(p)));
-            assert!(allowed || !names(&code, what), "{path} names {what}");
+            assert!(
+                allowed || !names_word(&code, what),
+                "{path} must not use {what}"
+            );
         }
     }
 }
@@ -110,7 +113,7 @@ fn keys_quantities_names_and_rules_of_webhooks_are_written_once() {
 }
 
 /// Returns whether `word` occurs in the code as a whole word.
-fn names(code: &str, word: &str) -> bool {
+fn names_word(code: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
         let goes_on = !word.ends_with(':') && code[at + word.len()..].starts_with(inside);
@@ -131,7 +134,7 @@ fn every_module_says_first_what_it_is_for() {
 
 /// Every type at the root of the library is declared in a module that denies missing documentation.
 #[test]
-fn what_others_embed_does_not_compile_without_documentation() {
+fn public_crates_deny_missing_docs() {
     let files = rust_files("src");
     let denies = |text: &str| text.contains("#![deny(missing_docs)]");
     let text_of = |path: &str| {
@@ -173,7 +176,10 @@ fn what_others_embed_does_not_compile_without_documentation() {
             let item = text.split("#[deny(missing_docs)]").skip(1);
             let mut heads = item.filter_map(|t| t.split('{').next());
             let alone = heads.any(|head| head.contains(&format!(" {name} ")));
-            assert!(is_documented(path) || alone, "{path}: {name} is promised");
+            assert!(
+                is_documented(path) || alone,
+                "{path}: {name} is public, but its documentation is not enforced"
+            );
         }
     }
     assert!(count > 30, "{count} types found");
@@ -214,13 +220,13 @@ fn files_and_lines_are_short_enough_to_read() {
     for (path, _) in LONG_FILES {
         assert!(
             root().join(path).exists(),
-            "{path} is listed, but not there"
+            "{path} is listed, but does not exist"
         );
     }
 }
 
 #[test]
-fn nothing_is_left_for_later() {
+fn no_todo_comments_remain() {
     let mut texts = all_rust_files();
     for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
         if let Ok(text) = std::fs::read_to_string(root().join(name)) {

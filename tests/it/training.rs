@@ -2,8 +2,8 @@
 //! time. `reference` names the section of the calibration reference that contains a closed form.
 
 use crate::support;
-use sim_api::spec::Scenario;
-use sim_base::{Duration, Time};
+use sim_api::spec::ScenarioSpec;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -19,7 +19,7 @@ fn jobset(pods: u32, pod: &str) -> String {
     )
 }
 
-pub fn scenario_with(nodes: u32, pod: &str, rest: &str) -> Scenario {
+pub fn scenario_with(nodes: u32, pod: &str, rest: &str) -> ScenarioSpec {
     let text = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: training}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: EUR\n  pools:\n  - name: \
@@ -30,23 +30,23 @@ pub fn scenario_with(nodes: u32, pod: &str, rest: &str) -> Scenario {
     support::parse(&text, &jobset(pods, pod)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-pub fn scenario(rest: &str) -> Scenario {
+pub fn scenario(rest: &str) -> ScenarioSpec {
     scenario_with(4, "restartPolicy: Never", rest)
 }
 
 #[derive(Default)]
-pub struct Log(pub Vec<Record>);
+pub struct Log(pub Vec<SimulationRecord>);
 
-impl Sink for Log {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for Log {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.0.push(*record);
     }
 }
 
 impl Log {
-    pub fn first(&self, wanted: impl Fn(&Body) -> bool) -> Time {
+    pub fn first(&self, wanted: impl Fn(&Body) -> bool) -> SimTime {
         let found = self.0.iter().find(|r| wanted(&r.body));
-        found.map(|r| r.at).expect("it happens")
+        found.map(|r| r.at).expect("the event occurs")
     }
 
     pub fn count(&self, wanted: impl Fn(&Body) -> bool) -> usize {
@@ -54,9 +54,9 @@ impl Log {
     }
 }
 
-pub fn play(scenario: &Scenario, seed: u64) -> (RunOutcome, Log) {
+pub fn play(scenario: &ScenarioSpec, seed: u64) -> (RunOutcome, Log) {
     let mut log = Log::default();
-    let drawn = sim_engine::faults::drawn(scenario, seed, 0);
+    let drawn = sim_engine::faults::draw_faults(scenario, seed, 0);
     let outcome = support::simulation(&drawn).run(seed, 0, &mut log);
     (outcome, log)
 }
@@ -65,9 +65,9 @@ pub fn seconds(outcome: &RunOutcome, phase: TrainingPhase) -> f64 {
     outcome.training[0].ns(phase) as f64 / SECOND as f64
 }
 
-pub fn close(what: &str, found: f64, expected: f64) {
+pub fn assert_close(what: &str, found: f64, expected: f64) {
     let far = (found - expected).abs() > 1e-6 * expected.abs();
-    assert!(!far, "{what}: {found}, the formula says {expected}");
+    assert!(!far, "{what}: {found}, expected {expected}");
 }
 
 const CHECKPOINTS: &str = "training: {work: 6h, step: 6s, initialization: 20s, compile: 1m, checkpoint: {every: 15m, \
@@ -79,7 +79,7 @@ fn without_faults_a_job_takes_its_work_and_its_checkpoints() {
     let training = &outcome.training[0];
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
     assert!(training.done);
-    assert_eq!(training.kept_steps, Some(3600));
+    assert_eq!(training.saved_steps, Some(3600));
     assert_eq!(
         (training.starts, training.interruptions, training.commits),
         (1, 0, 24)
@@ -89,7 +89,7 @@ fn without_faults_a_job_takes_its_work_and_its_checkpoints() {
     // 24 segments with a checkpoint of 2 s each, plus the commit delay of the last checkpoint.
     let expected = 80 + 6 * 3600 + 24 * 2 + 60;
     assert_eq!(done.since(begin), Duration::from_secs(expected));
-    close(
+    assert_close(
         "checkpoints",
         seconds(&outcome, TrainingPhase::Checkpoint),
         24.0 * 2.0 + 60.0,
@@ -125,14 +125,14 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
         };
         assert_eq!(kept, Duration::from_secs(saved), "at {at}");
         let lost = (reached - kept).seconds();
-        close("lost", seconds(&outcome, TrainingPhase::Lost), lost);
-        close(
+        assert_close("lost", seconds(&outcome, TrainingPhase::Lost), lost);
+        assert_close(
             "productive",
             seconds(&outcome, TrainingPhase::Productive),
             21_600.0,
         );
         let restored = if saved > 0 { 30.0 } else { 0.0 };
-        close(
+        assert_close(
             "restore",
             seconds(&outcome, TrainingPhase::Restore),
             restored,
@@ -147,7 +147,7 @@ fn an_interruption_takes_back_the_steps_since_the_last_complete_checkpoint_and_n
         };
         let left = (21_600 - saved) as f64;
         let expected = first + (left / 900.0).ceil() * 2.0 + 60.0;
-        close(
+        assert_close(
             "checkpoints",
             seconds(&outcome, TrainingPhase::Checkpoint),
             expected,
@@ -194,7 +194,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
                 let job = u128::from(training.ns(phase)) * 4;
                 assert_eq!(booked(category), job, "seed {seed}, {}", phase.as_str());
             }
-            let own = &outcome.ledger.of_jobsets[0].accelerator_ns;
+            let own = &outcome.ledger.by_jobset[0].accelerator_ns;
             for category in outcome.ledger.categories() {
                 let (of, all) = (own[*category as usize], booked(*category));
                 let alone = match category {
@@ -208,7 +208,7 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
             assert!(training.ns(TrainingPhase::Productive) <= training.held_ns);
             assert!(training.held_ns <= spent);
             interrupted += training.interruptions;
-            assert!(training.kept <= training.reached);
+            assert!(training.saved_progress <= training.reached);
         }
     }
     assert!(interrupted > 50, "{interrupted}");
@@ -243,20 +243,23 @@ fn containers_that_start_again_in_their_pod_interrupt_the_job_too() {
     let text = "training: {work: 1h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, containerExit: \
         {pod: train-w-0-1, exitCode: 1}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, log) = play(&scenario_with(4, "restartPolicy: OnFailure", text), 1);
-    assert_eq!(outcome.jobsets[0].restarts, 0, "no restart of the JobSet");
+    assert_eq!(
+        outcome.jobsets[0].restarts, 0,
+        "the JobSet must not restart"
+    );
     assert_eq!(outcome.training[0].interruptions, 1);
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
     assert_eq!(log.count(|b| matches!(b, Body::TrainingStarted { .. })), 2);
 }
 
 #[test]
-fn what_is_not_saved_at_the_end_of_the_run_is_neither_kept_nor_lost() {
+fn unsaved_work_at_the_end_is_neither_saved_nor_lost() {
     let text = "training: {step: 7s, checkpoint: {every: 10m}}\nstop: {at: 1h, when: Time}\n";
     let (outcome, _) = play(&scenario(text), 1);
     let training = &outcome.training[0];
     // 86 steps of 7 s are the first number that takes at least 10 minutes.
-    assert_eq!(training.kept_steps, Some(5 * 86));
-    assert!(training.reached_steps > training.kept_steps && !training.done);
+    assert_eq!(training.saved_steps, Some(5 * 86));
+    assert!(training.reached_steps > training.saved_steps && !training.done);
     assert_eq!(training.ns(TrainingPhase::Lost), 0);
     assert_eq!(training.ns(TrainingPhase::Productive), training.reached.0);
 }
@@ -269,8 +272,8 @@ fn a_run_does_not_wait_for_the_work_of_a_jobset_that_has_failed() {
     scenario.jobsets[0].jobset.spec.failure_policy = None;
     let (outcome, _) = play(&scenario, 1);
     assert_eq!(outcome.jobsets[0].terminal_state, "Failed");
-    assert!(outcome.end < Time(2 * 3600 * SECOND), "{}", outcome.end);
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 3600.0);
+    assert!(outcome.end < SimTime(2 * 3600 * SECOND), "{}", outcome.end);
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 3600.0);
 }
 
 #[test]
@@ -279,7 +282,7 @@ fn a_suspended_jobset_is_told_apart_from_one_that_recovers() {
         {afterReady: 45m, resumeJobSet: {name: train}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
     let (outcome, _) = play(&scenario(text), 1);
     assert!(outcome.training[0].done);
-    close(
+    assert_close(
         "lost",
         (seconds(&outcome, TrainingPhase::Lost) / 10.0).round(),
         30.0,
@@ -339,9 +342,9 @@ fn two_strategies_meet_the_same_faults() {
             other => vec![("jobSets[0].restartStrategy", other)],
         };
         let scenario = support::scenario("training", &sets);
-        let drawn = sim_engine::faults::drawn(&scenario, 1, 0);
+        let drawn = sim_engine::faults::draw_faults(&scenario, 1, 0);
         let faults: Vec<String> = drawn.faults.iter().map(|f| format!("{f:?}")).collect();
-        let outcome = support::simulation(&drawn).run(1, 0, &mut Discard);
+        let outcome = support::simulation(&drawn).run(1, 0, &mut DiscardSink);
         (faults, outcome)
     };
     let (one, recreate) = faults("Recreate");
@@ -384,5 +387,5 @@ fn segments_take_the_time_that_daly_says() {
     let variance = away.iter().map(|a| (a - bias).powi(2)).sum::<f64>() / (n - 1.0);
     let error = (variance / n).sqrt();
     assert!(bias.abs() < 3.0 * error, "{bias} ± {error}");
-    assert!(error < 0.01, "{error} is too wide");
+    assert!(error < 0.01, "{error} is too large an error");
 }

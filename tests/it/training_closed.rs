@@ -4,14 +4,18 @@ use crate::support;
 use crate::training::{scenario_with, seconds};
 use crate::training_kinds::mean;
 use rayon::prelude::*;
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
 
 /// Runs each replication of a scenario in parallel, and returns a value of each outcome.
-fn each<T: Send>(scenario: &Scenario, n: u64, told: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
+fn map_replications<T: Send>(
+    scenario: &ScenarioSpec,
+    n: u64,
+    told: impl Fn(RunOutcome) -> T + Sync,
+) -> Vec<T> {
     let one = |replication| {
-        let drawn = sim_engine::faults::drawn(scenario, 1, replication);
-        told(support::simulation(&drawn).run(1, replication, &mut Discard))
+        let drawn = sim_engine::faults::draw_faults(scenario, 1, replication);
+        told(support::simulation(&drawn).run(1, replication, &mut DiscardSink))
     };
     (0..n).into_par_iter().map(one).collect()
 }
@@ -27,7 +31,7 @@ fn lambert(x: f64) -> f64 {
 }
 
 #[test]
-fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
+fn best_checkpoint_interval_agrees_with_lambert_w() {
     // reference 6.2: tau = M (1 + W0(-exp(-1 - C/M))); 617.8906 for C = 60 s, M = 3,600 s.
     let (blocking, mtbf) = (60.0, 3600.0);
     let best = mtbf * (1.0 + lambert(-libm::exp(-1.0 - blocking / mtbf)));
@@ -44,7 +48,7 @@ fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
             every * n
         );
         let scenario = scenario_with(1, "restartPolicy: Never", &text);
-        let rows = each(&scenario, 24, |outcome| {
+        let rows = map_replications(&scenario, 24, |outcome| {
             let training = &outcome.training[0];
             assert!(training.done);
             let wall: u64 = training.spent_ns.iter().sum();
@@ -61,7 +65,7 @@ fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
         let (found, error) = mean(&took);
         assert!(
             (found - expected).abs() < 3.0 * error,
-            "{every}: {found} ± {error}, not {expected}"
+            "{every}: {found} ± {error}, expected {expected}"
         );
         took
     };
@@ -93,26 +97,28 @@ fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
         for (limit, chance) in chances.iter().enumerate() {
             let mut scenario = scenario_with(1, "restartPolicy: Never", &text);
             let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_mut();
-            policy.expect("the JobSet has one").max_restarts = limit as i32;
-            let done = each(&scenario, n, |outcome| outcome.training[0].done);
+            policy
+                .expect("the JobSet has a failure policy")
+                .max_restarts = limit as i32;
+            let done = map_replications(&scenario, n, |outcome| outcome.training[0].done);
             let share = done.iter().filter(|done| **done).count() as f64 / n as f64;
             let error = (chance * (1.0 - chance) / n as f64).sqrt();
             assert!(
                 (share - chance).abs() < 3.0 * error,
-                "{saved}, {limit}: {share}, not {chance}"
+                "{saved}, {limit}: {share}, expected {chance}"
             );
         }
         if saved == "Never" {
             // Without a limit, the expected number of restarts is exp(lambda W) - 1.
             let scenario = scenario_with(1, "restartPolicy: Never", &text);
-            let restarts = each(&scenario, n, |outcome| {
+            let restarts = map_replications(&scenario, n, |outcome| {
                 f64::from(outcome.jobsets[0].restarts)
             });
             let (found, error) = mean(&restarts);
             let expected = libm::expm1(1.0);
             assert!(
                 (found - expected).abs() < 3.0 * error,
-                "{found} ± {error}, not {expected}"
+                "{found} ± {error}, expected {expected}"
             );
         }
     }

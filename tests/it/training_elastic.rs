@@ -1,19 +1,19 @@
 //! Elastic jobs: they continue without some slices at reduced speed, and take the slices back later.
 
 use crate::support;
-use crate::training::{Log, close, play, seconds};
+use crate::training::{Log, assert_close, play, seconds};
 use sim_analysis::metrics::Phase;
-use sim_api::spec::Scenario;
-use sim_base::Time;
+use sim_api::spec::ScenarioSpec;
+use sim_base::SimTime;
 use sim_engine::record::*;
 
 /// Returns a scenario of four slices of two hosts. A Job recreates its pods, so that the JobSet does not restart for
 /// a single pod.
-fn scenario(training: &str, rest: &str) -> Scenario {
+fn scenario(training: &str, rest: &str) -> ScenarioSpec {
     scenario_of(6, training, rest)
 }
 
-fn scenario_of(backoff_limit: u32, training: &str, rest: &str) -> Scenario {
+fn scenario_of(backoff_limit: u32, training: &str, rest: &str) -> ScenarioSpec {
     let jobset = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: train}}\nspec:\n  \
          failurePolicy: {{maxRestarts: 10}}\n  replicatedJobs:\n  - name: w\n    replicas: 4\n    \
@@ -31,8 +31,8 @@ fn scenario_of(backoff_limit: u32, training: &str, rest: &str) -> Scenario {
 }
 
 /// Returns the training records with their times.
-fn told(log: &Log) -> Vec<(Time, String)> {
-    let tell = |r: &Record| {
+fn training_records(log: &Log) -> Vec<(SimTime, String)> {
+    let tell = |r: &SimulationRecord| {
         let what = match r.body {
             Body::TrainingStarted { from, .. } => format!("from {from}"),
             Body::TrainingSlices { slices, of, .. } => format!("{slices} of {of}"),
@@ -45,11 +45,11 @@ fn told(log: &Log) -> Vec<(Time, String)> {
     log.0.iter().filter_map(tell).collect()
 }
 
-fn words(told: &[(Time, String)]) -> Vec<&str> {
+fn record_texts(told: &[(SimTime, String)]) -> Vec<&str> {
     told.iter().map(|(_, what)| what.as_str()).collect()
 }
 
-fn booked(outcome: &RunOutcome, category: LedgerCategory) -> f64 {
+fn booked_seconds(outcome: &RunOutcome, category: LedgerCategory) -> f64 {
     outcome.ledger.accelerator_ns[category as usize] as f64 / 1e9
 }
 
@@ -62,9 +62,9 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
     let training =
         format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, reinitialization: 15s}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
-    let told = told(&log);
+    let told = training_records(&log);
     assert_eq!(
-        words(&told),
+        record_texts(&told),
         [
             "from 0s",
             "4 of 4",
@@ -76,49 +76,49 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
             "done"
         ]
     );
-    close("last call", told[3].0.since(told[2].0).seconds(), 2.0);
+    assert_close("last call", told[3].0.since(told[2].0).seconds(), 2.0);
     // 15 s of reinitialization and 30 s of restore, then 600 s of work with three of four slices.
     let degraded = told[5].0.since(told[4].0).seconds();
-    close("degraded", degraded, 15.0 + 30.0 + 800.0);
+    assert_close("degraded", degraded, 15.0 + 30.0 + 800.0);
     // 2 h of work minus 1,200 s, after another reinitialization.
     let rest = told[6].0.since(told[5].0).seconds();
-    close("rest", rest, 15.0 + 30.0 + 6000.0);
+    assert_close("rest", rest, 15.0 + 30.0 + 6000.0);
     let phase = |phase| seconds(&outcome, phase);
-    close("productive", phase(TrainingPhase::Productive), 7200.0);
-    close("degraded", phase(TrainingPhase::Degraded), 200.0);
-    close("lost", phase(TrainingPhase::Lost), 340.0);
-    close("again", phase(TrainingPhase::Reinitialization), 30.0);
-    close("initialization", phase(TrainingPhase::Initialization), 20.0);
-    close("restore", phase(TrainingPhase::Restore), 60.0);
+    assert_close("productive", phase(TrainingPhase::Productive), 7200.0);
+    assert_close("degraded", phase(TrainingPhase::Degraded), 200.0);
+    assert_close("lost", phase(TrainingPhase::Lost), 340.0);
+    assert_close("again", phase(TrainingPhase::Reinitialization), 30.0);
+    assert_close("initialization", phase(TrainingPhase::Initialization), 20.0);
+    assert_close("restore", phase(TrainingPhase::Restore), 60.0);
     assert_eq!(outcome.training[0].interruptions, 1);
     // The work of the available slices is productive, however few they are.
     let productive = 8.0 * (600.0 + 6000.0) + 6.0 * 800.0;
-    close(
+    assert_close(
         "productive chips",
-        booked(&outcome, LedgerCategory::Productive),
+        booked_seconds(&outcome, LedgerCategory::Productive),
         productive,
     );
-    assert_eq!(booked(&outcome, LedgerCategory::Degraded), 0.0);
+    assert_eq!(booked_seconds(&outcome, LedgerCategory::Degraded), 0.0);
     // The JobSet does not restart.
     assert_eq!(outcome.jobsets[0].restarts, 0);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
 }
 
 #[test]
-fn less_than_the_share_of_the_slices_is_time_that_these_waste() {
+fn pace_below_the_slice_share_is_booked_as_waste() {
     let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, factor: 0.5}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
-    let told = told(&log);
+    let told = training_records(&log);
     let degraded = told[5].0.since(told[4].0).seconds();
-    close("degraded", degraded, 60.0 + 30.0 + 1200.0);
+    assert_close("degraded", degraded, 60.0 + 30.0 + 1200.0);
     let phase = |phase| seconds(&outcome, phase);
-    close("degraded", phase(TrainingPhase::Degraded), 600.0);
+    assert_close("degraded", phase(TrainingPhase::Degraded), 600.0);
     // Without a reinitialization time, the job starts up like at any start.
-    close("initialization", phase(TrainingPhase::Initialization), 60.0);
+    assert_close("initialization", phase(TrainingPhase::Initialization), 60.0);
     // 600 s of work take 800 s with three slices; here they took 1,200 s.
-    close(
+    assert_close(
         "degraded chips",
-        booked(&outcome, LedgerCategory::Degraded),
+        booked_seconds(&outcome, LedgerCategory::Degraded),
         6.0 * 400.0,
     );
 }
@@ -128,7 +128,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
-    let told = told(&log);
+    let told = training_records(&log);
     let expected = [
         "from 0s",
         "4 of 4",
@@ -138,7 +138,7 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         "4 of 4",
         "done",
     ];
-    assert_eq!(words(&told), expected);
+    assert_eq!(record_texts(&told), expected);
     // Some whole steps with three slices, then the rest with four.
     let degraded = told[5].0.since(told[4].0).seconds();
     let steps = degraded * 0.75;
@@ -146,14 +146,14 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         degraded < 60.0 && (steps - steps.round()).abs() < 1e-5,
         "{degraded}"
     );
-    close("rest", told[6].0.since(told[5].0).seconds(), 6600.0 - steps);
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
+    assert_close("rest", told[6].0.since(told[5].0).seconds(), 6600.0 - steps);
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
     // Another slice is lost before a checkpoint is complete: the work since the state in memory is lost as well.
     let faults = "faults:\n- {afterReady: 1000s, containerExit: {pod: train-w-2-1, exitCode: 1}}\n\
         - {afterReady: 1200s, containerExit: {pod: train-w-0-0, exitCode: 1}}\n";
     let (outcome, log) = play(&scenario(&training, faults), 1);
-    let told = self::told(&log);
-    assert_eq!(words(&told)[7..9], ["from 10m", "3 of 4"]);
+    let told = self::training_records(&log);
+    assert_eq!(record_texts(&told)[7..9], ["from 10m", "3 of 4"]);
     // 600 s were saved. Then came a last call, some steps with three slices, and steps with four slices until 200 s
     // later.
     let mut interrupted = log.0.iter().filter_map(|r| match r.body {
@@ -162,14 +162,16 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         }
         _ => None,
     });
-    let second = interrupted.next_back().expect("it is interrupted twice");
-    close("reached", second.0, 600.0 + steps + 198.0 - degraded);
-    close("kept", second.1, 600.0);
+    let second = interrupted
+        .next_back()
+        .expect("the job is interrupted twice");
+    assert_close("reached", second.0, 600.0 + steps + 198.0 - degraded);
+    assert_close("kept", second.1, 600.0);
     let lost = seconds(&outcome, TrainingPhase::Lost) + seconds(&outcome, TrainingPhase::Degraded);
     let second = seconds(&outcome, TrainingPhase::Degraded) - 2.0 * degraded * 0.25;
     assert!(second.abs() < 30.0, "{second}");
     assert!(lost > 400.0 + 190.0, "{lost}");
-    close(
+    assert_close(
         "productive",
         seconds(&outcome, TrainingPhase::Productive),
         7200.0,
@@ -194,7 +196,7 @@ fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
         let slow = "containers: [{jobIndex: 2, podIndex: 1, jobTry: 1, startAfter: 200s}]\n";
         let faults = format!("faults:\n{first}{second}{slow}");
         let (_, log) = play(&scenario(&training, &faults), 1);
-        let kept = |r: &Record| match r.body {
+        let kept = |r: &SimulationRecord| match r.body {
             Body::TrainingInterrupted { kept, .. } => Some(kept.seconds()),
             _ => None,
         };
@@ -218,7 +220,7 @@ fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
                 .sum::<f64>()
         };
         assert_eq!(restarts.len(), 1);
-        close(
+        assert_close(
             "restore",
             told(Phase::Restore),
             seconds(&outcome, TrainingPhase::Restore),
@@ -227,7 +229,7 @@ fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
         let lost = seconds(&outcome, TrainingPhase::Lost);
         match regrow {
             "AtOnce" => assert!((lost..=lost * 4.0 / 3.0).contains(&told(Phase::Redo))),
-            _ => close("redo", told(Phase::Redo), lost * 4.0 / 3.0),
+            _ => assert_close("redo", told(Phase::Redo), lost * 4.0 / 3.0),
         }
     }
 }
@@ -247,7 +249,7 @@ fn with_too_few_slices_it_waits_and_a_last_call_waits_for_all() {
         "4 of 4",
         "done",
     ];
-    assert_eq!(words(&told(&log)), all_or_nothing);
+    assert_eq!(record_texts(&training_records(&log)), all_or_nothing);
     let plain = play(&scenario(BASIS, CRASH), 1).0;
     assert_eq!(outcome.training[0].spent_ns, plain.training[0].spent_ns);
     assert_eq!(outcome.ledger, plain.ledger);
@@ -256,7 +258,7 @@ fn with_too_few_slices_it_waits_and_a_last_call_waits_for_all() {
         &scenario(&format!("{BASIS}, elastic: {{minSlices: 3}}"), CRASH),
         1,
     );
-    assert_eq!(words(&told(&log)), all_or_nothing);
+    assert_eq!(record_texts(&training_records(&log)), all_or_nothing);
 }
 
 #[test]
@@ -272,10 +274,10 @@ fn a_jobset_that_restarts_takes_all_slices_with_it() {
         "4 of 4",
         "done",
     ];
-    assert_eq!(self::words(&told(&log)), words);
+    assert_eq!(self::record_texts(&training_records(&log)), words);
     assert_eq!(seconds(&outcome, TrainingPhase::Degraded), 0.0);
     // No slice has continued, so this is a normal start.
-    close(
+    assert_close(
         "initialization",
         seconds(&outcome, TrainingPhase::Initialization),
         40.0,
@@ -286,15 +288,18 @@ fn a_jobset_that_restarts_takes_all_slices_with_it() {
 fn a_slice_that_never_takes_part_again_ends_with_the_others() {
     let elastic = "elastic: {minSlices: 1, lastCall: 2s, regrow: Never}";
     let (outcome, log) = play(&scenario(&format!("{BASIS}, {elastic}"), CRASH), 1);
-    assert_eq!(words(&told(&log))[4..], ["3 of 4", "done"]);
+    assert_eq!(
+        record_texts(&training_records(&log))[4..],
+        ["3 of 4", "done"]
+    );
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
-    close(
+    assert_close(
         "degraded",
         seconds(&outcome, TrainingPhase::Degraded),
         2200.0,
     );
     // The accelerators of the waiting slice do no work.
-    assert!(booked(&outcome, LedgerCategory::Waiting) > 2.0 * 6600.0 / 0.75 - 60.0);
+    assert!(booked_seconds(&outcome, LedgerCategory::Waiting) > 2.0 * 6600.0 / 0.75 - 60.0);
 }
 
 #[test]
@@ -303,10 +308,13 @@ fn a_slice_without_its_machine_comes_back_when_the_machine_does() {
         - {at: 5000s, returnNode: {alias: lost}}\n";
     let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s}}");
     let (outcome, log) = play(&scenario(&training, faults), 1);
-    let told = told(&log);
-    assert_eq!(words(&told)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);
-    assert!(told[5].0 > Time::ZERO + sim_base::Duration::from_secs(5000));
+    let told = training_records(&log);
+    assert_eq!(
+        record_texts(&told)[3..],
+        ["from 10m", "3 of 4", "4 of 4", "done"]
+    );
+    assert!(told[5].0 > SimTime::ZERO + sim_base::Duration::from_secs(5000));
     assert_eq!(outcome.jobsets[0].restarts, 0);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
-    assert!(booked(&outcome, LedgerCategory::Unhealthy) > 3990.0);
+    assert!(booked_seconds(&outcome, LedgerCategory::Unhealthy) > 3990.0);
 }

@@ -1,16 +1,16 @@
 //! Training jobs: phases after a restart, steps of different lengths, and several kinds of checkpoints.
 
 use crate::support;
-use crate::training::{close, play, scenario, scenario_with, seconds};
-use sim_analysis::experiment::{Limits, Subject};
-use sim_analysis::metrics::{Ending, Folds, Phase, Restart};
-use sim_api::spec::Scenario;
-use sim_base::Time;
+use crate::training::{assert_close, play, scenario, scenario_with, seconds};
+use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits};
+use sim_analysis::metrics::{MetricFolds, Phase, RestartMetrics, RestartOutcome};
+use sim_api::spec::ScenarioSpec;
+use sim_base::SimTime;
 use sim_engine::record::*;
 
-pub fn restarts(scenario: &Scenario, seed: u64) -> (RunOutcome, Vec<Restart>) {
-    let drawn = sim_engine::faults::drawn(scenario, seed, 0);
-    let mut folds = Folds::new(&drawn, false);
+pub fn restarts(scenario: &ScenarioSpec, seed: u64) -> (RunOutcome, Vec<RestartMetrics>) {
+    let drawn = sim_engine::faults::draw_faults(scenario, seed, 0);
+    let mut folds = MetricFolds::new(&drawn, false);
     let simulation = &mut support::simulation(&drawn);
     let outcome = simulation.run(seed, 0, &mut folds);
     let restarts = folds.finish(&outcome, simulation.names()).restarts;
@@ -34,7 +34,7 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
         assert_eq!(sum(Phase::Redo), training.ns(TrainingPhase::Lost));
         assert_eq!(sum(Phase::Restore), training.ns(TrainingPhase::Restore));
         // The first start does not follow a restart.
-        let first = training.stretches[0].rendezvous.0;
+        let first = training.segments[0].rendezvous.0;
         let all = training.ns(TrainingPhase::Initialization) + training.ns(TrainingPhase::Compile);
         assert_eq!(sum(Phase::Rendezvous), all - first);
         for restart in &restarts {
@@ -43,8 +43,15 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
                 .iter()
                 .map(|d| d.0)
                 .sum();
-            assert_eq!(pods, restart.total().0, "the pods' part is the total");
-            assert_eq!(restart.next.is_some(), restart.ending == Ending::Ready);
+            assert_eq!(
+                pods,
+                restart.total().0,
+                "the phases of the pods must add up to the total"
+            );
+            assert_eq!(
+                restart.next.is_some(),
+                restart.ending == RestartOutcome::Ready
+            );
         }
     }
 }
@@ -53,7 +60,7 @@ fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost(
 fn without_a_training_job_nothing_follows_a_restart() {
     let text = "faults: [{afterReady: 1m, containerExit: {pod: train-w-0-1, exitCode: 1}}]\n";
     let (_, restarts) = restarts(&scenario(text), 1);
-    let none = |r: &Restart| {
+    let none = |r: &RestartMetrics| {
         r.phases()[Phase::Rendezvous as usize..]
             .iter()
             .all(|d| d.0 == 0)
@@ -68,14 +75,14 @@ fn steps_after_each_start_are_slower_and_the_rest_of_their_time_is_warm_up() {
         faults: [{afterReady: 2h, containerExit: {pod: train-w-0-2, exitCode: 1}}]\n\
         stop: {at: 2d, when: AllJobSetsFinished}\n";
     let (outcome, _) = play(&scenario(text), 1);
-    close("warm-up", seconds(&outcome, TrainingPhase::WarmUp), 400.0);
-    close(
+    assert_close("warm-up", seconds(&outcome, TrainingPhase::WarmUp), 400.0);
+    assert_close(
         "work",
         seconds(&outcome, TrainingPhase::Productive),
         21_600.0,
     );
     // 7,000 s of work were done, and 6,000 s were saved by five checkpoints at intervals of 20 minutes.
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 1000.0);
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 1000.0);
     let booked = outcome.ledger.accelerator_ns[LedgerCategory::WarmUp as usize];
     assert_eq!(booked, 4 * 400 * 1_000_000_000);
 }
@@ -128,12 +135,12 @@ const TIERS: &str = "training: {work: 10h, checkpoint: {every: 1h, restore: 5m, 
     restore: 5s}, {every: 10m, survives: Host, restore: 1m}]}}\n";
 
 /// Returns the lost and the restore time in seconds, and the progress from which the job last started.
-fn after(fault: &str, nodes: u32) -> (f64, f64, f64) {
+fn losses_after_fault(fault: &str, nodes: u32) -> (f64, f64, f64) {
     let text = format!("{TIERS}faults: [{fault}]\nstop: {{at: 2d, when: AllJobSetsFinished}}\n");
     let (outcome, log) = play(&scenario_with(nodes, "restartPolicy: OnFailure", &text), 1);
     let training = &outcome.training[0];
     assert!(training.done && training.interruptions >= 1, "{fault}");
-    close(
+    assert_close(
         "work",
         seconds(&outcome, TrainingPhase::Productive),
         36_000.0,
@@ -146,29 +153,29 @@ fn after(fault: &str, nodes: u32) -> (f64, f64, f64) {
     });
     let [lost, restored] =
         [TrainingPhase::Lost, TrainingPhase::Restore].map(|phase| seconds(&outcome, phase));
-    (lost, restored, from.expect("it begins"))
+    (lost, restored, from.expect("the job starts"))
 }
 
 #[test]
-fn what_can_be_restored_depends_on_what_was_lost_with_it() {
+fn restorable_checkpoint_depends_on_lost_hosts() {
     // 2 h 25 min 30 s after the start.
     let at = "afterReady: 8730s";
     let process = format!("{{{at}, containerExit: {{pod: train-w-0-1, exitCode: 1}}}}");
-    assert_eq!(after(&process, 4), (30.0, 5.0, 8700.0));
+    assert_eq!(losses_after_fault(&process, 4), (30.0, 5.0, 8700.0));
     // The host fails and is replaced, so the checkpoint in its memory is lost.
     let host = format!(
         "{{{at}, crashNode: {{ofPod: train-w-0-1, alias: a}}}}, {{afterReady: 8731s, deleteNode: {{alias: a}}}}, \
          {{afterReady: 8740s, newNode: {{alias: a}}}}"
     );
-    assert_eq!(after(&host, 4), (330.0, 60.0, 8400.0));
+    assert_eq!(losses_after_fault(&host, 4), (330.0, 60.0, 8400.0));
     // Two hosts of a slice fail, so only the durable checkpoint remains.
     let hosts = format!(
         "{host}, {{{at}, crashNode: {{ofPod: train-w-0-2, alias: b}}}}, {{afterReady: 8731s, deleteNode: {{alias: b}}}}, \
          {{afterReady: 8740s, newNode: {{alias: b}}}}"
     );
-    let (lost, restored, from) = after(&hosts, 4);
+    let (lost, restored, from) = losses_after_fault(&hosts, 4);
     assert_eq!((restored, from), (300.0, 7200.0));
-    close("lost", lost, 1530.0);
+    assert_close("lost", lost, 1530.0);
 }
 
 #[test]
@@ -176,9 +183,9 @@ fn only_what_is_durable_counts_as_saved_at_the_end() {
     let text = format!("{TIERS}stop: {{at: 8730s, when: Time}}\n");
     let (outcome, _) = play(&scenario(&text), 1);
     let training = &outcome.training[0];
-    assert_eq!(training.kept.seconds(), 7200.0);
+    assert_eq!(training.saved_progress.seconds(), 7200.0);
     assert!(training.reached.seconds() > 8700.0);
-    assert_eq!(outcome.end, Time(8730 * 1_000_000_000));
+    assert_eq!(outcome.end, SimTime(8730 * 1_000_000_000));
 }
 
 #[test]
@@ -192,7 +199,7 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
         );
         let (outcome, _) = play(&scenario_with(6, "restartPolicy: Never", &text), 1);
         assert!(outcome.training[0].done);
-        close(
+        assert_close(
             "work",
             seconds(&outcome, TrainingPhase::Productive),
             18_000.0,
@@ -203,7 +210,10 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
         )
     };
     let near = |found: f64, expected: f64| {
-        assert!((found - expected).abs() < 1.0, "{found}, not {expected}");
+        assert!(
+            (found - expected).abs() < 1.0,
+            "{found}, expected {expected}"
+        );
     };
     // A checkpoint is made after 3,600 s of work. 7,191 s are done when the node is drained.
     let (lost_late, commits) = lost("", 600);
@@ -230,7 +240,7 @@ fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_go_on() {
             Body::TrainingInterrupted { kept, .. } => Some(kept.seconds()),
             _ => None,
         });
-        first.expect("it is interrupted")
+        first.expect("the job is interrupted")
     };
     // Without atNotice, or without a grace period, the checkpoint of the first hour is the last one.
     assert_eq!(saved("", 20), 3600.0);
@@ -246,16 +256,19 @@ fn what_a_cause_took_of_a_job_is_without_the_time_in_which_it_was_suspended() {
         faults:\n- {at: 1000s, containerExit: {pod: train-w-0-2, exitCode: 1}}\n\
         - {at: 2000s, suspendJobSet: {name: train}}\n- {at: 3000s, resumeJobSet: {name: train}}\n\
         stop: {at: 1d, when: AllJobSetsFinished}\n";
-    let limits = Limits::none();
-    let rows = Subject::from(scenario(text)).replicate((1, 0..1), (1, &limits), &|_| {});
+    let limits = ReplicationLimits::none();
+    let rows = ExperimentSubject::from(scenario(text)).replicate((1, 0..1), (1, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-    let training = rows[0].jobsets[0].training.as_ref().expect("it trains");
+    let training = rows[0].jobsets[0]
+        .training
+        .as_ref()
+        .expect("the JobSet trains");
     let taken: f64 = rows[0].jobsets[0]
         .taken
         .values()
         .map(|t| t.recovery_s)
         .sum();
-    close("recovery", taken, training.time_s["recovery"]);
+    assert_close("recovery", taken, training.time_s["recovery"]);
     assert!(
         training.time_s["suspended"] > 990.0 && taken > 1.0,
         "{taken}"

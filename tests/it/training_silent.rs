@@ -1,7 +1,7 @@
 //! Faults that only training notices: hangs, slow nodes, corrupt checkpoints.
 
-use crate::training::{Log, close, play, scenario, seconds};
-use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
+use crate::training::{Log, assert_close, play, scenario, seconds};
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentOn};
 use sim_base::Duration;
 use sim_engine::record::*;
 
@@ -9,18 +9,18 @@ fn fault(after: u64, action: FaultAction) -> ScriptedFault {
     ScriptedFault {
         at: FaultTime::AfterReady(Duration::from_secs(after)),
         action,
-        drawn_as: None,
+        random_cause: None,
     }
 }
 
 /// Returns a silent fault on the node of a pod.
-fn silent(after: u64, pod: &str, what: Silent) -> ScriptedFault {
+fn silent(after: u64, pod: &str, what: SilentFaults) -> ScriptedFault {
     let on = SilentOn::Node(NodeRef {
         name: None,
         of_pod: Some(pod.to_owned()),
         alias: None,
     });
-    fault(after, FaultAction::Silent { on, what })
+    fault(after, FaultAction::Silent { on, fault: what })
 }
 
 fn exits(after: u64, pod: &str) -> ScriptedFault {
@@ -62,7 +62,7 @@ const EVERY: &str = "{every: 10m}";
 fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
     let hang = |detected_after| {
         let exit_code = 7;
-        let what = Silent::Hang {
+        let what = SilentFaults::Hang {
             detected_after,
             exit_code,
         };
@@ -71,8 +71,8 @@ fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
     let found = Some(Duration::from_secs(1800));
     let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(found)]);
     assert!(outcome.training[0].done);
-    close("hang", seconds(&outcome, TrainingPhase::Hang), 1800.0);
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
+    assert_close("hang", seconds(&outcome, TrainingPhase::Hang), 1800.0);
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
     let ended = |b: &Body| matches!(b, Body::ContainerExited { exit_code: 7, .. });
     assert_eq!(log.count(ended), 1);
     // Another failure ends the hang first.
@@ -81,19 +81,19 @@ fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
         TO_THE_END,
         vec![hang(found), exits(1500, "train-w-0-3")],
     );
-    close("hang", seconds(&outcome, TrainingPhase::Hang), 500.0);
+    assert_close("hang", seconds(&outcome, TrainingPhase::Hang), 500.0);
     assert_eq!(log.count(ended), 0);
     assert_eq!(outcome.training[0].interruptions, 1);
     // The hang is never detected.
     let (outcome, _) = run(EVERY, "{at: 5h, when: Time}", vec![hang(None)]);
     let hung = seconds(&outcome, TrainingPhase::Hang);
     assert!(!outcome.training[0].done && hung > 16_900.0, "{hung}");
-    close("kept", outcome.training[0].kept.seconds(), 600.0);
+    assert_close("kept", outcome.training[0].saved_progress.seconds(), 600.0);
 }
 
 #[test]
 fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
-    let slow = |after, pod, factor| silent(after, pod, Silent::Slow { factor });
+    let slow = |after, pod, factor| silent(after, pod, SilentFaults::Slow { factor });
     let faults = vec![
         slow(1000, "train-w-0-1", 1.5),
         slow(2000, "train-w-0-2", 1.2),
@@ -105,12 +105,12 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
     let begin = log.first(|b| matches!(b, Body::TrainingStarted { .. }));
     let done = log.first(|b| matches!(b, Body::TrainingDone { .. }));
     let slow = seconds(&outcome, TrainingPhase::Slow);
-    close(
+    assert_close(
         "work",
         seconds(&outcome, TrainingPhase::Productive),
         21_600.0,
     );
-    close(
+    assert_close(
         "all",
         done.since(begin).seconds(),
         21_600.0 + 36.0 * 5.0 + slow,
@@ -120,28 +120,28 @@ fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
     let expected = first - first / 1.5 + second - second / 1.2;
     assert!(
         (slow - expected).abs() < 4.0,
-        "{slow}, not about {expected}"
+        "{slow}, expected about {expected}"
     );
     assert_eq!(outcome.training[0].interruptions, 0);
     // A job that starts on a slow node is slow from its first step.
     let faults = vec![
-        silent(0, "train-w-0-0", Silent::Slow { factor: 2.0 }),
+        silent(0, "train-w-0-0", SilentFaults::Slow { factor: 2.0 }),
         exits(10_000, "train-w-0-3"),
     ];
     let (outcome, _) = run("Continuous", TO_THE_END, faults);
-    close("slow", seconds(&outcome, TrainingPhase::Slow), 21_600.0);
+    assert_close("slow", seconds(&outcome, TrainingPhase::Slow), 21_600.0);
 }
 
 #[test]
-fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
+fn work_since_corruption_is_lost_on_detection() {
     let corrupt = |found: u64| {
         let found_after = Duration::from_secs(found);
-        silent(2000, "train-w-0-1", Silent::Corrupt { found_after })
+        silent(2000, "train-w-0-1", SilentFaults::Corrupt { found_after })
     };
     // Eight checkpoints were complete, and the last correct one was that after 1,800 s.
     let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000)]);
     let told = |log: &Log| -> Vec<(f64, f64)> {
-        let one = |r: &Record| match r.body {
+        let one = |r: &SimulationRecord| match r.body {
             Body::TrainingInterrupted { reached, kept, .. } => {
                 Some((reached.seconds(), kept.seconds()))
             }
@@ -150,8 +150,8 @@ fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
         log.0.iter().filter_map(one).collect()
     };
     assert_eq!(told(&log), [(5000.0, 1800.0)]);
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 3200.0);
-    close(
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 3200.0);
+    assert_close(
         "work",
         seconds(&outcome, TrainingPhase::Productive),
         21_600.0,
@@ -167,7 +167,7 @@ fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
     };
     assert_eq!((first, kept), ((4000.0, 3600.0), 1800.0));
     assert!(reached > 4500.0 && reached < 4600.0, "{reached}");
-    close(
+    assert_close(
         "lost",
         seconds(&outcome, TrainingPhase::Lost),
         400.0 + reached - 1800.0,
@@ -179,5 +179,5 @@ fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
         vec![corrupt(3000), exits(2100, "train-w-0-1")],
     );
     assert_eq!(told(&log), [(2100.0, 1800.0)]);
-    close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
+    assert_close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
 }

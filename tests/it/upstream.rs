@@ -7,7 +7,7 @@ mod situations;
 mod unit;
 
 use crate::support;
-use sim_testkit::golden::Golden;
+use sim_testkit::golden::GoldenLog;
 use std::path::Path;
 
 const LINES_MAX: usize = 140;
@@ -15,8 +15,8 @@ const LINES_MAX: usize = 140;
 fn transcript(path: &Path) -> Result<String, String> {
     let loaded = sim_inputs::read_scenario(path, &[]).map_err(|e| e.to_string())?;
     let scenario = loaded.scenario;
-    let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
-    let mut golden = Golden::new();
+    let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
+    let mut golden = GoldenLog::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))
 }
@@ -37,7 +37,7 @@ fn every_situation_of_upstreams_tests_plays_as_its_golden_log_says() {
                 continue;
             }
         };
-        if support::updating() {
+        if support::updates_golden_files() {
             std::fs::write(&log, &now).expect("a golden log can be written");
         }
         let golden = std::fs::read_to_string(&log).unwrap_or_default();

@@ -3,8 +3,8 @@
 
 use crate::support;
 use sim_recordings::validate::read::read;
-use sim_recordings::validate::result::{FileResult, Totals};
-use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::result::{FileResult, ResultTotals};
+use sim_recordings::validate::scenario::ScenarioOverrides;
 use sim_recordings::validate::simulate;
 
 fn results(kind: &str) -> Vec<FileResult> {
@@ -13,7 +13,7 @@ fn results(kind: &str) -> Vec<FileResult> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(&path).expect("a recording can be read");
         let recording = read(&file, &text).expect("a recording is well-formed");
-        simulate::validate(&file, &recording, &defaults, &Overrides::default())
+        simulate::validate(&file, &recording, &defaults, &ScenarioOverrides::default())
     });
     compared.collect()
 }
@@ -30,7 +30,7 @@ fn recorded_restarts_are_met_within_eight_percent_and_four_in_the_median() {
             file.file
         );
     }
-    let totals = Totals::of(&files);
+    let totals = ResultTotals::from_files(&files);
     assert!(totals.scored_restarts >= files.len() - 1, "{totals:?}");
     let median = totals.restart.expect("restarts were scored").p50;
     assert!(median <= 0.04, "median error {:.1} %", 100.0 * median);
@@ -63,6 +63,6 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
     }
     assert!(
         compared >= 8,
-        "only {compared} milestones up to lastPodCreated"
+        "only {compared} milestones were compared up to lastPodCreated"
     );
 }

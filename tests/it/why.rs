@@ -5,39 +5,39 @@ use crate::program::{program, scratch};
 use crate::support::{self, root};
 use serde_json::Value;
 use sim_analysis::experiment::play;
-use sim_analysis::metrics::{Folds, Restart};
+use sim_analysis::metrics::{MetricFolds, RestartMetrics};
 use sim_analysis::why;
-use sim_analysis::why::{Asked, Set, Why};
-use sim_engine::Simulation;
+use sim_analysis::why::{OverrideSetter, WhyExplanation, WhyRequest};
+use sim_engine::SimulationInput;
 use sim_engine::faults;
-use sim_engine::record::Discard;
-use sim_inputs::{LoadedScenario, Source};
+use sim_engine::record::DiscardSink;
+use sim_inputs::{LoadedScenario, SourceText};
 use std::fs;
 
-fn load(name: &str, more: &[Set]) -> Result<LoadedScenario, String> {
+fn load(name: &str, more: &[OverrideSetter]) -> Result<LoadedScenario, String> {
     let path = root().join("scenarios").join(format!("{name}.yaml"));
     sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string())
 }
 
-fn explained(name: &str, asked: &Asked) -> Why {
-    let load = |more: &[Set]| load(name, more);
+fn explained(name: &str, asked: &WhyRequest) -> WhyExplanation {
+    let load = |more: &[OverrideSetter]| load(name, more);
     why::explain(&load, asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
-fn path_only() -> Asked {
-    Asked {
+fn path_only() -> WhyRequest {
+    WhyRequest {
         path_only: true,
-        ..Asked::default()
+        ..WhyRequest::default()
     }
 }
 
 /// Returns the restarts of a separate run, as `run` would simulate it.
-fn restarts(loaded: &LoadedScenario) -> Vec<Restart> {
+fn restarts(loaded: &LoadedScenario) -> Vec<RestartMetrics> {
     let seed = loaded.scenario.seed;
-    let scenario = faults::drawn(&loaded.scenario, seed, 0);
-    let mut simulation = Simulation::new(&scenario).expect("it can be placed");
-    let folds = Folds::new(&scenario, false);
-    let (played, _) = play(&mut simulation, (seed, 0), folds, Discard);
+    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut simulation = SimulationInput::new(&scenario).expect("the pods can be placed");
+    let folds = MetricFolds::new(&scenario, false);
+    let (played, _) = play(&mut simulation, (seed, 0), folds, DiscardSink);
     played.folded.restarts
 }
 
@@ -61,7 +61,7 @@ fn the_spans_of_a_path_follow_each_other_and_are_the_whole_restart_in_every_scen
         assert_eq!(sum, why.subject.total().0, "{name}");
         seen += usize::from(why.subject.kind == "restart");
     }
-    assert!(seen > 10, "{seen} restarts are too few to say anything");
+    assert!(seen > 10, "{seen} restarts are too few");
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn every_what_if_is_a_run_with_its_overrides_to_the_nanosecond() {
         "node-drain",
         "sidecar-grace",
     ] {
-        let why = explained(name, &Asked::default());
-        let (number, _) = why.subject.number.expect("it restarts");
+        let why = explained(name, &WhyRequest::default());
+        let (number, _) = why.subject.number.expect("the JobSet restarts");
         for w in &why.what_if {
             let loaded = load(name, &w.setting.sets).unwrap();
             let restart = &restarts(&loaded)[number - 1];
@@ -89,28 +89,28 @@ fn every_what_if_is_a_run_with_its_overrides_to_the_nanosecond() {
             seen += 1;
         }
     }
-    assert!(seen > 20, "{seen} what-ifs are too few to say anything");
+    assert!(seen > 20, "{seen} what-ifs are too few");
 }
 
 #[test]
-fn the_lever_of_what_a_regime_waits_for_longest_is_the_one_it_was_made_for() {
+fn best_lever_of_a_regime_relieves_its_designed_bottleneck() {
     for (name, lever) in [
         (
             "regime-job-controller-bound",
             "QPS of each controller of kube-controller-manager",
         ),
         ("regime-bind-bound", "QPS of kube-scheduler"),
-        ("regime-algorithm-bound", "scheduler's time for a pod"),
+        ("regime-algorithm-bound", "scheduling time per pod"),
         (
             "regime-event-bound",
             "QPS of each controller of kube-controller-manager",
         ),
         ("regime-gc-bound", "workers of the garbage collector"),
         ("regime-image-bound", "imagePullPolicy IfNotPresent"),
-        ("regime-dead-node-bound", "an action of the script sooner"),
+        ("regime-dead-node-bound", "earlier scripted action"),
         ("regime-grace-bound", "time to stop on SIGTERM"),
     ] {
-        let why = explained(name, &Asked::default());
+        let why = explained(name, &WhyRequest::default());
         let binding = why.binding.as_ref().expect(name);
         let found = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
         assert_eq!(found, Some(lever), "{name}: {binding:?}");
@@ -128,13 +128,13 @@ faults:
 stop: {at: 6h}
 "#;
 
-fn of_texts(scenario: &str, jobset: &str, asked: &Asked) -> Why {
-    let source = Source {
+fn explain_texts(scenario: &str, jobset: &str, asked: &WhyRequest) -> WhyExplanation {
+    let source = SourceText {
         file: "scenario.yaml".to_owned(),
         text: scenario.to_owned(),
     };
     let loader = |_: &str| Ok(jobset.to_owned());
-    let load = |more: &[Set]| {
+    let load = |more: &[OverrideSetter]| {
         sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
     };
     why::explain(&load, asked).unwrap_or_else(|e| panic!("{e:?}"))
@@ -149,12 +149,12 @@ fn jobset(policy: &str, pods: &str) -> String {
 #[test]
 fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
     let pods = "parallelism: 3, completions: 3";
-    let why = of_texts(
+    let why = explain_texts(
         DEAD,
         &jobset("failurePolicy: {maxRestarts: 3}", pods),
-        &Asked::default(),
+        &WhyRequest::default(),
     );
-    let blocked = why.blocked.expect("nothing ends it");
+    let blocked = why.blocked.expect("the JobSet is blocked");
     assert!(
         blocked
             .condition
@@ -162,9 +162,9 @@ fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
         "{}",
         blocked.condition
     );
-    let (setting, _) = blocked.change.expect("something ends it");
-    assert_eq!(setting.lever, "the lost node answers again");
-    let deleted = |w: &why::WhatIf| w.setting.lever == "the Node object is deleted";
+    let (setting, _) = blocked.change.expect("a change resolves the block");
+    assert_eq!(setting.lever, "repair of the lost node");
+    let deleted = |w: &why::WhatIf| w.setting.lever == "deletion of the Node object";
     assert!(why.what_if.iter().any(deleted), "{:?}", why.what_if);
     assert!(!why.subject.ended && why.what_if.iter().any(|w| w.setting == setting));
 }
@@ -180,15 +180,17 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
         ("failurePolicy: {maxRestarts: 0}", "maxRestarts"),
         (
             "failurePolicy: {maxRestarts: 3, rules: [{name: r, action: FailJobSet}]}",
-            "action of the failure policy's rule",
+            "action of the failure policy rule",
         ),
     ] {
-        let why = of_texts(
+        let why = explain_texts(
             &faults,
             &jobset(policy, "parallelism: 3, completions: 3"),
-            &Asked::default(),
+            &WhyRequest::default(),
         );
-        let blocked = why.blocked.unwrap_or_else(|| panic!("{policy}: it failed"));
+        let blocked = why
+            .blocked
+            .unwrap_or_else(|| panic!("{policy}: the JobSet must have failed"));
         assert!(
             blocked.condition.contains("condition Failed is True"),
             "{policy}: {}",
@@ -202,12 +204,13 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
 /// The JobSet fails in its second restart and would fail in every further one. The success of the first restart
 /// proves nothing.
 #[test]
-fn a_change_is_told_only_if_it_ends_what_blocks() {
+fn change_is_reported_only_if_it_removes_the_blocker() {
     let path = root().join("scenarios/upstream/max-restarts.yaml");
-    let load = |more: &[Set]| sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string());
-    let why = why::explain(&load, &Asked::default()).unwrap();
+    let load =
+        |more: &[OverrideSetter]| sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string());
+    let why = why::explain(&load, &WhyRequest::default()).unwrap();
     assert!(why.subject.ended);
-    let blocked = why.blocked.expect("it failed");
+    let blocked = why.blocked.expect("the JobSet failed");
     assert!(
         blocked.condition.contains("ReachedMaxRestarts"),
         "{blocked:?}"
@@ -215,39 +218,38 @@ fn a_change_is_told_only_if_it_ends_what_blocks() {
     if let Some((setting, _)) = blocked.change {
         let loaded = load(&setting.sets).unwrap();
         let mut simulation = support::simulation(&loaded.scenario);
-        let outcome = simulation.run(loaded.scenario.seed, 0, &mut Discard);
+        let outcome = simulation.run(loaded.scenario.seed, 0, &mut DiscardSink);
         assert_ne!(outcome.jobsets[0].terminal_state, "Failed", "{setting:?}");
     }
 }
 
 #[test]
 fn a_suspended_jobset_waits_for_nothing_but_its_resume() {
-    let why = of_texts(
+    let why = explain_texts(
         DEAD,
         &jobset("suspend: true", "parallelism: 3, completions: 3"),
-        &Asked::default(),
+        &WhyRequest::default(),
     );
-    let blocked = why.blocked.expect("it is suspended");
+    let blocked = why.blocked.expect("the JobSet is suspended");
     assert!(
         blocked.condition.contains("condition Suspended is True"),
         "{blocked:?}"
     );
     let change = blocked.change.map(|(s, _)| s.lever);
-    assert_eq!(change.as_deref(), Some("suspend is taken back"));
+    assert_eq!(change.as_deref(), Some("resumption (suspend: false)"));
 }
 
 #[test]
 fn a_broken_node_whose_domain_is_needed_is_replaced() {
-    let why = of_texts(
+    let why = explain_texts(
         DEAD,
         &jobset(
             "failurePolicy: {maxRestarts: 3}",
             "parallelism: 6, completions: 6",
         ),
-        &Asked::default(),
+        &WhyRequest::default(),
     );
-    let replaced =
-        |w: &&why::WhatIf| w.setting.lever == "a new node takes the place of the lost one";
+    let replaced = |w: &&why::WhatIf| w.setting.lever == "replacement of the lost node";
     let found = why
         .what_if
         .iter()
@@ -258,10 +260,10 @@ fn a_broken_node_whose_domain_is_needed_is_replaced() {
 
 #[test]
 fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
-    let why = of_texts(
+    let why = explain_texts(
         DEAD,
         &jobset("suspend: false", "parallelism: 7, completions: 7"),
-        &Asked::default(),
+        &WhyRequest::default(),
     );
     let blocked = why.blocked.expect("seven pods do not fit on six nodes");
     assert!(!blocked.condition.is_empty());
@@ -270,18 +272,18 @@ fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
 }
 
 #[test]
-fn a_pending_pod_says_what_the_scheduler_said_and_another_what_its_way_took() {
+fn pending_pod_has_the_scheduler_message_and_others_have_their_path() {
     let lost = "{at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}";
     let gone = format!("{lost}\n  - {{at: 20m, deleteNode: {{alias: lost}}}}");
     let (scenario, pods) = (DEAD.replace(lost, &gone), "parallelism: 6, completions: 6");
     let jobset = jobset("failurePolicy: {maxRestarts: 3}", pods);
     let mut pending = 0;
     for index in 0..6 {
-        let asked = Asked {
+        let asked = WhyRequest {
             pod: Some(format!("w-0-{index}")),
-            ..Asked::default()
+            ..WhyRequest::default()
         };
-        let why = of_texts(&scenario, &jobset, &asked);
+        let why = explain_texts(&scenario, &jobset, &asked);
         assert_eq!(why.subject.kind, "pod");
         assert!(!why.spans.is_empty(), "{why:?}");
         let Some(blocked) = why.blocked else {
@@ -294,10 +296,10 @@ fn a_pending_pod_says_what_the_scheduler_said_and_another_what_its_way_took() {
             "{blocked:?}"
         );
     }
-    assert_eq!(pending, 1, "six pods, five nodes");
-    let why = of_texts(&scenario, &jobset, &Asked::default());
+    assert_eq!(pending, 1, "one of six pods must be pending on five nodes");
+    let why = explain_texts(&scenario, &jobset, &WhyRequest::default());
     let change = why.blocked.and_then(|b| b.change).map(|(s, _)| s.lever);
-    assert_eq!(change.as_deref(), Some("the lost node answers again"));
+    assert_eq!(change.as_deref(), Some("repair of the lost node"));
 }
 
 fn json(arguments: &[&str], code: i32) -> Value {

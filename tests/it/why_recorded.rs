@@ -7,38 +7,41 @@ use crate::support::{self, root};
 use serde_json::Value;
 use sim_analysis::metrics::CriticalSpan;
 use sim_analysis::why;
-use sim_analysis::why::{Asked, Set, Why};
+use sim_analysis::why::{OverrideSetter, WhyExplanation, WhyRequest};
 use sim_api::spec::{
-    Experiment, FaultAction, FaultTime, NodeRef, Scenario, ScriptedFault, StopWhen,
+    ExperimentSpec, FaultAction, FaultTime, NodeRef, ScenarioSpec, ScriptedFault, StopWhen,
 };
-use sim_base::{Duration, Time};
-use sim_inputs::{LoadedScenario, Source};
+use sim_base::{Duration, SimTime};
+use sim_inputs::{LoadedScenario, SourceText};
 use sim_recordings::validate::read::read;
-use sim_recordings::validate::recording::Recording;
+use sim_recordings::validate::recording::RecordedRun;
 use sim_recordings::validate::simulate;
 use std::fs;
 
-fn recording(kind: &str, name: &str) -> (Recording, Scenario) {
+fn recording(kind: &str, name: &str) -> (RecordedRun, ScenarioSpec) {
     let file = format!("{kind}/{name}.json");
     let text = fs::read_to_string(support::recordings_folder().join(file)).unwrap();
     let recording = read(name, &text).unwrap();
-    let scenario = simulate::played(name, &recording).unwrap();
+    let scenario = simulate::default_replay_scenario(name, &recording).unwrap();
     (recording, scenario)
 }
 
-fn loaded(scenario: Scenario) -> LoadedScenario {
+fn loaded(scenario: ScenarioSpec) -> LoadedScenario {
     LoadedScenario {
         scenario,
         inputs: Vec::new(),
         skipped: Vec::new(),
         unmodelled: Vec::new(),
-        experiment: Experiment::default(),
-        settings: sim_inputs::settings::Settings::default(),
+        experiment: ExperimentSpec::default(),
+        settings: sim_inputs::settings::InputSettings::default(),
     }
 }
 
 /// Loads a recording's scenario with overrides that a user could have performed on the cluster: actions on nodes.
-fn with_actions(scenario: &Scenario, sets: &[Set]) -> Result<LoadedScenario, String> {
+fn with_actions(
+    scenario: &ScenarioSpec,
+    sets: &[OverrideSetter],
+) -> Result<LoadedScenario, String> {
     let mut scenario = scenario.clone();
     for (path, text) in sets {
         let value: Value = serde_yaml::from_str(text).unwrap();
@@ -71,33 +74,33 @@ fn with_actions(scenario: &Scenario, sets: &[Set]) -> Result<LoadedScenario, Str
         scenario.faults.push(ScriptedFault {
             at: FaultTime::At(at),
             action,
-            drawn_as: None,
+            random_cause: None,
         });
     }
     Ok(loaded(scenario))
 }
 
-fn explained(name: &str, scenario: &Scenario, path_only: bool) -> Why {
-    let load = |sets: &[Set]| with_actions(scenario, sets);
-    let asked = Asked {
+fn explained(name: &str, scenario: &ScenarioSpec, path_only: bool) -> WhyExplanation {
+    let load = |sets: &[OverrideSetter]| with_actions(scenario, sets);
+    let asked = WhyRequest {
         path_only,
-        ..Asked::default()
+        ..WhyRequest::default()
     };
     why::explain(&load, &asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
 /// Asserts that a recorded and a simulated time in a restart agree, in seconds after the fault.
-fn close(name: &str, what: &str, recorded_s: f64, simulated_s: f64) {
+fn assert_close(name: &str, what: &str, recorded_s: f64, simulated_s: f64) {
     let band = (0.1 * recorded_s).max(1.5);
     assert!(
         (recorded_s - simulated_s).abs() <= band,
-        "{name}: {what} was recorded at {recorded_s:.3} s, the path has it at {simulated_s:.3} s"
+        "{name}: {what} was recorded at {recorded_s:.3} s, but the path has {simulated_s:.3} s"
     );
 }
 
 /// Returns the share of the path between two times that is attributed to the given components.
-fn share(why: &Why, (from_s, to_s): (f64, f64), whom: &[&str]) -> f64 {
-    let at = |t: Time| t.since(why.subject.start).seconds();
+fn path_share(why: &WhyExplanation, (from_s, to_s): (f64, f64), whom: &[&str]) -> f64 {
+    let at = |t: SimTime| t.since(why.subject.start).seconds();
     let whose = |s: &&CriticalSpan| {
         let mut names = whom.iter();
         names.any(|name| s.what.contains(name) || s.waited_for.contains(name))
@@ -127,13 +130,13 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
         ] {
             if let Some(recorded_s) = recorded.get(milestone) {
                 let end = ends(phase).unwrap_or_else(|| panic!("{name} has no {phase}"));
-                close(&name, milestone, *recorded_s, end);
+                assert_close(&name, milestone, *recorded_s, end);
                 instants += 1;
             }
         }
         if recording.scored_up_to.is_none() {
             let last = recorded.get("lastPodReady").or(recorded.get("lastReady"));
-            close(
+            assert_close(
                 &name,
                 "the end",
                 *last.unwrap(),
@@ -151,7 +154,7 @@ fn the_critical_path_goes_through_the_recorded_milestones() {
             let Some(to_s) = recorded.get(to).filter(|to_s| **to_s - from_s > 2.0) else {
                 continue;
             };
-            let own = share(&why, (from_s, *to_s), whom);
+            let own = path_share(&why, (from_s, *to_s), whom);
             assert!(
                 own > 0.6,
                 "{name}: from {from:?} to {to} only {own:.2} of the path is {whom:?}"
@@ -171,7 +174,7 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
     scenario.stop.at = Duration::from_secs(6 * 3600);
     scenario.stop.when = StopWhen::Settled;
     let why = explained("n-crash-for-ever", &scenario, false);
-    let blocked = why.blocked.expect("nobody ever acted");
+    let blocked = why.blocked.expect("the JobSet is blocked");
     for part in [
         "pod js-w-0-1 is terminating on node ",
         "the Node object is deleted",
@@ -187,9 +190,9 @@ fn a_recorded_dead_node_blocks_by_name_and_the_recorded_ways_out_end_it() {
     assert!(blocked.change.is_some());
     // n-crash-delete-node, n-lost-reboot-exit-rule and n-lost-new-node show that these actions resolve the block.
     for lever in [
-        "the lost node answers again",
-        "the Node object is deleted",
-        "a new node takes the place of the lost one",
+        "repair of the lost node",
+        "deletion of the Node object",
+        "replacement of the lost node",
     ] {
         let found = why.what_if.iter().any(|w| w.setting.lever == lever);
         assert!(found, "{lever}: {:?}", why.what_if);
@@ -203,14 +206,14 @@ fn two_recorded_dead_nodes_need_two_actions() {
     scenario.stop.at = Duration::from_secs(6 * 3600);
     scenario.stop.when = StopWhen::Settled;
     let why = explained("n-two-nodes-crash", &scenario, false);
-    let blocked = why.blocked.expect("nobody ever acted");
-    let (setting, _) = blocked.change.expect("both nodes answer again");
+    let blocked = why.blocked.expect("the JobSet is blocked");
+    let (setting, _) = blocked.change.expect("a change resolves the block");
     assert_eq!(setting.sets.len(), 2, "{setting:?}");
 }
 
 /// The action that resolved the block in the recording is on the path, with the waiting pod and the duration.
 #[test]
-fn a_dead_node_that_somebody_dealt_with_is_the_longest_wait_of_the_path() {
+fn handled_dead_node_is_the_longest_wait() {
     for name in [
         "n-crash-delete-node",
         "n-crash-out-of-service",
@@ -225,16 +228,16 @@ fn a_dead_node_that_somebody_dealt_with_is_the_longest_wait_of_the_path() {
             .max_by_key(|span| span.step.duration())
             .unwrap();
         assert!(
-            wait.what.contains("pod js-w-0-1 cannot end"),
+            wait.what.contains("pod js-w-0-1 cannot terminate"),
             "{name}: {wait:?}"
         );
         assert!(
-            wait.waited_for.contains("a node that does not answer"),
+            wait.waited_for.contains("an unresponsive node"),
             "{name}: {wait:?}"
         );
         let action = &recording.script.actions[1];
         let recorded_s = (action.at_ms - recording.script.actions[0].at_ms) as f64 / 1e3;
-        close(
+        assert_close(
             name,
             &action.what,
             recorded_s,
@@ -245,37 +248,37 @@ fn a_dead_node_that_somebody_dealt_with_is_the_longest_wait_of_the_path() {
 }
 
 #[test]
-fn situations_of_users_are_told_by_what_they_hang_on() {
+fn user_situations_are_explained_by_their_bottleneck() {
     for (name, waited, lever) in [
         (
             "depends-on-a-slow-predecessor",
             "a container that runs until it exits",
-            Some("what a predecessor waits for"),
+            Some("dependsOn"),
         ),
         (
             "in-order-behind-a-slow-driver",
             "container starts",
-            Some("time to start"),
+            Some("container start delay"),
         ),
         (
             "a-pod-on-a-silent-node",
-            "a node that does not answer",
-            Some("an action of the script sooner"),
+            "an unresponsive node",
+            Some("earlier scripted action"),
         ),
         // There is no dominant wait: the pods of 16 racks pass through one Job controller and one garbage collector.
         ("288-pods-on-18-node-racks", "kubelet cleans up", None),
     ] {
         let mut all = inline_situations().into_iter();
         let situation = all.find(|s| s.name == name).unwrap();
-        let source = Source {
+        let source = SourceText {
             file: "scenario.yaml".to_owned(),
             text: situation.scenario,
         };
         let loader = |_: &str| Ok(situation.jobset.clone());
-        let load = |more: &[Set]| {
+        let load = |more: &[OverrideSetter]| {
             sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
         };
-        let why = why::explain(&load, &Asked::default()).unwrap();
+        let why = why::explain(&load, &WhyRequest::default()).unwrap();
         let binding = why.binding.as_ref().expect(name);
         assert!(binding.name.contains(waited), "{name}: {binding:?}");
         let found = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
@@ -313,7 +316,7 @@ stop: {at: 26649ms, when: Time}
 "#;
 
 #[test]
-fn a_run_is_held_against_a_recording_inputs_first_then_the_first_decision_that_differs() {
+fn diff_with_a_recording_reports_inputs_then_first_different_decision() {
     let file = root().join("tests/recordings/corner/c-02-two-fail-together-restart-jobset.json");
     let text = fs::read_to_string(&file).unwrap();
     let recorded: Value = serde_json::from_str(&text).unwrap();
@@ -409,8 +412,8 @@ fn a_run_is_held_against_a_recording_inputs_first_then_the_first_decision_that_d
     for part in [
         "Inputs that differ",
         "First decision that differs",
-        "last decision of the run until then",
-        "as validate tells them",
+        "last decision of the run before",
+        "as reported by validate",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
@@ -455,9 +458,9 @@ fn runs_of_two_versions_say_so_and_the_inputs_that_are_the_same() {
     );
     for part in [
         versions.as_str(),
-        "The inputs are the same.",
+        "The inputs are equal.",
         "PodBounded",
-        "because of",
+        "      cause      ",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }

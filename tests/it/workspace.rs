@@ -158,7 +158,7 @@ fn cycles(folder: &Path) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn files_of_a_crate_hardly_import_each_other_in_circles() {
+fn import_cycles_in_a_crate_are_limited() {
     let all: Vec<Vec<String>> = crate_folders().iter().flat_map(|c| cycles(c)).collect();
     let large: Vec<&Vec<String>> = all.iter().filter(|c| c.len() > CYCLE_FILES_MAX).collect();
     assert!(large.is_empty(), "{large:#?}");
@@ -211,7 +211,10 @@ fn every_dependency_has_a_reason() {
     let mut before = "";
     for line in table.lines().filter(|line| !line.is_empty()) {
         let own = line.starts_with("sim-") || line.starts_with('#');
-        assert!(own || before.starts_with('#'), "no reason above: {line}");
+        assert!(
+            own || before.starts_with('#'),
+            "a comment with the reason must precede the dependency: {line}"
+        );
         before = line;
     }
 }

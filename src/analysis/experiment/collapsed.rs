@@ -1,13 +1,15 @@
 //! Replications of the reduced model, in the form used for all levels.
 
-use super::replication::{BriefRestart, ReplicatedJobSet, Replication};
+use super::replication::{BriefRestart, ReplicatedJobSet, ReplicationResult};
 use super::stop::StopFlag;
-use crate::metrics::Ending;
-use crate::metrics::summary::{Latency, Shares, cost, ledger, total_cost};
-use crate::metrics::timeline::Timeline;
-use crate::metrics::training::{Taken, TrainingSummary};
-use crate::reduced::{CollapsedOutcome, CollapsedPlayer, Measured, NotMeasured, Recovery, why_not};
-use sim_api::spec::{Level, Scenario};
+use crate::metrics::RestartOutcome;
+use crate::metrics::summary::{LatencySummary, TimeShares, cost, ledger, total_cost};
+use crate::metrics::timeline::JobTimeline;
+use crate::metrics::training::{SegmentTime, TrainingSummary};
+use crate::reduced::{
+    CollapsedOutcome, CollapsedPlayer, MeasuredFault, NotMeasured, RecoveryKind, why_not,
+};
+use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
 use sim_engine::CannotRun;
 use std::collections::BTreeMap;
@@ -29,11 +31,11 @@ impl fmt::Display for NotCollapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotCollapsed::Refused(why) => {
-                write!(f, "the collapsed level does not model this scenario")?;
+                write!(f, "the reduced model does not support this scenario")?;
                 why.iter().try_for_each(|why| write!(f, "\n  - {why}"))
             }
             NotCollapsed::CannotRun(why) => why.fmt(f),
-            NotCollapsed::Stopped => f.write_str("stopped before restarts were measured"),
+            NotCollapsed::Stopped => f.write_str("stopped before the restarts were measured"),
         }
     }
 }
@@ -42,47 +44,51 @@ impl std::error::Error for NotCollapsed {}
 
 /// A measured scenario, ready for the reduced model.
 #[derive(Clone)]
-pub struct Collapsed {
-    measured: Arc<Measured>,
-    scenario: Arc<Scenario>,
+pub struct ReducedExperiment {
+    measured: Arc<MeasuredFault>,
+    scenario: Arc<ScenarioSpec>,
 }
 
-impl fmt::Debug for Collapsed {
+impl fmt::Debug for ReducedExperiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Collapsed({})", self.scenario.name)
     }
 }
 
-impl Collapsed {
+impl ReducedExperiment {
     /// Measures the effects of faults in the scenario. Fails if a feature is unsupported.
-    pub fn of(scenario: &Scenario) -> Result<Collapsed, NotCollapsed> {
-        Collapsed::of_until(scenario, &StopFlag::new())
+    pub fn of(scenario: &ScenarioSpec) -> Result<ReducedExperiment, NotCollapsed> {
+        ReducedExperiment::of_until(scenario, &StopFlag::new())
     }
 
-    /// Like [`Collapsed::of`], but stops early if `stop` is raised.
-    pub fn of_until(scenario: &Scenario, stop: &StopFlag) -> Result<Collapsed, NotCollapsed> {
+    /// Like [`ReducedExperiment::of`], but stops early if `stop` is raised.
+    pub fn of_until(
+        scenario: &ScenarioSpec,
+        stop: &StopFlag,
+    ) -> Result<ReducedExperiment, NotCollapsed> {
         let why = why_not(scenario);
         if !why.is_empty() {
             return Err(NotCollapsed::Refused(why));
         }
-        let measured = Measured::of(scenario, &|| stop.is_raised()).map_err(|why| match why {
-            NotMeasured::CannotRun(why) => NotCollapsed::CannotRun(why),
-            NotMeasured::Refused(why) => NotCollapsed::Refused(vec![why]),
-            NotMeasured::Stopped => NotCollapsed::Stopped,
-        })?;
-        Ok(Collapsed {
+        let measured =
+            MeasuredFault::of(scenario, &|| stop.is_raised()).map_err(|why| match why {
+                NotMeasured::CannotRun(why) => NotCollapsed::CannotRun(why),
+                NotMeasured::Refused(why) => NotCollapsed::Refused(vec![why]),
+                NotMeasured::Stopped => NotCollapsed::Stopped,
+            })?;
+        Ok(ReducedExperiment {
             measured: Arc::new(measured),
             scenario: Arc::new(scenario.clone()),
         })
     }
 
     /// The simulated scenario.
-    pub fn scenario(&self) -> &Scenario {
+    pub fn scenario(&self) -> &ScenarioSpec {
         &self.scenario
     }
 
     /// The measurements.
-    pub fn measured(&self) -> &Measured {
+    pub fn measured(&self) -> &MeasuredFault {
         &self.measured
     }
 
@@ -92,9 +98,9 @@ impl Collapsed {
     }
 
     /// Converts the outcome of the reduced model to the form that all levels share.
-    pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> Replication {
+    pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> ReplicationResult {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
-        let latency = Latency::of(each.iter().filter_map(BriefRestart::latency));
+        let latency = LatencySummary::of(each.iter().filter_map(BriefRestart::latency));
         let training = &outcome.training;
         let jobset = ReplicatedJobSet {
             terminal_state: outcome.terminal_state,
@@ -105,18 +111,18 @@ impl Collapsed {
             latency_max_s: latency.max,
             training: Some(TrainingSummary::of(training)),
             taken: self.taken(outcome),
-            timeline: Timeline::of(training),
+            timeline: JobTimeline::of(training),
             each,
         };
-        Replication {
+        ReplicationResult {
             replication,
-            level: Level::Collapsed,
+            level: ModelLevel::Collapsed,
             digest: self.digest(outcome),
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
             jobsets: vec![jobset],
             ledger_s: ledger(&outcome.ledger),
-            fleet_goodput: Shares::of(&outcome.ledger).and_then(|s| s.fleet),
+            fleet_goodput: TimeShares::of(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
             cost_by_category: cost(&outcome.ledger),
             outputs: Vec::new(),
@@ -131,38 +137,42 @@ impl Collapsed {
     }
 
     /// Reuses the measurements for another scenario, if everything they depend on is equal.
-    pub fn with(&self, scenario: &Scenario) -> Option<Collapsed> {
+    pub fn with(&self, scenario: &ScenarioSpec) -> Option<ReducedExperiment> {
         self.with_until(scenario, &StopFlag::new())
     }
 
     /// Like `with`, but stops early if `stop` is raised.
-    pub fn with_until(&self, scenario: &Scenario, stop: &StopFlag) -> Option<Collapsed> {
+    pub fn with_until(
+        &self,
+        scenario: &ScenarioSpec,
+        stop: &StopFlag,
+    ) -> Option<ReducedExperiment> {
         if !why_not(scenario).is_empty() {
             return None;
         }
         let again = self.measured.again(scenario, &|| stop.is_raised());
-        Some(Collapsed {
+        Some(ReducedExperiment {
             measured: Arc::new(again.ok()??),
             scenario: Arc::new(scenario.clone()),
         })
     }
 
     /// Returns the lost work and the recovery time, in seconds, by the cause of the fault.
-    fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, Taken> {
+    fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, SegmentTime> {
         let processes = &self.scenario.fault_processes;
-        let mut all: Vec<Option<Taken>> = vec![None; processes.len()];
-        let mut stretches = outcome.training.stretches.iter();
+        let mut all: Vec<Option<SegmentTime>> = vec![None; processes.len()];
+        let mut stretches = outcome.training.segments.iter();
         for recovery in &outcome.recoveries {
             let Some(taken) = all.get_mut(recovery.process as usize) else {
                 continue;
             };
             let taken = taken.get_or_insert_default();
-            let stretch = stretches.find(|s| s.until == recovery.stopped);
+            let stretch = stretches.find(|s| s.end == recovery.stopped);
             taken.lost_s += stretch.map_or(0.0, |s| s.lost.seconds());
             let end = recovery.end;
             taken.recovery_s += end.since(recovery.stopped.min(end)).seconds();
         }
-        let mut named: BTreeMap<String, Taken> = BTreeMap::new();
+        let mut named: BTreeMap<String, SegmentTime> = BTreeMap::new();
         for (process, taken) in processes.iter().zip(all) {
             let Some(taken) = taken else { continue };
             let sum = named.entry(process.cause.clone()).or_default();
@@ -176,15 +186,15 @@ impl Collapsed {
 fn warnings(outcome: &CollapsedOutcome) -> Vec<String> {
     let n = outcome.close_calls;
     let text = format!(
-        "{n} faults came so near to the edge between two outcomes that what they did with every pod may differ"
+        "{n} faults are close to the boundary between two outcomes; the simulation at pod level may differ"
     );
     if n > 0 { vec![text] } else { Vec::new() }
 }
 
-fn restart(recovery: &Recovery) -> BriefRestart {
+fn restart(recovery: &RecoveryKind) -> BriefRestart {
     let ending = match recovery.is_over {
-        true => Ending::Ready,
-        false => Ending::Unfinished,
+        true => RestartOutcome::Ready,
+        false => RestartOutcome::Unfinished,
     };
     BriefRestart::new((recovery.start, recovery.end), ending)
 }
@@ -199,5 +209,5 @@ fn digest(outcome: &CollapsedOutcome) -> u64 {
         t.commits,
     ];
     let words = counters.iter().chain(&t.spent_ns).copied();
-    fnv::of_words(words)
+    fnv::fnv1a_words(words)
 }

@@ -1,22 +1,22 @@
 //! Comparison of the reduced model with the pod level under the same faults: which results are equal, and how far
 //! the others differ.
 
-use super::collapsed::Collapsed;
+use super::collapsed::ReducedExperiment;
 use super::parallel::{NoRuns, each};
-use super::player::Player;
-use super::replication::{Replication, replication};
-use super::stop::Limits;
+use super::player::ExperimentRunner;
+use super::replication::{ReplicationResult, replication};
+use super::stop::ReplicationLimits;
 use crate::reduced::UNEVEN;
 use serde::Serialize;
-use sim_base::stats::Estimate;
+use sim_base::stats::MeanEstimate;
 
 /// Results of one replication at both levels.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedModel {
     /// Result of the simulation at pod level.
-    pub pods: Replication,
+    pub pods: ReplicationResult,
     /// Result of the reduced model.
-    pub collapsed: Replication,
+    pub collapsed: ReplicationResult,
     /// Number of faults close to the boundary between two outcomes.
     pub close_calls: u32,
     /// Error bound of goodput.
@@ -25,7 +25,7 @@ pub struct Checked {
 
 /// Restart counts and final state of the JobSet at one level.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedEvents {
     /// `status.restarts`.
     pub restarts: u32,
     /// `status.restartsCountTowardsMax`.
@@ -34,11 +34,11 @@ pub struct Counted {
     pub terminal_state: &'static str,
 }
 
-impl Counted {
+impl CountedEvents {
     /// Extracts the counts from a replication.
-    pub fn of(replication: &Replication) -> Counted {
+    pub fn of(replication: &ReplicationResult) -> CountedEvents {
         let jobset = &replication.jobsets[0];
-        Counted {
+        CountedEvents {
             restarts: jobset.restarts,
             counts: jobset.restarts_count_towards_max,
             terminal_state: jobset.terminal_state,
@@ -46,14 +46,14 @@ impl Counted {
     }
 }
 
-fn goodput(replication: &Replication) -> Option<f64> {
+fn goodput(replication: &ReplicationResult) -> Option<f64> {
     replication.jobsets[0].training.as_ref()?.goodput
 }
 
-impl Checked {
+impl CheckedModel {
     /// Returns true if both levels have the same counts.
     pub fn is_equal(&self) -> bool {
-        Counted::of(&self.pods) == Counted::of(&self.collapsed)
+        CountedEvents::of(&self.pods) == CountedEvents::of(&self.collapsed)
     }
 
     /// Goodput at pod level and in the reduced model.
@@ -71,18 +71,18 @@ impl Checked {
     }
 
     /// Evaluates the agreement of the levels.
-    pub fn agreement(&self) -> Agreement {
+    pub fn agreement(&self) -> ModelAgreement {
         match (self.is_equal() && self.is_within_bound(), self.close_calls) {
-            (true, _) => Agreement::Equal,
-            (false, 0) => Agreement::Different,
-            (false, _) => Agreement::Close,
+            (true, _) => ModelAgreement::Equal,
+            (false, 0) => ModelAgreement::Different,
+            (false, _) => ModelAgreement::Close,
         }
     }
 }
 
 /// Agreement of both levels in a replication.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Agreement {
+pub enum ModelAgreement {
     /// The counts are equal, and goodput is within its error bound.
     Equal,
     /// The levels differ, and a boundary case explains it.
@@ -91,18 +91,18 @@ pub enum Agreement {
     Different,
 }
 
-impl Agreement {
+impl ModelAgreement {
     /// Name used in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Agreement::Equal => "equal",
-            Agreement::Close => "close",
-            Agreement::Different => "DIFFERENT",
+            ModelAgreement::Equal => "equal",
+            ModelAgreement::Close => "close",
+            ModelAgreement::Different => "DIFFERENT",
         }
     }
 }
 
-impl Serialize for Agreement {
+impl Serialize for ModelAgreement {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.name())
     }
@@ -111,33 +111,34 @@ impl Serialize for Agreement {
 /// Mean differences "reduced model − pod level" over the replications. Boundary cases may have either outcome, so
 /// their differences must average to about zero.
 #[derive(Clone, Debug, Serialize)]
-pub struct Differences {
+pub struct ModelDifferences {
     /// Difference of `status.restarts`.
-    pub restarts: Estimate,
+    pub restarts: MeanEstimate,
     /// Difference of goodput.
-    pub goodput: Estimate,
+    pub goodput: MeanEstimate,
     /// Names of the quantities whose mean difference is too large: more than the accepted share of restarts, or more
     /// than the error bounds.
     pub uneven: Vec<&'static str>,
 }
 
-impl Differences {
+impl ModelDifferences {
     /// Computes the differences of pairs (pod level, reduced model) and their error bounds; `None` without pairs.
     pub fn of(
         restarts: &[[f64; 2]],
         goodput: &[[f64; 2]],
         bounds: Vec<f64>,
-    ) -> Option<Differences> {
-        let more = |of: &[[f64; 2]]| Estimate::of(of.iter().map(|[a, b]| b - a).collect());
-        let all = Estimate::of(restarts.iter().map(|[pods, _]| *pods).collect())?;
-        let bound = Estimate::of(bounds)?.mean;
+    ) -> Option<ModelDifferences> {
+        let more =
+            |of: &[[f64; 2]]| MeanEstimate::from_values(of.iter().map(|[a, b]| b - a).collect());
+        let all = MeanEstimate::from_values(restarts.iter().map(|[pods, _]| *pods).collect())?;
+        let bound = MeanEstimate::from_values(bounds)?.mean;
         let (restarts, goodput) = (more(restarts)?, more(goodput)?);
         let uneven = [
             ("restarts", is_beyond(&restarts, all.mean * UNEVEN)),
             ("goodput", is_beyond(&goodput, bound)),
         ];
         let uneven = uneven.into_iter().filter(|(_, is)| *is);
-        Some(Differences {
+        Some(ModelDifferences {
             uneven: uneven.map(|(what, _)| what).collect(),
             restarts,
             goodput,
@@ -146,23 +147,23 @@ impl Differences {
 }
 
 /// Returns true if the whole confidence interval of the difference is outside of ±`allowed`.
-fn is_beyond(difference: &Estimate, allowed: f64) -> bool {
+fn is_beyond(difference: &MeanEstimate, allowed: f64) -> bool {
     let [low, high] = difference.ci95;
     difference.n > 1 && (low > allowed || high < -allowed)
 }
 
 /// Runs replications at both levels; `done` receives the number of completed ones.
 pub fn check_collapsed(
-    collapsed: &Collapsed,
+    collapsed: &ReducedExperiment,
     (seed, n): (u64, u64),
-    (threads, limits): (usize, &Limits),
+    (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Checked>, NoRuns> {
+) -> Result<Vec<CheckedModel>, NoRuns> {
     let finished = std::sync::atomic::AtomicU64::new(0);
     each(
         || {
             Ok((
-                Player::new(collapsed.scenario())?,
+                ExperimentRunner::new(collapsed.scenario())?,
                 collapsed.player().with_bound(),
             ))
         },
@@ -172,7 +173,7 @@ pub fn check_collapsed(
             let pods = replication(pods, (seed, i), &[], limits)?;
             let outcome = gang.run_until((seed, i), &|faults| limits.reached(faults))?;
             done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
-            Some(Checked {
+            Some(CheckedModel {
                 pods,
                 close_calls: outcome.close_calls,
                 bound: outcome.bound.unwrap_or(0.0),

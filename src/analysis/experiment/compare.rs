@@ -3,19 +3,20 @@
 //! A variant is ranked better only if the interval of the difference excludes zero. Blocked and censored runs are
 //! counted separately: they have no value, and quantiles of the others are reported with a warning.
 
-use super::metric::{Better, Measured, better, metrics, unnamed};
-use super::replication::Replication;
+use super::metric::{BetterDirection, MeasuredMetric, better, metrics, unnamed};
+use super::replication::ReplicationResult;
 use super::replications::digest;
 use super::warned::warnings;
 use serde::{Serialize, Serializer};
-use sim_api::spec::Level;
+use sim_api::spec::ModelLevel;
 use sim_base::stats::{
-    Estimate, Paired, Weakness, quantile_interval, sign_test, sorted, weaknesses, wilcoxon,
+    MeanEstimate, PairedDifference, StatisticalWarning, quantile_interval, sign_test, sorted,
+    statistical_warnings, wilcoxon,
 };
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// Schema name of [`Comparison`].
+/// Schema name of [`VariantComparison`].
 pub const COMPARE_SCHEMA: &str = "jobset-sim/compare/v1";
 
 /// A simulated variant.
@@ -24,16 +25,16 @@ pub struct PlayedVariant {
     /// Name of the variant.
     pub name: String,
     /// Changes relative to the scenario.
-    pub changes: Vec<Change>,
+    pub changes: Vec<VariantChange>,
     /// Names of its JobSets.
     pub jobsets: Vec<String>,
     /// Replications in the order of their numbers.
-    pub replications: Vec<Replication>,
+    pub replications: Vec<ReplicationResult>,
 }
 
 /// One field that a variant changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct VariantChange {
     /// Path of the field.
     pub path: String,
     /// Value as written in a file.
@@ -46,7 +47,7 @@ pub struct Change {
 /// `summary.json` of a comparison.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Comparison {
+pub struct VariantComparison {
     /// Schema name.
     pub schema: &'static str,
     /// Version of the program.
@@ -57,7 +58,7 @@ pub struct Comparison {
     pub seed: u64,
     /// Level of detail; `reduced` if any variant uses the reduced model. Not used for a Fleet.
     #[serde(skip_serializing_if = "is_pods")]
-    pub level: Level,
+    pub level: ModelLevel,
     /// The variants; the scenario itself is first.
     pub variants: Vec<VariantEstimates>,
     /// All pairs of variants and metrics, as "b − a".
@@ -75,7 +76,7 @@ pub struct VariantEstimates {
     /// Name of the variant.
     pub name: String,
     /// Changes relative to the scenario.
-    pub changes: Vec<Change>,
+    pub changes: Vec<VariantChange>,
     /// Number of replications.
     pub replications: usize,
     /// Hash over the digests of all replications, in order.
@@ -117,7 +118,7 @@ pub struct MetricEstimate {
     /// Number of replications in which the metric does not exist.
     pub absent: usize,
     /// Reasons why the estimate is unreliable.
-    pub weaknesses: Vec<Weakness>,
+    pub weaknesses: Vec<StatisticalWarning>,
 }
 
 /// Comparison of two variants in one metric.
@@ -132,11 +133,11 @@ pub struct PairedEstimate {
     pub metric: String,
     /// Mean, interval and standard deviation of "b − a" over the replications in which both have a value.
     #[serde(flatten)]
-    pub difference: Paired,
+    pub difference: PairedDifference,
     /// The better variant, if the interval excludes zero.
-    pub verdict: Verdict,
+    pub verdict: CompareVerdict,
     /// Whether lower or higher values are better.
-    pub better: Better,
+    pub better: BetterDirection,
     /// Approximate number of pairs required to separate a difference of this mean; null if it is already separated,
     /// or no reasonable number suffices.
     pub needed: Option<usize>,
@@ -151,7 +152,7 @@ pub struct PairedEstimate {
 /// The better of two variants.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Verdict {
+pub enum CompareVerdict {
     /// The first variant is better.
     A,
     /// The second variant is better.
@@ -160,23 +161,23 @@ pub enum Verdict {
     NotSeparated,
 }
 
-fn is_pods(level: &Level) -> bool {
-    *level == Level::Pods
+fn is_pods(level: &ModelLevel) -> bool {
+    *level == ModelLevel::Pods
 }
 
 /// Returns the level that all variants share, otherwise the reduced one.
-fn level(played: &[PlayedVariant]) -> Level {
+fn level(played: &[PlayedVariant]) -> ModelLevel {
     let mut all = played.iter().flat_map(|v| &v.replications);
-    match all.any(|r| r.level == Level::Collapsed && r.outputs.is_empty()) {
-        true => Level::Collapsed,
-        false => Level::Pods,
+    match all.any(|r| r.level == ModelLevel::Collapsed && r.outputs.is_empty()) {
+        true => ModelLevel::Collapsed,
+        false => ModelLevel::Pods,
     }
 }
 
-impl Comparison {
+impl VariantComparison {
     /// Compares variants simulated under one seed. The first variant is the scenario itself.
-    pub fn of((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> Comparison {
-        let tables: Vec<Table> = played.iter().map(Table::of).collect();
+    pub fn of((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> VariantComparison {
+        let tables: Vec<ComparisonTable> = played.iter().map(ComparisonTable::of).collect();
         let mut names: Vec<String> = Vec::new();
         for name in tables.iter().flat_map(|t| &t.names) {
             if !names.contains(name) {
@@ -196,13 +197,13 @@ impl Comparison {
                 .map(of)
                 .collect::<Vec<_>>()
         };
-        Comparison {
+        VariantComparison {
             schema: COMPARE_SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             scenario: scenario.to_owned(),
             seed,
             level: level(played),
-            variants: tables.iter().map(Table::estimates).collect(),
+            variants: tables.iter().map(ComparisonTable::estimates).collect(),
             paired,
             warnings: played.iter().flat_map(warned).collect(),
             metrics: names,
@@ -217,16 +218,16 @@ impl Comparison {
 }
 
 /// Values of a variant by metric and replication.
-struct Table<'a> {
+struct ComparisonTable<'a> {
     variant: &'a PlayedVariant,
     names: Vec<String>,
-    columns: Vec<Vec<Measured>>,
+    columns: Vec<Vec<MeasuredMetric>>,
 }
 
-impl<'a> Table<'a> {
-    fn of(variant: &'a PlayedVariant) -> Table<'a> {
+impl<'a> ComparisonTable<'a> {
+    fn of(variant: &'a PlayedVariant) -> ComparisonTable<'a> {
         let mut names: Vec<String> = Vec::new();
-        let mut columns: Vec<Vec<Measured>> = Vec::new();
+        let mut columns: Vec<Vec<MeasuredMetric>> = Vec::new();
         for (row, replication) in variant.replications.iter().enumerate() {
             for (name, measured) in metrics(replication, &variant.jobsets) {
                 let at = names.iter().position(|known| *known == name);
@@ -243,14 +244,14 @@ impl<'a> Table<'a> {
                 column.push(unnamed(name, replication));
             }
         }
-        Table {
+        ComparisonTable {
             variant,
             names,
             columns,
         }
     }
 
-    fn column(&self, metric: &str) -> Option<&[Measured]> {
+    fn column(&self, metric: &str) -> Option<&[MeasuredMetric]> {
         let at = self.names.iter().position(|name| name == metric)?;
         Some(&self.columns[at])
     }
@@ -277,20 +278,20 @@ impl<'a> Table<'a> {
 
 impl MetricEstimate {
     /// Computes the estimate from one value per replication.
-    pub fn of(column: &[Measured]) -> MetricEstimate {
-        let count = |what: Measured| column.iter().filter(|m| **m == what).count();
-        let (stuck, cut) = (count(Measured::Stuck), count(Measured::Cut));
+    pub fn of(column: &[MeasuredMetric]) -> MetricEstimate {
+        let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
+        let (stuck, cut) = (count(MeasuredMetric::Stuck), count(MeasuredMetric::Cut));
         let values: Vec<f64> = column.iter().filter_map(|m| m.value()).collect();
         let mut weaknesses = match values.is_empty() {
             true => Vec::new(),
-            false => weaknesses(&values),
+            false => statistical_warnings(&values),
         };
         if stuck + cut > 0 {
             let of = column.len();
-            weaknesses.push(Weakness::LeftOut { stuck, cut, of });
+            weaknesses.push(StatisticalWarning::LeftOut { stuck, cut, of });
         }
         let sorted = sorted(values.clone());
-        let estimate = Estimate::of(values);
+        let estimate = MeanEstimate::from_values(values);
         MetricEstimate {
             mean: estimate.map(|e| e.mean),
             ci95: estimate.map(|e| e.ci95),
@@ -301,16 +302,16 @@ impl MetricEstimate {
             quantile_intervals: [0.1, 0.5, 0.9].map(|p| quantile_interval(&sorted, p, 0.95)),
             stuck,
             cut,
-            absent: count(Measured::Absent),
+            absent: count(MeasuredMetric::Absent),
             weaknesses,
         }
     }
 }
 
-fn pair(a: &Table, b: &Table, metric: &str) -> Option<PairedEstimate> {
+fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<PairedEstimate> {
     let (first, second) = (a.column(metric)?, b.column(metric)?);
     let (mut pairs, mut unpaired) = (Vec::new(), 0);
-    let numbers = |t: &Table| {
+    let numbers = |t: &ComparisonTable| {
         t.variant
             .replications
             .iter()
@@ -329,10 +330,10 @@ fn pair(a: &Table, b: &Table, metric: &str) -> Option<PairedEstimate> {
             _ => unpaired += 1,
         }
     }
-    let difference = Paired::of(&pairs)?;
+    let difference = PairedDifference::from_pairs(&pairs)?;
     let differences: Vec<f64> = pairs.iter().map(|(x, y)| y - x).collect();
     let better = better(metric);
-    let separated = difference.separated();
+    let separated = difference.significant_order();
     Some(PairedEstimate {
         a: a.variant.name.clone(),
         b: b.variant.name.clone(),
@@ -340,7 +341,7 @@ fn pair(a: &Table, b: &Table, metric: &str) -> Option<PairedEstimate> {
         difference,
         verdict: verdict(separated, better),
         better,
-        needed: separated.map_or(difference.needed(), |_| None),
+        needed: separated.map_or(difference.required_pairs(), |_| None),
         unpaired,
         sign_p: sign_test(&differences).p,
         wilcoxon_p: wilcoxon(&differences).map(|w| w.p),
@@ -348,13 +349,12 @@ fn pair(a: &Table, b: &Table, metric: &str) -> Option<PairedEstimate> {
 }
 
 /// `separated` is the order of the second variant relative to the first.
-fn verdict(separated: Option<Ordering>, better: Better) -> Verdict {
+fn verdict(separated: Option<Ordering>, better: BetterDirection) -> CompareVerdict {
     match (separated, better) {
-        (Some(Ordering::Less), Better::Lower) | (Some(Ordering::Greater), Better::Higher) => {
-            Verdict::B
-        }
-        (Some(Ordering::Less | Ordering::Greater), _) => Verdict::A,
-        (Some(Ordering::Equal) | None, _) => Verdict::NotSeparated,
+        (Some(Ordering::Less), BetterDirection::Lower)
+        | (Some(Ordering::Greater), BetterDirection::Higher) => CompareVerdict::B,
+        (Some(Ordering::Less | Ordering::Greater), _) => CompareVerdict::A,
+        (Some(Ordering::Equal) | None, _) => CompareVerdict::NotSeparated,
     }
 }
 
@@ -364,14 +364,14 @@ mod tests {
 
     #[test]
     fn a_verdict_names_the_better_side_and_none_without_separation() {
-        use Better::*;
+        use BetterDirection::*;
         use Ordering::*;
         for (separated, better, expected) in [
-            (Some(Less), Lower, Verdict::B),
-            (Some(Greater), Lower, Verdict::A),
-            (Some(Less), Higher, Verdict::A),
-            (Some(Greater), Higher, Verdict::B),
-            (None, Lower, Verdict::NotSeparated),
+            (Some(Less), Lower, CompareVerdict::B),
+            (Some(Greater), Lower, CompareVerdict::A),
+            (Some(Less), Higher, CompareVerdict::A),
+            (Some(Greater), Higher, CompareVerdict::B),
+            (None, Lower, CompareVerdict::NotSeparated),
         ] {
             assert_eq!(
                 verdict(separated, better),
@@ -383,21 +383,21 @@ mod tests {
 
     #[test]
     fn runs_that_got_stuck_are_in_no_quantile_and_are_counted() {
-        let mut column = vec![Measured::Value(10.0); 40];
-        column.extend([Measured::Stuck; 3]);
-        column.extend([Measured::Cut; 2]);
-        column.push(Measured::Absent);
+        let mut column = vec![MeasuredMetric::Value(10.0); 40];
+        column.extend([MeasuredMetric::Stuck; 3]);
+        column.extend([MeasuredMetric::Cut; 2]);
+        column.push(MeasuredMetric::Absent);
         let of = column.len();
         let e = MetricEstimate::of(&column);
         assert_eq!((e.n, e.stuck, e.cut, e.absent), (40, 3, 2, 1));
         assert_eq!((e.mean, e.p90), (Some(10.0), Some(10.0)));
-        let left_out = Weakness::LeftOut {
+        let left_out = StatisticalWarning::LeftOut {
             stuck: 3,
             cut: 2,
             of,
         };
         assert_eq!(e.weaknesses, [left_out]);
-        let none = MetricEstimate::of(&[Measured::Stuck]);
+        let none = MetricEstimate::of(&[MeasuredMetric::Stuck]);
         assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
     }
 }

@@ -1,20 +1,20 @@
 //! Replications that keep only the restarts counted towards a limit, with their causes.
 
-use super::collapsed::Collapsed;
+use super::collapsed::ReducedExperiment;
 use super::parallel::{NoRuns, each};
-use super::player::Player;
-use super::stop::{Limited, Limits};
-use super::subject::Subject;
+use super::player::ExperimentRunner;
+use super::stop::{LimitedRun, ReplicationLimits};
+use super::subject::ExperimentSubject;
 use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
-use crate::metrics::{CountedFold, Restart, RestartFold};
-use crate::reduced::{CollapsedOutcome, Counting};
+use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
+use crate::reduced::{CollapsedOutcome, OutcomeCounter};
 use sim_api::spec::{
-    DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, Fleet, POD_FAILURE_POLICY,
-    PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob, Scenario,
+    DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY,
+    PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
 };
-use sim_base::time::LONGEST;
-use sim_base::{Duration, JobSetId, Time};
+use sim_base::time::MAX_INPUT_DURATION;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::EndReason;
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,16 +52,16 @@ pub struct CountedRun {
 
 /// Runs replications of a subject and counts the restarts of one of its JobSets.
 pub fn count_restarts(
-    (subject, jobset): (&Subject, usize),
+    (subject, jobset): (&ExperimentSubject, usize),
     (seed, which): (u64, Range<u64>),
-    (threads, limits): (usize, &Limits),
+    (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<CountedRun>, NoRuns> {
     let (from, n) = (which.start, which.end.saturating_sub(which.start));
     let finished = AtomicU64::new(0);
     let tell = || done(finished.fetch_add(1, Ordering::Relaxed) + 1);
     match subject {
-        Subject::Fleet(fleet) => {
+        ExperimentSubject::Fleet(fleet) => {
             let make = || Ok(FleetSimulation::new(fleet).noting_restarts());
             let causes = causes(fleet);
             each(make, (n, threads), &limits.flag, |simulation, i| {
@@ -70,7 +70,7 @@ pub fn count_restarts(
                 Some(run)
             })
         }
-        Subject::Collapsed(collapsed) => {
+        ExperimentSubject::Collapsed(collapsed) => {
             let make = || Ok(collapsed.player());
             each(make, (n, threads), &limits.flag, |player, i| {
                 let played = player.run_until((seed, from + i), &|n| limits.reached(n))?;
@@ -78,8 +78,8 @@ pub fn count_restarts(
                 Some(of_collapsed(collapsed, &played, from + i))
             })
         }
-        Subject::Pods { scenario, .. } => {
-            let make = || Player::new(scenario);
+        ExperimentSubject::Pods { scenario, .. } => {
+            let make = || ExperimentRunner::new(scenario);
             each(make, (n, threads), &limits.flag, |player, i| {
                 let jobset = JobSetId(jobset as u32);
                 let run = of_pods(player, jobset, (seed, from + i), limits)?;
@@ -90,7 +90,7 @@ pub fn count_restarts(
     }
 }
 
-fn causes(fleet: &Fleet) -> Vec<Arc<str>> {
+fn causes(fleet: &FleetSpec) -> Vec<Arc<str>> {
     let of = |f: &sim_api::spec::FaultProcess| Arc::from(f.cause.as_str());
     fleet.faults.iter().map(of).collect()
 }
@@ -99,11 +99,11 @@ fn of_fleet(
     simulation: &mut FleetSimulation<'_>,
     causes: &[Arc<str>],
     (seed, i): (u64, u64),
-    limits: &Limits,
+    limits: &ReplicationLimits,
 ) -> Option<CountedRun> {
     let outcome = simulation.run_until((seed, i), &|events| limits.reached(events))?;
     let used = |(at, process): &(u64, u32)| UsedAt {
-        at_s: Time(*at).seconds(),
+        at_s: SimTime(*at).seconds(),
         times: 1,
         cause: causes[*process as usize].clone(),
     };
@@ -131,8 +131,8 @@ fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static st
     }
 }
 
-fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> CountedRun {
-    let used = |counted: &Counting| {
+fn of_collapsed(collapsed: &ReducedExperiment, outcome: &CollapsedOutcome, i: u64) -> CountedRun {
+    let used = |counted: &OutcomeCounter| {
         let process = collapsed
             .scenario()
             .fault_processes
@@ -160,22 +160,22 @@ fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> Co
 }
 
 fn of_pods(
-    player: &mut Player,
+    player: &mut ExperimentRunner,
     jobset: JobSetId,
     (seed, i): (u64, u64),
-    limits: &Limits,
+    limits: &ReplicationLimits,
 ) -> Option<CountedRun> {
     let simulation = player.simulation(seed, i);
     let restarts = RestartFold::new(simulation.scenario()).without_paths();
     let folds = (restarts, CountedFold::default());
-    let mut sink = (folds, Limited::by(limits));
+    let mut sink = (folds, LimitedRun::by(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;
     }
     let (restarts, counted) = sink.0;
     let restarts = restarts.finish(&outcome, simulation.names());
-    let own = |r: &&Restart| r.jobset == jobset;
+    let own = |r: &&RestartMetrics| r.jobset == jobset;
     let used = counted.finish().into_iter().filter(|u| u.jobset == jobset);
     let used = used.map(|u| {
         let mut all = restarts.iter().filter(own);
@@ -194,7 +194,7 @@ fn of_pods(
         end_s: outcome.end.seconds(),
         completed: state == "Completed",
         ended_otherwise: ended_otherwise(state, outcome.end_reason),
-        never_placed: ended.and_then(|o| o.never_placed.clone()),
+        never_placed: ended.and_then(|o| o.never_placed_reason.clone()),
         used: used.collect(),
         digest: outcome.digest,
     })
@@ -203,31 +203,33 @@ fn of_pods(
 /// Removes the restart limit of a JobSet and extends the run to the horizon. Returns the previous limit and the end
 /// time. Fails if the run would have no end time, or if the JobSet has no `failurePolicy`.
 pub fn without_limit(
-    subject: &mut Subject,
+    subject: &mut ExperimentSubject,
     jobset: usize,
     until: Option<Duration>,
 ) -> Result<(Option<u32>, Duration), String> {
     match subject {
-        Subject::Fleet(fleet) => {
+        ExperimentSubject::Fleet(fleet) => {
             fleet.stop_at = until.unwrap_or(fleet.stop_at);
-            if fleet.stop_at == LONGEST {
+            if fleet.stop_at == MAX_INPUT_DURATION {
                 return Err("the inputs have no end time: set one with --horizon".to_owned());
             }
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
-        Subject::Pods { scenario, .. } => lift(scenario, jobset, until),
-        Subject::Collapsed(collapsed) => {
+        ExperimentSubject::Pods { scenario, .. } => lift(scenario, jobset, until),
+        ExperimentSubject::Collapsed(collapsed) => {
             let mut scenario = collapsed.scenario().clone();
             let lifted = lift(&mut scenario, jobset, until)?;
             let again = collapsed.with(&scenario);
-            *collapsed = again.ok_or("without a limit it cannot be played collapsed")?;
+            *collapsed = again.ok_or(
+                "the reduced model does not support this scenario without a restart limit",
+            )?;
             Ok(lifted)
         }
     }
 }
 
 fn lift(
-    scenario: &mut Scenario,
+    scenario: &mut ScenarioSpec,
     jobset: usize,
     until: Option<Duration>,
 ) -> Result<(Option<u32>, Duration), String> {
@@ -236,7 +238,7 @@ fn lift(
     let name = &submitted.name;
     let Some(policy) = submitted.spec.failure_policy.as_mut() else {
         return Err(format!(
-            "JobSet {name} has no failurePolicy: its first failure fails it, whatever maxRestarts would be"
+            "JobSet {name} has no failurePolicy: it fails at the first failure, regardless of maxRestarts"
         ));
     };
     let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
@@ -247,15 +249,18 @@ fn lift(
 /// Adds failure policy rules, before the existing ones, so that restarts caused by disruptions do not count towards
 /// the limit. Returns the description of these restarts. `None` if no pod failure policy of the JobSet distinguishes
 /// disruptions from failures.
-pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
+pub fn with_maintenance_rule(
+    subject: &mut ExperimentSubject,
+    jobset: usize,
+) -> Option<&'static str> {
     match subject {
         // A rule changes the counting, so the reduced model would have to be measured again.
-        Subject::Fleet(_) | Subject::Collapsed(_) => None,
-        Subject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
+        ExperimentSubject::Fleet(_) | ExperimentSubject::Collapsed(_) => None,
+        ExperimentSubject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
     }
 }
 
-fn maintenance_rule(scenario: &mut Scenario, jobset: usize) -> Option<&'static str> {
+fn maintenance_rule(scenario: &mut ScenarioSpec, jobset: usize) -> Option<&'static str> {
     let spec = &mut scenario.jobsets[jobset].jobset.spec;
     let of_disruption = |r: &PodFailurePolicyRule| {
         let mut conditions = r.on_pod_conditions.iter();

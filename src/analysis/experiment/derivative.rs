@@ -1,15 +1,15 @@
 //! Sensitivity of a metric to one value: variants with a smaller and a larger value, compared with the scenario
 //! itself.
 
-use super::metric::{Measured, metrics};
-use super::replication::Replication;
+use super::metric::{MeasuredMetric, metrics};
+use super::replication::ReplicationResult;
 use serde::Serialize;
-use sim_base::stats::{Mean, Paired};
+use sim_base::stats::{PairedDifference, StudentMean};
 
 /// Change of a metric per 1 % change of a value.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Derivative {
+pub struct MetricDerivative {
     /// Change in the metric's unit.
     pub per_percent: f64,
     /// Student's 95 % confidence interval; infinite for one replication.
@@ -20,7 +20,7 @@ pub struct Derivative {
     pub n: usize,
 }
 
-impl Derivative {
+impl MetricDerivative {
     /// Returns true if the interval excludes zero; false for one replication.
     pub fn is_separated(&self) -> bool {
         let [low, high] = self.ci95;
@@ -29,32 +29,32 @@ impl Derivative {
 }
 
 /// Replications with the value changed by a share.
-pub struct Side<'r> {
+pub struct DerivativeSide<'r> {
     /// Relative change of the value.
     pub share: f64,
     /// Replications in the order of their numbers.
-    pub replications: &'r [Replication],
+    pub replications: &'r [ReplicationResult],
 }
 
 /// Computes the derivative over the replications in which the scenario and both sides have the metric. `names` are
 /// the names of the JobSets.
 pub fn derivative(
-    base: &[Replication],
-    (smaller, larger): (&Side<'_>, &Side<'_>),
+    base: &[ReplicationResult],
+    (smaller, larger): (&DerivativeSide<'_>, &DerivativeSide<'_>),
     (names, metric): (&[String], &str),
-) -> Option<Derivative> {
-    let of = |r: &Replication| value(r, names, metric);
+) -> Option<MetricDerivative> {
+    let of = |r: &ReplicationResult| value(r, names, metric);
     let sides = smaller.replications.iter().zip(larger.replications);
     let all = base.iter().zip(sides);
     let all = all.filter_map(|(b, (s, l))| Some((of(b)?, of(s)?, of(l)?)));
     let all: Vec<(f64, f64, f64)> = all.collect();
     let pairs: Vec<(f64, f64)> = all.iter().map(|(_, s, l)| (*s, *l)).collect();
-    let paired = Paired::of(&pairs)?;
+    let paired = PairedDifference::from_pairs(&pairs)?;
     let percent = 100.0 * (larger.share - smaller.share);
     let bases: Vec<f64> = all.iter().map(|(b, ..)| *b).collect();
-    let mean = Mean::of(&bases)?.mean;
+    let mean = StudentMean::from_values(&bases)?.mean;
     let per_percent = paired.mean / percent;
-    Some(Derivative {
+    Some(MetricDerivative {
         per_percent,
         ci95: paired.ci95.map(|limit| limit / percent),
         elasticity: (mean != 0.0).then_some(100.0 * per_percent / mean),
@@ -63,15 +63,15 @@ pub fn derivative(
 }
 
 /// Returns the metric of one replication, or `None` if it has none.
-pub fn value(replication: &Replication, names: &[String], metric: &str) -> Option<f64> {
+pub fn value(replication: &ReplicationResult, names: &[String], metric: &str) -> Option<f64> {
     let mut all = metrics(replication, names).into_iter();
     all.find(|(name, _)| name == metric)
-        .and_then(|(_, measured): (String, Measured)| measured.value())
+        .and_then(|(_, measured): (String, MeasuredMetric)| measured.value())
 }
 
 /// Returns the first metric, of a fixed list in order of importance, that the replications have, for the first
 /// JobSet that has it.
-pub fn headline(replications: &[Replication], names: &[String]) -> Option<String> {
+pub fn headline(replications: &[ReplicationResult], names: &[String]) -> Option<String> {
     const FIRST: [&str; 5] = [
         "goodput",
         "effective_training_ratio",

@@ -4,38 +4,42 @@
 //! point of a sweep; without a variant, the condition is checked for all of them. A relative change is measured
 //! against the first variant. A condition must never pass because a metric has no value.
 
-use super::metric::{Better, Measured, better, metrics};
-use super::replication::Replication;
-use sim_base::condition::Condition;
+use super::metric::{BetterDirection, MeasuredMetric, better, metrics};
+use super::replication::ReplicationResult;
+use sim_base::condition::FieldCondition;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
 
 /// The values of one variant; a run has one variant without a name.
-pub struct Group {
+pub struct ConditionGroup {
     /// Name in conditions: the variant, or the number of the point.
     pub name: String,
     /// Name in messages.
     pub title: String,
     /// By metric: the value of each replication that has it.
-    values: BTreeMap<String, Vec<Measured>>,
+    values: BTreeMap<String, Vec<MeasuredMetric>>,
 }
 
-impl Group {
+impl ConditionGroup {
     /// Extracts the values from replications; `jobsets` are the names of their JobSets.
-    pub fn of(name: &str, jobsets: &[String], replications: &[Replication]) -> Group {
+    pub fn of(
+        name: &str,
+        jobsets: &[String],
+        replications: &[ReplicationResult],
+    ) -> ConditionGroup {
         let rows = replications.iter().map(|r| metrics(r, jobsets));
-        Group::from_values(name, name, rows.flatten())
+        ConditionGroup::from_values(name, name, rows.flatten())
     }
 
     /// Creates a group from values by metric.
     pub fn from_values(
         name: &str,
         title: &str,
-        all: impl Iterator<Item = (String, Measured)>,
-    ) -> Group {
-        let mut values: BTreeMap<String, Vec<Measured>> = BTreeMap::new();
+        all: impl Iterator<Item = (String, MeasuredMetric)>,
+    ) -> ConditionGroup {
+        let mut values: BTreeMap<String, Vec<MeasuredMetric>> = BTreeMap::new();
         all.for_each(|(name, value)| values.entry(name).or_default().push(value));
-        Group {
+        ConditionGroup {
             name: name.to_owned(),
             title: title.to_owned(),
             values,
@@ -45,7 +49,7 @@ impl Group {
 
 /// A met condition, and where it is met.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct HeldCondition {
     /// The variant; empty for a run.
     pub variant: String,
     /// The value, or its change.
@@ -53,7 +57,10 @@ pub struct Held {
 }
 
 /// Evaluates a condition; returns all variants that meet it.
-pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String> {
+pub fn held(
+    condition: &FieldCondition,
+    groups: &[ConditionGroup],
+) -> Result<Vec<HeldCondition>, String> {
     let (variant, metric) = condition
         .name
         .rsplit_once(':')
@@ -61,7 +68,7 @@ pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String
     let (metric, over) = metric.rsplit_once('@').unwrap_or((metric, "mean"));
     let share = share(over).ok_or_else(|| {
         format!(
-            "--fail-if {:?}: {over:?} is no number over replications; write METRIC, METRIC@min, METRIC@max or METRIC@p90",
+            "--fail-if {:?}: unknown statistic {over:?}; use METRIC, METRIC@min, METRIC@max or METRIC@p90",
             condition.text()
         )
     })?;
@@ -69,7 +76,7 @@ pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String
         let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
         let names = names.join(", ");
         return Err(format!(
-            "--fail-if {:?}: there is no variant {variant:?}; there are {names}",
+            "--fail-if {:?}: unknown variant {variant:?}; available: {names}",
             condition.text()
         ));
     }
@@ -87,9 +94,9 @@ pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String
     });
     for (_, group) in own {
         let now = value(condition, group, (metric, share))?;
-        let verdict = condition.holds(now, reference)?;
+        let verdict = condition.evaluate(now, reference)?;
         if verdict.failed {
-            held.push(Held {
+            held.push(HeldCondition {
                 variant: group.title.clone(),
                 value: verdict.value,
             });
@@ -99,9 +106,9 @@ pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String
 }
 
 /// Quantile of the sorted values; `None` for the mean.
-type Share = Option<f64>;
+type ConditionShare = Option<f64>;
 
-fn share(over: &str) -> Option<Share> {
+fn share(over: &str) -> Option<ConditionShare> {
     let percent = |p: &str| p.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p));
     match over {
         "mean" => Some(None),
@@ -112,27 +119,27 @@ fn share(over: &str) -> Option<Share> {
 }
 
 fn value(
-    condition: &Condition,
-    group: &Group,
-    (metric, share): (&str, Share),
+    condition: &FieldCondition,
+    group: &ConditionGroup,
+    (metric, share): (&str, ConditionShare),
 ) -> Result<f64, String> {
     let Some(own) = group.values.get(metric) else {
-        return Err(condition.unknown(group.values.keys().map(String::as_str)));
+        return Err(condition.unknown_name_error(group.values.keys().map(String::as_str)));
     };
     // Blocked or censored runs have no value and count as the worst.
     let worst = match better(metric) {
-        Better::Lower => f64::INFINITY,
-        Better::Higher => f64::NEG_INFINITY,
+        BetterDirection::Lower => f64::INFINITY,
+        BetterDirection::Higher => f64::NEG_INFINITY,
     };
-    let number = |m: &Measured| match m {
-        Measured::Value(value) => Some(*value),
-        Measured::Stuck | Measured::Cut => Some(worst),
-        Measured::Absent => None,
+    let number = |m: &MeasuredMetric| match m {
+        MeasuredMetric::Value(value) => Some(*value),
+        MeasuredMetric::Stuck | MeasuredMetric::Cut => Some(worst),
+        MeasuredMetric::Absent => None,
     };
     let values: Vec<f64> = own.iter().filter_map(number).collect();
     if values.is_empty() {
         return Err(format!(
-            "--fail-if {:?}: there is nothing to measure, such as no restart",
+            "--fail-if {:?}: the metric has no value in any replication, for example because there was no restart",
             condition.text()
         ));
     }

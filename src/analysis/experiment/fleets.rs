@@ -1,13 +1,13 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
 use super::parallel::{NoRuns, each};
-use super::replication::Replication;
-use super::stop::Limits;
-use crate::fleet::{Category, FleetOutcome, FleetSimulation};
+use super::replication::ReplicationResult;
+use super::stop::ReplicationLimits;
+use crate::fleet::{FleetOutcome, FleetSimulation, TimeCategory};
 use serde::Serialize;
-use sim_api::spec::Fleet;
+use sim_api::spec::FleetSpec;
 use sim_base::fnv;
-use sim_base::stats::Estimate;
+use sim_base::stats::MeanEstimate;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,9 +17,9 @@ pub const SCHEMA: &str = "jobset-sim/fleet/v1";
 
 /// Runs replications; `done` receives the number of completed ones. Those stopped by `limits` are omitted.
 pub fn replicate_fleet(
-    fleet: &Fleet,
+    fleet: &FleetSpec,
     (seed, which): (u64, Range<u64>),
-    (threads, limits): (usize, &Limits),
+    (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<FleetOutcome>, NoRuns> {
     let (from, n) = (which.start, which.end.saturating_sub(which.start));
@@ -34,11 +34,11 @@ pub fn replicate_fleet(
 }
 
 /// Converts a replication for `compare`, with every output and the node time by category.
-pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
-    let hours = |c: Category| outcome.books.node_ns(c) as f64 / 3.6e12;
-    let nodes = Category::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
-    Replication {
-        level: sim_api::spec::Level::Collapsed,
+pub fn compared(outcome: &FleetOutcome, replication: u64) -> ReplicationResult {
+    let hours = |c: TimeCategory| outcome.books.node_ns(c) as f64 / 3.6e12;
+    let nodes = TimeCategory::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
+    ReplicationResult {
+        level: sim_api::spec::ModelLevel::Collapsed,
         replication,
         digest: outcome.digest,
         end_s: outcome.end.seconds(),
@@ -78,18 +78,18 @@ pub struct FleetReplications {
     pub outputs: serde_json::Map<String, serde_json::Value>,
     /// Node-hours by category; their sum is the number of nodes × time.
     #[serde(rename = "nodeHours")]
-    pub node_hours: BTreeMap<&'static str, Option<Estimate>>,
+    pub node_hours: BTreeMap<&'static str, Option<MeanEstimate>>,
     /// Limitations of the results.
     pub warnings: Vec<String>,
     /// Estimates in the order of the text output.
     #[serde(skip)]
-    pub rows: Vec<(String, Estimate)>,
+    pub rows: Vec<(String, MeanEstimate)>,
 }
 
 impl FleetReplications {
     /// Aggregates replications. `all` contains the outcomes in the order of the replications.
     pub fn of(
-        (fleet, parameters): (&Fleet, &[(String, serde_json::Value)]),
+        (fleet, parameters): (&FleetSpec, &[(String, serde_json::Value)]),
         seed: u64,
         all: &[FleetOutcome],
     ) -> FleetReplications {
@@ -98,14 +98,15 @@ impl FleetReplications {
             *ends.entry(outcome.why.as_str()).or_insert(0) += 1;
         }
         let names = all.first().map_or(&[][..], |o| &o.outputs);
-        let estimate = |k: usize| Estimate::of(all.iter().map(|o| o.outputs[k].1).collect());
-        let rows: Vec<(String, Estimate)> = names
+        let estimate =
+            |k: usize| MeanEstimate::from_values(all.iter().map(|o| o.outputs[k].1).collect());
+        let rows: Vec<(String, MeanEstimate)> = names
             .iter()
             .enumerate()
             .filter_map(|(k, (name, _))| Some((name.clone(), estimate(k)?)))
             .collect();
-        let json = |e: &Estimate| serde_json::to_value(e).unwrap_or_default();
-        let hours = |c: Category| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
+        let json = |e: &MeanEstimate| serde_json::to_value(e).unwrap_or_default();
+        let hours = |c: TimeCategory| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
         FleetReplications {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -120,8 +121,8 @@ impl FleetReplications {
                 .iter()
                 .map(|(name, e)| (name.clone(), json(e)))
                 .collect(),
-            node_hours: Category::ALL
-                .map(|c| (c.as_str(), Estimate::of(hours(c).collect())))
+            node_hours: TimeCategory::ALL
+                .map(|c| (c.as_str(), MeanEstimate::from_values(hours(c).collect())))
                 .into(),
             rows,
         }
@@ -138,17 +139,17 @@ fn warnings(ends: &BTreeMap<&'static str, usize>, n: usize) -> Vec<String> {
             .map(|(why, n)| format!("{why} {n}"))
             .collect();
         all.push(format!(
-            "{} of {n} replications did not complete their work ({}); times are those until they ended",
+            "{} of {n} replications did not complete their work ({}); their times end when the run ended",
             n - ended,
             others.join(", ")
         ));
     }
     if n == 1 {
-        all.push("one replication has no interval: add --seeds N".to_owned());
+        all.push("no confidence interval with one replication: add --seeds N".to_owned());
     }
     all
 }
 
 fn digest(all: &[FleetOutcome]) -> u64 {
-    fnv::of_words(all.iter().map(|o| o.digest))
+    fnv::fnv1a_words(all.iter().map(|o| o.digest))
 }

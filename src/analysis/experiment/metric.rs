@@ -2,13 +2,13 @@
 //!
 //! The only place that defines them. Names are paths in `summary.json`.
 
-use super::replication::{ReplicatedJobSet, Replication};
-use crate::metrics::Ending;
+use super::replication::{ReplicatedJobSet, ReplicationResult};
+use crate::metrics::RestartOutcome;
 use sim_engine::record::{LedgerCategory, TrainingPhase};
 
 /// The value of a metric in one replication, or why there is none.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Measured {
+pub enum MeasuredMetric {
     /// The value.
     Value(f64),
     /// The metric does not exist, for example without a restart.
@@ -19,11 +19,11 @@ pub enum Measured {
     Cut,
 }
 
-impl Measured {
+impl MeasuredMetric {
     /// The value, if there is one.
     pub fn value(self) -> Option<f64> {
         match self {
-            Measured::Value(v) => Some(v),
+            MeasuredMetric::Value(v) => Some(v),
             _ => None,
         }
     }
@@ -32,7 +32,7 @@ impl Measured {
 /// Whether lower or higher values of a metric are better.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Better {
+pub enum BetterDirection {
     /// Lower values are better.
     Lower,
     /// Higher values are better.
@@ -40,7 +40,7 @@ pub enum Better {
 }
 
 /// Returns the direction of a metric: higher is better only for productive time and goodput.
-pub fn better(metric: &str) -> Better {
+pub fn better(metric: &str) -> BetterDirection {
     let last = metric.rsplit('.').next().unwrap_or(metric);
     let high = [
         LedgerCategory::Productive.as_str(),
@@ -52,14 +52,14 @@ pub fn better(metric: &str) -> Better {
         "completed",
     ];
     match high.contains(&last) || metric.contains("goodput") {
-        true => Better::Higher,
-        false => Better::Lower,
+        true => BetterDirection::Higher,
+        false => BetterDirection::Lower,
     }
 }
 
 /// All metrics of a replication, in the order of reports. `names` are the names of its JobSets: if there are several,
 /// metrics of a JobSet are prefixed with its name.
-pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Measured)> {
+pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String, MeasuredMetric)> {
     if !replication.outputs.is_empty() {
         return of_fleet(replication);
     }
@@ -79,25 +79,25 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
         for (cause, taken) in &jobset.taken {
             for (metric, value) in [(LOST_BY, taken.lost_s), (RECOVERY_BY, taken.recovery_s)] {
                 let value = match stuck {
-                    true => Measured::Stuck,
-                    false => Measured::Value(value),
+                    true => MeasuredMetric::Stuck,
+                    false => MeasuredMetric::Value(value),
                 };
                 all.push((format!("{prefix}{metric}{cause}"), value));
             }
         }
     }
     let end = match replication.end_reason {
-        "Stuck" => Measured::Stuck,
-        "TimeLimit" => Measured::Cut,
-        _ => Measured::Value(replication.end_s),
+        "Stuck" => MeasuredMetric::Stuck,
+        "TimeLimit" => MeasuredMetric::Cut,
+        _ => MeasuredMetric::Value(replication.end_s),
     };
     // A blocked run has no end, so values that depend on the end are unknown.
     let in_the_end = |value: f64| match end {
-        Measured::Stuck => Measured::Stuck,
-        _ => Measured::Value(value),
+        MeasuredMetric::Stuck => MeasuredMetric::Stuck,
+        _ => MeasuredMetric::Value(value),
     };
-    let stuck = f64::from(u8::from(end == Measured::Stuck));
-    all.push(("stuck".to_owned(), Measured::Value(stuck)));
+    let stuck = f64::from(u8::from(end == MeasuredMetric::Stuck));
+    all.push(("stuck".to_owned(), MeasuredMetric::Value(stuck)));
     all.push(("end.t_s".to_owned(), end));
     for (category, seconds) in &replication.ledger_s {
         all.push((format!("ledger.{category}"), in_the_end(*seconds)));
@@ -124,35 +124,38 @@ pub fn is_by_cause(metric: &str) -> bool {
 }
 
 /// Returns the value of a metric that the replication does not list: zero for a metric of a cause that did not
-/// occur, otherwise [`Measured::Absent`].
-pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
+/// occur, otherwise [`MeasuredMetric::Absent`].
+pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric {
     match is_by_cause(metric) && replication.end_reason != "Stuck" {
-        true => Measured::Value(0.0),
-        false => Measured::Absent,
+        true => MeasuredMetric::Value(0.0),
+        false => MeasuredMetric::Absent,
     }
 }
 
 /// Returns the metrics of a fleet. The training time of an unfinished job is unknown.
-fn of_fleet(replication: &Replication) -> Vec<(String, Measured)> {
+fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     let one = |(name, value): &(String, f64)| {
         let measured = match (name.as_str(), replication.end_reason) {
-            ("training_time_h", "TimeLimit") => Measured::Cut,
-            ("training_time_h", "Failed" | "Depleted" | "Stuck") => Measured::Stuck,
-            _ => Measured::Value(*value),
+            ("training_time_h", "TimeLimit") => MeasuredMetric::Cut,
+            ("training_time_h", "Failed" | "Depleted" | "Stuck") => MeasuredMetric::Stuck,
+            _ => MeasuredMetric::Value(*value),
         };
         (name.clone(), measured)
     };
     replication.outputs.iter().map(one).collect()
 }
 
-fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Measured); 6] {
+fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, MeasuredMetric); 6] {
     // If a restart is unfinished, the finished ones do not represent the run.
-    let unfinished = jobset.each.iter().any(|r| r.ending == Ending::Unfinished);
+    let unfinished = jobset
+        .each
+        .iter()
+        .any(|r| r.ending == RestartOutcome::Unfinished);
     let latency = |value: Option<f64>| match value {
-        _ if unfinished && end_reason == "Stuck" => Measured::Stuck,
-        _ if unfinished => Measured::Cut,
-        Some(v) => Measured::Value(v),
-        None => Measured::Absent,
+        _ if unfinished && end_reason == "Stuck" => MeasuredMetric::Stuck,
+        _ if unfinished => MeasuredMetric::Cut,
+        Some(v) => MeasuredMetric::Value(v),
+        None => MeasuredMetric::Absent,
     };
     let failed = f64::from(u8::from(jobset.terminal_state == "Failed"));
     let counted = jobset.restarts_count_towards_max;
@@ -160,12 +163,15 @@ fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Mea
         ("restartLatency_s.p50", latency(jobset.latency_p50_s)),
         ("restartLatency_s.p95", latency(jobset.latency_p95_s)),
         ("restartLatency_s.max", latency(jobset.latency_max_s)),
-        ("restarts", Measured::Value(f64::from(jobset.restarts))),
+        (
+            "restarts",
+            MeasuredMetric::Value(f64::from(jobset.restarts)),
+        ),
         (
             "restartsCountTowardsMax",
-            Measured::Value(f64::from(counted)),
+            MeasuredMetric::Value(f64::from(counted)),
         ),
-        ("failed", Measured::Value(failed)),
+        ("failed", MeasuredMetric::Value(failed)),
     ]
 }
 
@@ -173,13 +179,13 @@ fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Mea
 fn of_training(
     jobset: &ReplicatedJobSet,
     end_reason: &str,
-) -> impl Iterator<Item = (&'static str, Measured)> + use<> {
+) -> impl Iterator<Item = (&'static str, MeasuredMetric)> + use<> {
     let stuck = end_reason == "Stuck";
     let told = jobset.training.as_ref().map(|t| {
         let share = |value: Option<f64>| match value {
-            _ if stuck => Measured::Stuck,
-            Some(v) => Measured::Value(v),
-            None => Measured::Absent,
+            _ if stuck => MeasuredMetric::Stuck,
+            Some(v) => MeasuredMetric::Value(v),
+            None => MeasuredMetric::Absent,
         };
         let seconds = |phase: TrainingPhase| share(t.time_s.get(phase.as_str()).copied());
         [

@@ -1,9 +1,9 @@
 //! Runs of the reduced model that mix random numbers of several replications, for the estimation of rare events.
 
-use super::collapsed::Collapsed;
+use super::collapsed::ReducedExperiment;
 use crate::reduced::CollapsedPlayer;
 use sim_base::Duration;
-use sim_base::random::Mixture;
+use sim_base::random::MixtureDistribution;
 use sim_engine::record::TrainingPhase;
 
 /// Runs mixtures of replications one after another, reusing memory.
@@ -14,7 +14,7 @@ pub struct MixedRuns<'c> {
 
 /// Quantities of a run whose excess is a rare event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Had {
+pub struct UnusableMetric {
     /// Number of restarts that count towards the limit.
     pub counted: u32,
     /// Time of the job without productive work.
@@ -23,7 +23,7 @@ pub struct Had {
 
 impl<'c> MixedRuns<'c> {
     /// Creates a runner for a measured scenario.
-    pub fn new(collapsed: &'c Collapsed, seed: u64) -> MixedRuns<'c> {
+    pub fn new(collapsed: &'c ReducedExperiment, seed: u64) -> MixedRuns<'c> {
         MixedRuns {
             player: collapsed.player(),
             seed,
@@ -31,11 +31,11 @@ impl<'c> MixedRuns<'c> {
     }
 
     /// Runs with these random numbers.
-    pub fn run(&mut self, numbers: Mixture) -> Had {
+    pub fn run(&mut self, numbers: MixtureDistribution) -> UnusableMetric {
         let outcome = self.player.run_mixed(self.seed, numbers);
         let spent = &outcome.training.spent_ns;
         let counts = spent[TrainingPhase::Productive as usize];
-        Had {
+        UnusableMetric {
             counted: outcome.restarts_count_towards_max,
             lost: Duration(spent.iter().sum::<u64>() - counts),
         }

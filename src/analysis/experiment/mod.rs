@@ -24,22 +24,25 @@ pub mod subject;
 pub mod verify;
 mod warned;
 
-pub use collapsed::{Collapsed, NotCollapsed};
-pub use collapsed_check::{Agreement, Checked, Counted, Differences, check_collapsed};
+pub use collapsed::{NotCollapsed, ReducedExperiment};
+pub use collapsed_check::{
+    CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, check_collapsed,
+};
 pub use compare::{
-    Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
+    CompareVerdict, MetricEstimate, PairedEstimate, PlayedVariant, VariantChange,
+    VariantComparison, VariantEstimates,
 };
 pub use counted::{CountedRun, UsedAt, count_restarts, with_maintenance_rule, without_limit};
-pub use derivative::{Derivative, Side, derivative, headline};
+pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
-pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
-pub use mixed::{Had, MixedRuns};
+pub use metric::{BetterDirection, MeasuredMetric, better, is_by_cause, metrics, unnamed};
+pub use mixed::{MixedRuns, UnusableMetric};
 pub use parallel::{NoRuns, in_parallel};
-pub use play::{Played, play};
-pub use player::Player;
-pub use replication::{BriefRestart, ReplicatedJobSet, Replication, never_placed};
-pub use replications::{Cost, JobSetEstimates, Replications};
-pub use stop::{Limited, Limits, StopFlag};
-pub use subject::{Subject, SubjectPlayer};
+pub use play::{SimulatedReplication, play};
+pub use player::ExperimentRunner;
+pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
+pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};
+pub use stop::{LimitedRun, ReplicationLimits, StopFlag};
+pub use subject::{ExperimentSubject, SubjectPlayer};
 pub use verify::{NotVerified, verify};
 pub use warned::warnings_of;

@@ -1,7 +1,7 @@
 //! Variants over time: quantiles of goodput, utilization, and the durations of single restarts.
 
 use super::PlayedVariant;
-use crate::metrics::timeline::Timeline;
+use crate::metrics::timeline::JobTimeline;
 use sim_base::Duration;
 use sim_base::stats::quantile;
 
@@ -32,20 +32,20 @@ pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let trains = |at: &usize| played.iter().any(|v| !timelines(v, *at).is_empty());
     let jobset = (0..played.first()?.jobsets.len()).find(trains)?;
     let all = played.iter().map(|v| (v, timelines(v, jobset)));
-    let all: Vec<(&PlayedVariant, Vec<&Timeline>)> = all.collect();
+    let all: Vec<(&PlayedVariant, Vec<&JobTimeline>)> = all.collect();
     let lengths = all.iter().flat_map(|(_, own)| own).map(|t| t.length());
     let longest = lengths.max()?.0;
     let variants = all.iter().map(|(v, own)| fan(&v.name, own, longest));
     Some((&played[0].jobsets[jobset], variants.collect()))
 }
 
-fn timelines(variant: &PlayedVariant, jobset: usize) -> Vec<&Timeline> {
+fn timelines(variant: &PlayedVariant, jobset: usize) -> Vec<&JobTimeline> {
     let replications = variant.replications.iter();
     let jobsets = replications.filter_map(|r| r.jobsets.get(jobset));
     jobsets.filter_map(|j| j.timeline.as_ref()).collect()
 }
 
-fn fan(name: &str, own: &[&Timeline], longest: u64) -> OverTime {
+fn fan(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
     let part = |nth: u32, of: u32| {
         Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64)
     };

@@ -1,9 +1,9 @@
 //! Parallel replications. Results are stored by number, so the number of threads has no influence on them.
 
-use super::player::Player;
+use super::player::ExperimentRunner;
 use super::stop::StopFlag;
 use rayon::prelude::*;
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_engine::CannotRun;
 use std::fmt;
 use std::sync::Mutex;
@@ -32,12 +32,12 @@ impl std::error::Error for NoRuns {}
 /// without those for which `play` returns `None`. With 0 `threads`, one thread per core is used. No replication
 /// starts after `stop` was raised.
 pub fn in_parallel<T: Send>(
-    scenario: &Scenario,
+    scenario: &ScenarioSpec,
     (n, threads): (u64, usize),
     stop: &StopFlag,
-    play: impl Fn(&mut Player, u64) -> Option<T> + Sync,
+    play: impl Fn(&mut ExperimentRunner, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
-    let make = || Player::new(scenario);
+    let make = || ExperimentRunner::new(scenario);
     each(make, (n, threads), stop, play)
 }
 
@@ -54,13 +54,18 @@ pub fn each<S: Send, T: Send>(
         if stop.is_raised() {
             return Ok(None);
         }
-        let waiting = idle.lock().expect("no thread panics with it").pop();
+        let waiting = idle
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .pop();
         let mut player = match waiting {
             Some(player) => player,
             None => make().map_err(NoRuns::Scenario)?,
         };
         let played = play(&mut player, i);
-        idle.lock().expect("no thread panics with it").push(player);
+        idle.lock()
+            .expect("no thread panics while it holds the lock")
+            .push(player);
         Ok(played)
     };
     let all = || {

@@ -1,23 +1,23 @@
 //! One run together with the results of all folds over its records.
 
-use crate::metrics::{Folded, Folds, RunView};
-use sim_api::spec::Scenario;
-use sim_engine::Simulation;
-use sim_engine::record::{Names, RunOutcome, Sink};
+use crate::metrics::{FoldedMetrics, MetricFolds, RunView};
+use sim_api::spec::ScenarioSpec;
+use sim_engine::SimulationInput;
+use sim_engine::record::{RecordNames, RecordSink, RunOutcome};
 
 /// A completed run with the results of the folds.
-pub struct Played {
+pub struct SimulatedReplication {
     /// The simulated scenario, with the random faults of this replication in its script.
-    pub scenario: Scenario,
+    pub scenario: ScenarioSpec,
     /// Names for the ids and texts in its records.
-    pub names: Names,
+    pub names: RecordNames,
     /// Outcome of the run.
     pub outcome: RunOutcome,
     /// Results of the folds.
-    pub folded: Folded,
+    pub folded: FoldedMetrics,
 }
 
-impl Played {
+impl SimulatedReplication {
     /// Returns a view of the run; `seed` is the seed of the run.
     pub fn view<'a>(&'a self, seed: u64, not_modelled: &'a [String]) -> RunView<'a> {
         RunView {
@@ -32,17 +32,17 @@ impl Played {
 }
 
 /// Runs one replication. Passes the records to the folds and to `more`, and returns `more`.
-pub fn play<S: Sink>(
-    simulation: &mut Simulation,
+pub fn play<S: RecordSink>(
+    simulation: &mut SimulationInput,
     (seed, replication): (u64, u64),
-    folds: Folds,
+    folds: MetricFolds,
     more: S,
-) -> (Played, S) {
+) -> (SimulatedReplication, S) {
     let mut sink = (folds, more);
     let outcome = simulation.run(seed, replication, &mut sink);
     let names = simulation.names().clone();
     let folded = sink.0.finish(&outcome, &names);
-    let played = Played {
+    let played = SimulatedReplication {
         scenario: simulation.scenario().clone(),
         names,
         outcome,

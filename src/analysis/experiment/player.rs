@@ -1,32 +1,33 @@
 //! Runs replications of one scenario; random faults are drawn for each of them.
 
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_engine::faults;
-use sim_engine::{CannotRun, Simulation};
+use sim_engine::{CannotRun, SimulationInput};
 
 /// A scenario prepared to be run any number of times.
-pub struct Player {
-    scenario: Scenario,
+pub struct ExperimentRunner {
+    scenario: ScenarioSpec,
     /// The simulation of the last replication.
-    simulation: Simulation,
+    simulation: SimulationInput,
 }
 
-impl Player {
+impl ExperimentRunner {
     /// Creates a runner. Fails if an object of the scenario is invalid or can never be placed, independent of the
     /// faults.
-    pub fn new(scenario: &Scenario) -> Result<Player, CannotRun> {
-        Ok(Player {
+    pub fn new(scenario: &ScenarioSpec) -> Result<ExperimentRunner, CannotRun> {
+        Ok(ExperimentRunner {
             scenario: scenario.clone(),
-            simulation: Simulation::new(&faults::drawn(scenario, scenario.seed, 0))?,
+            simulation: SimulationInput::new(&faults::draw_faults(scenario, scenario.seed, 0))?,
         })
     }
 
     /// Returns the simulation of one replication, with its random faults in the script.
-    pub fn simulation(&mut self, seed: u64, replication: u64) -> &mut Simulation {
+    pub fn simulation(&mut self, seed: u64, replication: u64) -> &mut SimulationInput {
         if !self.scenario.fault_processes.is_empty() {
-            let drawn = faults::drawn(&self.scenario, seed, replication);
-            let built = Simulation::new(&drawn);
-            self.simulation = built.expect("random faults make no room and take none");
+            let drawn = faults::draw_faults(&self.scenario, seed, replication);
+            let built = SimulationInput::new(&drawn);
+            self.simulation =
+                built.expect("random faults do not affect whether a scenario can run");
         }
         &mut self.simulation
     }

@@ -1,12 +1,12 @@
 //! The result of one replication, for every level of detail, and the simulation at pod level.
 
-use super::player::Player;
-use super::stop::{Limited, Limits};
-use crate::metrics::summary::{Latency, Shares, cost, ledger, total_cost};
-use crate::metrics::timeline::Timeline;
-use crate::metrics::training::{Taken, TrainingSummary, by_cause};
-use crate::metrics::{Ending, Folds, Phase, Restart, RunView};
-use sim_api::spec::Level;
+use super::player::ExperimentRunner;
+use super::stop::{LimitedRun, ReplicationLimits};
+use crate::metrics::summary::{LatencySummary, TimeShares, cost, ledger, total_cost};
+use crate::metrics::timeline::JobTimeline;
+use crate::metrics::training::{SegmentTime, TrainingSummary, by_cause};
+use crate::metrics::{MetricFolds, Phase, RestartMetrics, RestartOutcome, RunView};
+use sim_api::spec::ModelLevel;
 use sim_base::*;
 use sim_engine::record::EndReason;
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ pub(super) const EACH: usize = 20;
 
 /// Runs one replication; `None` if `limits` stopped it.
 pub(super) fn replication(
-    player: &mut Player,
+    player: &mut ExperimentRunner,
     (seed, i): (u64, u64),
     not_modelled: &[String],
-    limits: &Limits,
-) -> Option<Replication> {
+    limits: &ReplicationLimits,
+) -> Option<ReplicationResult> {
     let simulation = player.simulation(seed, i);
-    let folds = Folds::new(simulation.scenario(), false).without_paths();
-    let mut sink = (folds, Limited::by(limits));
+    let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
+    let mut sink = (folds, LimitedRun::by(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;
@@ -38,16 +38,16 @@ pub(super) fn replication(
         seed,
         not_modelled,
     };
-    Some(Replication::of(&one, i))
+    Some(ReplicationResult::of(&one, i))
 }
 
 /// The result of one replication.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Replication {
+pub struct ReplicationResult {
     /// Number of the replication.
     pub replication: u64,
     /// Level of detail.
-    pub level: Level,
+    pub level: ModelLevel,
     /// Hash over its records.
     pub digest: u64,
     /// End in seconds of virtual time.
@@ -97,9 +97,9 @@ pub struct ReplicatedJobSet {
     /// Its training job, if any.
     pub training: Option<TrainingSummary>,
     /// Progress of the training job over time.
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<JobTimeline>,
     /// Loss of the training job by cause of interruption.
-    pub taken: BTreeMap<String, Taken>,
+    pub taken: BTreeMap<String, SegmentTime>,
     /// Restarts in the order of their start.
     pub each: Vec<BriefRestart>,
 }
@@ -108,18 +108,18 @@ pub struct ReplicatedJobSet {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefRestart {
     /// Start of the restart.
-    pub start: Time,
+    pub start: SimTime,
     /// Readiness of all pods; otherwise the end of the JobSet or of the run.
-    pub end: Time,
+    pub end: SimTime,
     /// Final state of the restart.
-    pub ending: Ending,
+    pub ending: RestartOutcome,
     /// Duration of each phase, for the first restarts only.
     pub(super) phases: Option<Box<[Duration; Phase::COUNT]>>,
 }
 
 impl BriefRestart {
     /// Creates a restart without phases, as in models without pods.
-    pub fn new((start, end): (Time, Time), ending: Ending) -> BriefRestart {
+    pub fn new((start, end): (SimTime, SimTime), ending: RestartOutcome) -> BriefRestart {
         BriefRestart {
             start,
             end,
@@ -129,7 +129,7 @@ impl BriefRestart {
     }
 
     /// Extracts the `nth` restart of a run.
-    fn of((nth, restart): (usize, &Restart)) -> BriefRestart {
+    fn of((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
         let has_phases = nth < EACH && restart.latency().is_some() && restart.reached().len() > 1;
         let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
         BriefRestart {
@@ -140,18 +140,18 @@ impl BriefRestart {
 
     /// Time from the fault to readiness of all pods; `None` if not reached.
     pub fn latency(&self) -> Option<Duration> {
-        (self.ending == Ending::Ready).then(|| self.end.since(self.start))
+        (self.ending == RestartOutcome::Ready).then(|| self.end.since(self.start))
     }
 }
 
-impl Replication {
+impl ReplicationResult {
     /// Extracts the result from a run.
-    pub fn of(run: &RunView<'_>, replication: u64) -> Replication {
+    pub fn of(run: &RunView<'_>, replication: u64) -> ReplicationResult {
         let outcome = run.outcome;
         let jobset = |(i, o): (usize, &sim_engine::record::JobSetOutcome)| {
             let restarts = || run.restarts_of(JobSetId(i as u32));
-            let latency = Latency::of(restarts().filter_map(Restart::latency));
-            let training = outcome.training_of(JobSetId(i as u32));
+            let latency = LatencySummary::of(restarts().filter_map(RestartMetrics::latency));
+            let training = outcome.training_for(JobSetId(i as u32));
             ReplicatedJobSet {
                 terminal_state: o.terminal_state,
                 restarts: o.restarts,
@@ -161,19 +161,19 @@ impl Replication {
                 latency_max_s: latency.max,
                 training: training.map(TrainingSummary::of),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
-                timeline: training.and_then(Timeline::of),
+                timeline: training.and_then(JobTimeline::of),
                 each: restarts().enumerate().map(BriefRestart::of).collect(),
             }
         };
-        Replication {
+        ReplicationResult {
             replication,
-            level: Level::Pods,
+            level: ModelLevel::Pods,
             digest: outcome.digest,
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
             jobsets: outcome.jobsets.iter().enumerate().map(jobset).collect(),
             ledger_s: ledger(&outcome.ledger),
-            fleet_goodput: Shares::of(&outcome.ledger).and_then(|s| s.fleet),
+            fleet_goodput: TimeShares::of(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
             cost_by_category: cost(&outcome.ledger),
             outputs: Vec::new(),

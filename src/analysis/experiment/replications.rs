@@ -1,13 +1,13 @@
 //! Replications of one scenario: every metric with its mean, confidence interval and quantiles.
 
-use super::replication::{EACH, ReplicatedJobSet, Replication};
+use super::replication::{EACH, ReplicatedJobSet, ReplicationResult};
 use super::warned::warnings;
 use crate::metrics::summary::SCHEMA;
 use crate::metrics::training::TrainingSummary;
 use crate::metrics::{Phase, RunView};
 use serde::Serialize;
-use sim_api::spec::Level;
-use sim_base::stats::Estimate;
+use sim_api::spec::ModelLevel;
+use sim_base::stats::MeanEstimate;
 use sim_base::*;
 use sim_engine::record::TrainingPhase;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// `summary.json` of several replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Replications {
+pub struct ReplicationSet {
     /// Schema name.
     pub schema: &'static str,
     /// Version of the program.
@@ -29,18 +29,18 @@ pub struct Replications {
     /// Number of replications.
     pub replications: usize,
     /// Level of detail.
-    pub level: Level,
+    pub level: ModelLevel,
     /// Times and reasons of the ends.
-    pub end: End,
+    pub end: ReplicationEnd,
     /// JobSets in the order of the scenario.
     pub job_sets: Vec<JobSetEstimates>,
     /// Accelerator-seconds per category.
-    pub ledger: BTreeMap<&'static str, Option<Estimate>>,
+    pub ledger: BTreeMap<&'static str, Option<MeanEstimate>>,
     /// Productive steps ÷ installed accelerator-time; if JobSets train.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fleet_goodput: Option<Estimate>,
+    pub fleet_goodput: Option<MeanEstimate>,
     /// Cost of the accelerators.
-    pub cost: Cost,
+    pub cost: WorkCost,
     /// Warnings of the runs, with the number of replications; warnings that differ only in numbers are merged.
     pub warnings: Vec<String>,
     /// Fields of the inputs that the API accepts but the model ignores.
@@ -49,23 +49,23 @@ pub struct Replications {
 
 /// How the replications ended.
 #[derive(Clone, Debug, Serialize)]
-pub struct End {
+pub struct ReplicationEnd {
     /// End in seconds of virtual time.
-    pub t_s: Option<Estimate>,
+    pub t_s: Option<MeanEstimate>,
     /// End reason → number of replications.
     pub reasons: BTreeMap<&'static str, usize>,
 }
 
 /// Cost over the replications.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cost {
+pub struct WorkCost {
     /// Currency of the topology.
     pub currency: String,
     /// Total over all categories of the ledger.
-    pub total: Option<Estimate>,
+    pub total: Option<MeanEstimate>,
     /// Cost per category.
     #[serde(rename = "byCategory")]
-    pub by_category: BTreeMap<&'static str, Option<Estimate>>,
+    pub by_category: BTreeMap<&'static str, Option<MeanEstimate>>,
 }
 
 /// Estimates of one JobSet over the replications.
@@ -79,11 +79,11 @@ pub struct JobSetEstimates {
     /// Terminal state → number of replications; the empty state means unfinished.
     pub terminal_states: BTreeMap<&'static str, usize>,
     /// `status.restarts`.
-    pub restarts: Option<Estimate>,
+    pub restarts: Option<MeanEstimate>,
     /// `status.restartsCountTowardsMax`.
-    pub restarts_count_towards_max: Option<Estimate>,
+    pub restarts_count_towards_max: Option<MeanEstimate>,
     /// Goodput of its training job, if any.
-    pub goodput: Option<Estimate>,
+    pub goodput: Option<MeanEstimate>,
     /// Further estimates of the training job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingEstimates>,
@@ -101,27 +101,27 @@ pub struct TrainingEstimates {
     /// Number of replications that completed all work.
     pub done: usize,
     /// Effective training time ratio, defined as for a single run.
-    pub ettr: Option<Estimate>,
+    pub ettr: Option<MeanEstimate>,
     /// Job uptime, defined as for a single run.
-    pub job_uptime: Option<Estimate>,
+    pub job_uptime: Option<MeanEstimate>,
     /// Number of interruptions.
-    pub interruptions: Option<Estimate>,
+    pub interruptions: Option<MeanEstimate>,
     /// Seconds by phase.
     #[serde(rename = "time_s")]
-    pub time_s: BTreeMap<&'static str, Option<Estimate>>,
+    pub time_s: BTreeMap<&'static str, Option<MeanEstimate>>,
 }
 
 /// Restart durations over the replications.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencyEstimates {
     /// Number of restarts of a replication that ended with all pods ready.
-    pub count: Option<Estimate>,
+    pub count: Option<MeanEstimate>,
     /// Median of a replication.
-    pub p50: Option<Estimate>,
+    pub p50: Option<MeanEstimate>,
     /// 95th percentile of a replication.
-    pub p95: Option<Estimate>,
+    pub p95: Option<MeanEstimate>,
     /// Longest restart of a replication.
-    pub max: Option<Estimate>,
+    pub max: Option<MeanEstimate>,
 }
 
 /// Estimates of one restart over the replications that had it.
@@ -135,26 +135,28 @@ pub struct RestartEstimates {
     #[serde(rename = "notEnded")]
     pub not_ended: usize,
     /// Seconds from the fault until all pods were ready again.
-    pub total_s: Option<Estimate>,
+    pub total_s: Option<MeanEstimate>,
     /// Phase → seconds, for restarts that ended with all pods ready.
-    pub phases_s: BTreeMap<&'static str, Estimate>,
+    pub phases_s: BTreeMap<&'static str, MeanEstimate>,
 }
 
-impl Replications {
+impl ReplicationSet {
     /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
-    pub fn of(run: &RunView<'_>, all: &[Replication]) -> Replications {
-        let estimate = |f: &dyn Fn(&Replication) -> f64| Estimate::of(all.iter().map(f).collect());
+    pub fn of(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
+        let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| {
+            MeanEstimate::from_values(all.iter().map(f).collect())
+        };
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
         let categories = run.outcome.ledger.categories().iter().map(|c| c.as_str());
-        Replications {
+        ReplicationSet {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             scenario: run.scenario.name.clone(),
             digest: format!("{:016x}", digest(all)),
             seed: run.seed,
             replications: all.len(),
-            level: all.first().map_or(Level::Pods, |r| r.level),
-            end: End {
+            level: all.first().map_or(ModelLevel::Pods, |r| r.level),
+            end: ReplicationEnd {
                 t_s: estimate(&|r| r.end_s),
                 reasons: counted(all.iter().map(|r| r.end_reason)),
             },
@@ -167,8 +169,10 @@ impl Replications {
                     )
                 })
                 .collect(),
-            fleet_goodput: Estimate::of(all.iter().filter_map(|r| r.fleet_goodput).collect()),
-            cost: Cost {
+            fleet_goodput: MeanEstimate::from_values(
+                all.iter().filter_map(|r| r.fleet_goodput).collect(),
+            ),
+            cost: WorkCost {
                 currency: run.outcome.ledger.currency.clone(),
                 total: estimate(&|r| r.cost),
                 by_category: (all
@@ -176,7 +180,7 @@ impl Replications {
                     .into_iter()
                     .flat_map(|r| r.cost_by_category.keys()))
                 .map(|name| {
-                    let own = |r: &Replication| r.cost_by_category.get(name).copied();
+                    let own = |r: &ReplicationResult| r.cost_by_category.get(name).copied();
                     (*name, estimate(&|r| own(r).unwrap_or(0.0)))
                 })
                 .collect(),
@@ -188,8 +192,8 @@ impl Replications {
 }
 
 /// Hash over the digests in order.
-pub(super) fn digest(all: &[Replication]) -> u64 {
-    fnv::of_words(all.iter().map(|r| r.digest))
+pub(super) fn digest(all: &[ReplicationResult]) -> u64 {
+    fnv::fnv1a_words(all.iter().map(|r| r.digest))
 }
 
 fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, usize> {
@@ -200,10 +204,10 @@ fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str,
     counts
 }
 
-fn jobset(run: &RunView<'_>, i: usize, all: &[Replication]) -> JobSetEstimates {
+fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstimates {
     let mine: Vec<&ReplicatedJobSet> = all.iter().filter_map(|r| r.jobsets.get(i)).collect();
     let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
-        Estimate::of(mine.iter().filter_map(|j| f(j)).collect())
+        MeanEstimate::from_values(mine.iter().filter_map(|j| f(j)).collect())
     };
     let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
         estimate(&|j| j.training.as_ref().and_then(f))
@@ -254,13 +258,16 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     let of_phase = |p: &Phase| {
         let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
         let happened = seconds.iter().any(|&s| s > 0.0);
-        Some((p.as_str(), Estimate::of(seconds).filter(|_| happened)?))
+        Some((
+            p.as_str(),
+            MeanEstimate::from_values(seconds).filter(|_| happened)?,
+        ))
     };
     RestartEstimates {
         restart: n + 1,
         ended: total_s.len(),
         not_ended: all - total_s.len(),
-        total_s: Estimate::of(total_s),
+        total_s: MeanEstimate::from_values(total_s),
         phases_s: Phase::ALL.iter().filter_map(of_phase).collect(),
     }
 }

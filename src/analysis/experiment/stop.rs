@@ -1,6 +1,6 @@
 //! Stopping runs: by an observer, from another thread, or after a number of events.
 
-use sim_engine::record::{Names, Record, Sink};
+use sim_engine::record::{RecordNames, RecordSink, SimulationRecord};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,17 +38,17 @@ const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
 /// Limits after which a run ends early.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ReplicationLimits {
     /// Ends the run when raised.
     pub flag: StopFlag,
     /// Ends the run after this number of events.
     pub events_max: u64,
 }
 
-impl Limits {
+impl ReplicationLimits {
     /// No limits.
-    pub fn none() -> Limits {
-        Limits {
+    pub fn none() -> ReplicationLimits {
+        ReplicationLimits {
             flag: StopFlag::new(),
             events_max: u64::MAX,
         }
@@ -62,24 +62,24 @@ impl Limits {
 }
 
 /// A sink that stores nothing and stops the run at its limits.
-pub struct Limited<'l>(&'l Limits);
+pub struct LimitedRun<'l>(&'l ReplicationLimits);
 
-impl<'l> Limited<'l> {
+impl<'l> LimitedRun<'l> {
     /// Creates the sink for one run.
-    pub fn by(limits: &'l Limits) -> Limited<'l> {
-        Limited(limits)
+    pub fn by(limits: &'l ReplicationLimits) -> LimitedRun<'l> {
+        LimitedRun(limits)
     }
 }
 
-impl Sink for Limited<'_> {
-    fn record(&mut self, _: &Record, _: &Names) {}
+impl RecordSink for LimitedRun<'_> {
+    fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 
-    fn looks_after(&self, events: u64) -> u64 {
+    fn events_until_stop_check(&self, events: u64) -> u64 {
         let left = self.0.events_max.saturating_sub(events).max(1);
         left.min(EVENTS_BETWEEN_LOOKS - events % EVENTS_BETWEEN_LOOKS)
     }
 
-    fn stops(&mut self, events: u64) -> bool {
+    fn should_stop(&mut self, events: u64) -> bool {
         self.0.reached(events)
     }
 }

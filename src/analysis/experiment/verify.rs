@@ -1,8 +1,8 @@
 //! Verification: repeats a run and checks the whole state after every event.
 
-use super::stop::{Limited, Limits};
+use super::stop::{LimitedRun, ReplicationLimits};
 use crate::metrics::RunView;
-use sim_engine::Simulation;
+use sim_engine::SimulationInput;
 use sim_engine::record::EndReason;
 
 /// The reason why a run is not verified.
@@ -15,14 +15,14 @@ pub enum NotVerified {
 
 /// Runs the scenario again and requires equal records, and a ledger that accounts for all accelerator time.
 pub fn verify(
-    again: &mut Simulation,
+    again: &mut SimulationInput,
     view: &RunView<'_>,
-    limits: &Limits,
+    limits: &ReplicationLimits,
 ) -> Result<(), NotVerified> {
     let outcome = view.outcome;
-    again.paranoid(true);
-    let second = again.run(view.seed, 0, &mut Limited::by(limits));
-    again.paranoid(false);
+    again.set_paranoid(true);
+    let second = again.run(view.seed, 0, &mut LimitedRun::by(limits));
+    again.set_paranoid(false);
     if second.end_reason == EndReason::Stopped {
         return Err(NotVerified::Stopped);
     }
@@ -37,7 +37,7 @@ pub fn verify(
     let installed = u128::from(ledger.accelerators) * u128::from(outcome.end.0);
     if booked != installed {
         return Err(NotVerified::Differs(format!(
-            "the ledger holds {booked} of {installed} accelerator-nanoseconds"
+            "the ledger accounts for {booked} of {installed} accelerator-nanoseconds"
         )));
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! Merges the warnings of replications.
 
-use super::replication::Replication;
+use super::replication::ReplicationResult;
 
-pub(super) fn warnings(all: &[Replication]) -> Vec<String> {
+pub(super) fn warnings(all: &[ReplicationResult]) -> Vec<String> {
     let own: Vec<&[String]> = all.iter().map(|r| r.warnings.as_slice()).collect();
     warnings_of(&own)
 }
@@ -29,7 +29,11 @@ pub fn warnings_of(all: &[&[String]]) -> Vec<String> {
         }
     }
     let told = |(_, first, n, equal): (String, &str, usize, bool)| {
-        let others = if equal { "" } else { ", with other numbers" };
+        let others = if equal {
+            ""
+        } else {
+            ", with different numbers"
+        };
         format!("in {n} of {} replications{others}: {first}", all.len())
     };
     kinds.into_iter().map(told).collect()

@@ -3,7 +3,7 @@
 /// Category of a node's time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Category {
+pub enum TimeCategory {
     /// Active nodes: work that is completed and not lost later.
     Productive,
     /// Active nodes: work that a failure discarded.
@@ -30,69 +30,69 @@ pub enum Category {
     Retired,
 }
 
-impl Category {
+impl TimeCategory {
     /// Number of categories.
     pub const COUNT: usize = 12;
 
     /// All categories, in the order of their numeric values.
-    pub const ALL: [Category; Category::COUNT] = [
-        Category::Productive,
-        Category::Lost,
-        Category::Checkpoint,
-        Category::Recovery,
-        Category::HostSelection,
-        Category::WaitingForSpares,
-        Category::Stalled,
-        Category::Standby,
-        Category::Idle,
-        Category::Spare,
-        Category::Repair,
-        Category::Retired,
+    pub const ALL: [TimeCategory; TimeCategory::COUNT] = [
+        TimeCategory::Productive,
+        TimeCategory::Lost,
+        TimeCategory::Checkpoint,
+        TimeCategory::Recovery,
+        TimeCategory::HostSelection,
+        TimeCategory::WaitingForSpares,
+        TimeCategory::Stalled,
+        TimeCategory::Standby,
+        TimeCategory::Idle,
+        TimeCategory::Spare,
+        TimeCategory::Repair,
+        TimeCategory::Retired,
     ];
 
     /// Returns the name used in files.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Category::Productive => "productive",
-            Category::Lost => "lost",
-            Category::Checkpoint => "checkpoint",
-            Category::Recovery => "recovery",
-            Category::HostSelection => "hostSelection",
-            Category::WaitingForSpares => "waitingForSpares",
-            Category::Stalled => "stalled",
-            Category::Standby => "standby",
-            Category::Idle => "idle",
-            Category::Spare => "spare",
-            Category::Repair => "repair",
-            Category::Retired => "retired",
+            TimeCategory::Productive => "productive",
+            TimeCategory::Lost => "lost",
+            TimeCategory::Checkpoint => "checkpoint",
+            TimeCategory::Recovery => "recovery",
+            TimeCategory::HostSelection => "hostSelection",
+            TimeCategory::WaitingForSpares => "waitingForSpares",
+            TimeCategory::Stalled => "stalled",
+            TimeCategory::Standby => "standby",
+            TimeCategory::Idle => "idle",
+            TimeCategory::Spare => "spare",
+            TimeCategory::Repair => "repair",
+            TimeCategory::Retired => "retired",
         }
     }
 }
 
 /// Ledger of node time: node-nanoseconds per category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Books {
-    node_ns: [u128; Category::COUNT],
+pub struct FleetLedger {
+    node_ns: [u128; TimeCategory::COUNT],
 }
 
-impl Books {
+impl FleetLedger {
     /// Adds `ns` nanoseconds of `nodes` nodes to the category.
-    pub(super) fn add(&mut self, category: Category, nodes: u32, ns: u64) {
+    pub(super) fn add(&mut self, category: TimeCategory, nodes: u32, ns: u64) {
         self.node_ns[category as usize] += u128::from(nodes) * u128::from(ns);
     }
 
     /// Moves node time from `Productive` to `Lost`, for work that a failure discarded.
     pub(super) fn lose(&mut self, nodes: u32, ns: u64) {
         let lost = u128::from(nodes) * u128::from(ns);
-        let productive = &mut self.node_ns[Category::Productive as usize];
+        let productive = &mut self.node_ns[TimeCategory::Productive as usize];
         *productive = productive
             .checked_sub(lost)
-            .expect("what is lost was done before");
-        self.node_ns[Category::Lost as usize] += lost;
+            .expect("lost work was productive before");
+        self.node_ns[TimeCategory::Lost as usize] += lost;
     }
 
     /// Returns the node-nanoseconds of one category.
-    pub fn node_ns(&self, category: Category) -> u128 {
+    pub fn node_ns(&self, category: TimeCategory) -> u128 {
         self.node_ns[category as usize]
     }
 

@@ -1,20 +1,20 @@
 //! Fast-forwards over checkpoints while no other event is pending, with the same bookkeeping as single steps.
 
-use super::job::Phase;
-use super::pool::Place;
-use super::world::{Code, World};
-use sim_api::spec::Progress;
+use super::job::FleetJobPhase;
+use super::pool::PoolPlace;
+use super::world::{EventCode, FleetWorld};
+use sim_api::spec::ProgressSpec;
 use std::cmp::Reverse;
 
 /// Maximum number of checkpoints of one fast-forward that enter the digest individually. For more checkpoints only
 /// their number enters, so that the time of a replication does not depend on it.
 pub(super) const EACH_MAX: u64 = 1 << 16;
 
-impl World<'_> {
+impl FleetWorld<'_> {
     /// Skips all checkpoints that are saved before the next event or failure, except for the last one of the work or
     /// of the run. Called when the job begins to work.
     pub(super) fn pass_checkpoints(&mut self) {
-        let Progress::Checkpoints { every, blocking } = self.fleet.training.progress else {
+        let ProgressSpec::Checkpoints { every, blocking } = self.fleet.training.progress else {
             return;
         };
         let (every, blocking) = (every.0, blocking.0);
@@ -30,8 +30,8 @@ impl World<'_> {
         }
         let began = self.clocks.now;
         self.job.kept += n * every;
-        self.book(Phase::Working, n * every);
-        self.book(Phase::Saving, n * blocking);
+        self.book(FleetJobPhase::Working, n * every);
+        self.book(FleetJobPhase::Saving, n * blocking);
         // Advances the event counter as single steps would, so that the order of simultaneous events stays the same.
         self.sent += 2 * n;
         self.note_checkpoints(began, n, every + blocking);
@@ -60,15 +60,15 @@ impl World<'_> {
     }
 
     fn note_checkpoints(&mut self, began: u64, n: u64, cycle: u64) {
-        let nodes = self.pool.count(Place::Active);
+        let nodes = self.pool.count(PoolPlace::Active);
         if n > EACH_MAX {
-            self.note(Code::Checkpoints, nodes);
+            self.note(EventCode::Checkpoints, nodes);
             self.digest ^= n;
         } else {
             let now = self.clocks.now;
             for nth in 1..=n {
                 self.clocks.now = began + nth * cycle;
-                self.note(Code::Works, nodes);
+                self.note(EventCode::Works, nodes);
             }
             self.clocks.now = now;
         }

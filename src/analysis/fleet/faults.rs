@@ -1,28 +1,28 @@
 //! Effects of a failure: the diagnosis, the choice of the node to repair, and the return of a repaired node.
 
-use super::pool::Place;
-use super::world::{Code, Event, World};
-use sim_api::spec::{Exposure, HostSelection, Retirement};
-use sim_base::random::{Draw, Key, Purpose};
+use super::pool::PoolPlace;
+use super::world::{EventCode, FleetEvent, FleetWorld};
+use sim_api::spec::{ExposureSpec, HostSelection, RetirementSpec};
+use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 
 /// Random-number lanes of one diagnosis.
 #[derive(Copy, Clone)]
-enum Lane {
+enum FleetStream {
     Finds,
     BlamesAnother,
     Whom,
 }
 
-impl World<'_> {
+impl FleetWorld<'_> {
     /// Moves a node to another place, and starts or stops its aging accordingly.
-    pub(super) fn put(&mut self, node: u32, place: Place) {
+    pub(super) fn put(&mut self, node: u32, place: PoolPlace) {
         let old = self.pool.rows[node as usize].place;
         self.pool.put(node, place);
         let fleet = self.fleet;
         for (process, spec) in fleet.faults.iter().enumerate() {
-            let ages = |place: Place| match spec.exposure {
-                Exposure::Running | Exposure::Assigned => place == Place::Active,
-                Exposure::Always => !matches!(place, Place::Repair | Place::Retired),
+            let ages = |place: PoolPlace| match spec.exposure {
+                ExposureSpec::Running | ExposureSpec::Assigned => place == PoolPlace::Active,
+                ExposureSpec::Always => !matches!(place, PoolPlace::Repair | PoolPlace::Retired),
             };
             match (ages(old), ages(place)) {
                 (false, true) => self
@@ -54,18 +54,18 @@ impl World<'_> {
         self.lives.end((node, process), exposure, self.clocks);
         self.renew(node, process);
         let place = self.pool.rows[node as usize].place;
-        let in_use = place == Place::Active || exposure == Exposure::Always;
-        if in_use && !matches!(place, Place::Repair | Place::Retired) {
+        let in_use = place == PoolPlace::Active || exposure == ExposureSpec::Always;
+        if in_use && !matches!(place, PoolPlace::Repair | PoolPlace::Retired) {
             self.lives.begin((node, process), exposure, self.clocks);
         }
     }
 
-    fn diagnosis_draw(&self, node: u32, lane: Lane) -> Draw {
-        Draw {
-            purpose: Purpose::FleetDiagnosis,
-            entity: Key(u64::from(node)),
+    fn diagnosis_draw(&self, node: u32, lane: FleetStream) -> UniformDraw {
+        UniformDraw {
+            purpose: StreamPurpose::FleetDiagnosis,
+            entity: StreamKey(u64::from(node)),
             occurrence: self.pool.rows[node as usize].failures,
-            lane: lane as u32,
+            substream: lane as u32,
         }
     }
 
@@ -76,29 +76,29 @@ impl World<'_> {
             return;
         };
         let place = self.pool.rows[fault.node as usize].place;
-        if matches!(place, Place::Repair | Place::Retired) {
+        if matches!(place, PoolPlace::Repair | PoolPlace::Retired) {
             return;
         }
-        let Some(lasts) = fault.lasts else {
+        let Some(lasts) = fault.outage else {
             return self.fail(fault.node, process as usize);
         };
         // The recorded duration of the outage already includes diagnosis and repair.
         self.failed(fault.node, process as usize);
-        self.put(fault.node, Place::Repair);
-        self.after(lasts.0, Event::Back { node: fault.node });
-        if place == Place::Active {
+        self.put(fault.node, PoolPlace::Repair);
+        self.after(lasts.0, FleetEvent::Back { node: fault.node });
+        if place == PoolPlace::Active {
             self.interrupt(process as usize);
         }
     }
 
     /// Records the failure in the digest, the counts and the history of the node.
     fn failed(&mut self, node: u32, process: usize) {
-        self.note(Code::Failed, node);
+        self.note(EventCode::Failed, node);
         self.counts.failures[process] += 1;
         let now = self.clocks.now;
         let row = &mut self.pool.rows[node as usize];
         row.failures += 1;
-        if matches!(self.fleet.retirement, Retirement::Window(..)) {
+        if matches!(self.fleet.retirement, RetirementSpec::Window(..)) {
             row.failed_at.push_back(now);
         }
     }
@@ -108,7 +108,7 @@ impl World<'_> {
     pub(super) fn fail(&mut self, node: u32, process: usize) {
         self.failed(node, process);
         let fleet = self.fleet;
-        let was_active = self.pool.rows[node as usize].place == Place::Active;
+        let was_active = self.pool.rows[node as usize].place == PoolPlace::Active;
         if !fleet.faults[process].needs_repair {
             self.renew_rung(node, process);
             if was_active {
@@ -124,13 +124,13 @@ impl World<'_> {
                     self.renew_rung(node, process);
                     self.pool.move_last(node);
                 }
-                self.put(blamed, Place::Repair);
+                self.put(blamed, PoolPlace::Repair);
                 self.begin_repair(blamed);
             }
             None => {
                 self.renew_rung(node, process);
                 if was_active {
-                    self.put(node, Place::Idle);
+                    self.put(node, PoolPlace::Idle);
                     self.pool.move_last(node);
                     self.stand_by(node);
                 }
@@ -144,17 +144,17 @@ impl World<'_> {
     /// Returns the node that the diagnosis sends to repair; `None` if it finds no faulty node.
     fn diagnosed(&mut self, node: u32, was_active: bool) -> Option<u32> {
         let spec = &self.fleet.diagnosis;
-        if spec.finds < 1.0 {
-            let draw = self.diagnosis_draw(node, Lane::Finds);
-            if self.draws.uniform(draw) >= spec.finds {
+        if spec.repair_probability < 1.0 {
+            let draw = self.diagnosis_draw(node, FleetStream::Finds);
+            if self.draws.uniform(draw) >= spec.repair_probability {
                 return None;
             }
         }
         let others = self.pool.active.len() as u32;
-        if spec.blames_another > 0.0 && was_active && others > 1 {
-            let draw = self.diagnosis_draw(node, Lane::BlamesAnother);
-            if self.draws.uniform(draw) < spec.blames_another {
-                let draw = self.diagnosis_draw(node, Lane::Whom);
+        if spec.misdiagnosis_probability > 0.0 && was_active && others > 1 {
+            let draw = self.diagnosis_draw(node, FleetStream::BlamesAnother);
+            if self.draws.uniform(draw) < spec.misdiagnosis_probability {
+                let draw = self.diagnosis_draw(node, FleetStream::Whom);
                 // Draws one of the other nodes: the last one replaces `node` itself in the draw.
                 let at = self.draws.below(draw, others - 1) as usize;
                 let whom = self.pool.active[at];
@@ -167,26 +167,26 @@ impl World<'_> {
 
     /// Makes an idle node a standby of the job if the job has too few.
     fn stand_by(&mut self, node: u32) {
-        if self.pool.count(Place::Standby) < self.fleet.job.standbys {
-            self.put(node, Place::Standby);
+        if self.pool.count(PoolPlace::Standby) < self.fleet.job.standbys {
+            self.put(node, PoolPlace::Standby);
         }
     }
 
     /// Ends a repair: the node is retired, or returns with new lifetimes.
     pub(super) fn repaired(&mut self, node: u32, healed: bool) {
-        self.note(Code::Repaired, node);
+        self.note(EventCode::Repaired, node);
         if healed {
             self.pool.rows[node as usize].lemon = false;
         }
         if self.retires(node) {
             self.counts.retirements += 1;
-            self.put(node, Place::Retired);
+            self.put(node, PoolPlace::Retired);
         } else {
             self.renew_all(node);
-            self.put(node, Place::Idle);
+            self.put(node, PoolPlace::Idle);
             // A job that waits for nodes takes the node immediately, but does not start to run because of it.
-            match self.is_short() && self.pool.count(Place::Active) < self.fleet.job.nodes {
-                true => self.put(node, Place::Active),
+            match self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
+                true => self.put(node, PoolPlace::Active),
                 false => self.stand_by(node),
             }
         }
@@ -207,7 +207,8 @@ impl World<'_> {
         };
         self.counts.regenerations += 1;
         let rows = &self.pool.rows;
-        let good = |(_, r): &(usize, &super::pool::NodeRow)| !r.lemon && r.place != Place::Retired;
+        let good =
+            |(_, r): &(usize, &super::pool::PoolNode)| !r.lemon && r.place != PoolPlace::Retired;
         let mut good: Vec<u32> = rows
             .iter()
             .enumerate()
@@ -216,8 +217,8 @@ impl World<'_> {
             .collect();
         let n = (good.len() as f64 * self.fleet.lemons.share * part) as usize;
         self.draws.shuffle(
-            Purpose::FleetLemons,
-            Key(0),
+            StreamPurpose::FleetLemons,
+            StreamKey(0),
             self.counts.regenerations,
             &mut good,
         );
@@ -229,7 +230,7 @@ impl World<'_> {
                 }
             }
         }
-        self.after(every.0, Event::Regenerate);
+        self.after(every.0, FleetEvent::Regenerate);
     }
 
     /// Returns true if host selection prefers the nodes with the fewest failures.

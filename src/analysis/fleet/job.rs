@@ -1,10 +1,10 @@
 //! The state of the job: its phase, its completed work, and the time spent in each phase.
 
-use super::books::Category;
+use super::books::TimeCategory;
 
 /// Current phase of the job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum FleetJobPhase {
     Working,
     Saving,
     Recovery,
@@ -13,30 +13,30 @@ pub enum Phase {
     Stalled,
 }
 
-impl Phase {
+impl FleetJobPhase {
     pub const COUNT: usize = 6;
 
     /// Returns the ledger category of the job's active nodes in this phase.
-    pub const fn category(self) -> Category {
+    pub const fn category(self) -> TimeCategory {
         match self {
-            Phase::Working => Category::Productive,
-            Phase::Saving => Category::Checkpoint,
-            Phase::Recovery => Category::Recovery,
-            Phase::HostSelection => Category::HostSelection,
-            Phase::WaitingForSpares => Category::WaitingForSpares,
-            Phase::Stalled => Category::Stalled,
+            FleetJobPhase::Working => TimeCategory::Productive,
+            FleetJobPhase::Saving => TimeCategory::Checkpoint,
+            FleetJobPhase::Recovery => TimeCategory::Recovery,
+            FleetJobPhase::HostSelection => TimeCategory::HostSelection,
+            FleetJobPhase::WaitingForSpares => TimeCategory::WaitingForSpares,
+            FleetJobPhase::Stalled => TimeCategory::Stalled,
         }
     }
 
     /// Returns true if nodes with exposure `Running` age in this phase.
     pub const fn runs(self) -> bool {
-        matches!(self, Phase::Working | Phase::Saving)
+        matches!(self, FleetJobPhase::Working | FleetJobPhase::Saving)
     }
 }
 
 #[derive(Clone)]
-pub struct Job {
-    pub phase: Phase,
+pub struct FleetJobState {
+    pub phase: FleetJobPhase,
     /// Generation of the current phase; end-of-phase events of other generations are stale.
     pub(super) generation: u32,
     /// Start of the current phase, in nanoseconds.
@@ -48,21 +48,21 @@ pub struct Job {
     /// Number of interruptions by a failure of an active node.
     pub restarts: u64,
     /// Nanoseconds spent in each phase.
-    pub spent: [u64; Phase::COUNT],
+    pub spent: [u64; FleetJobPhase::COUNT],
     /// Work that failures discarded, in nanoseconds.
     pub lost: u64,
 }
 
-impl Job {
-    pub fn new() -> Job {
-        Job {
-            phase: Phase::Stalled,
+impl FleetJobState {
+    pub fn new() -> FleetJobState {
+        FleetJobState {
+            phase: FleetJobPhase::Stalled,
             generation: 0,
             since: 0,
             kept: 0,
             piece: 0,
             restarts: 0,
-            spent: [0; Phase::COUNT],
+            spent: [0; FleetJobPhase::COUNT],
             lost: 0,
         }
     }

@@ -1,44 +1,44 @@
 //! The phases of the job: the transitions between them, and the work that a failure discards.
 
-use super::job::Phase;
-use super::pool::Place;
-use super::world::{Code, Event, World};
-use sim_api::spec::Progress;
-use sim_base::random::{Draw, Key, Purpose};
+use super::job::FleetJobPhase;
+use super::pool::PoolPlace;
+use super::world::{EventCode, FleetEvent, FleetWorld};
+use sim_api::spec::ProgressSpec;
+use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 
-impl World<'_> {
+impl FleetWorld<'_> {
     /// Enters a phase, which ends after `takes` nanoseconds unless another event ends it earlier; `None` means it
     /// has no end of its own.
-    pub(super) fn enter(&mut self, phase: Phase, takes: Option<u64>) {
+    pub(super) fn enter(&mut self, phase: FleetJobPhase, takes: Option<u64>) {
         self.job.phase = phase;
         self.job.since = self.clocks.now;
         self.job.generation = self.job.generation.wrapping_add(1);
         if let Some(takes) = takes {
             let generation = self.job.generation;
-            self.after(takes, Event::PhaseOver { generation });
+            self.after(takes, FleetEvent::PhaseOver { generation });
         }
     }
 
     /// Starts to work with all nodes, until the next checkpoint or the end of the work.
     fn work(&mut self) {
-        self.note(Code::Works, self.pool.count(Place::Active));
+        self.note(EventCode::Works, self.pool.count(PoolPlace::Active));
         self.pass_checkpoints();
         let left = self.fleet.training.work.0 - self.job.kept;
         let piece = match self.fleet.training.progress {
-            Progress::Kept | Progress::FromScratch => left,
-            Progress::Checkpoints { every, .. } => left.min(every.0),
+            ProgressSpec::Kept | ProgressSpec::FromScratch => left,
+            ProgressSpec::Checkpoints { every, .. } => left.min(every.0),
         };
-        self.enter(Phase::Working, Some(piece));
+        self.enter(FleetJobPhase::Working, Some(piece));
     }
 
     /// Continues the job: with all nodes it works, otherwise standbys take over, otherwise nodes are selected.
     fn go_on(&mut self) {
         let nodes = self.fleet.job.nodes;
-        while self.pool.count(Place::Active) < nodes {
+        while self.pool.count(PoolPlace::Active) < nodes {
             let Some(standby) = self.pool.standbys.front().copied() else {
                 return self.select_or_wait();
             };
-            self.put(standby, Place::Active);
+            self.put(standby, PoolPlace::Active);
         }
         self.work();
     }
@@ -48,19 +48,19 @@ impl World<'_> {
             return;
         }
         match self.job.phase {
-            Phase::Working => {
+            FleetJobPhase::Working => {
                 self.job.piece = self.clocks.now - self.job.since;
                 match self.fleet.training.progress {
-                    Progress::Kept | Progress::FromScratch => self.saved(),
-                    Progress::Checkpoints { blocking, .. } => {
-                        self.enter(Phase::Saving, Some(blocking.0));
+                    ProgressSpec::Kept | ProgressSpec::FromScratch => self.saved(),
+                    ProgressSpec::Checkpoints { blocking, .. } => {
+                        self.enter(FleetJobPhase::Saving, Some(blocking.0));
                     }
                 }
             }
-            Phase::Saving => self.saved(),
-            Phase::Recovery | Phase::HostSelection => self.go_on(),
-            Phase::WaitingForSpares => self.spare_pulled(),
-            Phase::Stalled => unreachable!("a wait for repairs has no end of its own"),
+            FleetJobPhase::Saving => self.saved(),
+            FleetJobPhase::Recovery | FleetJobPhase::HostSelection => self.go_on(),
+            FleetJobPhase::WaitingForSpares => self.spare_pulled(),
+            FleetJobPhase::Stalled => unreachable!("a stalled phase has no end event"),
         }
     }
 
@@ -76,14 +76,16 @@ impl World<'_> {
     pub(super) fn interrupt(&mut self, process: usize) {
         let spent = self.clocks.now - self.job.since;
         match self.job.phase {
-            Phase::Working if self.fleet.training.progress == Progress::Kept => {
+            FleetJobPhase::Working if self.fleet.training.progress == ProgressSpec::Kept => {
                 self.job.kept += spent;
             }
-            Phase::Working => self.lose(spent),
-            Phase::Saving => self.lose(self.job.piece),
-            Phase::Recovery => {}
+            FleetJobPhase::Working => self.lose(spent),
+            FleetJobPhase::Saving => self.lose(self.job.piece),
+            FleetJobPhase::Recovery => {}
             // The wait ends with a new selection or check, so the failure needs no handling here.
-            Phase::HostSelection | Phase::WaitingForSpares | Phase::Stalled => return,
+            FleetJobPhase::HostSelection
+            | FleetJobPhase::WaitingForSpares
+            | FleetJobPhase::Stalled => return,
         }
         self.job.piece = 0;
         self.job.restarts += 1;
@@ -94,14 +96,14 @@ impl World<'_> {
         if limit.is_some_and(|limit| self.job.restarts > u64::from(limit)) {
             return self.end(super::FleetEnd::Failed);
         }
-        let draw = Draw {
-            purpose: Purpose::FleetRecovery,
-            entity: Key(0),
+        let draw = UniformDraw {
+            purpose: StreamPurpose::FleetRecovery,
+            entity: StreamKey(0),
             occurrence: self.job.restarts as u32,
-            lane: 0,
+            substream: 0,
         };
         let takes = self.draws.sample(draw, &self.fleet.job.recovery).0;
-        self.enter(Phase::Recovery, Some(takes));
+        self.enter(FleetJobPhase::Recovery, Some(takes));
     }
 
     fn lose(&mut self, ns: u64) {
@@ -112,17 +114,20 @@ impl World<'_> {
     /// Returns the time of the job without productive work, in nanoseconds.
     pub(super) fn lost_time(&self) -> u64 {
         let spent: u64 = self.job.spent.iter().sum();
-        spent - self.job.spent[Phase::Working as usize] + self.job.lost
+        spent - self.job.spent[FleetJobPhase::Working as usize] + self.job.lost
     }
 
     /// Returns true if the job waits for spare nodes or repairs.
     pub(super) fn is_short(&self) -> bool {
-        matches!(self.job.phase, Phase::Stalled | Phase::WaitingForSpares)
+        matches!(
+            self.job.phase,
+            FleetJobPhase::Stalled | FleetJobPhase::WaitingForSpares
+        )
     }
 
     /// Checks again whether a stalled job has enough nodes. Called when nodes return or are retired.
     pub(super) fn look_again(&mut self) {
-        if self.job.phase == Phase::Stalled && self.over.is_none() {
+        if self.job.phase == FleetJobPhase::Stalled && self.over.is_none() {
             self.pull_or_stall();
         }
     }

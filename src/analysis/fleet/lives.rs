@@ -1,7 +1,7 @@
 //! The time of each node's next failure. Nodes age in calendar time, or only while the job runs.
 
-use sim_api::spec::{Exposure, FaultProcess, Fleet};
-use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_api::spec::{ExposureSpec, FaultProcess, FleetSpec};
+use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -10,7 +10,7 @@ const NEVER: u64 = u64::MAX;
 
 /// The two clocks by which nodes age, in nanoseconds.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Clocks {
+pub struct LifetimeClocks {
     /// Time since the start of the simulation.
     pub now: u64,
     /// Total time during which the job has run.
@@ -19,7 +19,7 @@ pub struct Clocks {
 
 /// Lifetime of one node in one fault process.
 #[derive(Clone)]
-struct Life {
+struct NodeLifetime {
     /// Remaining lifetime, valid while the node is not aging.
     left: u64,
     /// Time of the failure on the clock of the exposure, valid while the node is aging.
@@ -32,15 +32,15 @@ struct Life {
 }
 
 /// Queue entry: time of the failure, slot, generation.
-type Entry = Reverse<(u64, u32, u32)>;
+type LifetimeEntry = Reverse<(u64, u32, u32)>;
 
 /// Lifetimes of all nodes, by node and fault process.
 #[derive(Clone)]
-pub struct Lives {
+pub struct FleetLifetimes {
     processes: usize,
-    rows: Vec<Life>,
+    rows: Vec<NodeLifetime>,
     /// Pending failures: by running time of the job, and by calendar time.
-    queues: [BinaryHeap<Entry>; 2],
+    queues: [BinaryHeap<LifetimeEntry>; 2],
     /// Full length of each lifetime when it was drawn; only filled for splitting runs.
     drawn_as: Vec<u64>,
 }
@@ -53,21 +53,21 @@ pub struct DueFailure {
     pub process: u32,
 }
 
-fn queue_of(exposure: Exposure) -> usize {
-    usize::from(exposure != Exposure::Running)
+fn queue_of(exposure: ExposureSpec) -> usize {
+    usize::from(exposure != ExposureSpec::Running)
 }
 
-impl Lives {
+impl FleetLifetimes {
     /// Creates infinite lifetimes for all nodes.
-    pub fn new(nodes: u32, processes: usize) -> Lives {
-        let life = Life {
+    pub fn new(nodes: u32, processes: usize) -> FleetLifetimes {
+        let life = NodeLifetime {
             left: NEVER,
             due: NEVER,
             drawn: 0,
             generation: 0,
             ages: false,
         };
-        Lives {
+        FleetLifetimes {
             processes,
             rows: vec![life; nodes as usize * processes],
             queues: Default::default(),
@@ -83,22 +83,25 @@ impl Lives {
     /// nodes.
     pub fn renew(
         &mut self,
-        draws: &mut Draws,
+        draws: &mut DrawSequence,
         (node, lemon): (u32, bool),
         (process, spec): (usize, &FaultProcess),
     ) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
-        assert!(!life.ages, "a life is drawn while the node ages");
+        assert!(
+            !life.ages,
+            "a lifetime must not be drawn while the node is aging"
+        );
         life.left = NEVER;
         if spec.only_lemons && !lemon {
             return;
         }
-        let draw = Draw {
-            purpose: Purpose::FleetLife,
-            entity: Key(u64::from(node)).and(process as u64),
+        let draw = UniformDraw {
+            purpose: StreamPurpose::FleetLifetime,
+            entity: StreamKey(u64::from(node)).part(process as u64),
             occurrence: life.drawn,
-            lane: 0,
+            substream: 0,
         };
         life.drawn += 1;
         life.left = draws.sample(draw, &spec.life).0;
@@ -108,7 +111,12 @@ impl Lives {
     }
 
     /// Starts the aging of a node in a fault process, on the clock of `exposure`.
-    pub fn begin(&mut self, (node, process): (u32, usize), exposure: Exposure, clocks: Clocks) {
+    pub fn begin(
+        &mut self,
+        (node, process): (u32, usize),
+        exposure: ExposureSpec,
+        clocks: LifetimeClocks,
+    ) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
         if life.ages || life.left == NEVER {
@@ -123,7 +131,12 @@ impl Lives {
     }
 
     /// Stops the aging of a node in a fault process.
-    pub fn end(&mut self, (node, process): (u32, usize), exposure: Exposure, clocks: Clocks) {
+    pub fn end(
+        &mut self,
+        (node, process): (u32, usize),
+        exposure: ExposureSpec,
+        clocks: LifetimeClocks,
+    ) {
         let slot = self.slot(node, process);
         let life = &mut self.rows[slot];
         if std::mem::take(&mut life.ages) {
@@ -132,13 +145,18 @@ impl Lives {
         }
     }
 
-    /// Enables the recording of full lifetimes, which [`Lives::renew_rest`] requires.
+    /// Enables the recording of full lifetimes, which [`FleetLifetimes::renew_rest`] requires.
     pub fn remember(&mut self) {
         self.drawn_as = vec![NEVER; self.rows.len()];
     }
 
     /// Draws the remaining part of every lifetime again, conditional on its elapsed part.
-    pub fn renew_rest(&mut self, draws: &mut Draws, fleet: &Fleet, clocks: Clocks) {
+    pub fn renew_rest(
+        &mut self,
+        draws: &mut DrawSequence,
+        fleet: &FleetSpec,
+        clocks: LifetimeClocks,
+    ) {
         self.queues.iter_mut().for_each(BinaryHeap::clear);
         for slot in 0..self.rows.len() {
             let (node, process) = (slot / self.processes, slot % self.processes);
@@ -154,11 +172,11 @@ impl Lives {
                 continue;
             }
             let lived = self.drawn_as[slot].saturating_sub(left);
-            let draw = Draw {
-                purpose: Purpose::FleetLife,
-                entity: Key(node as u64).and(process as u64),
+            let draw = UniformDraw {
+                purpose: StreamPurpose::FleetLifetime,
+                entity: StreamKey(node as u64).part(process as u64),
                 occurrence: life.drawn,
-                lane: 1,
+                substream: 1,
             };
             let left = rest(&spec.life, (lived, left), draws.uniform(draw));
             self.drawn_as[slot] = lived.saturating_add(left);
@@ -172,7 +190,7 @@ impl Lives {
     }
 
     /// Returns the next failure, provided that no other event occurs before; `runs` is true if the job is running.
-    pub fn next(&mut self, clocks: Clocks, runs: bool) -> Option<DueFailure> {
+    pub fn next(&mut self, clocks: LifetimeClocks, runs: bool) -> Option<DueFailure> {
         let running = match runs {
             true => self
                 .first(0)
@@ -202,11 +220,11 @@ impl Lives {
 
 /// Returns the remaining lifetime of a node of age `lived`, at the uniform random number `u`; `left` is the
 /// remaining time before the redraw.
-fn rest(life: &Dist, (lived, left): (u64, u64), u: f64) -> u64 {
+fn rest(life: &Distribution, (lived, left): (u64, u64), u: f64) -> u64 {
     match life {
-        Dist::Fixed(_) => left,
+        Distribution::Fixed(_) => left,
         // The exponential distribution is memoryless.
-        Dist::Exponential { .. } => life.quantile(u).0,
+        Distribution::Exponential { .. } => life.quantile(u).0,
         _ if lived == 0 => life.quantile(u).0,
         _ => {
             // Finds the probability of a lifetime shorter than `lived` by bisection, as quantiles ascend.
@@ -232,7 +250,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_life_is_drawn_given_what_was_lived_of_it() {
         let s = |seconds: f64| Duration::from_seconds_f64(seconds).0;
-        let uniform = Dist::Uniform {
+        let uniform = Distribution::Uniform {
             low_s: 10.0,
             high_s: 30.0,
         };
@@ -241,7 +259,7 @@ mod tests {
             let found = rest(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
             assert!((found - expected).abs() < 1e-6, "{u}: {found}");
         }
-        let weibull = Dist::Weibull {
+        let weibull = Distribution::Weibull {
             scale_s: 100.0,
             shape: 0.7,
         };
@@ -249,6 +267,6 @@ mod tests {
         // The median remaining time x satisfies S(50 + x) = S(50) / 2.
         let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
         assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
-        assert_eq!(rest(&Dist::Fixed(Duration(7)), (3, 4), 0.1), 4);
+        assert_eq!(rest(&Distribution::Fixed(Duration(7)), (3, 4), 0.1), 4);
     }
 }

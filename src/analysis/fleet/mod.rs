@@ -25,8 +25,8 @@ mod splitting;
 mod tests;
 mod world;
 
-pub use books::{Books, Category};
+pub use books::{FleetLedger, TimeCategory};
 pub use outcome::FleetOutcome;
 pub use run::FleetSimulation;
-pub use splitting::{Branches, Excess, State};
+pub use splitting::{SplitBranches, SplitExcess, SplitState};
 pub use world::FleetEnd;

@@ -1,21 +1,21 @@
 //! The outcome of one replication of a fleet: its end reason, and every output by name.
 
-use super::books::Books;
-use super::job::Phase;
-use super::world::{FleetEnd, World};
-use sim_base::Time;
+use super::books::FleetLedger;
+use super::job::FleetJobPhase;
+use super::world::{FleetEnd, FleetWorld};
+use sim_base::SimTime;
 
 /// The outcome of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOutcome {
     /// End of the job.
-    pub end: Time,
+    pub end: SimTime,
     /// End reason of the job.
     pub why: FleetEnd,
     /// Hash over the events of the replication.
     pub digest: u64,
     /// Node time per category, up to the end of the job.
-    pub books: Books,
+    pub books: FleetLedger,
     /// Names and values of all outputs, in the same order in all replications of a fleet; values in hours have the
     /// suffix `_h`.
     pub outputs: Vec<(String, f64)>,
@@ -31,29 +31,32 @@ fn hours(ns: u64) -> f64 {
 }
 
 impl FleetOutcome {
-    pub(super) fn of(world: &World<'_>) -> FleetOutcome {
-        let (why, end) = world.over.expect("a run is over when it is told");
-        let spent = |phase: Phase| world.job.spent[phase as usize];
+    pub(super) fn of(world: &FleetWorld<'_>) -> FleetOutcome {
+        let (why, end) = world.over.expect("the run has ended");
+        let spent = |phase: FleetJobPhase| world.job.spent[phase as usize];
         let all: u64 = world.job.spent.iter().sum();
-        assert_eq!(all, end, "the job's phases close");
+        assert_eq!(
+            all, end,
+            "the times of the job's phases must sum to its end time"
+        );
         let nodes = world.pool.rows.len() as u128;
         assert_eq!(
             world.books.total_node_ns(),
             nodes * u128::from(end),
-            "node-time closes"
+            "node time must sum to nodes × end time"
         );
-        let compute = spent(Phase::Working) - world.job.lost;
+        let compute = spent(FleetJobPhase::Working) - world.job.lost;
         let phases_ns = vec![
             ("compute", compute),
             ("lost_work", world.job.lost),
-            ("checkpoint", spent(Phase::Saving)),
-            ("recovery", spent(Phase::Recovery)),
-            ("host_selection", spent(Phase::HostSelection)),
-            ("waiting_for_spares", spent(Phase::WaitingForSpares)),
-            ("stalls", spent(Phase::Stalled)),
+            ("checkpoint", spent(FleetJobPhase::Saving)),
+            ("recovery", spent(FleetJobPhase::Recovery)),
+            ("host_selection", spent(FleetJobPhase::HostSelection)),
+            ("waiting_for_spares", spent(FleetJobPhase::WaitingForSpares)),
+            ("stalls", spent(FleetJobPhase::Stalled)),
         ];
         FleetOutcome {
-            end: Time(end),
+            end: SimTime(end),
             why,
             digest: world.digest,
             books: world.books.clone(),
@@ -66,7 +69,7 @@ impl FleetOutcome {
 
 /// Returns every output by name. Outputs that a published model defines have its names.
 fn outputs(
-    world: &World<'_>,
+    world: &FleetWorld<'_>,
     (why, end): (FleetEnd, u64),
     phases_ns: &[(&'static str, u64)],
 ) -> Vec<(String, f64)> {

@@ -1,12 +1,12 @@
 //! The place of each node of a fleet, and the order in which nodes entered the working pool.
 
-use super::books::Category;
+use super::books::TimeCategory;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Current place of a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Place {
+pub enum PoolPlace {
     Active,
     Standby,
     Idle,
@@ -15,37 +15,40 @@ pub enum Place {
     Retired,
 }
 
-impl Place {
+impl PoolPlace {
     const COUNT: usize = 6;
-    pub const ALL: [Place; Place::COUNT] = [
-        Place::Active,
-        Place::Standby,
-        Place::Idle,
-        Place::Spare,
-        Place::Repair,
-        Place::Retired,
+    pub const ALL: [PoolPlace; PoolPlace::COUNT] = [
+        PoolPlace::Active,
+        PoolPlace::Standby,
+        PoolPlace::Idle,
+        PoolPlace::Spare,
+        PoolPlace::Repair,
+        PoolPlace::Retired,
     ];
 
     /// Returns the category of a node's time; `None` for active nodes, whose category depends on the job's phase.
-    pub const fn category(self) -> Option<Category> {
+    pub const fn category(self) -> Option<TimeCategory> {
         match self {
-            Place::Active => None,
-            Place::Standby => Some(Category::Standby),
-            Place::Idle => Some(Category::Idle),
-            Place::Spare => Some(Category::Spare),
-            Place::Repair => Some(Category::Repair),
-            Place::Retired => Some(Category::Retired),
+            PoolPlace::Active => None,
+            PoolPlace::Standby => Some(TimeCategory::Standby),
+            PoolPlace::Idle => Some(TimeCategory::Idle),
+            PoolPlace::Spare => Some(TimeCategory::Spare),
+            PoolPlace::Repair => Some(TimeCategory::Repair),
+            PoolPlace::Retired => Some(TimeCategory::Retired),
         }
     }
 
     fn in_pool(self) -> bool {
-        matches!(self, Place::Active | Place::Standby | Place::Idle)
+        matches!(
+            self,
+            PoolPlace::Active | PoolPlace::Standby | PoolPlace::Idle
+        )
     }
 }
 
 #[derive(Clone)]
-pub struct NodeRow {
-    pub place: Place,
+pub struct PoolNode {
+    pub place: PoolPlace,
     pub lemon: bool,
     /// Total number of failures.
     pub failures: u32,
@@ -60,8 +63,8 @@ pub struct NodeRow {
 }
 
 #[derive(Clone)]
-pub struct Pool {
-    pub rows: Vec<NodeRow>,
+pub struct PoolState {
+    pub rows: Vec<PoolNode>,
     /// Nodes that run the job, unordered.
     pub active: Vec<u32>,
     /// Standby nodes, in the order in which they replace failed nodes.
@@ -72,15 +75,15 @@ pub struct Pool {
     idle: BTreeSet<(u64, u32)>,
     /// All nodes of the working pool, in the order of entry.
     working: BTreeSet<(u64, u32)>,
-    counts: [u32; Place::COUNT],
+    counts: [u32; PoolPlace::COUNT],
     came: u64,
 }
 
-impl Pool {
+impl PoolState {
     /// Creates a pool. The first `working` nodes of `order` are idle in the working pool, the others are spares.
-    pub fn new(order: &[u32], working: usize, lemons: &[bool]) -> Pool {
-        let row = |lemon: &bool| NodeRow {
-            place: Place::Spare,
+    pub fn new(order: &[u32], working: usize, lemons: &[bool]) -> PoolState {
+        let row = |lemon: &bool| PoolNode {
+            place: PoolPlace::Spare,
             lemon: *lemon,
             failures: 0,
             failed_at: VecDeque::new(),
@@ -88,25 +91,28 @@ impl Pool {
             order: 0,
             at: 0,
         };
-        let mut pool = Pool {
+        let mut pool = PoolState {
             rows: lemons.iter().map(row).collect(),
             active: Vec::new(),
             standbys: VecDeque::new(),
             spares: order.iter().copied().collect(),
             idle: BTreeSet::new(),
             working: BTreeSet::new(),
-            counts: [0; Place::COUNT],
+            counts: [0; PoolPlace::COUNT],
             came: 0,
         };
-        pool.counts[Place::Spare as usize] = order.len() as u32;
+        pool.counts[PoolPlace::Spare as usize] = order.len() as u32;
         for _ in 0..working {
             let node = pool.spares.front().copied();
-            pool.put(node.expect("as many nodes as the order has"), Place::Idle);
+            pool.put(
+                node.expect("order has at least `working` nodes"),
+                PoolPlace::Idle,
+            );
         }
         pool
     }
 
-    pub fn count(&self, place: Place) -> u32 {
+    pub fn count(&self, place: PoolPlace) -> u32 {
         self.counts[place as usize]
     }
 
@@ -116,7 +122,7 @@ impl Pool {
     }
 
     /// Moves a node. A node that enters the working pool becomes the last in its order.
-    pub fn put(&mut self, node: u32, place: Place) {
+    pub fn put(&mut self, node: u32, place: PoolPlace) {
         let old = self.rows[node as usize].place;
         self.take_out(node, old, place);
         self.counts[old as usize] -= 1;
@@ -129,34 +135,34 @@ impl Pool {
         let row = &mut self.rows[node as usize];
         row.place = place;
         match place {
-            Place::Active => {
+            PoolPlace::Active => {
                 row.at = self.active.len();
                 self.active.push(node);
             }
-            Place::Standby => self.standbys.push_back(node),
-            Place::Idle => drop(self.idle.insert((row.order, node))),
-            Place::Spare => self.spares.push_back(node),
-            Place::Repair | Place::Retired => {}
+            PoolPlace::Standby => self.standbys.push_back(node),
+            PoolPlace::Idle => drop(self.idle.insert((row.order, node))),
+            PoolPlace::Spare => self.spares.push_back(node),
+            PoolPlace::Repair | PoolPlace::Retired => {}
         }
     }
 
-    fn take_out(&mut self, node: u32, old: Place, place: Place) {
+    fn take_out(&mut self, node: u32, old: PoolPlace, place: PoolPlace) {
         let (order, at) = (self.rows[node as usize].order, self.rows[node as usize].at);
         let without = |list: &mut VecDeque<u32>| {
             let at = list.iter().position(|n| *n == node);
-            list.remove(at.expect("a node is where its row says"));
+            list.remove(at.expect("a node is in the list of its place"));
         };
         match old {
-            Place::Active => {
+            PoolPlace::Active => {
                 self.active.swap_remove(at);
                 if let Some(moved) = self.active.get(at) {
                     self.rows[*moved as usize].at = at;
                 }
             }
-            Place::Standby => without(&mut self.standbys),
-            Place::Idle => drop(self.idle.remove(&(order, node))),
-            Place::Spare => without(&mut self.spares),
-            Place::Repair | Place::Retired => {}
+            PoolPlace::Standby => without(&mut self.standbys),
+            PoolPlace::Idle => drop(self.idle.remove(&(order, node))),
+            PoolPlace::Spare => without(&mut self.spares),
+            PoolPlace::Repair | PoolPlace::Retired => {}
         }
         if old.in_pool() && !place.in_pool() {
             self.working.remove(&(order, node));
@@ -192,19 +198,27 @@ impl Pool {
 
     /// Checks that the lists and counts agree with the place of each node.
     pub fn check(&self) {
-        let mut counts = [0; Place::COUNT];
+        let mut counts = [0; PoolPlace::COUNT];
         for row in &self.rows {
             counts[row.place as usize] += 1;
         }
-        assert_eq!(counts, self.counts, "counts of places");
+        assert_eq!(counts, self.counts, "counts by place differ from the rows");
         let lists = [
             self.active.len(),
             self.standbys.len(),
             self.idle.len(),
             self.spares.len(),
         ];
-        assert_eq!(lists.map(|n| n as u32), counts[..4], "lists of places");
+        assert_eq!(
+            lists.map(|n| n as u32),
+            counts[..4],
+            "lengths of the lists differ from the rows"
+        );
         let working: u32 = counts[..3].iter().sum();
-        assert_eq!(self.working(), working, "the working pool");
+        assert_eq!(
+            self.working(),
+            working,
+            "size of the working pool differs from the rows"
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// State of the repair pipeline.
 #[derive(Clone, Default)]
-pub struct Shop {
+pub struct FleetRepair {
     /// Nodes that wait for a crew, in the order of arrival.
     pub(super) waiting: VecDeque<u32>,
     /// Number of busy crews.
@@ -15,11 +15,11 @@ pub struct Shop {
     pub failed: u64,
 }
 
-impl Shop {
-    pub fn new(stages: usize) -> Shop {
-        Shop {
+impl FleetRepair {
+    pub fn new(stages: usize) -> FleetRepair {
+        FleetRepair {
             done: vec![0; stages],
-            ..Shop::default()
+            ..FleetRepair::default()
         }
     }
 }

@@ -1,23 +1,23 @@
 //! The stages of a repair: their durations and results, and the assignment of crews that become free.
 
-use super::world::{Event, World};
-use sim_base::random::{Draw, Key, Purpose};
+use super::world::{FleetEvent, FleetWorld};
+use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 
 /// Random-number lanes of one stage.
 #[derive(Copy, Clone)]
-enum Lane {
+enum RepairStream {
     Takes,
     Escalates,
     Fails,
 }
 
-impl World<'_> {
-    fn repair_draw(&self, node: u32, stage: u32, lane: Lane) -> Draw {
-        Draw {
-            purpose: Purpose::FleetRepair,
-            entity: Key(u64::from(node)),
+impl FleetWorld<'_> {
+    fn repair_draw(&self, node: u32, stage: u32, lane: RepairStream) -> UniformDraw {
+        UniformDraw {
+            purpose: StreamPurpose::FleetRepair,
+            entity: StreamKey(u64::from(node)),
             occurrence: self.pool.rows[node as usize].repairs,
-            lane: stage * 3 + lane as u32,
+            substream: stage * 3 + lane as u32,
         }
     }
 
@@ -42,9 +42,9 @@ impl World<'_> {
             // The scenario has no repair stages, so nothing is ever repaired.
             return;
         };
-        let draw = self.repair_draw(node, stage, Lane::Takes);
-        let takes = self.draws.sample(draw, &spec.takes).0;
-        self.after(takes, Event::StageOver { node, stage });
+        let draw = self.repair_draw(node, stage, RepairStream::Takes);
+        let takes = self.draws.sample(draw, &spec.duration).0;
+        self.after(takes, FleetEvent::StageOver { node, stage });
     }
 
     pub(super) fn stage_over(&mut self, node: u32, stage: u32) {
@@ -52,11 +52,11 @@ impl World<'_> {
         let spec = &fleet.repair.stages[stage as usize];
         self.shop.done[stage as usize] += 1;
         let last = stage as usize + 1 == fleet.repair.stages.len();
-        let draw = self.repair_draw(node, stage, Lane::Escalates);
+        let draw = self.repair_draw(node, stage, RepairStream::Escalates);
         if !last && self.draws.uniform(draw) < spec.escalates {
             return self.begin_stage(node, stage + 1);
         }
-        let draw = self.repair_draw(node, stage, Lane::Fails);
+        let draw = self.repair_draw(node, stage, RepairStream::Fails);
         let healed = self.draws.uniform(draw) >= spec.fails;
         match healed {
             true => self.shop.successful += 1,

@@ -1,21 +1,21 @@
 //! The event loop of the fleet model. It handles failures, ends of repairs and ends of phases in their total order.
 
 use super::outcome::FleetOutcome;
-use super::world::{Event, FleetEnd, World};
-use sim_api::spec::Fleet;
-use sim_base::random::Draws;
+use super::world::{FleetEnd, FleetEvent, FleetWorld};
+use sim_api::spec::FleetSpec;
+use sim_base::random::DrawSequence;
 use std::cmp::Reverse;
 
 /// Simulates replications of a fleet one after another, reusing memory.
 pub struct FleetSimulation<'f> {
-    fleet: &'f Fleet,
-    draws: Option<Draws>,
+    fleet: &'f FleetSpec,
+    draws: Option<DrawSequence>,
     notes_restarts: bool,
 }
 
 impl<'f> FleetSimulation<'f> {
     /// Creates a simulation of the fleet.
-    pub fn new(fleet: &'f Fleet) -> FleetSimulation<'f> {
+    pub fn new(fleet: &'f FleetSpec) -> FleetSimulation<'f> {
         FleetSimulation {
             fleet,
             draws: None,
@@ -34,7 +34,7 @@ impl<'f> FleetSimulation<'f> {
     /// Simulates one replication until the job ends and all repairs in progress are completed.
     pub fn run(&mut self, seed: u64, replication: u64) -> FleetOutcome {
         self.run_until((seed, replication), &|_| false)
-            .expect("nobody stops it")
+            .expect("the run is never stopped")
     }
 
     /// Like `run`, but returns `None` if `stops` returns true. It is called before each event with the number of
@@ -49,9 +49,9 @@ impl<'f> FleetSimulation<'f> {
                 draws.reset(seed, replication);
                 draws
             }
-            None => Draws::new(seed, replication),
+            None => DrawSequence::new(seed, replication),
         };
-        let mut world = World::new(self.fleet, draws);
+        let mut world = FleetWorld::new(self.fleet, draws);
         world.noted = self.notes_restarts.then(Vec::new);
         let outcome = world.play(stops).then(|| FleetOutcome::of(&world));
         self.draws = Some(world.draws);
@@ -59,7 +59,7 @@ impl<'f> FleetSimulation<'f> {
     }
 }
 
-impl World<'_> {
+impl FleetWorld<'_> {
     /// Simulates until the job ends. Returns false if `stops` stopped it earlier.
     pub(super) fn play(&mut self, stops: &dyn Fn(u64) -> bool) -> bool {
         self.begin();
@@ -82,7 +82,7 @@ impl World<'_> {
         for node in 0..self.pool.rows.len() as u32 {
             self.renew_all(node);
             for (process, spec) in self.fleet.faults.iter().enumerate() {
-                if spec.exposure == sim_api::spec::Exposure::Always {
+                if spec.exposure == sim_api::spec::ExposureSpec::Always {
                     self.lives
                         .begin((node, process), spec.exposure, self.clocks);
                 }
@@ -91,11 +91,11 @@ impl World<'_> {
         let fleet = self.fleet;
         for (process, spec) in (0..).zip(&fleet.faults) {
             for (nth, fault) in (0..).zip(spec.trace.iter().flat_map(|trace| trace.iter())) {
-                self.after(fault.at.0, Event::Traced { process, nth });
+                self.after(fault.at.0, FleetEvent::Traced { process, nth });
             }
         }
         if let Some((every, _)) = self.fleet.lemons.regeneration {
-            self.after(every.0, Event::Regenerate);
+            self.after(every.0, FleetEvent::Regenerate);
         }
         self.select_or_wait();
     }
@@ -127,13 +127,13 @@ impl World<'_> {
         }
     }
 
-    fn happen(&mut self, event: Event) {
+    fn happen(&mut self, event: FleetEvent) {
         match event {
-            Event::StageOver { node, stage } => self.stage_over(node, stage),
-            Event::Back { node } => self.repaired(node, true),
-            Event::Traced { process, nth } => self.traced(process, nth),
-            Event::Regenerate => self.regenerate(),
-            Event::PhaseOver { generation } => self.phase_over(generation),
+            FleetEvent::StageOver { node, stage } => self.stage_over(node, stage),
+            FleetEvent::Back { node } => self.repaired(node, true),
+            FleetEvent::Traced { process, nth } => self.traced(process, nth),
+            FleetEvent::Regenerate => self.regenerate(),
+            FleetEvent::PhaseOver { generation } => self.phase_over(generation),
         }
     }
 
@@ -148,7 +148,7 @@ impl World<'_> {
     /// Completes the repairs in progress without accounting for their time. No further failures occur.
     fn drain(&mut self) {
         while let Some(Reverse((at, _, event))) = self.queue.pop() {
-            if let Event::StageOver { .. } | Event::Back { .. } = event {
+            if let FleetEvent::StageOver { .. } | FleetEvent::Back { .. } = event {
                 self.clocks.now = self.clocks.now.max(at);
                 self.happen(event);
             }

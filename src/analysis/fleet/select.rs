@@ -1,11 +1,11 @@
 //! Host selection: the choice of the job's nodes from the working pool, and the waits if there are too few.
 
-use super::job::Phase;
-use super::pool::Place;
-use super::world::{Code, World};
-use sim_base::random::{Draw, Key, Purpose};
+use super::job::FleetJobPhase;
+use super::pool::PoolPlace;
+use super::world::{EventCode, FleetWorld};
+use sim_base::random::{StreamKey, StreamPurpose, UniformDraw};
 
-impl World<'_> {
+impl FleetWorld<'_> {
     /// Returns the number of nodes that the job wants, including standbys.
     fn wanted(&self) -> u32 {
         self.fleet.job.nodes + self.fleet.job.standbys
@@ -26,46 +26,49 @@ impl World<'_> {
         if self.pool.working() >= self.wanted() {
             self.select();
         } else if !self.pool.spares.is_empty() {
-            self.enter(Phase::WaitingForSpares, Some(self.fleet.spares.take_over.0));
+            self.enter(
+                FleetJobPhase::WaitingForSpares,
+                Some(self.fleet.spares.take_over.0),
+            );
         } else {
-            let retired = self.pool.count(Place::Retired);
+            let retired = self.pool.count(PoolPlace::Retired);
             if (self.pool.rows.len() as u32) - retired < self.wanted() {
                 return self.end(super::FleetEnd::Depleted);
             }
-            self.enter(Phase::Stalled, None);
+            self.enter(FleetJobPhase::Stalled, None);
         }
     }
 
     pub(super) fn spare_pulled(&mut self) {
         if let Some(node) = self.pool.spares.front().copied() {
-            self.note(Code::SparePulled, node);
+            self.note(EventCode::SparePulled, node);
             self.counts.spares_pulled += 1;
-            self.put(node, Place::Idle);
+            self.put(node, PoolPlace::Idle);
         }
         self.pull_or_stall();
     }
 
     fn select(&mut self) {
         self.counts.host_selections += 1;
-        self.note(Code::Selection, self.pool.working());
+        self.note(EventCode::Selection, self.pool.working());
         while let Some(node) = self.pool.standbys.front().copied() {
-            self.put(node, Place::Idle);
+            self.put(node, PoolPlace::Idle);
         }
         match self.by_failures() {
             true => self.choose_by_failures(),
             false => self.choose_by_order(),
         }
         let draw = self.selection_draw(u32::MAX);
-        let takes = self.draws.sample(draw, &self.fleet.job.select).0;
-        self.enter(Phase::HostSelection, Some(takes));
+        let takes = self.draws.sample(draw, &self.fleet.job.selection_time).0;
+        self.enter(FleetJobPhase::HostSelection, Some(takes));
     }
 
-    fn selection_draw(&self, lane: u32) -> Draw {
-        Draw {
-            purpose: Purpose::FleetSelection,
-            entity: Key(0),
+    fn selection_draw(&self, lane: u32) -> UniformDraw {
+        UniformDraw {
+            purpose: StreamPurpose::FleetSelection,
+            entity: StreamKey(0),
             occurrence: self.counts.host_selections as u32,
-            lane,
+            substream: lane,
         }
     }
 
@@ -75,19 +78,22 @@ impl World<'_> {
         let chosen = working.min(self.wanted());
         let late: Vec<u32> = self.pool.last((working - chosen) as usize).collect();
         for node in late {
-            if self.pool.rows[node as usize].place == Place::Active {
-                self.put(node, Place::Idle);
+            if self.pool.rows[node as usize].place == PoolPlace::Active {
+                self.put(node, PoolPlace::Idle);
             }
         }
-        while self.pool.count(Place::Active) < chosen {
-            let node = self.pool.first_idle().expect("the chosen are in the pool");
-            self.put(node, Place::Active);
+        while self.pool.count(PoolPlace::Active) < chosen {
+            let node = self
+                .pool
+                .first_idle()
+                .expect("the selected nodes are in the pool");
+            self.put(node, PoolPlace::Active);
         }
         for lane in 0..chosen - self.fleet.job.nodes {
             let draw = self.selection_draw(lane);
-            let at = self.draws.below(draw, self.pool.count(Place::Active));
+            let at = self.draws.below(draw, self.pool.count(PoolPlace::Active));
             let node = self.pool.active[at as usize];
-            self.put(node, Place::Standby);
+            self.put(node, PoolPlace::Standby);
         }
     }
 
@@ -104,9 +110,9 @@ impl World<'_> {
         let (job, wanted) = (self.fleet.job.nodes as usize, self.wanted() as usize);
         for (rank, (_, _, node)) in ranked.into_iter().enumerate() {
             let place = match rank {
-                r if r < job => Place::Active,
-                r if r < wanted => Place::Standby,
-                _ => Place::Idle,
+                r if r < job => PoolPlace::Active,
+                r if r < wanted => PoolPlace::Standby,
+                _ => PoolPlace::Idle,
             };
             // Standbys are added in the order of their ranks.
             if self.pool.rows[node as usize].place != place {

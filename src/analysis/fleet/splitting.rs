@@ -4,19 +4,19 @@
 //! conditional on its elapsed part, which is all that is known about it. Repairs and phases in progress keep their
 //! end times.
 
-use super::books::Books;
-use super::job::Job;
-use super::lives::{Clocks, Lives};
-use super::pool::Pool;
-use super::repair::Shop;
+use super::books::FleetLedger;
+use super::job::FleetJobState;
+use super::lives::{FleetLifetimes, LifetimeClocks};
+use super::pool::PoolState;
+use super::repair::FleetRepair;
 use super::world::FleetEnd;
-use super::world::{Counts, World};
-use sim_api::spec::Fleet;
-use sim_base::random::Draws;
+use super::world::{FleetCounts, FleetWorld};
+use sim_api::spec::FleetSpec;
+use sim_base::random::DrawSequence;
 
 /// Quantity whose excess is the rare event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Excess {
+pub enum SplitExcess {
     /// Number of interruptions of the job.
     Restarts,
     /// Nanoseconds of the job without productive work: lost work, checkpoints, recoveries and waits.
@@ -25,38 +25,38 @@ pub enum Excess {
 
 /// State of a run at one instant.
 #[derive(Clone)]
-pub struct State {
-    clocks: Clocks,
-    pool: Pool,
-    lives: Lives,
-    shop: Shop,
-    job: Job,
-    books: Books,
-    counts: Counts,
+pub struct SplitState {
+    clocks: LifetimeClocks,
+    pool: PoolState,
+    lives: FleetLifetimes,
+    shop: FleetRepair,
+    job: FleetJobState,
+    books: FleetLedger,
+    counts: FleetCounts,
     digest: u64,
     over: Option<(FleetEnd, u64)>,
-    queue: super::world::Queue,
+    queue: super::world::FleetQueue,
     sent: u64,
 }
 
 /// Simulates branches one after another.
-pub struct Branches<'f> {
-    fleet: &'f Fleet,
-    excess: Excess,
-    draws: Option<Draws>,
+pub struct SplitBranches<'f> {
+    fleet: &'f FleetSpec,
+    excess: SplitExcess,
+    draws: Option<DrawSequence>,
     seed: u64,
     stops: &'f (dyn Fn(u64) -> bool + Sync),
 }
 
-impl<'f> Branches<'f> {
+impl<'f> SplitBranches<'f> {
     /// Creates a simulator of branches; the fleet must have no restart limit. A branch ends early if `stops` returns
     /// true. It is called before each event with the number of events so far.
     pub fn new(
-        (fleet, seed): (&'f Fleet, u64),
-        excess: Excess,
+        (fleet, seed): (&'f FleetSpec, u64),
+        excess: SplitExcess,
         stops: &'f (dyn Fn(u64) -> bool + Sync),
-    ) -> Branches<'f> {
-        Branches {
+    ) -> SplitBranches<'f> {
+        SplitBranches {
             fleet,
             excess,
             draws: None,
@@ -66,9 +66,9 @@ impl<'f> Branches<'f> {
     }
 
     /// Returns the state at the start of a run.
-    pub fn start(&mut self, branch: u64) -> State {
+    pub fn start(&mut self, branch: u64) -> SplitState {
         let draws = self.draws(branch);
-        let mut world = World::new(self.fleet, draws);
+        let mut world = FleetWorld::new(self.fleet, draws);
         world.lives.remember();
         world.begin();
         self.keep(world)
@@ -76,13 +76,18 @@ impl<'f> Branches<'f> {
 
     /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
     /// ends. Returns the final state if the quantity reached `level`, and the final value of the quantity.
-    pub fn go_on(&mut self, from: &State, branch: u64, level: u64) -> (Option<State>, u64) {
+    pub fn go_on(
+        &mut self,
+        from: &SplitState,
+        branch: u64,
+        level: u64,
+    ) -> (Option<SplitState>, u64) {
         let draws = self.draws(branch);
-        let mut world = World::of_state(self.fleet, draws, from.clone());
+        let mut world = FleetWorld::of_state(self.fleet, draws, from.clone());
         world
             .lives
             .renew_rest(&mut world.draws, self.fleet, world.clocks);
-        world.halts_at = (self.excess == Excess::LostTime).then_some(level);
+        world.halts_at = (self.excess == SplitExcess::LostTime).then_some(level);
         let mut events = 0;
         while world.over.is_none() && self.has(&world) < level && !(self.stops)(events) {
             world.step();
@@ -93,33 +98,33 @@ impl<'f> Branches<'f> {
         ((has >= level).then_some(state), has)
     }
 
-    fn draws(&mut self, branch: u64) -> Draws {
+    fn draws(&mut self, branch: u64) -> DrawSequence {
         match self.draws.take() {
             Some(mut draws) => {
                 draws.reset(self.seed, branch);
                 draws
             }
-            None => Draws::new(self.seed, branch),
+            None => DrawSequence::new(self.seed, branch),
         }
     }
 
-    fn keep(&mut self, world: World<'f>) -> State {
+    fn keep(&mut self, world: FleetWorld<'f>) -> SplitState {
         let (state, draws) = world.into_state();
         self.draws = Some(draws);
         state
     }
 
-    fn has(&self, world: &World<'_>) -> u64 {
+    fn has(&self, world: &FleetWorld<'_>) -> u64 {
         match self.excess {
-            Excess::Restarts => world.job.restarts,
-            Excess::LostTime => world.lost_time(),
+            SplitExcess::Restarts => world.job.restarts,
+            SplitExcess::LostTime => world.lost_time(),
         }
     }
 }
 
-impl<'f> World<'f> {
-    fn of_state(fleet: &'f Fleet, draws: Draws, state: State) -> World<'f> {
-        World {
+impl<'f> FleetWorld<'f> {
+    fn of_state(fleet: &'f FleetSpec, draws: DrawSequence, state: SplitState) -> FleetWorld<'f> {
+        FleetWorld {
             fleet,
             draws,
             clocks: state.clocks,
@@ -138,8 +143,8 @@ impl<'f> World<'f> {
         }
     }
 
-    fn into_state(self) -> (State, Draws) {
-        let state = State {
+    fn into_state(self) -> (SplitState, DrawSequence) {
+        let state = SplitState {
             clocks: self.clocks,
             pool: self.pool,
             lives: self.lives,

@@ -1,19 +1,19 @@
 //! All variable state of a run of the fleet model: the clock, the nodes, the job and the pending events.
 
-use super::books::Books;
-use super::job::{Job, Phase};
-use super::lives::{Clocks, Lives};
-use super::pool::{Place, Pool};
-use super::repair::Shop;
-use sim_api::spec::Fleet;
+use super::books::FleetLedger;
+use super::job::{FleetJobPhase, FleetJobState};
+use super::lives::{FleetLifetimes, LifetimeClocks};
+use super::pool::{PoolPlace, PoolState};
+use super::repair::FleetRepair;
+use sim_api::spec::FleetSpec;
 use sim_base::fnv::OFFSET_BASIS;
-use sim_base::random::{Draws, Key, Purpose};
+use sim_base::random::{DrawSequence, StreamKey, StreamPurpose};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A pending event. Failures are kept separately, see [`Lives`].
+/// A pending event. Failures are kept separately, see [`FleetLifetimes`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Event {
+pub enum FleetEvent {
     StageOver {
         node: u32,
         stage: u32,
@@ -35,7 +35,7 @@ pub enum Event {
 
 /// Event codes that enter the digest.
 #[derive(Copy, Clone)]
-pub enum Code {
+pub enum EventCode {
     Failed = 1,
     Repaired,
     Selection,
@@ -47,7 +47,7 @@ pub enum Code {
 
 /// Event counts that are reported.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
+pub struct FleetCounts {
     /// Number of failures per fault process.
     pub failures: Vec<u64>,
     pub host_selections: u64,
@@ -57,19 +57,19 @@ pub struct Counts {
 }
 
 /// Pending events: time in nanoseconds, sequence number, event.
-pub type Queue = BinaryHeap<Reverse<(u64, u64, Event)>>;
+pub type FleetQueue = BinaryHeap<Reverse<(u64, u64, FleetEvent)>>;
 
 /// All variable state of a run.
-pub struct World<'f> {
-    pub(super) fleet: &'f Fleet,
-    pub(super) draws: Draws,
-    pub(super) clocks: Clocks,
-    pub(super) pool: Pool,
-    pub(super) lives: Lives,
-    pub(super) shop: Shop,
-    pub(super) job: Job,
-    pub(super) books: Books,
-    pub(super) counts: Counts,
+pub struct FleetWorld<'f> {
+    pub(super) fleet: &'f FleetSpec,
+    pub(super) draws: DrawSequence,
+    pub(super) clocks: LifetimeClocks,
+    pub(super) pool: PoolState,
+    pub(super) lives: FleetLifetimes,
+    pub(super) shop: FleetRepair,
+    pub(super) job: FleetJobState,
+    pub(super) books: FleetLedger,
+    pub(super) counts: FleetCounts,
     pub(super) digest: u64,
     /// Time and fault process of each interruption; `None` if they are not recorded.
     pub(super) noted: Option<Vec<(u64, u32)>>,
@@ -77,7 +77,7 @@ pub struct World<'f> {
     pub(super) halts_at: Option<u64>,
     /// End reason and end time of the job, once it has ended.
     pub(super) over: Option<(FleetEnd, u64)>,
-    pub(super) queue: Queue,
+    pub(super) queue: FleetQueue,
     pub(super) sent: u64,
 }
 
@@ -109,25 +109,25 @@ impl FleetEnd {
     }
 }
 
-impl<'f> World<'f> {
-    pub(super) fn new(fleet: &'f Fleet, mut draws: Draws) -> World<'f> {
+impl<'f> FleetWorld<'f> {
+    pub(super) fn new(fleet: &'f FleetSpec, mut draws: DrawSequence) -> FleetWorld<'f> {
         let all = fleet.nodes + fleet.spares.nodes;
         let bad = (f64::from(all) * fleet.lemons.share) as u32;
         let lemons: Vec<bool> = (0..all).map(|node| node < bad).collect();
         let mut order: Vec<u32> = (0..all).collect();
-        draws.shuffle(Purpose::FleetLemons, Key(0), 0, &mut order);
-        World {
+        draws.shuffle(StreamPurpose::FleetLemons, StreamKey(0), 0, &mut order);
+        FleetWorld {
             fleet,
             draws,
-            clocks: Clocks::default(),
-            pool: Pool::new(&order, fleet.nodes as usize, &lemons),
-            lives: Lives::new(all, fleet.faults.len()),
-            shop: Shop::new(fleet.repair.stages.len()),
-            job: Job::new(),
-            books: Books::default(),
-            counts: Counts {
+            clocks: LifetimeClocks::default(),
+            pool: PoolState::new(&order, fleet.nodes as usize, &lemons),
+            lives: FleetLifetimes::new(all, fleet.faults.len()),
+            shop: FleetRepair::new(fleet.repair.stages.len()),
+            job: FleetJobState::new(),
+            books: FleetLedger::default(),
+            counts: FleetCounts {
                 failures: vec![0; fleet.faults.len()],
-                ..Counts::default()
+                ..FleetCounts::default()
             },
             digest: OFFSET_BASIS,
             noted: None,
@@ -139,8 +139,8 @@ impl<'f> World<'f> {
     }
 
     /// Advances the time by `ns` in the given phase of the job, and adds it to the ledger.
-    pub(super) fn book(&mut self, phase: Phase, ns: u64) {
-        for place in Place::ALL {
+    pub(super) fn book(&mut self, phase: FleetJobPhase, ns: u64) {
+        for place in PoolPlace::ALL {
             let category = place.category().unwrap_or(phase.category());
             self.books.add(category, self.pool.count(place), ns);
         }
@@ -152,14 +152,14 @@ impl<'f> World<'f> {
     }
 
     /// Schedules an event after `ns` nanoseconds.
-    pub(super) fn after(&mut self, ns: u64, event: Event) {
+    pub(super) fn after(&mut self, ns: u64, event: FleetEvent) {
         self.sent += 1;
         let at = self.clocks.now.saturating_add(ns);
         self.queue.push(Reverse((at, self.sent, event)));
     }
 
     /// Adds an event to the digest.
-    pub(super) fn note(&mut self, code: Code, what: u32) {
+    pub(super) fn note(&mut self, code: EventCode, what: u32) {
         let word = self.clocks.now.rotate_left(8) ^ (code as u64) << 32 ^ u64::from(what);
         let x = (self.digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.digest = x ^ x >> 32;
@@ -168,7 +168,7 @@ impl<'f> World<'f> {
     /// Ends the job, unless it has already ended.
     pub(super) fn end(&mut self, why: FleetEnd) {
         if self.over.is_none() {
-            self.note(Code::End, why as u32);
+            self.note(EventCode::End, why as u32);
             self.over = Some((why, self.clocks.now));
         }
     }

@@ -1,19 +1,19 @@
 //! Descriptions of the assumptions about containers whose run time the inputs do not specify.
 
-use sim_api::spec::{ReplicatedJob, Scenario};
+use sim_api::spec::{ReplicatedJob, ScenarioSpec};
 use sim_base::JobSetId;
 use std::collections::BTreeMap;
 
 /// Assumed run times of containers that have no explicit run time in the scenario.
 #[derive(Clone, Debug, Default)]
-pub struct Assumed {
+pub struct AssumedParameter {
     /// Names of the replicatedJobs (`None` for all) and the assumption about their containers.
     of: Vec<(Option<String>, String)>,
     /// How to set a run time, if anything is assumed.
     pub hint: Option<String>,
 }
 
-impl Assumed {
+impl AssumedParameter {
     /// Returns the assumptions and the hint as lines to be printed after the label "containers".
     pub fn lines(&self) -> Vec<String> {
         let line = |(of, what): &(Option<String>, String)| match of {
@@ -35,14 +35,14 @@ impl Assumed {
 }
 
 /// Returns the assumptions for containers whose run time the scenario does not set.
-pub fn containers(scenario: &Scenario) -> Assumed {
-    let mut assumed = Assumed::default();
+pub fn containers(scenario: &ScenarioSpec) -> AssumedParameter {
+    let mut assumed = AssumedParameter::default();
     let mut endless: Vec<&str> = Vec::new();
     let mut by_command: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut all: Vec<&ReplicatedJob> = Vec::new();
     for (i, submitted) in scenario.jobsets.iter().enumerate() {
         let jobset = &submitted.jobset;
-        let training = scenario.training_of(JobSetId(i as u32));
+        let training = scenario.training_for(JobSetId(i as u32));
         let trains = training.is_some_and(|t| t.work.is_some());
         for rj in jobset
             .spec
@@ -51,7 +51,7 @@ pub fn containers(scenario: &Scenario) -> Assumed {
             .filter(|r| r.replicas > 0)
         {
             let mut rules = scenario.containers.iter();
-            match rules.find(|rule| rule.may_be_for(jobset, rj)) {
+            match rules.find(|rule| rule.may_apply_to(jobset, rj)) {
                 None if trains => {}
                 None => endless.push(&rj.name),
                 Some(rule) => {
@@ -63,7 +63,7 @@ pub fn containers(scenario: &Scenario) -> Assumed {
                         code => format!(", exit code {code}"),
                     };
                     let told =
-                        format!("run for {run_for}{code}, read from their command {command:?}");
+                        format!("run for {run_for}{code}, derived from their command {command:?}");
                     by_command.entry(told).or_default().push(&rj.name);
                 }
             }
@@ -75,13 +75,14 @@ pub fn containers(scenario: &Scenario) -> Assumed {
     }
     if !endless.is_empty() {
         let some = (endless.len() < all.len()).then(|| list(&endless));
-        let told = "run for ever, as nothing says when they end";
+        let told = "run indefinitely: no run time is set";
         assumed.of.push((some, told.to_owned()));
     }
     let first = by_command.values().next().unwrap_or(&endless).first();
     assumed.hint = first.map(|name| {
         format!(
-            "say it with --set 'containers=[{{replicatedJob: {name}, runFor: 1h}}]', or under containers of a scenario"
+            "set a run time with --set 'containers=[{{replicatedJob: {name}, runFor: 1h}}]', or in the containers \
+             field of a scenario"
         )
     });
     assumed

@@ -3,23 +3,23 @@
 #![deny(missing_docs)]
 
 use sim_base::*;
-use sim_engine::record::{Body, Names, Record, Sink};
+use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
 use std::collections::BTreeMap;
 
 /// One use of the `maxRestarts` limit by a JobSet.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Used {
+pub struct CountedUse {
     /// JobSet that restarted.
     pub jobset: JobSetId,
     /// Virtual time of the record that increased the use.
-    pub at: Time,
+    pub at: SimTime,
     /// Number of restarts used up by this record; at least 1.
     pub times: u32,
 }
 
 /// Restart counts of one JobSet so far.
 #[derive(Clone, Debug, Default)]
-struct State {
+struct CountedState {
     /// Restarts of the whole JobSet that count towards the limit (`counted`) and that ignore it (`ignored`).
     counted: u32,
     ignored: u32,
@@ -34,17 +34,17 @@ struct State {
 /// and its in-place restart attempts minus the restarts of the whole JobSet that ignore the limit (IPR-4).
 #[derive(Default)]
 pub struct CountedFold {
-    states: Vec<State>,
-    used: Vec<Used>,
+    states: Vec<CountedState>,
+    used: Vec<CountedUse>,
 }
 
 impl CountedFold {
     /// Returns all uses in order of time.
-    pub fn finish(self) -> Vec<Used> {
+    pub fn finish(self) -> Vec<CountedUse> {
         self.used
     }
 
-    fn tell(&mut self, jobset: JobSetId, at: Time) {
+    fn tell(&mut self, jobset: JobSetId, at: SimTime) {
         let state = &mut self.states[jobset.ix()];
         let in_place = state.in_place.saturating_sub(state.ignored);
         let of_jobs = state
@@ -55,13 +55,13 @@ impl CountedFold {
         if used > state.told {
             let times = used - state.told;
             state.told = used;
-            self.used.push(Used { jobset, at, times });
+            self.used.push(CountedUse { jobset, at, times });
         }
     }
 }
 
-impl Sink for CountedFold {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for CountedFold {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         let jobset = match record.body {
             Body::RestartCounted {
                 jobset,
@@ -69,7 +69,7 @@ impl Sink for CountedFold {
                 counted,
                 ..
             } => {
-                let state = row(&mut self.states, jobset.ix());
+                let state = row_or_default(&mut self.states, jobset.ix());
                 state.counted = counted;
                 state.ignored = restarts.saturating_sub(counted);
                 jobset
@@ -80,12 +80,12 @@ impl Sink for CountedFold {
                 counted,
                 ..
             } => {
-                let state = row(&mut self.states, jobset.ix());
+                let state = row_or_default(&mut self.states, jobset.ix());
                 state.of_jobs.insert(job, counted);
                 jobset
             }
             Body::PreviousAttempt { jobset, attempt } => {
-                row(&mut self.states, jobset.ix()).in_place = attempt + 1;
+                row_or_default(&mut self.states, jobset.ix()).in_place = attempt + 1;
                 jobset
             }
             _ => return,

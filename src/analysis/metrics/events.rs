@@ -1,7 +1,7 @@
 //! Counts of Kubernetes Events per JobSet, type and reason, merged as `kubectl get events` does.
 
 use sim_base::*;
-use sim_engine::record::{Body, Names, ObjectRef, Record, Sink};
+use sim_engine::record::{Body, ObjectRef, RecordNames, RecordSink, SimulationRecord};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct EventCount {
@@ -23,7 +23,7 @@ impl EventFold {
         self.counts.iter().filter(move |c| c.jobset == jobset)
     }
 
-    fn jobset(&self, object: ObjectRef, names: &Names) -> Option<JobSetId> {
+    fn jobset(&self, object: ObjectRef, names: &RecordNames) -> Option<JobSetId> {
         match object {
             ObjectRef::JobSet(id) => Some(id),
             ObjectRef::Job(job) => names.jobset_of(job),
@@ -32,11 +32,11 @@ impl EventFold {
     }
 }
 
-impl Sink for EventFold {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for EventFold {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         match record.body {
             Body::PodCreated { pod, job, .. } => {
-                *row(&mut self.pod_job, pod.ix()) = Some(job);
+                *row_or_default(&mut self.pod_job, pod.ix()) = Some(job);
             }
             Body::KubeEvent {
                 object,

@@ -4,12 +4,12 @@ use super::events::EventFold;
 use super::nodes::NodeFold;
 use super::pods::PodFold;
 use super::restarts::fold::RestartFold;
-use super::restarts::restart::Restart;
+use super::restarts::restart::RestartMetrics;
 use super::story::StoryFold;
-use sim_api::spec::Scenario;
-use sim_engine::record::{Names, Record, RunOutcome, Sink, Ticket};
+use sim_api::spec::ScenarioSpec;
+use sim_engine::record::{RecordNames, RecordSink, RunOutcome, SimulationRecord, WorkTicket};
 
-pub struct Folds {
+pub struct MetricFolds {
     restarts: RestartFold,
     pub events: EventFold,
     pub story: StoryFold,
@@ -18,16 +18,16 @@ pub struct Folds {
 }
 
 /// Results of the folds after the end of the run.
-pub struct Folded {
-    pub restarts: Vec<Restart>,
+pub struct FoldedMetrics {
+    pub restarts: Vec<RestartMetrics>,
     pub events: EventFold,
     pub story: StoryFold,
     pub tables: Option<(PodFold, NodeFold)>,
 }
 
-impl Folds {
-    pub fn new(scenario: &Scenario, with_tables: bool) -> Folds {
-        Folds {
+impl MetricFolds {
+    pub fn new(scenario: &ScenarioSpec, with_tables: bool) -> MetricFolds {
+        MetricFolds {
             restarts: RestartFold::new(scenario),
             events: EventFold::default(),
             story: StoryFold::default(),
@@ -36,15 +36,15 @@ impl Folds {
     }
 
     /// Turns off tickets: restarts then have no critical path.
-    pub fn without_paths(self) -> Folds {
-        Folds {
+    pub fn without_paths(self) -> MetricFolds {
+        MetricFolds {
             restarts: self.restarts.without_paths(),
             ..self
         }
     }
 
-    pub fn finish(self, outcome: &RunOutcome, names: &Names) -> Folded {
-        Folded {
+    pub fn finish(self, outcome: &RunOutcome, names: &RecordNames) -> FoldedMetrics {
+        FoldedMetrics {
             restarts: self.restarts.finish(outcome, names),
             events: self.events,
             story: self.story,
@@ -53,8 +53,8 @@ impl Folds {
     }
 }
 
-impl Sink for Folds {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for MetricFolds {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.restarts.record(record, names);
         self.events.record(record, names);
         self.story.record(record, names);
@@ -64,11 +64,11 @@ impl Sink for Folds {
         }
     }
 
-    fn wants_tickets(&self) -> bool {
-        self.restarts.wants_tickets()
+    fn receives_tickets(&self) -> bool {
+        self.restarts.receives_tickets()
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
+    fn ticket(&mut self, ticket: &WorkTicket) {
         self.restarts.ticket(ticket);
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Must never record which Job uses a node: that is the task of `occupancy`, whose rules for pod states are used here.
 
-use super::occupancy::{PodChange, PodState, of_node, of_pod};
+use super::occupancy::{OccupancyChange, OccupancyState, of_node, of_pod};
 use sim_base::*;
-use sim_engine::record::{Names, Record, Sink};
+use sim_engine::record::{RecordNames, RecordSink, SimulationRecord};
 
 /// State of a node, shown as one color of a chart. With several pods, the last variant that applies to one of them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,35 +33,35 @@ impl NodeState {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Free => "free",
-            Self::Ready => PodState::Ready.as_str(),
-            Self::Starting => PodState::Starting.as_str(),
-            Self::Down => PodState::Down.as_str(),
-            Self::Ending => PodState::Ending.as_str(),
+            Self::Ready => OccupancyState::Ready.as_str(),
+            Self::Starting => OccupancyState::Starting.as_str(),
+            Self::Down => OccupancyState::Down.as_str(),
+            Self::Ending => OccupancyState::Ending.as_str(),
             Self::Broken => "node not ready",
         }
     }
 
-    fn of(state: PodState) -> Option<NodeState> {
+    fn of(state: OccupancyState) -> Option<NodeState> {
         match state {
-            PodState::Pending => None,
-            PodState::Starting => Some(Self::Starting),
-            PodState::Ready => Some(Self::Ready),
-            PodState::Down => Some(Self::Down),
-            PodState::Ending => Some(Self::Ending),
+            OccupancyState::Pending => None,
+            OccupancyState::Starting => Some(Self::Starting),
+            OccupancyState::Ready => Some(Self::Ready),
+            OccupancyState::Down => Some(Self::Down),
+            OccupancyState::Ending => Some(Self::Ending),
         }
     }
 }
 
 #[derive(Clone, Default)]
-struct Row {
+struct NodeStateRow {
     /// Number of pods by state.
     pods: [u32; NodeState::ALL.len()],
     broken: bool,
     /// Time and new state of each change; the first entry holds from the beginning of the interval.
-    changes: Vec<(Time, NodeState)>,
+    changes: Vec<(SimTime, NodeState)>,
 }
 
-impl Row {
+impl NodeStateRow {
     fn state(&self) -> NodeState {
         if self.broken {
             return NodeState::Broken;
@@ -74,20 +74,20 @@ impl Row {
 
 /// Sink for the second simulation of a run, which records node states in a known interval.
 pub struct NodeStates {
-    from: Time,
-    to: Time,
+    from: SimTime,
+    to: SimTime,
     /// By pod id: node that the pod is bound to, and its state.
-    pods: Vec<(NodeId, Option<PodState>)>,
-    rows: Vec<Row>,
+    pods: Vec<(NodeId, Option<OccupancyState>)>,
+    rows: Vec<NodeStateRow>,
 }
 
 impl NodeStates {
-    pub fn new((from, to): (Time, Time), nodes: usize) -> NodeStates {
+    pub fn new((from, to): (SimTime, SimTime), nodes: usize) -> NodeStates {
         NodeStates {
             from,
             to,
             pods: Vec::new(),
-            rows: vec![Row::default(); nodes],
+            rows: vec![NodeStateRow::default(); nodes],
         }
     }
 
@@ -95,7 +95,7 @@ impl NodeStates {
         self.rows.len()
     }
 
-    pub fn at(&self, node: usize, at: Time) -> NodeState {
+    pub fn at(&self, node: usize, at: SimTime) -> NodeState {
         let changes = &self.rows[node].changes;
         let passed = changes.partition_point(|(since, _)| *since <= at);
         match passed.checked_sub(1) {
@@ -105,12 +105,12 @@ impl NodeStates {
     }
 
     /// Appends the current state of the node if it differs from the last one.
-    fn note(&mut self, node: NodeId, at: Time) {
+    fn note(&mut self, node: NodeId, at: SimTime) {
         if at > self.to {
             return;
         }
         let from = self.from;
-        let row = row(&mut self.rows, node.ix());
+        let row = row_or_default(&mut self.rows, node.ix());
         let state = row.state();
         match row.changes.last_mut() {
             Some((_, last)) if *last == state => {}
@@ -120,25 +120,25 @@ impl NodeStates {
         }
     }
 
-    fn count(&mut self, (node, state): (NodeId, Option<PodState>), by: i32) {
+    fn count(&mut self, (node, state): (NodeId, Option<OccupancyState>), by: i32) {
         if let Some(state) = state.and_then(NodeState::of)
             && node.is_some()
         {
-            let n = &mut row(&mut self.rows, node.ix()).pods[state as usize];
+            let n = &mut row_or_default(&mut self.rows, node.ix()).pods[state as usize];
             *n = n.saturating_add_signed(by);
         }
     }
 
-    fn change(&mut self, pod: PodId, what: PodChange, at: Time) {
+    fn change(&mut self, pod: PodId, what: OccupancyChange, at: SimTime) {
         while self.pods.len() <= pod.ix() {
             self.pods.push((NodeId::NONE, None));
         }
         let before = self.pods[pod.ix()];
         let after = match what {
-            PodChange::Created(_) => (NodeId::NONE, Some(PodState::Pending)),
-            PodChange::Bound(node) => (node, Some(PodState::Starting)),
-            PodChange::To(state) => (before.0, Some(state)),
-            PodChange::Gone => (NodeId::NONE, None),
+            OccupancyChange::Created(_) => (NodeId::NONE, Some(OccupancyState::Pending)),
+            OccupancyChange::Bound(node) => (node, Some(OccupancyState::Starting)),
+            OccupancyChange::To(state) => (before.0, Some(state)),
+            OccupancyChange::Gone => (NodeId::NONE, None),
         };
         self.pods[pod.ix()] = after;
         self.count(before, -1);
@@ -151,14 +151,14 @@ impl NodeStates {
     }
 }
 
-impl Sink for NodeStates {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for NodeStates {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         let state = |pod: PodId| self.pods.get(pod.ix()).and_then(|(_, state)| *state);
         if let Some((pod, what)) = of_pod(&record.body, state) {
             self.change(pod, what, record.at);
         }
         if let Some((node, ready)) = of_node(&record.body) {
-            row(&mut self.rows, node.ix()).broken = !ready;
+            row_or_default(&mut self.rows, node.ix()).broken = !ready;
             self.note(node, record.at);
         }
     }

@@ -1,25 +1,25 @@
 //! Rows of `nodes.csv`: one per node, with the time of each transition.
 
 use sim_base::*;
-use sim_engine::record::{Body, Names, NodeReady, Record, Sink};
+use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRecord};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct NodeRow {
+pub struct NodeMetrics {
     pub pods_bound: u32,
-    pub first_fault: Time,
-    pub gone: Time,
+    pub first_fault: SimTime,
+    pub gone: SimTime,
     /// Changes of the Ready condition: time and new status.
-    pub transitions: Vec<(Time, NodeReady)>,
+    pub transitions: Vec<(SimTime, NodeReady)>,
     /// Changes of taints: time, taint key, and `true` if added or `false` if removed.
-    pub taints: Vec<(Time, TextId, bool)>,
+    pub taints: Vec<(SimTime, TextId, bool)>,
 }
 
-impl Default for NodeRow {
-    fn default() -> NodeRow {
-        NodeRow {
+impl Default for NodeMetrics {
+    fn default() -> NodeMetrics {
+        NodeMetrics {
             pods_bound: 0,
-            first_fault: Time::NEVER,
-            gone: Time::NEVER,
+            first_fault: SimTime::NEVER,
+            gone: SimTime::NEVER,
             transitions: Vec::new(),
             taints: Vec::new(),
         }
@@ -28,21 +28,21 @@ impl Default for NodeRow {
 
 #[derive(Default)]
 pub struct NodeFold {
-    rows: Vec<NodeRow>,
+    rows: Vec<NodeMetrics>,
 }
 
 impl NodeFold {
     /// Rows in order of node id, up to the last node that has a record.
-    pub fn rows(&self) -> &[NodeRow] {
+    pub fn rows(&self) -> &[NodeMetrics] {
         &self.rows
     }
 }
 
-impl NodeRow {
+impl NodeMetrics {
     /// Returns the time during which the Ready condition was not `True`, up to `end` or the deletion of the node.
-    pub fn not_ready(&self, end: Time) -> Duration {
+    pub fn not_ready(&self, end: SimTime) -> Duration {
         let mut total = Duration::ZERO;
-        let mut down: Option<Time> = None;
+        let mut down: Option<SimTime> = None;
         let until = self.gone.min(end);
         for &(at, ready) in &self.transitions {
             match (down, ready) {
@@ -58,8 +58,8 @@ impl NodeRow {
     }
 }
 
-impl Sink for NodeFold {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for NodeFold {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         let at = record.at;
         let node = match record.body {
             Body::PodBound { node, .. }
@@ -72,7 +72,7 @@ impl Sink for NodeFold {
         if !node.is_some() {
             return;
         }
-        let row = row(&mut self.rows, node.ix());
+        let row = row_or_default(&mut self.rows, node.ix());
         match record.body {
             Body::PodBound { .. } => row.pods_bound += 1,
             Body::NodeState { ready, .. } => row.transitions.push((at, ready)),

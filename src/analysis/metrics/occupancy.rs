@@ -3,12 +3,12 @@
 //! Must never store more than the changes between two instants.
 
 use sim_base::*;
-use sim_engine::record::{Body, Names, NodeReady, Record, Sink};
+use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRecord};
 
 /// State of an existing pod, shown as one color of a chart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum PodState {
+pub enum OccupancyState {
     /// The pod has no node.
     Pending,
     /// The pod has a node and is not ready yet.
@@ -21,9 +21,9 @@ pub enum PodState {
     Ending,
 }
 
-impl PodState {
+impl OccupancyState {
     pub const COUNT: usize = 5;
-    pub const ALL: [PodState; PodState::COUNT] = [
+    pub const ALL: [OccupancyState; OccupancyState::COUNT] = [
         Self::Pending,
         Self::Starting,
         Self::Ready,
@@ -42,12 +42,12 @@ impl PodState {
     }
 }
 
-/// Number of pods of a Job by state, indexed by [`PodState`].
-pub type Counts = [u32; PodState::COUNT];
+/// Number of pods of a Job by state, indexed by [`OccupancyState`].
+pub type OccupancyCounts = [u32; OccupancyState::COUNT];
 
 /// Current user of a node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Tenant {
+pub struct NodeOccupant {
     /// Job of the last bound pod that is still on the node; `JobId::NONE` if there is no pod.
     pub job: JobId,
     /// Whether the Node is ready.
@@ -55,35 +55,35 @@ pub struct Tenant {
 }
 
 #[derive(Copy, Clone)]
-struct Pod {
+struct PodOccupancy {
     job: JobId,
-    state: Option<PodState>,
+    state: Option<OccupancyState>,
     node: NodeId,
 }
 
 /// Sink for the second simulation of a run, which records the state at known instants.
-pub struct Occupancy {
-    moments: Vec<Time>,
+pub struct NodeOccupancy {
+    moments: Vec<SimTime>,
     next: usize,
-    pods: Vec<Pod>,
-    counts: Vec<Counts>,
+    pods: Vec<PodOccupancy>,
+    counts: Vec<OccupancyCounts>,
     changed: Vec<JobId>,
     /// By Job: index of the instant from which the counts hold, and the counts.
-    lanes: Vec<Vec<(u32, Counts)>>,
-    nodes: Vec<Tenant>,
+    lanes: Vec<Vec<(u32, OccupancyCounts)>>,
+    nodes: Vec<NodeOccupant>,
     /// Number of pods on each node.
     load: Vec<u32>,
-    snapshots: Vec<(Time, Option<Vec<Tenant>>)>,
+    snapshots: Vec<(SimTime, Option<Vec<NodeOccupant>>)>,
 }
 
-impl Occupancy {
+impl NodeOccupancy {
     /// `moments` must be ascending; `snapshots` are the times at which the users of all nodes are stored.
-    pub fn new(moments: Vec<Time>, snapshots: &[Time], nodes: usize) -> Occupancy {
-        let empty = Tenant {
+    pub fn new(moments: Vec<SimTime>, snapshots: &[SimTime], nodes: usize) -> NodeOccupancy {
+        let empty = NodeOccupant {
             job: JobId::NONE,
             ready: true,
         };
-        Occupancy {
+        NodeOccupancy {
             moments,
             next: 0,
             pods: Vec::new(),
@@ -98,22 +98,22 @@ impl Occupancy {
 
     /// Completes the last instants; called after the last record.
     pub fn finish(&mut self) {
-        self.pass(Time::NEVER);
+        self.pass(SimTime::NEVER);
     }
 
     /// Returns the changes of the pod counts of a Job: index of the instant, and counts from then on.
-    pub fn of(&self, job: JobId) -> &[(u32, Counts)] {
+    pub fn of(&self, job: JobId) -> &[(u32, OccupancyCounts)] {
         self.lanes.get(job.ix()).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the users of all nodes at a time passed as snapshot to `new`, or `None` for other times.
-    pub fn at(&self, at: Time) -> Option<&[Tenant]> {
+    pub fn at(&self, at: SimTime) -> Option<&[NodeOccupant]> {
         let kept = self.snapshots.iter().find(|(of, _)| *of == at)?;
         kept.1.as_deref()
     }
 
     /// Stores the current state for all instants before `until`.
-    fn pass(&mut self, until: Time) {
+    fn pass(&mut self, until: SimTime) {
         for (at, kept) in &mut self.snapshots {
             if *at < until && kept.is_none() {
                 *kept = Some(self.nodes.clone());
@@ -126,7 +126,7 @@ impl Occupancy {
         self.changed.sort_unstable();
         self.changed.dedup();
         for job in self.changed.drain(..) {
-            let lane = row(&mut self.lanes, job.ix());
+            let lane = row_or_default(&mut self.lanes, job.ix());
             let counts = self.counts[job.ix()];
             if lane.last().is_none_or(|(_, last)| *last != counts) {
                 lane.push((index, counts));
@@ -136,7 +136,7 @@ impl Occupancy {
         self.next += seen;
     }
 
-    fn set(&mut self, pod: PodId, state: Option<PodState>) {
+    fn set(&mut self, pod: PodId, state: Option<OccupancyState>) {
         let Some(own) = self.pods.get_mut(pod.ix()) else {
             return;
         };
@@ -144,7 +144,7 @@ impl Occupancy {
         if before == state {
             return;
         }
-        let counts = row(&mut self.counts, job.ix());
+        let counts = row_or_default(&mut self.counts, job.ix());
         if let Some(before) = before {
             counts[before as usize] -= 1;
         }
@@ -156,16 +156,16 @@ impl Occupancy {
         }
     }
 
-    fn state(&self, pod: PodId) -> Option<PodState> {
+    fn state(&self, pod: PodId) -> Option<OccupancyState> {
         self.pods.get(pod.ix())?.state
     }
 
-    fn tenant(&mut self, node: NodeId) -> Option<&mut Tenant> {
+    fn tenant(&mut self, node: NodeId) -> Option<&mut NodeOccupant> {
         if !node.is_some() {
             return None;
         }
         if self.nodes.len() <= node.ix() {
-            let empty = Tenant {
+            let empty = NodeOccupant {
                 job: JobId::NONE,
                 ready: true,
             };
@@ -175,7 +175,7 @@ impl Occupancy {
     }
 
     fn created(&mut self, pod: PodId, job: JobId) {
-        let new = Pod {
+        let new = PodOccupancy {
             job,
             state: None,
             node: NodeId::NONE,
@@ -185,17 +185,17 @@ impl Occupancy {
         }
         self.set(pod, None);
         self.pods[pod.ix()] = new;
-        self.set(pod, Some(PodState::Pending));
+        self.set(pod, Some(OccupancyState::Pending));
     }
 
     fn bound(&mut self, pod: PodId, node: NodeId) {
-        self.set(pod, Some(PodState::Starting));
+        self.set(pod, Some(OccupancyState::Starting));
         let Some(own) = self.pods.get_mut(pod.ix()) else {
             return;
         };
         own.node = node;
         let job = own.job;
-        *row(&mut self.load, node.ix()) += 1;
+        *row_or_default(&mut self.load, node.ix()) += 1;
         if let Some(tenant) = self.tenant(node) {
             tenant.job = job;
         }
@@ -210,9 +210,9 @@ impl Occupancy {
             return;
         }
         self.pods[pod.ix()].node = NodeId::NONE;
-        let load = row(&mut self.load, own.node.ix());
+        let load = row_or_default(&mut self.load, own.node.ix());
         *load = load.saturating_sub(1);
-        let stays = |p: &&Pod| p.node == own.node && p.state.is_some();
+        let stays = |p: &&PodOccupancy| p.node == own.node && p.state.is_some();
         let other = match *load {
             0 => None,
             _ => self.pods.iter().find(stays).map(|p| p.job),
@@ -225,35 +225,35 @@ impl Occupancy {
 
 /// Effect of a record on one pod.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum PodChange {
+pub(super) enum OccupancyChange {
     Created(JobId),
     Bound(NodeId),
-    To(PodState),
+    To(OccupancyState),
     Gone,
 }
 
 /// Returns the effect of a record on a pod, if any. `state` returns the current state of a pod.
 pub(super) fn of_pod(
     body: &Body,
-    state: impl Fn(PodId) -> Option<PodState>,
-) -> Option<(PodId, PodChange)> {
+    state: impl Fn(PodId) -> Option<OccupancyState>,
+) -> Option<(PodId, OccupancyChange)> {
     match *body {
-        Body::PodCreated { pod, job, .. } => Some((pod, PodChange::Created(job))),
-        Body::PodBound { pod, node, .. } => Some((pod, PodChange::Bound(node))),
-        Body::PodReady { pod, .. } if state(pod) != Some(PodState::Ending) => {
-            Some((pod, PodChange::To(PodState::Ready)))
+        Body::PodCreated { pod, job, .. } => Some((pod, OccupancyChange::Created(job))),
+        Body::PodBound { pod, node, .. } => Some((pod, OccupancyChange::Bound(node))),
+        Body::PodReady { pod, .. } if state(pod) != Some(OccupancyState::Ending) => {
+            Some((pod, OccupancyChange::To(OccupancyState::Ready)))
         }
         Body::PodNotReady { pod, .. }
         | Body::ContainerExited { pod, .. }
         | Body::ContainersRestarting { pod, .. }
-            if state(pod) == Some(PodState::Ready) =>
+            if state(pod) == Some(OccupancyState::Ready) =>
         {
-            Some((pod, PodChange::To(PodState::Down)))
+            Some((pod, OccupancyChange::To(OccupancyState::Down)))
         }
         Body::PodFinished { pod, .. } | Body::PodDeleting { pod, .. } => {
-            Some((pod, PodChange::To(PodState::Ending)))
+            Some((pod, OccupancyChange::To(OccupancyState::Ending)))
         }
-        Body::PodGone { pod, .. } => Some((pod, PodChange::Gone)),
+        Body::PodGone { pod, .. } => Some((pod, OccupancyChange::Gone)),
         _ => None,
     }
 }
@@ -268,14 +268,14 @@ pub(super) fn of_node(body: &Body) -> Option<(NodeId, bool)> {
     }
 }
 
-impl Sink for Occupancy {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for NodeOccupancy {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.pass(record.at);
         match of_pod(&record.body, |pod| self.state(pod)) {
-            Some((pod, PodChange::Created(job))) => self.created(pod, job),
-            Some((pod, PodChange::Bound(node))) => self.bound(pod, node),
-            Some((pod, PodChange::To(state))) => self.set(pod, Some(state)),
-            Some((pod, PodChange::Gone)) => self.gone(pod),
+            Some((pod, OccupancyChange::Created(job))) => self.created(pod, job),
+            Some((pod, OccupancyChange::Bound(node))) => self.bound(pod, node),
+            Some((pod, OccupancyChange::To(state))) => self.set(pod, Some(state)),
+            Some((pod, OccupancyChange::Gone)) => self.gone(pod),
             None => {}
         }
         if let Some((node, ready)) = of_node(&record.body)

@@ -1,31 +1,31 @@
 //! Rows of `pods.csv`: one per pod object that ever existed, with the time of each transition.
 
 use sim_base::*;
-use sim_engine::record::{Body, Deleter, Names, Record, Sink};
+use sim_engine::record::{Body, DeletionActor, RecordNames, RecordSink, SimulationRecord};
 
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct PodRow {
+pub struct PodMetrics {
     pub pod: PodId,
     pub incarnation: u32,
     pub job: JobId,
     pub index: u32,
     pub restart_attempt: u32,
     pub node: NodeId,
-    pub created: Time,
-    pub bound: Time,
-    pub running: Time,
-    /// First time the pod became ready; `Time::NEVER` if it never did.
-    pub ready: Time,
-    /// Last time the pod became unready; `Time::NEVER` if it never did.
-    pub not_ready: Time,
-    /// Time of the last exit of a container; `Time::NEVER` if none exited.
-    pub exited: Time,
+    pub created: SimTime,
+    pub bound: SimTime,
+    pub running: SimTime,
+    /// First time the pod became ready; `SimTime::NEVER` if it never did.
+    pub ready: SimTime,
+    /// Last time the pod became unready; `SimTime::NEVER` if it never did.
+    pub not_ready: SimTime,
+    /// Time of the last exit of a container; `SimTime::NEVER` if none exited.
+    pub exited: SimTime,
     pub exit_code: i32,
-    pub finished: Time,
+    pub finished: SimTime,
     pub succeeded: bool,
-    pub deleting: Time,
-    pub deleted_by: Option<Deleter>,
-    pub gone: Time,
+    pub deleting: SimTime,
+    pub deleted_by: Option<DeletionActor>,
+    pub gone: SimTime,
     pub in_place_attempt: Option<u32>,
     pub container_restarts: u32,
 }
@@ -33,27 +33,27 @@ pub struct PodRow {
 /// Collects one row per pod object, in order of creation.
 #[derive(Default)]
 pub struct PodFold {
-    rows: Vec<PodRow>,
+    rows: Vec<PodMetrics>,
     /// By pod id: the row of its newest object plus one; 0 if it was never created.
     newest: Vec<u32>,
 }
 
 impl PodFold {
-    pub fn rows(&self) -> &[PodRow] {
+    pub fn rows(&self) -> &[PodMetrics] {
         &self.rows
     }
 
-    fn create(&mut self, row: PodRow) {
+    fn create(&mut self, row: PodMetrics) {
         self.rows.push(row);
-        *sim_base::row(&mut self.newest, row.pod.ix()) = self.rows.len() as u32;
+        *sim_base::row_or_default(&mut self.newest, row.pod.ix()) = self.rows.len() as u32;
     }
 
-    fn row(&mut self, pod: PodId) -> Option<&mut PodRow> {
+    fn row(&mut self, pod: PodId) -> Option<&mut PodMetrics> {
         let newest = *self.newest.get(pod.ix())?;
         self.rows.get_mut((newest as usize).wrapping_sub(1))
     }
 
-    fn update(&mut self, at: Time, body: &Body) -> Option<()> {
+    fn update(&mut self, at: SimTime, body: &Body) -> Option<()> {
         match *body {
             Body::PodBound { pod, node, .. } => {
                 let row = self.row(pod)?;
@@ -99,8 +99,8 @@ impl PodFold {
     }
 }
 
-impl Sink for PodFold {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for PodFold {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         if let Body::PodCreated {
             pod,
             incarnation,
@@ -109,7 +109,7 @@ impl Sink for PodFold {
             attempt,
         } = record.body
         {
-            self.create(PodRow {
+            self.create(PodMetrics {
                 pod,
                 incarnation,
                 job,
@@ -117,17 +117,17 @@ impl Sink for PodFold {
                 restart_attempt: attempt,
                 node: NodeId::NONE,
                 created: record.at,
-                bound: Time::NEVER,
-                running: Time::NEVER,
-                ready: Time::NEVER,
-                not_ready: Time::NEVER,
-                exited: Time::NEVER,
+                bound: SimTime::NEVER,
+                running: SimTime::NEVER,
+                ready: SimTime::NEVER,
+                not_ready: SimTime::NEVER,
+                exited: SimTime::NEVER,
                 exit_code: 0,
-                finished: Time::NEVER,
+                finished: SimTime::NEVER,
                 succeeded: false,
-                deleting: Time::NEVER,
+                deleting: SimTime::NEVER,
                 deleted_by: None,
-                gone: Time::NEVER,
+                gone: SimTime::NEVER,
                 in_place_attempt: None,
                 container_restarts: 0,
             });

@@ -3,18 +3,20 @@
 //! Must never store tickets.
 
 use sim_base::*;
-use sim_engine::record::{Names, Record, Resource, Sink, Ticket, Waited};
+use sim_engine::record::{
+    LedgerResource, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket,
+};
 
 /// Sink for the second simulation of a run, which counts waiting requests at known instants.
-pub struct Queued {
-    moments: Vec<Time>,
+pub struct QueuedWork {
+    moments: Vec<SimTime>,
     /// By resource: change of the queue length at each instant.
-    steps: Vec<(Resource, Vec<i32>)>,
+    steps: Vec<(LedgerResource, Vec<i32>)>,
 }
 
-impl Queued {
-    pub fn new(moments: Vec<Time>) -> Queued {
-        Queued {
+impl QueuedWork {
+    pub fn new(moments: Vec<SimTime>) -> QueuedWork {
+        QueuedWork {
             moments,
             steps: Vec::new(),
         }
@@ -22,7 +24,7 @@ impl Queued {
 
     /// Returns the changes of the queue length: index of the instant, and length from then on. Empty if nothing ever
     /// waited for the resource at one of the instants.
-    pub fn of(&self, resource: Resource) -> Vec<(u32, u32)> {
+    pub fn of(&self, resource: LedgerResource) -> Vec<(u32, u32)> {
         let Some((_, steps)) = self.steps.iter().find(|(r, _)| *r == resource) else {
             return Vec::new();
         };
@@ -41,23 +43,23 @@ impl Queued {
     }
 }
 
-impl Sink for Queued {
-    fn record(&mut self, _: &Record, _: &Names) {}
+impl RecordSink for QueuedWork {
+    fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 
-    fn wants_tickets(&self) -> bool {
+    fn receives_tickets(&self) -> bool {
         true
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
-        let until = match ticket.waited {
-            Waited::Request(_) => ticket.granted,
-            Waited::Queue(_) | Waited::TaintLimiter => ticket.to,
+    fn ticket(&mut self, ticket: &WorkTicket) {
+        let until = match ticket.wait {
+            TicketWait::Request(_) => ticket.granted,
+            TicketWait::Queue(_) | TicketWait::TaintLimiter => ticket.to,
             _ => return,
         };
-        let Some(resource) = ticket.waited.resource() else {
+        let Some(resource) = ticket.wait.resource() else {
             return;
         };
-        let place = |t: Time| self.moments.partition_point(|m| *m < t);
+        let place = |t: SimTime| self.moments.partition_point(|m| *m < t);
         let (from, to) = (place(ticket.from), place(until));
         if from == to {
             return;

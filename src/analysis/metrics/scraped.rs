@@ -2,11 +2,11 @@
 //!
 //! Must never contain more than records and tickets do: data that they lack gets no series.
 
-use super::queued::Queued;
+use super::queued::QueuedWork;
 use sim_base::*;
 use sim_engine::record::{
-    Answered, Body, Call, JobConditionType, JobSetConditionType, Names, NodeReady, Record,
-    ReplicatedJobNow, Resource, Sink, Ticket, Waited,
+    AnsweredRequest, Body, Call, JobConditionType, JobSetConditionType, LedgerResource, NodeReady,
+    RecordNames, RecordSink, ReplicatedJobNow, SimulationRecord, TicketWait, WorkTicket,
 };
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub const PHASES: [&str; 4] = ["Pending", "Running", "Succeeded", "Failed"];
 
 /// One pod object and its states at the scrapes during its existence.
 #[derive(Clone, Debug)]
-pub struct Pod {
+pub struct ScrapedPod {
     pub job: JobId,
     pub index: u32,
     pub pod: PodId,
@@ -44,7 +44,7 @@ pub struct JobSetNow {
 /// State of a Job at one scrape.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct JobNow {
-    pub created: Option<Time>,
+    pub created: Option<SimTime>,
     pub complete: bool,
     pub failed: bool,
     /// Numbers of pods since the creation of the Job: active, succeeded, failed.
@@ -53,7 +53,7 @@ pub struct JobNow {
 
 /// Waits of one client's requests of one verb for a token of the rate limiter.
 #[derive(Clone, Debug)]
-pub struct Limiter {
+pub struct RateLimiterMetrics {
     pub client: &'static str,
     pub verb: &'static str,
     /// One entry per scrape, for the time since the previous one: requests by bucket of the histogram, and total wait.
@@ -62,17 +62,17 @@ pub struct Limiter {
 
 /// Number of API responses with one status code to one kind of request.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct ScrapedAnswers {
     pub call: Call,
     pub code: &'static str,
     /// One entry per scrape: number of responses since the previous one.
     pub since: Vec<u64>,
 }
 
-pub struct Scraped {
-    pub at: Vec<Time>,
+pub struct ScrapedMetrics {
+    pub at: Vec<SimTime>,
     next: usize,
-    pub pods: Vec<Pod>,
+    pub pods: Vec<ScrapedPod>,
     /// By pod id: index in `pods` of the existing pod object, if any.
     newest: Vec<Option<usize>>,
     pub jobsets: Vec<Vec<JobSetNow>>,
@@ -81,14 +81,14 @@ pub struct Scraped {
     jobs_now: Vec<JobNow>,
     pub nodes: Vec<Vec<NodeReady>>,
     nodes_now: Vec<NodeReady>,
-    pub limiters: Vec<Limiter>,
-    pub answers: Vec<Answers>,
-    pub queued: Queued,
+    pub limiters: Vec<RateLimiterMetrics>,
+    pub answers: Vec<ScrapedAnswers>,
+    pub queued: QueuedWork,
 }
 
-impl Scraped {
-    pub fn new(at: Vec<Time>, jobsets: usize, nodes: usize) -> Scraped {
-        Scraped {
+impl ScrapedMetrics {
+    pub fn new(at: Vec<SimTime>, jobsets: usize, nodes: usize) -> ScrapedMetrics {
+        ScrapedMetrics {
             next: 0,
             pods: Vec::new(),
             newest: Vec::new(),
@@ -100,17 +100,17 @@ impl Scraped {
             nodes_now: vec![NodeReady::True; nodes],
             limiters: Vec::new(),
             answers: Vec::new(),
-            queued: Queued::new(at.clone()),
+            queued: QueuedWork::new(at.clone()),
             at,
         }
     }
 
     pub fn finish(&mut self) {
-        self.pass(Time::NEVER);
+        self.pass(SimTime::NEVER);
     }
 
     /// Performs all pending scrapes that are due before `until`.
-    fn pass(&mut self, until: Time) {
+    fn pass(&mut self, until: SimTime) {
         while self.at.get(self.next).is_some_and(|at| *at < until) {
             let scrape = self.next as u32;
             for at in self.newest.iter().flatten() {
@@ -124,7 +124,7 @@ impl Scraped {
         }
     }
 
-    fn pod(&mut self, pod: PodId) -> Option<&mut Pod> {
+    fn pod(&mut self, pod: PodId) -> Option<&mut ScrapedPod> {
         let at = (*self.newest.get(pod.ix())?)?;
         self.pods.get_mut(at)
     }
@@ -133,7 +133,7 @@ impl Scraped {
         let Some(own) = self.pod(pod) else { return };
         (own.phase, own.ready) = (if succeeded { 2 } else { 3 }, false);
         let job = own.job;
-        let pods = &mut row(&mut self.jobs_now, job.ix()).pods;
+        let pods = &mut row_or_default(&mut self.jobs_now, job.ix()).pods;
         pods[0] = pods[0].saturating_sub(1);
         pods[if succeeded { 1 } else { 2 }] += 1;
     }
@@ -142,17 +142,17 @@ impl Scraped {
         let Some(own) = self.pod(pod) else { return };
         let (job, active) = (own.job, own.phase < 2);
         if active {
-            let pods = &mut row(&mut self.jobs_now, job.ix()).pods;
+            let pods = &mut row_or_default(&mut self.jobs_now, job.ix()).pods;
             pods[0] = pods[0].saturating_sub(1);
         }
         self.newest[pod.ix()] = None;
     }
 
-    fn limiter(&mut self, client: &'static str, verb: &'static str) -> &mut Limiter {
-        let same = |l: &Limiter| l.client == client && l.verb == verb;
+    fn limiter(&mut self, client: &'static str, verb: &'static str) -> &mut RateLimiterMetrics {
+        let same = |l: &RateLimiterMetrics| l.client == client && l.verb == verb;
         let at = self.limiters.iter().position(same).unwrap_or_else(|| {
             let none = ([0; LIMITER_BOUNDS.len() + 1], Duration::ZERO);
-            self.limiters.push(Limiter {
+            self.limiters.push(RateLimiterMetrics {
                 client,
                 verb,
                 since: vec![none; self.at.len()],
@@ -165,24 +165,24 @@ impl Scraped {
     fn of_jobset(&mut self, body: &Body) {
         match *body {
             Body::JobSetCreated { jobset } => {
-                *row(&mut self.jobsets_now, jobset.ix()) = JobSetNow {
+                *row_or_default(&mut self.jobsets_now, jobset.ix()) = JobSetNow {
                     exists: true,
                     ..JobSetNow::default()
                 };
             }
             Body::JobSetDeleted { jobset } => {
-                row(&mut self.jobsets_now, jobset.ix()).exists = false
+                row_or_default(&mut self.jobsets_now, jobset.ix()).exists = false
             }
             Body::RestartCounted {
                 jobset, restarts, ..
-            } => row(&mut self.jobsets_now, jobset.ix()).restarts = restarts,
+            } => row_or_default(&mut self.jobsets_now, jobset.ix()).restarts = restarts,
             Body::JobSetCondition {
                 jobset,
                 kind,
                 status,
                 ..
             } => {
-                let now = row(&mut self.jobsets_now, jobset.ix());
+                let now = row_or_default(&mut self.jobsets_now, jobset.ix());
                 now.conditions.insert(kind, status);
             }
             _ => {}
@@ -190,8 +190,8 @@ impl Scraped {
     }
 }
 
-impl Sink for Scraped {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for ScrapedMetrics {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.pass(record.at);
         match record.body {
             Body::PodCreated {
@@ -201,8 +201,8 @@ impl Sink for Scraped {
                 index,
                 ..
             } => {
-                *row(&mut self.newest, pod.ix()) = Some(self.pods.len());
-                self.pods.push(Pod {
+                *row_or_default(&mut self.newest, pod.ix()) = Some(self.pods.len());
+                self.pods.push(ScrapedPod {
                     job,
                     index,
                     pod,
@@ -211,7 +211,7 @@ impl Sink for Scraped {
                     phase: 0,
                     ready: false,
                 });
-                row(&mut self.jobs_now, job.ix()).pods[0] += 1;
+                row_or_default(&mut self.jobs_now, job.ix()).pods[0] += 1;
             }
             Body::PodRunning { pod, .. } => {
                 if let Some(own) = self.pod(pod) {
@@ -227,14 +227,14 @@ impl Sink for Scraped {
             Body::PodFinished { pod, succeeded, .. } => self.ended(pod, succeeded),
             Body::PodGone { pod, .. } => self.gone(pod),
             Body::JobCreated { job, .. } => {
-                *row(&mut self.jobs_now, job.ix()) = JobNow {
+                *row_or_default(&mut self.jobs_now, job.ix()) = JobNow {
                     created: Some(record.at),
                     ..JobNow::default()
                 };
             }
-            Body::JobGone { job } => row(&mut self.jobs_now, job.ix()).created = None,
+            Body::JobGone { job } => row_or_default(&mut self.jobs_now, job.ix()).created = None,
             Body::JobCondition { job, kind, .. } => {
-                let now = row(&mut self.jobs_now, job.ix());
+                let now = row_or_default(&mut self.jobs_now, job.ix());
                 now.complete |= kind == JobConditionType::Complete;
                 now.failed |= kind == JobConditionType::Failed;
             }
@@ -245,24 +245,24 @@ impl Sink for Scraped {
         }
     }
 
-    fn wants_tickets(&self) -> bool {
+    fn receives_tickets(&self) -> bool {
         true
     }
 
     fn replicated_job(&mut self, now: &ReplicatedJobNow) {
-        let replicas = &mut row(&mut self.jobsets_now, now.jobset.ix()).replicas;
-        *row(replicas, now.replicated_job as usize) = now.replicas;
+        let replicas = &mut row_or_default(&mut self.jobsets_now, now.jobset.ix()).replicas;
+        *row_or_default(replicas, now.replicated_job as usize) = now.replicas;
     }
 
-    fn answered(&mut self, answered: &Answered) {
-        let Answered { call, code, at } = *answered;
+    fn request_answered(&mut self, answered: &AnsweredRequest) {
+        let AnsweredRequest { call, code, at } = *answered;
         let scrape = self.at.partition_point(|scraped| *scraped < at);
         if scrape == self.at.len() {
             return;
         }
-        let same = |a: &Answers| a.call == call && a.code == code;
+        let same = |a: &ScrapedAnswers| a.call == call && a.code == code;
         let known = self.answers.iter().position(same).unwrap_or_else(|| {
-            self.answers.push(Answers {
+            self.answers.push(ScrapedAnswers {
                 call,
                 code,
                 since: vec![0; self.at.len()],
@@ -272,15 +272,17 @@ impl Sink for Scraped {
         self.answers[known].since[scrape] += 1;
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
+    fn ticket(&mut self, ticket: &WorkTicket) {
         self.queued.ticket(ticket);
-        let Waited::Request(call) = ticket.waited else {
+        let TicketWait::Request(call) = ticket.wait else {
             return;
         };
         let kind = call.kind();
         let scrape = self.at.partition_point(|at| *at < ticket.granted);
         // Limits of the API server on requests of nodes are not a client's rate limiter.
-        let own = kind.bucket.is_some_and(|b| b != Resource::NodeRequests);
+        let own = kind
+            .bucket
+            .is_some_and(|b| b != LedgerResource::NodeRequests);
         if !own || scrape == self.at.len() {
             return;
         }

@@ -1,18 +1,18 @@
 //! Main records of what happened to the JobSets, for console and report; further ones are only counted.
 
-use sim_engine::record::{Body, JobSetConditionType, Names, Record, Sink};
+use sim_engine::record::{Body, JobSetConditionType, RecordNames, RecordSink, SimulationRecord};
 
 /// Maximum number of records in the story; a run directory contains all of them.
 const KEPT: usize = 400;
 
 #[derive(Default)]
 pub struct StoryFold {
-    pub kept: Vec<Record>,
+    pub kept: Vec<SimulationRecord>,
     pub left_out: u64,
 }
 
-impl Sink for StoryFold {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for StoryFold {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let told = match record.body {
             Body::JobSetCreated { .. }
             | Body::JobSetRefused { .. }

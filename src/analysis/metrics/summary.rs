@@ -5,13 +5,13 @@
 #![deny(missing_docs)]
 
 use super::assumed;
-use super::restarts::restart::Restart;
+use super::restarts::restart::RestartMetrics;
 use super::training::TrainingSummary;
 use super::view::RunView;
 use serde::Serialize;
 use sim_base::stats;
 use sim_base::*;
-use sim_engine::record::{ConditionOutcome, JobOutcome, JobSetOutcome, Ledger, LedgerCategory};
+use sim_engine::record::{ConditionOutcome, JobOutcome, JobSetOutcome, LedgerCategory, TimeLedger};
 use std::collections::BTreeMap;
 
 /// Name and version of the format.
@@ -20,7 +20,7 @@ pub const SCHEMA: &str = "jobset-sim/summary/v1";
 /// Contents of the file `summary.json`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub struct RunSummary {
     /// Name and version of the format, see [`SCHEMA`].
     pub schema: &'static str,
     /// Version of jobset-sim that wrote the file.
@@ -32,16 +32,16 @@ pub struct Summary {
     /// Seed of all random numbers.
     pub seed: u64,
     /// Time and reason of the end of the run.
-    pub end: End,
+    pub end: RunEnd,
     /// JobSets in the order of the scenario.
     pub job_sets: Vec<JobSetSummary>,
     /// Accelerator-seconds by category.
     pub ledger: BTreeMap<&'static str, f64>,
     /// Productive shares of the accelerator time; `None` if no JobSet trains.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub goodput: Option<Shares>,
+    pub goodput: Option<TimeShares>,
     /// Cost of the accelerators.
-    pub cost: Cost,
+    pub cost: AcceleratorCost,
     /// Assumptions about containers whose run time is not specified, as sentences.
     pub assumed: Vec<String>,
     /// Reasons to doubt the numbers, and permanently blocked or suspended JobSets.
@@ -52,7 +52,7 @@ pub struct Summary {
 
 /// Time and reason of the end of the run.
 #[derive(Clone, Debug, Serialize)]
-pub struct End {
+pub struct RunEnd {
     /// End of the run in seconds of virtual time.
     pub t_s: f64,
     /// Spelling of the `EndReason`.
@@ -62,7 +62,7 @@ pub struct End {
 /// Cost of the nodes.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Cost {
+pub struct AcceleratorCost {
     /// Currency of the prices in the topology.
     pub currency: String,
     /// Sum over all categories of the ledger.
@@ -93,13 +93,13 @@ pub struct JobSetSummary {
     /// Latest in-place restart attempt that agents must leave (`status.previousInPlaceRestartAttempt`).
     pub previous_in_place_restart_attempt: Option<u32>,
     /// Conditions of the JobSet (`status.conditions`).
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<SummaryCondition>,
     /// Job counts by replicatedJob (`status.replicatedJobsStatus`).
-    pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
+    pub replicated_jobs_status: Vec<ReplicatedJobSummary>,
     /// Every child Job object that ever existed, in order of creation.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<JobSummary>,
     /// Kubernetes Events of the JobSet and its objects, counted by type and reason.
-    pub events: Vec<Event>,
+    pub events: Vec<SummaryEvent>,
     /// Copy of `training.goodput`; `None` without a training job.
     pub goodput: Option<f64>,
     /// Its training job, if the scenario defines one.
@@ -107,13 +107,13 @@ pub struct JobSetSummary {
     pub training: Option<TrainingSummary>,
     /// Seconds from the fault until all pods were ready again.
     #[serde(rename = "restartLatency_s")]
-    pub restart_latency: Latency,
+    pub restart_latency: LatencySummary,
 }
 
 /// One entry of `status.conditions`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Condition {
+pub struct SummaryCondition {
     /// Type of the condition, such as `Completed`.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -130,7 +130,7 @@ pub struct Condition {
 
 /// One entry of `status.replicatedJobsStatus`.
 #[derive(Clone, Debug, Serialize)]
-pub struct ReplicatedJobStatus {
+pub struct ReplicatedJobSummary {
     /// Name of the replicatedJob.
     pub name: String,
     /// Number of Jobs with enough ready pods.
@@ -148,7 +148,7 @@ pub struct ReplicatedJobStatus {
 /// One child Job object.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Job {
+pub struct JobSummary {
     /// Name of the Job (`metadata.name`).
     pub name: String,
     /// State of the Job: `Complete`, `Failed`, `Suspended` or `Running`.
@@ -169,7 +169,7 @@ pub struct Job {
 
 /// Kubernetes Events of one type and reason.
 #[derive(Clone, Debug, Serialize)]
-pub struct Event {
+pub struct SummaryEvent {
     /// Type of the Events: `Normal` or `Warning`.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -181,7 +181,7 @@ pub struct Event {
 
 /// Restart latency in seconds, over restarts that ended with every pod ready.
 #[derive(Clone, Debug, Serialize)]
-pub struct Latency {
+pub struct LatencySummary {
     /// Number of restarts with a latency.
     pub count: usize,
     /// Median latency; `None` without restarts.
@@ -192,11 +192,11 @@ pub struct Latency {
     pub max: Option<f64>,
 }
 
-impl Latency {
+impl LatencySummary {
     /// Computes the statistics of the given latencies.
-    pub fn of(restarts: impl Iterator<Item = Duration>) -> Latency {
+    pub fn of(restarts: impl Iterator<Item = Duration>) -> LatencySummary {
         let sorted = stats::sorted(restarts.map(Duration::seconds).collect());
-        Latency {
+        LatencySummary {
             count: sorted.len(),
             p50: stats::quantile(&sorted, 0.50),
             p95: stats::quantile(&sorted, 0.95),
@@ -205,25 +205,25 @@ impl Latency {
     }
 }
 
-impl Summary {
+impl RunSummary {
     /// Builds the summary of a finished run.
-    pub fn of(run: &RunView<'_>) -> Summary {
+    pub fn of(run: &RunView<'_>) -> RunSummary {
         let outcome = run.outcome;
         let one = |(i, o)| jobset(run, JobSetId(i as u32), o);
-        Summary {
+        RunSummary {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             scenario: run.scenario.name.clone(),
             digest: run.digest(),
             seed: run.seed,
-            end: End {
+            end: RunEnd {
                 t_s: outcome.end.seconds(),
                 reason: outcome.end_reason.as_str(),
             },
             job_sets: outcome.jobsets.iter().enumerate().map(one).collect(),
             ledger: ledger(&outcome.ledger),
-            goodput: Shares::of(&outcome.ledger),
-            cost: Cost {
+            goodput: TimeShares::of(&outcome.ledger),
+            cost: AcceleratorCost {
                 currency: outcome.ledger.currency.clone(),
                 total: total_cost(&outcome.ledger),
                 by_category: cost(&outcome.ledger),
@@ -237,22 +237,22 @@ impl Summary {
 
 /// Accelerator goodput with two denominators.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Shares {
+pub struct TimeShares {
     /// Productive ÷ installed accelerator time.
     pub fleet: Option<f64>,
     /// Productive ÷ accelerator time held by pods.
     pub allocated: Option<f64>,
 }
 
-impl Shares {
+impl TimeShares {
     /// Returns the shares, or `None` if no JobSet trains: the productive category has no meaning then.
-    pub fn of(ledger: &Ledger) -> Option<Shares> {
+    pub fn of(ledger: &TimeLedger) -> Option<TimeShares> {
         let ns = |c: LedgerCategory| ledger.accelerator_ns[c as usize];
         let installed: u128 = ledger.accelerator_ns.iter().sum();
         let free = ns(LedgerCategory::Idle) + ns(LedgerCategory::Unhealthy);
         let productive = ns(LedgerCategory::Productive);
         let share = |of: u128| (of > 0).then(|| productive as f64 / of as f64);
-        (!ledger.of_jobsets.is_empty()).then(|| Shares {
+        (!ledger.by_jobset.is_empty()).then(|| TimeShares {
             fleet: share(installed),
             allocated: share(installed - free),
         })
@@ -260,7 +260,7 @@ impl Shares {
 }
 
 /// Returns the cost by category; empty if nothing has a price.
-pub fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
+pub fn cost(ledger: &TimeLedger) -> BTreeMap<&'static str, f64> {
     if ledger.cost_micros.iter().all(|micros| *micros == 0) {
         return BTreeMap::new();
     }
@@ -270,19 +270,19 @@ pub fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
 }
 
 /// Returns the accelerator-seconds by name of the category.
-pub fn ledger(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
+pub fn ledger(ledger: &TimeLedger) -> BTreeMap<&'static str, f64> {
     let seconds = |c: &LedgerCategory| ledger.accelerator_ns[*c as usize] as f64 / 1e9;
     let categories = ledger.categories().iter();
     categories.map(|c| (c.as_str(), seconds(c))).collect()
 }
 
 /// Returns the cost over all categories, in the ledger's currency.
-pub fn total_cost(ledger: &Ledger) -> f64 {
+pub fn total_cost(ledger: &TimeLedger) -> f64 {
     ledger.cost_micros.iter().sum::<u128>() as f64 / 1e6
 }
 
 fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSummary {
-    let status = |s: &sim_engine::record::ReplicatedJobStatus| ReplicatedJobStatus {
+    let status = |s: &sim_engine::record::ReplicatedJobStatus| ReplicatedJobSummary {
         name: s.name.clone(),
         ready: s.ready,
         succeeded: s.succeeded,
@@ -290,8 +290,8 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         active: s.active,
         suspended: s.suspended,
     };
-    let training = run.outcome.training_of(id).map(TrainingSummary::of);
-    let event = |c: &super::events::EventCount| Event {
+    let training = run.outcome.training_for(id).map(TrainingSummary::of);
+    let event = |c: &super::events::EventCount| SummaryEvent {
         kind: if c.warning { "Warning" } else { "Normal" },
         reason: run.names.text(c.reason).to_owned(),
         count: c.count,
@@ -311,12 +311,14 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         events: run.folded.events.of(id).map(event).collect(),
         goodput: training.as_ref().and_then(|t| t.goodput),
         training,
-        restart_latency: Latency::of(run.restarts_of(id).filter_map(Restart::latency)),
+        restart_latency: LatencySummary::of(
+            run.restarts_of(id).filter_map(RestartMetrics::latency),
+        ),
     }
 }
 
-fn condition(c: &ConditionOutcome) -> Condition {
-    Condition {
+fn condition(c: &ConditionOutcome) -> SummaryCondition {
+    SummaryCondition {
         kind: c.kind,
         status: if c.status { "True" } else { "False" },
         reason: c.reason.clone(),
@@ -325,12 +327,12 @@ fn condition(c: &ConditionOutcome) -> Condition {
     }
 }
 
-fn job(run: &RunView<'_>, j: &JobOutcome) -> Job {
+fn job(run: &RunView<'_>, j: &JobOutcome) -> JobSummary {
     let has = |kind: &str| j.conditions.iter().any(|c| c.status && c.kind == kind);
     let state = ["Complete", "Failed", "Suspended"]
         .into_iter()
         .find(|k| has(k));
-    Job {
+    JobSummary {
         name: run.names.job(j.job).to_owned(),
         state: state.unwrap_or("Running"),
         restart_attempt: j.restart_attempt.parse().unwrap_or(0),

@@ -5,57 +5,60 @@
 #![deny(missing_docs)]
 
 use sim_base::*;
-use sim_engine::record::{TrainingOutcome, TrainingStretch};
+use sim_engine::record::{SegmentOutcome, TrainingOutcome};
 
 /// Segments of a training job over time, beginning at its first start.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timeline {
+pub struct JobTimeline {
     /// Time at which the work was done; otherwise the end of the run.
-    end: Time,
-    stretches: Vec<Stretch>,
+    end: SimTime,
+    stretches: Vec<TimelineSegment>,
 }
 
 /// Reduced copy of a [`TrainingStretch`] that saves memory, because thousands of replications keep theirs.
 #[derive(Copy, Clone, Debug, PartialEq)]
-struct Stretch {
-    since: Time,
+struct TimelineSegment {
+    since: SimTime,
     /// Start of the first step, after rendezvous and restore.
-    steps: Time,
-    until: Time,
+    steps: SimTime,
+    until: SimTime,
     productive: Duration,
 }
 
-impl Stretch {
-    fn of(of: &TrainingStretch) -> Stretch {
-        Stretch {
-            since: of.since,
-            steps: of.since + of.rendezvous + of.restore,
-            until: of.until,
+impl TimelineSegment {
+    fn of(of: &SegmentOutcome) -> TimelineSegment {
+        TimelineSegment {
+            since: of.start,
+            steps: of.start + of.rendezvous + of.restore,
+            until: of.end,
             productive: of.productive,
         }
     }
 }
 
-impl Timeline {
+impl JobTimeline {
     /// Returns the timeline of a training job, or `None` if it never started.
-    pub fn of(training: &TrainingOutcome) -> Option<Timeline> {
-        let last = training.stretches.last()?;
+    pub fn of(training: &TrainingOutcome) -> Option<JobTimeline> {
+        let last = training.segments.last()?;
         let end = if training.done {
-            last.until
+            last.end
         } else {
             training.end
         };
-        Some(Timeline::new(end, &training.stretches))
+        Some(JobTimeline::new(end, &training.segments))
     }
 
     /// Creates a timeline that ends at `end`. Panics if there is no segment.
-    pub fn new(end: Time, stretches: &[TrainingStretch]) -> Timeline {
-        assert!(!stretches.is_empty(), "a timeline begins with a start");
-        let stretches = stretches.iter().map(Stretch::of).collect();
-        Timeline { end, stretches }
+    pub fn new(end: SimTime, stretches: &[SegmentOutcome]) -> JobTimeline {
+        assert!(
+            !stretches.is_empty(),
+            "a timeline requires at least one segment"
+        );
+        let stretches = stretches.iter().map(TimelineSegment::of).collect();
+        JobTimeline { end, stretches }
     }
 
-    fn start(&self) -> Time {
+    fn start(&self) -> SimTime {
         self.stretches[0].since
     }
 
@@ -68,7 +71,7 @@ impl Timeline {
     /// [`TrainingSummary`](super::training::TrainingSummary). Times past the end give the goodput at the end.
     pub fn goodput(&self, after: Duration) -> f64 {
         let at = (self.start() + after).min(self.end);
-        let of = |s: &Stretch| {
+        let of = |s: &TimelineSegment| {
             let whole = s.until.since(s.steps).seconds();
             let part = at.min(s.until).since(s.steps).seconds();
             match whole > 0.0 {
@@ -88,7 +91,7 @@ impl Timeline {
         if to <= from {
             return None;
         }
-        let of = |s: &Stretch| {
+        let of = |s: &TimelineSegment| {
             let (since, until) = (s.since.max(from), s.until.min(to));
             until.since(since).seconds()
         };

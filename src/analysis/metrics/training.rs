@@ -5,9 +5,9 @@
 #![deny(missing_docs)]
 
 use super::RunView;
-use super::restarts::restart::{Cause, CauseKind};
+use super::restarts::restart::{CauseKind, RestartCause};
 use serde::Serialize;
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_base::*;
 use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::collections::BTreeMap;
@@ -87,9 +87,9 @@ impl TrainingSummary {
             done: t.done,
             work_s: t.work.map(Duration::seconds),
             reached_s: t.reached.seconds(),
-            durable_s: t.kept.seconds(),
+            durable_s: t.saved_progress.seconds(),
             latest_step: t.reached_steps,
-            durable_step: t.kept_steps,
+            durable_step: t.saved_steps,
             starts: t.starts,
             interruptions: t.interruptions,
             checkpoints: t.commits,
@@ -110,7 +110,7 @@ impl TrainingSummary {
 
 /// Training time lost to interruptions with one cause.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
-pub struct Taken {
+pub struct SegmentTime {
     /// Discarded steps, in seconds.
     pub lost_s: f64,
     /// Seconds from the interruptions to the next starts, without suspensions.
@@ -118,25 +118,25 @@ pub struct Taken {
 }
 
 /// Sums the losses by the cause of the restart that each interruption belongs to, named as by [`cause_name`].
-pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<String, Taken> {
-    let mut all: BTreeMap<String, Taken> = BTreeMap::new();
+pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<String, SegmentTime> {
+    let mut all: BTreeMap<String, SegmentTime> = BTreeMap::new();
     let restarts: Vec<_> = run.restarts_of(training.jobset).collect();
-    for (at, stretch) in training.stretches.iter().enumerate() {
-        let next = training.stretches.get(at + 1).map(|next| next.since);
-        if next.is_none() && (training.done || stretch.until >= training.end) {
+    for (at, stretch) in training.segments.iter().enumerate() {
+        let next = training.segments.get(at + 1).map(|next| next.start);
+        if next.is_none() && (training.done || stretch.end >= training.end) {
             break;
         }
         // Not an interruption: an elastic job that admits slices continues without a gap.
-        if next == Some(stretch.until) && stretch.lost == Duration::ZERO {
+        if next == Some(stretch.end) && stretch.lost == Duration::ZERO {
             continue;
         }
-        let began = |r: &&&super::Restart| r.start <= stretch.until && stretch.until <= r.end;
-        let follows = |r: &&&super::Restart| r.start >= stretch.until && next > Some(r.start);
+        let began = |r: &&&super::RestartMetrics| r.start <= stretch.end && stretch.end <= r.end;
+        let follows = |r: &&&super::RestartMetrics| r.start >= stretch.end && next > Some(r.start);
         let mut newest = restarts.iter().rev();
         let restart = newest.find(began).or_else(|| restarts.iter().find(follows));
         let cause = restart.map_or("other".to_owned(), |r| cause_name(run.scenario, &r.cause));
         let taken = all.entry(cause).or_default();
-        let away = next.unwrap_or(training.end).since(stretch.until);
+        let away = next.unwrap_or(training.end).since(stretch.end);
         let recovery = away - stretch.suspended;
         taken.lost_s += stretch.lost.seconds();
         taken.recovery_s += recovery.seconds();
@@ -145,11 +145,11 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
 }
 
 /// Returns the name of a random fault, or the kind of any other cause.
-pub fn cause_name(scenario: &Scenario, cause: &Cause) -> String {
+pub fn cause_name(scenario: &ScenarioSpec, cause: &RestartCause) -> String {
     let word = match cause.kind {
         CauseKind::Fault { index } => {
             let fault = scenario.faults.get(index as usize);
-            return match fault.and_then(|fault| fault.drawn_as.as_deref()) {
+            return match fault.and_then(|fault| fault.random_cause.as_deref()) {
                 Some(name) => name.to_owned(),
                 None => "script".to_owned(),
             };

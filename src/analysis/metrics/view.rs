@@ -1,17 +1,17 @@
 //! Read-only view of one finished run, the input of summaries and reports.
 
-use super::fold::Folded;
-use super::restarts::restart::Restart;
-use sim_api::spec::Scenario;
+use super::fold::FoldedMetrics;
+use super::restarts::restart::RestartMetrics;
+use sim_api::spec::ScenarioSpec;
 use sim_base::*;
-use sim_engine::record::{EndReason, Names, RunOutcome};
+use sim_engine::record::{EndReason, RecordNames, RunOutcome};
 
 #[derive(Copy, Clone)]
 pub struct RunView<'a> {
-    pub scenario: &'a Scenario,
-    pub names: &'a Names,
+    pub scenario: &'a ScenarioSpec,
+    pub names: &'a RecordNames,
     pub outcome: &'a RunOutcome,
-    pub folded: &'a Folded,
+    pub folded: &'a FoldedMetrics,
     pub seed: u64,
     /// Input fields that are valid in the Kubernetes API and ignored by the model.
     pub not_modelled: &'a [String],
@@ -22,11 +22,11 @@ impl<'a> RunView<'a> {
         format!("{:016x}", self.outcome.digest)
     }
 
-    pub fn restarts(&self) -> &'a [Restart] {
+    pub fn restarts(&self) -> &'a [RestartMetrics] {
         &self.folded.restarts
     }
 
-    pub fn restarts_of(&self, jobset: JobSetId) -> impl Iterator<Item = &'a Restart> {
+    pub fn restarts_of(&self, jobset: JobSetId) -> impl Iterator<Item = &'a RestartMetrics> {
         self.folded
             .restarts
             .iter()
@@ -39,8 +39,8 @@ impl<'a> RunView<'a> {
 
     /// Returns the restart strategy that took effect: `Recreate`, `BlockingRecreate` or `InPlaceRestart` if the JobSet
     /// restarted according to its failure policy, otherwise `RestartJob`, `PodReplacement` or `ContainerRestart`.
-    pub fn strategy(&self, restart: &Restart) -> &'static str {
-        use super::restarts::restart::Shape;
+    pub fn strategy(&self, restart: &RestartMetrics) -> &'static str {
+        use super::restarts::restart::RestartScope;
         use sim_api::spec::RestartStrategy;
         let asked = self
             .scenario
@@ -49,12 +49,12 @@ impl<'a> RunView<'a> {
             .map(|j| j.jobset.spec.strategy())
             .unwrap_or_default();
         match (restart.shape, asked) {
-            (Shape::Recreate, RestartStrategy::BlockingRecreate) => "BlockingRecreate",
-            (Shape::Recreate, _) => "Recreate",
-            (Shape::InPlaceRestart, _) => "InPlaceRestart",
-            (Shape::RestartJob, _) => "RestartJob",
-            (Shape::PodReplacement, _) => "PodReplacement",
-            (Shape::ContainerRestart, _) => "ContainerRestart",
+            (RestartScope::Recreate, RestartStrategy::BlockingRecreate) => "BlockingRecreate",
+            (RestartScope::Recreate, _) => "Recreate",
+            (RestartScope::InPlaceRestart, _) => "InPlaceRestart",
+            (RestartScope::RestartJob, _) => "RestartJob",
+            (RestartScope::PodReplacement, _) => "PodReplacement",
+            (RestartScope::ContainerRestart, _) => "ContainerRestart",
         }
     }
 
@@ -64,11 +64,11 @@ impl<'a> RunView<'a> {
         jobsets.find_map(|(i, o)| {
             let (name, why) = (
                 self.names.jobset(JobSetId(i as u32)),
-                o.never_placed.as_ref()?,
+                o.never_placed_reason.as_ref()?,
             );
             Some(match self.outcome.end_reason {
                 EndReason::TimeLimit => {
-                    format!("JobSet {name} was not placed before the run's time was over: {why}")
+                    format!("JobSet {name} was not placed before the time limit: {why}")
                 }
                 _ => format!("JobSet {name} could never be placed: {why}"),
             })
@@ -99,20 +99,20 @@ impl<'a> RunView<'a> {
         let jobset = &self.scenario.jobsets.get(jobset.ix())?.jobset;
         let who = match jobset.kueue_queue() {
             Some(queue) => format!(
-                "it waits to be admitted by Kueue, from queue {queue}, and Kueue is not played: no quota is counted"
+                "it waits for admission by Kueue in queue {queue}, and Kueue is not simulated"
             ),
-            None => "it waits for somebody to set spec.suspend to false".to_owned(),
+            None => "it is suspended until spec.suspend is set to false".to_owned(),
         };
         let name = &jobset.name;
         Some(format!(
-            "{who}. A scenario resumes it: faults: [{{at: 10m, resumeJobSet: {{name: {name}}}}}]"
+            "{who}. To resume it, add to the scenario: faults: [{{at: 10m, resumeJobSet: {{name: {name}}}}}]"
         ))
     }
 
     /// Returns all warnings of the run: permanently blocked or unfinished parts, suspended JobSets, engine warnings.
     pub fn warnings(&self) -> Vec<String> {
-        let (stuck, overtaken) = self.outcome.stuck_and_overtaken();
-        let stuck = stuck.iter().map(|s| format!("stuck: {s}"));
+        let (stuck, overtaken) = self.outcome.blocked_and_unfinished();
+        let stuck = stuck.iter().map(|s| format!("blocked: {s}"));
         let suspended = self
             .suspended()
             .into_iter()

@@ -1,10 +1,10 @@
 //! Break-even search: the value at which one choice becomes better than another, by bisection on paired differences.
 
-use super::range::{Range, Unit};
-use super::sample::{Play, Sample, pairs};
-use crate::experiment::{Better, better};
+use super::range::{ParameterRange, RangeUnit};
+use super::sample::{SampleMetric, SampleRun, pairs};
+use crate::experiment::{BetterDirection, better};
 use serde::Serialize;
-use sim_base::stats::{Looks, Paired};
+use sim_base::stats::{InterimLooks, PairedDifference};
 use std::cmp::Ordering;
 
 /// Confidence level of one decision, over all interim analyses of its replications.
@@ -14,7 +14,7 @@ const HALVINGS: usize = 6;
 
 /// A value of the parameter together with the choice to simulate.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct SearchPoint {
     /// Value of the parameter.
     pub value: f64,
     /// True for the second choice.
@@ -24,7 +24,7 @@ pub struct Point {
 /// The better choice.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Side {
+pub enum BreakEvenSide {
     /// The first choice.
     A,
     /// The second choice.
@@ -35,13 +35,13 @@ pub enum Side {
 
 /// Comparison of both choices at one value of the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Played {
+pub struct SimulatedPoint {
     /// Value of the parameter.
     pub value: f64,
     /// Paired difference "B − A".
-    pub difference: Option<Paired>,
+    pub difference: Option<PairedDifference>,
     /// The better choice at this value.
-    pub side: Side,
+    pub side: BreakEvenSide,
     /// Number of replications of each choice.
     pub replications: usize,
 }
@@ -49,16 +49,16 @@ pub struct Played {
 /// Result of the search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "found")]
-pub enum Crossing {
+pub enum BreakEvenCrossing {
     /// One choice is better at all evaluated values.
     Everywhere {
         /// The better choice.
-        side: Side,
+        side: BreakEvenSide,
     },
     /// The better choice changes within the range.
     At {
         /// The better choice below the crossing.
-        below: Side,
+        below: BreakEvenSide,
         /// Zero of the mean difference, by linear interpolation between neighboring values.
         estimate: f64,
         /// Largest evaluated value at which the choice `below` is conclusively better.
@@ -69,7 +69,7 @@ pub enum Crossing {
     /// Conclusive at one end of the range, inconclusive from some value on.
     OneEnd {
         /// The better choice at that end.
-        side: Side,
+        side: BreakEvenSide,
         /// True for the lower end.
         lower: bool,
         /// Last value, seen from that end, at which the choice is conclusively better.
@@ -85,16 +85,16 @@ pub enum Crossing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakEven {
     /// The position of the break-even value.
-    pub crossing: Crossing,
+    pub crossing: BreakEvenCrossing,
     /// All evaluated values, ascending.
-    pub points: Vec<Played>,
+    pub points: Vec<SimulatedPoint>,
     /// True if the search was interrupted.
     pub interrupted: bool,
 }
 
 /// Number of replications per value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct SearchEffort {
     /// Number of replications before the first interim analysis; doubled for each further one.
     pub first_look: u64,
     /// Maximum number of replications per value.
@@ -103,11 +103,11 @@ pub struct Effort {
 
 /// Searches the range for the value at which the better choice changes.
 pub fn break_even<E>(
-    (range, metric): (&Range, &str),
-    effort: Effort,
-    play: &mut Play<'_, Point, E>,
+    (range, metric): (&ParameterRange, &str),
+    effort: SearchEffort,
+    play: &mut SampleRun<'_, SearchPoint, E>,
 ) -> Result<BreakEven, E> {
-    let mut search = Search {
+    let mut search = BreakEvenSearch {
         metric,
         effort,
         play,
@@ -130,55 +130,55 @@ pub fn break_even<E>(
     })
 }
 
-struct Search<'a, 'p, E> {
+struct BreakEvenSearch<'a, 'p, E> {
     metric: &'a str,
-    effort: Effort,
-    play: &'a mut Play<'p, Point, E>,
-    points: Vec<Played>,
+    effort: SearchEffort,
+    play: &'a mut SampleRun<'p, SearchPoint, E>,
+    points: Vec<SimulatedPoint>,
     interrupted: bool,
 }
 
-impl<E> Search<'_, '_, E> {
-    fn side_of(&self, difference: &Paired) -> Side {
-        let higher = better(self.metric) == Better::Higher;
-        match difference.separated() {
-            Some(Ordering::Greater) if higher => Side::B,
-            Some(Ordering::Less) if !higher => Side::B,
-            Some(Ordering::Greater | Ordering::Less) => Side::A,
-            _ => Side::NotSeparated,
+impl<E> BreakEvenSearch<'_, '_, E> {
+    fn side_of(&self, difference: &PairedDifference) -> BreakEvenSide {
+        let higher = better(self.metric) == BetterDirection::Higher;
+        match difference.significant_order() {
+            Some(Ordering::Greater) if higher => BreakEvenSide::B,
+            Some(Ordering::Less) if !higher => BreakEvenSide::B,
+            Some(Ordering::Greater | Ordering::Less) => BreakEvenSide::A,
+            _ => BreakEvenSide::NotSeparated,
         }
     }
 
     /// Adds replications at a value until the comparison is conclusive or the maximum is reached.
-    fn look(&mut self, value: f64) -> Result<Side, E> {
+    fn look(&mut self, value: f64) -> Result<BreakEvenSide, E> {
         if let Some(known) = self.points.iter().find(|p| p.value == value) {
             return Ok(known.side);
         }
-        let (mut a, mut b) = (Sample::new(), Sample::new());
-        let (mut side, mut difference) = (Side::NotSeparated, None);
-        for look in Looks::new(self.effort.first_look as usize, LEVEL).all() {
+        let (mut a, mut b) = (SampleMetric::new(), SampleMetric::new());
+        let (mut side, mut difference) = (BreakEvenSide::NotSeparated, None);
+        for look in InterimLooks::new(self.effort.first_look as usize, LEVEL).looks() {
             let n = (look.n as u64).min(self.effort.most);
             let from = a.len() as u64;
             if self.interrupted || n <= from {
                 break;
             }
             for (is_b, sample) in [(false, &mut a), (true, &mut b)] {
-                let more = (self.play)(&Point { value, is_b }, from..n)?;
+                let more = (self.play)(&SearchPoint { value, is_b }, from..n)?;
                 self.interrupted |= (more.len() as u64) < n - from;
                 sample.extend(more);
             }
-            difference = Paired::at(&pairs(&a, &b), look.level);
-            side = difference.map_or(Side::NotSeparated, |d| self.side_of(&d));
-            if side != Side::NotSeparated {
+            difference = PairedDifference::at_level(&pairs(&a, &b), look.level);
+            side = difference.map_or(BreakEvenSide::NotSeparated, |d| self.side_of(&d));
+            if side != BreakEvenSide::NotSeparated {
                 break;
             }
         }
         if difference.is_none() {
-            return Ok(Side::NotSeparated);
+            return Ok(BreakEvenSide::NotSeparated);
         }
         let at = self.points.partition_point(|p| p.value < value);
         let replications = a.len().min(b.len());
-        let played = Played {
+        let played = SimulatedPoint {
             value,
             difference,
             side,
@@ -191,8 +191,11 @@ impl<E> Search<'_, '_, E> {
     /// Returns the two neighboring conclusive values between which the better choice changes. Inconclusive values
     /// may lie between them. `None` unless the choice changes exactly once.
     fn ends(&self) -> Option<(f64, f64)> {
-        let told = self.points.iter().filter(|p| p.side != Side::NotSeparated);
-        let told: Vec<&Played> = told.collect();
+        let told = self
+            .points
+            .iter()
+            .filter(|p| p.side != BreakEvenSide::NotSeparated);
+        let told: Vec<&SimulatedPoint> = told.collect();
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side);
         let changes: Vec<_> = changes.map(|w| (w[0].value, w[1].value)).collect();
         match changes[..] {
@@ -203,7 +206,12 @@ impl<E> Search<'_, '_, E> {
 
     /// Narrows the interval that contains the crossing from the side of `known`: moves that end as long as the same
     /// choice is conclusively better.
-    fn narrow(&mut self, range: &Range, (low, high): (f64, f64), known: f64) -> Result<(), E> {
+    fn narrow(
+        &mut self,
+        range: &ParameterRange,
+        (low, high): (f64, f64),
+        known: f64,
+    ) -> Result<(), E> {
         let side = self.look(known)?;
         let (mut near, mut far) = match known == low {
             true => (low, high),
@@ -211,7 +219,7 @@ impl<E> Search<'_, '_, E> {
         };
         for _ in 0..HALVINGS {
             let middle = match (range.is_log(), range.unit) {
-                (_, Unit::Whole) => ((near + far) / 2.0).round(),
+                (_, RangeUnit::Whole) => ((near + far) / 2.0).round(),
                 (true, _) => libm::sqrt(near * far),
                 (false, _) => 0.5 * (near + far),
             };
@@ -226,36 +234,40 @@ impl<E> Search<'_, '_, E> {
         Ok(())
     }
 
-    fn crossing(&self) -> Crossing {
-        let told = self.points.iter().filter(|p| p.side != Side::NotSeparated);
-        let told: Vec<&Played> = told.collect();
+    fn crossing(&self) -> BreakEvenCrossing {
+        let told = self
+            .points
+            .iter()
+            .filter(|p| p.side != BreakEvenSide::NotSeparated);
+        let told: Vec<&SimulatedPoint> = told.collect();
         let (Some(first), Some(last)) = (told.first(), told.last()) else {
-            return Crossing::NotTold;
+            return BreakEvenCrossing::NotTold;
         };
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side).count();
-        let open = |at: Option<&Played>| at.is_some_and(|p| p.side == Side::NotSeparated);
+        let open =
+            |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::NotSeparated);
         match changes {
-            0 if open(self.points.last()) => Crossing::OneEnd {
+            0 if open(self.points.last()) => BreakEvenCrossing::OneEnd {
                 side: first.side,
                 lower: true,
                 until: last.value,
             },
-            0 if open(self.points.first()) => Crossing::OneEnd {
+            0 if open(self.points.first()) => BreakEvenCrossing::OneEnd {
                 side: first.side,
                 lower: false,
                 until: first.value,
             },
-            0 => Crossing::Everywhere { side: first.side },
+            0 => BreakEvenCrossing::Everywhere { side: first.side },
             1 => {
                 let (low, high) = self.ends().unwrap_or((first.value, last.value));
-                Crossing::At {
+                BreakEvenCrossing::At {
                     below: first.side,
                     estimate: self.zero((low, high)),
                     low,
                     high,
                 }
             }
-            _ => Crossing::SeveralTimes,
+            _ => BreakEvenCrossing::SeveralTimes,
         }
     }
 

@@ -7,11 +7,12 @@
 use crate::experiment::CountedRun;
 use serde::Serialize;
 use sim_base::stats::{
-    Estimate, negative_binomial_cdf, poisson_cdf, share_interval, values_for_quantile_interval,
+    MeanEstimate, negative_binomial_cdf, poisson_cdf, proportion_interval,
+    values_for_quantile_interval,
 };
 use std::collections::BTreeMap;
 
-/// Schema name of [`Budget`].
+/// Schema name of [`LossBudget`].
 pub const SCHEMA: &str = "jobset-sim/plan-budget/v1";
 
 /// Confidence level of all intervals.
@@ -21,7 +22,7 @@ const CURVE: usize = 90;
 
 /// Inputs of the estimation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct BudgetQuestion {
     /// Time in seconds for which the limit has to suffice.
     pub horizon_s: f64,
     /// Restart limit in the inputs.
@@ -32,18 +33,18 @@ pub struct Question {
 
 /// Proportion of the replications, with its exact (Clopper-Pearson) confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Share {
+pub struct LossShare {
     /// Proportion of the replications.
     pub share: f64,
     /// Exact 95 % confidence interval of the probability.
     pub ci95: [f64; 2],
 }
 
-impl Share {
-    fn of(k: usize, n: usize) -> Share {
-        Share {
+impl LossShare {
+    fn of(k: usize, n: usize) -> LossShare {
+        LossShare {
             share: k as f64 / n.max(1) as f64,
-            ci95: share_interval(k, n, LEVEL),
+            ci95: proportion_interval(k, n, LEVEL),
         }
     }
 }
@@ -67,7 +68,7 @@ pub struct LimitRow {
     /// Value of `maxRestarts`.
     pub max_restarts: u32,
     /// Share of runs for which the limit suffices.
-    pub lasts: Share,
+    pub lasts: LossShare,
     /// Probability for a Poisson distribution with the same mean (independent restarts).
     pub poisson: f64,
     /// Probability for the negative binomial distribution with the same mean and variance, if the variance exceeds
@@ -82,20 +83,20 @@ pub struct CauseUse {
     /// Name of the cause.
     pub cause: String,
     /// Number of counted restarts per run with this cause.
-    pub used: Estimate,
+    pub used: MeanEstimate,
     /// Share of all counted restarts.
     pub share: f64,
     /// Number of runs in which a restart with this cause exceeded the limit.
     pub last_straw: usize,
     /// Share of runs for which the limit suffices if restarts with this cause are not counted.
-    pub lasts_without: Option<Share>,
+    pub lasts_without: Option<LossShare>,
     /// The smallest sufficient limit if restarts with this cause are not counted.
     pub least_without: LeastLimit,
 }
 
 /// The same runs with a rule that does not count some restarts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ruled {
+pub struct RuledBudget {
     /// Description of the restarts that are not counted.
     pub what: String,
     /// The runs with the rule.
@@ -105,15 +106,15 @@ pub struct Ruled {
 /// Result for a rule that does not count some restarts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rule {
+pub struct BudgetRule {
     /// Description of the restarts that are not counted.
     pub what: String,
     /// Cause → mean number of restarts per run that are not counted.
     pub uncounted: BTreeMap<String, f64>,
     /// Number of counted restarts per run.
-    pub used: Estimate,
+    pub used: MeanEstimate,
     /// Share of runs for which the limit of the inputs suffices.
-    pub lasts: Option<Share>,
+    pub lasts: Option<LossShare>,
     /// The smallest sufficient limit with the rule.
     pub least: LeastLimit,
 }
@@ -125,16 +126,16 @@ pub struct AtDay {
     /// Days since the start.
     pub day: f64,
     /// Share of runs whose limit is not used up.
-    pub lasts: Share,
+    pub lasts: LossShare,
     /// The same share with the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub with_rule: Option<Share>,
+    pub with_rule: Option<LossShare>,
 }
 
 /// How long a restart limit suffices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Budget {
+pub struct LossBudget {
     /// Number of replications.
     pub replications: usize,
     /// Time in seconds for which the limit has to suffice.
@@ -145,17 +146,17 @@ pub struct Budget {
     /// Required probability that the limit suffices.
     pub probability: f64,
     /// Number of counted restarts per run up to the horizon.
-    pub used: Estimate,
+    pub used: MeanEstimate,
     /// Variance ÷ mean of the number of counted restarts; 1 for independent restarts.
     pub dispersion: f64,
     /// Share of runs for which the limit of the inputs suffices.
-    pub lasts: Option<Share>,
+    pub lasts: Option<LossShare>,
     /// The smallest sufficient limit.
     pub least: LeastLimit,
     /// Causes of counted restarts, most frequent first.
     pub causes: Vec<CauseUse>,
     /// Result with a failure policy rule that does not count some restarts.
-    pub rule: Option<Rule>,
+    pub rule: Option<BudgetRule>,
     /// Results for individual limits, around the smallest sufficient one.
     pub limits: Vec<LimitRow>,
     /// Share of runs within the limit over time.
@@ -176,17 +177,21 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
     run.used.iter().filter(counts).map(|u| u.times).sum()
 }
 
-impl Budget {
+impl LossBudget {
     /// Estimates the budget from runs without a limit; `None` without runs. `ruled` contains the same runs with a
     /// rule.
-    pub fn of(question: &Question, runs: &[CountedRun], ruled: Option<&Ruled>) -> Option<Budget> {
-        let whole = Counts::of(runs, question.horizon_s, &[]);
+    pub fn of(
+        question: &BudgetQuestion,
+        runs: &[CountedRun],
+        ruled: Option<&RuledBudget>,
+    ) -> Option<LossBudget> {
+        let whole = LossCounts::of(runs, question.horizon_s, &[]);
         let least = whole.least(question.probability);
         let spread = whole.estimate()?;
         let curve_limit = question.limit.unwrap_or(least.high.unwrap_or(least.low));
         let rule = ruled.and_then(|ruled| rule(question, runs, ruled));
         let mean_and_variance = whole.moments();
-        Some(Budget {
+        Some(LossBudget {
             replications: runs.len(),
             horizon_s: question.horizon_s,
             max_restarts: question.limit,
@@ -222,13 +227,13 @@ impl Budget {
 }
 
 /// Counted restarts of each run, ascending.
-struct Counts(Vec<u32>);
+struct LossCounts(Vec<u32>);
 
-impl Counts {
-    fn of(runs: &[CountedRun], until_s: f64, but: &[String]) -> Counts {
+impl LossCounts {
+    fn of(runs: &[CountedRun], until_s: f64, but: &[String]) -> LossCounts {
         let mut all: Vec<u32> = runs.iter().map(|r| used(r, until_s, but)).collect();
         all.sort_unstable();
-        Counts(all)
+        LossCounts(all)
     }
 
     /// Returns the number of runs with at most `limit` counted restarts.
@@ -236,12 +241,12 @@ impl Counts {
         self.0.partition_point(|used| *used <= limit)
     }
 
-    fn lasts(&self, limit: u32) -> Share {
-        Share::of(self.within(limit), self.0.len())
+    fn lasts(&self, limit: u32) -> LossShare {
+        LossShare::of(self.within(limit), self.0.len())
     }
 
-    fn estimate(&self) -> Option<Estimate> {
-        Estimate::of(self.0.iter().map(|n| f64::from(*n)).collect())
+    fn estimate(&self) -> Option<MeanEstimate> {
+        MeanEstimate::from_values(self.0.iter().map(|n| f64::from(*n)).collect())
     }
 
     fn moments(&self) -> (f64, f64) {
@@ -255,7 +260,7 @@ impl Counts {
     fn least(&self, probability: f64) -> LeastLimit {
         let most = self.0.last().copied().unwrap_or(0);
         // The proportion and both bounds of its interval increase with the limit, so bisection finds the first one.
-        let first = |is: &dyn Fn(Share) -> bool| {
+        let first = |is: &dyn Fn(LossShare) -> bool| {
             let (mut low, mut high) = (0, most + 1);
             while low < high {
                 let middle = low + (high - low) / 2;
@@ -276,12 +281,12 @@ impl Counts {
     }
 }
 
-fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
+fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
     let all: u32 = runs.iter().map(|r| used(r, question.horizon_s, &[])).sum();
     let straws: Vec<Option<&str>> = runs.iter().map(|r| last_straw(question, r)).collect();
     let one = |cause: String| {
         let only = [cause.clone()];
-        let without = Counts::of(runs, question.horizon_s, &only);
+        let without = LossCounts::of(runs, question.horizon_s, &only);
         let own = |r: &CountedRun| {
             let all = used(r, question.horizon_s, &[]);
             f64::from(all - used(r, question.horizon_s, &only))
@@ -289,7 +294,7 @@ fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
         let own: Vec<f64> = runs.iter().map(own).collect();
         let sum: f64 = own.iter().sum();
         Some(CauseUse {
-            used: Estimate::of(own)?,
+            used: MeanEstimate::from_values(own)?,
             share: sum / f64::from(all.max(1)),
             last_straw: straws.iter().filter(|s| **s == Some(&cause)).count(),
             lasts_without: question.limit.map(|m| without.lasts(m)),
@@ -297,7 +302,7 @@ fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
             cause,
         })
     };
-    let mut told: Vec<CauseUse> = Budget::cause_names(runs)
+    let mut told: Vec<CauseUse> = LossBudget::cause_names(runs)
         .into_iter()
         .filter_map(one)
         .collect();
@@ -306,7 +311,7 @@ fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
 }
 
 /// Returns the cause of the restart that exceeded the limit.
-fn last_straw<'r>(question: &Question, run: &'r CountedRun) -> Option<&'r str> {
+fn last_straw<'r>(question: &BudgetQuestion, run: &'r CountedRun) -> Option<&'r str> {
     let limit = question.limit?;
     let mut sum = 0;
     let mut in_time = run.used.iter().filter(|u| u.at_s <= question.horizon_s);
@@ -318,7 +323,7 @@ fn last_straw<'r>(question: &Question, run: &'r CountedRun) -> Option<&'r str> {
 }
 
 /// Returns the results for about a dozen limits, from those that rarely suffice to those that always do.
-fn limits(question: &Question, counts: &Counts, least: LeastLimit) -> Vec<LimitRow> {
+fn limits(question: &BudgetQuestion, counts: &LossCounts, least: LeastLimit) -> Vec<LimitRow> {
     let at = |share: f64| counts.0[((counts.0.len() - 1) as f64 * share) as usize];
     let (from, to) = (at(0.02), at(1.0));
     let step = ((to - from) / 10).max(1);
@@ -344,8 +349,8 @@ fn limits(question: &Question, counts: &Counts, least: LeastLimit) -> Vec<LimitR
     all.into_iter().map(row).collect()
 }
 
-fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule> {
-    let counts = Counts::of(&ruled.runs, question.horizon_s, &[]);
+fn rule(question: &BudgetQuestion, runs: &[CountedRun], ruled: &RuledBudget) -> Option<BudgetRule> {
+    let counts = LossCounts::of(&ruled.runs, question.horizon_s, &[]);
     let mean = |runs: &[CountedRun], cause: &str| {
         let own = |r: &CountedRun| {
             let in_time = r.used.iter().filter(|u| u.at_s <= question.horizon_s);
@@ -358,9 +363,9 @@ fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule>
         let less = mean(runs, &cause) - mean(&ruled.runs, &cause);
         (less > 0.0).then_some((cause, less))
     };
-    Some(Rule {
+    Some(BudgetRule {
         what: ruled.what.clone(),
-        uncounted: Budget::cause_names(runs)
+        uncounted: LossBudget::cause_names(runs)
             .into_iter()
             .filter_map(less)
             .collect(),
@@ -370,15 +375,15 @@ fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule>
     })
 }
 
-impl Ruled {
+impl RuledBudget {
     /// Returns the runs with restarts of these causes removed.
-    pub fn ignoring(causes: &[String], runs: &[CountedRun]) -> Ruled {
+    pub fn ignoring(causes: &[String], runs: &[CountedRun]) -> RuledBudget {
         let without = |run: &CountedRun| {
             let mut run = run.clone();
             run.used.retain(|u| !causes.iter().any(|c| **c == *u.cause));
             run
         };
-        Ruled {
+        RuledBudget {
             what: format!("restarts by {}", causes.join(", ")),
             runs: runs.iter().map(without).collect(),
         }
@@ -386,13 +391,13 @@ impl Ruled {
 }
 
 fn curve(
-    question: &Question,
-    (runs, ruled): (&[CountedRun], Option<&Ruled>),
+    question: &BudgetQuestion,
+    (runs, ruled): (&[CountedRun], Option<&RuledBudget>),
     limit: u32,
 ) -> Vec<AtDay> {
     let lasts = |runs: &[CountedRun], until_s: f64| {
         let within = runs.iter().filter(|r| used(r, until_s, &[]) <= limit);
-        Share::of(within.count(), runs.len())
+        LossShare::of(within.count(), runs.len())
     };
     let at = |i: usize| {
         let until_s = question.horizon_s * i as f64 / CURVE as f64;

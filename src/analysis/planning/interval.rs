@@ -5,10 +5,10 @@
 //! Over the logarithm of the interval, the total is symmetric around the optimum, where it is flat. Intervals far
 //! from the optimum therefore locate it better than a comparison of almost equal values near it.
 
-use super::sample::{Play, Sample, pairs, values};
-use crate::experiment::{Better, better};
+use super::sample::{SampleMetric, SampleRun, pairs, values};
+use crate::experiment::{BetterDirection, better};
 use serde::Serialize;
-use sim_base::stats::{Estimate, Paired, t_quantile};
+use sim_base::stats::{MeanEstimate, PairedDifference, t_quantile};
 use std::collections::BTreeMap;
 
 /// Confidence level of all intervals.
@@ -26,60 +26,60 @@ const NEAR: f64 = 0.12;
 
 /// An evaluated checkpoint interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Played {
+pub struct SimulatedInterval {
     /// The interval in seconds.
     #[serde(rename = "every_s")]
     pub every_s: f64,
     /// Estimate of the metric over the replications.
-    pub metric: Option<Estimate>,
+    pub metric: Option<MeanEstimate>,
     /// Paired difference from the best evaluated interval.
-    pub change: Option<Paired>,
+    pub change: Option<PairedDifference>,
     /// Number of replications.
     pub replications: usize,
 }
 
 /// Result of the search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Best {
+pub struct BestInterval {
     /// The best interval in seconds; null if there is no vertex.
     pub every_s: Option<f64>,
     /// 95 % confidence interval of the best interval; null for a bound that requires more replications.
     pub ci95_s: Option<[f64; 2]>,
     /// All evaluated intervals, ascending.
-    pub points: Vec<Played>,
+    pub points: Vec<SimulatedInterval>,
     /// Replications of the best evaluated interval.
-    best: Sample,
+    best: SampleMetric,
     /// True if the best interval is at the edge of the searched range.
     pub at_edge: bool,
     /// True if the search was interrupted.
     pub interrupted: bool,
 }
 
-impl Best {
+impl BestInterval {
     /// Adds an evaluated interval.
-    pub fn add(&mut self, every_s: f64, sample: Sample) {
+    pub fn add(&mut self, every_s: f64, sample: SampleMetric) {
         let at = self.points.partition_point(|p| p.every_s < every_s);
         self.points.insert(at, point(every_s, &sample, &self.best));
     }
 }
 
-fn point(every_s: f64, sample: &Sample, best: &Sample) -> Played {
-    Played {
+fn point(every_s: f64, sample: &SampleMetric, best: &SampleMetric) -> SimulatedInterval {
+    SimulatedInterval {
         every_s,
         metric: metric_of(sample),
-        change: Paired::of(&pairs(best, sample)).filter(|p| p.n > 1),
+        change: PairedDifference::from_pairs(&pairs(best, sample)).filter(|p| p.n > 1),
         replications: sample.len(),
     }
 }
 
-fn metric_of(sample: &Sample) -> Option<Estimate> {
+fn metric_of(sample: &SampleMetric) -> Option<MeanEstimate> {
     let finite = values(sample).into_iter().filter(|v| v.is_finite());
-    Estimate::of(finite.collect())
+    MeanEstimate::from_values(finite.collect())
 }
 
 /// Inputs of the search.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Search {
+pub struct IntervalSearch {
     /// Center of the first five intervals, in seconds.
     pub start_s: f64,
     /// Smallest and largest interval of the search, in seconds.
@@ -91,14 +91,18 @@ pub struct Search {
 }
 
 /// A checkpoint interval in milliseconds.
-type Ms = u64;
+type Milliseconds = u64;
 
 /// Searches for the checkpoint interval with the best value of the metric.
-pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Result<Best, E> {
-    let mut known: BTreeMap<Ms, Sample> = BTreeMap::new();
+pub fn best<E>(
+    search: &IntervalSearch,
+    metric: &str,
+    play: &mut SampleRun<'_, Milliseconds, E>,
+) -> Result<BestInterval, E> {
+    let mut known: BTreeMap<Milliseconds, SampleMetric> = BTreeMap::new();
     let [from, to] = search.bounds_s;
     let (mut middle, mut n) = (search.start_s.clamp(from, to), search.first);
-    let mut top = Top::default();
+    let mut top = CurveTop::default();
     for _ in 0..ROUNDS {
         let five = STEPS.map(|k| ms(middle * libm::pow(FACTOR, f64::from(k))));
         for every in five {
@@ -112,9 +116,9 @@ pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Res
         if top.interrupted {
             break;
         }
-        let fit = Fit::of(
+        let fit = ParabolaFit::of(
             &five.map(|every| &known[&every]),
-            better(metric) == Better::Higher,
+            better(metric) == BetterDirection::Higher,
         );
         let Some(fit) = fit else { break };
         top.found = None;
@@ -151,31 +155,31 @@ pub fn best<E>(search: &Search, metric: &str, play: &mut Play<'_, Ms, E>) -> Res
     Ok(top.told(known, metric))
 }
 
-fn ms(seconds: f64) -> Ms {
-    ((seconds * 1e3).round() as Ms).max(1)
+fn ms(seconds: f64) -> Milliseconds {
+    ((seconds * 1e3).round() as Milliseconds).max(1)
 }
 
 #[derive(Default)]
-struct Top {
+struct CurveTop {
     found: Option<(f64, Option<[f64; 2]>)>,
     at_edge: bool,
     interrupted: bool,
 }
 
-impl Top {
-    fn told(self, known: BTreeMap<Ms, Sample>, metric: &str) -> Best {
-        let sign = if better(metric) == Better::Higher {
+impl CurveTop {
+    fn told(self, known: BTreeMap<Milliseconds, SampleMetric>, metric: &str) -> BestInterval {
+        let sign = if better(metric) == BetterDirection::Higher {
             1.0
         } else {
             -1.0
         };
-        let mean = |sample: &Sample| metric_of(sample).map_or(f64::MIN, |e| sign * e.mean);
+        let mean = |sample: &SampleMetric| metric_of(sample).map_or(f64::MIN, |e| sign * e.mean);
         let best = known
             .values()
             .max_by(|a, b| mean(a).total_cmp(&mean(b)))
             .cloned();
         let best = best.unwrap_or_default();
-        Best {
+        BestInterval {
             every_s: self.found.map(|(every, _)| every),
             ci95_s: self.found.and_then(|(_, interval)| interval),
             points: known
@@ -191,7 +195,7 @@ impl Top {
 
 /// Means and covariances, over the replications, of the slope `b` and half of the curvature `c` at the center. The
 /// abscissa is the logarithm of the interval relative to the center.
-struct Fit {
+struct ParabolaFit {
     n: f64,
     b: f64,
     c: f64,
@@ -200,14 +204,15 @@ struct Fit {
     cc: f64,
 }
 
-impl Fit {
+impl ParabolaFit {
     /// Fits parabolas to five samples, using the replications that all of them have.
-    fn of(five: &[&Sample; 5], higher: bool) -> Option<Fit> {
+    fn of(five: &[&SampleMetric; 5], higher: bool) -> Option<ParabolaFit> {
         let step = libm::log(FACTOR);
         let sign = if higher { 1.0 } else { -1.0 };
         let mut all: Vec<(f64, f64)> = Vec::new();
         for i in 0..five[0].len() {
-            let value = |s: &&Sample| s.get(i).and_then(|r| r.value).filter(|v| v.is_finite());
+            let value =
+                |s: &&SampleMetric| s.get(i).and_then(|r| r.value).filter(|v| v.is_finite());
             let y: Option<Vec<f64>> = five.iter().map(value).collect();
             let Some(y) = y else { continue };
             let (mut b, mut c) = (0.0, 0.0);
@@ -225,7 +230,7 @@ impl Fit {
         let mean = |of: fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / n;
         let (b, c) = (mean(|p| p.0), mean(|p| p.1));
         let together = |f: &dyn Fn(&(f64, f64)) -> f64| all.iter().map(f).sum::<f64>() / (n - 1.0);
-        Some(Fit {
+        Some(ParabolaFit {
             n,
             bb: together(&|p| (p.0 - b) * (p.0 - b)),
             bc: together(&|p| (p.0 - b) * (p.1 - c)),

@@ -3,17 +3,17 @@
 //!
 //! The search assumes that larger numbers are not worse. It checks this assumption against all evaluated candidates.
 
-use super::sample::{Play, Row, Sample, pairs};
-use super::target::{Estimated, Judgement, Target};
+use super::sample::{SampleMetric, SampleRow, SampleRun, pairs};
+use super::target::{EstimatedTarget, MetricTarget, TargetJudgement};
 use serde::Serialize;
-use sim_base::stats::{Looks, Paired};
+use sim_base::stats::{InterimLooks, PairedDifference};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bounds of the search, and number of replications per candidate.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct SearchPlan {
     /// The smallest candidate.
     pub min: u64,
     /// The largest candidate.
@@ -30,7 +30,7 @@ pub const LEVEL: f64 = 0.95;
 /// Result of the search.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "found")]
-pub enum Answer {
+pub enum SearchAnswer {
     /// This number satisfies the target, and the next smaller one, if any, does not.
     Least {
         /// The smallest number.
@@ -54,26 +54,26 @@ pub enum Answer {
 
 /// An evaluated candidate.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct SearchCandidate {
     /// The evaluated number.
     pub value: u64,
     /// Replications of this candidate.
-    pub sample: Sample,
+    pub sample: SampleMetric,
     /// Whether it satisfies the target.
-    pub judgement: Judgement,
+    pub judgement: TargetJudgement,
     /// The statistic of the target with its 95 % confidence interval.
-    pub estimated: Option<Estimated>,
+    pub estimated: Option<EstimatedTarget>,
     /// Paired difference of its metric from the previous candidate in the table.
-    pub change: Option<Paired>,
+    pub change: Option<PairedDifference>,
 }
 
 /// Result of a finished search.
 #[derive(Clone, Debug)]
-pub struct Least {
+pub struct MinimumSearch {
     /// The smallest number, as far as it was determined.
-    pub answer: Answer,
+    pub answer: SearchAnswer,
     /// All evaluated candidates, ascending.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<SearchCandidate>,
     /// Candidates that are worse than the previous one, contrary to the assumption.
     pub not_monotone: Vec<u64>,
     /// True if the search was interrupted.
@@ -81,8 +81,12 @@ pub struct Least {
 }
 
 /// Searches for the smallest number that satisfies the target.
-pub fn least<E>(plan: &Plan, target: &Target, play: &mut Play<'_, u64, E>) -> Result<Least, E> {
-    let mut search = Search {
+pub fn least<E>(
+    plan: &SearchPlan,
+    target: &MetricTarget,
+    play: &mut SampleRun<'_, u64, E>,
+) -> Result<MinimumSearch, E> {
+    let mut search = SearchRequest {
         plan,
         target,
         play,
@@ -94,46 +98,49 @@ pub fn least<E>(plan: &Plan, target: &Target, play: &mut Play<'_, u64, E>) -> Re
     Ok(search.told(answer))
 }
 
-struct Search<'a, 'p, E> {
-    plan: &'a Plan,
-    target: &'a Target,
-    play: &'a mut Play<'p, u64, E>,
-    known: BTreeMap<u64, (Sample, Judgement)>,
+struct SearchRequest<'a, 'p, E> {
+    plan: &'a SearchPlan,
+    target: &'a MetricTarget,
+    play: &'a mut SampleRun<'p, u64, E>,
+    known: BTreeMap<u64, (SampleMetric, TargetJudgement)>,
     interrupted: bool,
 }
 
-impl<E> Search<'_, '_, E> {
-    fn answer(&mut self) -> Result<Answer, E> {
+impl<E> SearchRequest<'_, '_, E> {
+    fn answer(&mut self) -> Result<SearchAnswer, E> {
         let (min, max) = (self.plan.min, self.plan.max);
         let greatest = self.judge(max)?;
-        if greatest == Judgement::Misses && !self.interrupted {
-            return Ok(Answer::Nothing);
+        if greatest == TargetJudgement::Misses && !self.interrupted {
+            return Ok(SearchAnswer::Nothing);
         }
         if max > min {
             self.judge(min)?;
         }
-        if greatest == Judgement::Meets {
-            self.first(max, |j| j == Judgement::Meets)?;
+        if greatest == TargetJudgement::Meets {
+            self.first(max, |j| j == TargetJudgement::Meets)?;
         }
-        self.first(max, |j| j != Judgement::Misses)?;
+        self.first(max, |j| j != TargetJudgement::Misses)?;
         // Derives the answer from all evaluated candidates, because the assumption of the bisection may not hold.
-        let meets = self.known.iter().filter(|(_, k)| k.1 == Judgement::Meets);
+        let meets = self
+            .known
+            .iter()
+            .filter(|(_, k)| k.1 == TargetJudgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
         let misses = self
             .known
             .iter()
-            .filter(|(v, k)| below(**v) && k.1 == Judgement::Misses);
+            .filter(|(v, k)| below(**v) && k.1 == TargetJudgement::Misses);
         let low = misses.map(|(v, _)| v + 1).max().unwrap_or(min);
         Ok(match high {
-            Some(high) if low == high => Answer::Least { value: high },
-            Some(high) => Answer::Between { low, high },
-            None => Answer::Open { low },
+            Some(high) if low == high => SearchAnswer::Least { value: high },
+            Some(high) => SearchAnswer::Between { low, high },
+            None => SearchAnswer::Open { low },
         })
     }
 
     /// Bisects for the first candidate for which `is` holds; it must hold for all larger ones, including `high`.
-    fn first(&mut self, high: u64, is: impl Fn(Judgement) -> bool) -> Result<(), E> {
+    fn first(&mut self, high: u64, is: impl Fn(TargetJudgement) -> bool) -> Result<(), E> {
         let (mut low, mut high) = (self.plan.min, high);
         while low < high && !self.interrupted {
             let middle = low + (high - low) / 2;
@@ -146,7 +153,7 @@ impl<E> Search<'_, '_, E> {
     }
 
     /// Evaluates a candidate until it is conclusive or the limit of replications is reached.
-    fn judge(&mut self, value: u64) -> Result<Judgement, E> {
+    fn judge(&mut self, value: u64) -> Result<TargetJudgement, E> {
         if let Some((_, judgement)) = self.known.get(&value) {
             return Ok(*judgement);
         }
@@ -157,11 +164,11 @@ impl<E> Search<'_, '_, E> {
     }
 
     /// Evaluates the neighbors of the answer as well, so that tables can compare them.
-    fn neighbors(&mut self, answer: Answer) -> Result<(), E> {
+    fn neighbors(&mut self, answer: SearchAnswer) -> Result<(), E> {
         let around = match answer {
-            Answer::Least { value } => value,
-            Answer::Between { high, .. } => high,
-            Answer::Nothing | Answer::Open { .. } => return Ok(()),
+            SearchAnswer::Least { value } => value,
+            SearchAnswer::Between { high, .. } => high,
+            SearchAnswer::Nothing | SearchAnswer::Open { .. } => return Ok(()),
         };
         for value in [around.checked_sub(1), Some(around + 1)]
             .into_iter()
@@ -174,22 +181,24 @@ impl<E> Search<'_, '_, E> {
         Ok(())
     }
 
-    fn told(self, answer: Answer) -> Least {
-        let mut candidates: Vec<Candidate> = Vec::new();
+    fn told(self, answer: SearchAnswer) -> MinimumSearch {
+        let mut candidates: Vec<SearchCandidate> = Vec::new();
         let mut not_monotone = Vec::new();
         for (value, (sample, judgement)) in self.known {
             let before = candidates.last();
-            let change = before.and_then(|b| Paired::of(&pairs(&b.sample, &sample)));
+            let change =
+                before.and_then(|b| PairedDifference::from_pairs(&pairs(&b.sample, &sample)));
             let worse = match self.target.at_least {
                 true => Ordering::Less,
                 false => Ordering::Greater,
             };
-            let crossed = before
-                .is_some_and(|b| b.judgement == Judgement::Meets && judgement == Judgement::Misses);
-            if crossed || change.and_then(|c| c.separated()) == Some(worse) {
+            let crossed = before.is_some_and(|b| {
+                b.judgement == TargetJudgement::Meets && judgement == TargetJudgement::Misses
+            });
+            if crossed || change.and_then(|c| c.significant_order()) == Some(worse) {
                 not_monotone.push(value);
             }
-            candidates.push(Candidate {
+            candidates.push(SearchCandidate {
                 value,
                 estimated: self.target.estimate(&sample, LEVEL),
                 judgement,
@@ -198,7 +207,7 @@ impl<E> Search<'_, '_, E> {
             });
         }
         candidates.retain(|c| !c.sample.is_empty());
-        Least {
+        MinimumSearch {
             answer,
             candidates,
             not_monotone,
@@ -209,14 +218,14 @@ impl<E> Search<'_, '_, E> {
 
 /// Adds replications of one candidate until its judgment is conclusive or the maximum is reached.
 pub(super) fn look<E>(
-    plan: &Plan,
-    target: &Target,
-    play: &mut dyn FnMut(Range<u64>) -> Result<Sample, E>,
+    plan: &SearchPlan,
+    target: &MetricTarget,
+    play: &mut dyn FnMut(Range<u64>) -> Result<SampleMetric, E>,
     interrupted: &mut bool,
-) -> Result<(Sample, Judgement), E> {
-    let mut sample = Sample::new();
-    let mut judgement = Judgement::Open;
-    for look in Looks::new(plan.first_look as usize, LEVEL).all() {
+) -> Result<(SampleMetric, TargetJudgement), E> {
+    let mut sample = SampleMetric::new();
+    let mut judgement = TargetJudgement::Open;
+    for look in InterimLooks::new(plan.first_look as usize, LEVEL).looks() {
         let n = (look.n as u64).min(plan.most);
         let from = sample.len() as u64;
         if *interrupted || n <= from {
@@ -226,14 +235,14 @@ pub(super) fn look<E>(
         *interrupted = (more.len() as u64) < n - from;
         sample.extend(more);
         judgement = target.judge(&sample, look.level);
-        if judgement != Judgement::Open {
+        if judgement != TargetJudgement::Open {
             break;
         }
     }
     Ok((sample, judgement))
 }
 
-impl Candidate {
+impl SearchCandidate {
     /// Returns the mean cost of a replication.
     pub fn cost(&self) -> f64 {
         let n = self.sample.len().max(1) as f64;
@@ -242,7 +251,10 @@ impl Candidate {
 
     /// Returns the number of blocked or censored replications, which count as the worst value.
     pub fn left_out(&self) -> usize {
-        self.sample.iter().filter(|row: &&Row| row.left_out).count()
+        self.sample
+            .iter()
+            .filter(|row: &&SampleRow| row.left_out)
+            .count()
     }
 }
 

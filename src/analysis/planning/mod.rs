@@ -20,9 +20,9 @@ mod splitting;
 pub mod target;
 pub mod tornado;
 
-pub use budget::{Budget, Question};
+pub use budget::{BudgetQuestion, LossBudget};
 pub use closed::ClosedForm;
-pub use least::{Answer, Candidate, Least, Plan, least};
-pub use range::{Range, Unit};
-pub use sample::{Row, Sample};
-pub use target::{Judgement, Statistic, Target};
+pub use least::{MinimumSearch, SearchAnswer, SearchCandidate, SearchPlan, least};
+pub use range::{ParameterRange, RangeUnit};
+pub use sample::{SampleMetric, SampleRow};
+pub use target::{MetricTarget, TargetJudgement, TargetStatistic};

@@ -6,7 +6,7 @@ use sim_base::Duration;
 /// Kind of the bounds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Unit {
+pub enum RangeUnit {
     /// Whole numbers.
     Whole,
     /// Any numbers.
@@ -17,7 +17,7 @@ pub enum Unit {
 
 /// A field with the bounds of its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Range {
+pub struct ParameterRange {
     /// The text as written.
     #[serde(skip)]
     pub text: String,
@@ -28,15 +28,15 @@ pub struct Range {
     /// The upper bound.
     pub high: f64,
     /// Kind of the bounds.
-    pub unit: Unit,
+    pub unit: RangeUnit,
 }
 
 const FORM: &str = "write PATH=LOW..HIGH with numbers or durations, e.g. parameters.mtbf=10d..40d";
 
-impl std::str::FromStr for Range {
+impl std::str::FromStr for ParameterRange {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Range, String> {
+    fn from_str(text: &str) -> Result<ParameterRange, String> {
         let wrong = |what: String| format!("{text:?}: {what}; {FORM}");
         let parts = text
             .rsplit_once('=')
@@ -53,17 +53,19 @@ impl std::str::FromStr for Range {
         let ((from, a), (to, b)) = (read(low)?, read(high)?);
         let unit = match (a, b) {
             (a, b) if a == b => a,
-            (Unit::Seconds, _) | (_, Unit::Seconds) => {
-                return Err(wrong(format!("{low} and {high} are not of one kind")));
+            (RangeUnit::Seconds, _) | (_, RangeUnit::Seconds) => {
+                return Err(wrong(format!(
+                    "{low} and {high} have different units: use two numbers or two durations"
+                )));
             }
-            _ => Unit::Number,
+            _ => RangeUnit::Number,
         };
         if from >= to {
             return Err(wrong(format!(
                 "the range is empty: {low} is not below {high}"
             )));
         }
-        Ok(Range {
+        Ok(ParameterRange {
             text: text.to_owned(),
             path: path.to_owned(),
             low: from,
@@ -73,26 +75,26 @@ impl std::str::FromStr for Range {
     }
 }
 
-fn number(word: &str) -> Option<(f64, Unit)> {
+fn number(word: &str) -> Option<(f64, RangeUnit)> {
     if let Ok(whole) = word.parse::<i64>() {
-        return Some((whole as f64, Unit::Whole));
+        return Some((whole as f64, RangeUnit::Whole));
     }
     match word.parse::<f64>() {
-        Ok(number) => number.is_finite().then_some((number, Unit::Number)),
+        Ok(number) => number.is_finite().then_some((number, RangeUnit::Number)),
         Err(_) => {
             let length = word.parse::<Duration>().ok()?;
-            Some((length.seconds(), Unit::Seconds))
+            Some((length.seconds(), RangeUnit::Seconds))
         }
     }
 }
 
-impl Range {
+impl ParameterRange {
     /// Formats a value as in a file.
     pub fn written(&self, value: f64) -> String {
         match self.unit {
-            Unit::Whole => format!("{}", value.round() as i64),
-            Unit::Number => format!("{value}"),
-            Unit::Seconds => format!("{}ms", (value * 1e3).round() as u64),
+            RangeUnit::Whole => format!("{}", value.round() as i64),
+            RangeUnit::Number => format!("{value}"),
+            RangeUnit::Seconds => format!("{}ms", (value * 1e3).round() as u64),
         }
     }
 
@@ -108,8 +110,8 @@ impl Range {
             false => self.low + (self.high - self.low) * share,
         };
         match self.unit {
-            Unit::Whole => value.round(),
-            Unit::Number | Unit::Seconds => value,
+            RangeUnit::Whole => value.round(),
+            RangeUnit::Number | RangeUnit::Seconds => value,
         }
     }
 }

@@ -1,22 +1,22 @@
 //! Probabilities of rare events: for a Fleet by splitting runs, for the reduced model by resampling random numbers.
 
-use super::redrawn::Redrawn;
-use super::splitting::{Branching, batch, pilot};
+use super::redrawn::ResampledSearch;
+use super::splitting::{BranchFactor, batch, pilot};
 use crate::experiment::parallel::each;
-use crate::experiment::{Collapsed, Limits, NoRuns};
-use crate::fleet::{Branches, Excess};
+use crate::experiment::{NoRuns, ReducedExperiment, ReplicationLimits};
+use crate::fleet::{SplitBranches, SplitExcess};
 use serde::Serialize;
-use sim_api::spec::Fleet;
-use sim_base::stats::student::Mean;
+use sim_api::spec::FleetSpec;
+use sim_base::stats::student::StudentMean;
 
-/// Schema name of [`Rare`].
+/// Schema name of [`RareEventSearch`].
 pub const SCHEMA: &str = "jobset-sim/plan-rare/v1";
 
 /// Inputs of the estimation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct RareQuestion {
     /// The quantity that must not exceed the limit.
-    pub excess: Excess,
+    pub excess: SplitExcess,
     /// The limit: a count, or nanoseconds.
     pub limit: u64,
     /// Number of runs per level.
@@ -27,7 +27,7 @@ pub struct Question {
 
 /// A level of the quantity, with the proportion of runs that reached it.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Level {
+pub struct SplittingLevel {
     /// Value of the quantity: a number of restarts, or seconds.
     pub at: f64,
     /// Proportion of the runs starting at the previous level that reached this one, over all batches.
@@ -39,7 +39,7 @@ pub struct Level {
 /// Result of the estimation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rare {
+pub struct RareEventSearch {
     /// Probability of the rare event.
     pub chance: f64,
     /// 95 % confidence interval of the probability.
@@ -49,7 +49,7 @@ pub struct Rare {
     /// Number of runs per level and batch.
     pub runs: u32,
     /// Levels in ascending order; the last one is the limit.
-    pub levels: Vec<Level>,
+    pub levels: Vec<SplittingLevel>,
     /// Estimated probability of each batch.
     #[serde(skip)]
     pub estimates: Vec<f64>,
@@ -63,37 +63,37 @@ pub struct Rare {
 
 /// Estimates the probability for a fleet without a restart limit; `None` if fewer than two batches were completed.
 pub fn of_fleet(
-    (fleet, seed): (&Fleet, u64),
-    question: &Question,
-    on: (usize, &Limits),
+    (fleet, seed): (&FleetSpec, u64),
+    question: &RareQuestion,
+    on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Option<Rare>, NoRuns> {
+) -> Result<Option<RareEventSearch>, NoRuns> {
     let stops = |events| on.1.reached(events);
-    let make = || Branches::new((fleet, seed), question.excess, &stops);
+    let make = || SplitBranches::new((fleet, seed), question.excess, &stops);
     split(&make, question, on, done)
 }
 
 /// Estimates the probability with the reduced model of a scenario without a restart limit.
 pub fn of_collapsed(
-    (collapsed, seed): (&Collapsed, u64),
-    question: &Question,
-    on: (usize, &Limits),
+    (collapsed, seed): (&ReducedExperiment, u64),
+    question: &RareQuestion,
+    on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Option<Rare>, NoRuns> {
-    let make = || Redrawn::new(collapsed, question.excess, seed);
+) -> Result<Option<RareEventSearch>, NoRuns> {
+    let make = || ResampledSearch::new(collapsed, question.excess, seed);
     let found = split(&make, question, on, done)?;
-    Ok(found.map(|rare| Rare {
+    Ok(found.map(|rare| RareEventSearch {
         whole_runs: true,
         ..rare
     }))
 }
 
-fn split<B: Branching + Send>(
+fn split<B: BranchFactor + Send>(
     make: &(dyn Fn() -> B + Sync),
-    question: &Question,
-    (threads, limits): (usize, &Limits),
+    question: &RareQuestion,
+    (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Option<Rare>, NoRuns> {
+) -> Result<Option<RareEventSearch>, NoRuns> {
     let mut first = make();
     let levels = pilot(&mut first, question, &limits.flag);
     let finished = std::sync::atomic::AtomicU64::new(0);
@@ -113,17 +113,21 @@ fn split<B: Branching + Send>(
 }
 
 /// Combines the results of the batches to the estimate.
-fn told(question: &Question, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -> Option<Rare> {
+fn told(
+    question: &RareQuestion,
+    (levels, plays): (&[u64], u64),
+    all: &[Vec<f64>],
+) -> Option<RareEventSearch> {
     let product = |shares: &Vec<f64>, n: usize| shares[..n].iter().product::<f64>();
     let estimates: Vec<f64> = all.iter().map(|s| product(s, levels.len())).collect();
-    let mean = Mean::of(&estimates).filter(|m| m.n > 1)?;
+    let mean = StudentMean::from_values(&estimates).filter(|m| m.n > 1)?;
     let [low, high] = mean.interval(0.95);
     let unit = match question.excess {
-        Excess::Restarts => 1.0,
-        Excess::LostTime => 1e-9,
+        SplitExcess::Restarts => 1.0,
+        SplitExcess::LostTime => 1e-9,
     };
     let chance_to = |n: usize| all.iter().map(|s| product(s, n)).sum::<f64>() / all.len() as f64;
-    let level = |(k, at): (usize, &u64)| Level {
+    let level = |(k, at): (usize, &u64)| SplittingLevel {
         at: *at as f64 * unit,
         share: match chance_to(k) {
             before if before > 0.0 => chance_to(k + 1) / before,
@@ -133,7 +137,7 @@ fn told(question: &Question, (levels, plays): (&[u64], u64), all: &[Vec<f64>]) -
     };
     let half = 0.5 * (high - low);
     let p = mean.mean;
-    Some(Rare {
+    Some(RareEventSearch {
         chance: p,
         ci95: [low.max(0.0), high.min(1.0)],
         batches: all.len(),

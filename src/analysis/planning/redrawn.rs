@@ -6,66 +6,77 @@
 //! Steps with large and small shares decorrelate the sample. Source: Z. Botev, D. Kroese, "Efficient Monte Carlo
 //! simulation via the generalized splitting method", 2012.
 
-use super::splitting::Branching;
-use crate::experiment::{Collapsed, MixedRuns};
-use crate::fleet::Excess;
-use sim_base::random::{Key, Mixture};
+use super::splitting::BranchFactor;
+use crate::experiment::{MixedRuns, ReducedExperiment};
+use crate::fleet::SplitExcess;
+use sim_base::random::{MixtureDistribution, StreamKey};
 
 /// Shares of the random numbers that are replaced in successive steps. Large shares decorrelate, small ones are
 /// accepted more often at high levels.
 const SHARES: [f64; 8] = [0.5, 0.2, 0.08, 0.03, 0.5, 0.2, 0.08, 0.03];
 
 /// Repeats replications of a scenario with some of their random numbers replaced.
-pub struct Redrawn<'c> {
+pub struct ResampledSearch<'c> {
     runs: MixedRuns<'c>,
-    excess: Excess,
+    excess: SplitExcess,
 }
 
 /// A complete run with its random numbers and the quantity it reached.
 #[derive(Clone)]
-pub struct Run {
-    numbers: Mixture,
+pub struct ResampledRun {
+    numbers: MixtureDistribution,
     has: u64,
     /// Level that repeated runs have to reach to be accepted.
     floor: u64,
 }
 
-impl<'c> Redrawn<'c> {
+impl<'c> ResampledSearch<'c> {
     /// Creates a resampler for a scenario without a restart limit.
-    pub fn new(collapsed: &'c Collapsed, excess: Excess, seed: u64) -> Redrawn<'c> {
-        Redrawn {
+    pub fn new(
+        collapsed: &'c ReducedExperiment,
+        excess: SplitExcess,
+        seed: u64,
+    ) -> ResampledSearch<'c> {
+        ResampledSearch {
             runs: MixedRuns::new(collapsed, seed),
             excess,
         }
     }
 
-    fn has(&mut self, numbers: &Mixture) -> u64 {
+    fn has(&mut self, numbers: &MixtureDistribution) -> u64 {
         let had = self.runs.run(numbers.clone());
         match self.excess {
-            Excess::Restarts => u64::from(had.counted),
-            Excess::LostTime => had.lost.0,
+            SplitExcess::Restarts => u64::from(had.counted),
+            SplitExcess::LostTime => had.lost.0,
         }
     }
 }
 
-impl Branching for Redrawn<'_> {
-    type State = Run;
+impl BranchFactor for ResampledSearch<'_> {
+    type State = ResampledRun;
 
-    fn start(&mut self, branch: u64) -> Run {
-        let numbers = Mixture::of(branch);
-        Run {
+    fn start(&mut self, branch: u64) -> ResampledRun {
+        let numbers = MixtureDistribution::single(branch);
+        ResampledRun {
             has: self.has(&numbers),
             numbers,
             floor: 0,
         }
     }
 
-    fn go_on(&mut self, from: &Run, branch: u64, level: u64) -> (Option<Run>, u64) {
+    fn go_on(
+        &mut self,
+        from: &ResampledRun,
+        branch: u64,
+        level: u64,
+    ) -> (Option<ResampledRun>, u64) {
         let mut run = from.clone();
         // Runs that do not have to reach a level are already independent.
         let steps = if run.floor == 0 { &[][..] } else { &SHARES };
         for (step, share) in (0..).zip(steps) {
-            let numbers = run.numbers.with(Key(branch).and(step).0, *share);
+            let numbers = run
+                .numbers
+                .with_share(StreamKey(branch).part(step).0, *share);
             let has = self.has(&numbers);
             if has >= run.floor {
                 (run.numbers, run.has) = (numbers, has);

@@ -1,11 +1,13 @@
 //! The result of a candidate's replications: one value each, and the cost.
 
-use crate::experiment::{Better, Measured, Replication, better, metrics, unnamed};
+use crate::experiment::{
+    BetterDirection, MeasuredMetric, ReplicationResult, better, metrics, unnamed,
+};
 use std::ops::Range;
 
 /// One replication of a candidate.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SampleRow {
     /// Number of the replication.
     pub replication: u64,
     /// Value of the metric; `None` if it does not exist.
@@ -19,38 +21,38 @@ pub struct Row {
 }
 
 /// Replications of a candidate, in the order of their numbers.
-pub type Sample = Vec<Row>;
+pub type SampleMetric = Vec<SampleRow>;
 
 /// Runs replications of a candidate; returns fewer than requested if interrupted.
-pub type Play<'a, C, E> = dyn FnMut(&C, Range<u64>) -> Result<Sample, E> + 'a;
+pub type SampleRun<'a, C, E> = dyn FnMut(&C, Range<u64>) -> Result<SampleMetric, E> + 'a;
 
-impl Row {
+impl SampleRow {
     /// Extracts a metric from a replication; an unknown name is an error that lists the available metrics.
     pub fn of(
-        replication: &Replication,
+        replication: &ReplicationResult,
         jobsets: &[String],
         metric: &str,
         price: Option<f64>,
-    ) -> Result<Row, Vec<String>> {
+    ) -> Result<SampleRow, Vec<String>> {
         let all = metrics(replication, jobsets);
         let found = all.iter().find(|(name, _)| name == metric);
         let measured = match found.map_or(unnamed(metric, replication), |(_, m)| *m) {
-            Measured::Absent if found.is_none() => {
+            MeasuredMetric::Absent if found.is_none() => {
                 return Err(all.into_iter().map(|(name, _)| name).collect());
             }
             measured => measured,
         };
         let worst = match better(metric) {
-            Better::Lower => f64::INFINITY,
-            Better::Higher => f64::NEG_INFINITY,
+            BetterDirection::Lower => f64::INFINITY,
+            BetterDirection::Higher => f64::NEG_INFINITY,
         };
-        let left_out = matches!(measured, Measured::Stuck | Measured::Cut);
-        let hours = |(name, m): &(String, Measured)| match name.starts_with("nodeHours.") {
+        let left_out = matches!(measured, MeasuredMetric::Stuck | MeasuredMetric::Cut);
+        let hours = |(name, m): &(String, MeasuredMetric)| match name.starts_with("nodeHours.") {
             true => m.value(),
             false => None,
         };
         let hours: f64 = all.iter().filter_map(hours).sum();
-        Ok(Row {
+        Ok(SampleRow {
             replication: replication.replication,
             value: if left_out {
                 Some(worst)
@@ -69,12 +71,12 @@ impl Row {
 }
 
 /// Returns the values of the replications that have one.
-pub fn values(sample: &[Row]) -> Vec<f64> {
+pub fn values(sample: &[SampleRow]) -> Vec<f64> {
     sample.iter().filter_map(|row| row.value).collect()
 }
 
 /// Returns pairs of finite values, for the replications that both samples have.
-pub fn pairs(first: &[Row], second: &[Row]) -> Vec<(f64, f64)> {
+pub fn pairs(first: &[SampleRow], second: &[SampleRow]) -> Vec<(f64, f64)> {
     let mut all = Vec::new();
     for row in first {
         let at = second.binary_search_by_key(&row.replication, |r| r.replication);

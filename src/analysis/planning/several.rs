@@ -4,37 +4,37 @@
 //! The search assumes that larger numbers are not worse, so it only follows the boundary of the satisfying
 //! combinations.
 
-use super::least::{Candidate, LEVEL, Plan, look};
-use super::sample::{Sample, pairs};
-use super::target::{Judgement, Target};
-use sim_base::stats::Paired;
+use super::least::{LEVEL, SearchCandidate, SearchPlan, look};
+use super::sample::{SampleMetric, pairs};
+use super::target::{MetricTarget, TargetJudgement};
+use sim_base::stats::PairedDifference;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Runs replications of a combination; returns fewer than requested if interrupted.
-pub type PlaySeveral<'a, E> = dyn FnMut(&[u64], Range<u64>) -> Result<Sample, E> + 'a;
+pub type PlaySeveral<'a, E> = dyn FnMut(&[u64], Range<u64>) -> Result<SampleMetric, E> + 'a;
 
 /// An evaluated combination.
 #[derive(Clone, Debug)]
-pub struct Combination {
+pub struct ParameterCombination {
     /// One value per searched number, in the order of `plans`.
     pub values: Vec<u64>,
     /// Evaluation of the combination; its field `value` is not used.
-    pub candidate: Candidate,
+    pub candidate: SearchCandidate,
     /// Paired difference of its cost from the cost of the cheapest combination.
-    pub dearer: Option<Paired>,
+    pub dearer: Option<PairedDifference>,
 }
 
 /// Result of the search.
 #[derive(Clone, Debug)]
-pub struct Several {
+pub struct MultiResult {
     /// Minimal combinations that satisfy the target, cheapest first.
-    pub least: Vec<Combination>,
+    pub least: Vec<ParameterCombination>,
     /// Minimal combinations for which it is inconclusive whether they satisfy the target.
-    pub open: Vec<Combination>,
+    pub open: Vec<ParameterCombination>,
     /// The largest combination, if it does not satisfy the target.
-    pub greatest: Option<Combination>,
+    pub greatest: Option<ParameterCombination>,
     /// Number of evaluated combinations.
     pub played: usize,
     /// True if the search was interrupted.
@@ -43,11 +43,11 @@ pub struct Several {
 
 /// Searches for the minimal combinations. `plans` contains the bounds of each number and the number of replications.
 pub fn several<E>(
-    plans: &[Plan],
-    target: &Target,
+    plans: &[SearchPlan],
+    target: &MetricTarget,
     play: &mut PlaySeveral<'_, E>,
-) -> Result<Several, E> {
-    let mut search = Search {
+) -> Result<MultiResult, E> {
+    let mut search = MultiSearch {
         plans,
         target,
         play,
@@ -56,23 +56,23 @@ pub fn several<E>(
     };
     let greatest: Vec<u64> = plans.iter().map(|plan| plan.max).collect();
     search.judge(&greatest)?;
-    let surely = |j: Judgement| j == Judgement::Meets;
-    let perhaps = |j: Judgement| j != Judgement::Misses;
+    let surely = |j: TargetJudgement| j == TargetJudgement::Meets;
+    let perhaps = |j: TargetJudgement| j != TargetJudgement::Misses;
     let least = search.edge(&mut Vec::new(), &surely)?;
     let open = search.edge(&mut Vec::new(), &perhaps)?;
     Ok(search.told(&least, &open, &greatest))
 }
 
-struct Search<'a, 'p, E> {
-    plans: &'a [Plan],
-    target: &'a Target,
+struct MultiSearch<'a, 'p, E> {
+    plans: &'a [SearchPlan],
+    target: &'a MetricTarget,
     play: &'a mut PlaySeveral<'p, E>,
-    known: BTreeMap<Vec<u64>, (Sample, Judgement)>,
+    known: BTreeMap<Vec<u64>, (SampleMetric, TargetJudgement)>,
     interrupted: bool,
 }
 
-impl<E> Search<'_, '_, E> {
-    fn judge(&mut self, values: &[u64]) -> Result<Judgement, E> {
+impl<E> MultiSearch<'_, '_, E> {
+    fn judge(&mut self, values: &[u64]) -> Result<TargetJudgement, E> {
         if let Some((_, judgement)) = self.known.get(values) {
             return Ok(*judgement);
         }
@@ -91,7 +91,7 @@ impl<E> Search<'_, '_, E> {
         &mut self,
         before: &[u64],
         (low, high): (u64, u64),
-        is: &dyn Fn(Judgement) -> bool,
+        is: &dyn Fn(TargetJudgement) -> bool,
     ) -> Result<u64, E> {
         let rest = self.plans[before.len() + 1..].iter().map(|plan| plan.max);
         let rest: Vec<u64> = rest.collect();
@@ -112,7 +112,7 @@ impl<E> Search<'_, '_, E> {
     fn edge(
         &mut self,
         before: &mut Vec<u64>,
-        is: &dyn Fn(Judgement) -> bool,
+        is: &dyn Fn(TargetJudgement) -> bool,
     ) -> Result<Vec<Vec<u64>>, E> {
         let plans = self.plans;
         let plan = &plans[before.len()];
@@ -144,12 +144,12 @@ impl<E> Search<'_, '_, E> {
         Ok(minimal(found))
     }
 
-    fn told(self, least: &[Vec<u64>], open: &[Vec<u64>], greatest: &[u64]) -> Several {
+    fn told(self, least: &[Vec<u64>], open: &[Vec<u64>], greatest: &[u64]) -> MultiResult {
         let of = |values: &[u64]| {
             let (sample, judgement) = self.known.get(values)?;
-            Some(Combination {
+            Some(ParameterCombination {
                 values: values.to_vec(),
-                candidate: Candidate {
+                candidate: SearchCandidate {
                     value: 0,
                     estimated: self.target.estimate(sample, LEVEL),
                     judgement: *judgement,
@@ -159,11 +159,12 @@ impl<E> Search<'_, '_, E> {
                 dearer: None,
             })
         };
-        let mut told: Vec<Combination> = least.iter().filter_map(|values| of(values)).collect();
+        let mut told: Vec<ParameterCombination> =
+            least.iter().filter_map(|values| of(values)).collect();
         by_cost(&mut told);
         let open = open.iter().filter(|values| !least.contains(values));
         let greatest = of(greatest).filter(|_| told.is_empty());
-        Several {
+        MultiResult {
             open: open.filter_map(|values| of(values)).collect(),
             greatest,
             played: self.known.len(),
@@ -181,18 +182,18 @@ fn minimal(all: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
 }
 
 /// Sorts by cost over the replications that all of them have, cheapest first.
-fn by_cost(all: &mut [Combination]) {
+fn by_cost(all: &mut [ParameterCombination]) {
     let common = all.iter().map(|c| c.candidate.sample.len()).min();
     let common = common.unwrap_or(0);
-    let costs = |c: &Combination| -> Sample {
+    let costs = |c: &ParameterCombination| -> SampleMetric {
         let rows = c.candidate.sample[..common].iter();
-        rows.map(|row| super::Row {
+        rows.map(|row| super::SampleRow {
             value: Some(row.cost),
             ..*row
         })
         .collect()
     };
-    let sum = |c: &Combination| costs(c).iter().map(|row| row.cost).sum::<f64>();
+    let sum = |c: &ParameterCombination| costs(c).iter().map(|row| row.cost).sum::<f64>();
     all.sort_by(|a, b| match sum(a).total_cmp(&sum(b)) {
         Ordering::Equal => a.values.cmp(&b.values),
         other => other,
@@ -201,7 +202,7 @@ fn by_cost(all: &mut [Combination]) {
         return;
     };
     for other in &mut all[1..] {
-        other.dearer = Paired::of(&pairs(&cheapest, &costs(other)));
+        other.dearer = PairedDifference::from_pairs(&pairs(&cheapest, &costs(other)));
     }
 }
 

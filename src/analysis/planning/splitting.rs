@@ -7,9 +7,9 @@
 //! Zajic, "Multilevel splitting for estimating rare event probabilities", 1999; fixed effort: M. Garvels, "The
 //! splitting method in rare event simulation", 2000.
 
-use super::rare::Question;
+use super::rare::RareQuestion;
 use crate::experiment::StopFlag;
-use crate::fleet::{Branches, State};
+use crate::fleet::{SplitBranches, SplitState};
 
 /// Target proportion of the runs of a level that reach the next one.
 const ONWARD: f64 = 0.25;
@@ -19,7 +19,7 @@ const LEVELS_MAX: usize = 60;
 const BRANCHES: u64 = 1 << 62;
 
 /// A model whose runs can be continued several times from the same state.
-pub trait Branching {
+pub trait BranchFactor {
     /// State of a run at one instant.
     type State: Clone;
     /// Returns the state at the start of a run.
@@ -34,21 +34,25 @@ pub trait Branching {
     }
 }
 
-impl Branching for Branches<'_> {
-    type State = State;
+impl BranchFactor for SplitBranches<'_> {
+    type State = SplitState;
 
-    fn start(&mut self, branch: u64) -> State {
-        Branches::start(self, branch)
+    fn start(&mut self, branch: u64) -> SplitState {
+        SplitBranches::start(self, branch)
     }
 
-    fn go_on(&mut self, from: &State, branch: u64, level: u64) -> (Option<State>, u64) {
-        Branches::go_on(self, from, branch, level)
+    fn go_on(&mut self, from: &SplitState, branch: u64, level: u64) -> (Option<SplitState>, u64) {
+        SplitBranches::go_on(self, from, branch, level)
     }
 }
 
 /// Determines the levels with a pilot batch, so that about a quarter of the runs reach the next one. The levels do
 /// not change afterwards.
-pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFlag) -> Vec<u64> {
+pub fn pilot<B: BranchFactor>(
+    branches: &mut B,
+    question: &RareQuestion,
+    stop: &StopFlag,
+) -> Vec<u64> {
     let runs = u64::from(question.runs.max(4));
     let first = BRANCHES;
     let mut from: Vec<B::State> = (0..runs).map(|i| branches.start(first + i)).collect();
@@ -85,9 +89,9 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
 }
 
 /// Simulates one batch and returns its proportions per level; `None` if it was stopped.
-pub fn batch<B: Branching>(
+pub fn batch<B: BranchFactor>(
     branches: &mut B,
-    (question, levels): (&Question, &[u64]),
+    (question, levels): (&RareQuestion, &[u64]),
     batch: u64,
     stop: &StopFlag,
 ) -> Option<Vec<f64>> {

@@ -1,13 +1,13 @@
 //! A target such as `goodput.p10 >= 0.9`, and its test against replications: satisfied, missed, or inconclusive.
 
-use super::sample::{Row, values};
+use super::sample::{SampleRow, values};
 use serde::Serialize;
-use sim_base::condition::{Condition, Limit, Operator};
-use sim_base::stats::{quantile, quantile_interval, share_interval, sorted, student};
+use sim_base::condition::{CompareOperator, ConditionLimit, FieldCondition};
+use sim_base::stats::{proportion_interval, quantile, quantile_interval, sorted, student};
 
 /// Statistic over the replications.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Statistic {
+pub enum TargetStatistic {
     /// The quantile at this probability.
     Quantile(f64),
     /// The arithmetic mean.
@@ -16,13 +16,13 @@ pub enum Statistic {
 
 /// A bound on a statistic of a metric.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct MetricTarget {
     /// The text as written.
     pub text: String,
     /// Metric of a replication.
     pub metric: String,
     /// Statistic over the replications.
-    pub statistic: Statistic,
+    pub statistic: TargetStatistic,
     /// True for a lower bound, false for an upper bound.
     pub at_least: bool,
     /// The bound, in the unit of the metric.
@@ -32,7 +32,7 @@ pub struct Target {
 /// Result of testing a target against replications.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Judgement {
+pub enum TargetJudgement {
     /// The whole confidence interval satisfies the bound.
     Meets,
     /// The whole confidence interval violates the bound.
@@ -43,26 +43,26 @@ pub enum Judgement {
 
 const FORM: &str = "write METRIC.QUANTILE OPERATOR LIMIT, e.g. 'goodput.p10 >= 0.9' (one run in ten may be worse) or 'end.t_s.p90 <= 30d'";
 
-impl std::str::FromStr for Target {
+impl std::str::FromStr for MetricTarget {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Target, String> {
-        let read = text.parse::<Condition>();
+    fn from_str(text: &str) -> Result<MetricTarget, String> {
+        let read = text.parse::<FieldCondition>();
         let condition = read.map_err(|why| {
             let what = why.split_once(": ").map_or(why.as_str(), |(_, rest)| rest);
             let what = what.split(';').next().unwrap_or(what);
             format!("{text:?}: {what}; {FORM}")
         })?;
         let at_least = match condition.operator {
-            Operator::AtLeast | Operator::Above => true,
-            Operator::AtMost | Operator::Below => false,
-            Operator::Equal | Operator::NotEqual => {
-                return Err(format!("{text:?}: a target is a bound: use >= or <="));
+            CompareOperator::AtLeast | CompareOperator::Above => true,
+            CompareOperator::AtMost | CompareOperator::Below => false,
+            CompareOperator::Equal | CompareOperator::NotEqual => {
+                return Err(format!("{text:?}: a target needs a bound: use >= or <="));
             }
         };
-        let Limit::Absolute(limit) = condition.limit else {
+        let ConditionLimit::Absolute(limit) = condition.limit else {
             return Err(format!(
-                "{text:?}: there is nothing to change from: write the limit itself"
+                "{text:?}: a target has no reference for a relative change: use an absolute limit"
             ));
         };
         let (metric, last) = condition
@@ -72,10 +72,10 @@ impl std::str::FromStr for Target {
         let statistic = statistic(last).ok_or_else(|| {
             let name = &condition.name;
             format!(
-                "{text:?}: which quantile of {name} over the replications? e.g. {name}.p10 for the tenth percentile; {FORM}"
+                "{text:?}: add a statistic over the replications, e.g. {name}.p10 for the 10th percentile; {FORM}"
             )
         })?;
-        Ok(Target {
+        Ok(MetricTarget {
             text: text.to_owned(),
             metric: metric.to_owned(),
             statistic,
@@ -85,44 +85,44 @@ impl std::str::FromStr for Target {
     }
 }
 
-fn statistic(word: &str) -> Option<Statistic> {
+fn statistic(word: &str) -> Option<TargetStatistic> {
     if word == "mean" {
-        return Some(Statistic::Mean);
+        return Some(TargetStatistic::Mean);
     }
     let percent: f64 = word.strip_prefix('p')?.parse().ok()?;
     let inside = percent > 0.0 && percent < 100.0;
-    inside.then_some(Statistic::Quantile(percent / 100.0))
+    inside.then_some(TargetStatistic::Quantile(percent / 100.0))
 }
 
 /// An estimate with its confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Estimated {
+pub struct EstimatedTarget {
     /// The point estimate.
     pub value: f64,
     /// Confidence interval; `None` for a bound that requires more values.
     pub interval: [Option<f64>; 2],
 }
 
-impl Target {
+impl MetricTarget {
     /// Estimates the statistic of a sample; `None` without values.
-    pub fn estimate(&self, sample: &[Row], level: f64) -> Option<Estimated> {
+    pub fn estimate(&self, sample: &[SampleRow], level: f64) -> Option<EstimatedTarget> {
         let values = sorted(values(sample));
         match self.statistic {
-            Statistic::Quantile(p) => Some(Estimated {
+            TargetStatistic::Quantile(p) => Some(EstimatedTarget {
                 value: quantile(&values, p)?,
                 interval: quantile_interval(&values, p, level),
             }),
-            Statistic::Mean => {
-                let mean = student::Mean::of(&values)?;
+            TargetStatistic::Mean => {
+                let mean = student::StudentMean::from_values(&values)?;
                 // The mean of 0/1 values is a proportion, for which Student's interval may have zero width.
                 let yes = values.iter().filter(|v| **v == 1.0).count();
                 let share = values.iter().all(|v| *v == 0.0 || *v == 1.0);
                 let interval = match share {
-                    true => share_interval(yes, mean.n, level),
+                    true => proportion_interval(yes, mean.n, level),
                     false => mean.interval(level),
                 };
                 let bound = |v: f64| v.is_finite().then_some(v);
-                Some(Estimated {
+                Some(EstimatedTarget {
                     value: mean.mean,
                     interval: interval.map(bound),
                 })
@@ -131,9 +131,9 @@ impl Target {
     }
 
     /// Tests a sample against the bound at this confidence level.
-    pub fn judge(&self, sample: &[Row], level: f64) -> Judgement {
+    pub fn judge(&self, sample: &[SampleRow], level: f64) -> TargetJudgement {
         let Some(estimated) = self.estimate(sample, level) else {
-            return Judgement::Open;
+            return TargetJudgement::Open;
         };
         let [low, high] = estimated.interval;
         let (good, bad) = match self.at_least {
@@ -141,17 +141,17 @@ impl Target {
             false => (high.map(|v| v <= self.limit), low.map(|v| v > self.limit)),
         };
         match (good, bad) {
-            (Some(true), _) => Judgement::Meets,
-            (_, Some(true)) => Judgement::Misses,
-            _ => Judgement::Open,
+            (Some(true), _) => TargetJudgement::Meets,
+            (_, Some(true)) => TargetJudgement::Misses,
+            _ => TargetJudgement::Open,
         }
     }
 
     /// Returns the name of the statistic, such as `p10` or `mean`.
     pub fn statistic_name(&self) -> String {
         match self.statistic {
-            Statistic::Mean => "mean".to_owned(),
-            Statistic::Quantile(p) => format!("p{}", (p * 1e8).round() / 1e6),
+            TargetStatistic::Mean => "mean".to_owned(),
+            TargetStatistic::Quantile(p) => format!("p{}", (p * 1e8).round() / 1e6),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Sensitivity of a result to each input: each input at both ends of its range, with all others unchanged, under
 //! common random numbers.
 
-use super::sample::{Sample, pairs, values};
+use super::sample::{SampleMetric, pairs, values};
 use serde::Serialize;
-use sim_base::stats::{Estimate, Paired};
+use sim_base::stats::{MeanEstimate, PairedDifference};
 
 /// Results for an input at both ends of its range.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Bar {
+pub struct TornadoBar {
     /// Path of the field.
     pub path: String,
     /// The lower end, as written in a file.
@@ -21,32 +21,32 @@ pub struct Bar {
     /// Source of the range.
     pub source: String,
     /// Paired difference: lower end − baseline.
-    pub at_low: Option<Paired>,
+    pub at_low: Option<PairedDifference>,
     /// Paired difference: upper end − baseline.
-    pub at_high: Option<Paired>,
+    pub at_high: Option<PairedDifference>,
     /// Paired difference: upper end − lower end.
-    pub swing: Option<Paired>,
+    pub swing: Option<PairedDifference>,
     /// Number of blocked or censored replications at either end, which the differences exclude.
     pub left_out: usize,
 }
 
-impl Bar {
+impl TornadoBar {
     /// Computes the differences from samples of one metric.
     pub fn of(
         (path, low, high): (String, String, String),
         (shown, source): ([String; 2], String),
-        (base, at_low, at_high): (&Sample, &Sample, &Sample),
-    ) -> Bar {
-        let cut = |sample: &Sample| sample.iter().filter(|r| r.left_out).count();
-        Bar {
+        (base, at_low, at_high): (&SampleMetric, &SampleMetric, &SampleMetric),
+    ) -> TornadoBar {
+        let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.left_out).count();
+        TornadoBar {
             path,
             low,
             high,
             shown,
             source,
-            at_low: Paired::of(&pairs(base, at_low)),
-            at_high: Paired::of(&pairs(base, at_high)),
-            swing: Paired::of(&pairs(at_low, at_high)),
+            at_low: PairedDifference::from_pairs(&pairs(base, at_low)),
+            at_high: PairedDifference::from_pairs(&pairs(base, at_high)),
+            swing: PairedDifference::from_pairs(&pairs(at_low, at_high)),
             left_out: cut(at_low) + cut(at_high),
         }
     }
@@ -64,19 +64,19 @@ impl Bar {
         let mut all = [self.swing, self.at_low, self.at_high]
             .into_iter()
             .flatten();
-        all.any(|p| p.separated().is_some())
+        all.any(|p| p.significant_order().is_some())
     }
 }
 
 /// Sorts bars by the size of the effect, largest first.
-pub fn sorted(mut bars: Vec<Bar>) -> Vec<Bar> {
+pub fn sorted(mut bars: Vec<TornadoBar>) -> Vec<TornadoBar> {
     bars.sort_by(|a, b| b.size().total_cmp(&a.size()));
     bars
 }
 
 /// Returns the estimate of the metric for the baseline.
-pub fn base(sample: &Sample) -> Option<Estimate> {
-    Estimate::of(
+pub fn base(sample: &SampleMetric) -> Option<MeanEstimate> {
+    MeanEstimate::from_values(
         values(sample)
             .into_iter()
             .filter(|v| v.is_finite())

@@ -1,19 +1,19 @@
 //! Handling of a second fault during a restart that does not cause another restart: its effect on the restart in
 //! progress, and which of both faults counts as the cause.
 
-use super::measurement::curve::{NEVER, Sample};
-use super::measurement::pairs::Zone;
-use super::run::Game;
+use super::measurement::curve::{CurveSample, NEVER};
+use super::measurement::pairs::PairZone;
+use super::run::ReplicationState;
 use sim_base::*;
 
-impl Game<'_, '_> {
+impl ReplicationState<'_, '_> {
     /// Applies a second fault to the restart in progress. The fault affects pods of an attempt that ends anyway.
     pub(super) fn goes_along(
         &mut self,
-        now: Time,
+        now: SimTime,
         (effect, away): (usize, u64),
         process: u32,
-        zone: Zone,
+        zone: PairZone,
     ) {
         let (sample, open) = self.sample(effect, away);
         self.close_calls += u32::from(open);
@@ -35,14 +35,14 @@ impl Game<'_, '_> {
         if counted < episode.counted.0 {
             self.leads(now, (effect, away), &sample);
             if let Some(last) = self.counted.last_mut() {
-                (last.at, last.process) = (Time(counted), process);
+                (last.at, last.process) = (SimTime(counted), process);
             }
         }
     }
 
     /// Makes the new fault the cause of the restart, because it is reported before the first fault. The restart then
     /// also waits for the nodes of the first fault, if it was measured to do so.
-    fn leads(&mut self, now: Time, (effect, away): (usize, u64), sample: &Sample) {
+    fn leads(&mut self, now: SimTime, (effect, away): (usize, u64), sample: &CurveSample) {
         let first = self.episode.as_ref().map(|e| (e.effect, e.away, e.since));
         let Some((first, first_away, since)) = first else {
             return;
@@ -52,19 +52,19 @@ impl Game<'_, '_> {
             return;
         };
         if let (Some(waited), true) = (waited, sample.ready != NEVER) {
-            let at = |ns: u64| Time(since.0.saturating_add(ns));
+            let at = |ns: u64| SimTime(since.0.saturating_add(ns));
             episode.others = episode.others.max(at(waited.ready));
             episode.floor = episode.others.max(now + Duration(sample.ready));
             episode.bind = at(waited.bind).max(now + Duration(sample.bind));
         }
         (episode.since, episode.effect, episode.away) = (now, Some(effect), away);
         episode.own_bind = now + Duration(sample.bind);
-        episode.counted = Time(now.0.saturating_add(sample.counted));
+        episode.counted = SimTime(now.0.saturating_add(sample.counted));
     }
 
     /// Returns the times of a restart in progress that waits for the nodes of this fault; `None` if this was not
     /// measured.
-    fn waited(&mut self, effect: usize, away: u64) -> Option<Sample> {
+    fn waited(&mut self, effect: usize, away: u64) -> Option<CurveSample> {
         let u = self.unit(2);
         let along = &self.model.along[effect];
         along.is_known().then(|| along.at(away, u).0)

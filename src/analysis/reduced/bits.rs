@@ -2,15 +2,15 @@
 
 /// A set of integers from 0 to a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bits {
+pub struct BitSet {
     words: Vec<u64>,
     len: usize,
 }
 
-impl Bits {
+impl BitSet {
     /// Creates a set of all integers below `len`, or an empty one.
-    pub fn new(len: usize, all: bool) -> Bits {
-        let mut bits = Bits {
+    pub fn new(len: usize, all: bool) -> BitSet {
+        let mut bits = BitSet {
             words: vec![if all { u64::MAX } else { 0 }; len.div_ceil(64)],
             len,
         };
@@ -37,20 +37,20 @@ impl Bits {
     }
 
     /// Returns the number of elements that are not in `other`.
-    pub fn outside(&self, other: &Bits) -> usize {
+    pub fn outside(&self, other: &BitSet) -> usize {
         let words = self.words.iter().zip(&other.words);
         words.map(|(a, b)| (a & !b).count_ones() as usize).sum()
     }
 
     /// Removes all elements that are not in `other`.
-    pub fn keep(&mut self, other: &Bits) {
+    pub fn keep(&mut self, other: &BitSet) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
         }
     }
 
     /// Returns the first element at or after `from` that is not in `without`. The search wraps around.
-    pub fn next(&self, from: usize, without: &Bits) -> Option<usize> {
+    pub fn next(&self, from: usize, without: &BitSet) -> Option<usize> {
         let free = |w: usize| self.words[w] & !without.words[w];
         let n = self.words.len();
         if n == 0 {
@@ -67,7 +67,7 @@ impl Bits {
     }
 
     /// Stores the first `n` elements at or after `from` in `into`, wrapping around. Returns the last of them.
-    pub fn first(&self, n: usize, from: usize, into: &mut Bits) -> Option<usize> {
+    pub fn first(&self, n: usize, from: usize, into: &mut BitSet) -> Option<usize> {
         into.words.fill(0);
         let words = self.words.len();
         let (mut left, mut last) = (n, None);
@@ -101,21 +101,21 @@ impl Bits {
 mod tests {
     use super::*;
 
-    fn of(len: usize, members: &[usize]) -> Bits {
-        let mut bits = Bits::new(len, false);
+    fn of(len: usize, members: &[usize]) -> BitSet {
+        let mut bits = BitSet::new(len, false);
         members.iter().for_each(|i| bits.set(*i, true));
         bits
     }
 
-    fn members(bits: &Bits) -> Vec<usize> {
+    fn members(bits: &BitSet) -> Vec<usize> {
         (0..bits.len).filter(|i| bits.has(*i)).collect()
     }
 
     #[test]
     fn the_first_ones_go_around_the_end() {
-        let all = Bits::new(130, true);
+        let all = BitSet::new(130, true);
         assert_eq!(all.count(), 130);
-        let mut into = Bits::new(130, false);
+        let mut into = BitSet::new(130, false);
         assert_eq!(all.first(4, 128, &mut into), Some(1));
         assert_eq!(members(&into), [0, 1, 128, 129]);
         let some = of(130, &[3, 60, 70, 129]);

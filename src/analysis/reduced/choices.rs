@@ -43,7 +43,7 @@ pub const OPEN_S: f64 = 120.0;
 pub const UNEVEN: f64 = 0.01;
 
 /// An accuracy parameter, as reported.
-pub struct Choice {
+pub struct SlotChoice {
     /// Identifier of the parameter.
     pub id: &'static str,
     /// Value as text.
@@ -53,97 +53,104 @@ pub struct Choice {
 }
 
 /// Returns all accuracy parameters.
-pub fn choices() -> Vec<Choice> {
-    let of = |id, value, why| Choice { id, value, why };
+pub fn choices() -> Vec<SlotChoice> {
+    let of = |id, value, why| SlotChoice { id, value, why };
     let ns = |ns: u64| Duration(ns).to_string();
     vec![
         of(
             "collapsed.plays",
             PLAYS.to_string(),
-            "plays of each kind of fault; their spread is in the bound of goodput",
+            "simulated runs per kind of fault; the spread of their restart times is part of the error bound of \
+             goodput",
         ),
         of(
             "collapsed.looks",
             LOOKS.to_string(),
-            "searches of each edge; how far they differ is its margin, and faults within it are close",
+            "searches for each edge, the time at which the effect of a second fault changes; faults within their \
+             spread are boundary cases",
         ),
         of(
             "collapsed.startup",
             STARTUP.to_string(),
-            "a JobSet that takes longer to start is refused",
+            "maximum startup time; scenarios whose JobSet takes longer are rejected",
         ),
         of(
             "collapsed.calm",
             CALM.to_string(),
-            "before a fault is tried; as long as pods tolerate a lost node (DefaultTolerationSeconds)",
+            "time before an injected fault; equal to the time for which pods tolerate a lost node \
+             (DefaultTolerationSeconds)",
         ),
         of(
             "collapsed.afterwards",
             AFTERWARDS.to_string(),
-            "how long a trial goes on after its node is back; a restart that is not over then waits for something else",
+            "time that a trial continues after its node has returned; a longer restart waits for something else",
         ),
         of(
             "collapsed.finest",
             ns(FINEST),
-            "times away nearer to each other are not told apart: half a period of the slowest poll (PLEG, 1 s)",
+            "smallest distinguished difference of outage durations: half a period of the slowest poll (PLEG, 1 s)",
         ),
         of(
             "collapsed.checks",
             CHECKS.to_string(),
-            "plays that say whether a point lies on the straight line between two others; one that does not is played \
-             in full",
+            "runs that check whether a point is on the straight line between its neighbors; otherwise the point is \
+             measured with all runs",
         ),
         of(
             "collapsed.off",
             format!("{OFF}"),
-            "between points a restart time is off by at most this share of it, or the spread of plays if that is more; \
-             between no two points that have more than this share of all times away by more",
+            "accepted relative error of interpolated restart times, or the spread of the runs if it is larger; also \
+             the accepted share of faults with a larger error",
         ),
         of(
             "collapsed.odd",
             format!("{ODD}"),
-            "between two points that do different things are at most this share of all times away; whoever falls there \
-             is close",
+            "accepted share of faults with an outage duration between two measured ones with different outcomes; \
+             such faults are boundary cases",
         ),
         of(
             "collapsed.near",
             ns(NEAR),
-            "edges are found to this at best, which is the least margin of a close fault",
+            "highest accuracy of an edge, and therefore the smallest margin of a boundary case",
         ),
         of(
             "collapsed.finer",
             FINER.to_string(),
-            "edges are found to this part of how far chance moves them: it adds no more than that to their margin",
+            "edges are located to their random variation divided by this number, which limits the additional margin",
         ),
         of(
             "collapsed.coarse",
             COARSE.to_string(),
-            "before it is known how far chance moves them, edges are found to this part of the restart",
+            "edges are first located to the restart time divided by this number, before their random variation is \
+             known",
         ),
         of(
             "collapsed.around",
             ns(AROUND),
-            "how far off an edge is looked for again after a shorter first fault; twice what it is known to if that is more",
+            "distance at which an edge is checked again with a shorter first outage; at least twice the accuracy of \
+             the edge",
         ),
         of(
             "collapsed.waits",
             ns(WAITS),
-            "a restart that a second fault makes later by less does not wait for it; twice the spread if that is more",
+            "smallest delay by a second fault that counts as waiting for its nodes; at least twice the spread",
         ),
         of(
             "collapsed.open",
             format!("{OPEN}"),
-            "where chance decides for a greater share of a restart, the scenario is refused",
+            "maximum share of a restart in which a second fault may be a boundary case; scenarios above it are \
+             rejected",
         ),
         of(
             "collapsed.openFor",
             ns((OPEN_S * 1e9) as u64),
-            "and for longer: of a shorter time the close faults are counted instead",
+            "duration up to which a larger share is accepted; its boundary cases are counted instead",
         ),
         of(
             "collapsed.uneven",
             format!("{UNEVEN}"),
-            "a check fails if the levels differ by more than this share of the restarts on average, as surely as 95 %",
+            "maximum mean difference between the levels, as a share of the restarts; a check fails if the 95 % \
+             interval is above it",
         ),
     ]
 }

@@ -1,8 +1,8 @@
 //! The occupancy of the cluster's slots by the JobSet's pods during a replication.
 
-use super::bits::Bits;
-use super::measurement::curve::Moves;
-use super::seats::Seats;
+use super::bits::BitSet;
+use super::measurement::curve::CurveShift;
+use super::seats::SlotTable;
 use sim_base::NodeId;
 use std::sync::Arc;
 
@@ -12,34 +12,34 @@ pub const CLOSED: u8 = 2;
 
 /// Occupancy of the slots in one replication.
 #[derive(Clone, Debug)]
-pub struct Gang {
-    seats: Arc<Seats>,
+pub struct JobSetPods {
+    seats: Arc<SlotTable>,
     /// Flags of each node; 0 means usable.
     node: Vec<u8>,
     /// Number of unusable nodes in each slot.
     bad: Vec<u32>,
     /// Slots with at least one usable node, and slots with only usable nodes.
-    open: Bits,
-    whole: Bits,
-    pub used: Bits,
+    open: BitSet,
+    whole: BitSet,
+    pub used: BitSet,
     /// The slots occupied before the last placement.
-    before: Bits,
+    before: BitSet,
     /// Slot at which the next search of the scheduler starts.
     cursor: usize,
     /// Number of accelerators on failed nodes.
     pub sick: u64,
 }
 
-impl Gang {
-    pub fn new(seats: &Arc<Seats>) -> Gang {
+impl JobSetPods {
+    pub fn new(seats: &Arc<SlotTable>) -> JobSetPods {
         let n = seats.nodes.len();
-        Gang {
+        JobSetPods {
             node: vec![0; seats.of.len()],
             bad: vec![0; n],
-            open: Bits::new(n, true),
-            whole: Bits::new(n, true),
-            used: Bits::new(n, false),
-            before: Bits::new(n, false),
+            open: BitSet::new(n, true),
+            whole: BitSet::new(n, true),
+            used: BitSet::new(n, false),
+            before: BitSet::new(n, false),
             cursor: 0,
             sick: 0,
             seats: Arc::clone(seats),
@@ -51,8 +51,8 @@ impl Gang {
         let n = self.seats.nodes.len();
         self.node.fill(0);
         self.bad.fill(0);
-        (self.open, self.whole) = (Bits::new(n, true), Bits::new(n, true));
-        (self.used, self.before) = (Bits::new(n, false), Bits::new(n, false));
+        (self.open, self.whole) = (BitSet::new(n, true), BitSet::new(n, true));
+        (self.used, self.before) = (BitSet::new(n, false), BitSet::new(n, false));
         (self.cursor, self.sick) = (0, 0);
     }
 
@@ -101,16 +101,16 @@ impl Gang {
     }
 
     /// Places pods again, in the order in which the scheduler searches nodes.
-    pub fn place(&mut self, moves: Moves) {
+    pub fn place(&mut self, moves: CurveShift) {
         self.before.clone_from(&self.used);
         match moves {
-            Moves::Nobody => {}
-            Moves::All => {
+            CurveShift::Nobody => {}
+            CurveShift::All => {
                 let needed = self.seats.needed;
                 let last = self.open.first(needed, self.cursor, &mut self.used);
                 self.looked(last);
             }
-            Moves::Lost => {
+            CurveShift::Lost => {
                 self.used.keep(&self.open);
                 self.fill();
             }

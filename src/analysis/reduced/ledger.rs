@@ -1,24 +1,24 @@
 //! The accelerator-time ledger of the reduced model. Steps, checkpoints and failed nodes are exact; the time of
 //! restarts is divided among the categories as in restarts measured with the engine.
 
-use super::seats::Seats;
-use super::trainer::Times;
+use super::seats::SlotTable;
+use super::trainer::TrainerTimes;
 use sim_base::*;
-use sim_engine::record::{Ledger, LedgerCategory, LedgerSums};
+use sim_engine::record::{LedgerCategory, LedgerSums, TimeLedger};
 
 /// The ledger of one replication.
 #[derive(Clone, Debug, Default)]
-pub struct Accounts {
+pub struct ReducedLedger {
     /// Accelerator-nanoseconds of restarts, by category.
     pub restarts: [f64; LedgerCategory::COUNT],
     /// Accelerator-nanoseconds of failed nodes.
     pub sick: u128,
-    until: Time,
+    until: SimTime,
 }
 
-impl Accounts {
+impl ReducedLedger {
     /// Adds the time of accelerators on failed nodes since the last call.
-    pub fn sick_until(&mut self, now: Time, accelerators: u64) {
+    pub fn sick_until(&mut self, now: SimTime, accelerators: u64) {
         self.sick += u128::from(accelerators) * u128::from(now.since(self.until).0);
         self.until = now;
     }
@@ -32,7 +32,12 @@ impl Accounts {
     }
 
     /// Closes the ledger at the end of the run; all remaining time is idle.
-    pub fn close(&self, end: Time, times: &Times, (seats, gang): (&Seats, u64)) -> Ledger {
+    pub fn close(
+        &self,
+        end: SimTime,
+        times: &TrainerTimes,
+        (seats, gang): (&SlotTable, u64),
+    ) -> TimeLedger {
         let installed: u64 = seats.accelerators.iter().sum();
         let all = u128::from(installed) * u128::from(end.0);
         let mut ns = [0u128; LedgerCategory::COUNT];
@@ -53,12 +58,12 @@ impl Accounts {
         let rate = seats.rates.first().copied().unwrap_or(0);
         const HOUR_NS: u128 = 3_600_000_000_000;
         let cost = |ns: [u128; LedgerCategory::COUNT]| ns.map(|ns| ns * u128::from(rate) / HOUR_NS);
-        Ledger {
+        TimeLedger {
             accelerator_ns: ns,
             accelerators: installed,
             cost_micros: cost(ns),
             currency: seats.currency.clone(),
-            of_jobsets: vec![LedgerSums {
+            by_jobset: vec![LedgerSums {
                 accelerator_ns: own,
                 cost_micros: cost(own),
             }],

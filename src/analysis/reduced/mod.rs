@@ -22,9 +22,9 @@ mod seats;
 mod strike;
 mod trainer;
 
-pub use choices::{Choice, UNEVEN, choices};
+pub use choices::{SlotChoice, UNEVEN, choices};
 pub use measurement::lab::NotMeasured;
-pub use measurement::measure::Measured;
-pub use outcome::{CollapsedOutcome, Counting, Recovery};
+pub use measurement::measure::MeasuredFault;
+pub use outcome::{CollapsedOutcome, OutcomeCounter, RecoveryKind};
 pub use refuse::why_not;
 pub use run::CollapsedPlayer;

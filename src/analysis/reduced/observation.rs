@@ -2,29 +2,31 @@
 
 use super::choices::OFF;
 use sim_base::*;
-use sim_engine::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
+use sim_engine::record::{
+    Body, JobSetConditionType, RecordNames, RecordSink, RunOutcome, SimulationRecord,
+};
 
 /// Observed events and counters of the JobSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    pub started: Vec<Time>,
-    pub interrupted: Vec<Time>,
-    pub done: Option<Time>,
+pub struct ObservedState {
+    pub started: Vec<SimTime>,
+    pub interrupted: Vec<SimTime>,
+    pub done: Option<SimTime>,
     /// Times at which a restart was counted, with both counters.
-    pub counted: Vec<(Time, u32, u32)>,
-    pub bound: Vec<(Time, NodeId)>,
-    pub failed: Option<Time>,
-    pub completed: Option<Time>,
+    pub counted: Vec<(SimTime, u32, u32)>,
+    pub bound: Vec<(SimTime, NodeId)>,
+    pub failed: Option<SimTime>,
+    pub completed: Option<SimTime>,
     pub restarts: u32,
     pub counts: u32,
     /// Accelerator-nanoseconds of its pods, by category.
     pub held: Vec<u128>,
-    pub submitted: Time,
+    pub submitted: SimTime,
 }
 
-impl Seen {
+impl ObservedState {
     /// Sets the counters from the last record, for a trial that was stopped before its end.
-    pub(super) fn so_far(mut self) -> Seen {
+    pub(super) fn so_far(mut self) -> ObservedState {
         if let Some((_, restarts, counts)) = self.counted.last() {
             (self.restarts, self.counts) = (*restarts, *counts);
         }
@@ -32,29 +34,29 @@ impl Seen {
     }
 
     /// Returns the times at which pods were bound after `at`.
-    pub fn bound_after(&self, at: Time) -> Vec<Time> {
+    pub fn bound_after(&self, at: SimTime) -> Vec<SimTime> {
         let times = self.bound.iter().map(|(t, _)| *t);
         times.filter(|t| *t > at).collect()
     }
 
     /// Returns the largest timing difference from another trial in nanoseconds; `None` if it exceeds the accepted
     /// error or the outcomes differ in kind.
-    pub fn off(&self, other: &Seen) -> Option<u64> {
-        let counters = |seen: &Seen| (seen.restarts, seen.counts);
-        let events = |seen: &Seen| {
+    pub fn off(&self, other: &ObservedState) -> Option<u64> {
+        let counters = |seen: &ObservedState| (seen.restarts, seen.counts);
+        let events = |seen: &ObservedState| {
             let counted = seen.counted.iter().map(|(at, ..)| *at);
             let ends = [seen.done, seen.failed, seen.completed];
             let bound = seen.bound.iter().map(|(at, _)| *at);
             let single = seen.started.iter().chain(&seen.interrupted).copied();
-            let all: Vec<Time> = single.chain(counted).chain(bound).collect();
-            (all, ends.map(|end| end.unwrap_or(Time::ZERO)))
+            let all: Vec<SimTime> = single.chain(counted).chain(bound).collect();
+            (all, ends.map(|end| end.unwrap_or(SimTime::ZERO)))
         };
-        let nodes = |seen: &Seen| {
+        let nodes = |seen: &ObservedState| {
             let mut nodes: Vec<NodeId> = seen.bound.iter().map(|(_, node)| *node).collect();
             nodes.sort_unstable();
             nodes
         };
-        let numbers = |seen: &Seen| {
+        let numbers = |seen: &ObservedState| {
             [
                 seen.started.len(),
                 seen.interrupted.len(),
@@ -76,15 +78,18 @@ impl Seen {
         let jobset = &outcome.jobsets[0];
         self.restarts = jobset.restarts;
         self.counts = jobset.restarts_count_towards_max;
-        self.submitted = outcome.training.first().map_or(Time::ZERO, |t| t.submitted);
-        if let Some(own) = outcome.ledger.of_jobsets.first() {
+        self.submitted = outcome
+            .training
+            .first()
+            .map_or(SimTime::ZERO, |t| t.submitted);
+        if let Some(own) = outcome.ledger.by_jobset.first() {
             self.held = own.accelerator_ns.to_vec();
         }
     }
 }
 
-impl Sink for Seen {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for ObservedState {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         let now = record.at;
         match record.body {
             Body::TrainingStarted { .. } => self.started.push(now),

@@ -1,28 +1,28 @@
 //! The outcome of one replication of the reduced model.
 
 use sim_base::*;
-use sim_engine::record::{EndReason, Ledger, TrainingOutcome};
+use sim_engine::record::{EndReason, TimeLedger, TrainingOutcome};
 
 /// One restart of the replication.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Recovery {
+pub struct RecoveryKind {
     /// Index of the fault process whose fault caused the restart.
     pub process: u32,
     /// Time of the fault.
-    pub start: Time,
+    pub start: SimTime,
     /// Time at which the training job stopped.
-    pub stopped: Time,
+    pub stopped: SimTime,
     /// Time at which all pods were ready again, otherwise the end of the JobSet or run.
-    pub end: Time,
+    pub end: SimTime,
     /// True if all pods were ready again.
     pub is_over: bool,
 }
 
 /// One increase of the counter that is compared with the restart limit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Counting {
+pub struct OutcomeCounter {
     /// Time at which the restarts were counted.
-    pub at: Time,
+    pub at: SimTime,
     /// Number of restarts counted at that time.
     pub times: u32,
     /// Index of the fault process that caused them.
@@ -33,7 +33,7 @@ pub struct Counting {
 #[derive(Clone, Debug)]
 pub struct CollapsedOutcome {
     /// End of the replication.
-    pub end: Time,
+    pub end: SimTime,
     /// End reason of the replication.
     pub end_reason: EndReason,
     /// `Completed`, `Failed` or empty.
@@ -45,11 +45,11 @@ pub struct CollapsedOutcome {
     /// Outcome of the training job.
     pub training: TrainingOutcome,
     /// Restarts in the order of their start.
-    pub recoveries: Vec<Recovery>,
+    pub recoveries: Vec<RecoveryKind>,
     /// Counted restarts in the order of their faults.
-    pub counted: Vec<Counting>,
+    pub counted: Vec<OutcomeCounter>,
     /// Accelerator-time ledger of the replication.
-    pub ledger: Ledger,
+    pub ledger: TimeLedger,
     /// Number of boundary cases: faults so close to the boundary between two outcomes that the engine may have taken
     /// the other one.
     pub close_calls: u32,

@@ -2,12 +2,12 @@
 //! of the features.
 
 use sim_api::spec::{
-    FailurePolicyAction, Loss, NodePool, RandomAction, RandomFaults, RestartStrategy, Scenario,
-    StartupPolicyOrder, StopWhen,
+    FailurePolicyAction, LossSpec, NodePool, RandomAction, RandomFaults, RestartStrategy,
+    ScenarioSpec, StartupPolicyOrder, StopWhen,
 };
 
 /// Returns all reasons why the reduced model does not support a scenario; empty if it can be measured.
-pub fn why_not(scenario: &Scenario) -> Vec<String> {
+pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
     let mut all = Vec::new();
     let mut refuse = |is: bool, why: &str| {
         if is {
@@ -17,27 +17,26 @@ pub fn why_not(scenario: &Scenario) -> Vec<String> {
     let [submitted] = scenario.jobsets.as_slice() else {
         return vec![match scenario.jobsets.is_empty() {
             true => "no JobSet".to_owned(),
-            false => {
-                "several JobSets, which compete for nodes and for the control plane".to_owned()
-            }
+            false => "several JobSets, because they compete for nodes and for the control plane"
+                .to_owned(),
         }];
     };
     let (jobset, spec) = (&submitted.jobset, &submitted.jobset.spec);
     refuse(
         scenario.training.len() != 1,
-        "a JobSet that does not train: there is no goodput to tell",
+        "a JobSet without a training job, because it has no goodput",
     );
     refuse(
         !scenario.faults.is_empty(),
-        "faults and requests of a script",
+        "scripted faults and requests (faults)",
     );
     refuse(
         !scenario.objects.is_empty(),
-        "objects of others in the cluster",
+        "other objects in the cluster (objects)",
     );
     refuse(
         !scenario.containers.is_empty(),
-        "containers with a behavior of their own (containers)",
+        "rules for the run time of containers (containers)",
     );
     refuse(spec.replicated_jobs.len() != 1, "several replicatedJobs");
     refuse(
@@ -56,7 +55,7 @@ pub fn why_not(scenario: &Scenario) -> Vec<String> {
     refuse(scenario.stop.when == StopWhen::Settled, "stop.when Settled");
     refuse(
         scenario.fault_processes.is_empty(),
-        "a scenario without random faults: one run tells all",
+        "a scenario without random faults, because one run at pod level suffices",
     );
     let rules = spec.failure_policy.iter().flat_map(|p| &p.rules);
     use FailurePolicyAction::{RestartJob, RestartJobAndIgnoreMaxRestarts};
@@ -73,17 +72,17 @@ pub fn why_not(scenario: &Scenario) -> Vec<String> {
     all
 }
 
-fn refuse_training(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
+fn refuse_training(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
     let Some(training) = scenario.training.first() else {
         return;
     };
     let local = training
         .checkpoints()
         .iter()
-        .any(|kind| kind.survives < Loss::All);
+        .any(|kind| kind.survives < LossSpec::All);
     refuse(
         local,
-        "checkpoints that hosts keep (training.checkpoints with survives)",
+        "checkpoints stored on hosts (training.checkpoints with survives)",
     );
     refuse(
         training.rendezvous_timeout.is_some(),
@@ -95,11 +94,11 @@ fn refuse_training(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
     );
 }
 
-fn refuse_faults(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
+fn refuse_faults(scenario: &ScenarioSpec, refuse: &mut dyn FnMut(bool, &str)) {
     for process in &scenario.fault_processes {
-        let ages = format!("faults of {:?}: ages with use (ages)", process.cause);
-        refuse(!process.is_of_calendar(), &ages);
-        let what = match process.does {
+        let ages = format!("faults {:?}: aging with use (ages)", process.cause);
+        refuse(!process.is_calendar_based(), &ages);
+        let what = match process.action {
             RandomAction::Hang { .. } => "Hang",
             RandomAction::Slow(_) => "Slow",
             RandomAction::Corrupt { .. } => "Corrupt",
@@ -107,20 +106,20 @@ fn refuse_faults(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
             _ => continue,
         };
         let cause = &process.cause;
-        refuse(true, &format!("faults of {cause:?}: does {what}"));
+        refuse(true, &format!("faults {cause:?} (does {what})"));
     }
     let in_place = (scenario.jobsets.iter()).any(|js| js.jobset.restarts_in_place());
-    let takes_nodes = |p: &RandomFaults| !matches!(p.does, RandomAction::Exit(_));
+    let takes_nodes = |p: &RandomFaults| !matches!(p.action, RandomAction::Exit(_));
     refuse(
         in_place && scenario.fault_processes.iter().any(takes_nodes),
-        "InPlaceRestart where nodes are lost: the pods that wait for a lost one may be lost, too",
+        "InPlaceRestart with faults of nodes, because pods that wait for a lost pod may be lost as well",
     );
     let spares = scenario.node_spares.as_ref();
     refuse(spares.is_some_and(|s| s.hand_back), "nodeSpares.handBack");
 }
 
 /// Adds reasons about placement: features that affect which nodes the pods use.
-fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
+fn refuse_places(scenario: &ScenarioSpec, all: &mut Vec<String>) {
     let jobset = &scenario.jobsets[0].jobset;
     let rj = &jobset.spec.replicated_jobs[0];
     let pod = &rj.template.template.spec;
@@ -130,8 +129,8 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
         }
     };
     refuse(
-        pod.chooses_nodes() || pod.node_name.is_some() || !pod.required_pod_affinity.is_empty(),
-        "pods that choose their nodes (nodeSelector, nodeName, affinity)",
+        pod.restricts_nodes() || pod.node_name.is_some() || !pod.required_pod_affinity.is_empty(),
+        "pods with node constraints (nodeSelector, nodeName, affinity)",
     );
     refuse(
         jobset.selects_labelled_nodes(rj),
@@ -139,7 +138,7 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
     );
     refuse(
         !pod.claims.is_empty() || !pod.resource_claims.is_empty(),
-        "pods with claims",
+        "pods with volume or resource claims",
     );
     let requests = pod.requests();
     let one = |pool: &NodePool| {
@@ -154,7 +153,7 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
     };
     refuse(
         !scenario.topology.pools.iter().all(one),
-        "nodes that hold another number of pods than one",
+        "nodes with room for several pods or for none",
     );
     let pools = &scenario.topology.pools;
     let alike = |a: &NodePool, b: &NodePool| {
@@ -163,13 +162,13 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
     };
     refuse(
         pools.iter().any(|pool| !alike(pool, &pools[0])),
-        "pools of nodes that are not alike",
+        "node pools that differ in resources, taints, prices, accelerators or features",
     );
     let jobs = rj.replicas;
     let in_turn = jobset.spec.strategy() == RestartStrategy::Recreate && jobs > 1;
     refuse(
         in_turn,
-        "several Jobs under Recreate: each is created as soon as the one before it is gone, so chance decides which \
-         nodes stay free and which attempt a second fault hits; BlockingRecreate does it at once",
+        "several Jobs under Recreate, because each Job is created when its predecessor is removed, so that the free \
+         nodes and the attempt affected by a second fault are random; use BlockingRecreate",
     );
 }

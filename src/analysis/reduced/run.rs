@@ -1,23 +1,23 @@
 //! The simulation of one replication: processes its faults in order, with the measured effect of each.
 
-use super::gang::{CLOSED, Gang};
-use super::ledger::Accounts;
-use super::measurement::curve::{Moves, NEVER};
-use super::measurement::measure::Measured;
-use super::outcome::{CollapsedOutcome, Counting, Recovery};
-use super::trainer::Trainer;
-use sim_api::spec::{Loss, StopWhen};
-use sim_base::random::{Draw, Draws, Mixture, Purpose};
+use super::gang::{CLOSED, JobSetPods};
+use super::ledger::ReducedLedger;
+use super::measurement::curve::{CurveShift, NEVER};
+use super::measurement::measure::MeasuredFault;
+use super::outcome::{CollapsedOutcome, OutcomeCounter, RecoveryKind};
+use super::trainer::ReducedTrainer;
+use sim_api::spec::{LossSpec, StopWhen};
+use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
 use sim_base::*;
-use sim_engine::faults::{Does, Fault, On, SPARE};
-use sim_engine::longest_unnoticed;
+use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
+use sim_engine::max_detection_delay;
 use sim_engine::record::EndReason;
 
 /// Simulates replications one after another, reusing memory.
 pub struct CollapsedPlayer<'m> {
-    model: &'m Measured,
-    pub(super) draws: Draws,
-    pub(super) gang: Gang,
+    model: &'m MeasuredFault,
+    pub(super) draws: DrawSequence,
+    pub(super) gang: JobSetPods,
     /// Time at which each cell (set of nodes that fail together) returns, while the faults are traversed backwards.
     back: Vec<u64>,
     away: Vec<u64>,
@@ -25,34 +25,34 @@ pub struct CollapsedPlayer<'m> {
 }
 
 /// A restart in progress.
-pub(super) struct Episode {
+pub(super) struct RestartInProgress {
     /// Process and target of the fault that caused the restart; `None` for the initial start.
     pub(super) process: u32,
-    pub(super) on: Option<On>,
+    pub(super) on: Option<FaultScope>,
     /// Its measured effect; `None` for the start of the JobSet.
     pub(super) effect: Option<usize>,
     /// Time of the first fault. The following fields are the time of the fault that last restarted the attempt, and
     /// the time at which the job stopped.
-    pub(super) start: Time,
-    pub(super) since: Time,
-    pub(super) stopped: Time,
+    pub(super) start: SimTime,
+    pub(super) since: SimTime,
+    pub(super) stopped: SimTime,
     /// Time at which the pods are bound. `own_bind` is the same time without the effect of further faults.
-    pub(super) bind: Time,
-    pub(super) own_bind: Time,
+    pub(super) bind: SimTime,
+    pub(super) own_bind: SimTime,
     /// Time at which the restart is counted.
-    pub(super) counted: Time,
+    pub(super) counted: SimTime,
     pub(super) placed: bool,
-    pub(super) moves: Moves,
+    pub(super) moves: CurveShift,
     /// Earliest time at which all pods can be ready, if slots are free when the pods are bound.
-    pub(super) floor: Time,
+    pub(super) floor: SimTime,
     /// Earliest time at which the nodes of other faults allow all pods to be ready.
-    pub(super) others: Time,
+    pub(super) others: SimTime,
     /// Outage duration of the first fault's nodes.
     pub(super) away: u64,
-    pub(super) complete_at: Option<Time>,
+    pub(super) complete_at: Option<SimTime>,
 }
 
-impl Episode {
+impl RestartInProgress {
     /// Returns true if the pods are placed, except for some that have no slot.
     pub(super) fn waits(&self) -> bool {
         self.placed && self.complete_at.is_none()
@@ -61,36 +61,36 @@ impl Episode {
 
 /// A finished restart.
 #[derive(Copy, Clone)]
-pub(super) struct Over {
-    pub(super) over: Time,
+pub(super) struct FinishedRestart {
+    pub(super) over: SimTime,
     /// Effect of the fault that last restarted the attempt, followed by the time of that fault and the time at which
     /// the pods were bound.
     pub(super) effect: usize,
-    pub(super) since: Time,
-    pub(super) bind: Time,
+    pub(super) since: SimTime,
+    pub(super) bind: SimTime,
 }
 
 /// State of one replication.
-pub(super) struct Game<'g, 'm> {
-    pub(super) model: &'m Measured,
-    pub(super) draws: &'g mut Draws,
-    pub(super) gang: &'g mut Gang,
-    pub(super) trainer: Trainer<'m>,
-    pub(super) accounts: Accounts,
-    pub(super) episode: Option<Episode>,
-    pub(super) recoveries: Vec<Recovery>,
-    pub(super) counted: Vec<Counting>,
+pub(super) struct ReplicationState<'g, 'm> {
+    pub(super) model: &'m MeasuredFault,
+    pub(super) draws: &'g mut DrawSequence,
+    pub(super) gang: &'g mut JobSetPods,
+    pub(super) trainer: ReducedTrainer<'m>,
+    pub(super) accounts: ReducedLedger,
+    pub(super) episode: Option<RestartInProgress>,
+    pub(super) recoveries: Vec<RecoveryKind>,
+    pub(super) counted: Vec<OutcomeCounter>,
     pub(super) episodes: u32,
     pub(super) restarts: u32,
     pub(super) counts: u32,
     pub(super) close_calls: u32,
     /// Time of the last failure of unused nodes.
-    pub(super) last_idle: Option<Time>,
+    pub(super) last_idle: Option<SimTime>,
     /// Time at which pods were last bound in a restart, and the effect of the fault that caused it.
-    pub(super) last_bind: Option<(Time, usize)>,
-    pub(super) last_over: Option<Over>,
+    pub(super) last_bind: Option<(SimTime, usize)>,
+    pub(super) last_over: Option<FinishedRestart>,
     pub(super) terminal: &'static str,
-    pub(super) over: Option<Time>,
+    pub(super) over: Option<SimTime>,
     pub(super) doubt: u64,
     /// Whether the error bound is computed, which doubles the computing time.
     pub(super) bounds: bool,
@@ -98,11 +98,11 @@ pub(super) struct Game<'g, 'm> {
 
 impl<'m> CollapsedPlayer<'m> {
     /// Creates a runner for a measured scenario.
-    pub fn new(model: &'m Measured) -> CollapsedPlayer<'m> {
+    pub fn new(model: &'m MeasuredFault) -> CollapsedPlayer<'m> {
         CollapsedPlayer {
             model,
-            draws: Draws::new(0, 0),
-            gang: Gang::new(&model.seats),
+            draws: DrawSequence::new(0, 0),
+            gang: JobSetPods::new(&model.seats),
             back: Vec::new(),
             away: Vec::new(),
             bounds: false,
@@ -119,7 +119,7 @@ impl<'m> CollapsedPlayer<'m> {
 
     /// Runs the replication with this seed and number.
     pub fn run(&mut self, seed: u64, replication: u64) -> CollapsedOutcome {
-        self.run_mixed(seed, Mixture::of(replication))
+        self.run_mixed(seed, MixtureDistribution::single(replication))
     }
 
     /// Runs the replication. Returns `None` if `stops` returns true; it is called before each fault with the number
@@ -129,18 +129,18 @@ impl<'m> CollapsedPlayer<'m> {
         (seed, replication): (u64, u64),
         stops: &dyn Fn(u64) -> bool,
     ) -> Option<CollapsedOutcome> {
-        self.play((seed, Mixture::of(replication)), stops)
+        self.play((seed, MixtureDistribution::single(replication)), stops)
     }
 
     /// Runs a replication that mixes the random numbers of several replications.
-    pub fn run_mixed(&mut self, seed: u64, numbers: Mixture) -> CollapsedOutcome {
+    pub fn run_mixed(&mut self, seed: u64, numbers: MixtureDistribution) -> CollapsedOutcome {
         self.play((seed, numbers), &|_| false)
-            .expect("nobody stops it")
+            .expect("the run is never stopped")
     }
 
     fn play(
         &mut self,
-        (seed, numbers): (u64, Mixture),
+        (seed, numbers): (u64, MixtureDistribution),
         stops: &dyn Fn(u64) -> bool,
     ) -> Option<CollapsedOutcome> {
         let model = self.model;
@@ -148,12 +148,12 @@ impl<'m> CollapsedPlayer<'m> {
         let (faults, repairs_later) = model.faults.draw(&mut self.draws);
         self.times_away(&faults);
         self.gang.reset();
-        let mut game = Game {
+        let mut game = ReplicationState {
             model,
             draws: &mut self.draws,
             gang: &mut self.gang,
-            trainer: Trainer::new(&model.scenario.training[0], model.key),
-            accounts: Accounts::default(),
+            trainer: ReducedTrainer::new(&model.scenario.training[0], model.key),
+            accounts: ReducedLedger::default(),
             episode: None,
             recoveries: Vec::new(),
             counted: Vec::new(),
@@ -179,36 +179,40 @@ impl<'m> CollapsedPlayer<'m> {
                 return None;
             }
             let first = &faults[next];
-            let together = |f: &&Fault| f.is_with(first);
-            let n = match first.on {
-                On::Cell(_) => faults[next..].iter().take_while(together).count(),
+            let together = |f: &&InjectedFault| f.is_same_action(first);
+            let n = match first.target {
+                FaultScope::Cell(_) => faults[next..].iter().take_while(together).count(),
                 _ => 1,
             };
-            game.until(Time::ZERO + first.at);
+            game.until(SimTime::ZERO + first.at);
             if game.ends_run() {
                 break;
             }
             game.happens(&faults[next..next + n], self.away[next]);
             next += n;
             if faults.get(next).is_none_or(|after| after.at > first.at) {
-                game.settle(Time::ZERO + first.at);
+                game.settle(SimTime::ZERO + first.at);
             }
         }
         Some(game.close(repairs_later))
     }
 
     /// Computes the outage duration of each fault.
-    fn times_away(&mut self, faults: &[Fault]) {
+    fn times_away(&mut self, faults: &[InjectedFault]) {
         self.back.clear();
-        self.back.resize(self.model.faults.cells(), NEVER);
+        self.back.resize(self.model.faults.cell_count(), NEVER);
         self.away.clear();
         self.away.resize(faults.len(), NEVER);
         for (i, fault) in faults.iter().enumerate().rev() {
-            let On::Cell(cell) = fault.on else { continue };
-            match fault.does {
-                Does::Return | Does::New | Does::Uncordon => self.back[cell.ix()] = fault.at.0,
+            let FaultScope::Cell(cell) = fault.target else {
+                continue;
+            };
+            match fault.operation {
+                FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => {
+                    self.back[cell.ix()] = fault.at.0
+                }
                 // A drained node returns to the cluster as a spare, which is cordoned.
-                Does::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
+                FaultOperation::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
                 _ => {
                     let back = self.back[cell.ix()];
                     self.away[i] = if back == NEVER {
@@ -222,17 +226,21 @@ impl<'m> CollapsedPlayer<'m> {
     }
 }
 
-impl<'m> Game<'_, 'm> {
+impl<'m> ReplicationState<'_, 'm> {
     pub(super) fn unit(&mut self, what: u32) -> f64 {
-        self.draws.uniform(Draw {
-            purpose: Purpose::CollapsedRecovery,
+        self.draws.uniform(UniformDraw {
+            purpose: StreamPurpose::ReducedRecovery,
             entity: self.model.key,
             occurrence: self.episodes,
-            lane: what,
+            substream: what,
         })
     }
 
-    pub(super) fn pick(&mut self, what: u32, of: impl Fn(&Measured) -> &Vec<u64>) -> Option<u64> {
+    pub(super) fn pick(
+        &mut self,
+        what: u32,
+        of: impl Fn(&MeasuredFault) -> &Vec<u64>,
+    ) -> Option<u64> {
         let u = self.unit(what);
         let all = of(self.model);
         let at = ((u * all.len() as f64) as usize).min(all.len().saturating_sub(1));
@@ -245,9 +253,9 @@ impl<'m> Game<'_, 'm> {
             self.gang.mark(node, CLOSED, true);
         }
         let submitted = model.submitted;
-        self.trainer.books.submitted(submitted);
+        self.trainer.books.record_submission(submitted);
         let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
-        self.episode = Some(Episode {
+        self.episode = Some(RestartInProgress {
             process: u32::MAX,
             on: None,
             effect: None,
@@ -256,23 +264,23 @@ impl<'m> Game<'_, 'm> {
             stopped: submitted,
             bind: submitted + Duration(model.first_bind),
             own_bind: submitted + Duration(model.first_bind),
-            counted: Time::NEVER,
+            counted: SimTime::NEVER,
             placed: false,
-            moves: Moves::All,
+            moves: CurveShift::All,
             floor: ready,
-            others: Time::ZERO,
+            others: SimTime::ZERO,
             away: NEVER,
             complete_at: None,
         });
     }
 
     /// Processes everything that happens until `now` without a further fault.
-    pub(super) fn until(&mut self, now: Time) {
+    pub(super) fn until(&mut self, now: SimTime) {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
                 // After the end of the JobSet, only the time of failed nodes is recorded.
                 self.accounts
-                    .sick_until(over.max(Time::ZERO), self.gang.sick);
+                    .sick_until(over.max(SimTime::ZERO), self.gang.sick);
                 return;
             }
             if let Some(ends) = self.trainer.ends().filter(|ends| *ends <= now) {
@@ -313,16 +321,16 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// Returns true if unused nodes failed so recently that the control plane may not have detected it.
-    pub(super) fn unseen(&self, now: Time) -> bool {
-        let unnoticed = longest_unnoticed(&self.model.scenario.control_plane);
+    pub(super) fn unseen(&self, now: SimTime) -> bool {
+        let unnoticed = max_detection_delay(&self.model.scenario.control_plane);
         self.last_idle
             .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
     }
 
     /// Returns the expected time of readiness of all pods; `None` if some have no slot.
-    fn ready(&self) -> Option<Time> {
+    fn ready(&self) -> Option<SimTime> {
         let episode = self.episode.as_ref()?;
-        if !episode.placed || episode.floor == Time::NEVER {
+        if !episode.placed || episode.floor == SimTime::NEVER {
             return None;
         }
         let complete = episode.complete_at?;
@@ -335,14 +343,14 @@ impl<'m> Game<'_, 'm> {
         })
     }
 
-    fn resume(&mut self, ready: Time) {
+    fn resume(&mut self, ready: SimTime) {
         let Some(episode) = self.episode.take() else {
             return;
         };
-        self.trainer.books.holds(ready, true);
-        self.trainer.begin(ready, Loss::Process, self.draws);
+        self.trainer.books.set_holds_all(ready, true);
+        self.trainer.begin(ready, LossSpec::Process, self.draws);
         if let Some(effect) = episode.effect {
-            self.last_over = Some(Over {
+            self.last_over = Some(FinishedRestart {
                 over: ready,
                 effect,
                 since: episode.since,
@@ -361,8 +369,8 @@ impl<'m> Game<'_, 'm> {
         self.model.gang_accelerators
     }
 
-    fn recovered(&mut self, episode: &Episode, end: Time, is_over: bool) {
-        self.recoveries.push(Recovery {
+    fn recovered(&mut self, episode: &RestartInProgress, end: SimTime, is_over: bool) {
+        self.recoveries.push(RecoveryKind {
             process: episode.process,
             start: episode.start,
             stopped: episode.stopped,
@@ -372,10 +380,10 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// Ends the JobSet with a terminal state.
-    pub(super) fn end(&mut self, at: Time, state: &'static str) {
+    pub(super) fn end(&mut self, at: SimTime, state: &'static str) {
         self.over = Some(at);
         self.terminal = state;
-        self.trainer.books.ended(at);
+        self.trainer.books.record_end(at);
         if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
             self.recovered(&episode, at, false);
         }
@@ -387,7 +395,7 @@ impl<'m> Game<'_, 'm> {
 
     fn close(mut self, repairs_later: bool) -> CollapsedOutcome {
         let model = self.model;
-        let limit = Time::ZERO + model.scenario.stop.at;
+        let limit = SimTime::ZERO + model.scenario.stop.at;
         self.until(limit);
         let to_its_time = model.scenario.stop.when == StopWhen::Time;
         let (end, reason) = match self.over {

@@ -1,13 +1,13 @@
 //! Slots for the JobSet's pods: a slot is a node or, with exclusive placement, a domain that holds one Job.
 
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_base::NodeId;
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
 
 /// Slots of a cluster and the requirements of the JobSet.
 #[derive(Clone, Debug, Default)]
-pub struct Seats {
+pub struct SlotTable {
     /// Nodes of each slot, in order.
     pub nodes: Vec<Vec<NodeId>>,
     /// Index of the slot of each node.
@@ -24,17 +24,17 @@ pub struct Seats {
     pub currency: String,
 }
 
-impl Seats {
+impl SlotTable {
     /// Creates the slots for the only JobSet of a scenario.
-    pub fn of(scenario: &Scenario) -> Seats {
-        let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
+    pub fn of(scenario: &ScenarioSpec) -> SlotTable {
+        let cluster = ClusterBuilder::build(&scenario.topology, &["pods".to_owned()]);
         let jobset = &scenario.jobsets[0].jobset;
-        let mut seats = Seats {
+        let mut seats = SlotTable {
             accelerators: cluster.accelerators.iter().map(|n| u64::from(*n)).collect(),
             rates: cluster.price_micros_per_hour.clone(),
             currency: cluster.currency.clone(),
             pods: jobset.spec.pods() as usize,
-            ..Seats::default()
+            ..SlotTable::default()
         };
         let rjs = &jobset.spec.replicated_jobs;
         let key = rjs.first().and_then(|rj| jobset.exclusive_key(rj));

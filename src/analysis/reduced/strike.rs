@@ -2,25 +2,27 @@
 
 use super::chance_range::range;
 use super::gang::{CLOSED, DOWN};
-use super::measurement::curve::{Moves, NEVER, Sample};
-use super::measurement::pairs::Belongs;
-use super::outcome::Counting;
-use super::run::{Episode, Game};
+use super::measurement::curve::{CurveSample, CurveShift, NEVER};
+use super::measurement::pairs::PairMembership;
+use super::outcome::OutcomeCounter;
+use super::run::{ReplicationState, RestartInProgress};
 use sim_base::*;
-use sim_engine::faults::{Does, Fault, On};
+use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault};
 
 /// First random-number lane of the draws that decide whether a pod is among those without a slot.
 const LANE_OF_POD: u32 = 16;
 
-impl<'m> Game<'_, 'm> {
+impl<'m> ReplicationState<'_, 'm> {
     /// Applies simultaneous faults of one entity. They count as at most one boundary case.
-    pub(super) fn happens(&mut self, faults: &[Fault], away: u64) {
+    pub(super) fn happens(&mut self, faults: &[InjectedFault], away: u64) {
         let before = self.close_calls;
-        let now = Time::ZERO + faults[0].at;
+        let now = SimTime::ZERO + faults[0].at;
         self.accounts.sick_until(now, self.gang.sick);
-        match faults[0].does {
-            Does::Return | Does::New | Does::Uncordon => self.comes_back(now, faults),
-            Does::Cordon => {
+        match faults[0].operation {
+            FaultOperation::Return | FaultOperation::New | FaultOperation::Uncordon => {
+                self.comes_back(now, faults)
+            }
+            FaultOperation::Cordon => {
                 for (fault, node) in self.nodes_of(faults) {
                     self.gang.mark(node, CLOSED, true);
                     if self.gang.uses(node) && fault.cause != sim_engine::faults::SPARE {
@@ -28,10 +30,11 @@ impl<'m> Game<'_, 'm> {
                     }
                 }
             }
-            Does::Delete | Does::Silent(_) => {}
-            Does::Crash | Does::Partition | Does::Drain | Does::Exit(_) => {
-                self.strikes(now, faults, away)
-            }
+            FaultOperation::Delete | FaultOperation::Silent(_) => {}
+            FaultOperation::Crash
+            | FaultOperation::Partition
+            | FaultOperation::Drain
+            | FaultOperation::Exit(_) => self.strikes(now, faults, away),
         }
         self.close_calls = self.close_calls.min(before + 1);
     }
@@ -39,28 +42,28 @@ impl<'m> Game<'_, 'm> {
     /// Returns all nodes of these faults.
     fn nodes_of<'f>(
         &self,
-        faults: &'f [Fault],
-    ) -> impl Iterator<Item = (&'f Fault, NodeId)> + use<'f, 'm> {
+        faults: &'f [InjectedFault],
+    ) -> impl Iterator<Item = (&'f InjectedFault, NodeId)> + use<'f, 'm> {
         let all = &self.model.faults;
         faults.iter().flat_map(move |fault| {
-            let nodes: &[NodeId] = match fault.on {
-                On::Cell(cell) => all.nodes_in(cell),
+            let nodes: &[NodeId] = match fault.target {
+                FaultScope::Cell(cell) => all.cell_nodes(cell),
                 _ => &[],
             };
             nodes.iter().map(move |node| (fault, *node))
         })
     }
 
-    fn comes_back(&mut self, now: Time, faults: &[Fault]) {
+    fn comes_back(&mut self, now: SimTime, faults: &[InjectedFault]) {
         for (fault, node) in self.nodes_of(faults) {
-            if fault.does != Does::Uncordon {
+            if fault.operation != FaultOperation::Uncordon {
                 self.gang.mark(node, DOWN, false);
             }
-            if fault.does != Does::Return {
+            if fault.operation != FaultOperation::Return {
                 self.gang.mark(node, CLOSED, false);
             }
         }
-        let is_down = |(_, node): (&Fault, NodeId)| self.gang.is(node, DOWN);
+        let is_down = |(_, node): (&InjectedFault, NodeId)| self.gang.is(node, DOWN);
         if self.nodes_of(faults).any(is_down) && self.unseen(now) {
             // A spare that failed while it replaced another node; pods may be bound to it.
             self.close_calls += 1;
@@ -74,14 +77,14 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// Returns true if the restart binds its pods as soon as the node of this fault returns.
-    fn waits_for(&self, restart: &Episode, back: &Fault) -> bool {
-        let own = (restart.process, restart.on) == (back.cause, Some(back.on));
+    fn waits_for(&self, restart: &RestartInProgress, back: &InjectedFault) -> bool {
+        let own = (restart.process, restart.on) == (back.cause, Some(back.target));
         let curve = restart.effect.map(|effect| &self.model.curves[effect]);
         own && curve.is_none_or(|curve| curve.binds_with(restart.away))
     }
 
     /// Returns true if `now` is so close to a binding of pods that their order is random.
-    fn is_near(&self, now: Time, bind: Option<(Time, usize)>) -> bool {
+    fn is_near(&self, now: SimTime, bind: Option<(SimTime, usize)>) -> bool {
         bind.is_some_and(|(bind, effect)| {
             bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
         })
@@ -89,7 +92,7 @@ impl<'m> Game<'_, 'm> {
 
     /// Returns true if only some of the pods are running, or were until just now. Pods start one after another, and
     /// those of a Job without a slot do not start. It is unknown which pods a fault affects then.
-    fn pods_come(&self, now: Time) -> bool {
+    fn pods_come(&self, now: SimTime) -> bool {
         let Some(e) = &self.episode else {
             return self.last_over.is_some_and(|last| {
                 let ready = self.model.curves[last.effect].spread();
@@ -99,15 +102,15 @@ impl<'m> Game<'_, 'm> {
         let binds = e
             .effect
             .map_or(0, |effect| self.model.curves[effect].binds());
-        let starts = e.moves != Moves::Nobody && e.bind <= now + Duration(binds);
+        let starts = e.moves != CurveShift::Nobody && e.bind <= now + Duration(binds);
         starts || e.waits()
     }
 
     /// Returns true if the fault is on a container that does not run, because its Job waits for a slot. Which Job
     /// waits is decided randomly.
-    fn hits_nobody(&mut self, on: On) -> bool {
+    fn hits_nobody(&mut self, on: FaultScope) -> bool {
         match on {
-            On::Pod(pod) if self.episode.as_ref().is_some_and(Episode::waits) => {
+            FaultScope::Pod(pod) if self.episode.as_ref().is_some_and(RestartInProgress::waits) => {
                 let share = self.gang.share();
                 self.unit(LANE_OF_POD.saturating_add(pod)) >= share
             }
@@ -117,7 +120,7 @@ impl<'m> Game<'_, 'm> {
 
     /// Returns true if the order of this fault and a binding of pods is random, and the fault is on a node that the
     /// binding uses.
-    fn is_race(&self, now: Time, faults: &[Fault]) -> bool {
+    fn is_race(&self, now: SimTime, faults: &[InjectedFault]) -> bool {
         let ahead = self.episode.as_ref().filter(|e| !e.placed);
         let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
         let mut nodes = self.nodes_of(faults);
@@ -131,7 +134,7 @@ impl<'m> Game<'_, 'm> {
 
     /// Assigns usable slots to waiting pods after all faults of an instant. Runs last because a node that returns as
     /// a spare is cordoned before the scheduler can use it.
-    pub(super) fn settle(&mut self, now: Time) {
+    pub(super) fn settle(&mut self, now: SimTime) {
         let Some(episode) = self.episode.as_mut() else {
             return;
         };
@@ -146,25 +149,30 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    fn strikes(&mut self, now: Time, faults: &[Fault], away: u64) {
+    fn strikes(&mut self, now: SimTime, faults: &[InjectedFault], away: u64) {
         let effect = self.model.effect_of[faults[0].cause as usize];
         let belongs = self.belongs(now, effect);
-        if belongs == Belongs::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
+        if belongs == PairMembership::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
             // The pods are bound before the control plane detects the failure.
             self.place();
         }
-        let of_pod = matches!(faults[0].on, On::Pod(_));
+        let of_pod = matches!(faults[0].target, FaultScope::Pod(_));
         let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
         self.close_calls += u32::from(close);
-        let hit = self.mark(faults) && !self.hits_nobody(faults[0].on);
-        if !hit && matches!(faults[0].does, Does::Crash | Does::Partition) {
+        let hit = self.mark(faults) && !self.hits_nobody(faults[0].target);
+        if !hit
+            && matches!(
+                faults[0].operation,
+                FaultOperation::Crash | FaultOperation::Partition
+            )
+        {
             self.last_idle = Some(now);
         }
         if self.over.is_some() || !hit {
             return;
         }
         match (belongs, self.episode.is_some()) {
-            (Belongs::Along(zone), true) => {
+            (PairMembership::Along(zone), true) => {
                 self.goes_along(now, (effect, away), faults[0].cause, zone);
             }
             _ => self.begins(now, effect, away, faults),
@@ -172,10 +180,12 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// Marks the failed nodes. Returns true if the JobSet uses one of them, or if a pod is affected.
-    fn mark(&mut self, faults: &[Fault]) -> bool {
-        let mut hit = faults.iter().any(|fault| matches!(fault.on, On::Pod(_)));
+    fn mark(&mut self, faults: &[InjectedFault]) -> bool {
+        let mut hit = faults
+            .iter()
+            .any(|fault| matches!(fault.target, FaultScope::Pod(_)));
         for (fault, node) in self.nodes_of(faults) {
-            let what = if fault.does == Does::Drain {
+            let what = if fault.operation == FaultOperation::Drain {
                 CLOSED
             } else {
                 DOWN
@@ -188,7 +198,7 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// Returns the attempt that a fault at this time affects.
-    fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
+    fn belongs(&mut self, now: SimTime, effect: usize) -> PairMembership {
         let Some(episode) = &self.episode else {
             let just_over = self.last_over.is_some_and(|last| {
                 let pair = &self.model.pairs[last.effect][effect];
@@ -199,12 +209,12 @@ impl<'m> Game<'_, 'm> {
             });
             // All pods are ready, but the controllers may still work on the restart.
             self.close_calls += u32::from(just_over);
-            return Belongs::Next;
+            return PairMembership::Next;
         };
         let Some(first) = episode.effect else {
             // The model has no measurements of faults during the first start.
             self.close_calls += 1;
-            return Belongs::Next;
+            return PairMembership::Next;
         };
         let offset = now.since(episode.since).0;
         let bind = episode.bind.since(episode.since).0;
@@ -218,8 +228,8 @@ impl<'m> Game<'_, 'm> {
             .own_bind
             .since(episode.since.min(episode.own_bind))
             .0;
-        if let Belongs::Along(zone) = &mut belongs {
-            zone.waits = matches!(pair.of(offset, own).0, Belongs::Along(own) if own.waits);
+        if let PairMembership::Along(zone) = &mut belongs {
+            zone.waits = matches!(pair.of(offset, own).0, PairMembership::Along(own) if own.waits);
         }
         self.close_calls += u32::from(close);
         if open {
@@ -229,14 +239,14 @@ impl<'m> Game<'_, 'm> {
         belongs
     }
 
-    pub(super) fn sample(&mut self, effect: usize, away: u64) -> (Sample, bool) {
+    pub(super) fn sample(&mut self, effect: usize, away: u64) -> (CurveSample, bool) {
         self.episodes += 1;
         let u = self.unit(2);
         self.model.curves[effect].at(away, u)
     }
 
     /// Starts a new attempt after a fault of the running or the next attempt.
-    fn begins(&mut self, now: Time, effect: usize, away: u64, faults: &[Fault]) {
+    fn begins(&mut self, now: SimTime, effect: usize, away: u64, faults: &[InjectedFault]) {
         let (sample, open) = self.sample(effect, away);
         self.close_calls += u32::from(open);
         if sample.interrupt == NEVER {
@@ -253,7 +263,7 @@ impl<'m> Game<'_, 'm> {
             let widest = || model.curves.iter().map(|c| model.doubt(c)).max();
             let either_way = self.bounds.then(|| widest().unwrap_or(0));
             self.trainer.interrupt(stopped, either_way);
-            self.trainer.books.holds(stopped, false);
+            self.trainer.books.set_holds_all(stopped, false);
         }
         let before = self.episode.take();
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
@@ -267,42 +277,43 @@ impl<'m> Game<'_, 'm> {
             model.scenario.stop.at.0,
         );
         let in_time = decided <= limit;
-        let just_in_time = self.is_near(Time(limit), Some((Time(decided), effect)));
+        let just_in_time = self.is_near(SimTime(limit), Some((SimTime(decided), effect)));
         self.close_calls += u32::from(just_in_time);
         if !is_last && in_time {
             self.restarts += sample.restarts;
             self.counts += sample.counts;
-            self.counted.push(Counting {
+            self.counted.push(OutcomeCounter {
                 at: now + Duration(sample.counted),
                 times: sample.counts,
                 process: faults[0].cause,
             });
         }
         let floor = match sample.ready {
-            NEVER => Time::NEVER,
+            NEVER => SimTime::NEVER,
             ready => now + Duration(ready),
         };
-        let keep = before.as_ref().map_or(Time::ZERO, |b| b.floor);
-        self.episode = Some(Episode {
+        let keep = before.as_ref().map_or(SimTime::ZERO, |b| b.floor);
+        self.episode = Some(RestartInProgress {
             process: faults[0].cause,
-            on: Some(faults[0].on),
+            on: Some(faults[0].target),
             effect: Some(effect),
             start: before.as_ref().map_or(now, |b| b.start),
             since: now,
             stopped: before.as_ref().map_or(stopped, |b| b.stopped),
             bind: now + Duration(sample.bind),
             own_bind: now + Duration(sample.bind),
-            counted: Time(now.0.saturating_add(sample.counted)),
-            placed: sample.moves == Moves::Nobody,
+            counted: SimTime(now.0.saturating_add(sample.counted)),
+            placed: sample.moves == CurveShift::Nobody,
             moves: sample.moves,
-            floor: floor.max(if keep == Time::NEVER {
-                Time::ZERO
+            floor: floor.max(if keep == SimTime::NEVER {
+                SimTime::ZERO
             } else {
                 keep
             }),
-            others: Time::ZERO,
+            others: SimTime::ZERO,
             away,
-            complete_at: (sample.moves == Moves::Nobody && self.gang.complete()).then_some(now),
+            complete_at: (sample.moves == CurveShift::Nobody && self.gang.complete())
+                .then_some(now),
         });
         if let Some(failed) = failed {
             self.end(now + Duration(failed), "Failed");

@@ -1,46 +1,48 @@
 //! The training job of one replication. It uses the arithmetic of the engine, and only the reduced model interrupts
 //! it.
 
-use sim_api::spec::{Loss, TrainingJob};
-use sim_base::random::{Draws, Key};
+use sim_api::spec::{LossSpec, TrainingJob};
+use sim_base::random::{DrawSequence, StreamKey};
 use sim_base::*;
 use sim_engine::record::{LedgerCategory, TrainingOutcome};
-use sim_engine::training_model::{Books, End, Kept, Plan, Spent, plan};
+use sim_engine::training_model::{
+    SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_segment,
+};
 
 /// Time per category of the ledger, in nanoseconds.
-pub type Times = [u64; LedgerCategory::COUNT];
+pub type TrainerTimes = [u64; LedgerCategory::COUNT];
 
 /// Current segment of the training job.
-struct Stretch {
-    plan: Plan,
-    since: Time,
+struct TrainerSegment {
+    plan: SegmentPlan,
+    since: SimTime,
     from: u64,
     /// Time at which the work is complete without further interruptions; `None` if the work has no end.
-    ends: Option<Time>,
+    ends: Option<SimTime>,
 }
 
 /// Training job of one replication.
-pub struct Trainer<'a> {
+pub struct ReducedTrainer<'a> {
     spec: &'a TrainingJob,
-    key: Key,
-    kept: Kept<()>,
-    pub books: Books,
+    key: StreamKey,
+    kept: SavedProgress<()>,
+    pub books: WorkLedger,
     reached: u64,
     starts: u32,
-    now: Option<Stretch>,
+    now: Option<TrainerSegment>,
     /// Time outside of restarts per category, in nanoseconds.
-    pub times: Times,
+    pub times: TrainerTimes,
     /// Error bound of the productive time in nanoseconds, caused by the spread of restart times.
     pub doubt: u64,
 }
 
-impl<'a> Trainer<'a> {
-    pub fn new(spec: &'a TrainingJob, key: Key) -> Trainer<'a> {
-        Trainer {
+impl<'a> ReducedTrainer<'a> {
+    pub fn new(spec: &'a TrainingJob, key: StreamKey) -> ReducedTrainer<'a> {
+        ReducedTrainer {
             spec,
             key,
-            kept: Kept::of(spec),
-            books: Books::default(),
+            kept: SavedProgress::new(spec),
+            books: WorkLedger::default(),
             reached: 0,
             starts: 0,
             now: None,
@@ -54,67 +56,69 @@ impl<'a> Trainer<'a> {
     }
 
     /// Returns the time at which the work is complete without further interruptions.
-    pub fn ends(&self) -> Option<Time> {
+    pub fn ends(&self) -> Option<SimTime> {
         self.now.as_ref()?.ends
     }
 
     /// Starts a segment when all pods are ready. `loss` describes which hosts lost their data.
-    pub fn begin(&mut self, now: Time, loss: Loss, draws: &mut Draws) {
-        for ((), ns) in self.kept.loses(loss, self.spec) {
+    pub fn begin(&mut self, now: SimTime, loss: LossSpec, draws: &mut DrawSequence) {
+        for ((), ns) in self.kept.apply_host_loss(loss, self.spec) {
             self.take_back(ns);
         }
         let newest = self.kept.newest();
-        let plan = plan(self.spec, (self.starts, newest), (self.key, draws));
+        let plan = plan_segment(self.spec, (self.starts, newest), (self.key, draws));
         self.starts += 1;
-        self.books.begins(now);
-        let ends = plan.takes().and_then(|takes| now.0.checked_add(takes));
-        self.now = Some(Stretch {
+        self.books.begin_segment(now);
+        let ends = plan.duration().and_then(|takes| now.0.checked_add(takes));
+        self.now = Some(TrainerSegment {
             plan,
             since: now,
             from: newest.0,
-            ends: ends.map(Time),
+            ends: ends.map(SimTime),
         });
     }
 
     /// Handles the notice of a maintenance of one of its nodes: the job saves a checkpoint after the current step,
     /// if the scenario says so.
-    pub fn notice(&mut self, now: Time) {
+    pub fn notice(&mut self, now: SimTime) {
         let spec = self.spec;
         let Some(stretch) = self.now.as_mut().filter(|_| spec.save_at_notice) else {
             return;
         };
-        let done = stretch.plan.at(now.since(stretch.since).0).done;
-        stretch.plan.saves_after(spec.in_steps(Duration(done)).0);
-        let takes = stretch.plan.takes();
+        let done = stretch.plan.state_at(now.since(stretch.since).0).done;
+        stretch
+            .plan
+            .force_checkpoint_after(spec.round_up_to_steps(Duration(done)).0);
+        let takes = stretch.plan.duration();
         stretch.ends = takes
             .and_then(|takes| stretch.since.0.checked_add(takes))
-            .map(Time);
+            .map(SimTime);
     }
 
     fn take_back(&mut self, ns: u64) {
-        self.books.take_back(ns);
+        self.books.mark_lost(ns);
         self.times[LedgerCategory::Productive as usize] -= ns;
         self.times[LedgerCategory::Lost as usize] += ns;
     }
 
     /// Ends the current segment. With `loses`, unsaved progress is discarded. Returns the progress of the segment's
     /// end.
-    pub fn end_stretch(&mut self, now: Time, loses: bool) -> Option<u64> {
+    pub fn end_stretch(&mut self, now: SimTime, loses: bool) -> Option<u64> {
         let stretch = self.now.take()?;
-        let spent = stretch.plan.at(now.since(stretch.since).0);
+        let spent = stretch.plan.state_at(now.since(stretch.since).0);
         let again = self.reached.saturating_sub(stretch.from).min(spent.done);
-        let again = stretch.plan.stepped(again).min(spent.stepping);
+        let again = stretch.plan.stepping_time(again).min(spent.stepping);
         let reached = stretch.from + spent.done;
         self.reached = self.reached.max(reached);
-        let end = End {
-            loses,
-            again,
+        let end = SegmentEnd {
+            interrupted: loses,
+            repeated: again,
             hang: 0,
             reinitialized: false,
-            unused: (0, 1),
+            unused_fraction: (0, 1),
         };
-        let booked = self.books.ends(now, &spent, &end);
-        for (category, ns) in booked.elsewhere {
+        let booked = self.books.end_segment(now, &spent, &end);
+        for (category, ns) in booked.other_categories {
             self.times[category as usize] += ns;
         }
         self.times[LedgerCategory::Productive as usize] += booked.productive;
@@ -125,26 +129,27 @@ impl<'a> Trainer<'a> {
 
     /// Interrupts the job. With `either_way`, adds to the error bound the change of productive time if the segment
     /// were that much longer or shorter.
-    pub fn interrupt(&mut self, now: Time, either_way: Option<u64>) {
+    pub fn interrupt(&mut self, now: SimTime, either_way: Option<u64>) {
         if let Some((stretch, either_way)) = self.now.as_ref().zip(either_way) {
             let ran = now.since(stretch.since).0;
-            let counts = |spent: Spent| spent.kept - spent.excess_kept.iter().sum::<u64>();
-            let here = counts(stretch.plan.at(ran));
-            let more = counts(stretch.plan.at(ran.saturating_add(either_way)));
-            let less = counts(stretch.plan.at(ran.saturating_sub(either_way)));
+            let counts =
+                |spent: SpentTime| spent.saved_stepping - spent.saved_excess.iter().sum::<u64>();
+            let here = counts(stretch.plan.state_at(ran));
+            let more = counts(stretch.plan.state_at(ran.saturating_add(either_way)));
+            let less = counts(stretch.plan.state_at(ran.saturating_sub(either_way)));
             self.doubt += (more - here).max(here - less);
         }
         self.end_stretch(now, true);
     }
 
     /// Ends the job because its work is complete.
-    pub fn finish(&mut self, now: Time) {
+    pub fn finish(&mut self, now: SimTime) {
         self.end_stretch(now, false);
-        self.books.done();
+        self.books.mark_done();
     }
 
     /// Ends the job at the end of the run and returns its outcome.
-    pub fn close(&mut self, now: Time, jobset: JobSetId) -> TrainingOutcome {
+    pub fn close(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
         let reached = self.end_stretch(now, false);
         let kept = Duration(self.kept.durable());
         let reached = Duration(reached.unwrap_or(self.kept.newest().0));

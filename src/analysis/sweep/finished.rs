@@ -1,22 +1,22 @@
 //! The finished replications of a sweep, in any order of completion.
 
-use super::row::Row;
+use super::row::SweepRow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The set of finished replications; each is contained once.
 #[derive(Default)]
-pub struct Finished {
+pub struct FinishedPoints {
     /// Rows by point and replication number.
-    rows: BTreeMap<usize, BTreeMap<u64, Row>>,
+    rows: BTreeMap<usize, BTreeMap<u64, SweepRow>>,
     count: usize,
     /// Shared lists of names.
     names: BTreeSet<Arc<Vec<String>>>,
 }
 
-impl Finished {
+impl FinishedPoints {
     /// Adds a row; returns false if one with this point and number exists.
-    pub fn add(&mut self, mut row: Row) -> bool {
+    pub fn add(&mut self, mut row: SweepRow) -> bool {
         if self.has(row.point, row.replication) {
             return false;
         }
@@ -51,13 +51,13 @@ impl Finished {
     }
 
     /// Returns all rows, sorted by point and replication number.
-    pub fn into_rows(self) -> Vec<Row> {
+    pub fn into_rows(self) -> Vec<SweepRow> {
         let points = self.rows.into_values();
         points.flat_map(BTreeMap::into_values).collect()
     }
 
     /// Returns the rows of a point, sorted by replication number.
-    pub fn of_point(&self, point: usize) -> Vec<&Row> {
+    pub fn of_point(&self, point: usize) -> Vec<&SweepRow> {
         let own = self.rows.get(&point).into_iter();
         own.flat_map(BTreeMap::values).collect()
     }

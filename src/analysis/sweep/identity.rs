@@ -1,9 +1,9 @@
 //! The identity of a sweep: the program version, the inputs, and all options that affect results.
 
-use super::points::Points;
-use super::shard::Shard;
+use super::points::SweepPoints;
+use super::shard::SweepShard;
 use serde::{Deserialize, Serialize};
-use sim_api::spec::{Axis, Over, SweepSpec};
+use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 use sim_base::fnv::fnv1a;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const SCHEMA: &str = "jobset-sim/sweep-experiment/v1";
 /// Identity of an experiment. Experiments with equal identities have equal replications.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Identity {
+pub struct SweepIdentity {
     pub schema: String,
     /// Version of the program that started the sweep.
     pub version: String,
@@ -47,7 +47,7 @@ pub struct AxisText {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOf {
     pub shard: ShardText,
-    pub experiment: Identity,
+    pub experiment: SweepIdentity,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +56,13 @@ pub struct ShardText {
     pub of: u64,
 }
 
-impl From<Shard> for ShardText {
-    fn from(Shard { index, of }: Shard) -> ShardText {
+impl From<SweepShard> for ShardText {
+    fn from(SweepShard { index, of }: SweepShard) -> ShardText {
         ShardText { index, of }
     }
 }
 
-impl Identity {
+impl SweepIdentity {
     /// Creates the identity. The second argument contains the seed, the number of replications and the precision
     /// goal, the last one the names and texts of the inputs and the command.
     pub fn of(
@@ -70,9 +70,9 @@ impl Identity {
         (seed, replications, until): (u64, u64, Option<&str>),
         sweep: &SweepSpec,
         (inputs, command): (&[(String, String)], &str),
-    ) -> Identity {
+    ) -> SweepIdentity {
         let digest = |(name, text): &(String, String)| (name.clone(), hex(text.as_bytes()));
-        Identity {
+        SweepIdentity {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: scenario.to_owned(),
@@ -92,15 +92,15 @@ impl Identity {
     }
 
     /// Returns the points of the sweep.
-    pub fn points(&self) -> Result<Points, String> {
+    pub fn points(&self) -> Result<SweepPoints, String> {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
-        let axes = axes.ok_or("an axis has neither values nor a range")?;
+        let axes = axes.ok_or("an axis needs either values or a range")?;
         let hypercube = self.latin_hypercube;
-        Points::of(&SweepSpec { axes, hypercube }, self.seed)
+        SweepPoints::of(&SweepSpec { axes, hypercube }, self.seed)
     }
 
     /// Describes all differences from another experiment; empty if there are none.
-    pub fn differences(&self, other: &Identity) -> Vec<String> {
+    pub fn differences(&self, other: &SweepIdentity) -> Vec<String> {
         let mut all = Vec::new();
         let mut differ = |what: &str, a: String, b: String| {
             if a != b {
@@ -114,16 +114,16 @@ impl Identity {
         );
         differ("scenario", self.scenario.clone(), other.scenario.clone());
         differ("seed", self.seed.to_string(), other.seed.to_string());
-        let n = |i: &Identity| i.replications.to_string();
+        let n = |i: &SweepIdentity| i.replications.to_string();
         differ("replications", n(self), n(other));
-        let until = |i: &Identity| i.until.clone().unwrap_or_else(|| "none".to_owned());
+        let until = |i: &SweepIdentity| i.until.clone().unwrap_or_else(|| "none".to_owned());
         differ("--until", until(self), until(other));
-        let axes = |i: &Identity| {
+        let axes = |i: &SweepIdentity| {
             let axes: Vec<String> = i.axes.iter().map(AxisText::told).collect();
             axes.join("; ")
         };
         differ("axes", axes(self), axes(other));
-        let cube = |i: &Identity| {
+        let cube = |i: &SweepIdentity| {
             i.latin_hypercube
                 .map_or("none".to_owned(), |n| n.to_string())
         };
@@ -145,11 +145,11 @@ impl Identity {
 }
 
 impl AxisText {
-    fn of(axis: &Axis) -> AxisText {
+    fn of(axis: &SweepAxis) -> AxisText {
         let path = axis.path.clone();
-        let (values, from, to, scale) = match &axis.over {
-            Over::Values(values) => (Some(values.clone()), None, None, None),
-            Over::Range { low, high, log } => {
+        let (values, from, to, scale) = match &axis.target {
+            SweepTarget::Values(values) => (Some(values.clone()), None, None, None),
+            SweepTarget::Range { low, high, log } => {
                 let scale = log.then(|| "Log".to_owned());
                 (None, Some(low.clone()), Some(high.clone()), scale)
             }
@@ -163,10 +163,10 @@ impl AxisText {
         }
     }
 
-    fn axis(&self) -> Option<Axis> {
+    fn axis(&self) -> Option<SweepAxis> {
         let over = match (&self.values, &self.from, &self.to) {
-            (Some(values), None, None) => Over::Values(values.clone()),
-            (None, Some(low), Some(high)) => Over::Range {
+            (Some(values), None, None) => SweepTarget::Values(values.clone()),
+            (None, Some(low), Some(high)) => SweepTarget::Range {
                 low: low.clone(),
                 high: high.clone(),
                 log: self.scale.as_deref() == Some("Log"),
@@ -174,7 +174,7 @@ impl AxisText {
             _ => return None,
         };
         let path = self.path.clone();
-        Some(Axis { path, over })
+        Some(SweepAxis { path, target: over })
     }
 
     /// Returns the axis in the syntax of the command line.

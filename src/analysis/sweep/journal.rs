@@ -12,9 +12,9 @@
 //! checksum  row     point  replication  end reason  digest  names  warnings  never placed  value  value  …
 //! ```
 
-use super::row::Row;
-use super::shard::Shard;
-use crate::experiment::Measured;
+use super::row::SweepRow;
+use super::shard::SweepShard;
+use crate::experiment::MeasuredMetric;
 use sim_base::fnv::fnv1a;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -26,28 +26,28 @@ const FORMAT: &str = "1";
 
 /// First line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct JournalHead {
     /// Digest of the identity of the sweep.
     pub experiment: String,
-    pub shard: Shard,
+    pub shard: SweepShard,
 }
 
 /// A journal that is open for writing and locked against other processes.
-pub struct Journal {
+pub struct SweepJournal {
     file: File,
-    names: Table,
-    texts: Table,
+    names: JournalTable,
+    texts: JournalTable,
     synced: bool,
 }
 
 /// Lists that rows share, with their ids.
 #[derive(Default)]
-struct Table {
+struct JournalTable {
     ids: BTreeMap<Arc<Vec<String>>, usize>,
     all: Vec<Arc<Vec<String>>>,
 }
 
-impl Table {
+impl JournalTable {
     /// Returns the id of a list, and true if the list is new.
     fn id(&mut self, list: &Arc<Vec<String>>) -> (usize, bool) {
         if let Some(id) = self.ids.get(list) {
@@ -63,16 +63,16 @@ impl Table {
     }
 }
 
-impl Journal {
+impl SweepJournal {
     /// Creates a journal; the file must not exist.
-    pub fn create(path: &Path, head: &Head) -> Result<Journal, String> {
+    pub fn create(path: &Path, head: &JournalHead) -> Result<SweepJournal, String> {
         let failed = |e: io::Error| format!("cannot create {}: {e}", path.display());
         let new = OpenOptions::new()
             .read(true)
             .append(true)
             .create_new(true)
             .open(path);
-        let mut journal = Journal::on(new.map_err(failed)?, path)?;
+        let mut journal = SweepJournal::on(new.map_err(failed)?, path)?;
         let line = format!("sweep\t{FORMAT}\t{}\t{}", head.experiment, head.shard);
         journal.write(&checked(&line))?;
         journal.sync()?;
@@ -80,19 +80,22 @@ impl Journal {
     }
 
     /// Opens an existing journal and returns its rows in the order of completion.
-    pub fn open(path: &Path, head: &Head) -> Result<(Journal, Vec<Row>), String> {
+    pub fn open(path: &Path, head: &JournalHead) -> Result<(SweepJournal, Vec<SweepRow>), String> {
         let failed = |e: io::Error| format!("cannot open {}: {e}", path.display());
         let file = OpenOptions::new()
             .read(true)
             .append(true)
             .open(path)
             .map_err(failed)?;
-        let mut journal = Journal::on(file, path)?;
+        let mut journal = SweepJournal::on(file, path)?;
         let mut bytes = Vec::new();
         journal.file.read_to_end(&mut bytes).map_err(failed)?;
-        let read = Content::of(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        let read = JournalContent::of(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
         if read.head.as_ref().is_some_and(|found| found != head) {
-            return Err(format!("{} is of another sweep", path.display()));
+            return Err(format!(
+                "{} belongs to another sweep: use another output directory",
+                path.display()
+            ));
         }
         journal.file.set_len(read.good as u64).map_err(failed)?;
         journal.file.seek(SeekFrom::End(0)).map_err(failed)?;
@@ -105,21 +108,21 @@ impl Journal {
     }
 
     /// Locks the file until it is closed or the process ends. File systems without locks provide no protection.
-    fn on(file: File, path: &Path) -> Result<Journal, String> {
+    fn on(file: File, path: &Path) -> Result<SweepJournal, String> {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
-            return Err(format!("another process is at work on {}", path.display()));
+            return Err(format!("another process is writing {}", path.display()));
         }
-        Ok(Journal {
+        Ok(SweepJournal {
             file,
-            names: Table::default(),
-            texts: Table::default(),
+            names: JournalTable::default(),
+            texts: JournalTable::default(),
             synced: true,
         })
     }
 
     /// Appends a row. After the return the row survives the end of the process; after `sync` it survives a crash of
     /// the machine.
-    pub fn append(&mut self, row: &Row) -> Result<(), String> {
+    pub fn append(&mut self, row: &SweepRow) -> Result<(), String> {
         let mut lines = String::new();
         let (names, new) = self.names.id(&row.names);
         if new {
@@ -154,46 +157,46 @@ impl Journal {
 }
 
 fn failed_write(e: &io::Error) -> String {
-    format!("cannot write the journal of the sweep: {e}; what is in it is kept")
+    format!("cannot write the journal of the sweep: {e}; replications written before are kept")
 }
 
 /// Reads the rows of a complete journal. Fails if its last line is incomplete.
-pub fn read(path: &Path) -> Result<(Head, Vec<Row>), String> {
+pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), String> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
-    let read = Content::of(&bytes).map_err(|e| format!("{shown}: {e}"))?;
+    let read = JournalContent::of(&bytes).map_err(|e| format!("{shown}: {e}"))?;
     match read.head {
         Some(head) if read.good == bytes.len() => Ok((head, read.rows)),
-        _ => Err(format!("{shown} ends in the middle of a line")),
+        _ => Err(format!("{shown} ends with an incomplete line")),
     }
 }
 
 #[derive(Default)]
-struct Content {
-    head: Option<Head>,
-    rows: Vec<Row>,
-    names: Table,
-    texts: Table,
+struct JournalContent {
+    head: Option<JournalHead>,
+    rows: Vec<SweepRow>,
+    names: JournalTable,
+    texts: JournalTable,
     /// Number of bytes up to the end of the last valid line.
     good: usize,
 }
 
-impl Content {
-    fn of(bytes: &[u8]) -> Result<Content, String> {
-        let mut content = Content::default();
+impl JournalContent {
+    fn of(bytes: &[u8]) -> Result<JournalContent, String> {
+        let mut content = JournalContent::default();
         let mut bad: Option<usize> = None;
         for (i, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
             let payload = payload(line);
             match (payload, bad) {
                 (Some(_), Some(bad)) => {
                     return Err(format!(
-                        "line {bad} is damaged, and whole lines follow; remove it and what follows, and the rest goes on"
+                        "line {bad} is damaged; remove it and all following lines to resume with the lines before it"
                     ));
                 }
                 (Some(payload), None) => {
                     let taken = content.take(payload);
                     taken.ok_or_else(|| {
-                        format!("line {} is no line of a journal of this version", i + 1)
+                        format!("line {} is not valid in a journal of this version", i + 1)
                     })?;
                     content.good += line.len();
                 }
@@ -212,9 +215,9 @@ impl Content {
         let parts: Vec<&str> = rest.split('\t').collect();
         match (kind, parts.as_slice()) {
             ("sweep", [FORMAT, experiment, shard]) if self.head.is_none() => {
-                self.head = Some(Head {
+                self.head = Some(JournalHead {
                     experiment: (*experiment).to_owned(),
-                    shard: Shard::parse(shard).ok()?,
+                    shard: SweepShard::parse(shard).ok()?,
                 });
             }
             ("names" | "texts", [id, list]) => {
@@ -231,7 +234,7 @@ impl Content {
         Some(())
     }
 
-    fn row(&self, rest: &str) -> Option<Row> {
+    fn row(&self, rest: &str) -> Option<SweepRow> {
         let mut parts = rest.split('\t');
         let mut next = || parts.next();
         let (point, replication) = (next()?.parse().ok()?, next()?.parse().ok()?);
@@ -240,8 +243,8 @@ impl Content {
         let names = self.names.get(next()?)?;
         let warnings = self.texts.get(next()?)?.to_vec();
         let never_placed: Option<String> = serde_json::from_str(next()?).ok()?;
-        let values: Vec<Measured> = parts.map(measured).collect::<Option<_>>()?;
-        (values.len() == names.len()).then_some(Row {
+        let values: Vec<MeasuredMetric> = parts.map(measured).collect::<Option<_>>()?;
+        (values.len() == names.len()).then_some(SweepRow {
             point,
             replication,
             digest,
@@ -254,7 +257,7 @@ impl Content {
     }
 }
 
-fn written(row: &Row, names: usize, texts: usize) -> String {
+fn written(row: &SweepRow, names: usize, texts: usize) -> String {
     let mut line = format!(
         "row\t{}\t{}\t{}\t{:016x}\t{names}\t{texts}\t{}",
         row.point,
@@ -267,26 +270,26 @@ fn written(row: &Row, names: usize, texts: usize) -> String {
         line.push('\t');
         match value {
             // Writes the shortest text that is parsed as exactly the same number.
-            Measured::Value(v) => line.push_str(&format!("{v:?}")),
-            Measured::Absent => line.push('a'),
-            Measured::Stuck => line.push('s'),
-            Measured::Cut => line.push('c'),
+            MeasuredMetric::Value(v) => line.push_str(&format!("{v:?}")),
+            MeasuredMetric::Absent => line.push('a'),
+            MeasuredMetric::Stuck => line.push('s'),
+            MeasuredMetric::Cut => line.push('c'),
         }
     }
     line
 }
 
-fn measured(text: &str) -> Option<Measured> {
+fn measured(text: &str) -> Option<MeasuredMetric> {
     Some(match text {
-        "a" => Measured::Absent,
-        "s" => Measured::Stuck,
-        "c" => Measured::Cut,
-        number => Measured::Value(number.parse().ok()?),
+        "a" => MeasuredMetric::Absent,
+        "s" => MeasuredMetric::Stuck,
+        "c" => MeasuredMetric::Cut,
+        number => MeasuredMetric::Value(number.parse().ok()?),
     })
 }
 
 fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("lists of texts are JSON")
+    serde_json::to_string(value).expect("strings and lists of strings can be written as JSON")
 }
 
 fn checked(payload: &str) -> String {

@@ -1,42 +1,42 @@
 //! Runs replications of many points on several threads. Each thread keeps one point loaded, and all threads are busy
 //! until the end.
 
-use super::row::Row;
-use super::todo::Work;
-use crate::experiment::{Limits, NoRuns, Subject};
+use super::row::SweepRow;
+use super::todo::WorkItem;
+use crate::experiment::{ExperimentSubject, NoRuns, ReplicationLimits};
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The caller of a sweep: loads points and receives replications.
-pub trait Host: Sync {
+pub trait HostInfo: Sync {
     type Error: Send;
 
     /// Loads the subject of a point.
-    fn load(&self, point: usize) -> Result<Subject, Self::Error>;
+    fn load(&self, point: usize) -> Result<ExperimentSubject, Self::Error>;
     /// Creates the error for a point that cannot be run, or for the whole sweep if `point` is `None`.
     fn refused(&self, point: Option<usize>, why: NoRuns) -> Self::Error;
     /// Receives a finished replication.
-    fn keep(&self, row: Row) -> Result<(), Self::Error>;
+    fn keep(&self, row: SweepRow) -> Result<(), Self::Error>;
 }
 
 /// Runs all replications on a number of threads (0: one per core), until `limits` stops them or an error occurs. The
 /// assignment to threads does not affect results.
-pub fn play<H: Host>(
+pub fn play<H: HostInfo>(
     host: &H,
-    work: Work,
+    work: WorkItem,
     seed: u64,
-    (threads, limits): (usize, &Limits),
+    (threads, limits): (usize, &ReplicationLimits),
 ) -> Result<(), H::Error> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = if threads == 0 { cores() } else { threads };
     let left: usize = work.iter().map(|(_, which)| which.len()).sum();
-    let common = Common {
+    let common = SharedInputs {
         host,
         seed,
         limits,
-        queue: Mutex::new(Queue::of(work)),
+        queue: Mutex::new(PointQueue::of(work)),
         failed: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
@@ -60,16 +60,16 @@ pub fn play<H: Host>(
     })
 }
 
-struct Common<'a, H> {
+struct SharedInputs<'a, H> {
     host: &'a H,
     seed: u64,
-    limits: &'a Limits,
-    queue: Mutex<Queue>,
+    limits: &'a ReplicationLimits,
+    queue: Mutex<PointQueue>,
     /// Set after an error, so that no thread starts another replication.
     failed: AtomicBool,
 }
 
-impl<H: Host> Common<'_, H> {
+impl<H: HostInfo> SharedInputs<'_, H> {
     fn work(&self) -> Result<(), H::Error> {
         let done = self.points();
         if done.is_err() {
@@ -89,14 +89,14 @@ impl<H: Host> Common<'_, H> {
                 let Some(played) = player.play((self.seed, replication), self.limits) else {
                     return Ok(());
                 };
-                self.host.keep(Row::of(point, &played, &jobsets))?;
+                self.host.keep(SweepRow::of(point, &played, &jobsets))?;
                 next = self.take(|queue| queue.another(point));
             }
         }
         Ok(())
     }
 
-    fn take<T>(&self, next: impl FnOnce(&mut Queue) -> Option<T>) -> Option<T> {
+    fn take<T>(&self, next: impl FnOnce(&mut PointQueue) -> Option<T>) -> Option<T> {
         if self.failed.load(Ordering::Relaxed) || self.limits.flag.is_raised() {
             return None;
         }
@@ -105,17 +105,17 @@ impl<H: Host> Common<'_, H> {
 }
 
 /// Replications that no thread has started yet.
-struct Queue {
+struct PointQueue {
     /// Remaining replications by point.
     left: Vec<(usize, VecDeque<u64>)>,
     /// Index of the first point that no thread has started.
     fresh: usize,
 }
 
-impl Queue {
-    fn of(work: Work) -> Queue {
+impl PointQueue {
+    fn of(work: WorkItem) -> PointQueue {
         let left = work.into_iter().map(|(point, which)| (point, which.into()));
-        Queue {
+        PointQueue {
             left: left.collect(),
             fresh: 0,
         }

@@ -3,55 +3,57 @@
 //!
 //! A point depends only on the axes and the seed; its number is independent of the shard.
 
-use super::range::Range;
-use sim_api::spec::{Axis, Over, SweepSpec};
-use sim_base::random::{Draw, Draws, Key, Purpose};
+use super::range::SweepRange;
+use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
+use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 
 /// Maximum number of points. Each point is a separate scenario with estimates of every metric.
 pub const POINTS_MAX: u64 = 20_000;
 
 /// All points in order. The first axis changes slowest, the hypercube fastest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Points {
-    axes: Vec<Axis>,
+pub struct SweepPoints {
+    axes: Vec<SweepAxis>,
     /// Values of each axis. A range has one value per point of the hypercube.
     values: Vec<Vec<String>>,
     hypercube: Option<usize>,
     count: usize,
 }
 
-impl Points {
+impl SweepPoints {
     /// Creates the points. Fails if axes contradict each other or if there are too many points.
-    pub fn of(sweep: &SweepSpec, seed: u64) -> Result<Points, String> {
+    pub fn of(sweep: &SweepSpec, seed: u64) -> Result<SweepPoints, String> {
         if sweep.axes.is_empty() {
-            return Err("there is nothing to vary: give --grid 'PATH=VALUE,VALUE', --range 'PATH=LOW..HIGH' with --lhs N, or `experiment.sweep` in the scenario".to_owned());
+            return Err("there is nothing to vary: add --grid 'PATH=VALUE,VALUE', or --range 'PATH=LOW..HIGH' with \
+                --lhs N, or `experiment.sweep` in the scenario".to_owned());
         }
         contradictions(&sweep.axes)?;
         let ranges = sweep
             .axes
             .iter()
-            .any(|a| matches!(a.over, Over::Range { .. }));
+            .any(|a| matches!(a.target, SweepTarget::Range { .. }));
         match (ranges, sweep.hypercube) {
             (true, None) => {
-                return Err("a range needs the number of points of its Latin hypercube: --lhs N, or latinHypercube".to_owned());
+                return Err("a range requires the number of points of its Latin hypercube: add --lhs N, or \
+                    latinHypercube in the scenario".to_owned());
             }
             (false, Some(n)) => {
                 return Err(format!(
-                    "a Latin hypercube of {n} points needs a range: --range 'PATH=LOW..HIGH'"
+                    "a Latin hypercube of {n} points requires a range: add --range 'PATH=LOW..HIGH'"
                 ));
             }
-            (true, Some(0)) => return Err("a Latin hypercube has 1 point at least".to_owned()),
+            (true, Some(0)) => return Err("a Latin hypercube requires at least 1 point".to_owned()),
             _ => {}
         }
         let count = count(sweep)?;
         let hypercube = sweep.hypercube.map(|n| n as usize);
-        let mut draws = Draws::new(seed, 0);
-        let column = |axis: &Axis| {
-            Ok(match &axis.over {
-                Over::Values(values) => values.clone(),
-                Over::Range { low, high, log } => {
-                    let range =
-                        Range::of(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
+        let mut draws = DrawSequence::new(seed, 0);
+        let column = |axis: &SweepAxis| {
+            Ok(match &axis.target {
+                SweepTarget::Values(values) => values.clone(),
+                SweepTarget::Range { low, high, log } => {
+                    let range = SweepRange::of(low, high, *log)
+                        .map_err(|e| format!("{}: {e}", axis.path))?;
                     strata(&mut draws, &axis.path, hypercube.unwrap_or(1))
                         .into_iter()
                         .map(|share| range.at(share))
@@ -64,7 +66,7 @@ impl Points {
             .iter()
             .map(column)
             .collect::<Result<_, String>>()?;
-        Ok(Points {
+        Ok(SweepPoints {
             axes: sweep.axes.clone(),
             values,
             hypercube,
@@ -78,15 +80,15 @@ impl Points {
     }
 
     /// Returns the axes in the order of the input.
-    pub fn axes(&self) -> &[Axis] {
+    pub fn axes(&self) -> &[SweepAxis] {
         &self.axes
     }
 
     /// Returns the values of an axis in order; `None` for a range.
     pub fn grid(&self, axis: usize) -> Option<&[String]> {
-        match self.axes[axis].over {
-            Over::Values(_) => Some(&self.values[axis]),
-            Over::Range { .. } => None,
+        match self.axes[axis].target {
+            SweepTarget::Values(_) => Some(&self.values[axis]),
+            SweepTarget::Range { .. } => None,
         }
     }
 
@@ -103,7 +105,7 @@ impl Points {
         };
         let mut indexes = vec![sample; self.axes.len()];
         for axis in (0..self.axes.len()).rev() {
-            if let Over::Values(values) = &self.axes[axis].over {
+            if let SweepTarget::Values(values) = &self.axes[axis].target {
                 indexes[axis] = rest % values.len();
                 rest /= values.len();
             }
@@ -128,7 +130,7 @@ impl Points {
     /// Returns the name of a point for messages and reports.
     pub fn name(&self, point: usize) -> String {
         let values = self.values(point);
-        let one = |(axis, value): (&Axis, &str)| format!("{}={value}", short(&axis.path));
+        let one = |(axis, value): (&SweepAxis, &str)| format!("{}={value}", short(&axis.path));
         let parts: Vec<String> = self.axes.iter().zip(values).map(one).collect();
         parts.join(", ")
     }
@@ -142,7 +144,7 @@ pub fn short(path: &str) -> &str {
 fn count(sweep: &SweepSpec) -> Result<usize, String> {
     let mut factors: Vec<u64> = Vec::new();
     for axis in &sweep.axes {
-        if let Over::Values(values) = &axis.over {
+        if let SweepTarget::Values(values) = &axis.target {
             factors.push(values.len() as u64);
         }
     }
@@ -156,17 +158,19 @@ fn count(sweep: &SweepSpec) -> Result<usize, String> {
                 Some(n) => format!("{} = {n}", product.join(" x ")),
                 None => product.join(" x "),
             };
-            Err(format!("{of} points; a sweep has at most {POINTS_MAX}"))
+            Err(format!(
+                "too many points: {of}; a sweep may have at most {POINTS_MAX}"
+            ))
         }
     }
 }
 
 /// Returns an error for two axes of the same field or of nested fields, and for duplicate values.
-fn contradictions(axes: &[Axis]) -> Result<(), String> {
+fn contradictions(axes: &[SweepAxis]) -> Result<(), String> {
     for (i, axis) in axes.iter().enumerate() {
         let own = segments(&axis.path);
         if own.is_empty() {
-            return Err(format!("{:?} is no path of a field", axis.path));
+            return Err(format!("{:?} is not the path of a field", axis.path));
         }
         for other in &axes[..i] {
             let known = segments(&other.path);
@@ -179,14 +183,14 @@ fn contradictions(axes: &[Axis]) -> Result<(), String> {
                 false => continue,
             };
             return Err(format!(
-                "two axes contradict each other: {inner} is inside {outer}"
+                "two axes contradict each other: {inner} is a field inside {outer}"
             ));
         }
-        match &axis.over {
-            Over::Values(values) if values.is_empty() => {
+        match &axis.target {
+            SweepTarget::Values(values) if values.is_empty() => {
                 return Err(format!("the axis {} has no value", axis.path));
             }
-            Over::Values(values) => {
+            SweepTarget::Values(values) => {
                 for (k, value) in values.iter().enumerate() {
                     if values[..k].contains(value) {
                         return Err(format!(
@@ -196,8 +200,8 @@ fn contradictions(axes: &[Axis]) -> Result<(), String> {
                     }
                 }
             }
-            Over::Range { low, high, log } => {
-                Range::of(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
+            SweepTarget::Range { low, high, log } => {
+                SweepRange::of(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
             }
         }
     }
@@ -211,16 +215,16 @@ fn segments(path: &str) -> Vec<&str> {
 }
 
 /// Returns one random number from each of `n` equal parts of [0, 1), in random order.
-fn strata(draws: &mut Draws, path: &str, n: usize) -> Vec<f64> {
-    let entity = Key::of(path);
+fn strata(draws: &mut DrawSequence, path: &str, n: usize) -> Vec<f64> {
+    let entity = StreamKey::from_text(path);
     let mut order: Vec<usize> = (0..n).collect();
-    draws.shuffle(Purpose::LatinHypercube, entity, 0, &mut order);
+    draws.shuffle(StreamPurpose::LatinHypercube, entity, 0, &mut order);
     let one = |(i, part): (usize, usize)| {
-        let within = draws.uniform(Draw {
-            purpose: Purpose::LatinHypercube,
+        let within = draws.uniform(UniformDraw {
+            purpose: StreamPurpose::LatinHypercube,
             entity,
             occurrence: 1,
-            lane: i as u32,
+            substream: i as u32,
         });
         (part as f64 + within) / n as f64
     };

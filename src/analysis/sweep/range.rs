@@ -5,15 +5,15 @@ use sim_base::time::NANOS_PER_SECOND;
 
 /// A range with a lower end below its upper end.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Range {
+pub struct SweepRange {
     low: f64,
     high: f64,
-    kind: Kind,
+    kind: RangeKind,
     log: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq)]
-enum Kind {
+enum RangeKind {
     Whole,
     Number,
     /// Durations in seconds.
@@ -23,22 +23,22 @@ enum Kind {
 /// Limit below which `f64` represents all integers exactly (2^53).
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-impl Range {
+impl SweepRange {
     /// Parses a range from its two ends.
-    pub fn of(low: &str, high: &str, log: bool) -> Result<Range, String> {
+    pub fn of(low: &str, high: &str, log: bool) -> Result<SweepRange, String> {
         let (low_text, high_text) = (low.trim(), high.trim());
         let (kind, low, high) = read(low_text, high_text)?;
         if low >= high {
             return Err(format!(
-                "the range {low_text}..{high_text} is empty: it goes from the lower to the higher value"
+                "the range {low_text}..{high_text} is empty: the first value must be below the second one"
             ));
         }
         if log && low <= 0.0 {
             return Err(format!(
-                "the range {low_text}..{high_text} is logarithmic and has to begin above 0"
+                "the logarithmic range {low_text}..{high_text} has to begin above 0"
             ));
         }
-        Ok(Range {
+        Ok(SweepRange {
             low,
             high,
             kind,
@@ -50,12 +50,12 @@ impl Range {
     pub fn at(&self, share: f64) -> String {
         match self.kind {
             // All integers of the range have the same probability.
-            Kind::Whole => {
+            RangeKind::Whole => {
                 let v = self.between(self.high + 1.0, share).floor().min(self.high);
                 format!("{}", v as i64)
             }
-            Kind::Number => format!("{}", six_figures(self.between(self.high, share))),
-            Kind::Duration => {
+            RangeKind::Number => format!("{}", six_figures(self.between(self.high, share))),
+            RangeKind::Duration => {
                 let v = self.between(self.high, share);
                 let step = match self.high {
                     h if h >= 3600.0 => NANOS_PER_SECOND,
@@ -79,21 +79,21 @@ impl Range {
     }
 }
 
-fn read(low: &str, high: &str) -> Result<(Kind, f64, f64), String> {
+fn read(low: &str, high: &str) -> Result<(RangeKind, f64, f64), String> {
     let numbers = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(l), Some(h)) = (numbers(low), numbers(high)) {
         let whole = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
         let kind = match whole(low, l) && whole(high, h) {
-            true => Kind::Whole,
-            false => Kind::Number,
+            true => RangeKind::Whole,
+            false => RangeKind::Number,
         };
         return Ok((kind, l, h));
     }
     let durations = |text: &str| text.parse::<Duration>().ok();
     match (durations(low), durations(high)) {
-        (Some(l), Some(h)) => Ok((Kind::Duration, l.seconds(), h.seconds())),
+        (Some(l), Some(h)) => Ok((RangeKind::Duration, l.seconds(), h.seconds())),
         _ => Err(format!(
-            "{low}..{high} is no range: both ends are numbers, such as 0..16 or 0.5..2, or durations, such as 5m..2h"
+            "{low}..{high} is not a range: use two numbers, such as 0..16 or 0.5..2, or two durations, such as 5m..2h"
         )),
     }
 }

@@ -1,39 +1,39 @@
 //! Results of a sweep: the value of every metric at every point, and the best points.
 
-use super::points::Points;
-use super::row::Row;
-use crate::experiment::{Better, Measured, MetricEstimate, better, is_by_cause};
-use sim_base::stats::Paired;
+use super::points::SweepPoints;
+use super::row::SweepRow;
+use crate::experiment::{BetterDirection, MeasuredMetric, MetricEstimate, better, is_by_cause};
+use sim_base::stats::PairedDifference;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// All replications by point, with one column per metric.
-pub struct Results {
-    points: Points,
-    rows: Vec<Row>,
+pub struct SweepResults {
+    points: SweepPoints,
+    rows: Vec<SweepRow>,
     /// Range of the rows of each point.
     places: Vec<Range<usize>>,
     names: Vec<String>,
     /// Values by metric, then by row.
-    columns: Vec<Vec<Measured>>,
+    columns: Vec<Vec<MeasuredMetric>>,
 }
 
 /// The best points according to a metric.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Best {
+pub struct BestPoint {
     pub metric: String,
-    pub better: Better,
+    pub better: BetterDirection,
     /// The point with the best mean.
     pub point: usize,
     /// Points for which the interval of the paired difference from the best point contains zero.
     pub not_separated: Vec<usize>,
 }
 
-impl Results {
+impl SweepResults {
     /// Creates the results; `rows` must be sorted by point and replication number.
-    pub fn of(points: Points, rows: Vec<Row>) -> Results {
+    pub fn of(points: SweepPoints, rows: Vec<SweepRow>) -> SweepResults {
         let mut places = Vec::with_capacity(points.count());
         let mut at = 0;
         for point in 0..points.count() {
@@ -42,7 +42,7 @@ impl Results {
             at += own;
         }
         let (names, columns) = columns(&rows);
-        Results {
+        SweepResults {
             points,
             rows,
             places,
@@ -51,12 +51,12 @@ impl Results {
         }
     }
 
-    pub fn points(&self) -> &Points {
+    pub fn points(&self) -> &SweepPoints {
         &self.points
     }
 
     /// Returns the replications of a point.
-    pub fn rows(&self, point: usize) -> &[Row] {
+    pub fn rows(&self, point: usize) -> &[SweepRow] {
         &self.rows[self.places[point].clone()]
     }
 
@@ -71,7 +71,7 @@ impl Results {
     }
 
     /// Returns the value of a metric in each replication of a point.
-    pub fn column(&self, point: usize, metric: &str) -> &[Measured] {
+    pub fn column(&self, point: usize, metric: &str) -> &[MeasuredMetric] {
         let at = self.names.iter().position(|name| name == metric);
         at.map_or(&[], |at| &self.columns[at][self.places[point].clone()])
     }
@@ -90,7 +90,7 @@ impl Results {
     }
 
     /// Returns the best points. `None` if the metric has a mean at fewer than two points, or is equal at all points.
-    pub fn best(&self, metric: &str) -> Option<Best> {
+    pub fn best(&self, metric: &str) -> Option<BestPoint> {
         let means = self.means(metric);
         let told = means.iter().flatten().count();
         if told < 2 || !self.differs(metric) {
@@ -102,8 +102,8 @@ impl Results {
             .enumerate()
             .filter_map(|(p, m)| Some((p, (*m)?)));
         let order = |a: f64, b: f64| match side {
-            Better::Higher => b.total_cmp(&a),
-            Better::Lower => a.total_cmp(&b),
+            BetterDirection::Higher => b.total_cmp(&a),
+            BetterDirection::Lower => a.total_cmp(&b),
         };
         let (point, _) = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)))?;
         let not_separated = |other: &usize| {
@@ -111,9 +111,9 @@ impl Results {
                 && means[*other].is_some()
                 && self
                     .paired(point, *other, metric)
-                    .is_none_or(|d| d.separated().is_none())
+                    .is_none_or(|d| d.significant_order().is_none())
         };
-        Some(Best {
+        Some(BestPoint {
             metric: metric.to_owned(),
             better: side,
             point,
@@ -122,7 +122,7 @@ impl Results {
     }
 
     /// Returns the paired difference "b − a" over the replications in which both points have a value.
-    pub fn paired(&self, a: usize, b: usize, metric: &str) -> Option<Paired> {
+    pub fn paired(&self, a: usize, b: usize, metric: &str) -> Option<PairedDifference> {
         let values = |point: usize| {
             let numbers = self.rows(point).iter().map(|r| r.replication);
             numbers.zip(self.column(point, metric))
@@ -137,7 +137,7 @@ impl Results {
                 pairs.push((x, y));
             }
         }
-        Paired::of(&pairs)
+        PairedDifference::from_pairs(&pairs)
     }
 
     /// Returns true if the means of two points differ by more than rounding errors.
@@ -153,7 +153,7 @@ impl Results {
 
 /// Returns the names of all metrics in the order of their first occurrence, and for each of them the values of all
 /// rows.
-fn columns(rows: &[Row]) -> (Vec<String>, Vec<Vec<Measured>>) {
+fn columns(rows: &[SweepRow]) -> (Vec<String>, Vec<Vec<MeasuredMetric>>) {
     let mut names: Vec<String> = Vec::new();
     let mut lists: BTreeMap<&Arc<Vec<String>>, Vec<usize>> = BTreeMap::new();
     for row in rows {
@@ -169,13 +169,13 @@ fn columns(rows: &[Row]) -> (Vec<String>, Vec<Vec<Measured>>) {
         });
     }
     let by_cause: Vec<bool> = names.iter().map(|name| is_by_cause(name)).collect();
-    let mut columns = vec![vec![Measured::Absent; rows.len()]; names.len()];
+    let mut columns = vec![vec![MeasuredMetric::Absent; rows.len()]; names.len()];
     for (i, row) in rows.iter().enumerate() {
         // A cause that did not occur in a run has taken no time; the metric is only listed by runs in which it
         // occurred.
         if row.end_reason != "Stuck" {
             let causes = columns.iter_mut().zip(&by_cause).filter(|(_, by)| **by);
-            causes.for_each(|(column, _)| column[i] = Measured::Value(0.0));
+            causes.for_each(|(column, _)| column[i] = MeasuredMetric::Value(0.0));
         }
         for (at, value) in lists[&row.names].iter().zip(&row.values) {
             columns[*at][i] = *value;

@@ -1,11 +1,11 @@
 //! The data that a sweep stores for one replication: the exact values of its metrics.
 
-use crate::experiment::{Measured, Replication, is_by_cause, metrics};
+use crate::experiment::{MeasuredMetric, ReplicationResult, is_by_cause, metrics};
 use std::sync::Arc;
 
 /// Result of one replication of one point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SweepRow {
     pub point: usize,
     pub replication: u64,
     /// Hash over the records of the replication.
@@ -14,18 +14,18 @@ pub struct Row {
     /// Names of the metrics in the order of reports; most replications share the list.
     pub names: Arc<Vec<String>>,
     /// Value of each metric in `names`.
-    pub values: Vec<Measured>,
+    pub values: Vec<MeasuredMetric>,
     /// Warnings of the run.
     pub warnings: Vec<String>,
     /// The JobSet whose pods were never all placed, with the reason.
     pub never_placed: Option<String>,
 }
 
-impl Row {
+impl SweepRow {
     /// Creates the row of a replication; `jobsets` contains the names of its JobSets.
-    pub fn of(point: usize, replication: &Replication, jobsets: &[String]) -> Row {
+    pub fn of(point: usize, replication: &ReplicationResult, jobsets: &[String]) -> SweepRow {
         let (names, values) = metrics(replication, jobsets).into_iter().unzip();
-        Row {
+        SweepRow {
             point,
             replication: replication.replication,
             digest: replication.digest,
@@ -38,11 +38,11 @@ impl Row {
     }
 
     /// Returns the value of a metric; zero for a metric of a cause that did not occur.
-    pub fn measured(&self, metric: &str) -> Measured {
+    pub fn measured(&self, metric: &str) -> MeasuredMetric {
         match self.names.iter().position(|name| name == metric) {
             Some(at) => self.values[at],
-            None if is_by_cause(metric) && self.end_reason != "Stuck" => Measured::Value(0.0),
-            None => Measured::Absent,
+            None if is_by_cause(metric) && self.end_reason != "Stuck" => MeasuredMetric::Value(0.0),
+            None => MeasuredMetric::Absent,
         }
     }
 

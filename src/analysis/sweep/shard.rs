@@ -6,7 +6,7 @@ use std::fmt;
 
 /// One of `of` shards, numbered from 0.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Shard {
+pub struct SweepShard {
     pub index: u64,
     pub of: u64,
 }
@@ -14,29 +14,32 @@ pub struct Shard {
 /// Maximum number of shards, which exceeds the number of pods that an Indexed Job may have.
 pub const SHARDS_MAX: u64 = 100_000;
 
-impl Shard {
+impl SweepShard {
     /// The only shard of a sweep that is not divided.
-    pub const WHOLE: Shard = Shard { index: 0, of: 1 };
+    pub const WHOLE: SweepShard = SweepShard { index: 0, of: 1 };
 
     /// Parses `I/N`. Numbers from 0 and from 1 are both accepted, as `N/N` means `0/N`.
-    pub fn parse(text: &str) -> Result<Shard, String> {
-        let bad = || format!("{text:?} is no shard; write I/N, such as 2/8 for one of eight parts");
+    pub fn parse(text: &str) -> Result<SweepShard, String> {
+        let bad =
+            || format!("{text:?} is not a shard; use I/N, such as 2/8 for one of eight shards");
         let (index, of) = text.split_once('/').ok_or_else(bad)?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| bad());
-        Shard::new(number(index)?, number(of)?)
+        SweepShard::new(number(index)?, number(of)?)
     }
 
-    pub fn new(index: u64, of: u64) -> Result<Shard, String> {
+    pub fn new(index: u64, of: u64) -> Result<SweepShard, String> {
         if of == 0 || of > SHARDS_MAX {
-            return Err(format!("{of} shards; there are 1 to {SHARDS_MAX}"));
+            return Err(format!(
+                "invalid number of shards {of}: it must be between 1 and {SHARDS_MAX}"
+            ));
         }
         if index > of {
             return Err(format!(
-                "there is no shard {index} of {of}; they are 0/{of} to {}/{of}, or 1/{of} to {of}/{of}",
+                "shard {index} of {of} does not exist: use 0/{of} to {}/{of}, or 1/{of} to {of}/{of}",
                 of - 1
             ));
         }
-        Ok(Shard {
+        Ok(SweepShard {
             index: index % of,
             of,
         })
@@ -68,7 +71,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-impl fmt::Display for Shard {
+impl fmt::Display for SweepShard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.of)
     }

@@ -1,8 +1,8 @@
 //! The contents of `summary.json` of a sweep.
 
-use super::identity::{AxisText, Identity};
-use super::results::{Best, Results};
-use crate::experiment::{Better, MetricEstimate, warnings_of};
+use super::identity::{AxisText, SweepIdentity};
+use super::results::{BestPoint, SweepResults};
+use crate::experiment::{BetterDirection, MetricEstimate, warnings_of};
 use serde::{Serialize, Serializer};
 use sim_base::fnv;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub struct SweepSummary {
 #[serde(rename_all = "camelCase")]
 pub struct BestText {
     pub metric: String,
-    pub better: Better,
+    pub better: BetterDirection,
     pub point: usize,
     /// Points whose difference from the best point is inconclusive.
     pub not_separated: Vec<usize>,
@@ -60,17 +60,17 @@ pub struct PointEstimates {
     pub digest: String,
     /// Number of replications by end reason.
     pub end_reasons: BTreeMap<String, usize>,
-    pub metrics: BTreeMap<String, Lean>,
+    pub metrics: BTreeMap<String, CompactSummary>,
 }
 
 /// An estimate that is written without counts that are zero.
 #[derive(Clone, Debug)]
-pub struct Lean(pub MetricEstimate);
+pub struct CompactSummary(pub MetricEstimate);
 
-impl Serialize for Lean {
+impl Serialize for CompactSummary {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Written {
+        struct WrittenSummary {
             mean: Option<f64>,
             ci95: Option<[f64; 2]>,
             p10: Option<f64>,
@@ -90,7 +90,7 @@ impl Serialize for Lean {
         let e = &self.0;
         let (mean, ci95, p10, p50, p90) = (e.mean, e.ci95, e.p10, e.p50, e.p90);
         let (n, stuck, cut, absent) = (e.n, e.stuck, e.cut, e.absent);
-        Written {
+        WrittenSummary {
             mean,
             ci95,
             p10,
@@ -106,7 +106,7 @@ impl Serialize for Lean {
 }
 
 impl SweepSummary {
-    pub fn of(identity: &Identity, results: &Results) -> SweepSummary {
+    pub fn of(identity: &SweepIdentity, results: &SweepResults) -> SweepSummary {
         let points = results.points();
         let all = || (0..points.count()).flat_map(|p| results.rows(p));
         let best = results.names().iter().filter_map(|name| results.best(name));
@@ -115,7 +115,7 @@ impl SweepSummary {
             version: identity.version.clone(),
             scenario: identity.scenario.clone(),
             experiment: identity.digest(),
-            digest: format!("{:016x}", fnv::of_words(all().map(|r| r.digest))),
+            digest: format!("{:016x}", fnv::fnv1a_words(all().map(|r| r.digest))),
             seed: identity.seed,
             replications: identity.replications,
             until: identity.until.clone(),
@@ -130,7 +130,7 @@ impl SweepSummary {
 }
 
 impl BestText {
-    fn of(best: Best) -> BestText {
+    fn of(best: BestPoint) -> BestText {
         BestText {
             metric: best.metric,
             better: best.better,
@@ -140,19 +140,19 @@ impl BestText {
     }
 }
 
-fn estimates(results: &Results, point: usize) -> PointEstimates {
+fn estimates(results: &SweepResults, point: usize) -> PointEstimates {
     let rows = results.rows(point);
     let mut end_reasons = BTreeMap::new();
     for row in rows {
         *end_reasons.entry(row.end_reason.clone()).or_insert(0) += 1;
     }
     let text = |(path, value): (String, String)| (path, serde_json::Value::String(value));
-    let metric = |name: &String| (name.clone(), Lean(results.estimate(point, name)));
+    let metric = |name: &String| (name.clone(), CompactSummary(results.estimate(point, name)));
     PointEstimates {
         point,
         values: results.points().sets(point).into_iter().map(text).collect(),
         replications: rows.len(),
-        digest: format!("{:016x}", fnv::of_words(rows.iter().map(|r| r.digest))),
+        digest: format!("{:016x}", fnv::fnv1a_words(rows.iter().map(|r| r.digest))),
         end_reasons,
         metrics: results.names().iter().map(metric).collect(),
     }

@@ -2,27 +2,27 @@
 //!
 //! The sentences are those of the run's outcome and records; this module adds no interpretation.
 
-use super::levers::Setting;
+use super::levers::LeverSetting;
 use crate::metrics::RunView;
 use sim_base::*;
 use sim_engine::record::JobSetOutcome;
 
 /// The condition that blocks an object, and a change that resolves it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Blocked {
+pub struct BlockedJobSet {
     /// Kind and name of the object, such as `JobSet train` or `pod train-w-0-1`.
     pub object: String,
     /// The condition that blocks it.
     pub condition: String,
     /// The smallest change that resolves the condition, and the duration that is explained with this change.
     /// Confirmed by a run.
-    pub change: Option<(Setting, Duration)>,
+    pub change: Option<(LeverSetting, Duration)>,
 }
 
-impl Blocked {
-    pub fn new(object: String, condition: String) -> Blocked {
+impl BlockedJobSet {
+    pub fn new(object: String, condition: String) -> BlockedJobSet {
         let change = None;
-        Blocked {
+        BlockedJobSet {
             object,
             condition,
             change,
@@ -31,13 +31,13 @@ impl Blocked {
 }
 
 /// Returns the condition that blocks a JobSet at the end of its run, if there is one.
-pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
+pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<BlockedJobSet> {
     let name = run.names.jobset(jobset);
     let outcome = run.outcome.jobsets.get(jobset.ix())?;
-    let condition = match &outcome.never_placed {
+    let condition = match &outcome.never_placed_reason {
         _ if outcome.terminal_state == "Failed" => condition(outcome, "Failed")?,
         Some(why) => why.clone(),
-        None => match run.outcome.open_end(name) {
+        None => match run.outcome.pending_reason(name) {
             Some(why) => why.to_owned(),
             None => {
                 let (is, who) = (condition(outcome, "Suspended")?, run.who_resumes(jobset));
@@ -45,7 +45,7 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
             }
         },
     };
-    Some(Blocked::new(format!("JobSet {name}"), condition))
+    Some(BlockedJobSet::new(format!("JobSet {name}"), condition))
 }
 
 /// Describes a condition whose status is True, with its reason and message in the API.

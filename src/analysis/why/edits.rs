@@ -1,63 +1,66 @@
 //! The settings of the levers on JobSets, containers and scripted actions: one function per lever, which returns its
 //! overrides.
 
-use super::Set;
-use super::facts::Facts;
-use crate::metrics::restarts::waits::What;
+use super::OverrideSetter;
+use super::facts::RunFacts;
+use crate::metrics::restarts::waits::WaitKind;
 use serde_json::json;
-use sim_api::spec::timing::Kubelet;
+use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::*;
 use sim_base::*;
-use sim_engine::record::{Resource, Waited};
+use sim_engine::record::{LedgerResource, TicketWait};
 use sim_inputs::strategy;
 
-pub(super) type Settings = Vec<Vec<Set>>;
+pub(super) type EditSettings = Vec<Vec<OverrideSetter>>;
 
-pub(super) fn set(path: impl Into<String>, value: impl Into<String>) -> Set {
+pub(super) fn set(path: impl Into<String>, value: impl Into<String>) -> OverrideSetter {
     (path.into(), value.into())
 }
 
-pub(super) fn only(path: impl Into<String>, value: impl Into<String>) -> Settings {
+pub(super) fn only(path: impl Into<String>, value: impl Into<String>) -> EditSettings {
     vec![vec![set(path, value)]]
 }
 
 /// Returns one override for each replicatedJob for which `value` returns a value.
 fn each_job(
-    facts: &Facts,
+    facts: &RunFacts,
     field: &str,
     value: impl Fn(&ReplicatedJob) -> Option<String>,
-) -> Vec<Set> {
+) -> Vec<OverrideSetter> {
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
     let at = |i: usize| format!("spec.replicatedJobs[{i}].template.spec.{field}");
     let one = |(i, rj): (usize, &ReplicatedJob)| Some(set(at(i), value(rj)?));
     jobs.iter().enumerate().filter_map(one).collect()
 }
 
-pub(super) fn non_empty(all: impl IntoIterator<Item = Vec<Set>>) -> Settings {
+pub(super) fn non_empty(all: impl IntoIterator<Item = Vec<OverrideSetter>>) -> EditSettings {
     all.into_iter().filter(|sets| !sets.is_empty()).collect()
 }
 
 /// An action of the scenario's script.
-pub struct Fault {
+pub struct FaultEdit {
     index: usize,
     at: FaultTime,
 }
 
-impl Fault {
-    pub fn of(scenario: &Scenario, index: usize) -> Option<Fault> {
+impl FaultEdit {
+    pub fn of(scenario: &ScenarioSpec, index: usize) -> Option<FaultEdit> {
         let fault = scenario.faults.get(index)?;
         let at = fault.at;
-        fault.drawn_as.is_none().then_some(Fault { index, at })
+        fault
+            .random_cause
+            .is_none()
+            .then_some(FaultEdit { index, at })
     }
 
     /// Returns an override that moves the action to an earlier time.
-    fn sooner(&self, seconds: u64) -> Set {
+    fn sooner(&self, seconds: u64) -> OverrideSetter {
         let by = seconds * time::NANOS_PER_SECOND;
         let (name, was) = match self.at {
             FaultTime::At(at) => ("at", at),
             FaultTime::AfterReady(after) => ("afterReady", after),
-            FaultTime::Worn { .. } | FaultTime::Follows { .. } => {
-                unreachable!("of drawn faults alone")
+            FaultTime::AtUsageAge { .. } | FaultTime::AfterFault { .. } => {
+                unreachable!("only random faults have such times")
             }
         };
         let value = Duration(was.0.saturating_sub(by)).to_string();
@@ -66,27 +69,27 @@ impl Fault {
 }
 
 /// Moves the action that ended a wait, and those at the same time, to a half and to a tenth of the wait.
-pub fn sooner(facts: &Facts) -> Settings {
+pub fn sooner(facts: &RunFacts) -> EditSettings {
     let mut all = Vec::new();
     for step in &facts.path.steps {
         let idle = [
-            What::Mechanism(Waited::Script),
-            What::Mechanism(Waited::SilentNode),
+            WaitKind::Mechanism(TicketWait::Script),
+            WaitKind::Mechanism(TicketWait::SilentNode),
         ];
-        let waits = idle.contains(&What::of(step)) || step.waited == Waited::PodGc;
+        let waits = idle.contains(&WaitKind::of(step)) || step.waited == TicketWait::PodGc;
         let mut fired = facts.fired.iter().rev();
-        let within = |(_, t): &&(u32, Time)| step.from < *t && *t <= step.to;
+        let within = |(_, t): &&(u32, SimTime)| step.from < *t && *t <= step.to;
         let Some((_, at)) = fired.find(within).filter(|_| waits) else {
             continue;
         };
         // Actions at the same time belong together.
-        let known = |(i, t): &(u32, Time)| {
+        let known = |(i, t): &(u32, SimTime)| {
             let in_file = (*i as usize) < facts.in_file && *t == *at;
             in_file
-                .then(|| Fault::of(facts.scenario, *i as usize))
+                .then(|| FaultEdit::of(facts.scenario, *i as usize))
                 .flatten()
         };
-        let together: Vec<Fault> = facts.fired.iter().filter_map(known).collect();
+        let together: Vec<FaultEdit> = facts.fired.iter().filter_map(known).collect();
         let wait = at.since(step.from).0;
         for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
             let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
@@ -96,8 +99,8 @@ pub fn sooner(facts: &Facts) -> Settings {
     all
 }
 
-pub fn replacement(facts: &Facts) -> Settings {
-    let silent = facts.waits_for(Waited::SilentNode) || facts.silent.is_some();
+pub fn replacement(facts: &RunFacts) -> EditSettings {
+    let silent = facts.waits_for(TicketWait::SilentNode) || facts.silent.is_some();
     if !silent {
         return Vec::new();
     }
@@ -124,8 +127,8 @@ const LOST: [&str; 2] = [
 ];
 
 /// Sets tolerationSeconds to 30, instead of the value in the spec or the default of 300 that admission adds.
-pub fn toleration(facts: &Facts) -> Settings {
-    if !facts.waits_for(Waited::Toleration) {
+pub fn toleration(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::Toleration) {
         return Vec::new();
     }
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
@@ -153,8 +156,8 @@ pub fn toleration(facts: &Facts) -> Settings {
 }
 
 /// Sets the grace period to a half of its value, and to 5 s. It also applies to sidecars.
-pub fn grace(facts: &Facts) -> Settings {
-    if !facts.waits_for(Waited::Grace) {
+pub fn grace(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::Grace) {
         return Vec::new();
     }
     let to = |f: fn(u32) -> u32| {
@@ -178,22 +181,22 @@ pub fn grace(facts: &Facts) -> Settings {
 }
 
 /// Makes containers that take longer than 1 s to stop take 1 s.
-pub fn stop_time(facts: &Facts) -> Settings {
+pub fn stop_time(facts: &RunFacts) -> EditSettings {
     const SECOND: Duration = Duration::from_secs(1);
-    if !facts.waits_for(Waited::Grace) {
+    if !facts.waits_for(TicketWait::Grace) {
         return Vec::new();
     }
     let written = facts.scenario.containers.iter().enumerate();
     let slow =
         written.filter(|(_, rule)| rule.from_command.is_none() && rule.stop_after > Some(SECOND));
-    let mut sets: Vec<Set> = slow
+    let mut sets: Vec<OverrideSetter> = slow
         .map(|(i, _)| set(format!("containers.{i}.stopAfter"), "1s"))
         .collect();
     match &facts.scenario.timing.kubelet {
-        Kubelet::Real(kubelet) if kubelet.container_stop.median() > SECOND => {
+        KubeletTiming::Real(kubelet) if kubelet.container_stop.median() > SECOND => {
             sets.push(set("timing.containerStop", "1s"))
         }
-        Kubelet::Scripted { stop, .. } if *stop > SECOND => {
+        KubeletTiming::Scripted { stop, .. } if *stop > SECOND => {
             sets.push(set("timing.kubelet.scripted.stop", "1s"))
         }
         _ => {}
@@ -202,8 +205,8 @@ pub fn stop_time(facts: &Facts) -> Settings {
 }
 
 /// Halves `startAfter` of the rules that delay the start of containers.
-pub fn start_time(facts: &Facts) -> Settings {
-    if !facts.waits_for(Waited::ContainerStart) {
+pub fn start_time(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::ContainerStart) {
         return Vec::new();
     }
     let rules = facts.scenario.containers.iter().enumerate();
@@ -217,8 +220,10 @@ pub fn start_time(facts: &Facts) -> Settings {
     late.collect()
 }
 
-pub fn image_pull(facts: &Facts) -> Settings {
-    if !facts.waits_for(Waited::ContainerStart) && !facts.waits_for(Waited::ContainerRestart) {
+pub fn image_pull(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_for(TicketWait::ContainerStart)
+        && !facts.waits_for(TicketWait::ContainerRestart)
+    {
         return Vec::new();
     }
     let mut sets = Vec::new();
@@ -242,7 +247,7 @@ pub fn image_pull(facts: &Facts) -> Settings {
 
 /// Halves the number of Jobs with twice as many pods each, and doubles it with half as many pods each. For a JobSet
 /// that cannot be placed, also tries smaller Jobs.
-pub fn jobs(facts: &Facts) -> Settings {
+pub fn jobs(facts: &RunFacts) -> EditSettings {
     let parts: &[u32] = match facts.unplaced {
         true => &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64],
         false => &[2],
@@ -253,7 +258,7 @@ pub fn jobs(facts: &Facts) -> Settings {
 
 /// Multiplies the number of Jobs by `more` and divides their pods by it; the reverse for `larger`. Renames pods in
 /// the script, so that actions affect the same pods.
-fn divided(facts: &Facts, (more, larger): (u32, u32)) -> Vec<Set> {
+fn divided(facts: &RunFacts, (more, larger): (u32, u32)) -> Vec<OverrideSetter> {
     let Some(jobset) = facts.jobset() else {
         return Vec::new();
     };
@@ -306,7 +311,7 @@ fn pod_of(action: &FaultAction) -> Option<(&'static str, &str)> {
 }
 
 /// Returns one setting for each other restart strategy, with all fields that it requires.
-pub fn strategies(facts: &Facts) -> Settings {
+pub fn strategies(facts: &RunFacts) -> EditSettings {
     let Some(jobset) = facts.jobset() else {
         return Vec::new();
     };
@@ -324,7 +329,7 @@ pub fn strategies(facts: &Facts) -> Settings {
     sets.collect()
 }
 
-pub fn any_order(facts: &Facts) -> Settings {
+pub fn any_order(facts: &RunFacts) -> EditSettings {
     let in_order = |j: &JobSet| j.spec.startup_order == StartupPolicyOrder::InOrder;
     match facts.jobset().is_some_and(in_order) {
         true => only("spec.startupPolicy.startupPolicyOrder", "AnyOrder"),
@@ -334,8 +339,8 @@ pub fn any_order(facts: &Facts) -> Settings {
 
 /// Removes or relaxes `dependsOn`. If it waits for the completion of a Job that runs indefinitely, also sets a run
 /// time.
-pub fn predecessor(facts: &Facts) -> Settings {
-    let waits = facts.waits_for(Waited::Running) || facts.waits_for(Waited::ContainerStart);
+pub fn predecessor(facts: &RunFacts) -> EditSettings {
+    let waits = facts.waits_for(TicketWait::Running) || facts.waits_for(TicketWait::ContainerStart);
     if !waits && !facts.blocked {
         return Vec::new();
     }
@@ -354,7 +359,7 @@ pub fn predecessor(facts: &Facts) -> Settings {
                 .scenario
                 .containers
                 .iter()
-                .any(|r| r.ends() && r.replicated_job.as_deref().is_none_or(|n| n == on.name));
+                .any(|r| r.exits() && r.replicated_job.as_deref().is_none_or(|n| n == on.name));
             if !ends {
                 let rules = facts
                     .scenario
@@ -377,8 +382,8 @@ pub fn predecessor(facts: &Facts) -> Settings {
 }
 
 /// Removes the annotation for exclusive placement. No override can change the annotations of JobSets in a scenario.
-pub fn not_exclusive(facts: &Facts) -> Settings {
-    let concerned = facts.unplaced || facts.waits_in(&[Resource::SchedulerCycle]);
+pub fn not_exclusive(facts: &RunFacts) -> EditSettings {
+    let concerned = facts.unplaced || facts.waits_in(&[LedgerResource::SchedulerCycle]);
     let Some(jobset) = facts.jobset().filter(|_| facts.of_manifests && concerned) else {
         return Vec::new();
     };
@@ -390,7 +395,7 @@ pub fn not_exclusive(facts: &Facts) -> Settings {
 }
 
 /// Raises maxRestarts by 1 and by 10.
-pub fn max_restarts(facts: &Facts) -> Settings {
+pub fn max_restarts(facts: &RunFacts) -> EditSettings {
     let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());
     let Some(policy) = policy.filter(|_| facts.failed) else {
         return Vec::new();
@@ -404,7 +409,7 @@ pub fn max_restarts(facts: &Facts) -> Settings {
     vec![more(1), more(10)]
 }
 
-pub fn resumed(facts: &Facts) -> Settings {
+pub fn resumed(facts: &RunFacts) -> EditSettings {
     let suspended = |j: &JobSet| j.spec.suspend;
     match facts.blocked && facts.jobset().is_some_and(suspended) {
         true => only("spec.suspend", "false"),
@@ -413,7 +418,7 @@ pub fn resumed(facts: &Facts) -> Settings {
 }
 
 /// Adds a failurePolicy, because without one the first failed Job fails the JobSet (REC-10).
-pub fn failure_policy(facts: &Facts) -> Settings {
+pub fn failure_policy(facts: &RunFacts) -> EditSettings {
     let none = |j: &JobSet| j.spec.failure_policy.is_none();
     match facts.failed && facts.jobset().is_some_and(none) {
         true => only("spec.failurePolicy", "{maxRestarts: 1}"),
@@ -421,7 +426,7 @@ pub fn failure_policy(facts: &Facts) -> Settings {
     }
 }
 
-pub fn rule_action(facts: &Facts) -> Settings {
+pub fn rule_action(facts: &RunFacts) -> EditSettings {
     let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());
     let Some(policy) = policy.filter(|_| facts.failed) else {
         return Vec::new();

@@ -1,17 +1,17 @@
 //! The settings of the levers on the control plane, the kubelets and the cluster: one function per lever, which
 //! returns its overrides.
 
-use super::edits::{Settings, non_empty, only, set};
-use super::facts::Facts;
-use crate::metrics::restarts::waits::What;
-use sim_api::spec::timing::Kubelet;
+use super::edits::{EditSettings, non_empty, only, set};
+use super::facts::RunFacts;
+use crate::metrics::restarts::waits::WaitKind;
+use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::*;
 use sim_base::*;
-use sim_engine::record::{Call, Resource, Waited};
+use sim_engine::record::{Call, LedgerResource, TicketWait};
 use sim_inputs::written_topology;
 
 /// Repairs, deletes or replaces the unresponsive nodes, depending on `how`, 5 min after they were lost.
-pub fn lost_nodes(facts: &Facts, how: &str) -> Settings {
+pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
     let Some((nodes, since)) = facts.silent else {
         return Vec::new();
     };
@@ -23,9 +23,9 @@ pub fn lost_nodes(facts: &Facts, how: &str) -> Settings {
     vec![nodes.iter().enumerate().map(action).collect()]
 }
 
-pub fn monitor_grace(facts: &Facts) -> Settings {
+pub fn monitor_grace(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.control_plane.node_monitor_grace_period_s;
-    match facts.waits_for(Waited::NodeMonitor) && now > 1 {
+    match facts.waits_for(TicketWait::NodeMonitor) && now > 1 {
         true => only(
             "controlPlane.nodeMonitorGracePeriodSeconds",
             (now / 2).to_string(),
@@ -35,7 +35,7 @@ pub fn monitor_grace(facts: &Facts) -> Settings {
 }
 
 /// Doubles a rate limit, and multiplies it by 10.
-pub fn rate(facts: &Facts, of: &[Resource], field: &str, now: f64) -> Settings {
+pub fn rate(facts: &RunFacts, of: &[LedgerResource], field: &str, now: f64) -> EditSettings {
     if !facts.waits_in(of) {
         return Vec::new();
     }
@@ -48,8 +48,8 @@ pub fn rate(facts: &Facts, of: &[Resource], field: &str, now: f64) -> Settings {
     vec![setting(2.0), setting(10.0)]
 }
 
-pub fn job_workers(facts: &Facts) -> Settings {
-    let waits = facts.waits_in(&[Resource::JobControllerWorkers]);
+pub fn job_workers(facts: &RunFacts) -> EditSettings {
+    let waits = facts.waits_in(&[LedgerResource::JobControllerWorkers]);
     workers(
         waits,
         "concurrentJobSyncs",
@@ -58,8 +58,8 @@ pub fn job_workers(facts: &Facts) -> Settings {
 }
 
 /// Also applies if responses take long, because a worker sends its requests one after another.
-pub fn collector_workers(facts: &Facts) -> Settings {
-    let waits = facts.waits_in(&[Resource::GarbageCollectorWorkers]);
+pub fn collector_workers(facts: &RunFacts) -> EditSettings {
+    let waits = facts.waits_in(&[LedgerResource::GarbageCollectorWorkers]);
     let waits = waits || facts.asks(Call::CollectorPodGet.kind().client);
     workers(
         waits,
@@ -69,7 +69,7 @@ pub fn collector_workers(facts: &Facts) -> Settings {
 }
 
 /// Doubles the number of workers, and multiplies it by 10.
-fn workers(waits: bool, field: &str, now: u32) -> Settings {
+fn workers(waits: bool, field: &str, now: u32) -> EditSettings {
     let path = format!("controlPlane.kubeControllerManager.{field}");
     let setting = |n: u32| vec![set(path.clone(), now.saturating_mul(n).to_string())];
     match waits {
@@ -79,8 +79,8 @@ fn workers(waits: bool, field: &str, now: u32) -> Settings {
 }
 
 /// Halves the time that the scheduler takes for a pod.
-pub fn scheduler_time(facts: &Facts) -> Settings {
-    if !facts.waits_in(&[Resource::SchedulerCycle]) {
+pub fn scheduler_time(facts: &RunFacts) -> EditSettings {
+    if !facts.waits_in(&[LedgerResource::SchedulerCycle]) {
         return Vec::new();
     }
     let cost = facts.scenario.timing.scheduler;
@@ -95,18 +95,18 @@ pub fn scheduler_time(facts: &Facts) -> Settings {
     non_empty([all.into_iter().flatten().collect()])
 }
 
-pub fn batch_period(facts: &Facts) -> Settings {
+pub fn batch_period(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.timing.job_sync_batch_period;
-    match facts.waits_for(Waited::JobBatch) && now > Duration::from_millis(100) {
+    match facts.waits_for(TicketWait::JobBatch) && now > Duration::from_millis(100) {
         true => only("timing.jobSyncBatchPeriod", "100ms"),
         false => Vec::new(),
     }
 }
 
-pub fn pleg(facts: &Facts) -> Settings {
+pub fn pleg(facts: &RunFacts) -> EditSettings {
     match &facts.scenario.timing.kubelet {
-        Kubelet::Real(kubelet)
-            if (facts.waits_for(Waited::Pleg) || facts.waits_for(Waited::PodWorker))
+        KubeletTiming::Real(kubelet)
+            if (facts.waits_for(TicketWait::Pleg) || facts.waits_for(TicketWait::PodWorker))
                 && kubelet.pleg_period > Duration::from_millis(100) =>
         {
             only("timing.plegPeriod", "100ms")
@@ -117,8 +117,9 @@ pub fn pleg(facts: &Facts) -> Settings {
 
 /// Adds a node (or group of nodes) to each of the first three pools: by the field of the pool, or by a complete
 /// topology if the scenario only names its cluster.
-pub fn spares(facts: &Facts) -> Settings {
-    let wait = facts.waits_for(Waited::Unschedulable) || facts.waits_for(Waited::SchedulerBackoff);
+pub fn spares(facts: &RunFacts) -> EditSettings {
+    let wait =
+        facts.waits_for(TicketWait::Unschedulable) || facts.waits_for(TicketWait::SchedulerBackoff);
     if facts.of_manifests || (!wait && !facts.blocked) {
         return Vec::new();
     }
@@ -137,12 +138,14 @@ pub fn spares(facts: &Facts) -> Settings {
 }
 
 /// Selects a Kubernetes version with other rules: 1.31 changed those of kubernetes.md 1.4, and 1.32 those of 4.1.
-pub fn kubernetes(facts: &Facts) -> Settings {
+pub fn kubernetes(facts: &RunFacts) -> EditSettings {
     let version = facts.scenario.control_plane.kubernetes;
     let concerned = facts.waits(|w| {
         matches!(
             w,
-            What::Mechanism(Waited::Grace | Waited::NodeMonitor | Waited::SilentNode)
+            WaitKind::Mechanism(
+                TicketWait::Grace | TicketWait::NodeMonitor | TicketWait::SilentNode
+            )
         )
     });
     match (concerned, version.delays_terminal_condition()) {
@@ -153,7 +156,7 @@ pub fn kubernetes(facts: &Facts) -> Settings {
 }
 
 /// Selects a JobSet version in which the repair of exclusive placement differs (EXC-16).
-pub fn jobset_version(facts: &Facts) -> Settings {
+pub fn jobset_version(facts: &RunFacts) -> EditSettings {
     let exclusive = |j: &JobSet| j.annotations.contains_key(EXCLUSIVE_TOPOLOGY);
     let now = facts.scenario.control_plane.placement_repair;
     match (
@@ -161,7 +164,7 @@ pub fn jobset_version(facts: &Facts) -> Settings {
         now,
     ) {
         (false, _) => Vec::new(),
-        (true, PlacementRepair::Errs) => only("controlPlane.jobset", "\"0.13\""),
+        (true, PlacementRepair::Fails) => only("controlPlane.jobset", "\"0.13\""),
         (true, _) => only("controlPlane.jobset", "\"0.12\""),
     }
 }

@@ -1,27 +1,29 @@
 //! One explanation: simulates the inputs, follows the critical path of the subject, and tries the levers that
 //! concern it.
 
-use super::Load;
-use super::blocked::{self, Blocked};
-use super::facts::Facts;
-use super::levers::Setting;
-use super::tries::Target;
-use crate::experiment::{Played, play};
+use super::ScenarioLoader;
+use super::blocked::{self, BlockedJobSet};
+use super::facts::RunFacts;
+use super::levers::LeverSetting;
+use super::tries::TrialTarget;
+use crate::experiment::{SimulatedReplication, play};
 use crate::format;
 use crate::metrics::restarts::critical;
-use crate::metrics::restarts::path::{Part, Path, PathStep};
+use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::restart;
-use crate::metrics::restarts::waits::What;
-use crate::metrics::{CriticalSpan, Ending, Folds, Restart, RunView, Witness};
+use crate::metrics::restarts::waits::WaitKind;
+use crate::metrics::{
+    CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView,
+};
 use sim_base::*;
-use sim_engine::Simulation;
+use sim_engine::SimulationInput;
 use sim_engine::faults;
-use sim_engine::record::{About, Waited};
+use sim_engine::record::{TicketSubject, TicketWait};
 use sim_inputs::LoadedScenario;
 
 /// The question.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct WhyRequest {
     /// Number of the restart, from 1 as in the output of `run`. `None` selects the first unfinished restart,
     /// otherwise the longest.
     pub restart: Option<usize>,
@@ -47,7 +49,7 @@ pub enum NoAnswer {
 
 /// The subject of an explanation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Subject {
+pub struct WhySubject {
     /// Kind of the subject: `restart`, `start` or `pod`; `none` if nothing could be placed.
     pub kind: &'static str,
     /// Heading of the explanation.
@@ -57,13 +59,13 @@ pub struct Subject {
     pub jobset: String,
     /// For a restart, its number from 1 and the number of restarts.
     pub number: Option<(usize, usize)>,
-    pub start: Time,
-    pub end: Time,
+    pub start: SimTime,
+    pub end: SimTime,
     /// Whether it was completed.
     pub ended: bool,
 }
 
-impl Subject {
+impl WhySubject {
     pub fn total(&self) -> Duration {
         self.end.since(self.start)
     }
@@ -72,7 +74,7 @@ impl Subject {
 /// A change that shortens the subject, or lets it be completed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
-    pub setting: Setting,
+    pub setting: LeverSetting,
     pub takes: Duration,
     pub saves: Duration,
     /// For a combination of changes, the sum of the savings of its parts.
@@ -81,7 +83,7 @@ pub struct WhatIf {
 
 /// The longest wait on the critical path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Binding {
+pub struct BindingConstraint {
     /// Description of the wait, as in the output of `run`.
     pub name: String,
     pub time: Duration,
@@ -91,36 +93,36 @@ pub struct Binding {
 
 /// An explanation with its what-ifs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Why {
+pub struct WhyExplanation {
     pub scenario: String,
     pub seed: u64,
     pub digest: String,
-    pub subject: Subject,
+    pub subject: WhySubject,
     pub spans: Vec<CriticalSpan>,
     /// The longest wait, and the change that shortens it most.
-    pub binding: Option<Binding>,
+    pub binding: Option<BindingConstraint>,
     /// Changes that help, in descending order of the saved time.
     pub what_if: Vec<WhatIf>,
     /// Changes that do not help, with the duration that they lead to; `None` if it is never completed.
-    pub no_help: Vec<(Setting, Option<Duration>)>,
+    pub no_help: Vec<(LeverSetting, Option<Duration>)>,
     /// Changes that could not be simulated, with the reason.
-    pub not_tried: Vec<(Setting, String)>,
-    pub blocked: Option<Blocked>,
+    pub not_tried: Vec<(LeverSetting, String)>,
+    pub blocked: Option<BlockedJobSet>,
     /// Whether the pods of some JobSet were never all placed.
     pub unplaced: bool,
 }
 
-pub fn explain(load: &Load<'_>, asked: &Asked) -> Result<Why, NoAnswer> {
+pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
     let loaded = load(&[]).map_err(NoAnswer::Invalid)?;
     let seed = asked.seed.unwrap_or(loaded.scenario.seed);
-    let scenario = faults::drawn(&loaded.scenario, seed, 0);
-    let mut simulation = match Simulation::new(&scenario) {
+    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut simulation = match SimulationInput::new(&scenario) {
         Ok(simulation) => simulation,
         Err(why) => return unplaceable(load, asked, &loaded, seed, &why.to_string()),
     };
-    let folds = Folds::new(&scenario, false);
-    let (played, witness) = play(&mut simulation, (seed, 0), folds, Witness::default());
-    let case = Case {
+    let folds = MetricFolds::new(&scenario, false);
+    let (played, witness) = play(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+    let case = WhyCase {
         asked,
         loaded: &loaded,
         played: &played,
@@ -132,17 +134,17 @@ pub fn explain(load: &Load<'_>, asked: &Asked) -> Result<Why, NoAnswer> {
 
 /// Explains inputs that no cluster of the scenario can place.
 fn unplaceable(
-    load: &Load<'_>,
-    asked: &Asked,
+    load: &ScenarioLoader<'_>,
+    asked: &WhyRequest,
     loaded: &LoadedScenario,
     seed: u64,
     why: &str,
-) -> Result<Why, NoAnswer> {
+) -> Result<WhyExplanation, NoAnswer> {
     let jobset = JobSetId(0);
     let name = loaded.scenario.jobsets.first();
     let name = name.map_or(String::new(), |s| s.jobset.name.clone());
-    let path = Path::default();
-    let facts = Facts {
+    let path = CriticalPath::default();
+    let facts = RunFacts {
         scenario: &loaded.scenario,
         jobset,
         path: &path,
@@ -158,18 +160,18 @@ fn unplaceable(
         unplaced: true,
         of_manifests: asked.of_manifests,
     };
-    let mut answer = Why {
+    let mut answer = WhyExplanation {
         scenario: loaded.scenario.name.clone(),
         seed,
         digest: String::new(),
-        subject: Subject {
+        subject: WhySubject {
             kind: "none",
             title: format!("JobSet {name} cannot be placed"),
             cause: String::new(),
             jobset: name.clone(),
             number: None,
-            start: Time::ZERO,
-            end: Time::ZERO,
+            start: SimTime::ZERO,
+            end: SimTime::ZERO,
             ended: false,
         },
         spans: Vec::new(),
@@ -177,41 +179,45 @@ fn unplaceable(
         what_if: Vec::new(),
         no_help: Vec::new(),
         not_tried: Vec::new(),
-        blocked: Some(Blocked::new(
+        blocked: Some(BlockedJobSet::new(
             format!("JobSet {name}"),
             why.trim().to_owned(),
         )),
         unplaced: true,
     };
     if !asked.path_only {
-        answer.try_out(load, &facts, (Target::Start { jobset }, asked))?;
+        answer.try_out(load, &facts, (TrialTarget::Start { jobset }, asked))?;
     }
     Ok(answer)
 }
 
 /// The subject with the data for its explanation.
-struct Found<'p> {
-    subject: Subject,
-    path: Path,
-    restart: Option<&'p Restart>,
-    target: Target,
-    blocked: Option<Blocked>,
-    witness: Witness,
+struct FoundImprovement<'p> {
+    subject: WhySubject,
+    path: CriticalPath,
+    restart: Option<&'p RestartMetrics>,
+    target: TrialTarget,
+    blocked: Option<BlockedJobSet>,
+    witness: RestartBlocker,
 }
 
-struct Case<'c> {
-    asked: &'c Asked,
+struct WhyCase<'c> {
+    asked: &'c WhyRequest,
     loaded: &'c LoadedScenario,
-    played: &'c Played,
+    played: &'c SimulatedReplication,
     seed: u64,
 }
 
-impl<'c> Case<'c> {
+impl<'c> WhyCase<'c> {
     fn run(&self) -> RunView<'c> {
         self.played.view(self.seed, &[])
     }
 
-    fn find(&self, simulation: &mut Simulation, witness: Witness) -> Result<Found<'c>, NoAnswer> {
+    fn find(
+        &self,
+        simulation: &mut SimulationInput,
+        witness: RestartBlocker,
+    ) -> Result<FoundImprovement<'c>, NoAnswer> {
         let restarts = &self.played.folded.restarts;
         if let Some(name) = &self.asked.pod {
             return self.pod(simulation, name);
@@ -224,7 +230,7 @@ impl<'c> Case<'c> {
             Some(n) if n == 0 || n > restarts.len() => {
                 let there = format::count(restarts.len() as u64, "restart");
                 return Err(NoAnswer::Invalid(format!(
-                    "--restart {n}: the run has {there}; they are numbered from 1"
+                    "--restart {n}: the run has {there}, numbered from 1"
                 )));
             }
             Some(n) => Some(n - 1),
@@ -245,14 +251,14 @@ impl<'c> Case<'c> {
     }
 
     /// Returns the first JobSet that was never ready, otherwise the one with the longest start.
-    fn not_ready(&self, witness: &Witness) -> Option<usize> {
+    fn not_ready(&self, witness: &RestartBlocker) -> Option<usize> {
         let all = (0..self.played.outcome.jobsets.len()).collect::<Vec<_>>();
         let takes = |i: usize| witness.start(JobSetId(i as u32)).takes();
         let never = all.iter().copied().find(|i| takes(*i).is_none());
         never.or_else(|| all.into_iter().rev().max_by_key(|i| takes(*i)))
     }
 
-    fn restart(&self, at: usize, witness: Witness) -> Found<'c> {
+    fn restart(&self, at: usize, witness: RestartBlocker) -> FoundImprovement<'c> {
         let run = self.run();
         let restart = &self.played.folded.restarts[at];
         let of = &self.played.folded.restarts;
@@ -263,8 +269,8 @@ impl<'c> Case<'c> {
             last == Some(at)
         });
         let failed = self.failed(restart.jobset) && blocked.is_some();
-        Found {
-            subject: Subject {
+        FoundImprovement {
+            subject: WhySubject {
                 kind: "restart",
                 title: format::restart_title(&run, restart, at + 1),
                 cause: format::cause(&run, &restart.cause),
@@ -272,14 +278,14 @@ impl<'c> Case<'c> {
                 number: Some((at + 1, of.len())),
                 start: restart.start,
                 end: restart.end,
-                ended: restart.ending == Ending::Ready,
+                ended: restart.ending == RestartOutcome::Ready,
             },
             path: restart.path.clone(),
-            target: match failed && restart.ending != Ending::Ready {
-                true => Target::Survival {
+            target: match failed && restart.ending != RestartOutcome::Ready {
+                true => TrialTarget::Survival {
                     jobset: restart.jobset,
                 },
-                false => Target::Restart {
+                false => TrialTarget::Restart {
                     jobset: restart.jobset,
                     nth,
                 },
@@ -295,31 +301,31 @@ impl<'c> Case<'c> {
         outcome.is_some_and(|o| o.terminal_state == "Failed")
     }
 
-    fn again(&self, simulation: &mut Simulation, pod: Option<&str>) -> Witness {
-        let mut witness = Witness::with_tickets(pod);
+    fn again(&self, simulation: &mut SimulationInput, pod: Option<&str>) -> RestartBlocker {
+        let mut witness = RestartBlocker::with_tickets(pod);
         simulation.run(self.seed, 0, &mut witness);
         witness
     }
 
-    fn start(&self, simulation: &mut Simulation, jobset: JobSetId) -> Found<'c> {
+    fn start(&self, simulation: &mut SimulationInput, jobset: JobSetId) -> FoundImprovement<'c> {
         let run = self.run();
         let witness = self.again(simulation, None);
         let way = witness.start(jobset);
         let name = run.names.jobset(jobset);
         let end = way.ready.unwrap_or(run.outcome.end);
-        let start = way.created.unwrap_or(Time::ZERO);
-        let path = witness.path(&way, end, About::JobSet(jobset));
+        let start = way.created.unwrap_or(SimTime::ZERO);
+        let path = witness.path(&way, end, TicketSubject::JobSet(jobset));
         let takes = format::seconds(end.since(start));
         let title = match way.ready {
             Some(_) => format!(
-                "Start of JobSet {name}: {takes} from its creation until every pod was ready; no restart"
+                "Start of JobSet {name}: {takes} from its creation until every pod was ready (the run has no restart)"
             ),
             None => format!(
-                "Start of JobSet {name}: {takes} from its creation to the end of the run, NEVER READY"
+                "Start of JobSet {name}: {takes} from its creation to the end of the run (never ready)"
             ),
         };
-        Found {
-            subject: Subject {
+        FoundImprovement {
+            subject: WhySubject {
                 kind: "start",
                 title,
                 cause: String::new(),
@@ -332,15 +338,19 @@ impl<'c> Case<'c> {
             path: path.unwrap_or_default(),
             restart: None,
             target: match self.failed(jobset) {
-                true => Target::Survival { jobset },
-                false => Target::Start { jobset },
+                true => TrialTarget::Survival { jobset },
+                false => TrialTarget::Start { jobset },
             },
             blocked: blocked::jobset(&run, jobset),
             witness,
         }
     }
 
-    fn pod(&self, simulation: &mut Simulation, name: &str) -> Result<Found<'c>, NoAnswer> {
+    fn pod(
+        &self,
+        simulation: &mut SimulationInput,
+        name: &str,
+    ) -> Result<FoundImprovement<'c>, NoAnswer> {
         let run = self.run();
         let meant = sim_inputs::pods_meant(&self.loaded.scenario.jobsets, name);
         let name = match meant.as_slice() {
@@ -352,17 +362,17 @@ impl<'c> Case<'c> {
         let (Some(id), Some(job)) = (pod.pod, pod.job) else {
             let known = sim_inputs::pod_names(&self.loaded.scenario.jobsets);
             return Err(NoAnswer::Invalid(format!(
-                "--pod {name}: no pod of that name was ever created\n  legal: {known}"
+                "--pod {name}: no pod of this name was created\n  legal: {known}"
             )));
         };
         let jobset = run.names.jobset_of(job).unwrap_or(JobSetId(0));
         let end = pod.way.ready.unwrap_or(run.outcome.end);
-        let start = pod.way.created.unwrap_or(Time::ZERO);
+        let start = pod.way.created.unwrap_or(SimTime::ZERO);
         let takes = format::seconds(end.since(start));
         let title = match pod.way.ready {
             Some(_) => format!("Pod {name}: {takes} from its creation until it was ready"),
             None => {
-                format!("Pod {name}: {takes} from its creation to the end of the run, NEVER READY")
+                format!("Pod {name}: {takes} from its creation to the end of the run (never ready)")
             }
         };
         let pending = pod.unschedulable.filter(|_| pod.way.ready.is_none());
@@ -371,8 +381,8 @@ impl<'c> Case<'c> {
             let why = blocked::jobset(&run, jobset)?.condition;
             Some(why).filter(|_| pod.way.ready.is_none())
         });
-        Ok(Found {
-            subject: Subject {
+        Ok(FoundImprovement {
+            subject: WhySubject {
                 kind: "pod",
                 title,
                 cause: String::new(),
@@ -383,18 +393,22 @@ impl<'c> Case<'c> {
                 ended: pod.way.ready.is_some(),
             },
             path: witness
-                .path(&pod.way, end, About::Pod(id))
+                .path(&pod.way, end, TicketSubject::Pod(id))
                 .unwrap_or_default(),
             restart: None,
-            target: Target::Start { jobset },
-            blocked: condition.map(|c| Blocked::new(format!("pod {name}"), c)),
+            target: TrialTarget::Start { jobset },
+            blocked: condition.map(|c| BlockedJobSet::new(format!("pod {name}"), c)),
             witness,
         })
     }
 
-    fn answer(&self, load: &Load<'_>, found: Found<'_>) -> Result<Why, NoAnswer> {
+    fn answer(
+        &self,
+        load: &ScenarioLoader<'_>,
+        found: FoundImprovement<'_>,
+    ) -> Result<WhyExplanation, NoAnswer> {
         let run = self.run();
-        let Found {
+        let FoundImprovement {
             subject,
             path,
             restart,
@@ -403,7 +417,7 @@ impl<'c> Case<'c> {
             witness,
         } = found;
         let silent = silent_nodes(&run, &witness, &path, restart);
-        let facts = Facts {
+        let facts = RunFacts {
             scenario: &self.loaded.scenario,
             jobset: target.jobset(),
             path: &path,
@@ -421,7 +435,7 @@ impl<'c> Case<'c> {
             of_manifests: self.asked.of_manifests,
         };
         let is_pod = subject.kind == "pod";
-        let mut answer = Why {
+        let mut answer = WhyExplanation {
             scenario: self.loaded.scenario.name.clone(),
             seed: self.seed,
             digest: run.digest(),
@@ -448,13 +462,13 @@ impl<'c> Case<'c> {
 /// the path begins is first.
 fn silent_nodes(
     run: &RunView<'_>,
-    witness: &Witness,
-    path: &Path,
-    restart: Option<&Restart>,
-) -> Option<(Vec<String>, Time)> {
+    witness: &RestartBlocker,
+    path: &CriticalPath,
+    restart: Option<&RestartMetrics>,
+) -> Option<(Vec<String>, SimTime)> {
     let waits = |s: &PathStep| {
-        let silent = What::of(s) == What::Mechanism(Waited::SilentNode);
-        silent || s.part == Part::Open || s.waited == Waited::PodGc
+        let silent = WaitKind::of(s) == WaitKind::Mechanism(TicketWait::SilentNode);
+        silent || s.part == PathPart::Open || s.waited == TicketWait::PodGc
     };
     let restart = restart.filter(|_| path.steps.iter().any(waits))?;
     let first = restart.cause.node;

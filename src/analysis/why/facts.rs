@@ -1,23 +1,23 @@
 //! The facts from which levers decide whether they concern a case: the critical path, the scenario, and the outcome.
 
-use crate::metrics::restarts::path::{Part, Path, PathStep};
-use crate::metrics::restarts::waits::What;
-use sim_api::spec::{JobSet, Scenario};
+use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
+use crate::metrics::restarts::waits::WaitKind;
+use sim_api::spec::{JobSet, ScenarioSpec};
 use sim_base::*;
-use sim_engine::record::{Resource, Waited};
+use sim_engine::record::{LedgerResource, TicketWait};
 
 /// Input of the levers.
-pub struct Facts<'a> {
+pub struct RunFacts<'a> {
     /// The scenario as read, without random faults.
-    pub scenario: &'a Scenario,
+    pub scenario: &'a ScenarioSpec,
     pub jobset: JobSetId,
-    pub path: &'a Path,
+    pub path: &'a CriticalPath,
     /// Index and time of the scripted actions that were executed.
-    pub fired: &'a [(u32, Time)],
+    pub fired: &'a [(u32, SimTime)],
     /// Number of faults in the scenario file; the following ones are from the command line.
     pub in_file: usize,
     /// Names of the unresponsive nodes that the path waits for, and the time since when.
-    pub silent: Option<(&'a [String], Time)>,
+    pub silent: Option<(&'a [String], SimTime)>,
     /// Whether the subject was never completed or could not begin.
     pub blocked: bool,
     /// The JobSet has failed.
@@ -31,7 +31,7 @@ pub struct Facts<'a> {
 /// A wait below this fraction (one in `SMALL`) of the path is ignored.
 const SMALL: u64 = 200;
 
-impl<'a> Facts<'a> {
+impl<'a> RunFacts<'a> {
     pub fn jobset(&self) -> Option<&'a JobSet> {
         self.scenario
             .jobsets
@@ -40,8 +40,8 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns true if waits of this kind take a significant part of the path.
-    pub fn waits(&self, which: impl Fn(What) -> bool) -> bool {
-        self.spends(|step| which(What::of(step)))
+    pub fn waits(&self, which: impl Fn(WaitKind) -> bool) -> bool {
+        self.spends(|step| which(WaitKind::of(step)))
     }
 
     /// Returns true if such steps take a significant part of the path.
@@ -54,16 +54,16 @@ impl<'a> Facts<'a> {
     /// Returns true if responses to a client's requests take a significant part of the path.
     pub fn asks(&self, client: &str) -> bool {
         self.spends(|step| match (step.waited, step.part) {
-            (Waited::Request(call), Part::Answer) => call.kind().client == client,
+            (TicketWait::Request(call), PathPart::Answer) => call.kind().client == client,
             _ => false,
         })
     }
 
-    pub fn waits_for(&self, waited: Waited) -> bool {
-        self.waits(|what| what == What::Mechanism(waited))
+    pub fn waits_for(&self, waited: TicketWait) -> bool {
+        self.waits(|what| what == WaitKind::Mechanism(waited))
     }
 
-    pub fn waits_in(&self, resources: &[Resource]) -> bool {
-        self.waits(|what| matches!(what, What::Shared(r) if resources.contains(&r)))
+    pub fn waits_in(&self, resources: &[LedgerResource]) -> bool {
+        self.waits(|what| matches!(what, WaitKind::Shared(r) if resources.contains(&r)))
     }
 }

@@ -1,14 +1,14 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
-use super::Load;
-use super::explain::{Asked, Binding, NoAnswer, WhatIf, Why};
-use super::facts::Facts;
-use super::levers::{self, Setting};
-use super::tries::{self, Measured, Target, Tried};
+use super::ScenarioLoader;
+use super::explain::{BindingConstraint, NoAnswer, WhatIf, WhyExplanation, WhyRequest};
+use super::facts::RunFacts;
+use super::levers::{self, LeverSetting};
+use super::tries::{self, MeasuredTrial, TrialTarget, TriedChange};
 use crate::metrics::RunView;
 use crate::metrics::restarts::gate;
-use crate::metrics::restarts::path::Path;
-use crate::metrics::restarts::waits::What;
+use crate::metrics::restarts::path::CriticalPath;
+use crate::metrics::restarts::waits::WaitKind;
 use sim_base::*;
 
 /// Number of levers that are tried in combination.
@@ -17,26 +17,26 @@ const COMBINED: usize = 3;
 const ACTS: u64 = 10;
 
 /// A setting and its result.
-type Outcome = (Setting, Result<Measured, String>);
+type TrialOutcome = (LeverSetting, Result<MeasuredTrial, String>);
 
 fn play(
-    load: &Load<'_>,
-    settings: &[Setting],
-    (target, asked): (Target, &Asked),
-) -> Result<Vec<Outcome>, NoAnswer> {
+    load: &ScenarioLoader<'_>,
+    settings: &[LeverSetting],
+    (target, asked): (TrialTarget, &WhyRequest),
+) -> Result<Vec<TrialOutcome>, NoAnswer> {
     let tried = tries::all(load, settings, (target, asked.seed), asked.threads);
     let tried = tried.map_err(NoAnswer::Invalid)?;
-    let one = |t: Tried<'_>| (t.setting.clone(), t.result);
+    let one = |t: TriedChange<'_>| (t.setting.clone(), t.result);
     Ok(tried.into_iter().map(one).collect())
 }
 
-impl Why {
+impl WhyExplanation {
     /// Simulates every setting that concerns the case, and combinations of the best ones.
     pub(super) fn try_out(
         &mut self,
-        load: &Load<'_>,
-        facts: &Facts<'_>,
-        (target, asked): (Target, &Asked),
+        load: &ScenarioLoader<'_>,
+        facts: &RunFacts<'_>,
+        (target, asked): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let played = play(load, &levers::settings(facts), (target, asked))?;
         self.unblock(load, &played, (target, asked))?;
@@ -45,8 +45,8 @@ impl Why {
         }
         self.forget_other_ways();
         let best = self.best();
-        let pairs: Vec<(Setting, Duration)> = combinations(&best);
-        let together: Vec<Setting> = pairs.iter().map(|(s, _)| s.clone()).collect();
+        let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
+        let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
         for ((setting, result), (_, parts)) in play(load, &together, (target, asked))?
             .into_iter()
             .zip(pairs)
@@ -58,7 +58,7 @@ impl Why {
                 .max()
                 .unwrap_or(Duration::ZERO);
             let before = self.subject.total();
-            if let Ok(Measured::Took(takes)) = result
+            if let Ok(MeasuredTrial::Took(takes)) = result
                 && before.0.saturating_sub(takes.0) > most.0
             {
                 self.take(setting, result, Some(parts));
@@ -73,9 +73,9 @@ impl Why {
     /// settings are simulated again to the end of the run.
     fn unblock(
         &mut self,
-        load: &Load<'_>,
-        played: &[Outcome],
-        (target, asked): (Target, &Asked),
+        load: &ScenarioLoader<'_>,
+        played: &[TrialOutcome],
+        (target, asked): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
         let Some(blocked) = &mut self.blocked else {
             return Ok(());
@@ -84,14 +84,14 @@ impl Why {
         let to_the_end = match self.subject.ended {
             false => played,
             true => {
-                let settings: Vec<Setting> = played.iter().map(|(s, _)| s.clone()).collect();
+                let settings: Vec<LeverSetting> = played.iter().map(|(s, _)| s.clone()).collect();
                 let jobset = target.jobset();
-                again = play(load, &settings, (Target::Survival { jobset }, asked))?;
+                again = play(load, &settings, (TrialTarget::Survival { jobset }, asked))?;
                 &again
             }
         };
-        let ends = |(setting, result): &Outcome| match result {
-            Ok(Measured::Took(time)) => Some((setting.clone(), *time)),
+        let ends = |(setting, result): &TrialOutcome| match result {
+            Ok(MeasuredTrial::Took(time)) => Some((setting.clone(), *time)),
             _ => None,
         };
         blocked.change = to_the_end.iter().find_map(ends);
@@ -99,22 +99,26 @@ impl Why {
     }
 
     /// Sets the longest wait of the path, and the best change that acts on it.
-    pub(super) fn bind(&mut self, run: &RunView<'_>, facts: &Facts<'_>, pods: u32) {
+    pub(super) fn bind(&mut self, run: &RunView<'_>, facts: &RunFacts<'_>, pods: u32) {
         let Some(gate) = gate::longest(run, facts.path, (facts.jobset, pods)) else {
             return;
         };
-        let on_gate = facts.path.steps.iter().filter(|s| What::of(s) == gate.what);
-        let path = Path {
+        let on_gate = facts
+            .path
+            .steps
+            .iter()
+            .filter(|s| WaitKind::of(s) == gate.what);
+        let path = CriticalPath {
             steps: on_gate.copied().collect(),
         };
-        let nothing = Path::default();
-        let with = |path| levers::settings(&Facts { path, ..*facts });
+        let nothing = CriticalPath::default();
+        let with = |path| levers::settings(&RunFacts { path, ..*facts });
         let (own, always) = (with(&path), with(&nothing));
-        let acts = |s: &Setting| own.contains(s) && !always.contains(s);
+        let acts = |s: &LeverSetting| own.contains(s) && !always.contains(s);
         let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
         let mut what_if = self.what_if.iter();
         let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
-        self.binding = Some(Binding {
+        self.binding = Some(BindingConstraint {
             name: gate.name,
             time: gate.time,
             lever,
@@ -123,22 +127,26 @@ impl Why {
 
     fn take(
         &mut self,
-        setting: Setting,
-        result: Result<Measured, String>,
+        setting: LeverSetting,
+        result: Result<MeasuredTrial, String>,
         parts: Option<Duration>,
     ) {
         let (before, ended) = (self.subject.total(), self.subject.ended);
         match result {
-            Ok(Measured::Took(takes)) if takes < before || !ended => self.what_if.push(WhatIf {
-                setting,
-                takes,
-                saves: Duration(before.0.saturating_sub(takes.0)),
-                parts_save: parts,
-            }),
+            Ok(MeasuredTrial::Took(takes)) if takes < before || !ended => {
+                self.what_if.push(WhatIf {
+                    setting,
+                    takes,
+                    saves: Duration(before.0.saturating_sub(takes.0)),
+                    parts_save: parts,
+                })
+            }
             // A combination that does not help is not reported.
             _ if parts.is_some() => {}
-            Ok(Measured::Took(takes)) => self.no_help.push((setting, Some(takes))),
-            Ok(Measured::NeverEnded | Measured::Absent) => self.no_help.push((setting, None)),
+            Ok(MeasuredTrial::Took(takes)) => self.no_help.push((setting, Some(takes))),
+            Ok(MeasuredTrial::NeverEnded | MeasuredTrial::Absent) => {
+                self.no_help.push((setting, None))
+            }
             Err(why) => self.not_tried.push((setting, first_line(&why))),
         }
     }
@@ -155,8 +163,8 @@ impl Why {
     }
 
     /// Returns the best setting of each of the best levers, with its saving.
-    fn best(&self) -> Vec<(Setting, Duration)> {
-        let mut best: Vec<(Setting, Duration)> = Vec::new();
+    fn best(&self) -> Vec<(LeverSetting, Duration)> {
+        let mut best: Vec<(LeverSetting, Duration)> = Vec::new();
         let mut all: Vec<&WhatIf> = self.what_if.iter().collect();
         all.sort_by_key(|w| std::cmp::Reverse(w.saves));
         for w in all {
@@ -170,7 +178,7 @@ impl Why {
 }
 
 /// Returns all combinations of two settings, and the combination of all, with the sums of the individual savings.
-fn combinations(best: &[(Setting, Duration)]) -> Vec<(Setting, Duration)> {
+fn combinations(best: &[(LeverSetting, Duration)]) -> Vec<(LeverSetting, Duration)> {
     let mut sets: Vec<Vec<usize>> = Vec::new();
     for a in 0..best.len() {
         for b in a + 1..best.len() {
@@ -181,7 +189,7 @@ fn combinations(best: &[(Setting, Duration)]) -> Vec<(Setting, Duration)> {
         sets.push((0..best.len()).collect());
     }
     let one = |which: &Vec<usize>| {
-        let parts: Vec<&Setting> = which.iter().map(|i| &best[*i].0).collect();
+        let parts: Vec<&LeverSetting> = which.iter().map(|i| &best[*i].0).collect();
         let sum = which.iter().map(|i| best[*i].1.0).sum();
         (levers::together(&parts), Duration(sum))
     };

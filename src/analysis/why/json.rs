@@ -1,7 +1,7 @@
 //! The explanation as JSON, schema `jobset-sim/why/v1`.
 
-use super::Set;
-use super::explain::Why;
+use super::OverrideSetter;
+use super::explain::WhyExplanation;
 use super::levers::typed;
 use crate::metrics::CriticalSpan;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use sim_base::*;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Json<'w> {
+pub struct WhyJson<'w> {
     schema: &'static str,
     version: &'static str,
     scenario: &'w str,
@@ -18,29 +18,29 @@ pub struct Json<'w> {
     /// Kind of the subject: restart, start, pod or none.
     about: &'static str,
     job_set: &'w str,
-    restart: Option<Restart>,
+    restart: Option<JsonRestart>,
     cause: &'w str,
     #[serde(rename = "start_s")]
     start: f64,
     #[serde(rename = "total_s")]
     total: f64,
     ended: bool,
-    critical_path: Vec<Span<'w>>,
-    binding: Option<Binding<'w>>,
-    what_if: Vec<WhatIf<'w>>,
+    critical_path: Vec<JsonSpan<'w>>,
+    binding: Option<JsonBinding<'w>>,
+    what_if: Vec<JsonWhatIf<'w>>,
     no_help: Vec<NoHelp<'w>>,
     not_tried: Vec<NotTried<'w>>,
-    blocked: Option<Blocked<'w>>,
+    blocked: Option<JsonBlocked<'w>>,
 }
 
 #[derive(Serialize)]
-struct Restart {
+struct JsonRestart {
     number: usize,
     of: usize,
 }
 
 #[derive(Serialize)]
-struct Span<'w> {
+struct JsonSpan<'w> {
     from_s: f64,
     to_s: f64,
     what: &'w str,
@@ -52,14 +52,14 @@ struct Span<'w> {
 
 /// The longest wait, and the change that shortens it most.
 #[derive(Serialize)]
-struct Binding<'w> {
+struct JsonBinding<'w> {
     name: &'w str,
     time_s: f64,
     lever: Option<&'w str>,
 }
 
 #[derive(Serialize)]
-struct WhatIf<'w> {
+struct JsonWhatIf<'w> {
     lever: &'w str,
     set: String,
     saves_s: f64,
@@ -84,25 +84,25 @@ struct NotTried<'w> {
 }
 
 #[derive(Serialize)]
-struct Blocked<'w> {
+struct JsonBlocked<'w> {
     object: &'w str,
     condition: &'w str,
-    change: Option<Change<'w>>,
+    change: Option<JsonChange<'w>>,
 }
 
 #[derive(Serialize)]
-struct Change<'w> {
+struct JsonChange<'w> {
     lever: &'w str,
     set: String,
     restart_s: f64,
 }
 
-impl<'w> Json<'w> {
+impl<'w> WhyJson<'w> {
     /// Converts an explanation. `quoted` quotes a word for the shell.
-    pub fn of(why: &'w Why, quoted: &dyn Fn(&str) -> String) -> Json<'w> {
-        let set = |sets: &[Set]| typed(sets, quoted);
+    pub fn of(why: &'w WhyExplanation, quoted: &dyn Fn(&str) -> String) -> WhyJson<'w> {
+        let set = |sets: &[OverrideSetter]| typed(sets, quoted);
         let subject = &why.subject;
-        let span = |s: &'w CriticalSpan| Span {
+        let span = |s: &'w CriticalSpan| JsonSpan {
             from_s: s.step.from.since(subject.start).seconds(),
             to_s: s.step.to.since(subject.start).seconds(),
             what: &s.what,
@@ -110,7 +110,7 @@ impl<'w> Json<'w> {
             rule: s.rule,
             phase: s.phase,
         };
-        Json {
+        WhyJson {
             schema: "jobset-sim/why/v1",
             version: env!("CARGO_PKG_VERSION"),
             scenario: &why.scenario,
@@ -118,13 +118,15 @@ impl<'w> Json<'w> {
             digest: &why.digest,
             about: subject.kind,
             job_set: &subject.jobset,
-            restart: subject.number.map(|(number, of)| Restart { number, of }),
+            restart: subject
+                .number
+                .map(|(number, of)| JsonRestart { number, of }),
             cause: &subject.cause,
             start: subject.start.seconds(),
             total: subject.total().seconds(),
             ended: subject.ended,
             critical_path: why.spans.iter().map(span).collect(),
-            binding: why.binding.as_ref().map(|b| Binding {
+            binding: why.binding.as_ref().map(|b| JsonBinding {
                 name: &b.name,
                 time_s: b.time.seconds(),
                 lever: b.lever.map(|i| why.what_if[i].setting.lever.as_str()),
@@ -132,7 +134,7 @@ impl<'w> Json<'w> {
             what_if: why
                 .what_if
                 .iter()
-                .map(|w| WhatIf {
+                .map(|w| JsonWhatIf {
                     lever: &w.setting.lever,
                     set: set(&w.setting.sets),
                     saves_s: w.saves.seconds(),
@@ -164,10 +166,10 @@ impl<'w> Json<'w> {
                     why,
                 })
                 .collect(),
-            blocked: why.blocked.as_ref().map(|b| Blocked {
+            blocked: why.blocked.as_ref().map(|b| JsonBlocked {
                 object: &b.object,
                 condition: &b.condition,
-                change: b.change.as_ref().map(|(s, takes)| Change {
+                change: b.change.as_ref().map(|(s, takes)| JsonChange {
                     lever: &s.lever,
                     set: set(&s.sets),
                     restart_s: takes.seconds(),

@@ -3,91 +3,91 @@
 //! A setting consists of overrides in the syntax of `--set`. This module must never estimate the saving of a
 //! setting.
 
-use super::Set;
-use super::facts::Facts;
+use super::OverrideSetter;
+use super::facts::RunFacts;
 use super::{edits, edits_cluster};
-use sim_engine::record::Resource;
+use sim_engine::record::LedgerResource;
 use sim_inputs::strategy;
 
 /// One setting of a lever.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct LeverSetting {
     pub lever: String,
-    pub sets: Vec<Set>,
+    pub sets: Vec<OverrideSetter>,
 }
 
-struct Lever {
+struct TuningLever {
     name: &'static str,
     /// Returns the settings for this case, the smallest change first; empty if the lever does not concern it.
-    settings: fn(&Facts) -> Vec<Vec<Set>>,
+    settings: fn(&RunFacts) -> Vec<Vec<OverrideSetter>>,
 }
 
 /// Levers in ascending order of intervention. If several resolve a blocking condition, the first one is reported.
-const LEVERS: &[Lever] = &[
-    Lever {
-        name: "suspend is taken back",
+const LEVERS: &[TuningLever] = &[
+    TuningLever {
+        name: "resumption (suspend: false)",
         settings: edits::resumed,
     },
-    Lever {
+    TuningLever {
         name: "maxRestarts",
         settings: edits::max_restarts,
     },
-    Lever {
+    TuningLever {
         name: "failurePolicy",
         settings: edits::failure_policy,
     },
-    Lever {
-        name: "action of the failure policy's rule",
+    TuningLever {
+        name: "action of the failure policy rule",
         settings: edits::rule_action,
     },
-    Lever {
-        name: "an action of the script sooner",
+    TuningLever {
+        name: "earlier scripted action",
         settings: edits::sooner,
     },
-    Lever {
-        name: "the lost node answers again",
+    TuningLever {
+        name: "repair of the lost node",
         settings: |f| edits_cluster::lost_nodes(f, "returnNode"),
     },
-    Lever {
-        name: "the Node object is deleted",
+    TuningLever {
+        name: "deletion of the Node object",
         settings: |f| edits_cluster::lost_nodes(f, "deleteNode"),
     },
-    Lever {
-        name: "a new node takes the place of the lost one",
+    TuningLever {
+        name: "replacement of the lost node",
         settings: |f| edits_cluster::lost_nodes(f, "newNode"),
     },
-    Lever {
+    TuningLever {
         name: "podReplacementPolicy",
         settings: edits::replacement,
     },
-    Lever {
+    TuningLever {
         name: "node monitor grace period",
         settings: edits_cluster::monitor_grace,
     },
-    Lever {
+    TuningLever {
         name: "toleration of a lost node",
         settings: edits::toleration,
     },
-    Lever {
+    TuningLever {
         name: "termination grace period",
         settings: edits::grace,
     },
-    Lever {
+    TuningLever {
         name: "time to stop on SIGTERM",
         settings: edits::stop_time,
     },
-    Lever {
+    TuningLever {
         name: "imagePullPolicy IfNotPresent",
         settings: edits::image_pull,
     },
-    Lever {
-        name: "time to start",
+    TuningLever {
+        name: "container start delay",
         settings: edits::start_time,
     },
-    Lever {
+    TuningLever {
         name: "QPS of each controller of kube-controller-manager",
         settings: |f| {
-            use Resource::*;
+            use LedgerResource::*;
             let own = [
                 JobControllerClient,
                 GarbageCollectorClient,
@@ -101,21 +101,21 @@ const LEVERS: &[Lever] = &[
             )
         },
     },
-    Lever {
+    TuningLever {
         name: "QPS of kube-scheduler",
         settings: |f| {
             edits_cluster::rate(
                 f,
-                &[Resource::SchedulerBindClient],
+                &[LedgerResource::SchedulerBindClient],
                 "kubeScheduler.qps",
                 f.scenario.control_plane.kube_scheduler.qps,
             )
         },
     },
-    Lever {
+    TuningLever {
         name: "QPS of the JobSet manager",
         settings: |f| {
-            use Resource::*;
+            use LedgerResource::*;
             let own = [JobSetClient, JobSetStatusClient, JobSetPodClient];
             edits_cluster::rate(
                 f,
@@ -125,76 +125,76 @@ const LEVERS: &[Lever] = &[
             )
         },
     },
-    Lever {
-        name: "requests of nodes per second",
+    TuningLever {
+        name: "node requests per second",
         settings: |f| {
             edits_cluster::rate(
                 f,
-                &[Resource::NodeRequests],
+                &[LedgerResource::NodeRequests],
                 "nodeRequestsPerSecond",
                 f.scenario.control_plane.node_requests_per_s,
             )
         },
     },
-    Lever {
+    TuningLever {
         name: "workers of the Job controller",
         settings: edits_cluster::job_workers,
     },
-    Lever {
+    TuningLever {
         name: "workers of the garbage collector",
         settings: edits_cluster::collector_workers,
     },
-    Lever {
-        name: "scheduler's time for a pod",
+    TuningLever {
+        name: "scheduling time per pod",
         settings: edits_cluster::scheduler_time,
     },
-    Lever {
+    TuningLever {
         name: "batch period of the Job controller",
         settings: edits_cluster::batch_period,
     },
-    Lever {
+    TuningLever {
         name: "PLEG period of kubelets",
         settings: edits_cluster::pleg,
     },
-    Lever {
+    TuningLever {
         name: "number of Jobs for the same pods",
         settings: edits::jobs,
     },
-    Lever {
+    TuningLever {
         name: "restart strategy",
         settings: edits::strategies,
     },
-    Lever {
+    TuningLever {
         name: "startupPolicy AnyOrder",
         settings: edits::any_order,
     },
-    Lever {
-        name: "what a predecessor waits for",
+    TuningLever {
+        name: "dependsOn",
         settings: edits::predecessor,
     },
-    Lever {
+    TuningLever {
         name: "spare nodes",
         settings: edits_cluster::spares,
     },
-    Lever {
-        name: "without exclusive placement",
+    TuningLever {
+        name: "no exclusive placement",
         settings: edits::not_exclusive,
     },
-    Lever {
-        name: "version of Kubernetes",
+    TuningLever {
+        name: "Kubernetes version",
         settings: edits_cluster::kubernetes,
     },
-    Lever {
-        name: "version of JobSet",
+    TuningLever {
+        name: "JobSet version",
         settings: edits_cluster::jobset_version,
     },
 ];
 
 /// Returns all settings that concern the case, in the order of the table.
-pub fn settings(facts: &Facts) -> Vec<Setting> {
-    let of = |lever: &Lever| {
+pub fn settings(facts: &RunFacts) -> Vec<LeverSetting> {
+    let of = |lever: &TuningLever| {
         let sets = (lever.settings)(facts);
-        let setting = |sets: Vec<Set>| Setting {
+        let setting = |sets: Vec<OverrideSetter>| LeverSetting {
             lever: match strategy::asked(&sets) {
                 Some(strategy) => format!("{} {strategy}", lever.name),
                 None => lever.name.to_owned(),
@@ -206,24 +206,24 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     LEVERS.iter().flat_map(of).collect()
 }
 
-impl Setting {
+impl LeverSetting {
     /// Returns true if this setting contains all overrides of the other one.
-    pub fn contains(&self, other: &Setting) -> bool {
+    pub fn contains(&self, other: &LeverSetting) -> bool {
         other.sets.iter().all(|set| self.sets.contains(set))
     }
 }
 
 /// Combines settings of several levers.
-pub fn together(parts: &[&Setting]) -> Setting {
+pub fn together(parts: &[&LeverSetting]) -> LeverSetting {
     let names: Vec<&str> = parts.iter().map(|s| s.lever.as_str()).collect();
-    Setting {
+    LeverSetting {
         lever: names.join(" + "),
         sets: parts.iter().flat_map(|s| s.sets.clone()).collect(),
     }
 }
 
 /// Formats overrides as arguments of `--set`; several are separated by ` --set `.
-pub fn typed(sets: &[Set], quoted: impl Fn(&str) -> String) -> String {
+pub fn typed(sets: &[OverrideSetter], quoted: impl Fn(&str) -> String) -> String {
     match sets {
         [(path, value)] => format!("{path}={value}"),
         several => {

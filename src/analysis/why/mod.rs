@@ -13,12 +13,13 @@ pub mod json;
 pub mod levers;
 pub mod tries;
 
-pub use blocked::Blocked;
-pub use explain::{Asked, NoAnswer, Subject, WhatIf, Why, explain};
+pub use blocked::BlockedJobSet;
+pub use explain::{NoAnswer, WhatIf, WhyExplanation, WhyRequest, WhySubject, explain};
 
 use sim_inputs::LoadedScenario;
 
 /// Path and value of an override, as for `--set`.
-pub type Set = (String, String);
+pub type OverrideSetter = (String, String);
 /// Reads the inputs with additional overrides. The error is a complete sentence.
-pub type Load<'l> = dyn Fn(&[Set]) -> Result<LoadedScenario, String> + Sync + 'l;
+pub type ScenarioLoader<'l> =
+    dyn Fn(&[OverrideSetter]) -> Result<LoadedScenario, String> + Sync + 'l;

@@ -1,18 +1,18 @@
 //! Simulates the inputs with changed values, and measures the duration of the subject.
 
-use super::levers::Setting;
-use super::{Load, Set};
+use super::levers::LeverSetting;
+use super::{OverrideSetter, ScenarioLoader};
 use crate::experiment::StopFlag;
 use crate::experiment::parallel::each;
-use crate::metrics::{Ending, RestartFold, Witness};
+use crate::metrics::{RestartBlocker, RestartFold, RestartOutcome};
 use sim_base::*;
-use sim_engine::Simulation;
+use sim_engine::SimulationInput;
 use sim_engine::faults;
-use sim_engine::record::{Body, Names, Record, Sink};
+use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
 
 /// The quantity that is measured in each run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TrialTarget {
     /// Duration of the nth restart of a JobSet, counted from 0, from the fault until all pods are ready.
     Restart { jobset: JobSetId, nth: usize },
     /// Time from the creation of a JobSet until all its pods are ready.
@@ -22,19 +22,19 @@ pub enum Target {
     Survival { jobset: JobSetId },
 }
 
-impl Target {
+impl TrialTarget {
     pub fn jobset(self) -> JobSetId {
         match self {
-            Target::Restart { jobset, .. }
-            | Target::Start { jobset }
-            | Target::Survival { jobset } => jobset,
+            TrialTarget::Restart { jobset, .. }
+            | TrialTarget::Start { jobset }
+            | TrialTarget::Survival { jobset } => jobset,
         }
     }
 }
 
 /// Result of one run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Measured {
+pub enum MeasuredTrial {
     /// The subject was completed in this time.
     Took(Duration),
     /// The subject began, but was not completed.
@@ -44,22 +44,22 @@ pub enum Measured {
 }
 
 /// A setting with its result, or the reason why it could not be simulated.
-pub struct Tried<'s> {
-    pub setting: &'s Setting,
-    pub result: Result<Measured, String>,
+pub struct TriedChange<'s> {
+    pub setting: &'s LeverSetting,
+    pub result: Result<MeasuredTrial, String>,
 }
 
 /// Simulates all settings on a number of threads (0: one per core). Results are in the order of the settings.
 pub fn all<'s>(
-    load: &Load<'_>,
-    settings: &'s [Setting],
-    (target, seed): (Target, Option<u64>),
+    load: &ScenarioLoader<'_>,
+    settings: &'s [LeverSetting],
+    (target, seed): (TrialTarget, Option<u64>),
     threads: usize,
-) -> Result<Vec<Tried<'s>>, String> {
+) -> Result<Vec<TriedChange<'s>>, String> {
     let one = |(): &mut (), i: u64| {
         let setting = &settings[i as usize];
         let result = one(load, &setting.sets, (target, seed));
-        Some(Tried { setting, result })
+        Some(TriedChange { setting, result })
     };
     let n = settings.len() as u64;
     let played = each(|| Ok(()), (n, threads), &StopFlag::new(), one);
@@ -68,44 +68,44 @@ pub fn all<'s>(
 
 /// Simulates the inputs with these overrides.
 pub fn one(
-    load: &Load<'_>,
-    sets: &[Set],
-    (target, seed): (Target, Option<u64>),
-) -> Result<Measured, String> {
+    load: &ScenarioLoader<'_>,
+    sets: &[OverrideSetter],
+    (target, seed): (TrialTarget, Option<u64>),
+) -> Result<MeasuredTrial, String> {
     let loaded = load(sets)?;
     let seed = seed.unwrap_or(loaded.scenario.seed);
-    let scenario = faults::drawn(&loaded.scenario, seed, 0);
-    let mut simulation = Simulation::new(&scenario).map_err(|why| why.to_string())?;
-    let mut sink = Sought {
+    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut simulation = SimulationInput::new(&scenario).map_err(|why| why.to_string())?;
+    let mut sink = SoughtChange {
         fold: RestartFold::new(&scenario).without_paths(),
-        witness: Witness::default(),
+        witness: RestartBlocker::default(),
         target,
         found: false,
     };
     let outcome = simulation.run(seed, 0, &mut sink);
-    let Sought { fold, witness, .. } = sink;
+    let SoughtChange { fold, witness, .. } = sink;
     let restarts = fold.finish(&outcome, simulation.names());
     let jobset = target.jobset();
     let mut own = restarts.iter().filter(|r| r.jobset == jobset);
-    let of = |restart: Option<&crate::metrics::Restart>| match restart {
-        Some(r) if r.ending == Ending::Ready => Measured::Took(r.total()),
-        Some(_) => Measured::NeverEnded,
-        None => Measured::Absent,
+    let of = |restart: Option<&crate::metrics::RestartMetrics>| match restart {
+        Some(r) if r.ending == RestartOutcome::Ready => MeasuredTrial::Took(r.total()),
+        Some(_) => MeasuredTrial::NeverEnded,
+        None => MeasuredTrial::Absent,
     };
     Ok(match target {
-        Target::Restart { nth, .. } => of(own.nth(nth)),
-        Target::Start { .. } => match witness.start(jobset).takes() {
-            Some(takes) => Measured::Took(takes),
-            None => Measured::NeverEnded,
+        TrialTarget::Restart { nth, .. } => of(own.nth(nth)),
+        TrialTarget::Start { .. } => match witness.start(jobset).takes() {
+            Some(takes) => MeasuredTrial::Took(takes),
+            None => MeasuredTrial::NeverEnded,
         },
-        Target::Survival { .. } => {
+        TrialTarget::Survival { .. } => {
             let state = outcome.jobsets.get(jobset.ix());
             let name = simulation.names().jobset(jobset);
             match state.map(|o| o.terminal_state) {
-                Some("Failed") => Measured::NeverEnded,
-                _ if outcome.dead_end(name).is_some() => Measured::NeverEnded,
+                Some("Failed") => MeasuredTrial::NeverEnded,
+                _ if outcome.blocked_reason(name).is_some() => MeasuredTrial::NeverEnded,
                 _ => match (own.next_back(), witness.start(jobset).takes()) {
-                    (None, Some(takes)) => Measured::Took(takes),
+                    (None, Some(takes)) => MeasuredTrial::Took(takes),
                     (last, _) => of(last),
                 },
             }
@@ -117,15 +117,15 @@ pub fn one(
 const BETWEEN_LOOKS: u64 = 256;
 
 /// Sink that detects restarts and stops the run when the subject has ended.
-struct Sought {
+struct SoughtChange {
     fold: RestartFold,
-    witness: Witness,
-    target: Target,
+    witness: RestartBlocker,
+    target: TrialTarget,
     found: bool,
 }
 
-impl Sink for Sought {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for SoughtChange {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.fold.record(record, names);
         let Body::AllReady { ready: true, .. } = record.body else {
             if matches!(record.body, Body::JobSetCreated { .. }) {
@@ -135,17 +135,17 @@ impl Sink for Sought {
         };
         self.witness.record(record, names);
         self.found = match self.target {
-            Target::Restart { jobset, nth } => self.fold.ended(jobset) > nth,
-            Target::Start { jobset } => self.witness.start(jobset).ready.is_some(),
-            Target::Survival { .. } => false,
+            TrialTarget::Restart { jobset, nth } => self.fold.ended(jobset) > nth,
+            TrialTarget::Start { jobset } => self.witness.start(jobset).ready.is_some(),
+            TrialTarget::Survival { .. } => false,
         };
     }
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         BETWEEN_LOOKS
     }
 
-    fn stops(&mut self, _: u64) -> bool {
+    fn should_stop(&mut self, _: u64) -> bool {
         self.found
     }
 }

@@ -12,9 +12,9 @@ const IMMUTABLE: [&str; 5] = [
     "successPolicy",
     "volumeClaimPolicies",
 ];
-const EXCLUSIVE: &str = "StartupPolicy and DependsOn APIs are mutually exclusive";
+const EXCLUSIVE_MESSAGE: &str = "StartupPolicy and DependsOn APIs are mutually exclusive";
 /// Field to which the error of the mutual exclusion is attributed.
-const ORDER: &str = "spec.startupPolicy.startupPolicyOrder";
+const STARTUP_ORDER_PATH: &str = "spec.startupPolicy.startupPolicyOrder";
 const NO_NAMESPACE: &str = "namespace cannot be set for VolumeClaimPolicies templates";
 
 /// Returns all errors. Fields that are equal in `old` are not validated again.
@@ -33,7 +33,10 @@ pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
             ));
         }
     }
-    errors.extend(old.into_iter().flat_map(|old| transitions(old, object)));
+    errors.extend(
+        old.into_iter()
+            .flat_map(|old| immutable_field_errors(old, object)),
+    );
     errors
 }
 
@@ -41,7 +44,7 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn missing(path: &str, key: &str, rule: &str) -> FieldError {
+fn missing_key(path: &str, key: &str, rule: &str) -> FieldError {
     let words = format!("no such key: {key} evaluating rule: {rule}");
     FieldError::invalid(path, "\"object\"", words)
 }
@@ -52,16 +55,21 @@ fn exclusive(spec: &Value) -> Option<FieldError> {
         return None;
     }
     let Some(jobs) = spec.get("replicatedJobs") else {
-        return Some(missing("spec", "replicatedJobs", EXCLUSIVE).at(ORDER));
+        return Some(
+            missing_key("spec", "replicatedJobs", EXCLUSIVE_MESSAGE)
+                .with_actual_path(STARTUP_ORDER_PATH),
+        );
     };
     let depends = items(jobs).iter().any(|rj| rj.get("dependsOn").is_some());
-    depends.then(|| FieldError::invalid("spec", EXCLUSIVE, "").at(ORDER))
+    depends.then(|| {
+        FieldError::invalid("spec", EXCLUSIVE_MESSAGE, "").with_actual_path(STARTUP_ORDER_PATH)
+    })
 }
 
 /// Checks that no claim template sets a namespace (API-28).
 fn no_namespace(path: &str, policy: &Value) -> Option<FieldError> {
     let Some(templates) = policy.get("templates") else {
-        return Some(missing(path, "templates", NO_NAMESPACE));
+        return Some(missing_key(path, "templates", NO_NAMESPACE));
     };
     let named = |t: &Value| {
         t["metadata"]["namespace"]
@@ -72,11 +80,11 @@ fn no_namespace(path: &str, policy: &Value) -> Option<FieldError> {
         return Some(FieldError::invalid(path, NO_NAMESPACE, ""));
     }
     let bare = items(templates).iter().any(|t| t.get("metadata").is_none());
-    bare.then(|| missing(path, "metadata", NO_NAMESPACE))
+    bare.then(|| missing_key(path, "metadata", NO_NAMESPACE))
 }
 
 /// Checks fields that must not change once they are set (UPD-5).
-fn transitions(old: &Value, new: &Value) -> Vec<FieldError> {
+fn immutable_field_errors(old: &Value, new: &Value) -> Vec<FieldError> {
     let (old, new) = (&old["spec"], &new["spec"]);
     let mut errors = Vec::new();
     let mut check = |path: String, old: &Value, new: &Value| {

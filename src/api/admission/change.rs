@@ -5,14 +5,17 @@
 
 use super::decode::{API_VERSION, decode};
 use super::errors::{self, bad_request};
-use super::field::{FieldError, quoted};
+use super::field::{FieldError, go_quote};
 use super::webhook::update;
-use super::{Answer, FieldValidation, Gates, Rejection, cel, meta, meta_check, patch, schema};
+use super::{
+    AdmissionAnswer, AdmissionGates, AdmissionRejection, FieldValidation, cel, meta, meta_check,
+    patch, schema,
+};
 use serde_json::Value;
 
 /// Kind and body of a change request.
 #[derive(Copy, Clone, Debug)]
-pub enum Change<'a> {
+pub enum AdmissionChange<'a> {
     Put(&'a Value),
     Merge(&'a Value),
     Json(&'a Value),
@@ -26,41 +29,44 @@ pub enum Change<'a> {
 
 /// Request to change a stored JobSet.
 #[derive(Copy, Clone, Debug)]
-pub struct Request<'a> {
+pub struct ChangeRequest<'a> {
     pub stored: &'a Value,
-    pub change: Change<'a>,
-    pub gates: Gates,
+    pub change: AdmissionChange<'a>,
+    pub gates: AdmissionGates,
     pub field_validation: FieldValidation,
 }
 
-pub fn change(request: &Request) -> Answer {
+pub fn change(request: &ChangeRequest) -> AdmissionAnswer {
     let mut warnings = Vec::new();
-    let result = asked(request, &mut warnings);
-    Answer {
+    let result = apply_change(request, &mut warnings);
+    AdmissionAnswer {
         code: result.as_ref().map_or_else(|r| r.code, |_| 200),
         result,
         warnings,
     }
 }
 
-fn asked(request: &Request, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
+fn apply_change(
+    request: &ChangeRequest,
+    warnings: &mut Vec<String>,
+) -> Result<Value, AdmissionRejection> {
     let stored = request.stored;
     let new = match request.change {
-        Change::Put(body) => put(request, body, warnings)?,
-        Change::Merge(body) => {
-            let new = merged(stored, body)?;
-            patched(request, &new, warnings)?
+        AdmissionChange::Put(body) => apply_put(request, body, warnings)?,
+        AdmissionChange::Merge(body) => {
+            let new = apply_merge_patch(stored, body)?;
+            decode_patched(request, &new, warnings)?
         }
-        Change::Json(body) => {
-            let new = json_patched(stored, body)?;
-            patched(request, &new, warnings)?
+        AdmissionChange::Json(body) => {
+            let new = apply_json_patch(stored, body)?;
+            decode_patched(request, &new, warnings)?
         }
-        Change::Apply(body) => applied(stored, body)?,
-        Change::Strategic(_) => return Err(unsupported()),
-        Change::Status(body) => {
-            let new = merged(stored, body)?;
-            let new = patched(request, &new, warnings)?;
-            return status(stored, &new);
+        AdmissionChange::Apply(body) => apply_server_side(stored, body)?,
+        AdmissionChange::Strategic(_) => return Err(unsupported_media_type()),
+        AdmissionChange::Status(body) => {
+            let new = apply_merge_patch(stored, body)?;
+            let new = decode_patched(request, &new, warnings)?;
+            return apply_status(stored, &new);
         }
     };
     let new = store(stored, new, request.gates)?;
@@ -75,9 +81,13 @@ fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or("")
 }
 
-fn put(request: &Request, body: &Value, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
+fn apply_put(
+    request: &ChangeRequest,
+    body: &Value,
+    warnings: &mut Vec<String>,
+) -> Result<Value, AdmissionRejection> {
     let mut new = decode(body, &[], request.field_validation, warnings)?;
-    same_namespace(request.stored, &mut new)?;
+    check_namespace(request.stored, &mut new)?;
     let (wanted, found) = (name(request.stored), name(&new));
     if wanted != found {
         let why = match found {
@@ -104,24 +114,24 @@ fn put(request: &Request, body: &Value, warnings: &mut Vec<String>) -> Result<Va
     Ok(new)
 }
 
-fn conflict(name: &str, why: &str) -> Rejection {
-    let name = quoted(name);
-    Rejection::new(
+fn conflict(name: &str, why: &str) -> AdmissionRejection {
+    let name = go_quote(name);
+    AdmissionRejection::new(
         409,
         "Conflict",
         format!("Operation cannot be fulfilled on jobsets.jobset.x-k8s.io {name}: {why}"),
     )
 }
 
-fn unsupported() -> Rejection {
-    Rejection::new(
+fn unsupported_media_type() -> AdmissionRejection {
+    AdmissionRejection::new(
         415,
         "UnsupportedMediaType",
         "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
     )
 }
 
-fn same_namespace(stored: &Value, new: &mut Value) -> Result<(), Rejection> {
+fn check_namespace(stored: &Value, new: &mut Value) -> Result<(), AdmissionRejection> {
     let wanted = stored["metadata"]["namespace"].as_str().unwrap_or("");
     match new["metadata"]["namespace"].as_str().unwrap_or("") {
         "" if wanted.is_empty() => {}
@@ -136,7 +146,7 @@ fn same_namespace(stored: &Value, new: &mut Value) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn merged(stored: &Value, body: &Value) -> Result<Value, Rejection> {
+fn apply_merge_patch(stored: &Value, body: &Value) -> Result<Value, AdmissionRejection> {
     if !body.is_object() {
         let found = if body.is_array() { "array" } else { "string" };
         return Err(bad_request(format!(
@@ -148,7 +158,7 @@ fn merged(stored: &Value, body: &Value) -> Result<Value, Rejection> {
     Ok(new)
 }
 
-fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
+fn apply_json_patch(stored: &Value, body: &Value) -> Result<Value, AdmissionRejection> {
     let Some(operations) = body.as_array() else {
         return Err(bad_request(
             "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
@@ -157,7 +167,7 @@ fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
     let mut new = stored.clone();
     // The API server does not return the reason.
     patch::json_patch(&mut new, operations).map_err(|_| {
-        Rejection::new(
+        AdmissionRejection::new(
             422,
             "Invalid",
             "the server rejected our request due to an error in our request",
@@ -167,7 +177,11 @@ fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
 }
 
 /// Decodes the patched object. A decoding error is reported as an error of the patch.
-fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
+fn decode_patched(
+    request: &ChangeRequest,
+    new: &Value,
+    warnings: &mut Vec<String>,
+) -> Result<Value, AdmissionRejection> {
     let decoded = decode(new, &[], request.field_validation, warnings);
     let mut decoded = decoded.map_err(|refused| {
         let why = refused.message;
@@ -179,27 +193,27 @@ fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result
             .iter()
             .find_map(|m| Some(why.split_once(m)?.1))
             .unwrap_or(&why);
-        let error = FieldError::invalid("patch", quoted(&new.to_string()), why);
-        Rejection::new(422, "Invalid", format!(" \"\" is invalid: {error}"))
+        let error = FieldError::invalid("patch", go_quote(&new.to_string()), why);
+        AdmissionRejection::new(422, "Invalid", format!(" \"\" is invalid: {error}"))
     })?;
-    same_namespace(request.stored, &mut decoded)?;
+    check_namespace(request.stored, &mut decoded)?;
     Ok(decoded)
 }
 
 /// Implements server-side apply. An object that does not fit the schema causes an internal server error.
-fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
+fn apply_server_side(stored: &Value, body: &Value) -> Result<Value, AdmissionRejection> {
     let mut applied = body.clone();
     let unknown = super::coerce::prune(&mut applied);
     let unknown = unknown
         .first()
         .map(|u| format!(".{u}: field not declared in schema"));
-    if let Some(why) = unknown.or_else(|| schema::untyped(&applied)) {
+    if let Some(why) = unknown.or_else(|| schema::first_apply_error(&applied)) {
         let place = format!(
             "{}/{}; {API_VERSION}, Kind=JobSet",
             stored["metadata"]["namespace"].as_str().unwrap_or(""),
             name(stored)
         );
-        return Err(Rejection::new(
+        return Err(AdmissionRejection::new(
             500,
             "",
             format!("failed to create typed patch object ({place}): {why}"),
@@ -216,9 +230,13 @@ fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
 }
 
 /// Runs the checks that apply to every change of the main resource (UPD-1…UPD-7, CEL).
-pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejection> {
+pub fn store(
+    old: &Value,
+    mut new: Value,
+    gates: AdmissionGates,
+) -> Result<Value, AdmissionRejection> {
     let before = &old["metadata"];
-    current(before, &new["metadata"])?;
+    check_resource_version(before, &new["metadata"])?;
     keep_system_fields(before, &mut new["metadata"]);
     // The status is changed only through its subresource.
     if let Some(fields) = new.as_object_mut() {
@@ -231,15 +249,15 @@ pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejecti
     let mut found = meta_check::update_errors(before, &new["metadata"]);
     found.extend(schema::errors(&new, Some(old)));
     if schema::blocks_cel(&found) {
-        found.push(schema::not_checked());
+        found.push(schema::rules_not_checked());
     } else {
         found.extend(cel::errors(&new, Some(old)));
     }
     if !found.is_empty() {
         return Err(errors::invalid(&name, found));
     }
-    let denied =
-        update::errors(old, &new, gates).map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    let denied = update::errors(old, &new, gates)
+        .map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
     if !denied.is_empty() {
         return Err(errors::denied(&name, denied));
     }
@@ -247,7 +265,7 @@ pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejecti
 }
 
 /// Checks that the resourceVersion of the change matches the stored object.
-fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
+fn check_resource_version(before: &Value, metadata: &Value) -> Result<(), AdmissionRejection> {
     let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or("").to_owned();
     let (stored, given) = (
         text(before, "resourceVersion"),
@@ -260,8 +278,8 @@ fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
     if given.is_empty() || given == "0" {
         let words = "must be specified for an update";
         let error = FieldError::invalid("metadata.resourceVersion", "0", words);
-        let name = quoted(&name);
-        return Err(Rejection::new(
+        let name = go_quote(&name);
+        return Err(AdmissionRejection::new(
             422,
             "Invalid",
             format!("jobsets.jobset.x-k8s.io {name} is invalid: {error}"),
@@ -291,7 +309,7 @@ fn keep_system_fields(before: &Value, metadata: &mut Value) {
 }
 
 /// Changes only the status. No webhook is called for the status subresource.
-fn status(stored: &Value, new: &Value) -> Result<Value, Rejection> {
+fn apply_status(stored: &Value, new: &Value) -> Result<Value, AdmissionRejection> {
     let mut result = stored.clone();
     if let Some(fields) = result.as_object_mut() {
         match new.get("status") {
@@ -304,7 +322,7 @@ fn status(stored: &Value, new: &Value) -> Result<Value, Rejection> {
         found.extend(schema::status_errors(status, stored.get("status")));
     }
     if schema::blocks_cel(&found) {
-        found.push(schema::not_checked());
+        found.push(schema::rules_not_checked());
     }
     if found.is_empty() {
         Ok(result)

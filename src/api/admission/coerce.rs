@@ -3,23 +3,23 @@
 //!
 //! This module must not return errors. Validation reports values of the wrong type.
 
-use super::types::{JOBSET, Kind, Struct, Type, tables};
+use super::types::{FieldKind, JOBSET, SchemaType, StructType, tables};
 use serde_json::{Map, Value};
 
 /// Fields of the root object that the schema does not describe.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-fn root() -> Type {
-    Type {
+fn root_type() -> SchemaType {
+    SchemaType {
         name: JOBSET,
-        kind: Kind::Struct(JOBSET),
+        kind: FieldKind::Struct(JOBSET),
     }
 }
 
 /// Removes fields that the schema does not define. Returns their paths, sorted like the server's list.
 pub fn prune(object: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    prune_value(Some(&root()), object, "", &mut unknown);
+    prune_value(Some(&root_type()), object, "", &mut unknown);
     unknown.sort();
     unknown
 }
@@ -35,7 +35,7 @@ pub fn prune_all(object: &mut Value) -> Vec<String> {
     unknown
 }
 
-fn below(path: &str, key: &str) -> String {
+fn child_path(path: &str, key: &str) -> String {
     if path.is_empty() {
         key.to_owned()
     } else {
@@ -43,12 +43,12 @@ fn below(path: &str, key: &str) -> String {
     }
 }
 
-fn prune_value(ty: Option<&Type>, value: &mut Value, path: &str, unknown: &mut Vec<String>) {
+fn prune_value(ty: Option<&SchemaType>, value: &mut Value, path: &str, unknown: &mut Vec<String>) {
     match value {
         Value::Object(fields) => prune_fields(ty, fields, path, unknown),
         Value::Array(items) => {
             let item = match ty.map(|t| &t.kind) {
-                Some(Kind::List(item)) => Some(item.as_ref()),
+                Some(FieldKind::List(item)) => Some(item.as_ref()),
                 _ => None,
             };
             for (i, value) in items.iter_mut().enumerate() {
@@ -60,14 +60,14 @@ fn prune_value(ty: Option<&Type>, value: &mut Value, path: &str, unknown: &mut V
 }
 
 fn prune_fields(
-    ty: Option<&Type>,
+    ty: Option<&SchemaType>,
     fields: &mut Map<String, Value>,
     path: &str,
     unknown: &mut Vec<String>,
 ) {
     let (table, item) = match ty.map(|t| &t.kind) {
-        Some(Kind::Struct(name)) => (Some(tables().of(name)), None),
-        Some(Kind::Map(item)) => (None, Some(item.as_ref())),
+        Some(FieldKind::Struct(name)) => (Some(tables().struct_named(name)), None),
+        Some(FieldKind::Map(item)) => (None, Some(item.as_ref())),
         _ => (None, None),
     };
     let is_root = path.is_empty();
@@ -79,7 +79,7 @@ fn prune_fields(
             .and_then(|t| t.field(key))
             .filter(|f| !f.rules.unknown);
         let inner = field.map(|f| &f.ty).or(item);
-        let place = below(path, key);
+        let place = child_path(path, key);
         match inner {
             Some(inner) => prune_value(Some(inner), value, &place, unknown),
             None => unknown.push(place),
@@ -90,33 +90,35 @@ fn prune_fields(
 
 /// Removes null fields, except for fields with a default, which replaces the null later.
 pub fn prune_nulls(object: &mut Value) {
-    nulls(Some(&root()), object);
+    prune_nulls_in(Some(&root_type()), object);
 }
 
-fn nulls(ty: Option<&Type>, value: &mut Value) {
+fn prune_nulls_in(ty: Option<&SchemaType>, value: &mut Value) {
     match value {
         Value::Object(fields) => fields.retain(|key, value| {
             let (inner, default) = match ty.map(|t| &t.kind) {
-                Some(Kind::Struct(name)) => {
-                    let field = tables().of(name).field(key);
+                Some(FieldKind::Struct(name)) => {
+                    let field = tables().struct_named(name).field(key);
                     let default = field.is_some_and(|f| f.rules.default.is_some());
                     (field.map(|f| &f.ty), default)
                 }
-                Some(Kind::Map(item)) => (Some(item.as_ref()), false),
+                Some(FieldKind::Map(item)) => (Some(item.as_ref()), false),
                 _ => (None, false),
             };
             let goes = value.is_null() && inner.is_some() && !default;
             if !goes {
-                nulls(inner, value);
+                prune_nulls_in(inner, value);
             }
             !goes
         }),
         Value::Array(items) => {
             let item = match ty.map(|t| &t.kind) {
-                Some(Kind::List(item)) => Some(item.as_ref()),
+                Some(FieldKind::List(item)) => Some(item.as_ref()),
                 _ => None,
             };
-            items.iter_mut().for_each(|value| nulls(item, value));
+            items
+                .iter_mut()
+                .for_each(|value| prune_nulls_in(item, value));
         }
         _ => {}
     }
@@ -125,11 +127,11 @@ fn nulls(ty: Option<&Type>, value: &mut Value) {
 /// Sets the CRD's defaults in fields that are missing or null.
 pub fn default(object: &mut Value) {
     if let Value::Object(fields) = object {
-        default_fields(tables().of(JOBSET), fields, true);
+        default_fields(tables().struct_named(JOBSET), fields, true);
     }
 }
 
-fn default_fields(table: &Struct, fields: &mut Map<String, Value>, is_root: bool) {
+fn default_fields(table: &StructType, fields: &mut Map<String, Value>, is_root: bool) {
     for field in &table.fields {
         let absent = fields.get(field.name).is_none_or(Value::is_null);
         if let Some(default) = field.rules.default.as_ref().filter(|_| absent) {
@@ -144,17 +146,17 @@ fn default_fields(table: &Struct, fields: &mut Map<String, Value>, is_root: bool
     }
 }
 
-fn default_value(ty: &Type, value: &mut Value) {
+fn default_value(ty: &SchemaType, value: &mut Value) {
     match (&ty.kind, value) {
-        (Kind::Struct(name), Value::Object(fields)) => {
-            default_fields(tables().of(name), fields, false);
+        (FieldKind::Struct(name), Value::Object(fields)) => {
+            default_fields(tables().struct_named(name), fields, false);
         }
-        (Kind::List(item), Value::Array(items)) => {
+        (FieldKind::List(item), Value::Array(items)) => {
             items
                 .iter_mut()
                 .for_each(|value| default_value(item, value));
         }
-        (Kind::Map(item), Value::Object(entries)) => {
+        (FieldKind::Map(item), Value::Object(entries)) => {
             entries
                 .values_mut()
                 .for_each(|value| default_value(item, value));

@@ -4,15 +4,15 @@
 //! define.
 
 use super::errors::bad_request;
-use super::field::{FieldError, Kind, quoted};
-use super::{FieldValidation, Rejection, coerce, go, meta};
+use super::field::{FieldError, FieldErrorKind, go_quote};
+use super::{AdmissionRejection, FieldValidation, coerce, go, meta};
 use serde_json::Value;
 
 pub const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
 const GROUP: &str = "jobset.x-k8s.io";
 const KIND: &str = "JobSet";
 /// Maximum number of bytes of the body in an error message.
-const SHOWN: usize = 30;
+const MAX_SHOWN: usize = 30;
 
 /// Returns the object without unknown fields, with decoded metadata and the CRD's defaults. Appends to `warnings`.
 pub fn decode(
@@ -20,21 +20,21 @@ pub fn decode(
     strict: &[String],
     validation: FieldValidation,
     warnings: &mut Vec<String>,
-) -> Result<Value, Rejection> {
-    let (kind, version) = type_of(body)?;
-    let (decoded, unknown) =
-        coerced(body, &kind, &version).map_err(|e| cannot(&kind, &version, &e))?;
+) -> Result<Value, AdmissionRejection> {
+    let (kind, version) = kind_and_version(body)?;
+    let (decoded, unknown) = coerce_and_default(body, &kind, &version)
+        .map_err(|e| cannot_handle(&kind, &version, &e))?;
     let words = unknown.iter().map(|path| format!("unknown field {path:?}"));
     let problems: Vec<String> = strict.iter().cloned().chain(words).collect();
     match validation {
         FieldValidation::Strict if !problems.is_empty() => {
             let problems = format!("strict decoding error: {}", problems.join(", "));
             let unknown = unknown.iter();
-            return Err(Rejection {
+            return Err(AdmissionRejection {
                 errors: unknown
-                    .map(|path| FieldError::new(path, Kind::Unknown, ""))
+                    .map(|path| FieldError::new(path, FieldErrorKind::Unknown, ""))
                     .collect(),
-                ..cannot(&kind, &version, &problems)
+                ..cannot_handle(&kind, &version, &problems)
             });
         }
         FieldValidation::Warn => warnings.extend(problems),
@@ -48,17 +48,17 @@ pub fn decode(
     Ok(decoded)
 }
 
-fn cannot(kind: &str, version: &str, why: &str) -> Rejection {
+fn cannot_handle(kind: &str, version: &str, why: &str) -> AdmissionRejection {
     let version = version.rsplit('/').next().unwrap_or("");
     bad_request(format!(
         "{kind} in version {} cannot be handled as a {KIND}: {why}",
-        quoted(version)
+        go_quote(version)
     ))
 }
 
 /// Returns the error for a body that is not an object.
-pub fn unrecognized(why: &str, body: &str) -> Rejection {
-    let shown = match body.char_indices().nth(SHOWN) {
+pub fn unrecognized_body(why: &str, body: &str) -> AdmissionRejection {
+    let shown = match body.char_indices().nth(MAX_SHOWN) {
         None if body.is_empty() => "<empty>".to_owned(),
         Some((end, _)) => format!("{} ...", &body[..end]),
         None => body.to_owned(),
@@ -69,12 +69,12 @@ pub fn unrecognized(why: &str, body: &str) -> Rejection {
 }
 
 /// Returns the kind and apiVersion. The kind must be present.
-fn type_of(body: &Value) -> Result<(String, String), Rejection> {
+fn kind_and_version(body: &Value) -> Result<(String, String), AdmissionRejection> {
     let unreadable = |found: &str, ty: &str| {
         let why = format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {ty}"
         );
-        unrecognized(&why, &body.to_string())
+        unrecognized_body(&why, &body.to_string())
     };
     let found = |value: &Value| match value {
         Value::Bool(_) => "bool",
@@ -98,20 +98,24 @@ fn type_of(body: &Value) -> Result<(String, String), Rejection> {
     let (version, kind) = (text("apiVersion")?, text("kind")?);
     if kind.is_empty() {
         let why = format!("Object 'Kind' is missing in '{body}'");
-        return Err(unrecognized(&why, &body.to_string()));
+        return Err(unrecognized_body(&why, &body.to_string()));
     }
     Ok((kind, version))
 }
 
 /// Returns the object after the schema-based changes, and the paths of removed fields.
-fn coerced(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String>), String> {
+fn coerce_and_default(
+    body: &Value,
+    kind: &str,
+    version: &str,
+) -> Result<(Value, Vec<String>), String> {
     let mut object = body.clone();
-    go::whole_numbers(&mut object);
+    go::floats_to_integers(&mut object);
     let mut unknown = Vec::new();
     let metadata = match body.get("metadata") {
         Some(metadata) => {
-            let read = meta::read(metadata)?;
-            unknown.extend(meta::unknown(metadata));
+            let read = meta::round_trip_metadata(metadata)?;
+            unknown.extend(meta::unknown_metadata_fields(metadata));
             Some(read)
         }
         None => None,

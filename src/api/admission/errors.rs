@@ -2,12 +2,12 @@
 //!
 //! This module must not decide whether a value is valid.
 
-use super::Rejection;
-use super::field::{FieldError, quoted};
+use super::AdmissionRejection;
+use super::field::{FieldError, go_quote};
 use std::collections::BTreeSet;
 
 /// Joins the error messages, in brackets if there are several. Duplicate messages are removed.
-fn aggregate(errors: &[FieldError]) -> String {
+fn join_errors(errors: &[FieldError]) -> String {
     let mut said: BTreeSet<String> = BTreeSet::new();
     let mut sentences: Vec<String> = errors.iter().map(ToString::to_string).collect();
     sentences.retain(|sentence| said.insert(sentence.clone()));
@@ -18,9 +18,13 @@ fn aggregate(errors: &[FieldError]) -> String {
 }
 
 /// Returns the API server's 422 error for an object of a kind such as `Job.batch`.
-pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> Rejection {
-    let message = format!("{kind} {} is invalid: {}", quoted(name), aggregate(&errors));
-    Rejection {
+pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
+    let message = format!(
+        "{kind} {} is invalid: {}",
+        go_quote(name),
+        join_errors(&errors)
+    );
+    AdmissionRejection {
         code: 422,
         reason: "Invalid".to_owned(),
         message,
@@ -29,14 +33,14 @@ pub fn invalid_object(kind: &str, name: &str, errors: Vec<FieldError>) -> Reject
 }
 
 /// Returns the API server's 422 error for a JobSet.
-pub fn invalid(name: &str, errors: Vec<FieldError>) -> Rejection {
+pub fn invalid(name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
     invalid_object("JobSet.jobset.x-k8s.io", name, errors)
 }
 
 /// Returns the 422 error of the validating webhook.
-pub fn denied(name: &str, errors: Vec<FieldError>) -> Rejection {
+pub fn denied(name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
     let inner = invalid(name, errors);
-    Rejection {
+    AdmissionRejection {
         message: format!(
             "admission webhook \"vjobset.kb.io\" denied the request: {}",
             inner.message
@@ -46,8 +50,8 @@ pub fn denied(name: &str, errors: Vec<FieldError>) -> Rejection {
 }
 
 /// Returns the 400 error of a webhook that cannot decode the object. It has no reason.
-pub fn unreadable(webhook: &str, error: &str) -> Rejection {
-    Rejection::new(
+pub fn webhook_decode_error(webhook: &str, error: &str) -> AdmissionRejection {
+    AdmissionRejection::new(
         400,
         "",
         format!("admission webhook {webhook:?} denied the request: {error}"),
@@ -55,14 +59,14 @@ pub fn unreadable(webhook: &str, error: &str) -> Rejection {
 }
 
 /// Returns the API server's error if etcd rejects the object because of its size.
-pub fn too_large(error: FieldError) -> Rejection {
-    Rejection {
+pub fn too_large(error: FieldError) -> AdmissionRejection {
+    AdmissionRejection {
         errors: vec![error],
-        ..Rejection::new(500, "InternalError", super::size::REFUSAL)
+        ..AdmissionRejection::new(500, "InternalError", super::size::TOO_LARGE_MESSAGE)
     }
 }
 
 /// Returns a 400 error of the API server.
-pub fn bad_request(message: impl Into<String>) -> Rejection {
-    Rejection::new(400, "BadRequest", message)
+pub fn bad_request(message: impl Into<String>) -> AdmissionRejection {
+    AdmissionRejection::new(400, "BadRequest", message)
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt;
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FieldErrorKind {
     Required,
     #[default]
     Invalid,
@@ -22,45 +22,45 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
-    pub fn words(self) -> &'static str {
+impl FieldErrorKind {
+    pub fn description(self) -> &'static str {
         match self {
-            Kind::Required => "Required value",
-            Kind::Invalid | Kind::TypeInvalid => "Invalid value",
-            Kind::NotSupported => "Unsupported value",
-            Kind::NotFound => "Not found",
-            Kind::Duplicate => "Duplicate value",
-            Kind::Forbidden => "Forbidden",
-            Kind::TooLong => "Too long",
-            Kind::TooMany => "Too many",
-            Kind::Internal => "Internal error",
-            Kind::Unknown => "Unknown field",
+            FieldErrorKind::Required => "Required value",
+            FieldErrorKind::Invalid | FieldErrorKind::TypeInvalid => "Invalid value",
+            FieldErrorKind::NotSupported => "Unsupported value",
+            FieldErrorKind::NotFound => "Not found",
+            FieldErrorKind::Duplicate => "Duplicate value",
+            FieldErrorKind::Forbidden => "Forbidden",
+            FieldErrorKind::TooLong => "Too long",
+            FieldErrorKind::TooMany => "Too many",
+            FieldErrorKind::Internal => "Internal error",
+            FieldErrorKind::Unknown => "Unknown field",
         }
     }
 }
 
 /// Path of a field in an object, e.g. `spec.template.spec.containers[0].env[1].name`.
 #[derive(Clone, Debug, Default)]
-pub struct Path(String);
+pub struct FieldPath(String);
 
-impl Path {
-    pub fn new(name: &str) -> Path {
-        Path(name.to_owned())
+impl FieldPath {
+    pub fn new(name: &str) -> FieldPath {
+        FieldPath(name.to_owned())
     }
 
-    pub fn child(&self, name: &str) -> Path {
+    pub fn child(&self, name: &str) -> FieldPath {
         if self.0.is_empty() {
-            return Path::new(name);
+            return FieldPath::new(name);
         }
-        Path(format!("{}.{name}", self.0))
+        FieldPath(format!("{}.{name}", self.0))
     }
 
-    pub fn index(&self, at: usize) -> Path {
-        Path(format!("{}[{at}]", self.0))
+    pub fn index(&self, at: usize) -> FieldPath {
+        FieldPath(format!("{}[{at}]", self.0))
     }
 
-    pub fn key(&self, key: &str) -> Path {
-        Path(format!("{}[{key}]", self.0))
+    pub fn key(&self, key: &str) -> FieldPath {
+        FieldPath(format!("{}[{key}]", self.0))
     }
 
     pub fn as_str(&self) -> &str {
@@ -72,12 +72,12 @@ impl Path {
 pub struct FieldError {
     /// Path as printed by the server, or `<nil>` if the server prints none.
     pub path: String,
-    pub kind: Kind,
+    pub kind: FieldErrorKind,
     /// Value as printed by the server, or `None` if the server prints none.
     pub value: Option<String>,
     pub detail: String,
     /// Actual path in the object, if the server prints a different path or none.
-    pub place: Option<String>,
+    pub actual_path: Option<String>,
     /// Allowed values, if known. The server does not print them.
     pub legal: Vec<String>,
     /// Additional advice. The server does not print it.
@@ -85,7 +85,11 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    pub fn new(path: impl Into<String>, kind: Kind, detail: impl Into<String>) -> FieldError {
+    pub fn new(
+        path: impl Into<String>,
+        kind: FieldErrorKind,
+        detail: impl Into<String>,
+    ) -> FieldError {
         FieldError {
             path: path.into(),
             kind,
@@ -101,33 +105,36 @@ impl FieldError {
     ) -> FieldError {
         FieldError {
             value: Some(value.into()),
-            ..FieldError::new(path, Kind::Invalid, detail)
+            ..FieldError::new(path, FieldErrorKind::Invalid, detail)
         }
     }
 
     /// Returns an error for a plain Go error that the webhook wraps.
     pub fn internal(detail: impl Into<String>) -> FieldError {
-        FieldError::new("<nil>", Kind::Internal, detail)
+        FieldError::new("<nil>", FieldErrorKind::Internal, detail)
     }
 
-    pub fn at(mut self, place: impl Into<String>) -> FieldError {
-        self.place = Some(place.into());
+    pub fn with_actual_path(mut self, place: impl Into<String>) -> FieldError {
+        self.actual_path = Some(place.into());
         self
     }
 
-    pub fn legal(mut self, legal: impl IntoIterator<Item = impl Into<String>>) -> FieldError {
+    pub fn with_legal_values(
+        mut self,
+        legal: impl IntoIterator<Item = impl Into<String>>,
+    ) -> FieldError {
         self.legal = legal.into_iter().map(Into::into).collect();
         self
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> FieldError {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> FieldError {
         self.hint = Some(hint.into());
         self
     }
 
     /// Returns the path in the object. Empty means the whole object.
-    pub fn place(&self) -> &str {
-        match &self.place {
+    pub fn object_path(&self) -> &str {
+        match &self.actual_path {
             Some(place) => place,
             None if self.path == "<nil>" => "",
             None => &self.path,
@@ -137,7 +144,7 @@ impl FieldError {
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.kind.words())?;
+        write!(f, "{}: {}", self.path, self.kind.description())?;
         if let Some(value) = &self.value {
             write!(f, ": {value}")?;
         }
@@ -149,15 +156,15 @@ impl fmt::Display for FieldError {
 }
 
 /// Formats a value like the server: strings in quotes, other values as JSON.
-pub fn shown(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => go_quote(text),
         other => other.to_string(),
     }
 }
 
 /// Quotes a string like Go's `%q`.
-pub fn quoted(text: &str) -> String {
+pub fn go_quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

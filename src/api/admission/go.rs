@@ -3,102 +3,106 @@
 //! Unknown fields are lost, and fields without `omitempty` get zero values. This module must not set defaults or
 //! validate values.
 
-pub use super::go_text::{number_text, whole_numbers, written, written_plain};
-use super::types::{Field, JOBSET, Kind, Struct, Type, tables};
+pub use super::go_text::{floats_to_integers, go_json, go_json_untyped, number_text};
+use super::types::{FieldKind, JOBSET, SchemaField, SchemaType, StructType, tables};
 use serde_json::{Map, Number, Value};
 use sim_base::quantity;
 
 /// Returns a JobSet after decoding and serialization by Go, or Go's first error.
-pub fn jobset(object: &Value) -> Result<Value, String> {
-    read(JOBSET, object)
+pub fn round_trip_jobset(object: &Value) -> Result<Value, String> {
+    round_trip(JOBSET, object)
 }
 
 /// Returns an object of any struct type in the tables after decoding and serialization by Go.
-pub fn read(name: &'static str, object: &Value) -> Result<Value, String> {
-    let root = Type {
+pub fn round_trip(name: &'static str, object: &Value) -> Result<Value, String> {
+    let root = SchemaType {
         name,
-        kind: Kind::Struct(name),
+        kind: FieldKind::Struct(name),
     };
-    let mut reader = Reader::default();
+    let mut reader = GoReader::default();
     let read = reader.value(&root, object)?;
-    match reader.first {
+    match reader.first_error {
         Some(error) => Err(error),
-        None => Ok(read.unwrap_or_else(|| zero(&root))),
+        None => Ok(read.unwrap_or_else(|| zero_value(&root))),
     }
 }
 
 #[derive(Default)]
-struct Reader {
+struct GoReader {
     /// First type error. Go continues to decode after a type error and reports the first one.
-    first: Option<String>,
+    first_error: Option<String>,
     /// Name of the Go struct that contains the current field. `path` is the path of the field in it.
-    owner: &'static str,
+    struct_name: &'static str,
     path: Vec<&'static str>,
 }
 
 /// Result of decoding a value. `Ok(None)` is a zero value or nil. `Err` stops decoding immediately.
-type Read = Result<Option<Value>, String>;
+type GoRead = Result<Option<Value>, String>;
 
-impl Reader {
-    fn value(&mut self, ty: &Type, value: &Value) -> Read {
-        if value.is_null() && !matches!(ty.kind, Kind::Raw) {
+impl GoReader {
+    fn value(&mut self, ty: &SchemaType, value: &Value) -> GoRead {
+        if value.is_null() && !matches!(ty.kind, FieldKind::Raw) {
             return Ok(None);
         }
         match (&ty.kind, value) {
-            (Kind::Raw, _) => Ok(Some(value.clone())),
-            (Kind::Quantity, _) => read_quantity(value).map(Some),
-            (Kind::IntOrString, Value::String(_)) => Ok(Some(value.clone())),
-            (Kind::IntOrString, Value::Number(n)) if integer(n, 32).is_some() => {
+            (FieldKind::Raw, _) => Ok(Some(value.clone())),
+            (FieldKind::Quantity, _) => read_quantity(value).map(Some),
+            (FieldKind::IntOrString, Value::String(_)) => Ok(Some(value.clone())),
+            (FieldKind::IntOrString, Value::Number(n)) if integer(n, 32).is_some() => {
                 Ok(integer(n, 32).map(Value::from))
             }
-            (Kind::IntOrString, _) => Err(self.sentence(&described(value, true), "int32")),
-            (Kind::Time, Value::String(text)) => read_time(text).map(Some),
-            (Kind::Time, _) => Err(self.sentence(&described(value, false), "string")),
-            (Kind::String, Value::String(_)) | (Kind::Bool, Value::Bool(_)) => {
+            (FieldKind::IntOrString, _) => {
+                Err(self.type_error_message(&go_description(value, true), "int32"))
+            }
+            (FieldKind::Time, Value::String(text)) => read_time(text).map(Some),
+            (FieldKind::Time, _) => {
+                Err(self.type_error_message(&go_description(value, false), "string"))
+            }
+            (FieldKind::String, Value::String(_)) | (FieldKind::Bool, Value::Bool(_)) => {
                 Ok(Some(value.clone()))
             }
-            (Kind::Int(bits), Value::Number(n)) => match integer(n, *bits) {
+            (FieldKind::Int(bits), Value::Number(n)) => match integer(n, *bits) {
                 Some(i) => Ok(Some(i.into())),
-                None => self.mismatch(&described(value, true), ty),
+                None => self.record_mismatch(&go_description(value, true), ty),
             },
-            (Kind::Struct(name), Value::Object(fields)) => {
-                self.fields(tables().of(name), fields).map(Some)
+            (FieldKind::Struct(name), Value::Object(fields)) => {
+                self.fields(tables().struct_named(name), fields).map(Some)
             }
-            (Kind::List(item), Value::Array(items)) => self.list(item, items).map(Some),
-            (Kind::Map(item), Value::Object(entries)) => self.map(item, entries).map(Some),
-            _ => self.mismatch(&described(value, false), ty),
+            (FieldKind::List(item), Value::Array(items)) => self.list(item, items).map(Some),
+            (FieldKind::Map(item), Value::Object(entries)) => self.map(item, entries).map(Some),
+            _ => self.record_mismatch(&go_description(value, false), ty),
         }
     }
 
-    fn mismatch(&mut self, found: &str, ty: &Type) -> Read {
-        let sentence = self.sentence(found, ty.name);
-        self.first.get_or_insert(sentence);
+    fn record_mismatch(&mut self, found: &str, ty: &SchemaType) -> GoRead {
+        let sentence = self.type_error_message(found, ty.name);
+        self.first_error.get_or_insert(sentence);
         Ok(None)
     }
 
-    fn sentence(&self, found: &str, ty: &str) -> String {
+    fn type_error_message(&self, found: &str, ty: &str) -> String {
         if self.path.is_empty() {
             return format!("json: cannot unmarshal {found} into Go value of type {ty}");
         }
         format!(
             "json: cannot unmarshal {found} into Go struct field {}.{} of type {ty}",
-            self.owner,
+            self.struct_name,
             self.path.join(".")
         )
     }
 
-    fn fields(&mut self, table: &Struct, object: &Map<String, Value>) -> Result<Value, String> {
+    fn fields(&mut self, table: &StructType, object: &Map<String, Value>) -> Result<Value, String> {
         let mut found: Vec<(usize, Value)> = Vec::new();
         for (key, value) in object {
             let Some(i) = table.fields.iter().position(|f| f.name == key) else {
                 continue;
             };
             let field = &table.fields[i];
-            let outer = std::mem::replace(&mut self.owner, table.name);
+            let outer = std::mem::replace(&mut self.struct_name, table.name);
             self.path.push(field.name);
             let read = self.value(&field.ty, value)?;
             self.path.pop();
-            self.owner = outer;
+            self.struct_name = outer;
             found.extend(read.map(|v| (i, v)));
         }
         let mut written = Map::new();
@@ -111,18 +115,18 @@ impl Reader {
         Ok(Value::Object(written))
     }
 
-    fn list(&mut self, item: &Type, items: &[Value]) -> Result<Value, String> {
+    fn list(&mut self, item: &SchemaType, items: &[Value]) -> Result<Value, String> {
         let mut read = Vec::new();
         for value in items {
-            read.push(self.value(item, value)?.unwrap_or_else(|| zero(item)));
+            read.push(self.value(item, value)?.unwrap_or_else(|| zero_value(item)));
         }
         Ok(Value::Array(read))
     }
 
-    fn map(&mut self, item: &Type, entries: &Map<String, Value>) -> Result<Value, String> {
+    fn map(&mut self, item: &SchemaType, entries: &Map<String, Value>) -> Result<Value, String> {
         let mut read = Map::new();
         for (key, value) in entries {
-            let value = self.value(item, value)?.unwrap_or_else(|| zero(item));
+            let value = self.value(item, value)?.unwrap_or_else(|| zero_value(item));
             read.insert(key.clone(), value);
         }
         Ok(Value::Object(read))
@@ -130,21 +134,21 @@ impl Reader {
 }
 
 /// Returns the value that Go serializes for a field, or `None` if Go omits the field.
-fn write_field(field: &Field, read: Option<Value>) -> Option<Value> {
+fn write_field(field: &SchemaField, read: Option<Value>) -> Option<Value> {
     if field.pointer {
         return match read {
             None if !field.omit_empty => Some(Value::Null),
             other => other,
         };
     }
-    let value = read.unwrap_or_else(|| zero(&field.ty));
+    let value = read.unwrap_or_else(|| zero_value(&field.ty));
     let empty = match (&field.ty.kind, &value) {
-        (Kind::String, Value::String(s)) => s.is_empty(),
-        (Kind::Bool, Value::Bool(b)) => !b,
-        (Kind::Int(_), Value::Number(n)) => n.as_i64() == Some(0),
-        (Kind::List(_) | Kind::Map(_), Value::Array(items)) => items.is_empty(),
-        (Kind::List(_) | Kind::Map(_), Value::Object(entries)) => entries.is_empty(),
-        (Kind::List(_) | Kind::Map(_), _) => true,
+        (FieldKind::String, Value::String(s)) => s.is_empty(),
+        (FieldKind::Bool, Value::Bool(b)) => !b,
+        (FieldKind::Int(_), Value::Number(n)) => n.as_i64() == Some(0),
+        (FieldKind::List(_) | FieldKind::Map(_), Value::Array(items)) => items.is_empty(),
+        (FieldKind::List(_) | FieldKind::Map(_), Value::Object(entries)) => entries.is_empty(),
+        (FieldKind::List(_) | FieldKind::Map(_), _) => true,
         _ => false,
     };
     let is_zero = field.omit_zero && value.is_null();
@@ -153,15 +157,15 @@ fn write_field(field: &Field, read: Option<Value>) -> Option<Value> {
 }
 
 /// Returns Go's zero value in serialized form.
-pub fn zero(ty: &Type) -> Value {
+pub fn zero_value(ty: &SchemaType) -> Value {
     match &ty.kind {
-        Kind::String => "".into(),
-        Kind::Bool => false.into(),
-        Kind::Int(_) | Kind::IntOrString => 0.into(),
-        Kind::Quantity => "0".into(),
-        Kind::Time | Kind::Raw | Kind::List(_) | Kind::Map(_) => Value::Null,
-        Kind::Struct(name) => {
-            let fields = tables().of(name).fields.iter();
+        FieldKind::String => "".into(),
+        FieldKind::Bool => false.into(),
+        FieldKind::Int(_) | FieldKind::IntOrString => 0.into(),
+        FieldKind::Quantity => "0".into(),
+        FieldKind::Time | FieldKind::Raw | FieldKind::List(_) | FieldKind::Map(_) => Value::Null,
+        FieldKind::Struct(name) => {
+            let fields = tables().struct_named(name).fields.iter();
             let written = fields.filter_map(|f| Some((f.name.to_owned(), write_field(f, None)?)));
             Value::Object(written.collect())
         }
@@ -174,7 +178,7 @@ fn integer(number: &Number, bits: u32) -> Option<i64> {
 }
 
 /// Returns Go's description of a JSON value, with the digits of a number if `digits` is set.
-fn described(value: &Value, digits: bool) -> String {
+fn go_description(value: &Value, digits: bool) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) => "bool".to_owned(),
@@ -214,35 +218,36 @@ fn read_time(text: &str) -> Result<Value, String> {
 
 /// Returns a normalized form in which semantically equal objects are equal: empty lists and maps count as nil, and
 /// quantities are compared by value.
-pub fn semantic(ty: &Type, value: &Value) -> Value {
+pub fn normalize(ty: &SchemaType, value: &Value) -> Value {
     let filled = |value: &Value| match value {
         Value::Array(items) => !items.is_empty(),
         Value::Object(entries) => !entries.is_empty(),
         other => !other.is_null(),
     };
     match (&ty.kind, value) {
-        (Kind::Quantity, Value::String(text)) => match quantity::parse(text) {
+        (FieldKind::Quantity, Value::String(text)) => match quantity::parse(text) {
             Ok(quantity) => {
                 let (digits, scale) = quantity.value();
                 format!("{digits}e{scale}").into()
             }
             Err(_) => value.clone(),
         },
-        (Kind::Struct(name), Value::Object(fields)) => {
-            let known = tables().of(name).fields.iter();
+        (FieldKind::Struct(name), Value::Object(fields)) => {
+            let known = tables().struct_named(name).fields.iter();
             let found = known.filter_map(|f| Some((f, fields.get(f.name)?)));
-            let lists = |f: &Field| matches!(f.ty.kind, Kind::List(_) | Kind::Map(_));
+            let lists =
+                |f: &SchemaField| matches!(f.ty.kind, FieldKind::List(_) | FieldKind::Map(_));
             let kept = found.filter(|(f, v)| !lists(f) || filled(v));
-            kept.map(|(f, v)| (f.name.to_owned(), semantic(&f.ty, v)))
+            kept.map(|(f, v)| (f.name.to_owned(), normalize(&f.ty, v)))
                 .collect()
         }
-        (Kind::List(item), Value::Array(items)) => {
-            items.iter().map(|v| semantic(item, v)).collect()
+        (FieldKind::List(item), Value::Array(items)) => {
+            items.iter().map(|v| normalize(item, v)).collect()
         }
-        (Kind::Map(item), Value::Object(entries)) => {
+        (FieldKind::Map(item), Value::Object(entries)) => {
             let entries = entries.iter();
             entries
-                .map(|(k, v)| (k.clone(), semantic(item, v)))
+                .map(|(k, v)| (k.clone(), normalize(item, v)))
                 .collect()
         }
         _ => value.clone(),

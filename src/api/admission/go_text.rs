@@ -2,7 +2,7 @@
 //!
 //! This module must not parse text or validate values.
 
-use super::types::{Kind, Type, tables};
+use super::types::{FieldKind, SchemaType, tables};
 use serde_json::{Number, Value};
 
 /// Formats a number like Go, without an exponent between 1e-6 and 1e21.
@@ -25,40 +25,40 @@ pub fn number_text(number: &Number) -> String {
 }
 
 /// Replaces whole floating-point numbers such as `2.0` by integers, as after a round trip through Go.
-pub fn whole_numbers(value: &mut Value) {
+pub fn floats_to_integers(value: &mut Value) {
     match value {
         Value::Number(n) if n.is_f64() => {
             if let Ok(whole) = number_text(n).parse::<i64>() {
                 *value = whole.into();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
-        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        Value::Array(items) => items.iter_mut().for_each(floats_to_integers),
+        Value::Object(fields) => fields.values_mut().for_each(floats_to_integers),
         _ => {}
     }
 }
 
 /// Serializes a value of a known type like Go's JSON package, with fields in the order of the struct.
-pub fn written(ty: &Type, value: &Value) -> String {
+pub fn go_json(ty: &SchemaType, value: &Value) -> String {
     let mut out = String::new();
     write_go(Some(ty), value, &mut out);
     out
 }
 
 /// Serializes a value of unknown type like a Go map, with sorted keys.
-pub fn written_plain(value: &Value) -> String {
+pub fn go_json_untyped(value: &Value) -> String {
     let mut out = String::new();
     write_go(None, value, &mut out);
     out
 }
 
-fn write_go(ty: Option<&Type>, value: &Value, out: &mut String) {
+fn write_go(ty: Option<&SchemaType>, value: &Value, out: &mut String) {
     match (ty.map(|t| &t.kind), value) {
-        (Some(Kind::Struct(name)), Value::Object(fields)) => {
-            let table = tables().of(name);
+        (Some(FieldKind::Struct(name)), Value::Object(fields)) => {
+            let table = tables().struct_named(name);
             let known = table.fields.iter();
             let ordered = known.filter_map(|f| Some((f.name, &f.ty, fields.get(f.name)?)));
-            enclose('{', '}', ordered, out, |(name, ty, value), out| {
+            write_enclosed('{', '}', ordered, out, |(name, ty, value), out| {
                 write_string(name, out);
                 out.push(':');
                 write_go(Some(ty), value, out);
@@ -66,10 +66,10 @@ fn write_go(ty: Option<&Type>, value: &Value, out: &mut String) {
         }
         (kind, Value::Object(entries)) => {
             let item = match kind {
-                Some(Kind::Map(item)) => Some(item.as_ref()),
+                Some(FieldKind::Map(item)) => Some(item.as_ref()),
                 _ => None,
             };
-            enclose('{', '}', entries.iter(), out, |(key, value), out| {
+            write_enclosed('{', '}', entries.iter(), out, |(key, value), out| {
                 write_string(key, out);
                 out.push(':');
                 write_go(item, value, out);
@@ -77,10 +77,10 @@ fn write_go(ty: Option<&Type>, value: &Value, out: &mut String) {
         }
         (kind, Value::Array(items)) => {
             let item = match kind {
-                Some(Kind::List(item)) => Some(item.as_ref()),
+                Some(FieldKind::List(item)) => Some(item.as_ref()),
                 _ => None,
             };
-            enclose('[', ']', items.iter(), out, |value, out| {
+            write_enclosed('[', ']', items.iter(), out, |value, out| {
                 write_go(item, value, out);
             });
         }
@@ -90,7 +90,7 @@ fn write_go(ty: Option<&Type>, value: &Value, out: &mut String) {
     }
 }
 
-fn enclose<T>(
+fn write_enclosed<T>(
     open: char,
     close: char,
     items: impl Iterator<Item = T>,

@@ -9,31 +9,31 @@ const DEPTH_MAX: usize = 200;
 
 /// Returns the value and a message `duplicate field "path"` for every repeated key, or Go's error.
 pub fn parse(text: &str) -> Result<(Value, Vec<String>), String> {
-    let mut parser = Parser {
+    let mut parser = JsonParser {
         text,
         at: 0,
         duplicates: Vec::new(),
     };
     let value = parser.value("", 0)?;
-    parser.space();
+    parser.skip_whitespace();
     match parser.peek() {
         None => Ok((value, parser.duplicates)),
         Some(_) => Err(parser.unexpected("after top-level value")),
     }
 }
 
-struct Parser<'a> {
+struct JsonParser<'a> {
     text: &'a str,
     at: usize,
     duplicates: Vec<String>,
 }
 
-impl Parser<'_> {
+impl JsonParser<'_> {
     fn peek(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
 
-    fn space(&mut self) {
+    fn skip_whitespace(&mut self) {
         let rest = &self.text[self.at..];
         let trimmed = rest.trim_start_matches([' ', '\t', '\n', '\r']);
         self.at += rest.len() - trimmed.len();
@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 
     /// Consumes the expected character, or returns an error that names the character found.
-    fn take(&mut self, wanted: char, place: &str) -> Result<(), String> {
+    fn expect_char(&mut self, wanted: char, place: &str) -> Result<(), String> {
         if self.peek() != Some(wanted) {
             return Err(self.unexpected(place));
         }
@@ -59,13 +59,13 @@ impl Parser<'_> {
         if depth > DEPTH_MAX {
             return Err("exceeded max depth".to_owned());
         }
-        self.space();
+        self.skip_whitespace();
         match self.peek() {
             Some('{') => self.object(path, depth),
             Some('[') => self.array(path, depth),
             Some('"') => self.string().map(Value::String),
             Some('-' | '0'..='9') => self.number(),
-            Some('t' | 'f' | 'n') => self.word(),
+            Some('t' | 'f' | 'n') => self.parse_keyword(),
             _ => Err(self.unexpected("looking for beginning of value")),
         }
     }
@@ -73,13 +73,13 @@ impl Parser<'_> {
     fn object(&mut self, path: &str, depth: usize) -> Result<Value, String> {
         let mut fields = Map::new();
         self.at += 1;
-        self.space();
+        self.skip_whitespace();
         if self.peek() == Some('}') {
             self.at += 1;
             return Ok(Value::Object(fields));
         }
         loop {
-            self.space();
+            self.skip_whitespace();
             if self.peek() != Some('"') {
                 return Err(self.unexpected("looking for beginning of object key string"));
             }
@@ -92,16 +92,16 @@ impl Parser<'_> {
             if fields.contains_key(&key) {
                 self.duplicates.push(format!("duplicate field {place:?}"));
             }
-            self.space();
-            self.take(':', "after object key")?;
+            self.skip_whitespace();
+            self.expect_char(':', "after object key")?;
             let value = self.value(&place, depth + 1)?;
             fields.insert(key, value);
-            self.space();
+            self.skip_whitespace();
             if self.peek() == Some(',') {
                 self.at += 1;
                 continue;
             }
-            self.take('}', "after object key:value pair")?;
+            self.expect_char('}', "after object key:value pair")?;
             return Ok(Value::Object(fields));
         }
     }
@@ -109,7 +109,7 @@ impl Parser<'_> {
     fn array(&mut self, path: &str, depth: usize) -> Result<Value, String> {
         let mut items = Vec::new();
         self.at += 1;
-        self.space();
+        self.skip_whitespace();
         if self.peek() == Some(']') {
             self.at += 1;
             return Ok(Value::Array(items));
@@ -117,12 +117,12 @@ impl Parser<'_> {
         loop {
             let place = format!("{path}[{}]", items.len());
             items.push(self.value(&place, depth + 1)?);
-            self.space();
+            self.skip_whitespace();
             if self.peek() == Some(',') {
                 self.at += 1;
                 continue;
             }
-            self.take(']', "after array element")?;
+            self.expect_char(']', "after array element")?;
             return Ok(Value::Array(items));
         }
     }
@@ -157,7 +157,7 @@ impl Parser<'_> {
         number.map_err(|_| "invalid character in numeric literal".to_owned())
     }
 
-    fn word(&mut self) -> Result<Value, String> {
+    fn parse_keyword(&mut self) -> Result<Value, String> {
         let rest = &self.text[self.at..];
         let words = [
             ("true", Value::Bool(true)),

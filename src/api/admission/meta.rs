@@ -3,12 +3,12 @@
 //! This module is pure. It must not read the spec.
 
 use super::go;
-use super::types::{Kind as TypeKind, Struct, Type, tables};
+use super::types::{FieldKind as TypeKind, SchemaType, StructType, tables};
 use serde_json::{Map, Value};
 
 const OBJECT_META: &str = "v1.ObjectMeta";
 /// Fields that the server sets and a user cannot.
-const SYSTEM: [&str; 8] = [
+const SERVER_SET_FIELDS: [&str; 8] = [
     "uid",
     "creationTimestamp",
     "deletionTimestamp",
@@ -24,21 +24,26 @@ pub const GENERATED_SUFFIX: &str = "x7k2p";
 const GENERATED_PREFIX_MAX: usize = 58;
 
 /// Returns the metadata after decoding and serialization by Go, or Go's error.
-pub fn read(metadata: &Value) -> Result<Value, String> {
-    go::read(OBJECT_META, metadata)
+pub fn round_trip_metadata(metadata: &Value) -> Result<Value, String> {
+    go::round_trip(OBJECT_META, metadata)
 }
 
 /// Returns the paths of unknown metadata fields.
-pub fn unknown(metadata: &Value) -> Vec<String> {
+pub fn unknown_metadata_fields(metadata: &Value) -> Vec<String> {
     let mut found = Vec::new();
     if let Value::Object(fields) = metadata {
-        unknown_fields(tables().of(OBJECT_META), fields, "metadata", &mut found);
+        unknown_fields(
+            tables().struct_named(OBJECT_META),
+            fields,
+            "metadata",
+            &mut found,
+        );
     }
     found
 }
 
 fn unknown_fields(
-    table: &Struct,
+    table: &StructType,
     fields: &Map<String, Value>,
     path: &str,
     found: &mut Vec<String>,
@@ -46,20 +51,20 @@ fn unknown_fields(
     for (key, value) in fields {
         let place = format!("{path}.{key}");
         match table.field(key) {
-            Some(field) => unknown_in(&field.ty, value, &place, found),
+            Some(field) => unknown_fields_in_value(&field.ty, value, &place, found),
             None => found.push(place),
         }
     }
 }
 
-fn unknown_in(ty: &Type, value: &Value, path: &str, found: &mut Vec<String>) {
+fn unknown_fields_in_value(ty: &SchemaType, value: &Value, path: &str, found: &mut Vec<String>) {
     match (&ty.kind, value) {
         (TypeKind::Struct(name), Value::Object(fields)) => {
-            unknown_fields(tables().of(name), fields, path, found);
+            unknown_fields(tables().struct_named(name), fields, path, found);
         }
         (TypeKind::List(item), Value::Array(items)) => {
             for (i, value) in items.iter().enumerate() {
-                unknown_in(item, value, &format!("{path}[{i}]"), found);
+                unknown_fields_in_value(item, value, &format!("{path}[{i}]"), found);
             }
         }
         _ => {}
@@ -68,8 +73,8 @@ fn unknown_in(ty: &Type, value: &Value, path: &str, found: &mut Vec<String>) {
 
 /// Completes the metadata of a POST: removes fields that only the server sets, removes duplicate owners and sets the
 /// namespace.
-pub fn complete(metadata: &mut Map<String, Value>, namespace: &str) {
-    for field in SYSTEM {
+pub fn complete_metadata(metadata: &mut Map<String, Value>, namespace: &str) {
+    for field in SERVER_SET_FIELDS {
         metadata.remove(field);
     }
     dedup_owners(metadata);
@@ -93,12 +98,12 @@ pub fn dedup_owners(metadata: &mut Map<String, Value>) {
 pub fn generate_name(metadata: &mut Map<String, Value>) {
     let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or("");
     if text("name").is_empty() && !text("generateName").is_empty() {
-        let name = generated(text("generateName"));
+        let name = generated_name(text("generateName"));
         metadata.insert("name".to_owned(), name.into());
     }
 }
 
-pub fn generated(prefix: &str) -> String {
+pub fn generated_name(prefix: &str) -> String {
     let mut end = prefix.len().min(GENERATED_PREFIX_MAX);
     while !prefix.is_char_boundary(end) {
         end -= 1;

@@ -12,9 +12,9 @@
 pub mod cel;
 pub mod change;
 pub mod coerce;
-pub(crate) mod collector;
 pub mod decode;
 pub mod defaulting;
+pub(crate) mod error_list;
 pub mod errors;
 pub mod field;
 pub mod go;
@@ -30,17 +30,17 @@ pub mod size;
 pub mod types;
 pub mod webhook;
 
-pub use change::{Change, Request, change};
+pub use change::{AdmissionChange, ChangeRequest, change};
 pub use decode::API_VERSION;
-pub use field::{FieldError, Kind as FieldErrorKind};
-pub use meta::{GENERATED_SUFFIX, generated};
+pub use field::{FieldError, FieldErrorKind};
+pub use meta::{GENERATED_SUFFIX, generated_name};
 pub use patch::{apply, json_patch, merge_patch};
 
 use serde_json::Value;
 
 /// The feature gates of the JobSet manager that affect admission (`pkg/features/features.go`).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gates {
+pub struct AdmissionGates {
     pub in_place_restart: bool,
     pub restart_job: bool,
     pub elastic_job_set: bool,
@@ -48,7 +48,7 @@ pub struct Gates {
 
 /// An error response of the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejection {
+pub struct AdmissionRejection {
     /// HTTP status code.
     pub code: u16,
     /// Reason such as `Invalid` or `BadRequest`. Empty if the server sets none.
@@ -59,10 +59,10 @@ pub struct Rejection {
     pub errors: Vec<FieldError>,
 }
 
-impl Rejection {
+impl AdmissionRejection {
     /// Returns an error without field errors.
-    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Rejection {
-        Rejection {
+    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> AdmissionRejection {
+        AdmissionRejection {
             code,
             reason: reason.to_owned(),
             message: message.into(),
@@ -85,18 +85,18 @@ pub enum FieldValidation {
 
 /// Complete response of the API server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct AdmissionAnswer {
     pub code: u16,
     /// The stored object, or the error.
-    pub result: Result<Value, Rejection>,
+    pub result: Result<Value, AdmissionRejection>,
     pub warnings: Vec<String>,
 }
 
 /// POST request for a JobSet.
-pub struct Create<'a> {
+pub struct CreateRequest<'a> {
     pub object: &'a Value,
     pub namespace: &'a str,
-    pub gates: Gates,
+    pub gates: AdmissionGates,
     /// Existing PersistentVolumeClaims of the namespace (VAL-19, VAL-20).
     pub existing_claims: &'a [Value],
 }
@@ -104,34 +104,38 @@ pub struct Create<'a> {
 /// JobSet's webhooks as separate functions without the API server, as upstream's unit tests call them.
 pub mod webhooks {
     use super::webhook::{create, update};
-    use super::{Gates, Rejection, defaulting, errors};
+    use super::{AdmissionGates, AdmissionRejection, defaulting, errors};
     use serde_json::Value;
 
     /// Runs the mutating webhook.
-    pub fn default(object: &Value) -> Result<Value, Rejection> {
+    pub fn default(object: &Value) -> Result<Value, AdmissionRejection> {
         let mutated = defaulting::mutate(object);
-        mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))
+        mutated.map_err(|e| errors::webhook_decode_error("mjobset.kb.io", &e))
     }
 
     /// Runs the validating webhook on create.
     pub fn validate_create(
         object: &Value,
-        gates: Gates,
+        gates: AdmissionGates,
         claims: &[Value],
-    ) -> Result<(), Rejection> {
-        verdict(object, create::errors(object, gates, claims))
+    ) -> Result<(), AdmissionRejection> {
+        deny_errors(object, create::errors(object, gates, claims))
     }
 
     /// Runs the validating webhook on update.
-    pub fn validate_update(old: &Value, new: &Value, gates: Gates) -> Result<(), Rejection> {
-        verdict(new, update::errors(old, new, gates))
+    pub fn validate_update(
+        old: &Value,
+        new: &Value,
+        gates: AdmissionGates,
+    ) -> Result<(), AdmissionRejection> {
+        deny_errors(new, update::errors(old, new, gates))
     }
 
-    fn verdict(
+    fn deny_errors(
         object: &Value,
         found: Result<Vec<super::FieldError>, String>,
-    ) -> Result<(), Rejection> {
-        let found = found.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    ) -> Result<(), AdmissionRejection> {
+        let found = found.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
         let name = object["metadata"]["name"].as_str().unwrap_or("");
         match found.is_empty() {
             true => Ok(()),
@@ -141,23 +145,27 @@ pub mod webhooks {
 }
 
 /// Creates a JobSet with the server's default field validation. Returns the stored object or the error.
-pub fn create(request: &Create) -> Result<Value, Rejection> {
+pub fn create(request: &CreateRequest) -> Result<Value, AdmissionRejection> {
     post(request, FieldValidation::Warn, &[]).result
 }
 
 /// Processes a POST request and returns the complete response. `strict` contains problems found by the parser, such
 /// as duplicate keys.
-pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) -> Answer {
+pub fn post(
+    request: &CreateRequest,
+    validation: FieldValidation,
+    strict: &[String],
+) -> AdmissionAnswer {
     let mut warnings = Vec::new();
     let decoded = decode::decode(request.object, strict, validation, &mut warnings);
-    let result = decoded.and_then(|object| admit(request, object));
+    let result = decoded.and_then(|object| check_object(request, object));
     if let Ok(stored) = &result {
         warnings.extend(meta_check::finalizer_warnings(
             &stored["metadata"],
             &Value::Null,
         ));
     }
-    Answer {
+    AdmissionAnswer {
         code: result.as_ref().map_or_else(|r| r.code, |_| 201),
         result,
         warnings,
@@ -165,10 +173,14 @@ pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) ->
 }
 
 /// Processes a POST request with a body of JSON text.
-pub fn post_text(text: &str, request: &Create, validation: FieldValidation) -> Answer {
+pub fn post_text(
+    text: &str,
+    request: &CreateRequest,
+    validation: FieldValidation,
+) -> AdmissionAnswer {
     match json_text::parse(text) {
         Ok((object, duplicates)) => {
-            let request = Create {
+            let request = CreateRequest {
                 object: &object,
                 ..*request
             };
@@ -176,18 +188,18 @@ pub fn post_text(text: &str, request: &Create, validation: FieldValidation) -> A
         }
         Err(error) => {
             let why = format!("couldn't get version/kind; json parse error: {error}");
-            refused(decode::unrecognized(&why, text))
+            rejection_answer(decode::unrecognized_body(&why, text))
         }
     }
 }
 
 /// Returns the response to a body that is not valid YAML.
-pub fn unreadable_yaml(error: &str, text: &str) -> Answer {
-    refused(decode::unrecognized(error, text))
+pub fn unreadable_yaml(error: &str, text: &str) -> AdmissionAnswer {
+    rejection_answer(decode::unrecognized_body(error, text))
 }
 
-fn refused(rejection: Rejection) -> Answer {
-    Answer {
+fn rejection_answer(rejection: AdmissionRejection) -> AdmissionAnswer {
+    AdmissionAnswer {
         code: rejection.code,
         result: Err(rejection),
         warnings: Vec::new(),
@@ -195,10 +207,10 @@ fn refused(rejection: Rejection) -> Answer {
 }
 
 /// Returns all errors of a new JobSet, including those of checks that the server skips after earlier errors.
-pub fn every_error(request: &Create) -> Vec<FieldError> {
+pub fn all_errors(request: &CreateRequest) -> Vec<FieldError> {
     let strict = FieldValidation::Strict;
     let decoded = decode::decode(request.object, &[], strict, &mut Vec::new());
-    let object = match decoded.and_then(|object| completed(request, object)) {
+    let object = match decoded.and_then(|object| complete_object(request, object)) {
         Ok(object) => object,
         Err(rejection) => return rejection.errors,
     };
@@ -208,19 +220,19 @@ pub fn every_error(request: &Create) -> Vec<FieldError> {
     let denied = webhook::create::errors(&object, request.gates, request.existing_claims);
     found.extend(denied.unwrap_or_default());
     if found.is_empty() {
-        found.extend(size::error(&object));
+        found.extend(size::size_error(&object));
     }
     found
 }
 
 /// Runs all steps after decoding.
-fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
-    let object = completed(request, object)?;
+fn check_object(request: &CreateRequest, object: Value) -> Result<Value, AdmissionRejection> {
+    let object = complete_object(request, object)?;
     let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let mut found = meta_check::create_errors(&object["metadata"]);
     found.extend(schema::errors(&object, None));
     if schema::blocks_cel(&found) {
-        found.push(schema::not_checked());
+        found.push(schema::rules_not_checked());
     } else {
         found.extend(cel::errors(&object, None));
     }
@@ -228,18 +240,21 @@ fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
         return Err(errors::invalid(&name, found));
     }
     let denied = webhook::create::errors(&object, request.gates, request.existing_claims);
-    let denied = denied.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    let denied = denied.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
     if !denied.is_empty() {
         return Err(errors::denied(&name, denied));
     }
-    match size::error(&object) {
+    match size::size_error(&object) {
         None => Ok(object),
         Some(error) => Err(errors::too_large(error)),
     }
 }
 
 /// Returns the object with the additions of the server and the mutating webhook.
-fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
+fn complete_object(
+    request: &CreateRequest,
+    mut object: Value,
+) -> Result<Value, AdmissionRejection> {
     if !object["metadata"].is_object() {
         object["metadata"] = Value::Object(Default::default());
     }
@@ -250,10 +265,10 @@ fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
         ));
     }
     if let Some(metadata) = object["metadata"].as_object_mut() {
-        meta::complete(metadata, request.namespace);
+        meta::complete_metadata(metadata, request.namespace);
     }
     let mutated = defaulting::mutate(&object);
-    let mut object = mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))?;
+    let mut object = mutated.map_err(|e| errors::webhook_decode_error("mjobset.kb.io", &e))?;
     coerce::default(&mut object);
     if let Some(metadata) = object["metadata"].as_object_mut() {
         meta::generate_name(metadata);
@@ -265,7 +280,11 @@ fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
 }
 
 /// Updates a stored JobSet. `new` is the body of a PUT request or the result of a patch.
-pub fn update(old: &Value, new: &Value, gates: Gates) -> Result<Value, Rejection> {
+pub fn update(
+    old: &Value,
+    new: &Value,
+    gates: AdmissionGates,
+) -> Result<Value, AdmissionRejection> {
     let mut new = new.clone();
     for (key, value) in [("apiVersion", API_VERSION), ("kind", "JobSet")] {
         if let Some(fields) = new.as_object_mut() {

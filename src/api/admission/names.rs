@@ -14,10 +14,10 @@ const ENV_NAME: &str = "a valid environment variable name must consist only of p
 pub const TOO_LONG: &str = "must be no more than 63 characters";
 
 /// A naming rule. It returns the error messages for a text, or none if the text is valid.
-pub type Rule = fn(&str) -> Vec<String>;
+pub type NameRule = fn(&str) -> Vec<String>;
 
 /// Returns the message without its examples and its regular expression.
-pub fn brief(sentence: &str) -> &str {
+pub fn without_examples(sentence: &str) -> &str {
     sentence
         .split_once(" (e.g. ")
         .map_or(sentence, |(rule, _)| rule)
@@ -134,14 +134,14 @@ pub fn label_value(text: &str) -> Vec<String> {
 /// Checks the path after the domain of a domain-prefixed path.
 pub fn http_path(text: &str) -> Vec<String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(c);
-    told(None, !text.is_empty() && text.chars().all(legal), HTTP_PATH)
+    naming_errors(None, !text.is_empty() && text.chars().all(legal), HTTP_PATH)
 }
 
-fn at_most(text: &str, most: usize) -> Option<String> {
+fn length_error(text: &str, most: usize) -> Option<String> {
     (text.len() > most).then(|| format!("must be no more than {most} characters"))
 }
 
-fn told(too_long: Option<String>, legal: bool, sentence: &str) -> Vec<String> {
+fn naming_errors(too_long: Option<String>, legal: bool, sentence: &str) -> Vec<String> {
     let illegal = (!legal).then(|| sentence.to_owned());
     too_long.into_iter().chain(illegal).collect()
 }
@@ -152,7 +152,7 @@ pub fn env_name(text: &str) -> Vec<String> {
         return vec!["environment variable name must be non-empty".to_owned()];
     }
     let printable = |c: char| (' '..='~').contains(&c) && c != '=';
-    told(None, text.chars().all(printable), ENV_NAME)
+    naming_errors(None, text.chars().all(printable), ENV_NAME)
 }
 
 /// Checks an IANA service name, as used for the name of a container port.
@@ -183,8 +183,8 @@ pub fn port_name(text: &str) -> Vec<String> {
 pub fn config_map_key(text: &str) -> Vec<String> {
     const SENTENCE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
     let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let mut found = told(
-        at_most(text, 253),
+    let mut found = naming_errors(
+        length_error(text, 253),
         !text.is_empty() && text.chars().all(legal),
         SENTENCE,
     );

@@ -2,7 +2,7 @@
 //!
 //! This module is pure. It must not validate the result.
 
-use super::types::{JOBSET, Kind, Rules, Type, tables};
+use super::types::{FieldKind, JOBSET, SchemaRules, SchemaType, tables};
 use serde_json::{Map, Value};
 
 /// Applies a merge patch (RFC 7386).
@@ -30,20 +30,22 @@ pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), String
     for operation in operations {
         let path = operation["path"].as_str().ok_or("no path")?;
         match operation["op"].as_str().unwrap_or("") {
-            "add" => add(target, path, needed(operation)?)?,
+            "add" => add(target, path, required_value(operation)?)?,
             "replace" => {
                 let old = target.pointer_mut(path).ok_or("no such path")?;
-                *old = needed(operation)?;
+                *old = required_value(operation)?;
             }
             "remove" => {
                 remove(target, path)?;
             }
             "move" => {
-                let value = remove(target, from(operation)?)?;
+                let value = remove(target, source_path(operation)?)?;
                 add(target, path, value)?;
             }
             "copy" => {
-                let value = target.pointer(from(operation)?).ok_or("no such path")?;
+                let value = target
+                    .pointer(source_path(operation)?)
+                    .ok_or("no such path")?;
                 let value = value.clone();
                 add(target, path, value)?;
             }
@@ -59,21 +61,24 @@ pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), String
     Ok(())
 }
 
-fn needed(operation: &Value) -> Result<Value, String> {
+fn required_value(operation: &Value) -> Result<Value, String> {
     operation
         .get("value")
         .cloned()
         .ok_or_else(|| "no value".to_owned())
 }
 
-fn from(operation: &Value) -> Result<&str, String> {
+fn source_path(operation: &Value) -> Result<&str, String> {
     operation["from"]
         .as_str()
         .ok_or_else(|| "no from".to_owned())
 }
 
 /// Returns the parent of a path, and the last part of the path without escapes.
-fn parent<'v>(target: &'v mut Value, path: &str) -> Result<(&'v mut Value, String), String> {
+fn parent_and_key<'v>(
+    target: &'v mut Value,
+    path: &str,
+) -> Result<(&'v mut Value, String), String> {
     let (parent, key) = path.rsplit_once('/').ok_or("no such path")?;
     let key = key.replace("~1", "/").replace("~0", "~");
     let parent = target.pointer_mut(parent).ok_or("no such path")?;
@@ -85,7 +90,7 @@ fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
         *target = value;
         return Ok(());
     }
-    match parent(target, path)? {
+    match parent_and_key(target, path)? {
         (Value::Object(fields), key) => {
             fields.insert(key, value);
         }
@@ -105,7 +110,7 @@ fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
 }
 
 fn remove(target: &mut Value, path: &str) -> Result<Value, String> {
-    let gone = match parent(target, path)? {
+    let gone = match parent_and_key(target, path)? {
         (Value::Object(fields), key) => fields.remove(&key),
         (Value::Array(items), key) => {
             let index: usize = key.parse().map_err(|_| "not an index")?;
@@ -119,18 +124,20 @@ fn remove(target: &mut Value, path: &str) -> Result<Value, String> {
 /// Implements forced server-side apply by a manager that owned no fields before. Applied values replace existing
 /// ones, and nothing is removed.
 pub fn apply(target: &mut Value, applied: &Value) {
-    let root = Type {
+    let root = SchemaType {
         name: JOBSET,
-        kind: Kind::Struct(JOBSET),
+        kind: FieldKind::Struct(JOBSET),
     };
-    apply_value(&root, &Rules::default(), target, applied);
+    apply_value(&root, &SchemaRules::default(), target, applied);
 }
 
-fn apply_value(ty: &Type, rules: &Rules, target: &mut Value, applied: &Value) {
+fn apply_value(ty: &SchemaType, rules: &SchemaRules, target: &mut Value, applied: &Value) {
     match (&ty.kind, target, applied) {
-        (Kind::Struct(name), Value::Object(target), Value::Object(applied)) if !rules.atomic => {
+        (FieldKind::Struct(name), Value::Object(target), Value::Object(applied))
+            if !rules.atomic =>
+        {
             for (key, value) in applied {
-                let field = tables().of(name).field(key);
+                let field = tables().struct_named(name).field(key);
                 match (field, target.get_mut(key)) {
                     (Some(field), Some(old)) => apply_value(&field.ty, &field.rules, old, value),
                     _ => {
@@ -139,17 +146,17 @@ fn apply_value(ty: &Type, rules: &Rules, target: &mut Value, applied: &Value) {
                 }
             }
         }
-        (Kind::Map(item), Value::Object(target), Value::Object(applied)) if !rules.atomic => {
+        (FieldKind::Map(item), Value::Object(target), Value::Object(applied)) if !rules.atomic => {
             for (key, value) in applied {
                 match target.get_mut(key) {
-                    Some(old) => apply_value(item, &Rules::default(), old, value),
+                    Some(old) => apply_value(item, &SchemaRules::default(), old, value),
                     None => {
                         target.insert(key.clone(), value.clone());
                     }
                 }
             }
         }
-        (Kind::List(item), Value::Array(target), Value::Array(applied))
+        (FieldKind::List(item), Value::Array(target), Value::Array(applied))
             if !rules.keys.is_empty() =>
         {
             apply_list(item, rules, target, applied);
@@ -160,11 +167,11 @@ fn apply_value(ty: &Type, rules: &Rules, target: &mut Value, applied: &Value) {
 
 /// Merges a keyed list. The result has the order of the applied list; an item that is not in it stays before the
 /// item that followed it.
-fn apply_list(item: &Type, rules: &Rules, target: &mut Vec<Value>, applied: &[Value]) {
+fn apply_list(item: &SchemaType, rules: &SchemaRules, target: &mut Vec<Value>, applied: &[Value]) {
     let key_of = |value: &Value| -> Vec<Value> {
         let default = |key: &str| match &item.kind {
-            Kind::Struct(name) => {
-                let field = tables().of(name).field(key);
+            FieldKind::Struct(name) => {
+                let field = tables().struct_named(name).field(key);
                 field.and_then(|f| f.rules.default.clone())
             }
             _ => None,
@@ -195,7 +202,7 @@ fn apply_list(item: &Type, rules: &Rules, target: &mut Vec<Value>, applied: &[Va
         }
         passed = passed.max(at);
         let mut merged = old[at].take().unwrap_or(Value::Null);
-        apply_value(item, &Rules::default(), &mut merged, value);
+        apply_value(item, &SchemaRules::default(), &mut merged, value);
         target.push(merged);
     }
     target.extend(old.into_iter().flatten());

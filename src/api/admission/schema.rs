@@ -2,10 +2,10 @@
 //!
 //! This module is pure. It must not check combinations of fields, which CEL and the webhook do.
 
-use super::field::{FieldError, Kind as ErrorKind, quoted};
-use super::go::{number_text, written_plain};
+use super::field::{FieldError, FieldErrorKind as ErrorKind, go_quote};
+use super::go::{go_json_untyped, number_text};
 use super::schema_unique::unique;
-use super::types::{JOBSET, Kind, Rules, Struct, Type, tables};
+use super::types::{FieldKind, JOBSET, SchemaRules, SchemaType, StructType, tables};
 use serde_json::{Map, Value};
 
 /// Format of a quantity in the CRD. It is slightly stricter than Go's parser.
@@ -15,11 +15,11 @@ const DATE_TIME: &str = r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[
 /// Returns all errors of the object. Values that are equal in `old` are not validated again.
 pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let root = Type {
+    let root = SchemaType {
         name: JOBSET,
-        kind: Kind::Struct(JOBSET),
+        kind: FieldKind::Struct(JOBSET),
     };
-    check(&root, &Rules::default(), "", object, old, &mut errors);
+    check_value(&root, &SchemaRules::default(), "", object, old, &mut errors);
     let was_unique = old.is_none_or(|old| {
         let mut before = Vec::new();
         unique(&root, &[], "", old, &mut before);
@@ -34,21 +34,21 @@ pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
 /// Returns all errors of the status.
 pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    if let Some(field) = tables().of(JOBSET).field("status") {
-        check(&field.ty, &field.rules, "status", status, old, &mut errors);
+    if let Some(field) = tables().struct_named(JOBSET).field("status") {
+        check_value(&field.ty, &field.rules, "status", status, old, &mut errors);
         unique(&field.ty, &[], "status", status, &mut errors);
     }
     errors
 }
 
 /// Returns the first error for which server-side apply fails to parse the object.
-pub fn untyped(object: &Value) -> Option<String> {
-    let root = Type {
+pub fn first_apply_error(object: &Value) -> Option<String> {
+    let root = SchemaType {
         name: JOBSET,
-        kind: Kind::Struct(JOBSET),
+        kind: FieldKind::Struct(JOBSET),
     };
     let mut found = Vec::new();
-    check(&root, &Rules::default(), "", object, None, &mut found);
+    check_value(&root, &SchemaRules::default(), "", object, None, &mut found);
     found.retain(|e| e.kind == ErrorKind::TypeInvalid);
     unique(&root, &[], "", object, &mut found);
     let first = found.into_iter().next()?;
@@ -67,20 +67,20 @@ pub fn blocks_cel(errors: &[FieldError]) -> bool {
 }
 
 /// Returns the error that the server reports instead of the skipped CEL rules.
-pub fn not_checked() -> FieldError {
+pub fn rules_not_checked() -> FieldError {
     let words = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
     FieldError::invalid("<nil>", "null", words)
 }
 
-type Errors = Vec<FieldError>;
+type SchemaErrors = Vec<FieldError>;
 
-fn check(
-    ty: &Type,
-    rules: &Rules,
+fn check_value(
+    ty: &SchemaType,
+    rules: &SchemaRules,
     path: &str,
     value: &Value,
     old: Option<&Value>,
-    errors: &mut Errors,
+    errors: &mut SchemaErrors,
 ) {
     if old == Some(value) {
         return;
@@ -89,15 +89,15 @@ fn check(
         errors.push(type_error(path, wanted, json_type(value)));
     }
     match (&ty.kind, value) {
-        (Kind::Struct(name), Value::Object(fields)) => {
-            check_fields(tables().of(name), path, fields, old, errors);
+        (FieldKind::Struct(name), Value::Object(fields)) => {
+            check_fields(tables().struct_named(name), path, fields, old, errors);
         }
-        (Kind::Map(item), Value::Object(entries)) => {
+        (FieldKind::Map(item), Value::Object(entries)) => {
             for (key, value) in entries {
                 let old = old.and_then(|o| o.get(key));
-                check(
+                check_value(
                     item,
-                    &Rules::default(),
+                    &SchemaRules::default(),
                     &format!("{path}.{key}"),
                     value,
                     old,
@@ -105,12 +105,12 @@ fn check(
                 );
             }
         }
-        (Kind::List(item), Value::Array(items)) => {
+        (FieldKind::List(item), Value::Array(items)) => {
             for (i, value) in items.iter().enumerate() {
-                let old = old.and_then(|o| same_key(&rules.keys, value, o));
-                check(
+                let old = old.and_then(|o| item_with_same_key(&rules.keys, value, o));
+                check_value(
                     item,
-                    &Rules::default(),
+                    &SchemaRules::default(),
                     &format!("{path}[{i}]"),
                     value,
                     old,
@@ -127,7 +127,7 @@ fn check(
 }
 
 /// Returns the item of the old keyed list with the same key. Returns `None` for lists without keys.
-fn same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Option<&'a Value> {
+fn item_with_same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Option<&'a Value> {
     let same = |o: &&Value| keys.iter().all(|k| o.get(k) == value.get(k));
     old.as_array()
         .filter(|_| !keys.is_empty())?
@@ -136,11 +136,11 @@ fn same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Option<&'a Valu
 }
 
 fn check_fields(
-    table: &Struct,
+    table: &StructType,
     path: &str,
     fields: &Map<String, Value>,
     old: Option<&Value>,
-    errors: &mut Errors,
+    errors: &mut SchemaErrors,
 ) {
     for field in table.fields.iter().filter(|f| !f.rules.unknown) {
         let place = match path {
@@ -152,7 +152,7 @@ fn check_fields(
             Some(Value::Object(_)) if place == "metadata" => {}
             Some(value) => {
                 let old = old.and_then(|o| o.get(field.name));
-                check(&field.ty, &field.rules, &place, value, old, errors);
+                check_value(&field.ty, &field.rules, &place, value, old, errors);
             }
             None if field.rules.required => {
                 errors.push(FieldError::new(place, ErrorKind::Required, ""));
@@ -175,16 +175,18 @@ fn json_type(value: &Value) -> &'static str {
 }
 
 /// Returns the expected type if the value has a different one.
-fn wrong_type(ty: &Type, value: &Value) -> Option<&'static str> {
+fn wrong_type(ty: &SchemaType, value: &Value) -> Option<&'static str> {
     let whole = |v: &Value| v.as_f64().is_some_and(|f| f.fract() == 0.0);
     let (wanted, fits) = match ty.kind {
-        Kind::String | Kind::Time => ("string", value.is_string()),
-        Kind::Bool => ("boolean", value.is_boolean()),
-        Kind::Int(_) => ("integer", whole(value)),
-        Kind::Quantity | Kind::IntOrString => ("integer,string", value.is_string() || whole(value)),
-        Kind::List(_) => ("array", value.is_array()),
-        Kind::Map(_) | Kind::Struct(_) => ("object", value.is_object()),
-        Kind::Raw => ("", true),
+        FieldKind::String | FieldKind::Time => ("string", value.is_string()),
+        FieldKind::Bool => ("boolean", value.is_boolean()),
+        FieldKind::Int(_) => ("integer", whole(value)),
+        FieldKind::Quantity | FieldKind::IntOrString => {
+            ("integer,string", value.is_string() || whole(value))
+        }
+        FieldKind::List(_) => ("array", value.is_array()),
+        FieldKind::Map(_) | FieldKind::Struct(_) => ("object", value.is_object()),
+        FieldKind::Raw => ("", true),
     };
     (!fits).then_some(wanted)
 }
@@ -194,13 +196,16 @@ fn type_error(path: &str, wanted: &str, found: &str) -> FieldError {
         kind: ErrorKind::TypeInvalid,
         ..FieldError::invalid(
             path,
-            quoted(found),
-            format!("{path} in body must be of type {wanted}: {}", quoted(found)),
+            go_quote(found),
+            format!(
+                "{path} in body must be of type {wanted}: {}",
+                go_quote(found)
+            ),
         )
     }
 }
 
-fn check_length(rules: &Rules, path: &str, length: usize, errors: &mut Errors) {
+fn check_length(rules: &SchemaRules, path: &str, length: usize, errors: &mut SchemaErrors) {
     if let Some(most) = rules.max_items.filter(|most| length > *most) {
         let words = format!("must have at most {most} items");
         errors.push(FieldError {
@@ -210,14 +215,20 @@ fn check_length(rules: &Rules, path: &str, length: usize, errors: &mut Errors) {
     }
 }
 
-fn check_text(ty: &Type, rules: &Rules, path: &str, text: &str, errors: &mut Errors) {
+fn check_text(
+    ty: &SchemaType,
+    rules: &SchemaRules,
+    path: &str,
+    text: &str,
+    errors: &mut SchemaErrors,
+) {
     let chars = text.chars().count();
     let pattern = match ty.kind {
-        Kind::Quantity => Some(QUANTITY),
+        FieldKind::Quantity => Some(QUANTITY),
         _ => rules.pattern,
     };
     let matches = |p: &str| regex::Regex::new(p).is_ok_and(|r| r.is_match(text));
-    let mut wrong = |words: String| errors.push(FieldError::invalid(path, quoted(text), words));
+    let mut wrong = |words: String| errors.push(FieldError::invalid(path, go_quote(text), words));
     if let Some(most) = rules.max_length.filter(|most| chars > *most) {
         let words = format!("may not be more than {most} bytes");
         errors.push(FieldError::new(path, ErrorKind::TooLong, words));
@@ -227,29 +238,35 @@ fn check_text(ty: &Type, rules: &Rules, path: &str, text: &str, errors: &mut Err
         ));
     } else if let Some(pattern) = pattern.filter(|p| !matches(p)) {
         wrong(format!("{path} in body should match '{pattern}'"));
-    } else if ty.kind == Kind::Time && !matches(DATE_TIME) {
+    } else if ty.kind == FieldKind::Time && !matches(DATE_TIME) {
         errors.push(type_error(path, "date-time", text));
     }
 }
 
-fn check_number(ty: &Type, rules: &Rules, path: &str, value: &Value, errors: &mut Errors) {
+fn check_number(
+    ty: &SchemaType,
+    rules: &SchemaRules,
+    path: &str,
+    value: &Value,
+    errors: &mut SchemaErrors,
+) {
     let Value::Number(number) = value else {
         return;
     };
     let text = number_text(number);
     let fits = match ty.kind {
-        Kind::Int(32) => text.parse::<i32>().is_ok(),
-        Kind::Int(_) => text.parse::<i64>().is_ok(),
+        FieldKind::Int(32) => text.parse::<i32>().is_ok(),
+        FieldKind::Int(_) => text.parse::<i64>().is_ok(),
         _ => true,
     };
     if !fits {
         let form = match (ty.name, &ty.kind) {
             ("int", _) => "type integer (default format)",
-            (_, Kind::Int(32)) => "type integer with format int32",
+            (_, FieldKind::Int(32)) => "type integer with format int32",
             _ => "type integer with format int64",
         };
         let words = format!("Checked value must be of {form} in {path}");
-        errors.push(FieldError::invalid("<nil>", "\"\"", words).at(path));
+        errors.push(FieldError::invalid("<nil>", "\"\"", words).with_actual_path(path));
     }
     let least = rules
         .minimum
@@ -260,15 +277,15 @@ fn check_number(ty: &Type, rules: &Rules, path: &str, value: &Value, errors: &mu
     }
 }
 
-fn check_enum(rules: &Rules, path: &str, value: &Value, errors: &mut Errors) {
+fn check_enum(rules: &SchemaRules, path: &str, value: &Value, errors: &mut SchemaErrors) {
     let known = |text: &str| rules.values.contains(&text);
     if rules.values.is_empty() || value.as_str().is_some_and(known) {
         return;
     }
-    let values: Vec<String> = rules.values.iter().map(|v| quoted(v)).collect();
+    let values: Vec<String> = rules.values.iter().map(|v| go_quote(v)).collect();
     let found = match value {
-        Value::String(text) => quoted(text),
-        other => written_plain(other),
+        Value::String(text) => go_quote(text),
+        other => go_json_untyped(other),
     };
     errors.push(FieldError {
         value: Some(found),
@@ -277,6 +294,6 @@ fn check_enum(rules: &Rules, path: &str, value: &Value, errors: &mut Errors) {
             ErrorKind::NotSupported,
             format!("supported values: {}", values.join(", ")),
         )
-        .legal(rules.values.iter().copied())
+        .with_legal_values(rules.values.iter().copied())
     });
 }

@@ -2,35 +2,41 @@
 //!
 //! This module is pure. It must not check the values of items.
 
-use super::field::{FieldError, Kind as ErrorKind, quoted};
-use super::go::written_plain;
-use super::types::{Kind, Type, tables};
+use super::field::{FieldError, FieldErrorKind as ErrorKind, go_quote};
+use super::go::go_json_untyped;
+use super::types::{FieldKind, SchemaType, tables};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-type Errors = Vec<FieldError>;
+type UniqueErrors = Vec<FieldError>;
 
 /// Checks that keyed lists contain no key twice. The error names the second item.
-pub fn unique(ty: &Type, keys: &[&'static str], path: &str, value: &Value, errors: &mut Errors) {
+pub fn unique(
+    ty: &SchemaType,
+    keys: &[&'static str],
+    path: &str,
+    value: &Value,
+    errors: &mut UniqueErrors,
+) {
     match (&ty.kind, value) {
-        (Kind::Struct(name), Value::Object(fields)) => {
+        (FieldKind::Struct(name), Value::Object(fields)) => {
             for (key, value) in fields {
                 let place = match path {
                     "" => key.clone(),
                     path => format!("{path}.{key}"),
                 };
-                let field = tables().of(name).field(key);
+                let field = tables().struct_named(name).field(key);
                 if let Some(field) = field.filter(|_| place != "metadata") {
                     unique(&field.ty, &field.rules.keys, &place, value, errors);
                 }
             }
         }
-        (Kind::Map(item), Value::Object(entries)) => {
+        (FieldKind::Map(item), Value::Object(entries)) => {
             for (key, value) in entries {
                 unique(item, &[], &format!("{path}[{key}]"), value, errors);
             }
         }
-        (Kind::List(item), Value::Array(items)) => {
+        (FieldKind::List(item), Value::Array(items)) => {
             unique_keys(keys, path, items, errors);
             for (i, value) in items.iter().enumerate() {
                 unique(item, &[], &format!("{path}[{i}]"), value, errors);
@@ -40,7 +46,7 @@ pub fn unique(ty: &Type, keys: &[&'static str], path: &str, value: &Value, error
     }
 }
 
-fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) {
+fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut UniqueErrors) {
     if keys.is_empty() {
         return;
     }
@@ -48,8 +54,8 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) 
     if let Some(i) = items.iter().position(other) {
         let words = "must be an object for an array of list-type map";
         let value = match &items[i] {
-            Value::String(text) => quoted(text),
-            other => written_plain(other),
+            Value::String(text) => go_quote(text),
+            other => go_json_untyped(other),
         };
         errors.push(FieldError::invalid(format!("{path}[{i}]"), value, words));
         return;
@@ -69,9 +75,9 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) 
         *before += 1;
         if *before == 2 {
             errors.push(FieldError {
-                value: Some(written_plain(&Value::Object(key.clone()))),
+                value: Some(go_json_untyped(&Value::Object(key.clone()))),
                 ..FieldError::new(format!("{path}[{i}]"), ErrorKind::Duplicate, "")
-                    .at(format!("{path}[{i}].{}", keys[0]))
+                    .with_actual_path(format!("{path}[{i}].{}", keys[0]))
             });
         }
     }

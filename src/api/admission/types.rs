@@ -19,7 +19,7 @@ const TABLES: [&str; 4] = [
 const NAMES: &str = include_str!("types/names.txt");
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum FieldKind {
     String,
     Bool,
     /// Integer with this number of bits.
@@ -31,30 +31,30 @@ pub enum Kind {
     Raw,
     /// Struct, identified by its Go name.
     Struct(&'static str),
-    List(Box<Type>),
-    Map(Box<Type>),
+    List(Box<SchemaType>),
+    Map(Box<SchemaType>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Type {
+pub struct SchemaType {
     /// Name as printed by Go.
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: FieldKind,
 }
 
 #[derive(Clone, Debug)]
-pub struct Field {
+pub struct SchemaField {
     pub name: &'static str,
-    pub ty: Type,
+    pub ty: SchemaType,
     pub pointer: bool,
     pub omit_empty: bool,
     pub omit_zero: bool,
-    pub rules: Rules,
+    pub rules: SchemaRules,
 }
 
 /// Rules of the CRD for a field.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct SchemaRules {
     pub unknown: bool,
     pub required: bool,
     pub default: Option<Value>,
@@ -70,26 +70,26 @@ pub struct Rules {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Struct {
+pub struct StructType {
     /// Go name without the package.
     pub name: &'static str,
-    pub fields: Vec<Field>,
+    pub fields: Vec<SchemaField>,
 }
 
-impl Struct {
-    pub fn field(&self, name: &str) -> Option<&Field> {
+impl StructType {
+    pub fn field(&self, name: &str) -> Option<&SchemaField> {
         self.fields.iter().find(|f| f.name == name)
     }
 }
 
-pub struct Tables {
-    structs: BTreeMap<&'static str, Struct>,
-    empty: Struct,
+pub struct TypeTables {
+    structs: BTreeMap<&'static str, StructType>,
+    empty: StructType,
 }
 
-impl Tables {
+impl TypeTables {
     /// Returns the struct with the given Go name, or a struct without fields if the tables do not contain it.
-    pub fn of(&self, name: &str) -> &Struct {
+    pub fn struct_named(&self, name: &str) -> &StructType {
         self.structs.get(name).unwrap_or(&self.empty)
     }
 }
@@ -97,11 +97,11 @@ impl Tables {
 /// Go name of the root type.
 pub const JOBSET: &str = "v1alpha2.JobSet";
 
-pub fn tables() -> &'static Tables {
-    static READ: OnceLock<Tables> = OnceLock::new();
-    READ.get_or_init(|| {
+pub fn tables() -> &'static TypeTables {
+    static PARSED: OnceLock<TypeTables> = OnceLock::new();
+    PARSED.get_or_init(|| {
         let names: BTreeMap<_, _> = NAMES.lines().filter_map(|l| l.split_once(" = ")).collect();
-        let mut structs: BTreeMap<&'static str, Struct> = BTreeMap::new();
+        let mut structs: BTreeMap<&'static str, StructType> = BTreeMap::new();
         let mut last = "";
         for line in TABLES.iter().flat_map(|t| t.lines()) {
             match line.strip_prefix("  ") {
@@ -116,25 +116,25 @@ pub fn tables() -> &'static Tables {
                 }
             }
         }
-        Tables {
+        TypeTables {
             structs,
-            empty: Struct::default(),
+            empty: StructType::default(),
         }
     })
 }
 
-type Names = BTreeMap<&'static str, &'static str>;
+type FieldNames = BTreeMap<&'static str, &'static str>;
 
-fn field(text: &'static str, names: &Names) -> Option<Field> {
+fn field(text: &'static str, names: &FieldNames) -> Option<SchemaField> {
     let mut words = text.split(' ').peekable();
     let name = words.next()?;
     let go = words.next()?;
     let marks = words.next_if(|w| matches!(*w, "o" | "oz")).unwrap_or("");
-    let mut rules = Rules::default();
+    let mut rules = SchemaRules::default();
     for word in words {
         rule(word, &mut rules);
     }
-    Some(Field {
+    Some(SchemaField {
         name,
         pointer: go.starts_with('*'),
         ty: go_type(go.trim_start_matches('*'), names),
@@ -144,7 +144,7 @@ fn field(text: &'static str, names: &Names) -> Option<Field> {
     })
 }
 
-fn rule(word: &'static str, rules: &mut Rules) {
+fn rule(word: &'static str, rules: &mut SchemaRules) {
     let (key, value) = word.split_once('=').unwrap_or((word, ""));
     let number = || value.parse().ok();
     match key {
@@ -163,29 +163,29 @@ fn rule(word: &'static str, rules: &mut Rules) {
     }
 }
 
-fn go_type(name: &'static str, names: &Names) -> Type {
+fn go_type(name: &'static str, names: &FieldNames) -> SchemaType {
     let under = names.get(name).copied().unwrap_or(name);
     let kind = match under {
-        "string" | "types.UID" => Kind::String,
-        "bool" => Kind::Bool,
-        "int32" => Kind::Int(32),
-        "int64" | "int" => Kind::Int(64),
-        "resource.Quantity" => Kind::Quantity,
-        "intstr.IntOrString" => Kind::IntOrString,
-        "v1.Time" => Kind::Time,
-        "v1.FieldsV1" => Kind::Raw,
+        "string" | "types.UID" => FieldKind::String,
+        "bool" => FieldKind::Bool,
+        "int32" => FieldKind::Int(32),
+        "int64" | "int" => FieldKind::Int(64),
+        "resource.Quantity" => FieldKind::Quantity,
+        "intstr.IntOrString" => FieldKind::IntOrString,
+        "v1.Time" => FieldKind::Time,
+        "v1.FieldsV1" => FieldKind::Raw,
         _ => compound(under, names),
     };
-    Type { name, kind }
+    SchemaType { name, kind }
 }
 
-fn compound(under: &'static str, names: &Names) -> Kind {
+fn compound(under: &'static str, names: &FieldNames) -> FieldKind {
     if let Some(item) = under.strip_prefix("[]") {
-        return Kind::List(Box::new(go_type(item, names)));
+        return FieldKind::List(Box::new(go_type(item, names)));
     }
     match under.strip_prefix("map[").and_then(|m| m.split_once(']')) {
-        Some((_, value)) => Kind::Map(Box::new(go_type(value, names))),
-        None => Kind::Struct(under),
+        Some((_, value)) => FieldKind::Map(Box::new(go_type(value, names))),
+        None => FieldKind::Struct(under),
     }
 }
 
@@ -195,13 +195,16 @@ mod tests {
 
     /// A misspelled struct name in the tables would otherwise be treated as a struct without fields.
     #[test]
-    fn every_named_type_is_in_the_tables() {
-        fn check(owner: &str, ty: &Type) {
+    fn every_referenced_type_is_in_the_tables() {
+        fn check(owner: &str, ty: &SchemaType) {
             match &ty.kind {
-                Kind::Struct(name) => {
-                    assert!(!tables().of(name).fields.is_empty(), "{owner}: {name}");
+                FieldKind::Struct(name) => {
+                    assert!(
+                        !tables().struct_named(name).fields.is_empty(),
+                        "{owner}: {name}"
+                    );
                 }
-                Kind::List(item) | Kind::Map(item) => check(owner, item),
+                FieldKind::List(item) | FieldKind::Map(item) => check(owner, item),
                 _ => {}
             }
         }
@@ -215,8 +218,8 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_line_become_rules() {
-        let rj = tables().of("v1alpha2.ReplicatedJob");
+    fn line_words_are_parsed_as_rules() {
+        let rj = tables().struct_named("v1alpha2.ReplicatedJob");
         let replicas = rj.field("replicas").map(|f| (&f.rules, f.omit_empty));
         let (rules, omit) = replicas.unwrap();
         assert!(omit && rules.minimum == Some(0) && rules.default == Some(1.into()));
@@ -225,19 +228,26 @@ mod tests {
             (depends.max_items, depends.keys.as_slice()),
             (Some(5), &["name"][..])
         );
-        let status = tables().of("v1alpha2.DependsOn").field("status").unwrap();
+        let status = tables()
+            .struct_named("v1alpha2.DependsOn")
+            .field("status")
+            .unwrap();
         assert!(status.rules.required && status.rules.values == ["Ready", "Complete"]);
-        assert_eq!(status.ty.kind, Kind::String);
+        assert_eq!(status.ty.kind, FieldKind::String);
         assert_eq!(status.ty.name, "v1alpha2.DependsOnStatus");
         assert!(
             tables()
-                .of("v1.ObjectMeta")
+                .struct_named("v1.ObjectMeta")
                 .field("uid")
                 .unwrap()
                 .rules
                 .unknown
         );
-        let limits = tables().of("v1.ResourceRequirements").field("limits");
-        assert!(matches!(&limits.unwrap().ty.kind, Kind::Map(q) if q.kind == Kind::Quantity));
+        let limits = tables()
+            .struct_named("v1.ResourceRequirements")
+            .field("limits");
+        assert!(
+            matches!(&limits.unwrap().ty.kind, FieldKind::Map(q) if q.kind == FieldKind::Quantity)
+        );
     }
 }

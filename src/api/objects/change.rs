@@ -3,12 +3,12 @@
 //!
 //! This module must not create or delete objects.
 
-use super::tree::{array, has, int, object, pairs};
+use super::value_access::{array_mut, has_value, int, object_mut, pairs};
 use serde_json::{Map, Value};
 
 /// Merges fields of the JobSet's template that may have changed while the Job was suspended (SUS-5). No field is
 /// removed.
-pub fn resume(job: &mut Value, replicated_job: &Value) {
+pub fn merge_template_on_resume(job: &mut Value, replicated_job: &Value) {
     let template = &replicated_job["template"]["spec"]["template"];
     let pod = &mut job["spec"]["template"];
     for kind in ["labels", "annotations"] {
@@ -22,26 +22,26 @@ pub fn resume(job: &mut Value, replicated_job: &Value) {
     for kind in ["tolerations", "schedulingGates"] {
         merge_list(&mut pod["spec"], kind, &template["spec"][kind]);
     }
-    suspend(job, false);
+    set_suspend(job, false);
 }
 
 /// Sets `spec.suspend` of the Job.
-pub fn suspend(job: &mut Value, suspended: bool) {
-    object(job, "spec").insert("suspend".to_owned(), suspended.into());
+pub fn set_suspend(job: &mut Value, suspended: bool) {
+    object_mut(job, "spec").insert("suspend".to_owned(), suspended.into());
 }
 
 /// Merges a map of the template into the target. Values of the template take precedence.
 fn merge_map(target: &mut Value, name: &str, from: &Value) {
     if pairs(from).next().is_some() {
         let entries = pairs(from).map(|(key, value)| (key.clone(), value.clone()));
-        object(target, name).extend(entries);
+        object_mut(target, name).extend(entries);
     }
 }
 
 /// Appends the items of the template that are missing in the target.
 fn merge_list(target: &mut Value, name: &str, from: &Value) {
     for item in from.as_array().into_iter().flatten() {
-        let items = array(target, name);
+        let items = array_mut(target, name);
         if !items.contains(item) {
             items.push(item.clone());
         }
@@ -62,7 +62,7 @@ pub fn elastic_patch(job: &Value, replicated_job: &Value) -> Option<Value> {
     let mut spec = Map::new();
     for name in ["parallelism", "completions"] {
         if size(&job["spec"], name) != size(wanted, name) {
-            let value = if has(wanted, name) {
+            let value = if has_value(wanted, name) {
                 wanted[name].clone()
             } else {
                 Value::Null
@@ -75,7 +75,7 @@ pub fn elastic_patch(job: &Value, replicated_job: &Value) -> Option<Value> {
 }
 
 /// Applies an elastic patch to the Job and sets the server's defaults for removed fields.
-pub fn resize(job: &mut Value, patch: &Value) {
+pub fn apply_elastic_patch(job: &mut Value, patch: &Value) {
     crate::admission::merge_patch(job, patch);
     super::defaults::size(&mut job["spec"]);
 }

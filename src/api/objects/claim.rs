@@ -3,11 +3,11 @@
 //! This module must not bind claims.
 
 use super::check::affinity::label_selector;
-use super::job::owner;
-use super::tree::{array, default, has, list, object, quantity, text};
-use crate::admission::Rejection;
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use super::job::owner_reference;
+use super::value_access::{array_mut, has_value, list, object_mut, quantity, set_default, text};
+use crate::admission::AdmissionRejection;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::meta_check::object_meta;
 use crate::admission::names::dns1123_subdomain;
 use crate::spec::keys::JOBSET_NAME;
@@ -43,25 +43,25 @@ fn claim(jobset: &Value, template: &Value, deleted: bool) -> Value {
         "spec": template["spec"],
     });
     for kind in ["labels", "annotations"] {
-        if has(&template["metadata"], kind) {
+        if has_value(&template["metadata"], kind) {
             claim["metadata"][kind] = template["metadata"][kind].clone();
         }
     }
-    let labels = object(&mut claim["metadata"], "labels");
+    let labels = object_mut(&mut claim["metadata"], "labels");
     labels.insert(JOBSET_NAME.to_owned(), name.into());
     if deleted {
-        claim["metadata"]["ownerReferences"] = json!([owner(jobset)]);
+        claim["metadata"]["ownerReferences"] = json!([owner_reference(jobset)]);
     }
     claim
 }
 
 /// Returns the claim as stored by the API server, or its error.
-pub fn admit_claim(claim: &Value) -> Result<Value, Rejection> {
+pub fn admit_claim(claim: &Value) -> Result<Value, AdmissionRejection> {
     let mut stored = claim.clone();
-    default(&mut stored["spec"], "volumeMode", "Filesystem");
-    let finalizers = array(&mut stored["metadata"], "finalizers");
+    set_default(&mut stored["spec"], "volumeMode", "Filesystem");
+    let finalizers = array_mut(&mut stored["metadata"], "finalizers");
     finalizers.push("kubernetes.io/pvc-protection".into());
-    let mut errors = Errors::default();
+    let mut errors = ErrorList::default();
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     check(&stored["spec"], &mut errors);
     errors.into_rejection("PersistentVolumeClaim", text(&claim["metadata"], "name"))?;
@@ -69,8 +69,8 @@ pub fn admit_claim(claim: &Value) -> Result<Value, Rejection> {
     Ok(stored)
 }
 
-fn check(spec: &Value, errors: &mut Errors) {
-    let path = Path::new("spec");
+fn check(spec: &Value, errors: &mut ErrorList) {
+    let path = FieldPath::new("spec");
     let (modes, at) = (list(spec, "accessModes"), path.child("accessModes"));
     if modes.is_empty() {
         errors.required(&at, "at least 1 access mode is required");

@@ -3,7 +3,9 @@
 //! This module must not overwrite existing values.
 
 use super::job::uid;
-use super::tree::{as_object, default, default_text, has, items, object, pairs, text};
+use super::value_access::{
+    as_object, has_value, items_mut, object_mut, pairs, set_default, set_default_text, text,
+};
 use crate::spec::keys;
 use serde_json::{Value, json};
 
@@ -15,33 +17,33 @@ pub fn job(job: &mut Value) {
 
 /// Sets the default size. Completions default to 1 only if parallelism is also missing.
 pub fn size(spec: &mut Value) {
-    if !has(spec, "completions") && !has(spec, "parallelism") {
-        default(spec, "completions", 1);
+    if !has_value(spec, "completions") && !has_value(spec, "parallelism") {
+        set_default(spec, "completions", 1);
     }
-    default(spec, "parallelism", 1);
+    set_default(spec, "parallelism", 1);
 }
 
 fn spec(spec: &mut Value) {
     size(spec);
-    let backoff = if has(spec, "backoffLimitPerIndex") {
+    let backoff = if has_value(spec, "backoffLimitPerIndex") {
         i32::MAX
     } else {
         6
     };
-    default(spec, "backoffLimit", backoff);
-    default(spec, "completionMode", "NonIndexed");
-    default(spec, "suspend", false);
-    default(spec, "manualSelector", false);
-    let policy = if has(spec, "podFailurePolicy") {
+    set_default(spec, "backoffLimit", backoff);
+    set_default(spec, "completionMode", "NonIndexed");
+    set_default(spec, "suspend", false);
+    set_default(spec, "manualSelector", false);
+    let policy = if has_value(spec, "podFailurePolicy") {
         "Failed"
     } else {
         "TerminatingOrFailed"
     };
-    default(spec, "podReplacementPolicy", policy);
-    if has(spec, "podFailurePolicy") {
-        for rule in items(&mut spec["podFailurePolicy"], "rules") {
-            for pattern in items(rule, "onPodConditions") {
-                default_text(pattern, "status", "True");
+    set_default(spec, "podReplacementPolicy", policy);
+    if has_value(spec, "podFailurePolicy") {
+        for rule in items_mut(&mut spec["podFailurePolicy"], "rules") {
+            for pattern in items_mut(rule, "onPodConditions") {
+                set_default_text(pattern, "status", "True");
             }
         }
     }
@@ -55,14 +57,14 @@ fn generate_selector(job: &mut Value) {
     }
     let uid = uid(job).to_owned();
     let name = text(&job["metadata"], "name").to_owned();
-    let labels = object(&mut job["spec"]["template"]["metadata"], "labels");
+    let labels = object_mut(&mut job["spec"]["template"]["metadata"], "labels");
     for key in [keys::LEGACY_JOB_NAME, keys::BATCH_JOB_NAME] {
         labels.entry(key).or_insert_with(|| json!(name));
     }
     for key in [keys::LEGACY_CONTROLLER_UID, keys::BATCH_CONTROLLER_UID] {
         labels.entry(key).or_insert_with(|| json!(uid));
     }
-    let selector = object(&mut job["spec"], "selector");
+    let selector = object_mut(&mut job["spec"], "selector");
     let labels = as_object(selector.entry("matchLabels").or_insert(Value::Null));
     labels
         .entry(keys::BATCH_CONTROLLER_UID)
@@ -72,20 +74,20 @@ fn generate_selector(job: &mut Value) {
 /// Sets the defaults of a pod spec, in a template or in a pod.
 pub fn pod_spec(pod: &mut Value) {
     let host_network = pod["hostNetwork"].as_bool() == Some(true);
-    default_text(pod, "dnsPolicy", "ClusterFirst");
-    default_text(pod, "restartPolicy", "Always");
-    default_text(pod, "schedulerName", "default-scheduler");
-    default(pod, "securityContext", json!({}));
-    default(pod, "terminationGracePeriodSeconds", 30);
+    set_default_text(pod, "dnsPolicy", "ClusterFirst");
+    set_default_text(pod, "restartPolicy", "Always");
+    set_default_text(pod, "schedulerName", "default-scheduler");
+    set_default(pod, "securityContext", json!({}));
+    set_default(pod, "terminationGracePeriodSeconds", 30);
     let account = text(pod, "serviceAccountName").to_owned();
     if !account.is_empty() {
-        default_text(pod, "serviceAccount", &account);
+        set_default_text(pod, "serviceAccount", &account);
     }
-    for volume in items(pod, "volumes") {
+    for volume in items_mut(pod, "volumes") {
         volume_source(volume);
     }
     for kind in ["containers", "initContainers"] {
-        for item in items(pod, kind) {
+        for item in items_mut(pod, kind) {
             container(item, host_network);
         }
     }
@@ -96,12 +98,12 @@ pub fn pod_spec(pod: &mut Value) {
 /// Sets the defaults of a pod: those of its spec, and requests from limits.
 pub fn pod(pod: &mut Value) {
     pod_spec(pod);
-    default(pod, "enableServiceLinks", true);
+    set_default(pod, "enableServiceLinks", true);
     for kind in ["containers", "initContainers"] {
-        for container in items(pod, kind) {
+        for container in items_mut(pod, kind) {
             let limits = container["resources"]["limits"].clone();
             for (name, limit) in pairs(&limits) {
-                let requests = object(&mut container["resources"], "requests");
+                let requests = object_mut(&mut container["resources"], "requests");
                 requests
                     .entry(name.clone())
                     .or_insert_with(|| limit.clone());
@@ -112,44 +114,44 @@ pub fn pod(pod: &mut Value) {
 
 fn container(container: &mut Value, host_network: bool) {
     let image = text(container, "image");
-    let pull = if latest(image) {
+    let pull = if has_latest_tag(image) {
         "Always"
     } else {
         "IfNotPresent"
     };
-    default_text(container, "imagePullPolicy", pull);
-    default_text(container, "terminationMessagePath", "/dev/termination-log");
-    default_text(container, "terminationMessagePolicy", "File");
-    default(container, "resources", json!({}));
-    for port in items(container, "ports") {
-        default_text(port, "protocol", "TCP");
+    set_default_text(container, "imagePullPolicy", pull);
+    set_default_text(container, "terminationMessagePath", "/dev/termination-log");
+    set_default_text(container, "terminationMessagePolicy", "File");
+    set_default(container, "resources", json!({}));
+    for port in items_mut(container, "ports") {
+        set_default_text(port, "protocol", "TCP");
         let number = port["containerPort"].clone();
         if host_network && port["hostPort"].as_i64().unwrap_or(0) == 0 {
             as_object(port).insert("hostPort".to_owned(), number);
         }
     }
-    for var in items(container, "env") {
-        if has(&var["valueFrom"], "fieldRef") {
-            default_text(&mut var["valueFrom"]["fieldRef"], "apiVersion", "v1");
+    for var in items_mut(container, "env") {
+        if has_value(&var["valueFrom"], "fieldRef") {
+            set_default_text(&mut var["valueFrom"]["fieldRef"], "apiVersion", "v1");
         }
-        if has(&var["valueFrom"], "resourceFieldRef") {
-            default(&mut var["valueFrom"]["resourceFieldRef"], "divisor", "0");
+        if has_value(&var["valueFrom"], "resourceFieldRef") {
+            set_default(&mut var["valueFrom"]["resourceFieldRef"], "divisor", "0");
         }
     }
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        if has(container, name) {
+        if has_value(container, name) {
             probe(&mut container[name]);
         }
     }
     for name in ["postStart", "preStop"] {
-        if has(&container["lifecycle"], name) {
+        if has_value(&container["lifecycle"], name) {
             handler(&mut container["lifecycle"][name]);
         }
     }
 }
 
 /// Returns whether the image has no tag or the tag `latest`, so that it is always pulled.
-fn latest(image: &str) -> bool {
+fn has_latest_tag(image: &str) -> bool {
     let (name, digest) = image
         .split_once('@')
         .map_or((image, ""), |(name, digest)| (name, digest));
@@ -176,12 +178,12 @@ fn probe(probe: &mut Value) {
 }
 
 fn handler(handler: &mut Value) {
-    if has(handler, "httpGet") {
-        default_text(&mut handler["httpGet"], "path", "/");
-        default_text(&mut handler["httpGet"], "scheme", "HTTP");
+    if has_value(handler, "httpGet") {
+        set_default_text(&mut handler["httpGet"], "path", "/");
+        set_default_text(&mut handler["httpGet"], "scheme", "HTTP");
     }
-    if has(handler, "grpc") {
-        default(&mut handler["grpc"], "service", "");
+    if has_value(handler, "grpc") {
+        set_default(&mut handler["grpc"], "service", "");
     }
 }
 
@@ -194,26 +196,26 @@ fn volume_source(volume: &mut Value) {
         sources.insert("emptyDir".to_owned(), json!({}));
     }
     for kind in ["secret", "configMap", "downwardAPI", "projected"] {
-        if has(volume, kind) {
-            default(&mut volume[kind], "defaultMode", 0o644);
-            for item in items(&mut volume[kind], "items") {
-                if has(item, "fieldRef") {
-                    default_text(&mut item["fieldRef"], "apiVersion", "v1");
+        if has_value(volume, kind) {
+            set_default(&mut volume[kind], "defaultMode", 0o644);
+            for item in items_mut(&mut volume[kind], "items") {
+                if has_value(item, "fieldRef") {
+                    set_default_text(&mut item["fieldRef"], "apiVersion", "v1");
                 }
             }
         }
     }
-    if has(volume, "hostPath") {
-        default(&mut volume["hostPath"], "type", "");
+    if has_value(volume, "hostPath") {
+        set_default(&mut volume["hostPath"], "type", "");
     }
-    if has(volume, "ephemeral") {
+    if has_value(volume, "ephemeral") {
         let template = &mut volume["ephemeral"]["volumeClaimTemplate"];
-        default(&mut template["spec"], "volumeMode", "Filesystem");
+        set_default(&mut template["spec"], "volumeMode", "Filesystem");
     }
-    if has(volume, "projected") {
-        for source in items(&mut volume["projected"], "sources") {
-            if has(source, "serviceAccountToken") {
-                default(
+    if has_value(volume, "projected") {
+        for source in items_mut(&mut volume["projected"], "sources") {
+            if has_value(source, "serviceAccountToken") {
+                set_default(
                     &mut source["serviceAccountToken"],
                     "expirationSeconds",
                     3600,

@@ -1,6 +1,6 @@
 //! Predicates for exclusive placement: whether it applies to a pod, and whether the pod is the leader of its Job.
 
-use super::tree::{has, pairs};
+use super::value_access::{has_value, pairs};
 use crate::spec::keys::{
     EXCLUSIVE_TOPOLOGY, JOB_COMPLETION_INDEX, JOBSET_NAME, NODE_SELECTOR_STRATEGY,
 };
@@ -15,6 +15,6 @@ pub fn is_leader(pod: &Value) -> bool {
 pub fn is_exclusive(pod: &Value) -> bool {
     let annotations = &pod["metadata"]["annotations"];
     pairs(annotations).any(|(key, _)| key == EXCLUSIVE_TOPOLOGY)
-        && !has(annotations, NODE_SELECTOR_STRATEGY)
-        && has(annotations, JOBSET_NAME)
+        && !has_value(annotations, NODE_SELECTOR_STRATEGY)
+        && has_value(annotations, JOBSET_NAME)
 }

@@ -2,26 +2,26 @@
 //!
 //! This module must not match pod failures against the rules.
 
-use super::tree::{has, list, text};
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use super::value_access::{has_value, list, text};
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::names::label_key;
 use serde_json::Value;
 
 const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
 const OPERATORS: [&str; 2] = ["In", "NotIn"];
 const STATUSES: [&str; 3] = ["False", "True", "Unknown"];
-const MOST_RULES: usize = 20;
-const MOST_CONDITIONS: usize = 20;
-const MOST_EXIT_CODES: usize = 255;
+const MAX_RULES: usize = 20;
+const MAX_CONDITIONS: usize = 20;
+const MAX_EXIT_CODES: usize = 255;
 
-pub fn check(spec: &Value, path: &Path, errors: &mut Errors) {
+pub fn check(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let (rules, at) = (
         list(&spec["podFailurePolicy"], "rules"),
         path.child("rules"),
     );
-    if rules.len() > MOST_RULES {
-        errors.too_many(&at, rules.len(), MOST_RULES);
+    if rules.len() > MAX_RULES {
+        errors.too_many(&at, rules.len(), MAX_RULES);
     }
     let pod = &spec["template"]["spec"];
     let containers = list(pod, "containers")
@@ -29,12 +29,18 @@ pub fn check(spec: &Value, path: &Path, errors: &mut Errors) {
         .chain(list(pod, "initContainers"));
     let names: Vec<&str> = containers.map(|c| text(c, "name")).collect();
     for (k, rule) in rules.iter().enumerate() {
-        let per_index = has(spec, "backoffLimitPerIndex");
+        let per_index = has_value(spec, "backoffLimitPerIndex");
         check_rule(rule, per_index, &names, &at.index(k), errors);
     }
 }
 
-fn check_rule(rule: &Value, per_index: bool, names: &[&str], path: &Path, errors: &mut Errors) {
+fn check_rule(
+    rule: &Value,
+    per_index: bool,
+    names: &[&str],
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     let at = path.child("action");
     if text(rule, "action") == "FailIndex" && !per_index {
         errors.invalid(
@@ -43,7 +49,7 @@ fn check_rule(rule: &Value, per_index: bool, names: &[&str], path: &Path, errors
             "requires the backoffLimitPerIndex to be set",
         );
     }
-    one_of(&rule["action"], &ACTIONS, &at, errors);
+    check_one_of(&rule["action"], &ACTIONS, &at, errors);
     let (codes, conditions) = (&rule["onExitCodes"], list(rule, "onPodConditions"));
     if !codes.is_null() {
         exit_codes(codes, names, &path.child("onExitCodes"), errors);
@@ -63,7 +69,7 @@ fn check_rule(rule: &Value, per_index: bool, names: &[&str], path: &Path, errors
 }
 
 /// Checks that the value is set and is one of the allowed names.
-fn one_of(value: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
+fn check_one_of(value: &Value, legal: &[&str], path: &FieldPath, errors: &mut ErrorList) {
     match value.as_str().unwrap_or("") {
         "" => {
             let names: Vec<String> = legal.iter().map(|name| format!("\"{name}\"")).collect();
@@ -74,8 +80,8 @@ fn one_of(value: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn exit_codes(codes: &Value, names: &[&str], path: &Path, errors: &mut Errors) {
-    one_of(
+fn exit_codes(codes: &Value, names: &[&str], path: &FieldPath, errors: &mut ErrorList) {
+    check_one_of(
         &codes["operator"],
         &OPERATORS,
         &path.child("operator"),
@@ -90,8 +96,8 @@ fn exit_codes(codes: &Value, names: &[&str], path: &Path, errors: &mut Errors) {
     let (values, at) = (list(codes, "values"), path.child("values"));
     if values.is_empty() {
         errors.invalid(&at, &codes["values"], "at least one value is required");
-    } else if values.len() > MOST_EXIT_CODES {
-        errors.too_many(&at, values.len(), MOST_EXIT_CODES);
+    } else if values.len() > MAX_EXIT_CODES {
+        errors.too_many(&at, values.len(), MAX_EXIT_CODES);
     }
     for (k, value) in values.iter().enumerate() {
         if text(codes, "operator") == "In" && value.as_i64() == Some(0) {
@@ -106,13 +112,13 @@ fn exit_codes(codes: &Value, names: &[&str], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn pod_conditions(conditions: &[Value], path: &Path, errors: &mut Errors) {
-    if conditions.len() > MOST_CONDITIONS {
-        errors.too_many(path, conditions.len(), MOST_CONDITIONS);
+fn pod_conditions(conditions: &[Value], path: &FieldPath, errors: &mut ErrorList) {
+    if conditions.len() > MAX_CONDITIONS {
+        errors.too_many(path, conditions.len(), MAX_CONDITIONS);
     }
     for (k, pattern) in conditions.iter().enumerate() {
         let (at, kind) = (path.index(k), text(pattern, "type"));
         errors.all_invalid(&at.child("type"), kind, label_key(kind));
-        one_of(&pattern["status"], &STATUSES, &at.child("status"), errors);
+        check_one_of(&pattern["status"], &STATUSES, &at.child("status"), errors);
     }
 }

@@ -4,7 +4,7 @@
 //! This module must not add fields that the API server or the Job controller adds later.
 
 use super::sha1::sha1_hex;
-use super::tree::{array, has, int, list, object, pairs, text};
+use super::value_access::{array_mut, has_value, int, list, object_mut, pairs, text};
 use crate::spec::keys;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -24,27 +24,27 @@ pub struct JobSlot<'a> {
     /// Value of the label `job-restart-attempt`. `None` if the feature gate RestartJob is disabled.
     pub job_restarts: Option<u32>,
     /// Precomputed places of the JobSet, to avoid computing them for each of many Jobs.
-    pub places: Option<&'a Places>,
+    pub global_indexes: Option<&'a GlobalJobIndexes>,
 }
 
 /// Global indexes of the Jobs of each replicatedJob, within the JobSet and within its group.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct GlobalJobIndexes {
     /// For each replicatedJob, the number of Jobs before its first Job in the JobSet and in its group.
-    before: Vec<(i64, i64)>,
-    all: i64,
+    first_indexes: Vec<(i64, i64)>,
+    total: i64,
     groups: BTreeMap<String, i64>,
 }
 
-impl Places {
-    pub fn of(jobset: &Value) -> Places {
-        let mut places = Places::default();
+impl GlobalJobIndexes {
+    pub fn for_jobset(jobset: &Value) -> GlobalJobIndexes {
+        let mut places = GlobalJobIndexes::default();
         for rj in list(&jobset["spec"], "replicatedJobs") {
             let replicas = int(rj, "replicas").unwrap_or(0);
             let group = text(rj, "groupName");
             let in_group = places.groups.entry(group.to_owned()).or_default();
-            places.before.push((places.all, *in_group));
-            places.all += replicas;
+            places.first_indexes.push((places.total, *in_group));
+            places.total += replicas;
             *in_group += replicas;
         }
         places
@@ -64,7 +64,7 @@ impl JobSlot<'_> {
 }
 
 /// Returns the Job as posted.
-pub fn job(slot: &JobSlot) -> Value {
+pub fn job_of_slot(slot: &JobSlot) -> Value {
     let (jobset, rj) = (slot.jobset, slot.spec());
     let template = &rj["template"];
     let mut job = json!({
@@ -73,14 +73,14 @@ pub fn job(slot: &JobSlot) -> Value {
         "metadata": {
             "name": slot.name(),
             "namespace": jobset["metadata"]["namespace"],
-            "ownerReferences": [owner(jobset)],
+            "ownerReferences": [owner_reference(jobset)],
         },
         "spec": template["spec"],
     });
-    let labels = labels(slot);
+    let labels = jobset_labels(slot);
     write_metadata(&mut job["metadata"], &template["metadata"], slot, &labels);
     let own = template["spec"]["template"]["metadata"].clone();
-    let pod = object(&mut job["spec"], "template");
+    let pod = object_mut(&mut job["spec"], "template");
     write_metadata(
         pod.entry("metadata").or_insert(Value::Null),
         &own,
@@ -88,17 +88,18 @@ pub fn job(slot: &JobSlot) -> Value {
         &labels,
     );
     if let Some(subdomain) = subdomain(jobset) {
-        object(&mut job["spec"]["template"], "spec").insert("subdomain".into(), subdomain.into());
+        object_mut(&mut job["spec"]["template"], "spec")
+            .insert("subdomain".into(), subdomain.into());
     }
     let strategy_b = [keys::EXCLUSIVE_TOPOLOGY, keys::NODE_SELECTOR_STRATEGY];
     if strategy_b
         .iter()
-        .all(|key| has(&job["metadata"]["annotations"], key))
+        .all(|key| has_value(&job["metadata"]["annotations"], key))
     {
         select_labelled_nodes(&mut job);
     }
     let suspend = jobset["spec"]["suspend"].as_bool().unwrap_or(false);
-    object(&mut job, "spec").insert("suspend".into(), suspend.into());
+    object_mut(&mut job, "spec").insert("suspend".into(), suspend.into());
     add_claims(&mut job["spec"]["template"]["spec"], jobset);
     omit_empty_lists(&mut job["spec"]);
     job
@@ -121,7 +122,7 @@ fn omit_empty_lists(value: &mut Value) {
 }
 
 /// Returns the owner reference that makes the JobSet the controller of a child object.
-pub fn owner(jobset: &Value) -> Value {
+pub fn owner_reference(jobset: &Value) -> Value {
     json!({
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -153,19 +154,19 @@ fn effective_subdomain(jobset: &Value) -> &str {
 }
 
 /// Returns the labels that are also set as annotations (LAB-1).
-fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
+fn jobset_labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
     let (jobset, rj) = (slot.jobset, slot.spec());
     let metadata = &jobset["metadata"];
     let own;
-    let places = match slot.places {
+    let places = match slot.global_indexes {
         Some(places) => places,
         None => {
-            own = Places::of(jobset);
+            own = GlobalJobIndexes::for_jobset(jobset);
             &own
         }
     };
-    let before = places.before.get(slot.replicated_job);
-    let (before, before_in_group) = before.copied().unwrap_or((places.all, 0));
+    let before = places.first_indexes.get(slot.replicated_job);
+    let (before, before_in_group) = before.copied().unwrap_or((places.total, 0));
     let group = text(rj, "groupName");
     let in_group = places.groups.get(group).copied().unwrap_or(0);
     let index = i64::from(slot.index);
@@ -180,7 +181,7 @@ fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
         ),
         (keys::JOB_INDEX, index.to_string()),
         (keys::JOB_GLOBAL_INDEX, (before + index).to_string()),
-        (keys::GLOBAL_REPLICAS, places.all.to_string()),
+        (keys::GLOBAL_REPLICAS, places.total.to_string()),
         (keys::JOB_KEY, key),
         (keys::RESTART_ATTEMPT, slot.restarts.to_string()),
         (keys::GROUP_NAME, group.to_owned()),
@@ -190,14 +191,14 @@ fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
     if let Some(restarts) = slot.job_restarts {
         labels.push((keys::JOB_RESTART_ATTEMPT, restarts.to_string()));
     }
-    if has(&jobset["spec"], "coordinator") {
-        labels.push((keys::COORDINATOR, coordinator(jobset)));
+    if has_value(&jobset["spec"], "coordinator") {
+        labels.push((keys::COORDINATOR, coordinator_dns_name(jobset)));
     }
     labels
 }
 
 /// Returns the DNS name of the coordinator pod (COO-1).
-pub fn coordinator(jobset: &Value) -> String {
+pub fn coordinator_dns_name(jobset: &Value) -> String {
     let at = &jobset["spec"]["coordinator"];
     let number = |name| int(at, name).unwrap_or(0);
     format!(
@@ -214,27 +215,27 @@ pub fn coordinator(jobset: &Value) -> String {
 /// (LAB-1 … LAB-3).
 fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&str, String)]) {
     for kind in ["labels", "annotations"] {
-        let target = object(metadata, kind);
+        let target = object_mut(metadata, kind);
         target.extend(pairs(&own[kind]).map(|(k, v)| (k.clone(), v.clone())));
         target.extend(
             keys.iter()
                 .map(|(k, v)| ((*k).to_owned(), v.as_str().into())),
         );
     }
-    let annotations = object(metadata, "annotations");
-    exclusive_of(&slot.jobset["metadata"], annotations);
-    exclusive_of(&slot.spec()["template"]["metadata"], annotations);
+    let annotations = object_mut(metadata, "annotations");
+    copy_exclusive_annotations(&slot.jobset["metadata"], annotations);
+    copy_exclusive_annotations(&slot.spec()["template"]["metadata"], annotations);
 }
 
 /// Copies the annotations for exclusive placement. node-selector is copied only together with exclusive-topology
 /// (EXC-1, EXC-2).
-fn exclusive_of(metadata: &Value, target: &mut Map<String, Value>) {
+fn copy_exclusive_annotations(metadata: &Value, target: &mut Map<String, Value>) {
     let annotations = &metadata["annotations"];
-    if !has(annotations, keys::EXCLUSIVE_TOPOLOGY) {
+    if !has_value(annotations, keys::EXCLUSIVE_TOPOLOGY) {
         return;
     }
     for key in [keys::EXCLUSIVE_TOPOLOGY, keys::NODE_SELECTOR_STRATEGY] {
-        if has(annotations, key) {
+        if has_value(annotations, key) {
             target.insert(key.to_owned(), annotations[key].clone());
         }
     }
@@ -245,17 +246,17 @@ fn select_labelled_nodes(job: &mut Value) {
     let metadata = &job["metadata"];
     let value = format!("{}_{}", text(metadata, "namespace"), text(metadata, "name"));
     let pod = &mut job["spec"]["template"]["spec"];
-    object(pod, "nodeSelector").insert(keys::NAMESPACED_JOB.to_owned(), value.into());
+    object_mut(pod, "nodeSelector").insert(keys::NAMESPACED_JOB.to_owned(), value.into());
     let toleration =
         json!({"key": keys::NO_SCHEDULE, "operator": "Exists", "effect": "NoSchedule"});
-    array(pod, "tolerations").push(toleration);
+    array_mut(pod, "tolerations").push(toleration);
 }
 
 /// Adds a volume for each claim template that a container of this pod mounts.
 fn add_claims(pod: &mut Value, jobset: &Value) {
     for (name, claim) in mounted_claims(jobset, pod) {
         let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": claim}});
-        array(pod, "volumes").push(volume);
+        array_mut(pod, "volumes").push(volume);
     }
 }
 

@@ -3,23 +3,25 @@
 //! This module must not decide which indexes are needed and must not schedule pods.
 
 use super::check::pod;
+use super::context::ObjectContext;
 use super::job::uid;
-use super::surroundings::Surroundings;
-use super::tree::{array, default, has, int, items, list, object, text};
+use super::value_access::{
+    array_mut, has_value, int, items_mut, list, object_mut, set_default, text,
+};
 use super::{defaults, pod_webhook};
-use crate::admission::Rejection;
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use crate::admission::AdmissionRejection;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::meta_check::object_meta;
 use crate::admission::names::dns1123_subdomain;
 use crate::spec::keys::{JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING};
 use serde_json::{Value, json};
 
 const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
-const GENERATED_MAX: usize = 58;
+const GENERATED_PREFIX_MAX: usize = 58;
 
 /// Returns the pod of a completion index. The index is `None` for a NonIndexed Job.
-pub fn pod(job: &Value, index: Option<u32>) -> Value {
+pub fn pod_of_index(job: &Value, index: Option<u32>) -> Value {
     let (template, name) = (&job["spec"]["template"], text(&job["metadata"], "name"));
     let mut pod = json!({
         "apiVersion": "v1",
@@ -41,30 +43,30 @@ pub fn pod(job: &Value, index: Option<u32>) -> Value {
         },
         "spec": template["spec"],
     });
-    let finalizers = array(&mut pod["metadata"], "finalizers");
+    let finalizers = array_mut(&mut pod["metadata"], "finalizers");
     if !finalizers.contains(&JOB_TRACKING.into()) {
         finalizers.push(JOB_TRACKING.into());
     }
     if let Some(index) = index {
         for kind in ["annotations", "labels"] {
-            let target = object(&mut pod["metadata"], kind);
+            let target = object_mut(&mut pod["metadata"], kind);
             target.insert(JOB_COMPLETION_INDEX.to_owned(), index.to_string().into());
         }
-        if has(&job["spec"], "backoffLimitPerIndex") {
+        if has_value(&job["spec"], "backoffLimitPerIndex") {
             let key = JOB_INDEX_FAILURE_COUNT.to_owned();
-            object(&mut pod["metadata"], "annotations").insert(key, "0".into());
+            object_mut(&mut pod["metadata"], "annotations").insert(key, "0".into());
         }
         let spec = &mut pod["spec"];
         object_insert(spec, "hostname", format!("{name}-{index}").into());
         for kind in ["containers", "initContainers"] {
-            items(spec, kind).for_each(add_index_variable);
+            items_mut(spec, kind).for_each(add_index_variable);
         }
     }
     pod
 }
 
 fn object_insert(value: &mut Value, name: &str, to: Value) {
-    super::tree::as_object(value).insert(name.to_owned(), to);
+    super::value_access::as_object(value).insert(name.to_owned(), to);
 }
 
 /// Returns the name prefix. Pods of an Indexed Job differ by index; a long Job name is truncated before the index.
@@ -72,22 +74,22 @@ fn generate_name(job: &str, index: Option<u32>) -> String {
     match index {
         Some(index) => {
             let suffix = format!("-{index}-");
-            let most = GENERATED_MAX.saturating_sub(suffix.len());
-            format!("{}{suffix}", first(job, most))
+            let most = GENERATED_PREFIX_MAX.saturating_sub(suffix.len());
+            format!("{}{suffix}", utf8_prefix(job, most))
         }
         None => format!("{job}-"),
     }
 }
 
 /// Returns the longest prefix of at most `most` bytes that ends at a character boundary.
-fn first(name: &str, most: usize) -> &str {
+fn utf8_prefix(name: &str, most: usize) -> &str {
     let fits = |end: &usize| *end <= most && name.is_char_boundary(*end);
     let end = (0..=name.len()).rev().find(fits).unwrap_or(0);
     &name[..end]
 }
 
 fn add_index_variable(container: &mut Value) {
-    let env = array(container, "env");
+    let env = array_mut(container, "env");
     if !env.iter().any(|var| text(var, "name") == INDEX_ENV) {
         let field = format!("metadata.labels['{JOB_COMPLETION_INDEX}']");
         let from = json!({"fieldRef": {"apiVersion": "v1", "fieldPath": field}});
@@ -96,30 +98,38 @@ fn add_index_variable(container: &mut Value) {
 }
 
 /// Returns the stored pod, with `suffix` as the random end of its name, or the error.
-pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
+pub fn admit_pod(
+    pod: &Value,
+    suffix: &str,
+    around: &ObjectContext,
+) -> Result<Value, AdmissionRejection> {
     let stored = stored_pod(pod, suffix, around)?;
-    pod_webhook::validate(&stored, around)?;
+    pod_webhook::validate_pod(&stored, around)?;
     Ok(stored)
 }
 
 /// Returns the stored pod like [`admit_pod`], but without the validating webhook, for callers that check followers.
-pub fn stored_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
+pub fn stored_pod(
+    pod: &Value,
+    suffix: &str,
+    around: &ObjectContext,
+) -> Result<Value, AdmissionRejection> {
     let mut stored = pod.clone();
     let prefix = text(&pod["metadata"], "generateName");
-    let name = format!("{}{suffix}", first(prefix, GENERATED_MAX));
+    let name = format!("{}{suffix}", utf8_prefix(prefix, GENERATED_PREFIX_MAX));
     object_insert(&mut stored["metadata"], "name", name.clone().into());
     defaults::pod(&mut stored["spec"]);
-    priority(&mut stored["spec"], prefix, around)?;
-    runtime_class(&stored["spec"], prefix, around)?;
-    default_tolerations(&mut stored["spec"]);
-    pod_webhook::mutate(&mut stored, around)?;
-    let mut errors = Errors::default();
+    admit_priority(&mut stored["spec"], prefix, around)?;
+    admit_runtime_class(&stored["spec"], prefix, around)?;
+    add_default_tolerations(&mut stored["spec"]);
+    pod_webhook::mutate_pod(&mut stored, around)?;
+    let mut errors = ErrorList::default();
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
-    pod::spec(&stored["spec"], &Path::new("spec"), &mut errors);
+    pod::spec(&stored["spec"], &FieldPath::new("spec"), &mut errors);
     for kind in ["containers", "initContainers"] {
         images(
             list(&stored["spec"], kind),
-            &Path::new("spec").child(kind),
+            &FieldPath::new("spec").child(kind),
             &mut errors,
         );
     }
@@ -127,7 +137,7 @@ pub fn stored_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Va
     Ok(stored)
 }
 
-fn images(containers: &[Value], path: &Path, errors: &mut Errors) {
+fn images(containers: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, container) in containers.iter().enumerate() {
         let image = text(container, "image");
         if image.trim() != image {
@@ -137,8 +147,8 @@ fn images(containers: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn forbidden(name: &str, why: &str) -> Rejection {
-    Rejection::new(
+fn forbidden(name: &str, why: &str) -> AdmissionRejection {
+    AdmissionRejection::new(
         403,
         "Forbidden",
         format!("pods \"{name}\" is forbidden: {why}"),
@@ -152,7 +162,11 @@ pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
 ];
 
 /// Implements the admission plugin Priority.
-fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
+fn admit_priority(
+    pod: &mut Value,
+    name: &str,
+    around: &ObjectContext,
+) -> Result<(), AdmissionRejection> {
     let class = text(pod, "priorityClassName").to_owned();
     let classes = around.priority_classes.iter();
     let found = match class.as_str() {
@@ -193,12 +207,16 @@ fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Re
         let name = found["metadata"]["name"].clone();
         object_insert(pod, "priorityClassName", name);
     }
-    default(pod, "preemptionPolicy", policy);
+    set_default(pod, "preemptionPolicy", policy);
     Ok(())
 }
 
 /// Implements the admission plugin RuntimeClass.
-fn runtime_class(pod: &Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
+fn admit_runtime_class(
+    pod: &Value,
+    name: &str,
+    around: &ObjectContext,
+) -> Result<(), AdmissionRejection> {
     let class = text(pod, "runtimeClassName");
     if class.is_empty() || around.runtime_classes.iter().any(|known| known == class) {
         return Ok(());
@@ -208,7 +226,7 @@ fn runtime_class(pod: &Value, name: &str, around: &Surroundings) -> Result<(), R
 }
 
 /// Implements the admission plugin DefaultTolerationSeconds.
-fn default_tolerations(pod: &mut Value) {
+fn add_default_tolerations(pod: &mut Value) {
     for key in [
         "node.kubernetes.io/not-ready",
         "node.kubernetes.io/unreachable",
@@ -219,7 +237,7 @@ fn default_tolerations(pod: &mut Value) {
                 && matches!(effect, "" | "NoExecute")
         });
         if !tolerated {
-            array(pod, "tolerations").push(json!({
+            array_mut(pod, "tolerations").push(json!({
                 "key": key,
                 "operator": "Exists",
                 "effect": "NoExecute",

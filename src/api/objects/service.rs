@@ -2,11 +2,11 @@
 //!
 //! This module must not check whether a Service of the same name exists.
 
-use super::job::{owner, subdomain};
-use super::tree::{as_object, text};
-use crate::admission::Rejection;
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use super::job::{owner_reference, subdomain};
+use super::value_access::{as_object, text};
+use crate::admission::AdmissionRejection;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::meta_check::{labels, object_meta};
 use crate::admission::names::dns1123_label;
 use crate::spec::keys::JOBSET_NAME;
@@ -22,7 +22,7 @@ pub fn service(jobset: &Value) -> Option<Value> {
         "metadata": {
             "name": subdomain(jobset)?,
             "namespace": metadata["namespace"],
-            "ownerReferences": [owner(jobset)],
+            "ownerReferences": [owner_reference(jobset)],
         },
         "spec": {
             "clusterIP": "None",
@@ -33,13 +33,13 @@ pub fn service(jobset: &Value) -> Option<Value> {
 }
 
 /// Returns the Service as stored by the API server of an IPv4 cluster, or its error.
-pub fn admit_service(service: &Value) -> Result<Value, Rejection> {
-    let mut errors = Errors::default();
+pub fn admit_service(service: &Value) -> Result<Value, AdmissionRejection> {
+    let mut errors = ErrorList::default();
     let name = text(&service["metadata"], "name");
     object_meta(&service["metadata"], dns1123_label, &mut errors);
     labels(
         &service["spec"]["selector"],
-        &Path::new("spec.selector"),
+        &FieldPath::new("spec.selector"),
         &mut errors,
     );
     errors.into_rejection("Service", name)?;

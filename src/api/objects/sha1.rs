@@ -11,14 +11,14 @@ pub fn sha1_hex(text: &str) -> String {
         0x1032_5476,
         0xc3d2_e1f0,
     ];
-    for block in padded(text.as_bytes()).chunks_exact(64) {
+    for block in pad_message(text.as_bytes()).chunks_exact(64) {
         compress(&mut state, block);
     }
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
 
 /// Returns the padded message: the message, a one bit, zeros, and its length in bits; a multiple of 64 bytes.
-fn padded(message: &[u8]) -> Vec<u8> {
+fn pad_message(message: &[u8]) -> Vec<u8> {
     let mut bytes = message.to_vec();
     bytes.push(0x80);
     while bytes.len() % 64 != 56 {

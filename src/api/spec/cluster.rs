@@ -1,12 +1,12 @@
 //! Description of a cluster: pools of islands of nodes. The `topology` module assigns node ids and builds the
 //! arrays.
 
-use super::pod::Taint;
+use super::pod::TaintSpec;
 use std::collections::BTreeMap;
 
-/// A file of `kind: Topology`.
+/// A file of `kind: TopologySpec`.
 #[derive(Clone, Debug, Default)]
-pub struct Topology {
+pub struct TopologySpec {
     pub name: String,
     pub description: String,
     pub pools: Vec<NodePool>,
@@ -29,41 +29,41 @@ pub struct NodePool {
     pub nodes_per_island: u32,
     pub island_kind: IslandKind,
     pub labels: BTreeMap<String, String>,
-    pub taints: Vec<Taint>,
+    pub taints: Vec<TaintSpec>,
     /// Quantity by resource name, in thousandths. `pods` defaults to 110.
     pub allocatable: BTreeMap<String, i64>,
     /// Resource whose units are the accelerators of the ledger, e.g. `google.com/tpu`. Empty if there is none.
     pub accelerator: String,
-    pub price: Price,
+    pub price: AcceleratorPrice,
     /// Declared node features (`status.declaredFeatures`).
     pub features: Vec<String>,
 }
 
 /// Price per hour in millionths of the currency. The ledger adds integers only.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Price {
+pub enum AcceleratorPrice {
     PerNode(u64),
     PerAccelerator(u64),
 }
 
-impl Default for Price {
-    fn default() -> Price {
-        Price::PerNode(0)
+impl Default for AcceleratorPrice {
+    fn default() -> AcceleratorPrice {
+        AcceleratorPrice::PerNode(0)
     }
 }
 
-impl Price {
+impl AcceleratorPrice {
     /// Converts a price in the currency to millionths, rounded to the nearest.
     pub fn micros(price: f64) -> u64 {
         (price * 1e6 + 0.5) as u64
     }
 
     /// Returns the price of one of the node's accelerators, rounded to the nearest millionth.
-    pub fn of_accelerator(self, accelerators: u32) -> u64 {
+    pub fn per_accelerator(self, accelerators: u32) -> u64 {
         let n = u64::from(accelerators.max(1));
         match self {
-            Price::PerNode(micros) => (micros + n / 2) / n,
-            Price::PerAccelerator(micros) => micros,
+            AcceleratorPrice::PerNode(micros) => (micros + n / 2) / n,
+            AcceleratorPrice::PerAccelerator(micros) => micros,
         }
     }
 }
@@ -84,7 +84,7 @@ pub struct DcnLevel {
     pub gbits_per_s: f64,
 }
 
-impl Topology {
+impl TopologySpec {
     pub fn nodes(&self) -> u64 {
         self.pools
             .iter()

@@ -28,7 +28,7 @@ pub struct ControlPlane {
     pub jobset_manager: ClientRate,
     /// Requests per second that the API server answers for the kubelets and agents of all nodes together.
     pub node_requests_per_s: f64,
-    pub kubernetes: Version,
+    pub kubernetes: KubeVersion,
     pub feature_gates: FeatureGates,
     pub placement_repair: PlacementRepair,
     /// node-monitor-grace-period in seconds (50 since 1.32, 40 before).
@@ -40,34 +40,34 @@ pub struct ControlPlane {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum PlacementRepair {
     /// The check fails with an error before any request is sent (JobSet 0.12 and earlier).
-    Errs,
+    Fails,
     /// The API server rejects the request, because the role in upstream's manifests does not grant `pods/status`.
     #[default]
     Forbidden,
     /// The role grants access, and the followers are deleted (EXC-15).
-    Works,
+    Succeeds,
 }
 
 /// Kubernetes version, which selects between rules that changed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
+pub struct KubeVersion {
     pub major: u16,
     pub minor: u16,
 }
 
-impl Version {
-    pub const fn new(minor: u16) -> Version {
-        Version { major: 1, minor }
+impl KubeVersion {
+    pub const fn new(minor: u16) -> KubeVersion {
+        KubeVersion { major: 1, minor }
     }
 
     /// Returns whether a Job becomes terminal only after all its pods are terminal: since 1.31 (kubernetes.md 1.4).
     pub fn delays_terminal_condition(self) -> bool {
-        self >= Version::new(31)
+        self >= KubeVersion::new(31)
     }
 
     /// Returns whether a kubelet relists a pod right after changing it: since 1.36 (kubernetes.md 3.1).
     pub fn relists_on_demand(self) -> bool {
-        self >= Version::new(36)
+        self >= KubeVersion::new(36)
     }
 }
 
@@ -88,7 +88,7 @@ pub struct GateChanges {
 
 impl FeatureGates {
     /// Returns the feature gates without which the webhook rejects some of the JobSets (VAL-1, VAL-23).
-    pub fn needed_by<'a>(jobsets: impl IntoIterator<Item = &'a JobSet>) -> FeatureGates {
+    pub fn required_by<'a>(jobsets: impl IntoIterator<Item = &'a JobSet>) -> FeatureGates {
         let mut gates = FeatureGates::default();
         for jobset in jobsets {
             gates.in_place_restart |= jobset.restarts_in_place();
@@ -97,7 +97,7 @@ impl FeatureGates {
         gates
     }
 
-    pub fn with(self, changes: GateChanges) -> FeatureGates {
+    pub fn with_changes(self, changes: GateChanges) -> FeatureGates {
         let GateChanges {
             in_place_restart,
             restart_job,

@@ -5,16 +5,16 @@ pub const BASELINE: &str = "baseline";
 
 /// The `experiment` section of a scenario. All fields are empty if the scenario has none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Experiment {
+pub struct ExperimentSpec {
     pub variants: Vec<VariantSpec>,
     pub replications: Option<u64>,
     pub sweep: SweepSpec,
-    pub level: Level,
+    pub level: ModelLevel,
 }
 
 /// Level of detail of the replications.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub enum Level {
+pub enum ModelLevel {
     /// Simulates every pod.
     #[default]
     Pods,
@@ -22,23 +22,23 @@ pub enum Level {
     Collapsed,
 }
 
-impl Level {
+impl ModelLevel {
     /// All levels. The default comes first.
-    pub const ALL: [Level; 2] = [Level::Pods, Level::Collapsed];
+    pub const ALL: [ModelLevel; 2] = [ModelLevel::Pods, ModelLevel::Collapsed];
 
     /// Returns the name of the level in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Level::Pods => "Pods",
-            Level::Collapsed => "Collapsed",
+            ModelLevel::Pods => "Pods",
+            ModelLevel::Collapsed => "Collapsed",
         }
     }
 
     /// Returns the term for a replication at this level, for messages and reports.
-    pub const fn replication(self) -> &'static str {
+    pub const fn replication_term(self) -> &'static str {
         match self {
-            Level::Pods => "replication",
-            Level::Collapsed => "collapsed replication",
+            ModelLevel::Pods => "replication",
+            ModelLevel::Collapsed => "reduced-model replication",
         }
     }
 }
@@ -58,28 +58,28 @@ pub struct FieldChange {
     /// Value in the syntax of the scenario file.
     pub value: String,
     /// Reason for the change; empty if the user requested it.
-    pub because: String,
+    pub reason: String,
 }
 
 /// Fields that a sweep varies. Empty if there is no sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepSpec {
-    pub axes: Vec<Axis>,
+    pub axes: Vec<SweepAxis>,
     /// Number of points of the Latin hypercube over the axes that are ranges.
     pub hypercube: Option<u64>,
 }
 
 /// A field that a sweep varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub struct SweepAxis {
     /// Path of the field in the syntax of `--set`.
     pub path: String,
-    pub over: Over,
+    pub target: SweepTarget,
 }
 
 /// Values of an axis, in the syntax of the scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum SweepTarget {
     Values(Vec<String>),
     Range {
         low: String,

@@ -1,9 +1,9 @@
 //! Specification of random faults of a cluster: renewal processes, one per node, domain or pod.
 
-use super::fleet::{Diagnosis, Exposure, Repair, Retirement};
+use super::fleet::{DiagnosisSpec, ExposureSpec, RepairSpec, RetirementSpec};
 use super::node_ref::NodeRef;
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use std::sync::Arc;
 
 /// A random fault process. Each entity selected by `on` has an independent instance of it.
@@ -16,13 +16,13 @@ pub struct RandomFaults {
     /// Node label: a fault also affects all nodes that have the same value of this label as the failed node.
     pub takes_along: Option<String>,
     /// Times of the faults.
-    pub arrivals: Arrivals,
+    pub arrivals: ArrivalProcess,
     /// Periods in which an entity ages: always except during repair, or only while pods use it.
-    pub ages: Exposure,
+    pub exposure: ExposureSpec,
     /// Time from a fault to the end of its repair. `None` means that the entity is never repaired.
-    pub back: Option<Dist>,
+    pub repair_time: Option<Distribution>,
     /// Effect of a fault.
-    pub does: RandomAction,
+    pub action: RandomAction,
     /// Whether a repaired node is registered as a new Node object of the same name.
     pub as_new: bool,
     /// Start of the process, as time since the start of the run. `until` is its end.
@@ -44,13 +44,13 @@ pub struct RandomFaults {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRepair {
     /// Time from the fault to the start of the diagnosis.
-    pub detected_after: Dist,
+    pub detected_after: Distribution,
     /// Selection of the node that is sent to repair.
-    pub diagnosis: Diagnosis,
+    pub diagnosis: DiagnosisSpec,
     /// Stages and capacity of the repair.
-    pub repair: Repair,
+    pub repair: RepairSpec,
     /// Rule for nodes that are not used again.
-    pub retirement: Retirement,
+    pub retirement: RetirementSpec,
 }
 
 /// Spare nodes that replace nodes lost to random faults.
@@ -81,10 +81,10 @@ pub struct FaultLemons {
 
 /// Times at which faults occur.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Arrivals {
+pub enum ArrivalProcess {
     /// Renewal process: distribution of the aging time from the start, or from the end of a repair, to the next
     /// fault.
-    Renewal(Dist),
+    Renewal(Distribution),
     /// A list of faults at fixed times.
     Trace(Arc<[TracedFault]>),
 }
@@ -97,7 +97,7 @@ pub struct TracedFault {
     /// Time since the start of the run.
     pub at: Duration,
     /// Time to the end of the repair. `None` means that the process determines it.
-    pub lasts: Option<Duration>,
+    pub outage: Option<Duration>,
 }
 
 /// Entities that a fault process affects.
@@ -133,18 +133,18 @@ pub enum RandomAction {
     /// The processes keep running but make no progress. A detector, if any, terminates them with this exit code
     /// after `detected_after`.
     Hang {
-        detected_after: Option<Dist>,
+        detected_after: Option<Distribution>,
         exit_code: i32,
     },
     /// Steps take this many times as long until the end of the repair.
     Slow(f64),
     /// Results are wrong from the fault on; the error is detected after this time.
-    Corrupt { found_after: Dist },
+    Corrupt { found_after: Distribution },
 }
 
 /// A scripted fault that the control plane does not see: the kubelet and the processes appear healthy.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Silent {
+pub enum SilentFaults {
     /// Running processes make no further progress. A detector, if any, terminates them with this exit code after
     /// `detected_after`, unless they have ended before.
     Hang {
@@ -167,35 +167,36 @@ pub enum SilentOn {
     Pod(String),
 }
 
-impl Silent {
+impl SilentFaults {
     /// Returns the name of the fault in a scenario file.
     pub const fn name(self) -> &'static str {
         match self {
-            Silent::Hang { .. } => "Hang",
-            Silent::Slow { .. } => "Slow",
-            Silent::Corrupt { .. } => "Corrupt",
+            SilentFaults::Hang { .. } => "Hang",
+            SilentFaults::Slow { .. } => "Slow",
+            SilentFaults::Corrupt { .. } => "Corrupt",
         }
     }
 }
 
 impl RandomFaults {
     /// Returns whether `NodeRepair` determines when a failed node returns.
-    pub fn is_repaired(&self) -> bool {
-        let lost = matches!(self.does, RandomAction::Crash | RandomAction::Partition);
-        lost && self.back.is_none() && matches!(self.arrivals, Arrivals::Renewal(_))
+    pub fn uses_node_repair(&self) -> bool {
+        let lost = matches!(self.action, RandomAction::Crash | RandomAction::Partition);
+        lost && self.repair_time.is_none() && matches!(self.arrivals, ArrivalProcess::Renewal(_))
     }
 
     /// Returns whether entities age with calendar time, independent of their use.
-    pub fn is_of_calendar(&self) -> bool {
-        self.ages == Exposure::Always
+    pub fn is_calendar_based(&self) -> bool {
+        self.exposure == ExposureSpec::Always
     }
 
     /// Returns the expected number of faults of this many entities up to `until`.
-    pub fn expected(&self, entities: usize, until: Duration) -> f64 {
+    pub fn expected_faults(&self, entities: usize, until: Duration) -> f64 {
         match &self.arrivals {
-            Arrivals::Trace(rows) => rows.len() as f64,
-            Arrivals::Renewal(life) => {
-                let each = life.mean_s() + self.back.as_ref().map_or(0.0, Dist::mean_s);
+            ArrivalProcess::Trace(rows) => rows.len() as f64,
+            ArrivalProcess::Renewal(life) => {
+                let each =
+                    life.mean_s() + self.repair_time.as_ref().map_or(0.0, Distribution::mean_s);
                 entities as f64 * until.seconds() / each
             }
         }

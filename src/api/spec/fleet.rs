@@ -1,15 +1,15 @@
 //! Specification of a fleet: equal nodes that run one synchronous job, without a control plane and without a
 //! topology.
 
-use super::training::Progress;
+use super::training::ProgressSpec;
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Complete input of a run of the reduced model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fleet {
+pub struct FleetSpec {
     /// Name of the fleet in reports.
     pub name: String,
     /// Description for the reader; does not affect results.
@@ -21,17 +21,17 @@ pub struct Fleet {
     /// Job that runs on the nodes.
     pub job: FleetJob,
     /// Work of the job.
-    pub training: Training,
+    pub training: FleetTraining,
     /// Fault processes. Each node has an independent instance of each.
     pub faults: Vec<FaultProcess>,
     /// Nodes that fail more often than the others.
-    pub lemons: Lemons,
+    pub lemons: LemonSpec,
     /// Selection of the node that is sent to repair after a failure.
-    pub diagnosis: Diagnosis,
+    pub diagnosis: DiagnosisSpec,
     /// Repair of failed nodes.
-    pub repair: Repair,
+    pub repair: RepairSpec,
     /// Rule for repaired nodes that are not used again.
-    pub retirement: Retirement,
+    pub retirement: RetirementSpec,
     /// Time limit of the run.
     pub stop_at: Duration,
     /// Seed of all random numbers.
@@ -57,9 +57,9 @@ pub struct FleetJob {
     /// Rule for the choice among the free nodes.
     pub selection: HostSelection,
     /// Duration of a host selection.
-    pub select: Dist,
+    pub selection_time: Distribution,
     /// Time from a failure until the job resumes with a standby node.
-    pub recovery: Dist,
+    pub recovery: Distribution,
     /// Number of restarts after which the next one fails the job. `None` means no limit.
     pub max_restarts: Option<u32>,
 }
@@ -76,11 +76,11 @@ pub enum HostSelection {
 
 /// Work of the job and the loss of work at a failure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Training {
+pub struct FleetTraining {
     /// Time that the job would need without failures and checkpoints.
     pub work: Duration,
     /// Progress that is lost at a failure.
-    pub progress: Progress,
+    pub progress: ProgressSpec,
 }
 
 /// A renewal process of failures. Each node has an independent instance with its own clock.
@@ -91,9 +91,9 @@ pub struct FaultProcess {
     /// Whether only lemons have this process.
     pub only_lemons: bool,
     /// Time from new or repaired to the failure, measured in the time that `exposure` selects.
-    pub life: Dist,
+    pub life: Distribution,
     /// Periods in which the node ages.
-    pub exposure: Exposure,
+    pub exposure: ExposureSpec,
     /// Recorded faults in chronological order, used instead of `life`.
     pub trace: Option<Arc<[FleetFault]>>,
     /// Whether the node leaves the job for a repair. Otherwise the failure only interrupts the job, like a crash of
@@ -109,13 +109,13 @@ pub struct FleetFault {
     /// Index of the node among all nodes.
     pub node: u32,
     /// Duration of the outage. `None` means that the repair pipeline determines it.
-    pub lasts: Option<Duration>,
+    pub outage: Option<Duration>,
 }
 
 /// Periods in which a node ages. In a fleet they depend on its one job; in the pod-level model they depend on the
 /// pods that are bound to the node or run on it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Exposure {
+pub enum ExposureSpec {
     /// The node ages while it belongs to the job and the job runs.
     Running,
     /// The node ages while it belongs to the job, whether the job runs or waits.
@@ -124,14 +124,14 @@ pub enum Exposure {
     Always,
 }
 
-impl Exposure {
+impl ExposureSpec {
     /// All names, as written in a file.
     pub const NAMES: [&'static str; 3] = ["Running", "Assigned", "Always"];
 }
 
 /// Nodes that fail more often than the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lemons {
+pub struct LemonSpec {
     /// Fraction of all nodes that are lemons at the start.
     pub share: f64,
     /// Interval at which good nodes turn into lemons, and the fraction of `share` that turns each time. At least one
@@ -141,16 +141,16 @@ pub struct Lemons {
 
 /// Selection of the node that is sent to repair after a failure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Diagnosis {
+pub struct DiagnosisSpec {
     /// Probability that a failure leads to a repair. Otherwise the node returns immediately.
-    pub finds: f64,
+    pub repair_probability: f64,
     /// Probability that a different node of the job is sent to repair.
-    pub blames_another: f64,
+    pub misdiagnosis_probability: f64,
 }
 
 /// A repair pipeline. A node passes the stages in order until one of them closes the ticket.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Repair {
+pub struct RepairSpec {
     /// Stages in order. The last stage does not escalate.
     pub stages: Vec<RepairStage>,
     /// Number of nodes that can be repaired at the same time. `None` means no limit.
@@ -163,7 +163,7 @@ pub struct RepairStage {
     /// Name of the stage in reports.
     pub name: String,
     /// Duration of the stage.
-    pub takes: Dist,
+    pub duration: Distribution,
     /// Probability that the stage hands the node on to the next stage.
     pub escalates: f64,
     /// Probability that the stage reports success although the node is still faulty.
@@ -172,7 +172,7 @@ pub struct RepairStage {
 
 /// Rule for repaired nodes that are not used again.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Retirement {
+pub enum RetirementSpec {
     /// Every repaired node is used again.
     Never,
     /// Retires a node with this many failures within this period before the end of its repair.
@@ -181,14 +181,14 @@ pub enum Retirement {
     Life(u32),
 }
 
-impl Retirement {
+impl RetirementSpec {
     /// Returns whether a node is retired at `now`, given its total number of failures and their times. Removes times
     /// from `failed_at` that are too old to matter later.
     pub fn retires(self, failures: u32, failed_at: &mut VecDeque<u64>, now: u64) -> bool {
         match self {
-            Retirement::Never => false,
-            Retirement::Life(limit) => failures >= limit,
-            Retirement::Window(limit, within) => {
+            RetirementSpec::Never => false,
+            RetirementSpec::Life(limit) => failures >= limit,
+            RetirementSpec::Window(limit, within) => {
                 let since = now.saturating_sub(within.0);
                 failed_at.retain(|at| *at >= since);
                 failed_at.len() as u32 >= limit

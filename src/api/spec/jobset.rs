@@ -24,13 +24,13 @@ pub struct JobSet {
 #[derive(Clone, Debug, Default)]
 pub struct JobSetSpec {
     pub replicated_jobs: Vec<ReplicatedJob>,
-    pub network: Network,
+    pub network: NetworkSpec,
     /// `None` only after an update has removed it (C-76).
     pub success_policy: Option<SuccessPolicy>,
     pub failure_policy: Option<FailurePolicy>,
     pub startup_order: StartupPolicyOrder,
     pub suspend: bool,
-    pub coordinator: Option<Coordinator>,
+    pub coordinator: Option<CoordinatorSpec>,
     pub managed_by: Option<String>,
     pub ttl_seconds_after_finished: Option<u32>,
     /// Number of claims that the JobSet's policies create (PVC-1).
@@ -61,7 +61,7 @@ pub enum DependsOnStatus {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Network {
+pub struct NetworkSpec {
     pub enable_dns_hostnames: bool,
     pub publish_not_ready_addresses: bool,
     /// Subdomain of the pods. Empty means the JobSet's name.
@@ -70,13 +70,13 @@ pub struct Network {
 
 #[derive(Clone, Debug, Default)]
 pub struct SuccessPolicy {
-    pub operator: Operator,
+    pub operator: ConditionOperator,
     /// Target replicatedJobs. Empty means every replicatedJob.
     pub target_replicated_jobs: Vec<String>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum Operator {
+pub enum ConditionOperator {
     #[default]
     All,
     Any,
@@ -166,7 +166,7 @@ pub enum StartupPolicyOrder {
 }
 
 #[derive(Clone, Debug)]
-pub struct Coordinator {
+pub struct CoordinatorSpec {
     pub replicated_job: String,
     pub job_index: u32,
     pub pod_index: u32,

@@ -32,7 +32,7 @@ pub enum NodeOperator {
 
 impl NodeOperator {
     /// Parses the name of an operator as written in a manifest.
-    pub fn named(word: &str) -> Option<NodeOperator> {
+    pub fn parse(word: &str) -> Option<NodeOperator> {
         Some(match word {
             "In" => NodeOperator::In,
             "NotIn" => NodeOperator::NotIn,
@@ -50,23 +50,26 @@ impl NodeTerm {
     /// that cannot be parsed (the Filter of NodeAffinity ignores such errors).
     pub fn matches(&self, name: &str, label: impl Fn(&str) -> Option<String>) -> bool {
         let some = !self.expressions.is_empty() || !self.fields.is_empty();
-        some && self.expressions.iter().all(|r| r.holds(label(&r.key)))
-            && self.fields.iter().all(|r| r.holds_of_field(name))
+        some && self
+            .expressions
+            .iter()
+            .all(|r| r.matches_label(label(&r.key)))
+            && self.fields.iter().all(|r| r.matches_node_name(name))
     }
 
     /// Returns the names of the nodes that the term is restricted to, if any (PreFilter).
-    pub fn names(&self) -> Option<BTreeSet<&str>> {
-        values_asked(&self.fields, NODE_NAME_FIELD)
+    pub fn node_names(&self) -> Option<BTreeSet<&str>> {
+        intersect_in_values(&self.fields, NODE_NAME_FIELD)
     }
 
     /// Returns the values to which the term restricts a label, if it restricts them with `In`.
-    pub fn values_of(&self, key: &str) -> Option<BTreeSet<&str>> {
-        values_asked(&self.expressions, key)
+    pub fn required_values(&self, key: &str) -> Option<BTreeSet<&str>> {
+        intersect_in_values(&self.expressions, key)
     }
 }
 
 /// Returns the intersection of the values of all `In` requirements on the key.
-fn values_asked<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTreeSet<&'a str>> {
+fn intersect_in_values<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTreeSet<&'a str>> {
     let lists = |r: &&NodeRequirement| r.key == key && r.operator == Some(NodeOperator::In);
     let values = |r: &'a NodeRequirement| r.values.iter().map(String::as_str).collect();
     let sets = all.iter().filter(lists).map(values);
@@ -75,7 +78,7 @@ fn values_asked<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTreeSet<&'
 
 impl NodeRequirement {
     /// Implements `labels.Requirement.Matches`, including the checks of the values in `labels.NewRequirement`.
-    fn holds(&self, label: Option<String>) -> bool {
+    fn matches_label(&self, label: Option<String>) -> bool {
         let listed = || label.as_ref().is_some_and(|l| self.values.contains(l));
         let some = !self.values.is_empty();
         match self.operator {
@@ -83,21 +86,21 @@ impl NodeRequirement {
             Some(NodeOperator::NotIn) => some && !listed(),
             Some(NodeOperator::Exists) => !some && label.is_some(),
             Some(NodeOperator::DoesNotExist) => !some && label.is_none(),
-            Some(NodeOperator::Gt) => self.numbers(label).is_some_and(|(l, v)| l > v),
-            Some(NodeOperator::Lt) => self.numbers(label).is_some_and(|(l, v)| l < v),
+            Some(NodeOperator::Gt) => self.integer_operands(label).is_some_and(|(l, v)| l > v),
+            Some(NodeOperator::Lt) => self.integer_operands(label).is_some_and(|(l, v)| l < v),
             None => false,
         }
     }
 
     /// Returns the label value and the single required value if both are integers.
-    fn numbers(&self, label: Option<String>) -> Option<(i64, i64)> {
+    fn integer_operands(&self, label: Option<String>) -> Option<(i64, i64)> {
         let [value] = &self.values[..] else {
             return None;
         };
         Some((label?.parse().ok()?, value.parse().ok()?))
     }
 
-    fn holds_of_field(&self, name: &str) -> bool {
+    fn matches_node_name(&self, name: &str) -> bool {
         let [value] = &self.values[..] else {
             return false;
         };

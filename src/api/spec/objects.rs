@@ -1,10 +1,10 @@
 //! Objects that no modelled controller creates: Nodes, Jobs and pods as the API server stores them.
 //!
-//! This module must not parse text. The caller provides `Decoders`.
+//! This module must not parse text. The caller provides `ObjectDecoders`.
 
 use super::job::JobSpec;
 use super::jobset::JobSet;
-use super::pod::{PodTemplate, Taint};
+use super::pod::{PodTemplate, TaintSpec};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct NodeObject {
     pub name: String,
     pub labels: BTreeMap<String, String>,
-    pub taints: Vec<Taint>,
+    pub taints: Vec<TaintSpec>,
     pub unschedulable: bool,
     /// Quantity by resource name, in thousandths. `pods` defaults to 110.
     pub allocatable: BTreeMap<String, i64>,
@@ -45,25 +45,25 @@ pub struct PodObject {
 /// Functions that convert stored objects to typed ones, because the engine does not parse objects. The errors name
 /// the parts that are not modelled.
 #[derive(Copy, Clone)]
-pub struct Decoders {
+pub struct ObjectDecoders {
     pub jobset: fn(&Value) -> Result<JobSet, String>,
     pub job: fn(&Value) -> Result<JobObject, String>,
     pub pod: fn(&Value) -> Result<PodObject, String>,
     pub node: fn(&Value) -> Result<NodeObject, String>,
 }
 
-impl std::fmt::Debug for Decoders {
+impl std::fmt::Debug for ObjectDecoders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Decoders")
     }
 }
 
-impl Decoders {
+impl ObjectDecoders {
     /// Decoders for scenarios without user-created objects. They always fail.
-    pub const NONE: Decoders = Decoders {
-        jobset: |_| Err("no reader of JobSets".to_owned()),
-        job: |_| Err("no reader of Jobs".to_owned()),
-        pod: |_| Err("no reader of pods".to_owned()),
-        node: |_| Err("no reader of Nodes".to_owned()),
+    pub const NONE: ObjectDecoders = ObjectDecoders {
+        jobset: |_| Err("no decoder for JobSets".to_owned()),
+        job: |_| Err("no decoder for Jobs".to_owned()),
+        pod: |_| Err("no decoder for pods".to_owned()),
+        node: |_| Err("no decoder for Nodes".to_owned()),
     };
 }

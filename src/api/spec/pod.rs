@@ -20,7 +20,7 @@ pub struct PodSpec {
     pub node_selector: BTreeMap<String, String>,
     /// Terms of `requiredDuringSchedulingIgnoredDuringExecution`. At least one of them has to match.
     pub node_affinity: Option<Vec<NodeTerm>>,
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Vec<TolerationSpec>,
     pub priority: i32,
     pub scheduling_gates: u32,
     /// Node to which the pod is bound at creation, bypassing the scheduler.
@@ -31,8 +31,8 @@ pub struct PodSpec {
     pub resource_claims: Vec<Option<String>>,
     /// The `matchLabels` of each required podAffinity term.
     pub required_pod_affinity: Vec<BTreeMap<String, String>>,
-    pub init_containers: Vec<Container>,
-    pub containers: Vec<Container>,
+    pub init_containers: Vec<ContainerSpec>,
+    pub containers: Vec<ContainerSpec>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -44,7 +44,7 @@ pub enum RestartPolicy {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Container {
+pub struct ContainerSpec {
     pub name: String,
     pub image: String,
     pub image_pull_policy: Option<ImagePullPolicy>,
@@ -79,7 +79,7 @@ pub enum ContainerRestartAction {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Toleration {
+pub struct TolerationSpec {
     /// Key of the taint. `None` with operator Exists tolerates every key.
     pub key: Option<String>,
     /// Whether the operator is `Exists`. Otherwise it is `Equal`.
@@ -91,7 +91,7 @@ pub struct Toleration {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taint {
+pub struct TaintSpec {
     pub key: String,
     pub value: String,
     pub effect: TaintEffect,
@@ -114,9 +114,9 @@ impl TaintEffect {
     }
 }
 
-impl Toleration {
+impl TolerationSpec {
     /// Returns whether the taint is tolerated (ToleratesTaint in `k8s.io/component-helpers`).
-    pub fn tolerates(&self, taint: &Taint) -> bool {
+    pub fn tolerates(&self, taint: &TaintSpec) -> bool {
         self.effect.is_none_or(|e| e == taint.effect)
             && match &self.key {
                 None => self.exists,
@@ -125,7 +125,7 @@ impl Toleration {
     }
 }
 
-impl Container {
+impl ContainerSpec {
     pub fn is_sidecar(&self) -> bool {
         self.restart_policy == Some(RestartPolicy::Always)
     }
@@ -155,7 +155,7 @@ impl Container {
 
 impl PodSpec {
     /// Returns whether the pod restricts the nodes on which it can run.
-    pub fn chooses_nodes(&self) -> bool {
+    pub fn restricts_nodes(&self) -> bool {
         !self.node_selector.is_empty() || self.node_affinity.is_some()
     }
 
@@ -180,13 +180,14 @@ impl PodSpec {
 
     /// Returns the mode of the in-place agent in this pod, detected by the conventions of upstream's examples (5.4).
     pub fn agent_mode(&self) -> AgentMode {
-        let restarts_all = |c: &Container| {
+        let restarts_all = |c: &ContainerSpec| {
             c.restart_policy_rules
                 .iter()
                 .any(|r| r.action == ContainerRestartAction::RestartAllContainers)
         };
-        let agent =
-            |c: &&Container| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
+        let agent = |c: &&ContainerSpec| {
+            c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME")
+        };
         if let Some(sidecar) = self
             .init_containers
             .iter()

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub struct UserRequest {
     pub object: ObjectName,
-    pub verb: Verb,
+    pub verb: RequestVerb,
 }
 
 /// Kind and name of an object. Pods are identified by their name without the random suffix.
@@ -76,13 +76,13 @@ const KINDS: [(ObjectKind, &str, &str, bool); 10] = [
 
 impl ObjectKind {
     /// Returns the kind with the given `kind` field of a manifest.
-    pub fn of_kind(kind: &str) -> ObjectKind {
+    pub fn from_kind(kind: &str) -> ObjectKind {
         let found = KINDS.iter().find(|k| k.1 == kind);
         found.map_or(ObjectKind::Other, |k| k.0)
     }
 
     /// Returns the kind with the given `group/version/plural`, without a group for the core group.
-    pub fn of_resource(resource: &str) -> ObjectKind {
+    pub fn from_resource(resource: &str) -> ObjectKind {
         let found = KINDS.iter().find(|k| k.2 == resource);
         found.map_or(ObjectKind::Other, |k| k.0)
     }
@@ -100,13 +100,13 @@ impl ObjectKind {
 }
 
 #[derive(Clone, Debug)]
-pub enum Verb {
+pub enum RequestVerb {
     /// A merge patch (RFC 7386) of the object or of its status.
     Patch { body: Value, status: bool },
     /// POST of an object of any kind, with its namespace set. For a JobSet, `jobset` is its index in the scenario.
     Create { object: Value, jobset: Option<u32> },
     Delete {
-        propagation: Propagation,
+        propagation: DeletionPropagation,
         grace_s: Option<u32>,
     },
     /// GET request that prints these fields of the object.
@@ -115,7 +115,7 @@ pub enum Verb {
 
 /// The propagationPolicy of a DELETE request.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Propagation {
+pub enum DeletionPropagation {
     Background,
     Foreground,
     Orphan,
@@ -131,7 +131,7 @@ pub const NODE_PATCHES: [&str; 4] = [
 ];
 
 /// Fields that identify the object and change nothing.
-const NAMING: [&str; 3] = ["apiVersion", "kind", "metadata.name"];
+const IDENTIFYING_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata.name"];
 
 /// Returns the paths of a patch of a Node that are not in `NODE_PATCHES`, or that belong to the other one of object
 /// and status.
@@ -145,7 +145,7 @@ pub fn unknown_node_patches(body: &Value, status: bool) -> Vec<String> {
     }
     let fits = |path: &str| {
         NODE_PATCHES.contains(&path) && path.starts_with("status.") == status
-            || NAMING.contains(&path)
+            || IDENTIFYING_FIELDS.contains(&path)
     };
     paths.retain(|path| !fits(path));
     paths

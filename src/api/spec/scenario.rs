@@ -1,28 +1,28 @@
 //! Complete input of one run: cluster, JobSets, container behavior, faults and stop condition.
 
-use super::cluster::Topology;
+use super::cluster::TopologySpec;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
-use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, Silent, SilentOn};
-use super::fleet::Exposure;
+use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, SilentFaults, SilentOn};
+use super::fleet::ExposureSpec;
 use super::jobset::{JobSet, ReplicatedJob};
 use super::node_ref::NodeRef;
-use super::objects::Decoders;
-use super::pod::Taint;
+use super::objects::ObjectDecoders;
+use super::pod::TaintSpec;
 use super::request::UserRequest;
-use super::timing::Timing;
+use super::timing::TimingSpec;
 use super::training::TrainingJob;
 use serde_json::Value;
 use sim_base::{Duration, JobSetId};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
-pub struct Scenario {
+pub struct ScenarioSpec {
     pub name: String,
     pub description: String,
-    pub topology: Topology,
+    pub topology: TopologySpec,
     pub control_plane: ControlPlane,
-    pub timing: Timing,
+    pub timing: TimingSpec,
     pub jobsets: Vec<SubmittedJobSet>,
     /// Objects that exist before the run begins, as stored by the API server, in order.
     pub objects: Vec<Value>,
@@ -42,24 +42,24 @@ pub struct Scenario {
     /// Spare nodes that replace lost nodes.
     pub node_spares: Option<NodeSpares>,
     /// Whether the repair of some drawn fault ends after the run.
-    pub repairs_later: bool,
+    pub has_repairs_after_end: bool,
     /// Whether the run starts although some pod can never be scheduled.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim immediately. Otherwise pods that mount a claim stay Pending.
-    pub claims_bind: bool,
+    pub binds_claims: bool,
     /// Whether a PriorityClass or RuntimeClass that is not among the objects is treated as missing. Otherwise it is
     /// assumed to exist and to match the values in the pod.
-    pub only_described_classes: bool,
+    pub requires_listed_classes: bool,
     pub ties: TieBreak,
     /// Decoders for `objects` and for objects that a user creates or changes.
-    pub decode: Decoders,
-    pub stop: Stop,
+    pub decoders: ObjectDecoders,
+    pub stop: StopSpec,
     pub seed: u64,
 }
 
-impl Scenario {
+impl ScenarioSpec {
     /// Returns the training job of a JobSet.
-    pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingJob> {
+    pub fn training_for(&self, jobset: JobSetId) -> Option<&TrainingJob> {
         self.training.iter().find(|t| t.jobset == jobset.ix())
     }
 }
@@ -127,13 +127,13 @@ pub struct ContainerRule {
 
 impl ContainerRule {
     /// Returns whether the rule may apply to a container of the replicatedJob.
-    pub fn may_be_for(&self, jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    pub fn may_apply_to(&self, jobset: &JobSet, rj: &ReplicatedJob) -> bool {
         let named = |want: &Option<String>, have: &str| want.as_deref().is_none_or(|w| w == have);
         named(&self.jobset, &jobset.name) && named(&self.replicated_job, &rj.name)
     }
 
     /// Returns whether the rule makes a container exit.
-    pub fn ends(&self) -> bool {
+    pub fn exits(&self) -> bool {
         self.run_for.is_some() || self.at_barrier_for.is_some()
     }
 }
@@ -143,7 +143,7 @@ pub struct ScriptedFault {
     pub at: FaultTime,
     pub action: FaultAction,
     /// Cause of the fault process from which the fault was drawn. `None` if a user wrote it.
-    pub drawn_as: Option<Arc<str>>,
+    pub random_cause: Option<Arc<str>>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -151,14 +151,14 @@ pub enum FaultTime {
     At(Duration),
     /// This long after all Jobs of all JobSets were ready for the first time.
     AfterReady(Duration),
-    /// When the usage clock (index into `Scenario::clocks`) reaches this age. The clock is paused until the faults
+    /// When the usage clock (index into `ScenarioSpec::clocks`) reaches this age. The clock is paused until the faults
     /// that follow it are over.
-    Worn {
+    AtUsageAge {
         clock: u32,
         age: Duration,
     },
     /// This long after another fault, which comes earlier in the script.
-    Follows {
+    AfterFault {
         fault: u32,
         after: Duration,
     },
@@ -167,14 +167,14 @@ pub enum FaultTime {
 /// A clock that advances while an entity is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseClock {
-    pub of: Used,
+    pub entity: UsedFields,
     /// Condition for use: processes run, or pods are bound.
-    pub exposure: Exposure,
+    pub exposure: ExposureSpec,
 }
 
 /// Entity whose use a clock measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Used {
+pub enum UsedFields {
     /// Any of these nodes, used by any pod.
     Nodes(Vec<String>),
     /// A pod, identified by its name without suffix.
@@ -201,14 +201,14 @@ pub enum FaultAction {
     CordonNode(NodeRef),
     UncordonNode(NodeRef),
     DrainNode(NodeRef),
-    TaintNode(NodeRef, Taint),
+    TaintNode(NodeRef, TaintSpec),
     /// Creates a Node object with the previous name, labels and allocatable resources. It is ready and has a running
     /// kubelet and no containers.
     NewNode(NodeRef),
     /// A fault that affects training but is not visible to the control plane.
     Silent {
         on: SilentOn,
-        what: Silent,
+        fault: SilentFaults,
     },
     SuspendJobSet(String),
     ResumeJobSet(String),
@@ -218,7 +218,7 @@ pub enum FaultAction {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
+pub struct StopSpec {
     /// Virtual time limit of the run.
     pub at: Duration,
     pub when: StopWhen,

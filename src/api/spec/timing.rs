@@ -1,27 +1,27 @@
 //! All delays of the model in one profile. The values and their sources are in `src/inputs/presets/timing.yaml`.
 
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 
 /// Delays without queueing time. The simulation computes queueing time separately.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timing {
+pub struct TimingSpec {
     /// Latency of one read request of a client to an API server without load.
-    pub api_read: Dist,
-    pub api_write: Dist,
+    pub api_read: Distribution,
+    pub api_write: Distribution,
     /// Latency of a pod CREATE request, including two webhooks and admission.
-    pub api_pod_create: Dist,
+    pub api_pod_create: Distribution,
     /// Measured latencies of specific kinds of requests, used instead of the three fields above.
     pub api_measured: Vec<MeasuredLatency>,
     /// Time from the API server's write to the update of a controller's cache.
-    pub watch_lag: Dist,
+    pub watch_lag: Distribution,
     /// Time until a JobSet update reaches one of many watching agents.
-    pub agent_fanout: Dist,
+    pub agent_fanout: Distribution,
     /// Time for the JobSet manager to list one pod from its cache, in every reconciliation with InPlaceRestart.
     pub jobset_list_per_pod: Duration,
     /// Time during which the Job controller collects changes before it syncs a Job (SyncJobBatchPeriod).
     pub job_sync_batch_period: Duration,
-    pub kubelet: Kubelet,
+    pub kubelet: KubeletTiming,
     pub scheduler: SchedulerCost,
 }
 
@@ -31,19 +31,19 @@ pub struct MeasuredLatency {
     pub client: String,
     pub verb: String,
     pub resource: String,
-    pub latency: Dist,
+    pub latency: Distribution,
 }
 
-impl Timing {
+impl TimingSpec {
     /// Replaces the latency of requests and watch events by its median.
-    pub fn without_chance_of_the_server(mut self) -> Timing {
+    pub fn with_median_api_latency(mut self) -> TimingSpec {
         for dist in [
             &mut self.api_read,
             &mut self.api_write,
             &mut self.api_pod_create,
             &mut self.watch_lag,
         ] {
-            *dist = Dist::Fixed(dist.median());
+            *dist = Distribution::Fixed(dist.median());
         }
         self
     }
@@ -51,7 +51,7 @@ impl Timing {
 
 /// Durations of kubelet operations, sampled per pod and attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kubelet {
+pub enum KubeletTiming {
     Real(Box<RealKubelet>),
     /// The scripted kubelet of the recordings: fixed times, no PLEG, no probes.
     Scripted {
@@ -66,23 +66,23 @@ pub enum Kubelet {
 pub struct RealKubelet {
     /// PLEG relist period. The kubelet observes a container's exit at the next relist.
     pub pleg_period: Duration,
-    pub volumes: Dist,
-    pub sandbox: Dist,
+    pub volumes: Distribution,
+    pub sandbox: Distribution,
     /// Time to create and start one container.
-    pub container_start: Dist,
+    pub container_start: Distribution,
     /// Time of the registry round trip for imagePullPolicy Always if the image is cached.
-    pub image_check: Dist,
-    pub status_write: Dist,
+    pub image_check: Distribution,
+    pub status_write: Distribution,
     /// Polling interval for the unmounting of a terminated pod's volumes.
     pub unmount_poll: Duration,
     /// Time from SIGTERM to exit of a container that handles it.
-    pub container_stop: Dist,
+    pub container_stop: Distribution,
     /// Time from the last exit to the removal of the pod object.
-    pub cleanup: Dist,
+    pub cleanup: Distribution,
     /// Time to remove an exited container before an in-place restart.
-    pub container_remove: Dist,
+    pub container_remove: Distribution,
     /// Time from the start of the agent process to its first API call.
-    pub agent_boot: Dist,
+    pub agent_boot: Distribution,
     /// Minimum grace period before SIGKILL (minimumGracePeriodInSeconds).
     pub minimum_grace: Duration,
 }

@@ -1,11 +1,11 @@
 //! Training jobs in the containers of a JobSet: their steps, checkpoints and the progress that a restart loses.
 
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 
 /// Progress that is lost at a failure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ProgressSpec {
     /// No progress is lost.
     Kept,
     /// All progress is lost.
@@ -21,7 +21,7 @@ pub enum Progress {
 
 /// Progress of a training job that is lost at an interruption.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Saves {
+pub enum CheckpointSchedule {
     /// No progress is lost.
     Always,
     /// All progress is lost.
@@ -39,16 +39,16 @@ pub struct Checkpoint {
     /// Time for which a checkpoint blocks the job.
     pub blocking: Duration,
     /// Time from the end of the blocking part until the checkpoint can be restored.
-    pub commit_delay: Dist,
+    pub commit_delay: Distribution,
     /// Time to restore a checkpoint, at each start at which one is restored.
-    pub restore: Dist,
+    pub restore: Distribution,
     /// Largest loss of hosts that the checkpoint survives.
-    pub survives: Loss,
+    pub survives: LossSpec,
 }
 
 /// Extent of the hosts that an interruption affects, smallest first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Loss {
+pub enum LossSpec {
     /// Only processes are lost. Each host remains in the job and keeps its memory.
     Process,
     /// At most one host of each slice is lost.
@@ -59,17 +59,17 @@ pub enum Loss {
     All,
 }
 
-impl Loss {
+impl LossSpec {
     /// Losses that a file may specify, in order. A checkpoint that is not durable is gone after a larger loss.
-    pub const NAMED: [Loss; 3] = [Loss::Process, Loss::Host, Loss::Slice];
+    pub const NAMED: [LossSpec; 3] = [LossSpec::Process, LossSpec::Host, LossSpec::Slice];
 
     /// Returns the name of the loss in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Loss::Process => "Process",
-            Loss::Host => "Host",
-            Loss::Slice => "Slice",
-            Loss::All => "All",
+            LossSpec::Process => "Process",
+            LossSpec::Host => "Host",
+            LossSpec::Slice => "Slice",
+            LossSpec::All => "All",
         }
     }
 }
@@ -80,31 +80,31 @@ pub struct WarmUp {
     /// Duration of a warm-up step in billionths of the normal step time.
     pub factor: u64,
     /// Duration of the warm-up after each start.
-    pub lasts: Duration,
+    pub duration: Duration,
 }
 
 /// Operation of a job without some of its slices. A slice is a child Job of one replicatedJob. All pods of the other
 /// replicatedJobs must be ready.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Elastic {
+pub struct ElasticTraining {
     /// Index of the replicatedJob whose Jobs are the slices.
-    pub slices_of: u32,
+    pub slice_job: u32,
     /// Smallest number of slices with which the job steps.
     pub min_slices: u32,
     /// Fraction of the normal pace while slices are missing, in billionths. `None` means the fraction of slices that
     /// are present.
     pub factor: Option<u64>,
     /// Time at which a returned slice takes part again.
-    pub regrow: Regrow,
+    pub regrow: RegrowPolicy,
     /// Time that the job waits for more slices before it starts with some missing.
     pub last_call: Duration,
     /// Time that replaces initialization and compilation if processes of a slice keep running.
-    pub reinitialization: Option<Dist>,
+    pub reinitialization: Option<Distribution>,
 }
 
 /// Time at which a returned slice takes part again.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Regrow {
+pub enum RegrowPolicy {
     /// When the next durable checkpoint is complete, which is then restored.
     NextCheckpoint,
     /// After the current step, from memory.
@@ -113,16 +113,20 @@ pub enum Regrow {
     Never,
 }
 
-impl Regrow {
+impl RegrowPolicy {
     /// All values, in the order of declaration.
-    pub const ALL: [Regrow; 3] = [Regrow::NextCheckpoint, Regrow::AtOnce, Regrow::Never];
+    pub const ALL: [RegrowPolicy; 3] = [
+        RegrowPolicy::NextCheckpoint,
+        RegrowPolicy::AtOnce,
+        RegrowPolicy::Never,
+    ];
 
     /// Returns the name of the value in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Regrow::NextCheckpoint => "NextCheckpoint",
-            Regrow::AtOnce => "AtOnce",
-            Regrow::Never => "Never",
+            RegrowPolicy::NextCheckpoint => "NextCheckpoint",
+            RegrowPolicy::AtOnce => "AtOnce",
+            RegrowPolicy::Never => "Never",
         }
     }
 }
@@ -142,22 +146,22 @@ pub struct TrainingJob {
     /// Slower steps after a start.
     pub warm_up: Option<WarmUp>,
     /// Progress that is lost at an interruption.
-    pub saves: Saves,
+    pub checkpoint_schedule: CheckpointSchedule,
     /// Whether the job also writes a durable checkpoint when one of its nodes is cordoned.
     pub save_at_notice: bool,
     /// Time to initialize devices and collectives, at each start.
-    pub initialization: Dist,
+    pub initialization: Distribution,
     /// Compilation time, at each start, after initialization.
-    pub compile: Dist,
+    pub compile: Distribution,
     /// Time after which a process that waits for the others exits with code 1.
     pub rendezvous_timeout: Option<Duration>,
     /// Operation without some slices.
-    pub elastic: Option<Elastic>,
+    pub elastic: Option<ElasticTraining>,
 }
 
 impl TrainingJob {
     /// Rounds an amount of work up to whole steps.
-    pub fn in_steps(&self, work: Duration) -> Duration {
+    pub fn round_up_to_steps(&self, work: Duration) -> Duration {
         match self.step {
             Some(step) => Duration(work.0.div_ceil(step.0).saturating_mul(step.0)),
             None => work,
@@ -166,14 +170,14 @@ impl TrainingJob {
 
     /// Returns the kinds of checkpoints, the durable kind last. Empty if the job writes none.
     pub fn checkpoints(&self) -> &[Checkpoint] {
-        match &self.saves {
-            Saves::Checkpoints(all) => all,
-            Saves::Always | Saves::Never => &[],
+        match &self.checkpoint_schedule {
+            CheckpointSchedule::Checkpoints(all) => all,
+            CheckpointSchedule::Always | CheckpointSchedule::Never => &[],
         }
     }
 
     /// Returns the number of whole steps in an amount of work.
-    pub fn steps(&self, work: Duration) -> Option<u64> {
+    pub fn whole_steps(&self, work: Duration) -> Option<u64> {
         self.step.map(|step| work.0 / step.0)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A distribution of durations; parameters in seconds.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Dist {
+pub enum Distribution {
     Fixed(Duration),
     Uniform {
         low_s: f64,
@@ -32,7 +32,7 @@ pub enum Dist {
         shape: f64,
     },
     /// An empirical distribution.
-    Empirical(Empirical),
+    Empirical(EmpiricalDistribution),
     /// Piecewise linear through the two percentiles of an audit log, extended linearly beyond the second: no tail is
     /// assumed that was not measured.
     Measured {
@@ -43,15 +43,15 @@ pub enum Dist {
 
 /// Values of a table with their weights.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Empirical {
+pub struct EmpiricalDistribution {
     /// Values in seconds, ascending, each with the cumulative probability.
     steps: Arc<[(f64, f64)]>,
     mean_s: f64,
 }
 
-impl Empirical {
+impl EmpiricalDistribution {
     /// `None` if no value has a positive weight. Values and weights must be finite and not negative.
-    pub fn new(weighted: &[(f64, f64)]) -> Option<Empirical> {
+    pub fn new(weighted: &[(f64, f64)]) -> Option<EmpiricalDistribution> {
         let mut values: Vec<(f64, f64)> = weighted.to_vec();
         values.retain(|(_, weight)| *weight > 0.0);
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -66,12 +66,12 @@ impl Empirical {
             (value, below / all)
         };
         let steps: Arc<[(f64, f64)]> = values.into_iter().map(step).collect();
-        (!steps.is_empty() && all.is_finite()).then_some(Empirical { steps, mean_s })
+        (!steps.is_empty() && all.is_finite()).then_some(EmpiricalDistribution { steps, mean_s })
     }
 
     /// Multiplies every value by a factor.
-    pub fn scaled(&self, by: f64) -> Empirical {
-        Empirical {
+    pub fn scale(&self, by: f64) -> EmpiricalDistribution {
+        EmpiricalDistribution {
             steps: self
                 .steps
                 .iter()
@@ -103,19 +103,19 @@ impl Empirical {
     }
 }
 
-impl Dist {
-    pub const ZERO: Dist = Dist::Fixed(Duration::ZERO);
+impl Distribution {
+    pub const ZERO: Distribution = Distribution::Fixed(Duration::ZERO);
 
-    pub fn fixed_ms(ms: u64) -> Dist {
-        Dist::Fixed(Duration::from_millis(ms))
+    pub fn fixed_ms(ms: u64) -> Distribution {
+        Distribution::Fixed(Duration::from_millis(ms))
     }
 
     /// Log-normal distribution from its median and 95th percentile, as reported by an audit log.
-    pub fn from_p50_p95(p50_s: f64, p95_s: f64) -> Dist {
+    pub fn from_p50_p95(p50_s: f64, p95_s: f64) -> Distribution {
         if p50_s <= 0.0 || p95_s <= p50_s {
-            return Dist::Fixed(Duration::from_seconds_f64(p50_s.max(0.0)));
+            return Distribution::Fixed(Duration::from_seconds_f64(p50_s.max(0.0)));
         }
-        Dist::LogNormal {
+        Distribution::LogNormal {
             median_s: p50_s,
             sigma: libm::log(p95_s / p50_s) / NORMAL_P95,
         }
@@ -124,22 +124,26 @@ impl Dist {
     /// The quantile at `u`, 0 < u < 1.
     pub fn quantile(&self, u: f64) -> Duration {
         let seconds = match *self {
-            Dist::Fixed(d) => return d,
-            Dist::Empirical(ref table) => table.quantile_s(u),
-            Dist::Gamma { mean_s, shape } => mean_s / shape * gamma::quantile(shape, u),
-            Dist::Uniform { low_s, high_s } => low_s + (high_s - low_s) * u,
-            Dist::Exponential { mean_s } => -mean_s * libm::log1p(-u),
-            Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal_quantile(u)),
-            Dist::Weibull { scale_s, shape } => scale_s * libm::pow(-libm::log1p(-u), 1.0 / shape),
-            Dist::Measured { p50_s, .. } if u <= 0.5 => p50_s * u / 0.5,
-            Dist::Measured { p50_s, p95_s } => p50_s + (p95_s - p50_s) * (u - 0.5) / 0.45,
+            Distribution::Fixed(d) => return d,
+            Distribution::Empirical(ref table) => table.quantile_s(u),
+            Distribution::Gamma { mean_s, shape } => mean_s / shape * gamma::quantile(shape, u),
+            Distribution::Uniform { low_s, high_s } => low_s + (high_s - low_s) * u,
+            Distribution::Exponential { mean_s } => -mean_s * libm::log1p(-u),
+            Distribution::LogNormal { median_s, sigma } => {
+                median_s * libm::exp(sigma * normal_quantile(u))
+            }
+            Distribution::Weibull { scale_s, shape } => {
+                scale_s * libm::pow(-libm::log1p(-u), 1.0 / shape)
+            }
+            Distribution::Measured { p50_s, .. } if u <= 0.5 => p50_s * u / 0.5,
+            Distribution::Measured { p50_s, p95_s } => p50_s + (p95_s - p50_s) * (u - 0.5) / 0.45,
         };
         Duration::from_seconds_f64(seconds)
     }
 
     /// Words whose values certainly exceed `limit`; `None` for a constant distribution.
-    pub fn later_than(&self, limit: Duration) -> Option<RangeInclusive<u64>> {
-        if matches!(self, Dist::Fixed(_)) {
+    pub fn words_exceeding(&self, limit: Duration) -> Option<RangeInclusive<u64>> {
+        if matches!(self, Distribution::Fixed(_)) {
             return None;
         }
         // Quantile functions are monotone except for rounding errors, which are far below one thousandth.
@@ -164,34 +168,38 @@ impl Dist {
     /// Mean in seconds.
     pub fn mean_s(&self) -> f64 {
         match *self {
-            Dist::Fixed(d) => d.seconds(),
-            Dist::Uniform { low_s, high_s } => (low_s + high_s) / 2.0,
-            Dist::Exponential { mean_s } | Dist::Gamma { mean_s, .. } => mean_s,
-            Dist::Empirical(ref table) => table.mean_s,
-            Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
-            Dist::Weibull { scale_s, shape } => scale_s * libm::tgamma(1.0 + 1.0 / shape),
+            Distribution::Fixed(d) => d.seconds(),
+            Distribution::Uniform { low_s, high_s } => (low_s + high_s) / 2.0,
+            Distribution::Exponential { mean_s } | Distribution::Gamma { mean_s, .. } => mean_s,
+            Distribution::Empirical(ref table) => table.mean_s,
+            Distribution::LogNormal { median_s, sigma } => {
+                median_s * libm::exp(sigma * sigma / 2.0)
+            }
+            Distribution::Weibull { scale_s, shape } => scale_s * libm::tgamma(1.0 + 1.0 / shape),
             // The areas under the two line segments.
-            Dist::Measured { p50_s, p95_s } => 0.75 * p50_s + (p95_s - p50_s) * 0.125 / 0.45,
+            Distribution::Measured { p50_s, p95_s } => {
+                0.75 * p50_s + (p95_s - p50_s) * 0.125 / 0.45
+            }
         }
     }
 
     /// Standard deviation in seconds.
     pub fn sd_s(&self) -> f64 {
         let variance = match *self {
-            Dist::Fixed(_) => 0.0,
-            Dist::Uniform { low_s, high_s } => (high_s - low_s) * (high_s - low_s) / 12.0,
-            Dist::Exponential { mean_s } => mean_s * mean_s,
-            Dist::Gamma { mean_s, shape } => mean_s * mean_s / shape,
-            Dist::Empirical(ref table) => table.variance(),
-            Dist::LogNormal { median_s, sigma } => {
+            Distribution::Fixed(_) => 0.0,
+            Distribution::Uniform { low_s, high_s } => (high_s - low_s) * (high_s - low_s) / 12.0,
+            Distribution::Exponential { mean_s } => mean_s * mean_s,
+            Distribution::Gamma { mean_s, shape } => mean_s * mean_s / shape,
+            Distribution::Empirical(ref table) => table.variance(),
+            Distribution::LogNormal { median_s, sigma } => {
                 let spread = sigma * sigma;
                 median_s * median_s * libm::expm1(spread) * libm::exp(spread)
             }
-            Dist::Weibull { scale_s, shape } => {
+            Distribution::Weibull { scale_s, shape } => {
                 let mean = libm::tgamma(1.0 + 1.0 / shape);
                 scale_s * scale_s * (libm::tgamma(1.0 + 2.0 / shape) - mean * mean)
             }
-            Dist::Measured { p50_s, p95_s } => {
+            Distribution::Measured { p50_s, p95_s } => {
                 // Half of the samples are uniform below p50, the others up to the end of the second segment.
                 let above = (p95_s - p50_s) * 0.5 / 0.45;
                 let square =

@@ -16,7 +16,7 @@ pub fn quantile(shape: f64, u: f64) -> f64 {
     let log_gamma = libm::lgamma(shape);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        let (below, above) = regularized(shape, log_gamma, middle);
+        let (below, above) = regularized_gamma(shape, log_gamma, middle);
         // The smaller of the two probabilities is exact to all digits.
         let is_low = match u <= 0.5 {
             true => below < u,
@@ -31,7 +31,7 @@ pub fn quantile(shape: f64, u: f64) -> f64 {
 }
 
 /// P(a, x) and Q(a, x) = 1 - P(a, x).
-fn regularized(a: f64, log_gamma: f64, x: f64) -> (f64, f64) {
+fn regularized_gamma(a: f64, log_gamma: f64, x: f64) -> (f64, f64) {
     if x <= 0.0 {
         return (0.0, 1.0);
     }
@@ -40,7 +40,7 @@ fn regularized(a: f64, log_gamma: f64, x: f64) -> (f64, f64) {
         let below = (front * series(a, x)).min(1.0);
         (below, 1.0 - below)
     } else {
-        let above = (front * fraction(a, x)).min(1.0);
+        let above = (front * continued_fraction(a, x)).min(1.0);
         (1.0 - above, above)
     }
 }
@@ -59,7 +59,7 @@ fn series(a: f64, x: f64) -> f64 {
 }
 
 /// The continued fraction of the upper function (DLMF 8.9.2), by Lentz's method, without the factor in front.
-fn fraction(a: f64, x: f64) -> f64 {
+fn continued_fraction(a: f64, x: f64) -> f64 {
     let mut b = x + 1.0 - a;
     let mut c = 1.0 / SMALLEST;
     let mut d = 1.0 / b;

@@ -5,7 +5,7 @@
 
 /// Represents the name of an object; equal names have equal keys in every run and on every machine.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct Key(pub u64);
+pub struct StreamKey(pub u64);
 
 /// Initial value for texts: 2^64 divided by the golden ratio.
 const TEXT: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -13,26 +13,26 @@ const TEXT: u64 = 0x9e37_79b9_7f4a_7c15;
 /// zeros.
 const PART: u64 = 0xd1b5_4a32_d192_ed03;
 
-impl Key {
+impl StreamKey {
     /// The key of a text: its length, then its bytes eight at a time (little-endian, zero-padded), each XORed into
     /// the state, which is mixed after each.
     ///
     /// Texts of equal length that differ within one group of eight bytes never collide; others collide with
     /// probability 2^-64.
-    pub fn of(text: &str) -> Key {
+    pub fn from_text(text: &str) -> StreamKey {
         let mut state = mix(TEXT ^ text.len() as u64);
         for group in text.as_bytes().chunks(8) {
             let mut bytes = [0; 8];
             bytes[..group.len()].copy_from_slice(group);
             state = mix(state ^ u64::from_le_bytes(bytes));
         }
-        Key(state)
+        StreamKey(state)
     }
 
     /// The key of the `n`th part of an object. Different parts of one object never collide.
-    pub fn and(self, n: u64) -> Key {
+    pub fn part(self, n: u64) -> StreamKey {
         // Mixed before `n` is added; otherwise the second part of object 1 would be the first part of object 2.
-        Key(mix(mix(self.0.wrapping_add(PART)) ^ n))
+        StreamKey(mix(mix(self.0.wrapping_add(PART)) ^ n))
     }
 }
 

@@ -4,27 +4,27 @@
 //! The replaced draws are chosen by their names and the other replication only, so that a step and its reverse have
 //! the same probability.
 
-use super::{Draw, Key};
+use super::{StreamKey, UniformDraw};
 
 /// The replication that provides each draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mixture {
+pub struct MixtureDistribution {
     pub(super) replication: u64,
     /// In order of addition: a later one replaces draws of earlier ones.
-    parts: Vec<Part>,
+    parts: Vec<MixturePart>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-struct Part {
+struct MixturePart {
     replication: u64,
     /// Draws whose name has a hash below this come from this replication.
     below: u64,
 }
 
-impl Mixture {
+impl MixtureDistribution {
     /// All draws come from a single replication.
-    pub fn of(replication: u64) -> Mixture {
-        Mixture {
+    pub fn single(replication: u64) -> MixtureDistribution {
+        MixtureDistribution {
             replication,
             parts: Vec::new(),
         }
@@ -32,9 +32,9 @@ impl Mixture {
 
     /// Replaces this share of the draws by those of another replication.
     #[must_use]
-    pub fn with(&self, replication: u64, share: f64) -> Mixture {
+    pub fn with_share(&self, replication: u64, share: f64) -> MixtureDistribution {
         let mut mixture = self.clone();
-        mixture.parts.push(Part {
+        mixture.parts.push(MixturePart {
             replication,
             below: (share * u64::MAX as f64) as u64,
         });
@@ -42,13 +42,13 @@ impl Mixture {
     }
 
     /// The replication that provides the batch beginning with `first`.
-    pub(super) fn has(&self, first: Draw) -> u64 {
+    pub(super) fn replication_for(&self, first: UniformDraw) -> u64 {
         if self.parts.is_empty() {
             return self.replication;
         }
         let what = (first.purpose as u64) << 32 | u64::from(first.occurrence);
-        let name = first.entity.and(what).and(u64::from(first.lane));
-        let own = |part: &&Part| Key(name.0 ^ part.replication).and(0).0 < part.below;
+        let name = first.entity.part(what).part(u64::from(first.substream));
+        let own = |part: &&MixturePart| StreamKey(name.0 ^ part.replication).part(0).0 < part.below;
         let found = self.parts.iter().rev().find(own);
         found.map_or(self.replication, |part| part.replication)
     }

@@ -28,8 +28,8 @@ pub fn quantile_interval(sorted: &[f64], p: f64, level: f64) -> [Option<f64>; 2]
     let n = sorted.len();
     let side = 0.5 * (1.0 - level);
     // The value of rank k is above the quantile with the probability that fewer than k values are below.
-    let below = first(n, |k| binomial_cdf(k, n, p) >= side);
-    let above = first(n, |k| binomial_sf(k, n, p) <= side);
+    let below = first_true(n, |k| binomial_cdf(k, n, p) >= side);
+    let above = first_true(n, |k| binomial_sf(k, n, p) <= side);
     let low = below.checked_sub(1).map(|k| sorted[k]);
     [low, sorted.get(above).copied()]
 }
@@ -43,7 +43,7 @@ pub fn values_for_quantile_interval(p: f64, level: f64) -> usize {
 }
 
 /// The smallest of 0 to `n` for which `holds` is true; `holds` must be monotone.
-fn first(n: usize, holds: impl Fn(usize) -> bool) -> usize {
+fn first_true(n: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, n);
     while low < high {
         let middle = low + (high - low) / 2;

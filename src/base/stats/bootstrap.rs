@@ -3,12 +3,12 @@
 
 use super::normal::{normal_cdf, normal_quantile};
 use super::quantile::{quantile, sorted};
-use crate::random::{Draw, Draws, Key, Purpose};
+use crate::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use serde::Serialize;
 
 /// A BCa interval with its two corrections.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Bca {
+pub struct BcaBootstrap {
     /// The bounds of the interval.
     pub interval: [f64; 2],
     /// Bias correction: distance of the resamples' median from the observed value, in normal standard deviations.
@@ -23,17 +23,17 @@ pub fn bca(
     values: &[f64],
     statistic: &dyn Fn(&[f64]) -> f64,
     (level, resamples): (f64, u32),
-    (draws, key): (&mut Draws, Key),
-) -> Option<Bca> {
+    (draws, key): (&mut DrawSequence, StreamKey),
+) -> Option<BcaBootstrap> {
     let n = u32::try_from(values.len()).ok().filter(|n| *n > 1)?;
     let mut sample = vec![0.0; values.len()];
     let resampled = (0..resamples).map(|occurrence| {
         for (lane, value) in (0..n).zip(&mut sample) {
-            let draw = Draw {
-                purpose: Purpose::Bootstrap,
+            let draw = UniformDraw {
+                purpose: StreamPurpose::Bootstrap,
                 entity: key,
                 occurrence,
-                lane,
+                substream: lane,
             };
             *value = values[draws.below(draw, n) as usize];
         }
@@ -59,7 +59,12 @@ pub fn jackknife(values: &[f64], statistic: &dyn Fn(&[f64]) -> f64) -> Vec<f64> 
 }
 
 /// Computes the interval from the observed, the resampled and the jackknife statistics.
-pub fn bca_from(observed: f64, resampled: Vec<f64>, jackknife: &[f64], level: f64) -> Option<Bca> {
+pub fn bca_from(
+    observed: f64,
+    resampled: Vec<f64>,
+    jackknife: &[f64],
+    level: f64,
+) -> Option<BcaBootstrap> {
     let resampled = sorted(resampled);
     // Values equal to the observed one count half.
     let below = resampled.partition_point(|v| *v < observed);
@@ -80,7 +85,7 @@ pub fn bca_from(observed: f64, resampled: Vec<f64>, jackknife: &[f64], level: f6
         let p = normal_cdf(z0 + moved / (1.0 - acceleration * moved));
         quantile(&resampled, p)
     };
-    Some(Bca {
+    Some(BcaBootstrap {
         interval: [bound(side)?, bound(-side)?],
         z0,
         acceleration,

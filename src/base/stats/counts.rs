@@ -52,22 +52,22 @@ pub fn negative_binomial_cdf(k: u64, successes: f64, p: f64) -> f64 {
 
 /// Exact confidence interval of a proportion with `k` of `n` observed, at this level: C. Clopper and E. Pearson, "The
 /// use of confidence or fiducial limits illustrated in the case of the binomial", 1934.
-pub fn share_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
+pub fn proportion_interval(k: usize, n: usize, level: f64) -> [f64; 2] {
     let side = 0.5 * (1.0 - level);
     let low = match k {
         0 => 0.0,
         // The smallest proportion for which at least `k` successes are plausible.
-        _ => crossing(|p| binomial_sf(k - 1, n, p) >= side),
+        _ => smallest_proportion(|p| binomial_sf(k - 1, n, p) >= side),
     };
     let high = match k {
         _ if k >= n => 1.0,
-        _ => crossing(|p| binomial_cdf(k, n, p) < side),
+        _ => smallest_proportion(|p| binomial_cdf(k, n, p) < side),
     };
     [low, high]
 }
 
 /// The proportion from which on `holds` is true.
-fn crossing(holds: impl Fn(f64) -> bool) -> f64 {
+fn smallest_proportion(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);

@@ -1,12 +1,12 @@
 //! Estimate of a metric over replications: mean with confidence interval, and quantiles.
 
 use super::quantile::{quantile, sorted};
-use super::student::Mean;
+use super::student::StudentMean;
 use serde::Serialize;
 
 /// The reported estimate of a metric over replications.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct MeanEstimate {
     /// The arithmetic mean.
     pub mean: f64,
     /// 95 % confidence interval of the mean by Student's t; the mean itself twice for a single value.
@@ -21,12 +21,12 @@ pub struct Estimate {
     pub n: usize,
 }
 
-impl Estimate {
+impl MeanEstimate {
     /// Returns `None` if there are no values.
-    pub fn of(values: Vec<f64>) -> Option<Estimate> {
+    pub fn from_values(values: Vec<f64>) -> Option<MeanEstimate> {
         let values = sorted(values);
-        let mean = Mean::of(&values)?;
-        Some(Estimate {
+        let mean = StudentMean::from_values(&values)?;
+        Some(MeanEstimate {
             mean: mean.mean,
             ci95: match mean.n {
                 1 => [mean.mean, mean.mean],

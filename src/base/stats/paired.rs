@@ -1,6 +1,6 @@
 //! Paired differences of two variants under common random numbers.
 
-use super::student::{Mean, t_upper};
+use super::student::{StudentMean, t_upper};
 use serde::Serialize;
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use std::cmp::Ordering;
 const LEVEL: f64 = 0.95;
 
 /// Larger numbers of replications are not proposed.
-const NEEDED_MAX: usize = 10_000_000;
+const MAX_REQUIRED_PAIRS: usize = 10_000_000;
 
 /// The difference "second − first" over replications that have both values.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Paired {
+pub struct PairedDifference {
     /// Mean of the differences.
     pub mean: f64,
     /// Student's 95 % confidence interval of the mean; infinite for a single pair.
@@ -26,18 +26,21 @@ pub struct Paired {
     pub unpaired_deviation: f64,
 }
 
-impl Paired {
+impl PairedDifference {
     /// Returns `None` if there are no pairs.
-    pub fn of(pairs: &[(f64, f64)]) -> Option<Paired> {
-        Paired::at(pairs, LEVEL)
+    pub fn from_pairs(pairs: &[(f64, f64)]) -> Option<PairedDifference> {
+        PairedDifference::at_level(pairs, LEVEL)
     }
 
     /// With a confidence interval at another level, as for one of several interim looks.
-    pub fn at(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
+    pub fn at_level(pairs: &[(f64, f64)], level: f64) -> Option<PairedDifference> {
         let column = |f: fn(&(f64, f64)) -> f64| pairs.iter().map(f).collect::<Vec<f64>>();
-        let difference = Mean::of(&column(|(a, b)| b - a))?;
-        let (first, second) = (Mean::of(&column(|p| p.0))?, Mean::of(&column(|p| p.1))?);
-        Some(Paired {
+        let difference = StudentMean::from_values(&column(|(a, b)| b - a))?;
+        let (first, second) = (
+            StudentMean::from_values(&column(|p| p.0))?,
+            StudentMean::from_values(&column(|p| p.1))?,
+        );
+        Some(PairedDifference {
             mean: difference.mean,
             ci95: difference.interval(level),
             n: difference.n,
@@ -47,7 +50,7 @@ impl Paired {
     }
 
     /// The order of second relative to first if the interval excludes zero.
-    pub fn separated(&self) -> Option<Ordering> {
+    pub fn significant_order(&self) -> Option<Ordering> {
         match self.ci95 {
             [low, _] if low > 0.0 => Some(Ordering::Greater),
             [_, high] if high < 0.0 => Some(Ordering::Less),
@@ -57,7 +60,7 @@ impl Paired {
 
     /// Number of pairs required to separate a difference with this mean and deviation; `None` if no reasonable number
     /// suffices, or with a single pair.
-    pub fn needed(&self) -> Option<usize> {
+    pub fn required_pairs(&self) -> Option<usize> {
         if self.n < 2 || self.mean == 0.0 {
             return None;
         }
@@ -67,7 +70,7 @@ impl Paired {
         };
         let mut high = 2;
         while !enough(high) {
-            if high > NEEDED_MAX {
+            if high > MAX_REQUIRED_PAIRS {
                 return None;
             }
             high *= 2;

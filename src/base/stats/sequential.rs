@@ -6,48 +6,52 @@
 //! interval, so the stopping rule has no influence. This assumes that each interval is valid, so no look stops with
 //! too few or too skewed values.
 
-use super::student::Mean;
-use super::weakness::weaknesses;
+use super::student::StudentMean;
+use super::warnings::statistical_warnings;
 
 /// Looks after `first` values, 2 · `first`, 4 · `first`, and so on.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Looks {
+pub struct InterimLooks {
     first: usize,
     level: f64,
 }
 
 /// One interim look.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct InterimLook {
     /// Number of values at the look.
     pub n: usize,
     /// Confidence level of the look's interval.
     pub level: f64,
 }
 
-impl Look {
+impl InterimLook {
     /// The confidence interval of the mean, if it is narrow enough and reliable, so that no more values are needed.
-    pub fn ends(&self, values: &[f64], precision: Precision) -> Option<[f64; 2]> {
-        let mean = Mean::of(values)?;
+    pub fn sufficient_interval(
+        &self,
+        values: &[f64],
+        precision: TargetPrecision,
+    ) -> Option<[f64; 2]> {
+        let mean = StudentMean::from_values(values)?;
         let interval = mean.interval(self.level);
-        let narrow = precision.reached(mean.mean, interval);
-        (narrow && weaknesses(values).is_empty()).then_some(interval)
+        let narrow = precision.is_reached_by(mean.mean, interval);
+        (narrow && statistical_warnings(values).is_empty()).then_some(interval)
     }
 }
 
-impl Looks {
+impl InterimLooks {
     /// Looks with this overall confidence level; a `first` of 0 is treated as 1.
-    pub fn new(first: usize, level: f64) -> Looks {
+    pub fn new(first: usize, level: f64) -> InterimLooks {
         let first = first.max(1);
-        Looks { first, level }
+        InterimLooks { first, level }
     }
 
     /// All looks. The `k`th has the share 1 / (k (k + 1)) of the total error probability; the shares add up to 1.
-    pub fn all(self) -> impl Iterator<Item = Look> {
+    pub fn looks(self) -> impl Iterator<Item = InterimLook> {
         (1..).map_while(move |k: u32| {
             let n = self.first.checked_mul(1usize.checked_shl(k - 1)?)?;
             let share = 1.0 / (f64::from(k) * f64::from(k + 1));
-            Some(Look {
+            Some(InterimLook {
                 n,
                 level: 1.0 - (1.0 - self.level) * share,
             })
@@ -57,19 +61,19 @@ impl Looks {
 
 /// Required precision of a confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub enum Precision {
+pub enum TargetPrecision {
     /// Maximum distance of each bound from the estimate.
     Absolute(f64),
     /// Maximum distance of each bound from the estimate, relative to the estimate.
     Relative(f64),
 }
 
-impl Precision {
+impl TargetPrecision {
     /// Returns true if the interval around `estimate` is narrow enough.
-    pub fn reached(self, estimate: f64, [low, high]: [f64; 2]) -> bool {
+    pub fn is_reached_by(self, estimate: f64, [low, high]: [f64; 2]) -> bool {
         let most = match self {
-            Precision::Absolute(distance) => distance,
-            Precision::Relative(share) => share * estimate.abs(),
+            TargetPrecision::Absolute(distance) => distance,
+            TargetPrecision::Relative(share) => share * estimate.abs(),
         };
         estimate - low <= most && high - estimate <= most
     }

@@ -91,7 +91,7 @@ pub fn t_two_sided(degrees: f64, t: f64) -> f64 {
 
 /// Mean and standard deviation of a sample.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Mean {
+pub struct StudentMean {
     /// The arithmetic mean.
     pub mean: f64,
     /// Standard deviation with n − 1; 0 for a single value.
@@ -100,9 +100,9 @@ pub struct Mean {
     pub n: usize,
 }
 
-impl Mean {
+impl StudentMean {
     /// Returns `None` if there are no values.
-    pub fn of(values: &[f64]) -> Option<Mean> {
+    pub fn from_values(values: &[f64]) -> Option<StudentMean> {
         let n = values.len();
         if n == 0 {
             return None;
@@ -113,7 +113,7 @@ impl Mean {
             1 => 0.0,
             _ => libm::sqrt(squares / (n - 1) as f64),
         };
-        Some(Mean { mean, deviation, n })
+        Some(StudentMean { mean, deviation, n })
     }
 
     /// Half-width of Student's confidence interval at this level; infinite for a single value.

@@ -9,7 +9,7 @@ const EXACT_MAX: usize = 50;
 /// How the p-value was computed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Method {
+pub enum WilcoxonMethod {
     /// Exact, by enumeration of the signs.
     Exact,
     /// Normal approximation with corrections for continuity and ties.
@@ -18,7 +18,7 @@ pub enum Method {
 
 /// Result of the test.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
-pub struct Wilcoxon {
+pub struct WilcoxonTest {
     /// The smaller of the rank sums of both signs.
     pub statistic: f64,
     /// Number of nonzero differences; zero differences are ignored.
@@ -26,11 +26,11 @@ pub struct Wilcoxon {
     /// Probability of a statistic at most this large if both signs were equally likely.
     pub p: f64,
     /// Method used for `p`.
-    pub method: Method,
+    pub method: WilcoxonMethod,
 }
 
 /// Two-sided test: exact for up to 50 differences without ties and zeros. `None` if all differences are 0.
-pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
+pub fn wilcoxon(differences: &[f64]) -> Option<WilcoxonTest> {
     let mut by_size: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     let n = by_size.len();
@@ -50,17 +50,17 @@ pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
                 &mut negative
             }) += mean;
         }
-        ties += cube_less_self(count);
+        ties += cube_minus_self(count);
         rank += count;
     }
     let statistic = f64::min(positive, negative);
     let exact = n <= EXACT_MAX && n == differences.len() && ties == 0.0;
     let (p, method) = if exact {
-        (exact_p(statistic as usize, n), Method::Exact)
+        (exact_p(statistic as usize, n), WilcoxonMethod::Exact)
     } else {
-        (normal_p(statistic, n, ties), Method::Normal)
+        (normal_p(statistic, n, ties), WilcoxonMethod::Normal)
     };
-    Some(Wilcoxon {
+    Some(WilcoxonTest {
         statistic,
         n,
         p,
@@ -68,7 +68,7 @@ pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {
     })
 }
 
-fn cube_less_self(count: usize) -> f64 {
+fn cube_minus_self(count: usize) -> f64 {
     let c = count as f64;
     c * c * c - c
 }

@@ -1,30 +1,30 @@
 //! Every Job object that a JobSet ever had, with its last state.
 
-use super::Accounting;
-use crate::ctx::Ctx;
+use super::TimeAccounting;
+use crate::ctx::EngineContext;
 use crate::record::JobOutcome;
-use crate::store::Job;
+use crate::store::JobEntry;
 use sim_api::spec::keys::RESTART_ATTEMPT;
 use sim_base::*;
 
 /// Number of removed Jobs that are kept; their total number is unlimited.
-const GONE_KEPT: usize = 10_000;
+const MAX_REMOVED_JOBS: usize = 10_000;
 
 #[derive(Clone, Default)]
-pub struct History {
+pub struct UsageHistory {
     entries: Vec<JobOutcome>,
     /// Number of `entries` whose Job was removed.
-    gone: usize,
+    removed: usize,
     /// Number of entries that were dropped, oldest first.
     pub dropped: u64,
 }
 
-impl History {
+impl UsageHistory {
     /// Drops the oldest removed Jobs.
-    fn shorten(&mut self) {
-        let mut surplus = self.gone - GONE_KEPT;
+    fn drop_removed(&mut self) {
+        let mut surplus = self.removed - MAX_REMOVED_JOBS;
         self.dropped += surplus as u64;
-        self.gone = GONE_KEPT;
+        self.removed = MAX_REMOVED_JOBS;
         self.entries.retain(|entry| {
             let drop = !entry.exists && surplus > 0;
             surplus -= usize::from(drop);
@@ -38,14 +38,17 @@ impl History {
 }
 
 /// The restart-attempt label, if a user has changed it.
-fn changed_attempt(j: &Job) -> Option<String> {
-    let changed = j.relabelled.iter().find(|(key, _)| key == RESTART_ATTEMPT);
+fn changed_attempt_label(j: &JobEntry) -> Option<String> {
+    let changed = j
+        .changed_labels
+        .iter()
+        .find(|(key, _)| key == RESTART_ATTEMPT);
     changed.map(|(_, text)| text.clone().unwrap_or_default())
 }
 
-impl Accounting {
+impl TimeAccounting {
     /// Adds a new Job object.
-    pub(super) fn remember(&mut self, ctx: &Ctx<'_>, job: JobId) {
+    pub(super) fn add_job_entry(&mut self, ctx: &EngineContext<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let outcome = JobOutcome {
             job,
@@ -60,39 +63,39 @@ impl Accounting {
             suspended: j.suspended,
         };
         let jobset = j.jobset;
-        if let Some(js) = self.jobset(jobset) {
+        if let Some(js) = self.jobset_mut(jobset) {
             js.history.entries.push(outcome);
             let last = js.history.entries.len() - 1;
-            self.job(job).entry = last;
+            self.job_mut(job).entry = last;
         }
     }
 
     /// Updates the newest entry of the Job.
-    pub(super) fn write_history(&mut self, ctx: &Ctx<'_>, job: JobId, exists: bool) {
+    pub(super) fn write_history(&mut self, ctx: &EngineContext<'_>, job: JobId, exists: bool) {
         // While the Job exists, its state is in the store and is written at the end of the run.
         if exists {
             return;
         }
-        self.settle(ctx, job, false);
+        self.update_entry(ctx, job, false);
     }
 
     /// Updates the entries of Jobs that exist at the end of the run.
-    pub fn settle_history(&mut self, ctx: &Ctx<'_>) {
+    pub fn settle_history(&mut self, ctx: &EngineContext<'_>) {
         for job in (0..ctx.store.jobs.len() as u32).map(JobId) {
             if ctx.store.jobs[job.ix()].exists {
-                self.settle(ctx, job, true);
+                self.update_entry(ctx, job, true);
             }
         }
     }
 
-    fn settle(&mut self, ctx: &Ctx<'_>, job: JobId, exists: bool) {
+    fn update_entry(&mut self, ctx: &EngineContext<'_>, job: JobId, exists: bool) {
         let j = &ctx.store.jobs[job.ix()];
-        let at = self.job(job).entry;
-        let Some(js) = self.jobset(j.jobset) else {
+        let at = self.job_mut(job).entry;
+        let Some(js) = self.jobset_mut(j.jobset) else {
             return;
         };
         if let Some(entry) = js.history.entries.get_mut(at).filter(|e| e.job == job) {
-            if let Some(text) = changed_attempt(j) {
+            if let Some(text) = changed_attempt_label(j) {
                 entry.restart_attempt = text;
             }
             entry.conditions = j.status.conditions.iter().map(|c| c.outcome()).collect();
@@ -103,23 +106,23 @@ impl Accounting {
             entry.failed = j.status.failed;
             entry.suspended = j.suspended;
             entry.exists = exists;
-            js.history.gone += usize::from(!exists);
-            if js.history.gone > 2 * GONE_KEPT {
-                self.shorten_history(j.jobset);
+            js.history.removed += usize::from(!exists);
+            if js.history.removed > 2 * MAX_REMOVED_JOBS {
+                self.drop_removed_jobs(j.jobset);
             }
         }
     }
 
-    fn shorten_history(&mut self, jobset: JobSetId) {
-        let Some(js) = self.jobset(jobset) else {
+    fn drop_removed_jobs(&mut self, jobset: JobSetId) {
+        let Some(js) = self.jobset_mut(jobset) else {
             return;
         };
         let mut history = std::mem::take(&mut js.history);
-        history.shorten();
+        history.drop_removed();
         for (at, entry) in history.entries.iter().enumerate() {
-            self.job(entry.job).entry = at;
+            self.job_mut(entry.job).entry = at;
         }
-        if let Some(js) = self.jobset(jobset) {
+        if let Some(js) = self.jobset_mut(jobset) {
             js.history = history;
         }
     }

@@ -1,35 +1,35 @@
 //! The accelerator-time ledger: each accelerator is in exactly one category at each instant, so the sums are exact.
 
-use super::sums::Sums;
-use super::{Accounting, Gang};
-use crate::ctx::Ctx;
-use crate::record::{Ledger, LedgerCategory};
+use super::sums::TimeSums;
+use super::{ReadyPodGroup, TimeAccounting};
+use crate::ctx::EngineContext;
+use crate::record::{LedgerCategory, TimeLedger};
 use sim_base::*;
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]
 pub struct LedgerBooks {
-    cluster: Sums,
+    cluster: TimeSums,
     /// Per JobSet: the time held by its pods; kept if a JobSet trains.
-    own: Vec<Sums>,
+    by_jobset: Vec<TimeSums>,
     accelerators: u64,
     /// Installed accelerators × time, independent of categories.
     installed: u128,
-    installed_until: Time,
+    installed_until: SimTime,
 }
 
 impl LedgerBooks {
     /// `jobsets` is the number of JobSets with a separate ledger.
-    pub fn reset(&mut self, cluster: &Cluster, jobsets: usize) {
+    pub fn reset(&mut self, cluster: &ClusterBuilder, jobsets: usize) {
         *self = LedgerBooks::default();
-        self.own.resize(jobsets, Sums::default());
+        self.by_jobset.resize(jobsets, TimeSums::default());
         let prices = &cluster.price_micros_per_hour;
         for (n, rate) in cluster.accelerators.iter().zip(prices) {
-            self.install(Time::ZERO, *n, *rate, false, true);
+            self.change_installed(SimTime::ZERO, *n, *rate, false, true);
         }
     }
 
-    fn settle_installed(&mut self, now: Time) {
+    fn settle_installed(&mut self, now: SimTime) {
         let dt = u128::from(now.since(self.installed_until).0);
         self.installed_until = now;
         self.installed += u128::from(self.accelerators) * dt;
@@ -38,7 +38,7 @@ impl LedgerBooks {
     /// Moves accelerators of a JobSet, with their cost, between categories.
     pub fn transfer(
         &mut self,
-        now: Time,
+        now: SimTime,
         jobset: JobSetId,
         held: (u64, u64),
         from: LedgerCategory,
@@ -49,19 +49,19 @@ impl LedgerBooks {
         }
         self.cluster.leave(now, held, from);
         self.cluster.enter(now, held, to);
-        self.transfer_own(now, jobset, held, from, to);
+        self.transfer_jobset(now, jobset, held, from, to);
     }
 
     /// Idle accelerators belong to no JobSet.
-    fn transfer_own(
+    fn transfer_jobset(
         &mut self,
-        now: Time,
+        now: SimTime,
         jobset: JobSetId,
         held: (u64, u64),
         from: LedgerCategory,
         to: LedgerCategory,
     ) {
-        let Some(own) = self.own.get_mut(jobset.ix()) else {
+        let Some(own) = self.by_jobset.get_mut(jobset.ix()) else {
             return;
         };
         if from != LedgerCategory::Idle {
@@ -73,7 +73,7 @@ impl LedgerBooks {
     }
 
     /// Adds or removes the accelerators of a node; with `sick`, they are counted as Unhealthy.
-    pub fn install(&mut self, now: Time, n: u32, rate: u64, sick: bool, add: bool) {
+    pub fn change_installed(&mut self, now: SimTime, n: u32, rate: u64, sick: bool, add: bool) {
         let category = if sick {
             LedgerCategory::Unhealthy
         } else {
@@ -91,17 +91,17 @@ impl LedgerBooks {
     }
 
     /// Reclassifies accelerator time of a training segment, which was counted as Productive until its end.
-    pub fn book(
+    pub fn reclassify(
         &mut self,
-        now: Time,
-        (jobset, gang): (JobSetId, Gang),
+        now: SimTime,
+        (jobset, gang): (JobSetId, ReadyPodGroup),
         spent: &[(LedgerCategory, u64)],
     ) {
         let held = (gang.accelerators, gang.rate);
         for part in spent {
-            self.cluster.book(now, held, *part);
-            if let Some(own) = self.own.get_mut(jobset.ix()) {
-                own.book(now, held, *part);
+            self.cluster.reclassify(now, held, *part);
+            if let Some(own) = self.by_jobset.get_mut(jobset.ix()) {
+                own.reclassify(now, held, *part);
             }
         }
     }
@@ -110,31 +110,40 @@ impl LedgerBooks {
         self.cluster.counts()
     }
 
-    pub fn close(&mut self, now: Time, currency: &str) -> Ledger {
+    pub fn close(&mut self, now: SimTime, currency: &str) -> TimeLedger {
         let sums = self.cluster.close(now);
         self.settle_installed(now);
         let total: u128 = sums.accelerator_ns.iter().sum();
         assert_eq!(total, self.installed, "the ledger closes");
-        Ledger {
+        TimeLedger {
             accelerator_ns: sums.accelerator_ns,
             accelerators: self.accelerators,
             cost_micros: sums.cost_micros,
             currency: currency.to_owned(),
-            of_jobsets: self.own.iter_mut().map(|own| own.close(now)).collect(),
+            by_jobset: self
+                .by_jobset
+                .iter_mut()
+                .map(|own| own.close(now))
+                .collect(),
         }
     }
 }
 
-impl Accounting {
+impl TimeAccounting {
     /// Sets the category of the pod's accelerators (`None` if it holds none); ready ones are `Waiting` or, if the
     /// whole JobSet is ready, `Productive`.
-    pub(super) fn set_category(&mut self, ctx: &Ctx<'_>, pod: PodId, to: Option<LedgerCategory>) {
-        let from = std::mem::replace(&mut self.pod(pod).category, to);
+    pub(super) fn set_category(
+        &mut self,
+        ctx: &EngineContext<'_>,
+        pod: PodId,
+        to: Option<LedgerCategory>,
+    ) {
+        let from = std::mem::replace(&mut self.pod_mut(pod).category, to);
         let node = ctx.store.pods.node[pod.ix()];
         if from.is_none() && to.is_some() {
-            self.hold(ctx, pod, node);
+            self.reserve(ctx, pod, node);
         }
-        let accelerators = u64::from(self.pod(pod).holds);
+        let accelerators = u64::from(self.pod_mut(pod).held_accelerators);
         if from.is_some() && to.is_none() && node.is_some() {
             self.nodes[node.ix()].held -= accelerators;
         }
@@ -144,7 +153,7 @@ impl Accounting {
         let jobset = ctx.store.jobset_of(pod);
         if from.is_none() != to.is_none()
             && ctx.store.is_owned(pod)
-            && let Some(js) = self.jobset(jobset)
+            && let Some(js) = self.jobset_mut(jobset)
         {
             js.bound = if to.is_some() {
                 js.bound + 1
@@ -154,14 +163,14 @@ impl Accounting {
         }
         let held = (accelerators, accelerators * self.nodes[node.ix()].rate);
         if self.nodes[node.ix()].unhealthy {
-            self.count_sick(ctx, pod, from, false);
-            self.count_sick(ctx, pod, to, true);
+            self.count_unhealthy(ctx, pod, from, false);
+            self.count_unhealthy(ctx, pod, to, true);
             let own = |c: Option<LedgerCategory>| match c {
                 Some(_) => LedgerCategory::Unhealthy,
                 None => LedgerCategory::Idle,
             };
             self.ledger
-                .transfer_own(ctx.now, jobset, held, own(from), own(to));
+                .transfer_jobset(ctx.now, jobset, held, own(from), own(to));
             return;
         }
         if accelerators == 0 {
@@ -169,14 +178,14 @@ impl Accounting {
         }
         let whose = (jobset, ctx.store.pods.job[pod.ix()]);
         let (from, to) = (
-            self.shown(whose, from, held, false),
-            self.shown(whose, to, held, true),
+            self.ledger_category(whose, from, held, false),
+            self.ledger_category(whose, to, held, true),
         );
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 
     /// Reserves the remaining accelerators of the node: a client may bind a pod to a node without enough capacity.
-    fn hold(&mut self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) {
+    fn reserve(&mut self, ctx: &EngineContext<'_>, pod: PodId, node: NodeId) {
         let wanted = ctx.store.template(pod).accelerators;
         let Some(row) = self.nodes.get_mut(node.ix()) else {
             return;
@@ -184,13 +193,13 @@ impl Accounting {
         let left = u64::from(row.accelerators).saturating_sub(row.held);
         let holds = wanted.min(left as u32);
         row.held += u64::from(holds);
-        self.pod(pod).holds = holds;
+        self.pod_mut(pod).held_accelerators = holds;
     }
 
     /// Handles a ready pod on a node that became unusable or usable.
-    fn count_sick(
+    fn count_unhealthy(
         &mut self,
-        ctx: &Ctx<'_>,
+        ctx: &EngineContext<'_>,
         pod: PodId,
         category: Option<LedgerCategory>,
         enters: bool,
@@ -199,14 +208,19 @@ impl Accounting {
             return;
         }
         let change = |n: &mut u32| *n = if enters { *n + 1 } else { *n - 1 };
-        change(&mut self.job(ctx.store.pods.job[pod.ix()]).held.sick);
-        if let Some(js) = self.jobset(ctx.store.jobset_of(pod)) {
-            change(&mut js.sick);
+        change(
+            &mut self
+                .job_mut(ctx.store.pods.job[pod.ix()])
+                .ready_pods
+                .unhealthy,
+        );
+        if let Some(js) = self.jobset_mut(ctx.store.jobset_of(pod)) {
+            change(&mut js.unhealthy);
         }
     }
 
     /// Returns the pod's category in the ledger; updates the counts of ready accelerators of the JobSet and its Job.
-    fn shown(
+    fn ledger_category(
         &mut self,
         (jobset, job): (JobSetId, JobId),
         category: Option<LedgerCategory>,
@@ -218,25 +232,25 @@ impl Accounting {
             return category;
         }
         let change = |x: &mut u64, d: u64| *x = if enters { *x + d } else { *x - d };
-        let held = &mut self.job(job).held;
+        let held = &mut self.job_mut(job).ready_pods;
         change(&mut held.accelerators, n);
         change(&mut held.rate, rate);
-        let takes_part = held.runs;
-        let Some(js) = self.jobset(jobset) else {
+        let takes_part = held.is_productive;
+        let Some(js) = self.jobset_mut(jobset) else {
             return category;
         };
         change(&mut js.ready_accelerators, n);
         change(&mut js.ready_rate, rate);
-        match js.runs && (takes_part || !js.elastic) {
+        match js.is_productive && (takes_part || !js.elastic) {
             true => LedgerCategory::Productive,
             false => category,
         }
     }
 
     /// A node was added, or its number of accelerators changed.
-    pub(super) fn node_counts(&mut self, ctx: &Ctx<'_>, node: NodeId) {
+    pub(super) fn update_accelerators(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         if self.nodes.len() <= node.ix() {
-            self.nodes.resize(node.ix() + 1, super::Node::default());
+            self.nodes.resize(node.ix() + 1, super::NodeTime::default());
         }
         let cluster = &ctx.store.nodes.cluster;
         let row = &mut self.nodes[node.ix()];
@@ -247,35 +261,36 @@ impl Accounting {
         let (old, sick) = (row.accelerators, row.unhealthy);
         (row.accelerators, row.rate) = (n, rate);
         if n > old {
-            self.ledger.install(ctx.now, n - old, rate, sick, true);
+            self.ledger
+                .change_installed(ctx.now, n - old, rate, sick, true);
         } else if n < old {
-            self.take_away(ctx.now, node, old - n);
+            self.remove_accelerators(ctx.now, node, old - n);
         }
     }
 
     /// A node reports fewer accelerators: its pods keep theirs until they end.
-    fn take_away(&mut self, now: Time, node: NodeId, n: u32) {
+    fn remove_accelerators(&mut self, now: SimTime, node: NodeId, n: u32) {
         let row = &mut self.nodes[node.ix()];
         let before = u64::from(row.accelerators) + u64::from(n);
         let gone = n.min(before.saturating_sub(row.held) as u32);
         row.accelerators += n - gone;
         let (rate, sick) = (row.rate, row.unhealthy);
-        self.ledger.install(now, gone, rate, sick, false);
+        self.ledger.change_installed(now, gone, rate, sick, false);
     }
 
     /// Pods that hold accelerators of a node.
-    fn held_on<'a>(
+    fn pods_holding<'a>(
         &'a self,
-        ctx: &'a Ctx<'_>,
+        ctx: &'a EngineContext<'_>,
         node: NodeId,
     ) -> impl Iterator<Item = (PodId, u64)> + 'a {
         let pods = ctx.store.nodes.pods[node.ix()].iter().copied();
         let held = pods.filter(|p| self.category(*p).is_some());
-        held.map(|p| (p, u64::from(self.pods[p.ix()].holds)))
+        held.map(|p| (p, u64::from(self.pods[p.ix()].held_accelerators)))
     }
 
     /// Marks the accelerators of a machine as unusable if it failed, is silent, or has no Node object.
-    pub(super) fn judge_node(&mut self, ctx: &Ctx<'_>, node: NodeId) {
+    pub(super) fn update_node_health(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         let row = &ctx.store.nodes.rows[node.ix()];
         let sick = self.nodes[node.ix()].dead || !row.exists || row.unknown;
         if sick == self.nodes[node.ix()].unhealthy {
@@ -283,23 +298,23 @@ impl Accounting {
         }
         self.nodes[node.ix()].unhealthy = sick;
         let rate = self.nodes[node.ix()].rate;
-        let held: Vec<(PodId, u64)> = self.held_on(ctx, node).collect();
+        let held: Vec<(PodId, u64)> = self.pods_holding(ctx, node).collect();
         let mut left = u64::from(self.nodes[node.ix()].accelerators);
         for (pod, n) in held {
             left = left.saturating_sub(n);
             let (jobset, category) = (ctx.store.jobset_of(pod), self.category(pod));
-            self.count_sick(ctx, pod, category, sick);
+            self.count_unhealthy(ctx, pod, category, sick);
             let whose = (jobset, ctx.store.pods.job[pod.ix()]);
-            let category = self.shown(whose, category, (n, n * rate), !sick);
-            self.move_health(ctx.now, jobset, (n, n * rate), category, sick);
+            let category = self.ledger_category(whose, category, (n, n * rate), !sick);
+            self.transfer_health(ctx.now, jobset, (n, n * rate), category, sick);
         }
         let free = (left, left * rate);
-        self.move_health(ctx.now, JobSetId::NONE, free, LedgerCategory::Idle, sick);
+        self.transfer_health(ctx.now, JobSetId::NONE, free, LedgerCategory::Idle, sick);
     }
 
-    fn move_health(
+    fn transfer_health(
         &mut self,
-        now: Time,
+        now: SimTime,
         jobset: JobSetId,
         held: (u64, u64),
         category: LedgerCategory,

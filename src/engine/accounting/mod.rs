@@ -12,27 +12,27 @@ mod sums;
 #[path = "../../../tests/inside/engine/accounting.rs"]
 mod tests;
 
-use super::ctx::Ctx;
+use super::ctx::EngineContext;
 use crate::record::LedgerCategory;
-use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
-use history::History;
+use crate::store::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, flag};
+use history::UsageHistory;
 use ledger::LedgerBooks;
 use sim_base::*;
-pub use slices::AtHand;
+pub use slices::AvailableSlices;
 
 #[derive(Clone, Default)]
-pub struct Accounting {
+pub struct TimeAccounting {
     pub ledger: LedgerBooks,
-    pods: Vec<Pod>,
-    jobs: Vec<Job>,
-    jobsets: Vec<JobSet>,
-    nodes: Vec<Node>,
+    pods: Vec<PodTime>,
+    jobs: Vec<JobTime>,
+    jobsets: Vec<JobSetTime>,
+    nodes: Vec<NodeTime>,
     first_ready: bool,
 }
 
 /// The pods of a JobSet that run together.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gang {
+pub struct ReadyPodGroup {
     pods: u32,
     pub accelerators: u64,
     /// Their total price per hour.
@@ -41,30 +41,30 @@ pub struct Gang {
 
 /// The accounting data of a pod.
 #[derive(Copy, Clone, Default)]
-struct Pod {
+struct PodTime {
     category: Option<LedgerCategory>,
     /// Number of its node's accelerators counted in that category.
-    holds: u32,
+    held_accelerators: u32,
     ready: bool,
     /// Succeeded while the Job tracked it: the JobSet requires one ready pod less.
     success: bool,
 }
 
 #[derive(Copy, Clone, Default)]
-struct Job {
+struct JobTime {
     /// Number of succeeded pods of this Job object.
     successes: u32,
     /// Number of ready pods that the JobSet currently requires of it.
-    wanted: u32,
+    required: u32,
     /// Index of the row's newest Job in the history of its JobSet.
     entry: usize,
-    held: slices::Held,
+    ready_pods: slices::HeldSlices,
 }
 
 #[derive(Clone, Default)]
-struct JobSet {
+struct JobSetTime {
     /// Number of pods that the stored spec requires, including those of Jobs that do not exist.
-    wanted: u64,
+    required: u64,
     ready: u32,
     all_ready: bool,
     ever_ready: bool,
@@ -72,19 +72,19 @@ struct JobSet {
     /// ready.
     trains: bool,
     /// True if its ready accelerators count as Productive; for an elastic job, those of the participating Jobs.
-    runs: bool,
+    is_productive: bool,
     elastic: bool,
     ready_accelerators: u64,
     ready_rate: u64,
     /// Number of ready pods on unusable nodes.
-    sick: u32,
+    unhealthy: u32,
     /// Number of its Jobs' pods that are bound and have not ended.
     bound: u64,
-    history: History,
+    history: UsageHistory,
 }
 
 #[derive(Copy, Clone, Default)]
-struct Node {
+struct NodeTime {
     dead: bool,
     unhealthy: bool,
     /// Number of accelerators in the ledger, and their price.
@@ -94,8 +94,8 @@ struct Node {
     held: u64,
 }
 
-impl Accounting {
-    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
+impl TimeAccounting {
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         let cluster = &ctx.store.nodes.cluster;
         let own = match ctx.scenario.training.is_empty() {
             true => 0,
@@ -106,15 +106,16 @@ impl Accounting {
         self.jobs.clear();
         self.jobsets.clear();
         self.jobsets
-            .resize_with(ctx.store.jobsets.len(), JobSet::default);
+            .resize_with(ctx.store.jobsets.len(), JobSetTime::default);
         self.nodes.clear();
         let prices = cluster.price_micros_per_hour.iter();
         let nodes = cluster.accelerators.iter().zip(prices);
-        self.nodes.extend(nodes.map(|(&accelerators, &rate)| Node {
-            accelerators,
-            rate,
-            ..Node::default()
-        }));
+        self.nodes
+            .extend(nodes.map(|(&accelerators, &rate)| NodeTime {
+                accelerators,
+                rate,
+                ..NodeTime::default()
+            }));
         self.first_ready = false;
         for training in &ctx.scenario.training {
             let js = &mut self.jobsets[training.jobset];
@@ -123,17 +124,17 @@ impl Accounting {
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Pod(pod, change) => self.pod_changed(ctx, pod, change),
-            What::Job(job, change) => self.job_changed(ctx, job, change),
-            What::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
-            What::Node(node, change) => self.node_changed(ctx, node, change),
+            ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
+            ChangeKind::Job(job, change) => self.job_changed(ctx, job, change),
+            ChangeKind::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
+            ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
             _ => {}
         }
     }
 
-    fn pod_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
+    fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
         use LedgerCategory::*;
         match change {
             PodChange::Created => self.new_pod(pod),
@@ -141,8 +142,8 @@ impl Accounting {
             PodChange::Ready => self.ready_changed(ctx, pod, true),
             PodChange::NotReady => self.ready_changed(ctx, pod, false),
             PodChange::Deleting => {
-                let ran = ctx.store.pods.phase[pod.ix()] != crate::store::Phase::Pending;
-                self.stops_counting(ctx, pod);
+                let ran = ctx.store.pods.phase[pod.ix()] != crate::store::PodPhase::Pending;
+                self.stop_counting(ctx, pod);
                 if ran && !ctx.store.pods.is_terminal(pod) && self.category(pod).is_some() {
                     self.set_category(ctx, pod, Some(Terminating));
                 }
@@ -152,30 +153,30 @@ impl Accounting {
                 self.set_category(ctx, pod, None);
             }
             PodChange::Gone => {
-                self.stops_counting(ctx, pod);
+                self.stop_counting(ctx, pod);
                 self.set_category(ctx, pod, None);
             }
             _ => {}
         }
     }
 
-    fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
+    fn job_changed(&mut self, ctx: &mut EngineContext<'_>, job: JobId, change: JobChange) {
         match change {
             JobChange::Created => {
                 // Pods of an earlier Job with the name may remain.
-                let held = self.job(job).held;
-                *self.job(job) = Job {
-                    held,
-                    ..Job::default()
+                let held = self.job_mut(job).ready_pods;
+                *self.job_mut(job) = JobTime {
+                    ready_pods: held,
+                    ..JobTime::default()
                 };
-                self.remember(ctx, job);
-                self.wants_at_first(ctx, job);
+                self.add_job_entry(ctx, job);
+                self.require_new_job(ctx, job);
             }
             JobChange::Gone => {
                 self.write_history(ctx, job, false);
                 self.forget_job(ctx, job);
             }
-            JobChange::Status | JobChange::Spec => self.recount(ctx, job),
+            JobChange::Status | JobChange::Spec => self.recount_required(ctx, job),
             JobChange::Metadata | JobChange::Deleting => {}
         }
         if change != JobChange::Gone {
@@ -183,17 +184,22 @@ impl Accounting {
         }
     }
 
-    fn jobset_changed(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, change: JobSetChange) {
+    fn jobset_changed(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        jobset: JobSetId,
+        change: JobSetChange,
+    ) {
         match change {
-            JobSetChange::Created | JobSetChange::Spec => self.jobset_wants(ctx, jobset),
+            JobSetChange::Created | JobSetChange::Spec => self.update_required_pods(ctx, jobset),
             JobSetChange::Status => self.jobset_ended(ctx, jobset),
             _ => {}
         }
     }
 
-    fn node_changed(&mut self, ctx: &mut Ctx<'_>, node: NodeId, change: NodeChange) {
+    fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
-            NodeChange::Created | NodeChange::Spec => self.node_counts(ctx, node),
+            NodeChange::Created | NodeChange::Spec => self.update_accelerators(ctx, node),
             NodeChange::Machine { dead } => self.nodes[node.ix()].dead = dead,
             NodeChange::Condition | NodeChange::Gone => {}
             NodeChange::Taints | NodeChange::Lease => return,
@@ -202,34 +208,35 @@ impl Accounting {
             // The name belongs to a new machine.
             self.nodes[node.ix()].dead = false;
         }
-        self.judge_node(ctx, node);
+        self.update_node_health(ctx, node);
     }
 
-    fn pod(&mut self, pod: PodId) -> &mut Pod {
+    fn pod_mut(&mut self, pod: PodId) -> &mut PodTime {
         if self.pods.len() <= pod.ix() {
-            self.pods.resize(pod.ix() + 1, Pod::default());
+            self.pods.resize(pod.ix() + 1, PodTime::default());
         }
         &mut self.pods[pod.ix()]
     }
 
-    fn job(&mut self, job: JobId) -> &mut Job {
+    fn job_mut(&mut self, job: JobId) -> &mut JobTime {
         if self.jobs.len() <= job.ix() {
-            self.jobs.resize(job.ix() + 1, Job::default());
+            self.jobs.resize(job.ix() + 1, JobTime::default());
         }
         &mut self.jobs[job.ix()]
     }
 
-    fn jobset(&mut self, jobset: JobSetId) -> Option<&mut JobSet> {
+    fn jobset_mut(&mut self, jobset: JobSetId) -> Option<&mut JobSetTime> {
         if jobset.is_some() && self.jobsets.len() <= jobset.ix() {
-            self.jobsets.resize_with(jobset.ix() + 1, JobSet::default);
+            self.jobsets
+                .resize_with(jobset.ix() + 1, JobSetTime::default);
         }
         self.jobsets.get_mut(jobset.ix())
     }
 
     fn new_pod(&mut self, pod: PodId) {
-        let row = self.pod(pod);
+        let row = self.pod_mut(pod);
         assert!(row.category.is_none() && !row.ready, "the row was free");
-        *row = Pod::default();
+        *row = PodTime::default();
     }
 
     fn category(&self, pod: PodId) -> Option<LedgerCategory> {
@@ -237,13 +244,13 @@ impl Accounting {
     }
 
     /// Returns whether every pod that the JobSet requires is ready, and whether this was ever the case.
-    pub fn is_ready(&self, jobset: JobSetId) -> (bool, bool) {
+    pub fn readiness(&self, jobset: JobSetId) -> (bool, bool) {
         let js = self.jobsets.get(jobset.ix());
         js.map_or((false, false), |js| (js.all_ready, js.ever_ready))
     }
 
-    pub fn wanted_pods(&self, jobset: JobSetId) -> u64 {
-        self.jobsets.get(jobset.ix()).map_or(0, |js| js.wanted)
+    pub fn required_pods(&self, jobset: JobSetId) -> u64 {
+        self.jobsets.get(jobset.ix()).map_or(0, |js| js.required)
     }
 
     /// Returns true if pods of the Job have succeeded.
@@ -256,22 +263,24 @@ impl Accounting {
         std::mem::take(&mut self.first_ready)
     }
 
-    pub fn take_history(&mut self, jobset: JobSetId) -> History {
-        let js = self.jobset(jobset);
-        js.map_or(History::default(), |js| std::mem::take(&mut js.history))
+    pub fn take_history(&mut self, jobset: JobSetId) -> UsageHistory {
+        let js = self.jobset_mut(jobset);
+        js.map_or(UsageHistory::default(), |js| {
+            std::mem::take(&mut js.history)
+        })
     }
 
     /// Returns true if the pods of a JobSet hold all required nodes.
     pub fn holds_all(&self, jobset: JobSetId) -> bool {
         let js = self.jobsets.get(jobset.ix());
-        js.is_some_and(|js| js.wanted > 0 && js.bound >= js.wanted)
+        js.is_some_and(|js| js.required > 0 && js.bound >= js.required)
     }
 
     /// The ready pods of a JobSet, if all required pods are ready on usable nodes.
-    pub fn gang(&self, jobset: JobSetId) -> Option<Gang> {
+    pub fn ready_pod_group(&self, jobset: JobSetId) -> Option<ReadyPodGroup> {
         let js = self.jobsets.get(jobset.ix())?;
-        let complete = js.all_ready && js.sick == 0 && js.ready > 0;
-        complete.then_some(Gang {
+        let complete = js.all_ready && js.unhealthy == 0 && js.ready > 0;
+        complete.then_some(ReadyPodGroup {
             pods: js.ready,
             accelerators: js.ready_accelerators,
             rate: js.ready_rate,
@@ -279,7 +288,7 @@ impl Accounting {
     }
 
     /// Recomputes all accounting (`--paranoid`, tests).
-    pub fn check(&self, ctx: &Ctx<'_>) {
+    pub fn check(&self, ctx: &EngineContext<'_>) {
         for (i, js) in self.jobsets.iter().enumerate() {
             let own = |p: &PodId| {
                 ctx.store.pods.exists(*p)
@@ -298,16 +307,16 @@ impl Accounting {
             let jobs = ctx.store.jobs_of(JobSetId(i as u32));
             let held = jobs.filter_map(|job| self.jobs.get(job.ix()));
             let sums = held.fold([0; 3], |sums, job| {
-                let held = &job.held;
+                let held = &job.ready_pods;
                 [
                     sums[0] + u64::from(held.ready),
-                    sums[1] + u64::from(held.sick),
+                    sums[1] + u64::from(held.unhealthy),
                     sums[2] + held.accelerators,
                 ]
             });
             let whole = [
                 u64::from(js.ready),
-                u64::from(js.sick),
+                u64::from(js.unhealthy),
                 js.ready_accelerators,
             ];
             assert_eq!(sums, whole, "Jobs of JobSet {i}, the JobSet");

@@ -1,42 +1,42 @@
 //! The ready pods of each child Job: in an elastic training job some Jobs make steps while others are missing.
 
-use super::{Accounting, Gang};
-use crate::ctx::Ctx;
+use super::{ReadyPodGroup, TimeAccounting};
+use crate::ctx::EngineContext;
 use crate::record::LedgerCategory;
 use sim_base::*;
 
 /// The ready pods of a Job.
 #[derive(Copy, Clone, Default)]
-pub struct Held {
+pub struct HeldSlices {
     pub ready: u32,
     /// Number of these on unusable nodes.
-    pub sick: u32,
+    pub unhealthy: u32,
     pub accelerators: u64,
     pub rate: u64,
     /// True if it takes part in the steps of its JobSet.
-    pub runs: bool,
+    pub is_productive: bool,
 }
 
 /// The Jobs of an elastic JobSet that could make steps now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AtHand {
+pub struct AvailableSlices {
     /// Complete slices, followed by the Jobs that are not slices, in the order of ids.
     pub jobs: Vec<JobId>,
     pub slices: u32,
     /// Number of unfinished slices.
-    pub of: u32,
+    pub total: u32,
     /// True if every Job that is not a slice is ready.
-    pub others: bool,
+    pub others_ready: bool,
 }
 
-impl Accounting {
+impl TimeAccounting {
     /// `slices_of` is the replicatedJob whose Jobs are slices; `up` returns true for Jobs with all processes running.
-    pub fn at_hand(
+    pub fn available_slices(
         &self,
-        ctx: &Ctx<'_>,
+        ctx: &EngineContext<'_>,
         (jobset, slices_of): (JobSetId, u32),
         up: impl Fn(JobId) -> bool,
-    ) -> AtHand {
+    ) -> AvailableSlices {
         let row = &ctx.store.jobsets[jobset.ix()];
         let replicated = &row.spec.spec.replicated_jobs;
         let wants = |rj: usize| match replicated[rj].template.pods() {
@@ -54,9 +54,13 @@ impl Accounting {
                 continue;
             };
             let is_slice = is_slice(stored.rj as usize);
-            let Held { ready, sick, .. } = own.held;
-            let complete = own.wanted == 0 || (ready >= own.wanted && sick == 0 && up(job));
-            match (own.wanted, complete, is_slice) {
+            let HeldSlices {
+                ready,
+                unhealthy: sick,
+                ..
+            } = own.ready_pods;
+            let complete = own.required == 0 || (ready >= own.required && sick == 0 && up(job));
+            match (own.required, complete, is_slice) {
                 // It has ended, and no process waits for it.
                 (0, _, true) => of = of.saturating_sub(1),
                 (_, true, true) => slices.push(job),
@@ -72,18 +76,18 @@ impl Accounting {
         slices.sort_unstable();
         jobs.sort_unstable();
         slices.append(&mut jobs);
-        AtHand {
+        AvailableSlices {
             jobs: slices,
             slices: n,
-            of: of.max(n),
-            others: missing == 0 && !ended,
+            total: of.max(n),
+            others_ready: missing == 0 && !ended,
         }
     }
 
     /// The ready pods of these Jobs.
-    pub fn gang_of(&self, jobs: &[JobId]) -> Gang {
-        let mut gang = Gang::default();
-        for held in jobs.iter().map(|job| &self.jobs[job.ix()].held) {
+    pub fn pod_group_in(&self, jobs: &[JobId]) -> ReadyPodGroup {
+        let mut gang = ReadyPodGroup::default();
+        for held in jobs.iter().map(|job| &self.jobs[job.ix()].ready_pods) {
             gang.pods += held.ready;
             gang.accelerators += held.accelerators;
             gang.rate += held.rate;
@@ -92,21 +96,27 @@ impl Accounting {
     }
 
     /// Sets whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.
-    pub fn set_jobs_run(&mut self, ctx: &Ctx<'_>, jobset: JobSetId, jobs: &[JobId], runs: bool) {
+    pub fn set_productive_jobs(
+        &mut self,
+        ctx: &EngineContext<'_>,
+        jobset: JobSetId,
+        jobs: &[JobId],
+        runs: bool,
+    ) {
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
         let (from, to) = match runs {
             true => (waiting, productive),
             false => (productive, waiting),
         };
         for job in jobs {
-            let held = &mut self.job(*job).held;
-            assert_ne!(held.runs, runs, "a Job takes part, or does not");
-            held.runs = runs;
+            let held = &mut self.job_mut(*job).ready_pods;
+            assert_ne!(held.is_productive, runs, "a Job takes part, or does not");
+            held.is_productive = runs;
             let held = (held.accelerators, held.rate);
             self.ledger.transfer(ctx.now, jobset, held, from, to);
         }
-        if let Some(js) = self.jobset(jobset) {
-            js.runs = runs;
+        if let Some(js) = self.jobset_mut(jobset) {
+            js.is_productive = runs;
         }
     }
 }

@@ -6,33 +6,33 @@ use sim_base::*;
 const N: usize = LedgerCategory::COUNT;
 
 #[derive(Copy, Clone, Default)]
-pub struct Sums {
+pub struct TimeSums {
     /// Current number of accelerators per category, and their price per hour in millionths.
     counts: [u64; N],
     rates: [u64; N],
     times: [u128; N],
     costs: [u128; N],
     /// End of the time included in each category's sum.
-    until: [Time; N],
+    until: [SimTime; N],
 }
 
-impl Sums {
+impl TimeSums {
     /// Extends the sum of a category to the current time.
-    fn settle(&mut self, now: Time, category: usize) {
+    fn settle(&mut self, now: SimTime, category: usize) {
         let dt = u128::from(now.since(self.until[category]).0);
         self.until[category] = now;
         self.times[category] += u128::from(self.counts[category]) * dt;
         self.costs[category] += u128::from(self.rates[category]) * dt;
     }
 
-    pub fn enter(&mut self, now: Time, (n, rate): (u64, u64), to: LedgerCategory) {
+    pub fn enter(&mut self, now: SimTime, (n, rate): (u64, u64), to: LedgerCategory) {
         let to = to as usize;
         self.settle(now, to);
         self.counts[to] += n;
         self.rates[to] += rate;
     }
 
-    pub fn leave(&mut self, now: Time, (n, rate): (u64, u64), from: LedgerCategory) {
+    pub fn leave(&mut self, now: SimTime, (n, rate): (u64, u64), from: LedgerCategory) {
         let from = from as usize;
         self.settle(now, from);
         assert!(
@@ -44,7 +44,12 @@ impl Sums {
     }
 
     /// Moves accelerator time from Productive to another category.
-    pub fn book(&mut self, now: Time, (n, rate): (u64, u64), (to, ns): (LedgerCategory, u64)) {
+    pub fn reclassify(
+        &mut self,
+        now: SimTime,
+        (n, rate): (u64, u64),
+        (to, ns): (LedgerCategory, u64),
+    ) {
         let productive = LedgerCategory::Productive as usize;
         self.settle(now, productive);
         for (sums, amount) in [(&mut self.times, n), (&mut self.costs, rate)] {
@@ -60,7 +65,7 @@ impl Sums {
     }
 
     /// Accelerator-nanoseconds per category, and their cost in millionths.
-    pub fn close(&mut self, now: Time) -> LedgerSums {
+    pub fn close(&mut self, now: SimTime) -> LedgerSums {
         (0..N).for_each(|category| self.settle(now, category));
         const HOUR_NS: u128 = 3_600_000_000_000;
         LedgerSums {

@@ -1,22 +1,22 @@
 //! Requests about JobSets: create, change, status, delete, and the end of the object.
 
-use super::{end_job, note};
-use crate::ctx::Ctx;
+use super::{record_change, remove_job};
+use crate::ctx::EngineContext;
 use crate::record::Body;
-use crate::store::{JobSetChange, What};
-use sim_api::spec::{JobSet, Propagation};
+use crate::store::{ChangeKind, JobSetChange};
+use sim_api::spec::{DeletionPropagation, JobSet};
 use sim_base::*;
 use sim_policy::{JobSetStatus, RjStatus};
 use std::sync::Arc;
 
-fn jobset_changed(ctx: &mut Ctx<'_>, jobset: JobSetId, change: JobSetChange) {
-    ctx.store.write().jobsets[jobset.ix()].resource_version += 1;
-    note(ctx, What::JobSet(jobset, change));
+fn jobset_changed(ctx: &mut EngineContext<'_>, jobset: JobSetId, change: JobSetChange) {
+    ctx.store.get_mut().jobsets[jobset.ix()].resource_version += 1;
+    record_change(ctx, ChangeKind::JobSet(jobset, change));
 }
 
 /// Stores the object in the row `jobset`.
-pub fn create_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
-    let row = &mut ctx.store.write().jobsets[jobset.ix()];
+pub fn create_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
+    let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     row.created = true;
     row.spec = spec;
     ctx.emit(Body::JobSetCreated { jobset });
@@ -24,49 +24,49 @@ pub fn create_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
 }
 
 /// Adds a row and an object for a JobSet that the scenario did not declare.
-pub fn create_new_jobset(ctx: &mut Ctx<'_>, spec: Arc<JobSet>) -> JobSetId {
-    let s = ctx.store.write();
+pub fn create_new_jobset(ctx: &mut EngineContext<'_>, spec: Arc<JobSet>) -> JobSetId {
+    let s = ctx.store.get_mut();
     let jobset = s.add_jobset(&spec.namespace, &spec.name);
     create_jobset(ctx, jobset, spec);
     jobset
 }
 
 /// Replaces the spec, labels, annotations and finalizers.
-pub fn set_jobset_spec(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: JobSet) {
-    let row = &mut ctx.store.write().jobsets[jobset.ix()];
+pub fn set_jobset_spec(ctx: &mut EngineContext<'_>, jobset: JobSetId, spec: JobSet) {
+    let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     row.spec = Arc::new(spec);
     row.spec_version += 1;
     jobset_changed(ctx, jobset, JobSetChange::Spec);
-    free_jobset(ctx, jobset);
+    remove_jobset_if_free(ctx, jobset);
 }
 
 /// A PATCH removes the garbage collector's finalizer: the object no longer waits for its dependents.
-pub fn stop_waiting(ctx: &mut Ctx<'_>, jobset: JobSetId) {
-    ctx.store.write().jobsets[jobset.ix()].foreground = false;
+pub fn remove_deletion_finalizer(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+    ctx.store.get_mut().jobsets[jobset.ix()].foreground = false;
 }
 
 /// Writes the status, as the manager or a user does, and emits records of the changes. `status` receives the old
 /// status with its buffers. `failed_job` is the Job that caused an increase of `restarts`.
 pub fn set_jobset_status(
-    ctx: &mut Ctx<'_>,
+    ctx: &mut EngineContext<'_>,
     jobset: JobSetId,
     status: &mut JobSetStatus,
     failed_job: JobId,
 ) {
-    let row = &mut ctx.store.write().jobsets[jobset.ix()];
+    let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
     std::mem::swap(&mut row.status, status);
     let new = std::mem::take(&mut row.status);
-    tell_status(ctx, jobset, status, &new, failed_job);
-    let told = tell_attempts(ctx, jobset, status, &new);
-    ctx.store.write().jobsets[jobset.ix()].status = new;
+    emit_status_changes(ctx, jobset, status, &new, failed_job);
+    let told = emit_attempts(ctx, jobset, status, &new);
+    ctx.store.get_mut().jobsets[jobset.ix()].status = new;
     jobset_changed(ctx, jobset, JobSetChange::Status);
     if told {
-        note(ctx, What::JobSet(jobset, JobSetChange::Attempts));
+        record_change(ctx, ChangeKind::JobSet(jobset, JobSetChange::Attempts));
     }
 }
 
-fn tell_status(
-    ctx: &mut Ctx<'_>,
+fn emit_status_changes(
+    ctx: &mut EngineContext<'_>,
     jobset: JobSetId,
     old: &JobSetStatus,
     new: &JobSetStatus,
@@ -83,7 +83,7 @@ fn tell_status(
     }
     for (rj, s) in new.replicated_jobs.iter().enumerate() {
         let before = old.replicated_jobs.get(rj);
-        tell_job_restarts(ctx, jobset, rj as u32, before, s);
+        emit_job_restarts(ctx, jobset, rj as u32, before, s);
     }
     if new.replicated_jobs != old.replicated_jobs {
         // A user may have written any int32 here.
@@ -100,7 +100,7 @@ fn tell_status(
             suspended: sum(|s| s.suspended),
         });
         for (rj, s) in new.replicated_jobs.iter().enumerate() {
-            ctx.tell_replicated_job(&crate::record::ReplicatedJobNow {
+            ctx.notify_replicated_job(&crate::record::ReplicatedJobNow {
                 jobset,
                 replicated_job: rj as u32,
                 replicas: [s.ready, s.succeeded, s.failed, s.active, s.suspended],
@@ -111,8 +111,8 @@ fn tell_status(
         if old.conditions.contains(condition) {
             continue;
         }
-        let reason = ctx.text(&condition.full_reason());
-        let message = ctx.text(&condition.message);
+        let reason = ctx.intern(&condition.full_reason());
+        let message = ctx.intern(&condition.message);
         ctx.emit(Body::JobSetCondition {
             jobset,
             kind: condition.kind,
@@ -123,8 +123,8 @@ fn tell_status(
     }
 }
 
-fn tell_job_restarts(
-    ctx: &mut Ctx<'_>,
+fn emit_job_restarts(
+    ctx: &mut EngineContext<'_>,
     jobset: JobSetId,
     rj: u32,
     old: Option<&RjStatus>,
@@ -134,7 +134,7 @@ fn tell_job_restarts(
     for (index, n) in new.job_restarts.iter().enumerate() {
         let before = old.and_then(|b| b.job_restarts.get(index));
         if before.copied().unwrap_or(0) < *n {
-            let job = ctx.store.place_of(jobset, rj, index as u32);
+            let job = ctx.store.row_for_slot(jobset, rj, index as u32);
             ctx.emit(Body::JobRestartCounted {
                 jobset,
                 job,
@@ -146,8 +146,8 @@ fn tell_job_restarts(
 }
 
 /// Emits records for changed in-place restart attempts (IPR-7, IPR-9).
-fn tell_attempts(
-    ctx: &mut Ctx<'_>,
+fn emit_attempts(
+    ctx: &mut EngineContext<'_>,
     jobset: JobSetId,
     old: &JobSetStatus,
     new: &JobSetStatus,
@@ -169,42 +169,46 @@ fn tell_attempts(
 
 /// DELETE. Foreground: the object waits for its Jobs, which the garbage collector deletes. Otherwise it is removed
 /// immediately, and its Jobs are deleted in the background (C-17) or stay.
-pub fn delete_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, propagation: Propagation) {
+pub fn delete_jobset(
+    ctx: &mut EngineContext<'_>,
+    jobset: JobSetId,
+    propagation: DeletionPropagation,
+) {
     let row = &ctx.store.jobsets[jobset.ix()];
-    if row.deleted || (row.is_deleting() && propagation == Propagation::Foreground) {
+    if row.deleted || (row.is_deleting() && propagation == DeletionPropagation::Foreground) {
         return;
     }
     let held = !row.spec.finalizers.is_empty();
-    if propagation == Propagation::Foreground || held {
+    if propagation == DeletionPropagation::Foreground || held {
         if !row.is_deleting() {
             let now = ctx.now;
-            let row = &mut ctx.store.write().jobsets[jobset.ix()];
+            let row = &mut ctx.store.get_mut().jobsets[jobset.ix()];
             row.deletion = Some(now);
-            row.foreground = propagation == Propagation::Foreground;
+            row.foreground = propagation == DeletionPropagation::Foreground;
             jobset_changed(ctx, jobset, JobSetChange::Deleting);
         }
-        return free_jobset(ctx, jobset);
+        return remove_jobset_if_free(ctx, jobset);
     }
-    if propagation == Propagation::Orphan {
+    if propagation == DeletionPropagation::Orphan {
         orphan_jobs(ctx, jobset);
     }
-    jobset_gone(ctx, jobset);
+    remove_jobset(ctx, jobset);
 }
 
 /// Removes the owner references of the Jobs, so that they are not garbage-collected.
-fn orphan_jobs(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+fn orphan_jobs(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     let jobs: Vec<JobId> = ctx.store.jobs_of(jobset).collect();
     for job in jobs {
         if ctx.store.jobs[job.ix()].exists {
-            ctx.store.write().jobs[job.ix()].orphaned = true;
+            ctx.store.get_mut().jobs[job.ix()].orphaned = true;
         }
     }
-    ctx.store.write().others.disown(jobset);
+    ctx.store.get_mut().others.disown(jobset);
 }
 
 /// Removes a JobSet under deletion, unless a finalizer holds it or, with foreground propagation, an owned object
 /// blocks it (`ctrl.SetControllerReference`).
-pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+pub fn remove_jobset_if_free(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
     let row = &ctx.store.jobsets[jobset.ix()];
     let held = !row.spec.finalizers.is_empty();
     let foreground = row.foreground;
@@ -218,20 +222,20 @@ pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     if foreground && ctx.store.others.owned(jobset).next().is_some() {
         return;
     }
-    jobset_gone(ctx, jobset);
+    remove_jobset(ctx, jobset);
 }
 
-fn jobset_gone(ctx: &mut Ctx<'_>, jobset: JobSetId) {
-    ctx.store.write().jobsets[jobset.ix()].deleted = true;
+fn remove_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+    ctx.store.get_mut().jobsets[jobset.ix()].deleted = true;
     ctx.emit(Body::JobSetDeleted { jobset });
     jobset_changed(ctx, jobset, JobSetChange::Gone);
 }
 
 /// The garbage collector's PATCH removes the foregroundDeletion finalizer of a Job.
-pub fn release_job(ctx: &mut Ctx<'_>, job: JobId) {
+pub fn release_job(ctx: &mut EngineContext<'_>, job: JobId) {
     let jobset = ctx.store.jobs[job.ix()].jobset;
-    end_job(ctx, job);
+    remove_job(ctx, job);
     if jobset.is_some() {
-        free_jobset(ctx, jobset);
+        remove_jobset_if_free(ctx, jobset);
     }
 }

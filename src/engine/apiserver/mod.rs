@@ -15,19 +15,19 @@ pub use jobs::*;
 pub use jobsets::*;
 pub use nodes::*;
 pub use others::*;
-pub use pod_admission::{classes, job_object, pod_refusal, post_refusal};
+pub use pod_admission::{job_object, known_classes, pod_rejection, post_rejection};
 pub use pods::*;
-pub use stored::Stored;
+pub use stored::StoredObject;
 
-use super::ctx::Ctx;
-use crate::store::{Change, What};
+use super::ctx::EngineContext;
+use crate::store::{ChangeKind, StoreChange};
 
 /// Records a change for the watches; they receive it after the current event was handled.
-fn note(ctx: &mut Ctx<'_>, what: What) {
-    let change = Change {
-        what,
+fn record_change(ctx: &mut EngineContext<'_>, what: ChangeKind) {
+    let change = StoreChange {
+        kind: what,
         cause: ctx.cause,
         ticket: ctx.ticket,
     };
-    ctx.store.write().changes.push(change);
+    ctx.store.get_mut().changes.push(change);
 }

@@ -1,10 +1,10 @@
 //! Requests about Nodes: create, change, taint, condition, lease, delete.
 
-use super::note;
-use crate::ctx::Ctx;
+use super::record_change;
+use crate::ctx::EngineContext;
 use crate::record::{Body, NodeReady};
-use crate::store::{NodeChange, What};
-use sim_api::spec::{NodeObject, Taint, TaintEffect};
+use crate::store::{ChangeKind, NodeChange};
+use sim_api::spec::{NodeObject, TaintEffect, TaintSpec};
 use sim_base::*;
 
 /// The taint node.kubernetes.io/unschedulable accompanies spec.unschedulable.
@@ -15,15 +15,15 @@ pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// POST of a Node. Returns false if the name is taken.
-pub fn create_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
+pub fn create_node(ctx: &mut EngineContext<'_>, object: &NodeObject) -> bool {
     if !add_node(ctx, object) {
         return false;
     }
-    let node = ctx.store.nodes.named(&object.name);
+    let node = ctx.store.nodes.find_by_name(&object.name);
     if let Some(node) = node {
         let (key, effect) = (NOT_READY.to_owned(), TaintEffect::NoSchedule);
         let value = String::new();
-        add_taint(ctx, node, Taint { key, value, effect });
+        add_taint(ctx, node, TaintSpec { key, value, effect });
         // The kubelet is already running.
         set_node_ready(ctx, node, true);
     }
@@ -31,19 +31,19 @@ pub fn create_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
 }
 
 /// Adds a Node that has existed for a long time.
-pub fn add_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
-    let known = ctx.store.nodes.named(&object.name);
+pub fn add_node(ctx: &mut EngineContext<'_>, object: &NodeObject) -> bool {
+    let known = ctx.store.nodes.find_by_name(&object.name);
     if known.is_some_and(|n| ctx.store.nodes.exists(n)) {
         return false;
     }
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     let node = s.nodes.create(object);
     if node.ix() == s.names.nodes.len() {
         s.names.nodes.push(object.name.clone());
     }
     s.templates.node_changed(&s.nodes.cluster, node);
     ctx.emit(Body::NodeCreated { node });
-    note(ctx, What::Node(node, NodeChange::Created));
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Created));
     if object.unschedulable {
         set_unschedulable(ctx, node, true);
     }
@@ -51,30 +51,30 @@ pub fn add_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
 }
 
 /// Sets labels, taints, features and allocatable to those of `object`.
-pub fn change_node(ctx: &mut Ctx<'_>, node: NodeId, object: &NodeObject) {
-    let s = ctx.store.write();
+pub fn change_node(ctx: &mut EngineContext<'_>, node: NodeId, object: &NodeObject) {
+    let s = ctx.store.get_mut();
     s.nodes.cluster.change(node, object);
     s.templates.node_changed(&s.nodes.cluster, node);
-    note(ctx, What::Node(node, NodeChange::Spec));
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Spec));
 }
 
 /// DELETE: the object is removed immediately; its pods are left to pod garbage collection.
-pub fn delete_node(ctx: &mut Ctx<'_>, node: NodeId) {
+pub fn delete_node(ctx: &mut EngineContext<'_>, node: NodeId) {
     if !ctx.store.nodes.exists(node) {
         return;
     }
-    let nodes = &mut ctx.store.write().nodes;
+    let nodes = &mut ctx.store.get_mut().nodes;
     nodes.rows[node.ix()].exists = false;
-    nodes.troubled += 1;
+    nodes.placement_obstacles += 1;
     ctx.emit(Body::NodeGone { node });
-    note(ctx, What::Node(node, NodeChange::Gone));
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Gone));
 }
 
 /// Sets spec.unschedulable and the corresponding taint.
-pub fn set_unschedulable(ctx: &mut Ctx<'_>, node: NodeId, on: bool) {
-    ctx.store.write().nodes.rows[node.ix()].cordoned = on;
+pub fn set_unschedulable(ctx: &mut EngineContext<'_>, node: NodeId, on: bool) {
+    ctx.store.get_mut().nodes.rows[node.ix()].cordoned = on;
     if on {
-        let taint = Taint {
+        let taint = TaintSpec {
             key: UNSCHEDULABLE.to_owned(),
             value: String::new(),
             effect: TaintEffect::NoSchedule,
@@ -86,31 +86,31 @@ pub fn set_unschedulable(ctx: &mut Ctx<'_>, node: NodeId, on: bool) {
 }
 
 /// Sets the Ready condition; `false` means Unknown, the only other modelled status.
-pub fn set_node_ready(ctx: &mut Ctx<'_>, node: NodeId, ready: bool) {
-    ctx.store.write().nodes.rows[node.ix()].unknown = !ready;
+pub fn set_node_ready(ctx: &mut EngineContext<'_>, node: NodeId, ready: bool) {
+    ctx.store.get_mut().nodes.rows[node.ix()].unknown = !ready;
     let ready = if ready {
         NodeReady::True
     } else {
         NodeReady::Unknown
     };
     ctx.emit(Body::NodeState { node, ready });
-    note(ctx, What::Node(node, NodeChange::Condition));
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Condition));
 }
 
 /// Records that the kubelet last renewed its Lease at `at`; `NEVER`: it renews it continuously.
-pub fn set_lease(ctx: &mut Ctx<'_>, node: NodeId, at: Time) {
-    ctx.store.write().nodes.rows[node.ix()].lease = at;
-    note(ctx, What::Node(node, NodeChange::Lease));
+pub fn set_lease(ctx: &mut EngineContext<'_>, node: NodeId, at: SimTime) {
+    ctx.store.get_mut().nodes.rows[node.ix()].lease = at;
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Lease));
 }
 
 /// Adds a taint that is not part of the node's description.
-pub fn add_taint(ctx: &mut Ctx<'_>, node: NodeId, taint: Taint) {
+pub fn add_taint(ctx: &mut EngineContext<'_>, node: NodeId, taint: TaintSpec) {
     if ctx.store.nodes.has_taint(node, &taint.key, taint.effect) {
         return;
     }
-    let (key, effect) = (ctx.text(&taint.key), taint.effect as u8);
-    let nodes = &mut ctx.store.write().nodes;
-    nodes.troubled += 1;
+    let (key, effect) = (ctx.intern(&taint.key), taint.effect as u8);
+    let nodes = &mut ctx.store.get_mut().nodes;
+    nodes.placement_obstacles += 1;
     nodes.taints[node.ix()].push(taint);
     ctx.emit(Body::NodeTaint {
         node,
@@ -118,63 +118,68 @@ pub fn add_taint(ctx: &mut Ctx<'_>, node: NodeId, taint: Taint) {
         effect,
         added: true,
     });
-    note(ctx, What::Node(node, NodeChange::Taints));
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));
 }
 
-pub fn remove_taint(ctx: &mut Ctx<'_>, node: NodeId, key: &str, effect: Option<TaintEffect>) {
-    let goes = |t: &Taint| t.key == key && effect.is_none_or(|e| e == t.effect);
+pub fn remove_taint(
+    ctx: &mut EngineContext<'_>,
+    node: NodeId,
+    key: &str,
+    effect: Option<TaintEffect>,
+) {
+    let goes = |t: &TaintSpec| t.key == key && effect.is_none_or(|e| e == t.effect);
     loop {
-        let nodes = &mut ctx.store.write().nodes;
+        let nodes = &mut ctx.store.get_mut().nodes;
         let Some(at) = nodes.taints[node.ix()].iter().position(goes) else {
             return;
         };
         let gone = nodes.taints[node.ix()].remove(at);
-        nodes.troubled -= 1;
-        let key = ctx.text(&gone.key);
+        nodes.placement_obstacles -= 1;
+        let key = ctx.intern(&gone.key);
         ctx.emit(Body::NodeTaint {
             node,
             key,
             effect: gone.effect as u8,
             added: false,
         });
-        note(ctx, What::Node(node, NodeChange::Taints));
+        record_change(ctx, ChangeKind::Node(node, NodeChange::Taints));
     }
 }
 
 /// Not a request: the containers of a pod started or stopped. Only training jobs and usage-based aging observe this
 /// immediately.
-pub fn note_process(ctx: &mut Ctx<'_>, pod: PodId, up: bool) {
+pub fn note_process_change(ctx: &mut EngineContext<'_>, pod: PodId, up: bool) {
     if !ctx.scenario.training.is_empty() || !ctx.scenario.clocks.is_empty() {
-        note(ctx, What::Process { pod, up });
+        record_change(ctx, ChangeKind::Process { pod, up });
     }
 }
 
 /// Not a request: the containers of a deleted pod have stopped. Only usage-based aging observes this immediately.
-pub fn note_stopped(ctx: &mut Ctx<'_>, pod: PodId) {
+pub fn note_containers_stopped(ctx: &mut EngineContext<'_>, pod: PodId) {
     if !ctx.scenario.clocks.is_empty() {
-        note(ctx, What::Stopped(pod));
+        record_change(ctx, ChangeKind::ContainersStopped(pod));
     }
 }
 
 /// Not a request: a process of the pod exits because it could not reach another one in time, hangs, or computed wrong
 /// results.
-pub fn note_gives_up(ctx: &mut Ctx<'_>, pod: PodId, exit_code: i32) {
-    note(ctx, What::GivesUp(pod, exit_code));
+pub fn note_process_exit(ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32) {
+    record_change(ctx, ChangeKind::ProcessExit(pod, exit_code));
 }
 
 /// Not a request: a silent fault occurs in a pod or on a node; only training jobs there are affected.
-pub fn note_silent(ctx: &mut Ctx<'_>, fault: u32, node: NodeId, pod: PodId) {
+pub fn note_silent_fault(ctx: &mut EngineContext<'_>, fault: u32, node: NodeId, pod: PodId) {
     if !ctx.scenario.training.is_empty() {
-        note(ctx, What::Silent { fault, node, pod });
+        record_change(ctx, ChangeKind::SilentFault { fault, node, pod });
     }
 }
 
 /// Not a request: the training job of a JobSet has completed its work, and its processes exit.
-pub fn note_work_done(ctx: &mut Ctx<'_>, jobset: JobSetId) {
-    note(ctx, What::WorkDone(jobset));
+pub fn note_work_done(ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+    record_change(ctx, ChangeKind::WorkDone(jobset));
 }
 
 /// Not a request: the machine failed or recovered. Only the ledger observes this immediately.
-pub fn note_machine(ctx: &mut Ctx<'_>, node: NodeId, dead: bool) {
-    note(ctx, What::Node(node, NodeChange::Machine { dead }));
+pub fn note_machine_change(ctx: &mut EngineContext<'_>, node: NodeId, dead: bool) {
+    record_change(ctx, ChangeKind::Node(node, NodeChange::Machine { dead }));
 }

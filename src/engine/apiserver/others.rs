@@ -1,39 +1,39 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
-use super::{free_jobset, note};
-use crate::ctx::Ctx;
-use crate::store::{Other, What};
+use super::{record_change, remove_jobset_if_free};
+use crate::ctx::EngineContext;
+use crate::store::{ChangeKind, OtherObject};
 use serde_json::Value;
 use sim_api::spec::ObjectKind;
 use sim_base::{calendar, *};
 
 /// POST. Returns false if the name is taken.
 pub fn create_other(
-    ctx: &mut Ctx<'_>,
+    ctx: &mut EngineContext<'_>,
     kind: ObjectKind,
     (namespace, name): (&str, &str),
     object: Value,
     jobset: JobSetId,
 ) -> bool {
-    let others = &mut ctx.store.write().others;
+    let others = &mut ctx.store.get_mut().others;
     if others.get(kind, namespace, name).is_some() {
         return false;
     }
-    others.insert(kind, namespace, name, Other { object, jobset });
-    told(ctx, kind, jobset, (namespace, name));
+    others.insert(kind, namespace, name, OtherObject { object, jobset });
+    record_object_change(ctx, kind, jobset, (namespace, name));
     if jobset.is_some() {
-        note(ctx, What::Owned(jobset, kind));
+        record_change(ctx, ChangeKind::OwnedCreated(jobset, kind));
     }
     true
 }
 
 pub fn change_other(
-    ctx: &mut Ctx<'_>,
+    ctx: &mut EngineContext<'_>,
     kind: ObjectKind,
     (namespace, name): (&str, &str),
     object: Value,
 ) {
-    let others = &mut ctx.store.write().others;
+    let others = &mut ctx.store.get_mut().others;
     let Some(other) = others.get_mut(kind, namespace, name) else {
         return;
     };
@@ -41,7 +41,7 @@ pub fn change_other(
     let jobset = other.jobset;
     let deleting = other.object["metadata"]["deletionTimestamp"].is_string();
     let goes = deleting && !is_held(ctx, kind, (namespace, name));
-    told(ctx, kind, jobset, (namespace, name));
+    record_object_change(ctx, kind, jobset, (namespace, name));
     if goes {
         delete_other(ctx, kind, (namespace, name));
     }
@@ -52,7 +52,7 @@ const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 
 /// Returns true if finalizers hold the object; the finalizer of claims does so while a pod uses them.
-fn is_held(ctx: &Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
+fn is_held(ctx: &EngineContext<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
     let Some(other) = ctx.store.others.get(kind, namespace, name) else {
         return false;
     };
@@ -66,7 +66,7 @@ fn is_held(ctx: &Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> 
 }
 
 /// A pod was removed: claims under deletion that it used may be removed.
-pub fn release_claims(ctx: &mut Ctx<'_>, pod: PodId) {
+pub fn release_claims(ctx: &mut EngineContext<'_>, pod: PodId) {
     let namespace = ctx.store.names.namespace_of(ctx.store.pods.job[pod.ix()]);
     let claims = ctx.store.pod_spec(pod).claims.iter();
     let deleting = |name: &&String| ctx.store.others.is_deleting_claim(namespace, name);
@@ -84,34 +84,45 @@ pub fn release_claims(ctx: &mut Ctx<'_>, pod: PodId) {
 }
 
 /// DELETE: an object with finalizers is only marked for deletion.
-pub fn delete_other(ctx: &mut Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
-    let now = calendar::text(ctx.now);
+pub fn delete_other(
+    ctx: &mut EngineContext<'_>,
+    kind: ObjectKind,
+    (namespace, name): (&str, &str),
+) -> bool {
+    let now = calendar::format_time(ctx.now);
     let held = is_held(ctx, kind, (namespace, name));
-    let others = &mut ctx.store.write().others;
+    let others = &mut ctx.store.get_mut().others;
     if let Some(kept) = others.get_mut(kind, namespace, name).filter(|_| held) {
         let metadata = &mut kept.object["metadata"];
         if metadata["deletionTimestamp"].is_null() {
             metadata["deletionTimestamp"] = now.into();
         }
         let jobset = kept.jobset;
-        told(ctx, kind, jobset, (namespace, name));
+        record_object_change(ctx, kind, jobset, (namespace, name));
         return true;
     }
-    let Some(gone) = ctx.store.write().others.remove(kind, namespace, name) else {
+    let Some(gone) = ctx.store.get_mut().others.remove(kind, namespace, name) else {
         return false;
     };
-    told(ctx, kind, gone.jobset, (namespace, name));
+    record_object_change(ctx, kind, gone.jobset, (namespace, name));
     if gone.jobset.is_some() {
-        free_jobset(ctx, gone.jobset);
+        remove_jobset_if_free(ctx, gone.jobset);
     }
     true
 }
 
-fn told(ctx: &mut Ctx<'_>, kind: ObjectKind, jobset: JobSetId, _: (&str, &str)) {
+fn record_object_change(
+    ctx: &mut EngineContext<'_>,
+    kind: ObjectKind,
+    jobset: JobSetId,
+    _: (&str, &str),
+) {
     match kind {
         // SVC-1: a watch event of an owned Service queues a reconcile of its owner.
-        ObjectKind::Service if jobset.is_some() => note(ctx, What::Service(jobset)),
-        ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume => note(ctx, What::Claim),
+        ObjectKind::Service if jobset.is_some() => record_change(ctx, ChangeKind::Service(jobset)),
+        ObjectKind::PersistentVolumeClaim | ObjectKind::PersistentVolume => {
+            record_change(ctx, ChangeKind::Claim)
+        }
         _ => {}
     }
 }

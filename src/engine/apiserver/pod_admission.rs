@@ -3,18 +3,18 @@
 //!
 //! Must never consider leaders and followers: these belong to the pod webhook.
 
-use crate::ctx::Ctx;
-use crate::requests::Answer;
+use crate::ctx::EngineContext;
+use crate::requests::RequestAnswer;
 use serde_json::{Value, json};
-use sim_api::admission::{GENERATED_SUFFIX, Rejection};
+use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
 use sim_api::objects;
-use sim_api::objects::{JobSlot, Surroundings};
+use sim_api::objects::{JobSlot, ObjectContext};
 use sim_api::spec::ObjectKind;
 use sim_base::*;
 use std::sync::Arc;
 
 /// The Job as the manager would post it now, or as another client posted it; `null` if objects are not kept.
-pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
+pub fn job_object(ctx: &EngineContext<'_>, job: JobId) -> Value {
     let j = &ctx.store.jobs[job.ix()];
     if let Some(object) = &j.object {
         return (**object).clone();
@@ -23,35 +23,35 @@ pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
     let Some(jobset) = owner.and_then(|js| js.spec.object.as_ref()) else {
         return Value::Null;
     };
-    objects::job(&JobSlot {
+    objects::job_of_slot(&JobSlot {
         jobset,
         replicated_job: j.rj as usize,
         index: j.index,
         restarts: j.restart_attempt,
         job_restarts: ctx.gates.restart_job.then_some(j.job_restart_attempt),
-        places: None,
+        global_indexes: None,
     })
 }
 
 /// Returns the pod with this index as it would be stored, or the server's rejection.
-fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
+fn admit(ctx: &EngineContext<'_>, job: &Value, index: u32) -> Result<Value, AdmissionRejection> {
     let stored = objects::admit_job(job)?;
     let indexed = stored["spec"]["completionMode"] == "Indexed";
-    let pod = objects::pod(&stored, indexed.then_some(index));
-    let (priority_classes, runtime_classes) = classes(ctx, &pod["spec"]);
-    let around = Surroundings {
+    let pod = objects::pod_of_index(&stored, indexed.then_some(index));
+    let (priority_classes, runtime_classes) = known_classes(ctx, &pod["spec"]);
+    let around = ObjectContext {
         priority_classes: &priority_classes,
         runtime_classes: &runtime_classes,
-        ..Surroundings::default()
+        ..ObjectContext::default()
     };
     objects::stored_pod(&pod, GENERATED_SUFFIX, &around)
 }
 
 /// The existing PriorityClasses, the names of RuntimeClasses, and those of the pod that are not declared.
-pub fn classes(ctx: &Ctx<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
-    let classes = ctx.store.others.of_kind(ObjectKind::PriorityClass);
+pub fn known_classes(ctx: &EngineContext<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
+    let classes = ctx.store.others.objects_of_kind(ObjectKind::PriorityClass);
     let mut classes: Vec<Value> = classes.map(|(_, _, class)| class.object.clone()).collect();
-    if ctx.scenario.only_described_classes {
+    if ctx.scenario.requires_listed_classes {
         return (classes, Vec::new());
     }
     let class = spec["priorityClassName"].as_str().unwrap_or("");
@@ -65,15 +65,15 @@ pub fn classes(ctx: &Ctx<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
 }
 
 /// The priority of the Job's pods; `None` if they are rejected.
-pub(super) fn priority(ctx: &Ctx<'_>, job: &Value) -> Option<i32> {
+pub(super) fn pod_priority(ctx: &EngineContext<'_>, job: &Value) -> Option<i32> {
     let pod = admit(ctx, job, 0).ok()?;
     i32::try_from(pod["spec"]["priority"].as_i64()?).ok()
 }
 
 /// HTTP status and message with which this pod is rejected, if every pod of its template is.
-pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(u16, String)> {
+pub fn pod_rejection(ctx: &EngineContext<'_>, job: JobId, index: u32) -> Option<(u16, String)> {
     let template = ctx.store.jobs[job.ix()].template;
-    if !ctx.store.templates.get(template).refused {
+    if !ctx.store.templates.get(template).rejected {
         return None;
     }
     let refusal = admit(ctx, &job_object(ctx, job), index).err()?;
@@ -81,36 +81,40 @@ pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(u16, String
 }
 
 /// Returns the rejection at a POST; cached until one of its inputs changes.
-pub fn post_refusal(ctx: &mut Ctx<'_>, job: JobId, index: u32) -> Option<(Answer, String)> {
+pub fn post_rejection(
+    ctx: &mut EngineContext<'_>,
+    job: JobId,
+    index: u32,
+) -> Option<(RequestAnswer, String)> {
     let j = &ctx.store.jobs[job.ix()];
-    if !ctx.store.templates.get(j.template).refused {
+    if !ctx.store.templates.get(j.template).rejected {
         return None;
     }
     let owner = ctx.store.jobsets.get(j.jobset.ix());
     let from = owner.and_then(|js| js.spec.object.clone());
     let asked = (j.incarnation, j.version, ctx.store.others.changes);
     let known = &j.refusals;
-    let same = match (&known.from, &from) {
+    let same = match (&known.jobset, &from) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),
         (a, b) => a.is_none() && b.is_none(),
     };
-    let answer = match known.answers.get(&index) {
-        Some(answer) if same && known.asked == asked => answer.clone(),
+    let answer = match known.responses.get(&index) {
+        Some(answer) if same && known.input_versions == asked => answer.clone(),
         _ => {
-            let answer = pod_refusal(ctx, job, index);
-            let known = &mut ctx.store.write().jobs[job.ix()].refusals;
-            if !same || known.asked != asked {
-                known.answers.clear();
+            let answer = pod_rejection(ctx, job, index);
+            let known = &mut ctx.store.get_mut().jobs[job.ix()].refusals;
+            if !same || known.input_versions != asked {
+                known.responses.clear();
             }
-            (known.asked, known.from) = (asked, from);
-            known.answers.insert(index, answer.clone());
+            (known.input_versions, known.jobset) = (asked, from);
+            known.responses.insert(index, answer.clone());
             answer
         }
     };
     let (code, message) = answer?;
     let answer = match code {
-        403 => Answer::Forbidden,
-        _ => Answer::Invalid,
+        403 => RequestAnswer::Forbidden,
+        _ => RequestAnswer::Invalid,
     };
     Some((answer, message))
 }

@@ -1,10 +1,10 @@
 //! Requests about pods: create, bind, status, annotations, delete, and the end of the object.
 
-use super::{note, release_claims};
-use crate::ctx::Ctx;
-use crate::record::{Body, Call, Deleter};
-use crate::requests::Answer;
-use crate::store::{NO_STATUS, Phase, PodChange, SUCCEEDING, Store, What, flag};
+use super::{record_change, release_claims};
+use crate::ctx::EngineContext;
+use crate::record::{Body, Call, DeletionActor};
+use crate::requests::RequestAnswer;
+use crate::store::{ChangeKind, NO_STATUS, ObjectStore, PodChange, PodPhase, SUCCEEDING, flag};
 use sim_api::spec::keys::JOB_TRACKING;
 use sim_base::*;
 
@@ -26,26 +26,26 @@ pub struct NewPod {
 
 /// The final state of a pod's containers, as written by its kubelet.
 #[derive(Copy, Clone)]
-pub struct Ended {
+pub struct TerminatedPod {
     pub succeeded: bool,
     pub exit_code: u8,
     /// The container of `exit_code`, from 1, the others having exited with 0; 0 means all containers.
     pub exit_container: u8,
-    pub at: Time,
+    pub at: SimTime,
 }
 
-fn pod_changed(ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
-    ctx.store.write().pods.resource_version[pod.ix()] += 1;
-    note(ctx, What::Pod(pod, change));
+fn pod_changed(ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
+    ctx.store.get_mut().pods.resource_version[pod.ix()] += 1;
+    record_change(ctx, ChangeKind::Pod(pod, change));
 }
 
 /// Stores the object (response of the POST).
-pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
+pub fn create_pod(ctx: &mut EngineContext<'_>, new: NewPod) -> PodId {
     let gated = ctx.store.templates.get(new.template).facts.gated;
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     let pod = s.pods.allocate();
     let i = pod.ix();
-    let job_try = next_try(s, new.job, new.index);
+    let job_try = next_job_try(s, new.job, new.index);
     let p = &mut s.pods;
     p.job[i] = new.job;
     p.index[i] = new.index;
@@ -67,7 +67,7 @@ pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
     j.live.active += 1;
     j.live.with_finalizer += u32::from(new.tracked);
     let (attempt, incarnation) = (j.restart_attempt, p.incarnation[i]);
-    s.change_pod(pod, |s| s.pods.phase[i] = Phase::Pending);
+    s.update_pod(pod, |s| s.pods.phase[i] = PodPhase::Pending);
     ctx.emit(Body::PodCreated {
         pod,
         incarnation,
@@ -75,21 +75,21 @@ pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
         index: new.index,
         attempt,
     });
-    note(ctx, What::Pod(pod, PodChange::Created));
+    record_change(ctx, ChangeKind::Pod(pod, PodChange::Created));
     let store = &**ctx.store;
     let named = store.pod_spec(pod).node_name.as_ref();
-    if let Some(node) = named.and_then(|name| store.nodes.named(name)) {
+    if let Some(node) = named.and_then(|name| store.nodes.find_by_name(name)) {
         set_node(ctx, pod, node);
     }
     pod
 }
 
 /// Number of earlier pods with this index within the current Job object; for NonIndexed Jobs, of the whole Job.
-fn next_try(s: &mut Store, job: JobId, index: u32) -> u16 {
-    let index = if s.indexed(job) { index } else { 0 };
+fn next_job_try(s: &mut ObjectStore, job: JobId, index: u32) -> u16 {
+    let index = if s.is_indexed(job) { index } else { 0 };
     let j = &s.jobs[job.ix()];
     let gone = j.tries.get(&index).copied().unwrap_or(0);
-    let there = if s.indexed(job) {
+    let there = if s.is_indexed(job) {
         s.pod_of(job, index)
     } else {
         j.pods.iter().max_by_key(|p| s.pods.job_try[p.ix()])
@@ -98,10 +98,16 @@ fn next_try(s: &mut Store, job: JobId, index: u32) -> u16 {
 }
 
 /// Stores the binding, unless the pod is removed or terminating. Does not check that the node still exists.
-pub fn bind_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32, node: NodeId) -> Answer {
-    let there = ctx.store.pods.is(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
-    let answer = Answer::found(there);
-    ctx.answered(Call::Bind, answer);
+pub fn bind_pod(
+    ctx: &mut EngineContext<'_>,
+    pod: PodId,
+    incarnation: u32,
+    node: NodeId,
+) -> RequestAnswer {
+    let there =
+        ctx.store.pods.is_current(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
+    let answer = RequestAnswer::from_existence(there);
+    ctx.record_response(Call::Bind, answer);
     if there {
         set_node(ctx, pod, node);
     }
@@ -109,8 +115,8 @@ pub fn bind_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32, node: NodeId) -
 }
 
 /// Sets spec.nodeName.
-fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
-    let s = ctx.store.write();
+fn set_node(ctx: &mut EngineContext<'_>, pod: PodId, node: NodeId) {
+    let s = ctx.store.get_mut();
     s.pods.node[pod.ix()] = node;
     s.pods.set(pod, flag::BOUND);
     s.nodes.pods[node.ix()].push(pod);
@@ -124,26 +130,31 @@ fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
 }
 
 /// Sets the phase Running: the containers run.
-pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
-    if ctx.store.pods.phase[pod.ix()] != Phase::Pending {
+pub fn set_running(ctx: &mut EngineContext<'_>, pod: PodId) {
+    if ctx.store.pods.phase[pod.ix()] != PodPhase::Pending {
         return;
     }
-    ctx.store.write().pods.phase[pod.ix()] = Phase::Running;
+    ctx.store.get_mut().pods.phase[pod.ix()] = PodPhase::Running;
     let incarnation = ctx.store.pods.incarnation[pod.ix()];
     ctx.emit(Body::PodRunning { pod, incarnation });
     pod_changed(ctx, pod, PodChange::Running);
 }
 
 /// Stores the final state of the main containers; see `Pods::exit_container`.
-pub fn note_ended(ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
-    let pods = &mut ctx.store.write().pods;
+pub fn store_container_end(
+    ctx: &mut EngineContext<'_>,
+    pod: PodId,
+    exit_code: u8,
+    exit_container: u8,
+) {
+    let pods = &mut ctx.store.get_mut().pods;
     pods.exit_code[pod.ix()] = exit_code;
     pods.exit_container[pod.ix()] = exit_container;
 }
 
 /// The status of a succeeding pod was written: if its containers start again and it is not ready, it has not been
 /// ready since they ended.
-pub fn was_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
+pub fn notify_not_ready_again(ctx: &mut EngineContext<'_>, pod: PodId) {
     let pods = &ctx.store.pods;
     let stays = pods.is_succeeding(pod) || pods.has(pod, flag::READY) || pods.is_terminal(pod);
     if !stays {
@@ -152,23 +163,23 @@ pub fn was_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
 }
 
 /// Marks a pod as not ready because all of its containers exited with code 0.
-pub fn set_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
+pub fn set_succeeding(ctx: &mut EngineContext<'_>, pod: PodId) {
     if ctx.store.pods.has(pod, flag::READY) {
-        ctx.store.write().pods.exit_container[pod.ix()] = SUCCEEDING;
+        ctx.store.get_mut().pods.exit_container[pod.ix()] = SUCCEEDING;
         set_ready(ctx, pod, false);
     }
 }
 
 /// Sets the Ready condition.
-pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
+pub fn set_ready(ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
     let i = pod.ix();
     if ctx.store.pods.has(pod, flag::READY) == ready {
         return;
     }
     let now = ctx.now;
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     s.pods.flags[i] ^= flag::READY;
-    s.pods.ended_at[i] = if ready { Time::NEVER } else { now };
+    s.pods.ended_at[i] = if ready { SimTime::NEVER } else { now };
     let incarnation = s.pods.incarnation[i];
     if s.pods.is_active(pod) {
         let live = &mut s.jobs[s.pods.job[i].ix()].live;
@@ -188,14 +199,14 @@ pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
 }
 
 /// Sets the restart counts of the containers: the largest, and their sum.
-pub fn set_restarts(ctx: &mut Ctx<'_>, pod: PodId, restarts: u32, sum: u32) {
+pub fn set_restarts(ctx: &mut EngineContext<'_>, pod: PodId, restarts: u32, sum: u32) {
     let i = pod.ix();
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     let more = sum - s.pods.restart_sum[i];
     if more == 0 && s.pods.restarts[i] == restarts {
         return;
     }
-    s.change_pod(pod, |s| s.pods.restarts[i] = restarts);
+    s.update_pod(pod, |s| s.pods.restarts[i] = restarts);
     s.pods.restart_sum[i] = sum;
     if s.pods.is_active(pod) {
         s.jobs[s.pods.job[i].ix()].live.container_restarts += more;
@@ -204,15 +215,15 @@ pub fn set_restarts(ctx: &mut Ctx<'_>, pod: PodId, restarts: u32, sum: u32) {
 }
 
 /// AG-2: sets the agent's attempt annotation; `NO_ATTEMPT` removes it.
-pub fn set_attempt(ctx: &mut Ctx<'_>, pod: PodId, attempt: u32) {
-    let s = ctx.store.write();
-    s.change_pod(pod, |s| s.pods.attempt[pod.ix()] = attempt);
+pub fn set_attempt(ctx: &mut EngineContext<'_>, pod: PodId, attempt: u32) {
+    let s = ctx.store.get_mut();
+    s.update_pod(pod, |s| s.pods.attempt[pod.ix()] = attempt);
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
 /// Sets a condition, label or finalizer that has a flag only.
-pub fn set_pod_flag(ctx: &mut Ctx<'_>, pod: PodId, flags: u8, on: bool) {
-    let pods = &mut ctx.store.write().pods;
+pub fn set_pod_flag(ctx: &mut EngineContext<'_>, pod: PodId, flags: u8, on: bool) {
+    let pods = &mut ctx.store.get_mut().pods;
     if on {
         pods.set(pod, flags);
     } else {
@@ -223,11 +234,11 @@ pub fn set_pod_flag(ctx: &mut Ctx<'_>, pod: PodId, flags: u8, on: bool) {
 }
 
 /// Sets the finalizers that a PATCH leaves.
-pub fn set_pod_finalizers(ctx: &mut Ctx<'_>, pod: PodId, mut left: Vec<String>) {
+pub fn set_pod_finalizers(ctx: &mut EngineContext<'_>, pod: PodId, mut left: Vec<String>) {
     let tracked = left.iter().any(|name| name == JOB_TRACKING);
     left.retain(|name| name != JOB_TRACKING);
     let held = !left.is_empty();
-    ctx.store.write().pods.finalizers.insert(pod, left);
+    ctx.store.get_mut().pods.finalizers.insert(pod, left);
     if !tracked {
         drop_finalizer(ctx, pod);
     }
@@ -237,26 +248,26 @@ pub fn set_pod_finalizers(ctx: &mut Ctx<'_>, pod: PodId, mut left: Vec<String>) 
 }
 
 /// Changes metadata that the model does not store.
-pub fn touch_pod(ctx: &mut Ctx<'_>, pod: PodId) {
+pub fn touch_pod(ctx: &mut EngineContext<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
 /// Writes a status of containers that the store does not keep; the watches are still notified.
-pub fn rewrite_pod_status(ctx: &mut Ctx<'_>, pod: PodId) {
+pub fn rewrite_pod_status(ctx: &mut EngineContext<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Metadata);
 }
 
 /// Stores the phase Failed or Succeeded. `ended` is the kubelet's final state of the containers; `None` if it is
 /// unknown (pod garbage collection) and the pod is Failed.
-pub fn finish_pod(ctx: &mut Ctx<'_>, pod: PodId, ended: Option<Ended>) {
+pub fn finish_pod(ctx: &mut EngineContext<'_>, pod: PodId, ended: Option<TerminatedPod>) {
     let i = pod.ix();
     if !ctx.store.pods.exists(pod) || ctx.store.pods.is_terminal(pod) {
         return;
     }
-    leave_active(ctx, pod);
+    remove_from_active(ctx, pod);
     let now = ctx.now;
     let succeeded = ended.is_some_and(|e| e.succeeded);
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     let deleting = s.pods.has(pod, flag::DELETING);
     let with_finalizer = s.pods.has(pod, flag::FINALIZER);
     let live = &mut s.jobs[s.pods.job[i].ix()].live;
@@ -266,11 +277,11 @@ pub fn finish_pod(ctx: &mut Ctx<'_>, pod: PodId, ended: Option<Ended>) {
         live.ended_with_finalizer += 1;
     }
     let phase = if succeeded {
-        Phase::Succeeded
+        PodPhase::Succeeded
     } else {
-        Phase::Failed
+        PodPhase::Failed
     };
-    s.change_pod(pod, |s| s.pods.phase[i] = phase);
+    s.update_pod(pod, |s| s.pods.phase[i] = phase);
     s.pods.exit_code[i] = ended.map_or(0, |e| e.exit_code);
     s.pods.exit_container[i] = ended.map_or(NO_STATUS, |e| e.exit_container);
     s.pods.ended_at[i] = match ended {
@@ -290,44 +301,44 @@ pub fn finish_pod(ctx: &mut Ctx<'_>, pod: PodId, ended: Option<Ended>) {
 
 /// DELETE with the pod's own grace period. `call` is the request for the audit log.
 pub fn delete_pod(
-    ctx: &mut Ctx<'_>,
+    ctx: &mut EngineContext<'_>,
     call: Call,
     pod: PodId,
     incarnation: u32,
-    by: Deleter,
-) -> Answer {
-    let there = ctx.store.pods.is(pod, incarnation);
-    ctx.answered(call, Answer::found(there));
+    by: DeletionActor,
+) -> RequestAnswer {
+    let there = ctx.store.pods.is_current(pod, incarnation);
+    ctx.record_response(call, RequestAnswer::from_existence(there));
     if there {
         let grace_zero = ctx.store.pod_spec(pod).termination_grace_period_s == 0;
         mark_deleting(ctx, pod, by, grace_zero);
     }
-    Answer::found(there)
+    RequestAnswer::from_existence(there)
 }
 
 /// Sets the condition DisruptionTarget.
-pub fn set_disrupted(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
-    let pods = &mut ctx.store.write().pods;
+pub fn set_disrupted(ctx: &mut EngineContext<'_>, pod: PodId, by: DeletionActor) {
+    let pods = &mut ctx.store.get_mut().pods;
     pods.disrupted_by.insert(pod, by);
     set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
 }
 
 /// Sets DisruptionTarget and sends a graceful DELETE: the eviction API, taint eviction, preemption.
-pub fn disrupt_pod(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
+pub fn disrupt_pod(ctx: &mut EngineContext<'_>, pod: PodId, by: DeletionActor) {
     set_disrupted(ctx, pod, by);
     let grace_zero = ctx.store.pod_spec(pod).termination_grace_period_s == 0;
     mark_deleting(ctx, pod, by, grace_zero);
 }
 
 /// Stores deletionTimestamp. With `grace_zero` the object is removed as soon as it has no finalizers.
-pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: bool) {
+pub fn mark_deleting(ctx: &mut EngineContext<'_>, pod: PodId, by: DeletionActor, grace_zero: bool) {
     let i = pod.ix();
     let unbound = !ctx.store.pods.has(pod, flag::BOUND);
     let at_once = grace_zero || unbound || ctx.store.pods.is_terminal(pod);
     if !ctx.store.pods.has(pod, flag::DELETING) {
-        leave_active(ctx, pod);
+        remove_from_active(ctx, pod);
         let now = ctx.now;
-        let s = ctx.store.write();
+        let s = ctx.store.get_mut();
         let with_finalizer = s.pods.has(pod, flag::FINALIZER);
         s.pods.set(pod, flag::DELETING);
         s.pods.deletion_s[i] = whole_seconds(now);
@@ -354,31 +365,31 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
 }
 
 /// Time in whole seconds, as the API writes it; 32 bits hold 136 years.
-fn whole_seconds(at: Time) -> u32 {
+fn whole_seconds(at: SimTime) -> u32 {
     u32::try_from(at.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX)
 }
 
 /// Marks that only finalizers still hold the object: DELETE with grace period 0.
-pub fn confirm_deletion(ctx: &mut Ctx<'_>, pod: PodId) {
-    ctx.store.write().pods.set(pod, flag::CONFIRMED);
+pub fn confirm_deletion(ctx: &mut EngineContext<'_>, pod: PodId) {
+    ctx.store.get_mut().pods.set(pod, flag::CONFIRMED);
     remove_if_free(ctx, pod);
 }
 
 /// PATCH that removes the Job controller's tracking finalizer.
-pub fn untrack_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) -> Answer {
-    let there = ctx.store.pods.is(pod, incarnation);
-    ctx.answered(Call::JobPodPatch, Answer::found(there));
+pub fn untrack_pod(ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) -> RequestAnswer {
+    let there = ctx.store.pods.is_current(pod, incarnation);
+    ctx.record_response(Call::JobPodPatch, RequestAnswer::from_existence(there));
     if there {
         drop_finalizer(ctx, pod);
     }
-    Answer::found(there)
+    RequestAnswer::from_existence(there)
 }
 
-fn drop_finalizer(ctx: &mut Ctx<'_>, pod: PodId) {
+fn drop_finalizer(ctx: &mut EngineContext<'_>, pod: PodId) {
     if !ctx.store.pods.has(pod, flag::FINALIZER) {
         return;
     }
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     s.pods.clear(pod, flag::FINALIZER);
     let ended = s.pods.is_terminal(pod) || s.pods.has(pod, flag::DELETING);
     let live = &mut s.jobs[s.pods.job[pod.ix()].ix()].live;
@@ -389,19 +400,19 @@ fn drop_finalizer(ctx: &mut Ctx<'_>, pod: PodId) {
 }
 
 /// Removes the object from the store once it is terminating, confirmed and without finalizers.
-fn remove_if_free(ctx: &mut Ctx<'_>, pod: PodId) {
+fn remove_if_free(ctx: &mut EngineContext<'_>, pod: PodId) {
     let p = &ctx.store.pods;
     let held = p.has(pod, flag::FINALIZER | flag::HELD);
     if !p.exists(pod) || held || !p.has(pod, flag::DELETING) || !p.has(pod, flag::CONFIRMED) {
         return;
     }
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     let (i, job) = (pod.ix(), s.pods.job[pod.ix()]);
     if !s.pods.is_terminal(pod) {
         s.jobs[job.ix()].live.terminating -= 1;
     }
-    remember_try(s, pod);
-    s.change_pod(pod, |s| s.retire(pod));
+    keep_try_count(s, pod);
+    s.update_pod(pod, |s| s.retire(pod));
     s.jobs[job.ix()].pods.remove(pod, &mut s.pods.at);
     if s.pods.has(pod, flag::BOUND) {
         let node = s.pods.node[i];
@@ -409,18 +420,18 @@ fn remove_if_free(ctx: &mut Ctx<'_>, pod: PodId) {
     }
     let incarnation = s.pods.incarnation[i];
     ctx.emit(Body::PodGone { pod, incarnation });
-    note(ctx, What::Pod(pod, PodChange::Gone));
+    record_change(ctx, ChangeKind::Pod(pod, PodChange::Gone));
     release_claims(ctx, pod);
     let j = &ctx.store.jobs[job.ix()];
     if !j.exists && j.pods.is_empty() {
-        ctx.store.write().jobs[job.ix()].clear();
+        ctx.store.get_mut().jobs[job.ix()].clear();
     }
 }
 
 /// The Job continues without this pod; keeps the number of pods that its index has had.
-fn remember_try(s: &mut Store, pod: PodId) {
+fn keep_try_count(s: &mut ObjectStore, pod: PodId) {
     let job = s.pods.job[pod.ix()];
-    let index = if s.indexed(job) {
+    let index = if s.is_indexed(job) {
         s.pods.index[pod.ix()]
     } else {
         0
@@ -434,11 +445,11 @@ fn remember_try(s: &mut Store, pod: PodId) {
 }
 
 /// The pod is no longer active: updates the counters of ready and active pods.
-fn leave_active(ctx: &mut Ctx<'_>, pod: PodId) {
+fn remove_from_active(ctx: &mut EngineContext<'_>, pod: PodId) {
     if !ctx.store.pods.is_active(pod) {
         return;
     }
-    let s = ctx.store.write();
+    let s = ctx.store.get_mut();
     let ready = s.pods.has(pod, flag::READY);
     let live = &mut s.jobs[s.pods.job[pod.ix()].ix()].live;
     live.active -= 1;

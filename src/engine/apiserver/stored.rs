@@ -1,18 +1,18 @@
 //! Access to the store: every component can read it, only the functions of the API server write to it.
 
 use crate::record::JobName;
-use crate::store::{Change, Store};
+use crate::store::{ObjectStore, StoreChange};
 use sim_base::*;
 
 #[derive(Clone, Default)]
-pub struct Stored(Store);
+pub struct StoredObject(ObjectStore);
 
-impl Stored {
-    pub fn new(store: Store) -> Stored {
-        Stored(store)
+impl StoredObject {
+    pub fn new(store: ObjectStore) -> StoredObject {
+        StoredObject(store)
     }
 
-    pub(super) fn write(&mut self) -> &mut Store {
+    pub(super) fn get_mut(&mut self) -> &mut ObjectStore {
         &mut self.0
     }
 
@@ -21,12 +21,12 @@ impl Stored {
         self.0.names.intern(text)
     }
 
-    pub fn place_of(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
-        self.0.place_of(jobset, rj, index)
+    pub fn row_for_slot(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
+        self.0.row_for_slot(jobset, rj, index)
     }
 
-    pub fn place(&mut self, name: JobName) -> JobId {
-        self.0.place(name)
+    pub fn row_for_name(&mut self, name: JobName) -> JobId {
+        self.0.row_for_name(name)
     }
 
     /// Adds rows for the JobSets of the scenario, in order.
@@ -37,20 +37,20 @@ impl Stored {
         }
     }
 
-    pub(crate) fn take_changes(&mut self, into: &mut Vec<Change>) {
+    pub(crate) fn take_changes(&mut self, into: &mut Vec<StoreChange>) {
         std::mem::swap(&mut self.0.changes, into);
     }
 
     /// Frees the rows of removed pods after all watchers were notified.
-    pub(crate) fn told(&mut self) {
+    pub(crate) fn free_retired(&mut self) {
         self.0.free_retired();
     }
 }
 
-impl std::ops::Deref for Stored {
-    type Target = Store;
+impl std::ops::Deref for StoredObject {
+    type Target = ObjectStore;
 
-    fn deref(&self) -> &Store {
+    fn deref(&self) -> &ObjectStore {
         &self.0
     }
 }

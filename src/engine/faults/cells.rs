@@ -4,14 +4,14 @@ use sim_base::{CellId, NodeId};
 use std::collections::BTreeMap;
 
 /// The cells of a cluster, numbered in the order of their first nodes.
-pub struct Cells {
+pub struct FaultCells {
     nodes: Vec<Vec<NodeId>>,
-    of_node: Vec<CellId>,
+    cell_of_node: Vec<CellId>,
 }
 
-impl Cells {
+impl FaultCells {
     /// Partitions `nodes` nodes by sets of nodes that fail together.
-    pub fn of<'s>(nodes: usize, sets: impl Iterator<Item = &'s [NodeId]>) -> Cells {
+    pub fn partition<'s>(nodes: usize, sets: impl Iterator<Item = &'s [NodeId]>) -> FaultCells {
         let mut class = vec![0_u32; nodes];
         let mut classes = 1;
         for set in sets {
@@ -25,9 +25,9 @@ impl Cells {
                 });
             }
         }
-        let mut cells = Cells {
+        let mut cells = FaultCells {
             nodes: Vec::new(),
-            of_node: Vec::new(),
+            cell_of_node: Vec::new(),
         };
         let mut numbers = vec![CellId::NONE; classes as usize];
         for (i, class) in class.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Cells {
                 cells.nodes.push(Vec::new());
             }
             cells.nodes[cell.ix()].push(NodeId(i as u32));
-            cells.of_node.push(*cell);
+            cells.cell_of_node.push(*cell);
         }
         cells
     }
@@ -53,8 +53,11 @@ impl Cells {
     }
 
     /// The cells that make up a set.
-    pub fn within(&self, set: &[NodeId]) -> Vec<CellId> {
-        let mut cells: Vec<CellId> = set.iter().map(|node| self.of_node[node.ix()]).collect();
+    pub fn cells_in(&self, set: &[NodeId]) -> Vec<CellId> {
+        let mut cells: Vec<CellId> = set
+            .iter()
+            .map(|node| self.cell_of_node[node.ix()])
+            .collect();
         cells.sort_unstable();
         cells.dedup();
         cells
@@ -89,12 +92,12 @@ mod tests {
             let sets: Vec<Vec<NodeId>> = (sets.into_iter())
                 .map(|set: Vec<u32>| set.into_iter().map(NodeId).collect())
                 .collect();
-            let cells = Cells::of(5, sets.iter().map(Vec::as_slice));
+            let cells = FaultCells::partition(5, sets.iter().map(Vec::as_slice));
             let all = (0..cells.len()).map(|i| cells.nodes(CellId(i as u32)));
             let all: Vec<Vec<u32>> = all.map(|c| c.iter().map(|node| node.0).collect()).collect();
             assert_eq!(all, expected, "{sets:?}");
             for set in &sets {
-                let within = cells.within(set);
+                let within = cells.cells_in(set);
                 let mut nodes: Vec<NodeId> = within
                     .iter()
                     .flat_map(|c| cells.nodes(*c))

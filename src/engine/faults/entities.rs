@@ -1,120 +1,120 @@
 //! Entities with random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
 
-use super::cells::Cells;
-use sim_api::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
-use sim_base::random::{Draw, Draws, Key, Purpose};
+use super::cells::FaultCells;
+use sim_api::spec::{ArrivalProcess, FaultsOn, RandomFaults, ScenarioSpec};
+use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::{CellId, NodeId};
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A fault process and its entities.
-pub struct Process {
+pub struct EntityProcess {
     pub spec: RandomFaults,
-    pub entities: Vec<Entity>,
+    pub entities: Vec<FaultEntity>,
     /// Keys of the entities.
-    keys: Vec<Key>,
+    keys: Vec<StreamKey>,
     /// Random words whose first lifetime is longer than the run.
-    outlives: Option<RangeInclusive<u64>>,
+    surviving_words: Option<RangeInclusive<u64>>,
 }
 
 /// A set of nodes, or a pod, that fails as a unit.
 #[derive(Clone)]
-pub struct Entity {
+pub struct FaultEntity {
     pub name: Arc<str>,
     /// Its nodes; empty for a pod.
     pub nodes: Arc<[NodeId]>,
     /// The cells of these nodes.
     pub cells: Arc<[CellId]>,
     /// Its nodes with usage-based aging, where that applies.
-    pub worn: Arc<[NodeId]>,
+    pub aging_nodes: Arc<[NodeId]>,
     /// Index of the pod among all pods.
     pub pod: Option<u32>,
     /// Key of its random numbers, independent of the cause.
-    pub own: Key,
+    pub base_key: StreamKey,
     /// Key of its random numbers including the cause.
-    pub key: Key,
+    pub key: StreamKey,
 }
 
 /// The level of the faults, and the label by which other nodes fail together.
-type Level = (FaultsOn, Option<String>);
+type EntityLevel = (FaultsOn, Option<String>);
 
 /// The entities of all levels in a scenario, computed once per level.
-pub struct Levels<'a> {
-    scenario: &'a Scenario,
-    cluster: &'a Cluster,
-    found: Vec<(Level, Vec<Entity>)>,
+pub struct EntityLevels<'a> {
+    scenario: &'a ScenarioSpec,
+    cluster: &'a ClusterBuilder,
+    computed: Vec<(EntityLevel, Vec<FaultEntity>)>,
 }
 
-impl<'a> Levels<'a> {
-    pub fn new(scenario: &'a Scenario, cluster: &'a Cluster) -> Levels<'a> {
-        Levels {
+impl<'a> EntityLevels<'a> {
+    pub fn new(scenario: &'a ScenarioSpec, cluster: &'a ClusterBuilder) -> EntityLevels<'a> {
+        EntityLevels {
             scenario,
             cluster,
-            found: Vec::new(),
+            computed: Vec::new(),
         }
     }
 
     /// Entities of a process, with keys that do not include a cause.
-    fn of(&mut self, spec: &RandomFaults) -> Vec<Entity> {
+    fn entities_of_process(&mut self, spec: &RandomFaults) -> Vec<FaultEntity> {
         let wanted = (&spec.on, &spec.takes_along);
-        let is_it = |((on, along), _): &&(Level, Vec<Entity>)| (on, along) == wanted;
-        if let Some((_, known)) = self.found.iter().find(is_it) {
+        let is_it = |((on, along), _): &&(EntityLevel, Vec<FaultEntity>)| (on, along) == wanted;
+        if let Some((_, known)) = self.computed.iter().find(is_it) {
             return known.clone();
         }
-        let one = |(pod, (name, nodes)): (u32, (String, Arc<[NodeId]>))| Entity {
+        let one = |(pod, (name, nodes)): (u32, (String, Arc<[NodeId]>))| FaultEntity {
             pod: (spec.on == FaultsOn::Pod).then_some(pod),
-            own: Key::of(&name),
-            key: Key::default(),
+            base_key: StreamKey::from_text(&name),
+            key: StreamKey::default(),
             name: name.into(),
             cells: Arc::default(),
-            worn: Arc::clone(&nodes),
+            aging_nodes: Arc::clone(&nodes),
             nodes,
         };
-        let all = (0..).zip(of_level(self.scenario, self.cluster, &spec.on));
-        let mut all: Vec<Entity> = all.map(one).collect();
+        let all = (0..).zip(entities_at_level(self.scenario, self.cluster, &spec.on));
+        let mut all: Vec<FaultEntity> = all.map(one).collect();
         if let Some(key) = &spec.takes_along {
-            take_along(&mut all, self.cluster, key);
+            extend_by_label(&mut all, self.cluster, key);
         }
         let of = (spec.on.clone(), spec.takes_along.clone());
-        self.found.push((of, all.clone()));
+        self.computed.push((of, all.clone()));
         all
     }
 
     /// Iterates over the distinct sets of nodes that fail together.
-    pub fn sets(&self) -> impl Iterator<Item = &[NodeId]> {
-        let sets = self.found.iter().map(|(_, all)| {
+    pub fn node_sets(&self) -> impl Iterator<Item = &[NodeId]> {
+        let sets = self.computed.iter().map(|(_, all)| {
             let mut seen = BTreeSet::new();
-            let new = move |entity: &&Entity| seen.insert(entity.nodes.as_ptr());
+            let new = move |entity: &&FaultEntity| seen.insert(entity.nodes.as_ptr());
             all.iter().filter(new).map(|entity| &*entity.nodes)
         });
         sets.flatten()
     }
 }
 
-impl Process {
-    pub fn of(spec: &RandomFaults, levels: &mut Levels<'_>) -> Process {
-        let cause = Key::of(&spec.cause);
-        let mut all = levels.of(spec);
+impl EntityProcess {
+    pub fn new(spec: &RandomFaults, levels: &mut EntityLevels<'_>) -> EntityProcess {
+        let cause = StreamKey::from_text(&spec.cause);
+        let mut all = levels.entities_of_process(spec);
         for entity in &mut all {
-            entity.key = cause.and(entity.own.0);
-            if spec.is_of_calendar() {
-                entity.worn = Arc::default();
+            entity.key = cause.part(entity.base_key.0);
+            if spec.is_calendar_based() {
+                entity.aging_nodes = Arc::default();
             }
         }
-        if let Arrivals::Trace(rows) = &spec.arrivals {
+        if let ArrivalProcess::Trace(rows) = &spec.arrivals {
             let named: BTreeSet<&str> = rows.iter().map(|row| row.entity.as_str()).collect();
             all.retain(|entity| named.contains(&*entity.name));
         }
         let stop = levels.scenario.stop.at;
         let ends = spec.until.map_or(stop, |until| until.min(stop));
         let first_life = match &spec.arrivals {
-            Arrivals::Renewal(life) if spec.lemons.is_none() => Some(life),
+            ArrivalProcess::Renewal(life) if spec.lemons.is_none() => Some(life),
             _ => None,
         };
-        Process {
-            outlives: first_life.and_then(|life| life.later_than(ends - spec.from)),
+        EntityProcess {
+            surviving_words: first_life.and_then(|life| life.words_exceeding(ends - spec.from)),
             keys: all.iter().map(|entity| entity.key).collect(),
             spec: spec.clone(),
             entities: all,
@@ -122,34 +122,39 @@ impl Process {
     }
 
     /// Stores the cells of each entity.
-    pub fn settle(&mut self, cells: &Cells, known: &mut BTreeMap<*const NodeId, Arc<[CellId]>>) {
+    pub fn set_cells(
+        &mut self,
+        cells: &FaultCells,
+        known: &mut BTreeMap<*const NodeId, Arc<[CellId]>>,
+    ) {
         for entity in &mut self.entities {
-            let within = || cells.within(&entity.nodes).into();
+            let within = || cells.cells_in(&entity.nodes).into();
             let of = known.entry(entity.nodes.as_ptr()).or_insert_with(within);
             entity.cells = Arc::clone(of);
         }
     }
 
     /// Entities that may fail before the run ends; the failure times of all others are not needed.
-    pub fn mortal<'a, 'd>(
+    pub fn failing_entities<'a, 'd>(
         &'a self,
-        draws: &'d Draws,
-    ) -> impl Iterator<Item = &'a Entity> + use<'a, 'd> {
+        draws: &'d DrawSequence,
+    ) -> impl Iterator<Item = &'a FaultEntity> + use<'a, 'd> {
         let all = self.entities.iter().zip(&self.keys);
         all.filter(move |(_, key)| self.may_fail(**key, draws))
             .map(|(entity, _)| entity)
     }
 
     /// Returns true if the entity with that key may fail before the run ends.
-    pub fn may_fail(&self, key: Key, draws: &Draws) -> bool {
-        let outlives =
-            |words: &RangeInclusive<u64>| words.contains(&draws.word_once(first_life(key)));
-        !self.outlives.as_ref().is_some_and(outlives)
+    pub fn may_fail(&self, key: StreamKey, draws: &DrawSequence) -> bool {
+        let outlives = |words: &RangeInclusive<u64>| {
+            words.contains(&draws.word_once(first_lifetime_draw(key)))
+        };
+        !self.surviving_words.as_ref().is_some_and(outlives)
     }
 }
 
 /// Extends each entity by all nodes with the same value of the label.
-fn take_along(all: &mut [Entity], cluster: &Cluster, key: &str) {
+fn extend_by_label(all: &mut [FaultEntity], cluster: &ClusterBuilder, key: &str) {
     let domains = domains(cluster, |node| cluster.label(node, key));
     for entity in all {
         let first = entity.nodes.first();
@@ -160,17 +165,17 @@ fn take_along(all: &mut [Entity], cluster: &Cluster, key: &str) {
     }
 }
 
-fn nodes(cluster: &Cluster) -> impl Iterator<Item = NodeId> + '_ {
+fn node_ids(cluster: &ClusterBuilder) -> impl Iterator<Item = NodeId> + '_ {
     (0..cluster.names.len()).map(|node| NodeId(node as u32))
 }
 
 /// Groups the nodes by a common label, island or pool.
 fn domains(
-    cluster: &Cluster,
+    cluster: &ClusterBuilder,
     of: impl Fn(NodeId) -> Option<String>,
 ) -> BTreeMap<String, Arc<[NodeId]>> {
     let mut domains: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
-    for node in nodes(cluster) {
+    for node in node_ids(cluster) {
         if let Some(value) = of(node) {
             domains.entry(value).or_default().push(node);
         }
@@ -181,11 +186,15 @@ fn domains(
         .collect()
 }
 
-fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(String, Arc<[NodeId]>)> {
+fn entities_at_level(
+    scenario: &ScenarioSpec,
+    cluster: &ClusterBuilder,
+    on: &FaultsOn,
+) -> Vec<(String, Arc<[NodeId]>)> {
     match on {
         FaultsOn::Node => {
             let named = |node: NodeId| (cluster.names[node.ix()].clone(), Arc::from([node]));
-            nodes(cluster).map(named).collect()
+            node_ids(cluster).map(named).collect()
         }
         FaultsOn::Accelerator => {
             let each = |node: NodeId| {
@@ -194,7 +203,7 @@ fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(Strin
                 let own: Arc<[NodeId]> = Arc::from([node]);
                 all.map(move |n| (format!("{name}/{n}"), Arc::clone(&own)))
             };
-            nodes(cluster).flat_map(each).collect()
+            node_ids(cluster).flat_map(each).collect()
         }
         FaultsOn::Island => {
             let island = |node: NodeId| Some(format!("island-{:06}", cluster.island[node.ix()].0));
@@ -204,14 +213,14 @@ fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(Strin
             let of_key = domains(cluster, |node| cluster.label(node, key));
             of_key.into_iter().collect()
         }
-        FaultsOn::Pod => (pods(scenario).into_iter())
+        FaultsOn::Pod => (pod_names(scenario).into_iter())
             .map(|name| (name, Arc::default()))
             .collect(),
     }
 }
 
 /// Names without suffix of the pods that the JobSets create at submission.
-pub fn pods(scenario: &Scenario) -> Vec<String> {
+pub fn pod_names(scenario: &ScenarioSpec) -> Vec<String> {
     let mut all = Vec::new();
     for submitted in &scenario.jobsets {
         let jobset = &submitted.jobset;
@@ -227,11 +236,11 @@ pub fn pods(scenario: &Scenario) -> Vec<String> {
 }
 
 /// Name of the random number for the first lifetime of an entity.
-pub fn first_life(entity: Key) -> Draw {
-    Draw {
-        purpose: Purpose::FaultLife,
+pub fn first_lifetime_draw(entity: StreamKey) -> UniformDraw {
+    UniformDraw {
+        purpose: StreamPurpose::FaultLifetime,
         entity,
         occurrence: 0,
-        lane: 0,
+        substream: 0,
     }
 }

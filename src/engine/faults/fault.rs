@@ -1,7 +1,7 @@
 //! A random fault without text: time, target, effect and process.
 
-use super::Faults;
-use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
+use super::FaultState;
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SilentFaults, SilentOn};
 use sim_base::{CellId, Duration, NodeId};
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ pub const SPARE: u32 = u32::MAX;
 
 /// A fault, or an action that ends one.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct InjectedFault {
     /// Time since the start of the run.
     pub at: Duration,
     /// The target of the fault.
-    pub on: On,
+    pub target: FaultScope,
     /// The effect of the fault.
-    pub does: Does,
+    pub operation: FaultOperation,
     /// Index of the scenario's fault process, or `SPARE`.
     pub cause: u32,
 }
 
 /// The target of a fault.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum FaultScope {
     /// A node.
     Node(NodeId),
     /// All nodes of the cell.
@@ -35,7 +35,7 @@ pub enum On {
 /// The effect of a fault: an action of the script.
 #[derive(Copy, Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Does {
+pub enum FaultOperation {
     Crash,
     Partition,
     Return,
@@ -45,36 +45,38 @@ pub enum Does {
     Uncordon,
     Drain,
     Exit(i32),
-    Silent(Silent),
+    Silent(SilentFaults),
 }
 
-impl Fault {
+impl InjectedFault {
     /// Returns true if both faults are one action on several cells.
-    pub fn is_with(&self, other: &Fault) -> bool {
-        matches!((self.on, other.on), (On::Cell(_), On::Cell(_)))
-            && (self.at, self.cause, self.does) == (other.at, other.cause, other.does)
+    pub fn is_same_action(&self, other: &InjectedFault) -> bool {
+        matches!(
+            (self.target, other.target),
+            (FaultScope::Cell(_), FaultScope::Cell(_))
+        ) && (self.at, self.cause, self.operation) == (other.at, other.cause, other.operation)
     }
 }
 
-impl Faults {
+impl FaultState {
     /// Expands cells into nodes; the faults of one action are sorted by node.
-    pub fn node_by_node(&self, faults: &[Fault]) -> Vec<Fault> {
+    pub fn expand_cells(&self, faults: &[InjectedFault]) -> Vec<InjectedFault> {
         let mut all = Vec::with_capacity(faults.len());
-        for deed in faults.chunk_by(|a, b| a.is_with(b) && a.cause != SPARE) {
+        for deed in faults.chunk_by(|a, b| a.is_same_action(b) && a.cause != SPARE) {
             let before = all.len();
             for fault in deed {
-                let On::Cell(cell) = fault.on else {
+                let FaultScope::Cell(cell) = fault.target else {
                     all.push(*fault);
                     continue;
                 };
-                let on = |node: &NodeId| Fault {
-                    on: On::Node(*node),
+                let on = |node: &NodeId| InjectedFault {
+                    target: FaultScope::Node(*node),
                     ..*fault
                 };
                 all.extend(self.cells.nodes(cell).iter().map(on));
             }
-            all[before..].sort_by_key(|fault| match fault.on {
-                On::Node(node) => node,
+            all[before..].sort_by_key(|fault| match fault.target {
+                FaultScope::Node(node) => node,
                 _ => NodeId::NONE,
             });
         }
@@ -82,49 +84,51 @@ impl Faults {
     }
 
     /// Converts the fault to an action of a script.
-    pub fn scripted(&self, fault: &Fault) -> ScriptedFault {
-        self.scripted_at(FaultTime::At(fault.at), fault)
+    pub fn to_scripted(&self, fault: &InjectedFault) -> ScriptedFault {
+        self.to_scripted_at(FaultTime::At(fault.at), fault)
     }
 
     /// Converts the fault to an action of a script at a different time.
-    pub(super) fn scripted_at(&self, at: FaultTime, fault: &Fault) -> ScriptedFault {
+    pub(super) fn to_scripted_at(&self, at: FaultTime, fault: &InjectedFault) -> ScriptedFault {
         ScriptedFault {
             at,
             action: self.action(fault),
-            drawn_as: Some(Arc::clone(self.cause(fault.cause))),
+            random_cause: Some(Arc::clone(self.cause(fault.cause))),
         }
     }
 
-    fn action(&self, fault: &Fault) -> FaultAction {
-        match fault.on {
-            On::Pod(pod) => {
+    fn action(&self, fault: &InjectedFault) -> FaultAction {
+        match fault.target {
+            FaultScope::Pod(pod) => {
                 let pod = self.pods[pod as usize].clone();
-                match fault.does {
-                    Does::Silent(what) => FaultAction::Silent {
+                match fault.operation {
+                    FaultOperation::Silent(what) => FaultAction::Silent {
                         on: SilentOn::Pod(pod),
-                        what,
+                        fault: what,
                     },
-                    Does::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
+                    FaultOperation::Exit(exit_code) => {
+                        FaultAction::ContainerExit { pod, exit_code }
+                    }
                     other => unreachable!("of nodes alone: {other:?}"),
                 }
             }
-            On::Cell(cell) => unreachable!("a script names nodes: {cell:?}"),
-            On::Node(node) => {
-                let node = reference(&self.nodes[node.ix()]);
-                match fault.does {
-                    Does::Crash => FaultAction::CrashNode(node),
-                    Does::Partition => FaultAction::PartitionNode(node),
-                    Does::Return => FaultAction::ReturnNode(node),
-                    Does::New => FaultAction::NewNode(node),
-                    Does::Delete => FaultAction::DeleteNode(node),
-                    Does::Cordon => FaultAction::CordonNode(node),
-                    Does::Uncordon => FaultAction::UncordonNode(node),
-                    Does::Drain => FaultAction::DrainNode(node),
-                    Does::Silent(what) => FaultAction::Silent {
+            FaultScope::Cell(cell) => unreachable!("a script names nodes: {cell:?}"),
+            FaultScope::Node(node) => {
+                let node = node_ref(&self.nodes[node.ix()]);
+                match fault.operation {
+                    FaultOperation::Crash => FaultAction::CrashNode(node),
+                    FaultOperation::Partition => FaultAction::PartitionNode(node),
+                    FaultOperation::Return => FaultAction::ReturnNode(node),
+                    FaultOperation::New => FaultAction::NewNode(node),
+                    FaultOperation::Delete => FaultAction::DeleteNode(node),
+                    FaultOperation::Cordon => FaultAction::CordonNode(node),
+                    FaultOperation::Uncordon => FaultAction::UncordonNode(node),
+                    FaultOperation::Drain => FaultAction::DrainNode(node),
+                    FaultOperation::Silent(what) => FaultAction::Silent {
                         on: SilentOn::Node(node),
-                        what,
+                        fault: what,
                     },
-                    Does::Exit(_) => unreachable!("of pods alone"),
+                    FaultOperation::Exit(_) => unreachable!("of pods alone"),
                 }
             }
         }
@@ -132,7 +136,7 @@ impl Faults {
 }
 
 /// A reference to a node by its name.
-pub fn reference(name: &str) -> NodeRef {
+pub fn node_ref(name: &str) -> NodeRef {
     NodeRef {
         name: Some(name.to_owned()),
         of_pod: None,

@@ -6,93 +6,97 @@
 #![deny(missing_docs)]
 
 mod cells;
+mod chosen_faults;
+mod drawn_faults;
 mod entities;
+mod failure_times;
 mod fault;
-mod found;
-mod lives;
+mod lifetimes;
 mod outages;
-mod shop;
+mod repair_pipeline;
 mod slow;
 mod spares;
-mod strikes;
-mod times;
-mod worn;
+mod usage_aging;
 
-pub use fault::{Does, Fault, On, SPARE};
-pub use strikes::Strike;
+pub use chosen_faults::ChosenFault;
+pub use fault::{FaultOperation, FaultScope, InjectedFault, SPARE};
 
-use cells::Cells;
-use entities::{Levels, Process};
-use found::{Found, Struck};
-use shop::Shop;
-use sim_api::spec::{NodeRepair, Scenario};
+use cells::FaultCells;
+use drawn_faults::{AffectedPods, LocatedPods};
+use entities::{EntityLevels, EntityProcess};
+use repair_pipeline::RepairPipeline;
+use sim_api::spec::{NodeRepair, ScenarioSpec};
 use sim_base::Duration;
-use sim_base::random::Draws;
-use sim_policy::topology::Cluster;
-use spares::Units;
+use sim_base::random::DrawSequence;
+use sim_policy::topology::ClusterBuilder;
+use spares::SpareUnits;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The scenario of one replication: the faults of its processes are added to its script, in order of time after the
 /// scripted ones.
-pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
+pub fn draw_faults(scenario: &ScenarioSpec, seed: u64, replication: u64) -> ScenarioSpec {
     let mut drawn = scenario.clone();
     if scenario.fault_processes.is_empty() {
         return drawn;
     }
-    let (faults, draws) = (Faults::of(scenario), &mut Draws::new(seed, replication));
+    let (faults, draws) = (
+        FaultState::new(scenario),
+        &mut DrawSequence::new(seed, replication),
+    );
     let (all, repairs_later) = faults.draw(draws);
-    let all = faults.node_by_node(&all);
+    let all = faults.expand_cells(&all);
     drawn
         .faults
-        .extend(all.iter().map(|fault| faults.scripted(fault)));
-    faults.wear(draws, &mut drawn);
-    drawn.repairs_later = repairs_later;
+        .extend(all.iter().map(|fault| faults.to_scripted(fault)));
+    faults.add_usage_faults(draws, &mut drawn);
+    drawn.has_repairs_after_end = repairs_later;
     drawn.fault_processes.clear();
     drawn
 }
 
 /// The random faults of a scenario, prepared for drawing any number of replications.
-pub struct Faults {
-    processes: Vec<Process>,
+pub struct FaultState {
+    processes: Vec<EntityProcess>,
     causes: Vec<Arc<str>>,
     spare: Arc<str>,
     repair: Option<NodeRepair>,
-    spares: Option<Units>,
-    cells: Cells,
+    spares: Option<SpareUnits>,
+    cells: FaultCells,
     stop: Duration,
     /// Node names.
     nodes: Vec<String>,
     pods: Vec<String>,
 }
 
-impl Faults {
+impl FaultState {
     /// Prepares the fault processes of a scenario.
-    pub fn of(scenario: &Scenario) -> Faults {
-        let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
-        let mut levels = Levels::new(scenario, &cluster);
+    pub fn new(scenario: &ScenarioSpec) -> FaultState {
+        let cluster = ClusterBuilder::build(&scenario.topology, &["pods".to_owned()]);
+        let mut levels = EntityLevels::new(scenario, &cluster);
         let specs = scenario.fault_processes.iter();
         let causes = specs.clone().map(|p| p.cause.as_str().into());
-        let mut processes: Vec<Process> = specs.map(|p| Process::of(p, &mut levels)).collect();
+        let mut processes: Vec<EntityProcess> =
+            specs.map(|p| EntityProcess::new(p, &mut levels)).collect();
         let spares = scenario.node_spares.as_ref();
-        let units = spares.map(|spares| (spares, Units::sets(spares, &cluster)));
+        let units = spares.map(|spares| (spares, SpareUnits::unit_nodes(spares, &cluster)));
         let together = units
             .iter()
             .flat_map(|(_, sets)| sets.iter().map(Vec::as_slice));
-        let cells = Cells::of(cluster.len(), levels.sets().chain(together));
+        let cells = FaultCells::partition(cluster.len(), levels.node_sets().chain(together));
         let mut known = BTreeMap::new();
         for process in &mut processes {
-            process.settle(&cells, &mut known);
+            process.set_cells(&cells, &mut known);
         }
-        Faults {
+        FaultState {
             causes: causes.collect(),
             processes,
             spare: "spare".into(),
             repair: scenario.node_repair.clone(),
-            spares: units.map(|(spares, sets)| Units::of((spares, sets), &cells, &cluster)),
+            spares: units.map(|(spares, sets)| SpareUnits::new((spares, sets), &cells, &cluster)),
             cells,
             stop: scenario.stop.at,
-            pods: entities::pods(scenario),
+            pods: entities::pod_names(scenario),
             nodes: cluster.names,
         }
     }
@@ -103,24 +107,24 @@ impl Faults {
     }
 
     /// All calendar-based faults of one replication in order of time, and true if a repair ends after the run.
-    pub fn draw(&self, draws: &mut Draws) -> (Vec<Fault>, bool) {
-        let mut found = Found::default();
-        let mut shop = (self.repair.as_ref()).map(|repair| Shop::new(repair, self.stop));
+    pub fn draw(&self, draws: &mut DrawSequence) -> (Vec<InjectedFault>, bool) {
+        let mut found = LocatedPods::default();
+        let mut shop = (self.repair.as_ref()).map(|repair| RepairPipeline::new(repair, self.stop));
         let mut mortal = Vec::new();
-        let by_calendar = |(_, process): &(u32, &Process)| process.spec.is_of_calendar();
+        let by_calendar = |(_, process): &(u32, &EntityProcess)| process.spec.is_calendar_based();
         for (cause, process) in (0..).zip(&self.processes).filter(by_calendar) {
-            if let Some(shop) = shop.as_mut().filter(|_| process.spec.is_repaired()) {
+            if let Some(shop) = shop.as_mut().filter(|_| process.spec.uses_node_repair()) {
                 for entity in &process.entities {
                     shop.add((cause, process, entity), draws);
                 }
                 continue;
             }
             mortal.clear();
-            mortal.extend(process.mortal(draws));
+            mortal.extend(process.failing_entities(draws));
             for entity in mortal.drain(..) {
-                let times = times::times((&process.spec, entity), self.stop, draws);
+                let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
                 for (occurrence, (start, end)) in (0..).zip(times) {
-                    let struck = Struck {
+                    let struck = AffectedPods {
                         cause,
                         process,
                         entity,
@@ -132,14 +136,15 @@ impl Faults {
                 }
             }
         }
-        for away in shop.map(|shop| shop.play(draws)).into_iter().flatten() {
+        for away in shop.map(|shop| shop.simulate(draws)).into_iter().flatten() {
             found.add(&away, draws);
         }
-        let (faults, repairs_later) = found.script(&self.processes, self.stop);
+        let (faults, repairs_later) = found.into_script(&self.processes, self.stop);
         let Some(units) = &self.spares else {
             return (faults, repairs_later);
         };
-        let (faults, spares_later) = spares::join(units, units.take_over(), faults, self.stop);
+        let (faults, spares_later) =
+            spares::add_spare_actions(units, units.take_over_delay(), faults, self.stop);
         (faults, repairs_later || spares_later)
     }
 }

@@ -1,17 +1,17 @@
 //! Merges overlapping outages of nodes that fail together (a cell): the nodes are lost at the first fault and return
 //! when the last repair ends. Maintenance has separate actions, because a drained node still runs.
 
-use super::fault::{Does, Fault, On};
+use super::fault::{FaultOperation, FaultScope, InjectedFault};
 use sim_base::{CellId, Duration};
 
 /// One fault of a node and its repair.
 #[derive(Clone, Debug)]
-pub struct Outage {
+pub struct NodeOutage {
     pub start: Duration,
     /// End of the repair; `None` means never repaired.
     pub end: Option<Duration>,
     pub cause: u32,
-    pub how: How,
+    pub kind: OutageKind,
     pub as_new: bool,
     /// Time at which its Node is deleted if it has not returned.
     pub deleted: Option<Duration>,
@@ -19,7 +19,7 @@ pub struct Outage {
 
 /// Severity of a node's outage, in ascending order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
+pub enum OutageKind {
     /// Cordoned: no new pods are placed there.
     Announced,
     Drained,
@@ -28,39 +28,39 @@ pub enum How {
 }
 
 /// A lost node.
-struct Down {
+struct DownTarget {
     until: Option<Duration>,
     /// The process whose repair ends last.
     cause: u32,
-    how: How,
+    kind: OutageKind,
     as_new: bool,
     deleted: Option<Duration>,
 }
 
 /// The actions on the nodes of a cell until `stop`, for outages sorted by start.
-pub fn script<'a>(
+pub fn outage_actions<'a>(
     cell: CellId,
-    outages: impl Iterator<Item = &'a Outage>,
+    outages: impl Iterator<Item = &'a NodeOutage>,
     stop: Duration,
-    all: &mut Vec<Fault>,
+    all: &mut Vec<InjectedFault>,
 ) {
-    let mut down: Option<Down> = None;
+    let mut down: Option<DownTarget> = None;
     for outage in outages {
         if let Some(back) = down.take_if(|d| d.until.is_some_and(|until| until <= outage.start)) {
-            all.extend(returns(cell, &back, stop));
+            all.extend(return_actions(cell, &back, stop));
         }
-        if down.as_ref().is_none_or(|d| d.how < outage.how) {
-            all.push(lost(cell, outage));
+        if down.as_ref().is_none_or(|d| d.kind < outage.kind) {
+            all.push(loss_action(cell, outage));
         }
-        let now = down.get_or_insert(Down {
+        let now = down.get_or_insert(DownTarget {
             until: outage.end,
             cause: outage.cause,
-            how: outage.how,
+            kind: outage.kind,
             as_new: outage.as_new,
             deleted: None,
         });
         now.deleted = [now.deleted, outage.deleted].into_iter().flatten().min();
-        now.how = now.how.max(outage.how);
+        now.kind = now.kind.max(outage.kind);
         let later = match (now.until, outage.end) {
             (Some(until), Some(end)) => end > until,
             (until, _) => until.is_some(),
@@ -69,40 +69,47 @@ pub fn script<'a>(
             (now.until, now.cause, now.as_new) = (outage.end, outage.cause, outage.as_new);
         }
     }
-    all.extend(down.iter().flat_map(|back| returns(cell, back, stop)));
+    all.extend(
+        down.iter()
+            .flat_map(|back| return_actions(cell, back, stop)),
+    );
 }
 
-fn lost(cell: CellId, outage: &Outage) -> Fault {
-    Fault {
+fn loss_action(cell: CellId, outage: &NodeOutage) -> InjectedFault {
+    InjectedFault {
         at: outage.start,
-        on: On::Cell(cell),
-        does: match outage.how {
-            How::Crashed => Does::Crash,
-            How::OutOfReach => Does::Partition,
-            How::Drained => Does::Drain,
-            How::Announced => Does::Cordon,
+        target: FaultScope::Cell(cell),
+        operation: match outage.kind {
+            OutageKind::Crashed => FaultOperation::Crash,
+            OutageKind::OutOfReach => FaultOperation::Partition,
+            OutageKind::Drained => FaultOperation::Drain,
+            OutageKind::Announced => FaultOperation::Cordon,
         },
         cause: outage.cause,
     }
 }
 
 /// The end of an outage: the Node may be deleted, and the node returns.
-fn returns(cell: CellId, down: &Down, stop: Duration) -> impl Iterator<Item = Fault> {
+fn return_actions(
+    cell: CellId,
+    down: &DownTarget,
+    stop: Duration,
+) -> impl Iterator<Item = InjectedFault> {
     let deleted = down
         .deleted
         .filter(|at| down.until.is_none_or(|until| *at < until));
-    let back = match down.how {
-        How::Announced | How::Drained => Does::Uncordon,
-        _ if down.as_new || deleted.is_some() => Does::New,
-        _ => Does::Return,
+    let back = match down.kind {
+        OutageKind::Announced | OutageKind::Drained => FaultOperation::Uncordon,
+        _ if down.as_new || deleted.is_some() => FaultOperation::New,
+        _ => FaultOperation::Return,
     };
     let cause = down.cause;
-    let all = [(deleted, Does::Delete), (down.until, back)];
+    let all = [(deleted, FaultOperation::Delete), (down.until, back)];
     all.into_iter().filter_map(move |(at, does)| {
-        Some(Fault {
+        Some(InjectedFault {
             at: at.filter(|at| *at <= stop)?,
-            on: On::Cell(cell),
-            does,
+            target: FaultScope::Cell(cell),
+            operation: does,
             cause,
         })
     })

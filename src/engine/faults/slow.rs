@@ -1,12 +1,12 @@
 //! Slow periods of a node; where they overlap, the slowest factor applies.
 
-use super::fault::{Does, Fault, On};
-use sim_api::spec::Silent;
+use super::fault::{FaultOperation, FaultScope, InjectedFault};
+use sim_api::spec::SilentFaults;
 use sim_base::{Duration, NodeId};
 
 /// One slow period of a node.
 #[derive(Clone, Debug)]
-pub struct Slowness {
+pub struct SlowNodes {
     pub start: Duration,
     /// `None`: until the end of the run.
     pub end: Option<Duration>,
@@ -15,12 +15,12 @@ pub struct Slowness {
 }
 
 /// All changes of the factor until `stop`; `name` is the name of a cause.
-pub fn script<'n>(
+pub fn speed_changes<'n>(
     node: NodeId,
-    all: &[Slowness],
+    all: &[SlowNodes],
     stop: Duration,
     name: impl Fn(u32) -> &'n str,
-) -> Vec<Fault> {
+) -> Vec<InjectedFault> {
     let ends = all.iter().filter_map(|s| Some((s.end?, s.cause)));
     let starts = all.iter().map(|s| (s.start, s.cause));
     let mut instants: Vec<(Duration, u32)> = starts.chain(ends).collect();
@@ -29,14 +29,14 @@ pub fn script<'n>(
     let mut now = 1.0;
     let mut script = Vec::new();
     for (at, cause) in instants.into_iter().take_while(|(at, _)| *at <= stop) {
-        let on = |s: &&Slowness| s.start <= at && s.end.is_none_or(|end| end > at);
+        let on = |s: &&SlowNodes| s.start <= at && s.end.is_none_or(|end| end > at);
         let factor = all.iter().filter(on).map(|s| s.factor).fold(1.0, f64::max);
         if factor != now {
             now = factor;
-            script.push(Fault {
+            script.push(InjectedFault {
                 at,
-                on: On::Node(node),
-                does: Does::Silent(Silent::Slow { factor }),
+                target: FaultScope::Node(node),
+                operation: FaultOperation::Silent(SilentFaults::Slow { factor }),
                 cause,
             });
         }
@@ -49,19 +49,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_counts_until_it_is_repaired() {
-        let slow = |start, end: Option<u64>, factor| Slowness {
+    fn slowest_factor_applies_until_repaired() {
+        let slow = |start, end: Option<u64>, factor| SlowNodes {
             start: Duration::from_secs(start),
             end: end.map(Duration::from_secs),
             factor,
             cause: 0,
         };
-        let told = |all: &[Slowness]| -> Vec<(u64, f64)> {
-            let one = |f: Fault| match f.does {
-                Does::Silent(Silent::Slow { factor }) => (f.at.0 / 1_000_000_000, factor),
+        let told = |all: &[SlowNodes]| -> Vec<(u64, f64)> {
+            let one = |f: InjectedFault| match f.operation {
+                FaultOperation::Silent(SilentFaults::Slow { factor }) => {
+                    (f.at.0 / 1_000_000_000, factor)
+                }
                 other => panic!("{other:?}"),
             };
-            let script = script(NodeId(0), all, Duration::from_secs(100), |_| "c");
+            let script = speed_changes(NodeId(0), all, Duration::from_secs(100), |_| "c");
             script.into_iter().map(one).collect()
         };
         assert_eq!(told(&[slow(1, Some(5), 2.0)]), [(1, 2.0), (5, 1.0)]);

@@ -1,26 +1,26 @@
 //! Spare nodes: cordoned until other nodes are lost, and used in whole units. A repaired unit becomes a spare or
 //! returns to its place.
 
-use super::cells::Cells;
-use super::fault::{Does, Fault, On, SPARE};
+use super::cells::FaultCells;
+use super::fault::{FaultOperation, FaultScope, InjectedFault, SPARE};
 use sim_api::spec::NodeSpares;
 use sim_base::{CellId, Duration, NodeId};
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The units of a cluster, before any loss.
-pub struct Units {
+pub struct SpareUnits {
     spec: NodeSpares,
     /// Nodes that are replaced together, and their cells.
     nodes: Vec<Vec<NodeId>>,
     cells: Vec<Vec<CellId>>,
-    units: Vec<Unit>,
-    of_cell: Vec<usize>,
+    units: Vec<SpareUnit>,
+    unit_of_cell: Vec<usize>,
 }
 
-impl Units {
+impl SpareUnits {
     /// The nodes of each unit, in the order of their first nodes.
-    pub fn sets(spec: &NodeSpares, cluster: &Cluster) -> Vec<Vec<NodeId>> {
+    pub fn unit_nodes(spec: &NodeSpares, cluster: &ClusterBuilder) -> Vec<Vec<NodeId>> {
         let mut sets: Vec<Vec<NodeId>> = Vec::new();
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for (i, name) in cluster.names.iter().enumerate() {
@@ -37,194 +37,200 @@ impl Units {
     }
 
     /// Creates the units found by `sets`; every cell is in one unit.
-    pub fn of(
+    pub fn new(
         (spec, nodes): (&NodeSpares, Vec<Vec<NodeId>>),
-        cells: &Cells,
-        cluster: &Cluster,
-    ) -> Units {
+        cells: &FaultCells,
+        cluster: &ClusterBuilder,
+    ) -> SpareUnits {
         let is_spare =
             |node: &NodeId| cluster.label(*node, &spec.key).as_ref() == Some(&spec.value);
         let mut of_cell = vec![0; cells.len()];
         let mut all = Vec::new();
         for (unit, nodes) in nodes.iter().enumerate() {
-            let within = cells.within(nodes);
+            let within = cells.cells_in(nodes);
             within.iter().for_each(|cell| of_cell[cell.ix()] = unit);
             all.push(within);
         }
-        let unit = |nodes: &Vec<NodeId>| Unit {
+        let unit = |nodes: &Vec<NodeId>| SpareUnit {
             spare: nodes.iter().any(is_spare),
-            ..Unit::default()
+            ..SpareUnit::default()
         };
-        Units {
+        SpareUnits {
             spec: spec.clone(),
             units: nodes.iter().map(unit).collect(),
             nodes,
             cells: all,
-            of_cell,
+            unit_of_cell: of_cell,
         }
     }
 
     /// Delay from a loss until a spare takes over.
-    pub fn take_over(&self) -> Duration {
+    pub fn take_over_delay(&self) -> Duration {
         self.spec.take_over
     }
 
     /// The nodes of each unit that is a spare at the start, in the order of their use.
-    pub fn spare(&self) -> impl Iterator<Item = &[NodeId]> {
+    pub fn spare_units(&self) -> impl Iterator<Item = &[NodeId]> {
         let units = self.units.iter().zip(&self.nodes);
         let spare = units.filter(|(unit, _)| unit.spare);
         spare.map(|(_, nodes)| nodes.as_slice())
     }
 
     /// Number of units that contain any of these cells.
-    pub fn hit(&self, cells: &[CellId]) -> usize {
-        let units: BTreeSet<usize> = cells.iter().map(|cell| self.of_cell[cell.ix()]).collect();
+    pub fn count_affected(&self, cells: &[CellId]) -> usize {
+        let units: BTreeSet<usize> = cells
+            .iter()
+            .map(|cell| self.unit_of_cell[cell.ix()])
+            .collect();
         units.len()
     }
 }
 
 /// Adds the actions of spares to these faults, in order of time. The flag is true if a spare arrives after the end of
 /// the run.
-pub fn join(
-    units: &Units,
+pub fn add_spare_actions(
+    units: &SpareUnits,
     take_over: Duration,
-    faults: Vec<Fault>,
+    faults: Vec<InjectedFault>,
     stop: Duration,
-) -> (Vec<Fault>, bool) {
-    let (more, later) = script(units, take_over, &faults, stop);
+) -> (Vec<InjectedFault>, bool) {
+    let (more, later) = spare_actions(units, take_over, &faults, stop);
     let mut all = faults;
     all.extend(more);
     // Stable sort: at one instant, returns precede units that become spares again.
     all.sort_by_key(|fault| fault.at);
-    (still_closed(&all), later)
+    (without_uncordoned_spares(&all), later)
 }
 
 /// Removes the uncordoning of drained units that return as spares, because no pod may be placed there.
-fn still_closed(all: &[Fault]) -> Vec<Fault> {
+fn without_uncordoned_spares(all: &[InjectedFault]) -> Vec<InjectedFault> {
     let mut kept = Vec::with_capacity(all.len());
     for instant in all.chunk_by(|a, b| a.at == b.at) {
-        let is_spare = |fault: &Fault| {
-            let closes = |other: &Fault| {
-                (other.on, other.does, other.cause) == (fault.on, Does::Cordon, SPARE)
+        let is_spare = |fault: &InjectedFault| {
+            let closes = |other: &InjectedFault| {
+                (other.target, other.operation, other.cause)
+                    == (fault.target, FaultOperation::Cordon, SPARE)
             };
-            fault.does == Does::Uncordon && fault.cause != SPARE && instant.iter().any(closes)
+            fault.operation == FaultOperation::Uncordon
+                && fault.cause != SPARE
+                && instant.iter().any(closes)
         };
         kept.extend(instant.iter().filter(|fault| !is_spare(fault)));
     }
     kept
 }
 
-fn script(
-    units: &Units,
+fn spare_actions(
+    units: &SpareUnits,
     take_over: Duration,
-    faults: &[Fault],
+    faults: &[InjectedFault],
     stop: Duration,
-) -> (Vec<Fault>, bool) {
-    let mut pool = Pool {
+) -> (Vec<InjectedFault>, bool) {
+    let mut pool = SpareNodes {
         spec: &units.spec,
         take_over,
         cells: &units.cells,
-        of_cell: &units.of_cell,
+        unit_of_cell: &units.unit_of_cell,
         units: units.units.clone(),
         free: (0..units.units.len())
             .filter(|at| units.units[*at].spare)
             .collect(),
         stop,
         waiting: VecDeque::new(),
-        coming: BTreeSet::new(),
+        activating: BTreeSet::new(),
         script: Vec::new(),
     };
     for unit in 0..pool.units.len() {
         if pool.units[unit].spare {
-            pool.act(Duration::ZERO, unit, Does::Cordon);
+            pool.apply_to_unit(Duration::ZERO, unit, FaultOperation::Cordon);
         }
     }
     for fault in faults {
-        pool.until(fault.at);
-        if let On::Cell(cell) = fault.on {
-            pool.see(fault.at, cell, fault.does);
+        pool.activate_due(fault.at);
+        if let FaultScope::Cell(cell) = fault.target {
+            pool.observe_fault(fault.at, cell, fault.operation);
         }
     }
-    pool.until(stop);
-    (pool.script, !pool.coming.is_empty())
+    pool.activate_due(stop);
+    (pool.script, !pool.activating.is_empty())
 }
 
 /// State of nodes that are replaced together.
 #[derive(Clone, Default)]
-struct Unit {
+struct SpareUnit {
     /// Cordoned and unused.
     spare: bool,
     /// Lost cells, each with the kind of loss: machine lost, or drained.
     lost: BTreeSet<(CellId, bool)>,
     /// The unit that replaces it.
-    stand_in: Option<usize>,
+    replacement: Option<usize>,
 }
 
-struct Pool<'a> {
+struct SpareNodes<'a> {
     spec: &'a NodeSpares,
     take_over: Duration,
     cells: &'a [Vec<CellId>],
     stop: Duration,
-    units: Vec<Unit>,
+    units: Vec<SpareUnit>,
     /// Spares without a loss.
     free: BTreeSet<usize>,
-    of_cell: &'a [usize],
+    unit_of_cell: &'a [usize],
     /// Units that were lost while no spare was available, in order of their loss.
     waiting: VecDeque<usize>,
     /// Spares that are being activated, by the time of their activation.
-    coming: BTreeSet<(Duration, usize)>,
-    script: Vec<Fault>,
+    activating: BTreeSet<(Duration, usize)>,
+    script: Vec<InjectedFault>,
 }
 
-impl Pool<'_> {
-    fn closes(&mut self, at: Duration, cell: CellId) {
-        self.script.push(Fault {
+impl SpareNodes<'_> {
+    fn cordon_cell(&mut self, at: Duration, cell: CellId) {
+        self.script.push(InjectedFault {
             at,
-            on: On::Cell(cell),
-            does: Does::Cordon,
+            target: FaultScope::Cell(cell),
+            operation: FaultOperation::Cordon,
             cause: SPARE,
         });
     }
 
     /// Applies an action to all nodes of a unit.
-    fn act(&mut self, at: Duration, unit: usize, does: Does) {
+    fn apply_to_unit(&mut self, at: Duration, unit: usize, does: FaultOperation) {
         for cell in &self.cells[unit] {
-            self.script.push(Fault {
+            self.script.push(InjectedFault {
                 at,
-                on: On::Cell(*cell),
-                does,
+                target: FaultScope::Cell(*cell),
+                operation: does,
                 cause: SPARE,
             });
         }
     }
 
     /// Activates the spares due until `now`.
-    fn until(&mut self, now: Duration) {
-        while let Some(&(at, unit)) = self.coming.first() {
+    fn activate_due(&mut self, now: Duration) {
+        while let Some(&(at, unit)) = self.activating.first() {
             if at > now || at > self.stop {
                 return;
             }
-            self.coming.pop_first();
-            self.act(at, unit, Does::Uncordon);
+            self.activating.pop_first();
+            self.apply_to_unit(at, unit, FaultOperation::Uncordon);
         }
     }
 
-    fn see(&mut self, now: Duration, cell: CellId, does: Does) {
+    fn observe_fault(&mut self, now: Duration, cell: CellId, does: FaultOperation) {
         let (lost, drained) = match does {
-            Does::Crash | Does::Partition => (true, false),
-            Does::Drain => (true, true),
-            Does::Return | Does::New => (false, false),
-            Does::Uncordon => (false, true),
+            FaultOperation::Crash | FaultOperation::Partition => (true, false),
+            FaultOperation::Drain => (true, true),
+            FaultOperation::Return | FaultOperation::New => (false, false),
+            FaultOperation::Uncordon => (false, true),
             _ => return,
         };
-        let unit = self.of_cell[cell.ix()];
+        let unit = self.unit_of_cell[cell.ix()];
         match lost {
-            true => self.lost(now, (cell, drained), unit),
-            false => self.back(now, (cell, drained), unit),
+            true => self.lose_cell(now, (cell, drained), unit),
+            false => self.restore_cell(now, (cell, drained), unit),
         }
     }
 
-    fn lost(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
+    fn lose_cell(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
         let row = &mut self.units[unit];
         let first = row.lost.is_empty();
         row.lost.insert(what);
@@ -232,24 +238,24 @@ impl Pool<'_> {
         let row = &self.units[unit];
         if first && !row.spare {
             self.waiting.push_back(unit);
-            self.serve(now);
+            self.assign_spares(now);
         }
     }
 
-    fn back(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
+    fn restore_cell(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
         let row = &mut self.units[unit];
         row.lost.remove(&what);
         let whole = row.lost.is_empty();
         if row.spare {
             // It was lost as a spare and returns as one.
-            self.closes(now, what.0);
+            self.cordon_cell(now, what.0);
         } else if whole {
             self.waiting.retain(|waits| *waits != unit);
-            match self.units[unit].stand_in.take() {
-                Some(stand_in) if self.spec.hand_back => self.stand_back(now, stand_in),
+            match self.units[unit].replacement.take() {
+                Some(stand_in) if self.spec.hand_back => self.return_replacement(now, stand_in),
                 Some(_) => {
                     self.units[unit].spare = true;
-                    self.act(now, unit, Does::Cordon);
+                    self.apply_to_unit(now, unit, FaultOperation::Cordon);
                 }
                 None => {}
             }
@@ -258,39 +264,39 @@ impl Pool<'_> {
             if self.units[unit].spare {
                 self.free.insert(unit);
             }
-            self.serve(now);
+            self.assign_spares(now);
         }
     }
 
     /// The replacement becomes a spare again.
-    fn stand_back(&mut self, now: Duration, unit: usize) {
-        let before = self.coming.len();
-        self.coming.retain(|(_, coming)| *coming != unit);
-        let was_there = self.coming.len() == before;
+    fn return_replacement(&mut self, now: Duration, unit: usize) {
+        let before = self.activating.len();
+        self.activating.retain(|(_, coming)| *coming != unit);
+        let was_there = self.activating.len() == before;
         self.waiting.retain(|waits| *waits != unit);
         self.units[unit].spare = true;
         if self.units[unit].lost.is_empty() {
             self.free.insert(unit);
         }
         if was_there {
-            self.act(now, unit, Does::Drain);
+            self.apply_to_unit(now, unit, FaultOperation::Drain);
         }
-        if let Some(of_it) = self.units[unit].stand_in.take() {
-            self.stand_back(now, of_it);
+        if let Some(of_it) = self.units[unit].replacement.take() {
+            self.return_replacement(now, of_it);
         }
     }
 
     /// The unit that waits longest gets the first spare.
-    fn serve(&mut self, now: Duration) {
+    fn assign_spares(&mut self, now: Duration) {
         while let Some(&waits) = self.waiting.front() {
             let Some(spare) = self.free.pop_first() else {
                 return;
             };
             self.waiting.pop_front();
             self.units[spare].spare = false;
-            self.units[waits].stand_in = Some(spare);
+            self.units[waits].replacement = Some(spare);
             let at = Duration(now.0.saturating_add(self.take_over.0));
-            self.coming.insert((at, spare));
+            self.activating.insert((at, spare));
         }
     }
 }
@@ -300,22 +306,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_drained_and_comes_back_as_a_spare_is_not_opened_in_between() {
-        let fault = |at: u64, cell: u32, does: Does, cause: u32| Fault {
+    fn drained_node_returning_as_spare_is_not_uncordoned() {
+        let fault = |at: u64, cell: u32, does: FaultOperation, cause: u32| InjectedFault {
             at: Duration::from_secs(at),
-            on: On::Cell(CellId(cell)),
-            does,
+            target: FaultScope::Cell(CellId(cell)),
+            operation: does,
             cause,
         };
         let all = [
-            fault(1, 0, Does::Drain, 0),
-            fault(2, 0, Does::Uncordon, 0),
-            fault(2, 1, Does::Uncordon, 0),
-            fault(2, 0, Does::Cordon, SPARE),
-            fault(3, 0, Does::Uncordon, SPARE),
-            fault(4, 1, Does::Cordon, SPARE),
+            fault(1, 0, FaultOperation::Drain, 0),
+            fault(2, 0, FaultOperation::Uncordon, 0),
+            fault(2, 1, FaultOperation::Uncordon, 0),
+            fault(2, 0, FaultOperation::Cordon, SPARE),
+            fault(3, 0, FaultOperation::Uncordon, SPARE),
+            fault(4, 1, FaultOperation::Cordon, SPARE),
         ];
-        let kept = still_closed(&all);
+        let kept = without_uncordoned_spares(&all);
         assert_eq!(kept, [all[0], all[2], all[3], all[4], all[5]]);
     }
 }

@@ -4,11 +4,11 @@
 //! A sync acts on the pods as its cache showed them when it began: `PodTotals` keeps this state for the duration of
 //! the sync.
 
-use super::judge::Sight;
-use super::rows::merge;
+use super::rows::merge_sorted;
+use super::sync_decision::JobSyncInput;
 use crate::record::JobConditionType;
-use crate::store::Phase;
-use sim_api::spec::Version;
+use crate::store::PodPhase;
+use sim_api::spec::KubeVersion;
 use sim_base::*;
 use sim_policy::JobSyncView;
 use sim_policy::job::backoff::BackoffRecord;
@@ -16,8 +16,8 @@ use sim_policy::job::per_index;
 
 /// Counts at the start of a sync, updated by the sync's own deletions and creations.
 #[derive(Clone, Default)]
-pub(super) struct Computed {
-    pub at: Time,
+pub(super) struct ComputedStatus {
+    pub at: SimTime,
     pub active: u32,
     pub ready: u32,
     pub terminating: u32,
@@ -47,12 +47,12 @@ pub(super) struct EndedPod {
     pub index: u32,
     pub succeeded: bool,
     /// True if the pod enters the uncounted list: not ignored, and its index exists.
-    pub counts: bool,
+    pub is_countable: bool,
 }
 
-impl Computed {
+impl ComputedStatus {
     /// Removes a pod that was active at the start of the sync, even if it was deleted otherwise since.
-    pub fn deleted(&mut self, was_ready: bool) {
+    pub fn record_deletion(&mut self, was_ready: bool) {
         self.active = self.active.saturating_sub(1);
         self.terminating += 1;
         if was_ready {
@@ -60,46 +60,46 @@ impl Computed {
         }
     }
 
-    pub fn created(&mut self) {
+    pub fn record_creation(&mut self) {
         self.active += 1;
     }
 
     /// The pod that the next pod of this index replaces.
-    pub fn replaced(&self, index: u32) -> Option<PodId> {
+    pub fn replaced_pod(&self, index: u32) -> Option<PodId> {
         let delayed = &self.delayed;
         let at = delayed.binary_search_by_key(&index, |(i, _)| *i).ok()?;
         Some(delayed[at].1)
     }
 
     /// What the sync observed about a pod of this index.
-    pub fn seen(&self, pod: PodId, index: u32) -> Option<&EndedPod> {
+    pub fn observed_pod(&self, pod: PodId, index: u32) -> Option<&EndedPod> {
         let from = self.ended.partition_point(|e| e.index < index);
         let mut of_index = self.ended[from..].iter().take_while(|e| e.index == index);
         of_index.find(|e| e.pod == pod)
     }
 }
 
-impl<'a> Sight<'a> {
+impl<'a> JobSyncInput<'a> {
     /// Counts the pods. They are iterated only if some have ended; otherwise the incremental counters suffice.
     /// `ended` is a reusable buffer.
-    pub fn count(&self, now: Time, mut ended: Vec<EndedPod>) -> Computed {
+    pub fn count(&self, now: SimTime, mut ended: Vec<EndedPod>) -> ComputedStatus {
         ended.clear();
         let j = &self.store.jobs[self.job.ix()];
         let limit = self.index_limit();
         let below = |list: &[u32]| list.partition_point(|i| *i < limit);
         let (known, failed_known) = (below(&self.row.succeeded), below(&self.row.failed));
-        let mut c = Computed {
+        let mut c = ComputedStatus {
             at: now,
             active: j.live.active,
             ready: j.live.ready,
             terminating: j.live.terminating,
             succeeded: known as u32,
             failed: self.row.counted_failed,
-            misplaced: self.misplaced(),
+            misplaced: self.misplaced_pods(),
             backoff: self.row.backoff,
             failed_indexes: self.row.failed[..failed_known].to_vec(),
             ended,
-            ..Computed::default()
+            ..ComputedStatus::default()
         };
         if self.spec().success_policy.is_some() {
             c.succeeded_indexes = self.row.succeeded[..known].to_vec();
@@ -113,33 +113,33 @@ impl<'a> Sight<'a> {
         c
     }
 
-    fn count_ended(&self, limit: u32, c: &mut Computed) {
+    fn count_ended(&self, limit: u32, c: &mut ComputedStatus) {
         let mut failed_now = Vec::new();
         // Iterates from the newest and stops after the last uncounted one, because there may be many counted pods.
         let any = self.store.jobs[self.job.ix()].live.ended_with_finalizer as usize;
         let all = self.all_pods().rev();
         let mut ended: Vec<PodId> = all
-            .filter(|p| self.ended_with_finalizer(*p))
+            .filter(|p| self.has_ended_with_finalizer(*p))
             .take(any)
             .collect();
         ended.reverse();
-        for pod in ended.into_iter().filter(|p| self.newly_ended(*p)) {
+        for pod in ended.into_iter().filter(|p| self.is_newly_ended(*p)) {
             let i = pod.ix();
             let index = self.index(pod);
             let mut ended = EndedPod {
                 pod,
                 incarnation: self.store.pods.incarnation[i],
                 index,
-                succeeded: self.store.pods.phase[i] == Phase::Succeeded,
-                counts: false,
+                succeeded: self.store.pods.phase[i] == PodPhase::Succeeded,
+                is_countable: false,
             };
             if ended.succeeded {
-                ended.counts = index < limit && self.is_new_success(index, c);
-                c.succeeded += u32::from(ended.counts);
-            } else if self.considered_failed(pod) {
+                ended.is_countable = index < limit && self.is_new_success(index, c);
+                c.succeeded += u32::from(ended.is_countable);
+            } else if self.is_considered_failed(pod) {
                 let verdict = self.verdict(pod);
-                ended.counts = index < limit && verdict.counts;
-                c.failed += u32::from(ended.counts);
+                ended.is_countable = index < limit && verdict.counts;
+                c.failed += u32::from(ended.is_countable);
                 let before = u32::from(self.store.pods.index_failures[i]);
                 if index < limit && per_index::index_fails(self.spec(), &verdict, before) {
                     failed_now.push(index);
@@ -149,10 +149,10 @@ impl<'a> Sight<'a> {
             }
             c.ended.push(ended);
         }
-        merge(&mut c.failed_indexes, failed_now.into_iter());
+        merge_sorted(&mut c.failed_indexes, failed_now.into_iter());
         if self.spec().success_policy.is_some() {
-            let new = c.ended.iter().filter(|e| e.succeeded && e.counts);
-            merge(&mut c.succeeded_indexes, new.map(|e| e.index));
+            let new = c.ended.iter().filter(|e| e.succeeded && e.is_countable);
+            merge_sorted(&mut c.succeeded_indexes, new.map(|e| e.index));
         }
         if per_index::counts_per_index(self.spec()) {
             self.find_delayed(limit, c);
@@ -162,14 +162,14 @@ impl<'a> Sight<'a> {
     }
 
     /// Returns true if this is the first success of its index; for a NonIndexed Job, always.
-    fn is_new_success(&self, index: u32, c: &Computed) -> bool {
+    fn is_new_success(&self, index: u32, c: &ComputedStatus) -> bool {
         // Sorted by index: a second pod of the index is among the last entries.
         let mut same = c.ended.iter().rev().take_while(|e| e.index == index);
-        let twin = same.any(|e| e.succeeded && e.counts);
+        let twin = same.any(|e| e.succeeded && e.is_countable);
         !twin && self.row.succeeded.binary_search(&index).is_err()
     }
 
-    fn count_towards_backoff(&self, limit: u32, c: &mut Computed) {
+    fn count_towards_backoff(&self, limit: u32, c: &mut ComputedStatus) {
         let ended_at = |e: &EndedPod| self.store.pods.ended_at[e.pod.ix()];
         let within = |e: &&EndedPod| e.index < limit;
         let succeeded = c.ended.iter().filter(|e| e.succeeded).filter(within);
@@ -181,13 +181,13 @@ impl<'a> Sight<'a> {
 
     /// getPodsWithDelayedDeletionPerIndex: for every index that is neither active nor decided, the failed pod with
     /// the largest failure count.
-    fn find_delayed(&self, limit: u32, c: &mut Computed) {
+    fn find_delayed(&self, limit: u32, c: &mut ComputedStatus) {
         let mut busy: Vec<u32> = self.row.succeeded.clone();
         busy.extend(&c.failed_indexes);
         busy.extend(c.ended.iter().filter(|e| e.succeeded).map(|e| e.index));
         busy.extend(self.active_pods().map(|p| self.index(p)));
         busy.sort();
-        let key = |pod: PodId| (self.failures(pod), self.store.pods.ended_at[pod.ix()]);
+        let key = |pod: PodId| (self.index_failures(pod), self.store.pods.ended_at[pod.ix()]);
         for e in c.ended.iter().filter(|e| !e.succeeded && e.index < limit) {
             if busy.binary_search(&e.index).is_ok() {
                 continue;
@@ -200,7 +200,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    fn failed_and_succeeded(&self, c: &Computed) -> u32 {
+    fn failed_and_succeeded(&self, c: &ComputedStatus) -> u32 {
         let succeeded = |index: &&u32| {
             let ends = c.ended.iter();
             self.row.succeeded.binary_search(*index).is_ok()
@@ -209,7 +209,12 @@ impl<'a> Sight<'a> {
         c.failed_indexes.iter().filter(succeeded).count() as u32
     }
 
-    pub fn view(&self, now: Time, version: Version, c: &'a Computed) -> JobSyncView<'a> {
+    pub fn sync_view(
+        &self,
+        now: SimTime,
+        version: KubeVersion,
+        c: &'a ComputedStatus,
+    ) -> JobSyncView<'a> {
         let j = &self.store.jobs[self.job.ix()];
         let stored = |kind| {
             let condition = j.status.condition(kind)?;
@@ -234,7 +239,7 @@ impl<'a> Sight<'a> {
             failed_indexes: c.failed_indexes.len() as u32,
             failed_and_succeeded: self.failed_and_succeeded(c),
             fail_job_message: c.fail_job_message.as_deref(),
-            expectations_satisfied: self.row.expected == 0,
+            expectations_satisfied: self.row.expected_creations == 0,
             backoff: c.backoff,
         }
     }

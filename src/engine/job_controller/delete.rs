@@ -2,16 +2,16 @@
 //!
 //! The number of pods is decided by `policy::job`.
 
-use super::judge::Sight;
-use super::worker::Stage;
-use super::{JobController, Step};
+use super::sync_decision::JobSyncInput;
+use super::worker::SyncStage;
+use super::{JobController, JobSyncStep};
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Call, Deleter};
-use crate::requests::Req;
-use crate::store::{Phase, flag};
-use sim_base::random::Key;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Call, DeletionActor, TicketSubject};
+use crate::requests::RequestEntry;
+use crate::store::{PodPhase, flag};
+use sim_base::random::StreamKey;
 use sim_base::*;
 use std::cmp::Reverse;
 
@@ -20,38 +20,45 @@ impl JobController {
     /// Pods that must not be counted first lose their finalizer (deleteJobPods).
     pub(super) fn delete_active_pods(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         worker: usize,
         job: JobId,
         count: u32,
     ) {
         let untracked = self.workers[worker].plan.untracked;
-        let mut victims = std::mem::take(&mut self.workers[worker].victims);
-        self.sight(ctx, job).pods_to_delete(count, &mut victims);
-        let step = self.step_key(ctx, job, Step::Deletes);
+        let mut victims = std::mem::take(&mut self.workers[worker].to_delete);
+        self.sync_input(ctx, job)
+            .pods_to_delete(count, &mut victims);
+        let step = self.step_key(ctx, job, JobSyncStep::Deletes);
         let step = Some(step).filter(|_| victims.len() > 1);
         for &pod in &victims {
             if untracked {
-                self.ask_to_untrack(ctx, worker, pod, step);
+                self.send_untrack(ctx, worker, pod, step);
             } else {
-                self.ask_to_delete(ctx, worker, pod, step);
+                self.send_delete(ctx, worker, pod, step);
             }
         }
         let w = &mut self.workers[worker];
-        w.stage = Stage::Deleting;
+        w.stage = SyncStage::Deleting;
         w.outstanding = victims.len() as u32;
-        w.victims = victims;
+        w.to_delete = victims;
         if w.outstanding == 0 {
             self.begin_status(ctx, worker);
         }
     }
 
-    fn ask_to_delete(&mut self, ctx: &mut Ctx<'_>, worker: usize, pod: PodId, step: Option<Key>) {
-        let mark = self.pods.of(ctx.store, pod);
-        let mut req = Req::new(Call::JobPodDelete, About::Pod(pod), mark.deletes);
+    fn send_delete(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        worker: usize,
+        pod: PodId,
+        step: Option<StreamKey>,
+    ) {
+        let mark = self.pods.mark_mut(ctx.store, pod);
+        let mut req = RequestEntry::new(Call::JobPodDelete, TicketSubject::Pod(pod), mark.deletes);
         mark.deletes += 1;
         req.step = step;
-        let event = Event::PodDeleteAnswered {
+        let event = SimulationEvent::PodDeleteAnswered {
             worker: worker as u16,
             pod,
             incarnation: ctx.store.pods.incarnation[pod.ix()],
@@ -60,18 +67,18 @@ impl JobController {
     }
 
     /// PATCH that removes the tracking finalizer.
-    pub(super) fn ask_to_untrack(
+    pub(super) fn send_untrack(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         worker: usize,
         pod: PodId,
-        step: Option<Key>,
+        step: Option<StreamKey>,
     ) {
-        let mark = self.pods.of(ctx.store, pod);
-        let mut req = Req::new(Call::JobPodPatch, About::Pod(pod), mark.patches);
+        let mark = self.pods.mark_mut(ctx.store, pod);
+        let mut req = RequestEntry::new(Call::JobPodPatch, TicketSubject::Pod(pod), mark.patches);
         mark.patches += 1;
         req.step = step;
-        let event = Event::FinalizerAnswered {
+        let event = SimulationEvent::FinalizerAnswered {
             worker: worker as u16,
             pod,
             incarnation: ctx.store.pods.incarnation[pod.ix()],
@@ -81,34 +88,40 @@ impl JobController {
 
     pub(super) fn pod_delete_answered(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         worker: usize,
         pod: PodId,
         incarnation: u32,
     ) {
         let was_ready = ctx.store.pods.has(pod, flag::READY);
         let (job, index) = (ctx.store.pods.job[pod.ix()], ctx.store.pods.index[pod.ix()]);
-        let (call, by) = (Call::JobPodDelete, Deleter::JobController);
+        let (call, by) = (Call::JobPodDelete, DeletionActor::JobController);
         if apiserver::delete_pod(ctx, call, pod, incarnation, by).is_success() {
-            self.event_of_deleted_pod(ctx, job, (pod, incarnation, index));
-            self.workers[worker].counted.deleted(was_ready);
+            self.queue_deleted_event(ctx, job, (pod, incarnation, index));
+            self.workers[worker].counted.record_deletion(was_ready);
         }
-        if self.workers[worker].one_less() {
+        if self.workers[worker].count_response() {
             self.begin_status(ctx, worker);
         }
     }
 
     /// The finalizer was removed: sends the DELETE.
-    pub(super) fn untracked(&mut self, ctx: &mut Ctx<'_>, worker: usize, pod: PodId, there: bool) {
+    pub(super) fn finalizer_removed(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        worker: usize,
+        pod: PodId,
+        there: bool,
+    ) {
         if there {
-            self.ask_to_delete(ctx, worker, pod, None);
-        } else if self.workers[worker].one_less() {
+            self.send_delete(ctx, worker, pod, None);
+        } else if self.workers[worker].count_response() {
             self.begin_status(ctx, worker);
         }
     }
 }
 
-impl Sight<'_> {
+impl JobSyncInput<'_> {
     /// activePodsForRemoval: first pods with nonexistent indexes, then the pods with the least progress.
     pub fn pods_to_delete(&self, count: u32, active: &mut Vec<PodId>) {
         active.clear();
@@ -124,7 +137,7 @@ impl Sight<'_> {
             (
                 p.index[i] < limit,
                 p.has(*pod, flag::BOUND),
-                p.phase[i] != Phase::Pending,
+                p.phase[i] != PodPhase::Pending,
                 p.has(*pod, flag::READY),
                 Reverse(p.restarts[i]),
                 Reverse(p.index[i]),

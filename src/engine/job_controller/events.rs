@@ -3,10 +3,10 @@
 //! aggregated, which turns creates into patches).
 
 use super::JobController;
-use crate::ctx::{Ctx, Mark};
-use crate::event::Event;
-use crate::record::{About, Call, ObjectRef, Resource, StoredEvent, Waited};
-use crate::requests::{Answer, Req};
+use crate::ctx::{ContextMark, EngineContext};
+use crate::event::SimulationEvent;
+use crate::record::{Call, LedgerResource, ObjectRef, StoredEvent, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
 use sim_base::*;
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ const AGGREGATE_FROM: u32 = 10;
 const BROADCASTER_QUEUE: usize = 1000;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum JobEventKind {
     Created,
     Deleted,
     CreateFailed,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 
 /// The content of an Event.
 #[derive(Copy, Clone)]
-enum Said {
+enum EmittedReason {
     Created(PodId, u32),
     Deleted(PodId, u32),
     /// The API server's message.
@@ -40,30 +40,30 @@ enum Said {
     },
 }
 
-impl Said {
-    fn kind(self) -> Kind {
+impl EmittedReason {
+    fn kind(self) -> JobEventKind {
         match self {
-            Said::Created(..) => Kind::Created,
-            Said::Deleted(..) => Kind::Deleted,
-            Said::CreateFailed(_) => Kind::CreateFailed,
-            Said::Other { .. } => Kind::Other,
+            EmittedReason::Created(..) => JobEventKind::Created,
+            EmittedReason::Deleted(..) => JobEventKind::Deleted,
+            EmittedReason::CreateFailed(_) => JobEventKind::CreateFailed,
+            EmittedReason::Other { .. } => JobEventKind::Other,
         }
     }
 }
 
 #[derive(Clone)]
-struct Pending {
+struct PendingPodEvents {
     job: JobId,
     incarnation: u32,
-    said: Said,
+    content: EmittedReason,
     /// Index of the pod concerned.
     index: u32,
-    mark: Mark,
+    mark: ContextMark,
 }
 
 #[derive(Clone, Default)]
 pub(super) struct EventRecorder {
-    queue: VecDeque<Pending>,
+    queue: VecDeque<PendingPodEvents>,
     sending: Option<Call>,
 }
 
@@ -77,38 +77,38 @@ impl EventRecorder {
 /// client-go's event correlator for one object: spam filter and aggregation.
 #[derive(Copy, Clone, Default)]
 pub(super) struct EventBooks {
-    used: u32,
+    tokens_used: u32,
     creates: u32,
     deletes: u32,
     create_failures: u32,
-    last_refill: Time,
+    last_refill: SimTime,
 }
 
 impl EventBooks {
     /// Returns the request that the correlator sends for an Event, if any: a create or a patch, and whether it is
     /// aggregated.
-    pub fn correlate(&mut self, kind: Kind, now: Time) -> Option<(Call, bool)> {
+    pub fn correlate(&mut self, kind: JobEventKind, now: SimTime) -> Option<(Call, bool)> {
         let refilled = (now.since(self.last_refill).0 / SPAM_REFILL.0) as u32;
         if refilled > 0 {
-            self.used = self.used.saturating_sub(refilled);
+            self.tokens_used = self.tokens_used.saturating_sub(refilled);
             self.last_refill = now;
         }
         let similar = match kind {
-            Kind::Created => &mut self.creates,
-            Kind::Deleted => &mut self.deletes,
-            Kind::CreateFailed => &mut self.create_failures,
-            Kind::Other => &mut 0,
+            JobEventKind::Created => &mut self.creates,
+            JobEventKind::Deleted => &mut self.deletes,
+            JobEventKind::CreateFailed => &mut self.create_failures,
+            JobEventKind::Other => &mut 0,
         };
         *similar += 1;
         // Equal messages become patches from the second one on, different messages from the second aggregated one on.
         let (patch, combined) = match kind {
-            Kind::CreateFailed => (*similar > 1, false),
+            JobEventKind::CreateFailed => (*similar > 1, false),
             _ => (*similar > AGGREGATE_FROM, *similar >= AGGREGATE_FROM),
         };
-        if self.used >= SPAM_BURST {
+        if self.tokens_used >= SPAM_BURST {
             return None;
         }
-        self.used += 1;
+        self.tokens_used += 1;
         let call = match patch {
             true => Call::JobEventPatch,
             false => Call::JobEventCreate,
@@ -118,38 +118,48 @@ impl EventBooks {
 }
 
 impl JobController {
-    pub(super) fn event_of_created_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId, pod: PodId) {
+    pub(super) fn queue_created_event(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        job: JobId,
+        pod: PodId,
+    ) {
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         let index = ctx.store.pods.index[pod.ix()];
-        self.queue_event(ctx, job, Said::Created(pod, incarnation), index);
+        self.queue_event(ctx, job, EmittedReason::Created(pod, incarnation), index);
     }
 
     /// The Event about a deleted pod, whose object may already be removed.
-    pub(super) fn event_of_deleted_pod(
+    pub(super) fn queue_deleted_event(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         job: JobId,
         (pod, incarnation, index): (PodId, u32, u32),
     ) {
-        self.queue_event(ctx, job, Said::Deleted(pod, incarnation), index);
+        self.queue_event(ctx, job, EmittedReason::Deleted(pod, incarnation), index);
     }
 
-    pub(super) fn event_of_refused_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId, words: TextId) {
-        self.queue_event(ctx, job, Said::CreateFailed(words), 0);
+    pub(super) fn queue_rejected_event(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        job: JobId,
+        words: TextId,
+    ) {
+        self.queue_event(ctx, job, EmittedReason::CreateFailed(words), 0);
     }
 
     /// An Event that is also written as a record.
-    pub(super) fn job_event(
+    pub(super) fn emit_job_event(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         job: JobId,
         reason: &str,
         message: &str,
         warning: bool,
     ) {
-        ctx.kube_event(ObjectRef::Job(job), warning, reason, message);
-        let (reason, message) = (ctx.text(reason), ctx.text(message));
-        let said = Said::Other {
+        ctx.emit_kube_event(ObjectRef::Job(job), warning, reason, message);
+        let (reason, message) = (ctx.intern(reason), ctx.intern(message));
+        let said = EmittedReason::Other {
             warning,
             reason,
             message,
@@ -157,21 +167,27 @@ impl JobController {
         self.queue_event(ctx, job, said, 0);
     }
 
-    fn queue_event(&mut self, ctx: &mut Ctx<'_>, job: JobId, said: Said, index: u32) {
+    fn queue_event(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        job: JobId,
+        said: EmittedReason,
+        index: u32,
+    ) {
         if self.recorder.queue.len() >= BROADCASTER_QUEUE {
             return;
         }
-        self.recorder.queue.push_back(Pending {
+        self.recorder.queue.push_back(PendingPodEvents {
             job,
             incarnation: ctx.store.jobs[job.ix()].incarnation,
-            said,
+            content: said,
             index,
             mark: ctx.mark(),
         });
         self.send_next_event(ctx);
     }
 
-    fn send_next_event(&mut self, ctx: &mut Ctx<'_>) {
+    fn send_next_event(&mut self, ctx: &mut EngineContext<'_>) {
         if self.recorder.sending.is_some() {
             return;
         }
@@ -179,52 +195,57 @@ impl JobController {
             let job = pending.job;
             let row = &mut self.rows[job.ix()];
             let call = match ctx.store.jobs[job.ix()].incarnation == pending.incarnation {
-                true => row.books.correlate(pending.said.kind(), ctx.now),
+                true => row
+                    .event_correlator
+                    .correlate(pending.content.kind(), ctx.now),
                 false => Some((Call::JobEventCreate, false)),
             };
             let Some((call, combined)) = call else {
                 continue;
             };
-            tell(ctx, &pending, combined);
+            notify_sink(ctx, &pending, combined);
             self.recorder.sending = Some(call);
             let nth = row.events;
             row.events += 1;
             // The single sender is paced by the token bucket.
-            let waited = Waited::Queue(Resource::JobControllerClient);
-            let before = ctx.resume(pending.mark, waited, About::Job(job));
-            ctx.request(Req::new(call, About::Job(job), nth), Event::JobEventSent);
-            return ctx.back_to(before);
+            let waited = TicketWait::Queue(LedgerResource::JobControllerClient);
+            let before = ctx.resume(pending.mark, waited, TicketSubject::Job(job));
+            ctx.request(
+                RequestEntry::new(call, TicketSubject::Job(job), nth),
+                SimulationEvent::JobEventSent,
+            );
+            return ctx.restore_mark(before);
         }
     }
 
-    pub(super) fn event_sent(&mut self, ctx: &mut Ctx<'_>) {
+    pub(super) fn event_sent(&mut self, ctx: &mut EngineContext<'_>) {
         if let Some(call) = self.recorder.sending.take() {
-            ctx.answered(call, Answer::Success);
+            ctx.record_response(call, RequestAnswer::Success);
         }
         self.send_next_event(ctx);
     }
 }
 
 /// Passes the Event as received by the API server to a sink that requests Events.
-fn tell(ctx: &mut Ctx<'_>, pending: &Pending, combined: bool) {
-    if !ctx.wants_events() {
+fn notify_sink(ctx: &mut EngineContext<'_>, pending: &PendingPodEvents, combined: bool) {
+    if !ctx.receives_events() {
         return;
     }
     let names = &ctx.store.names;
     let pod = |pod, incarnation| names.pod(pending.job, pending.index, pod, incarnation);
-    let (warning, reason, message) = match pending.said {
-        Said::Created(id, nth) => (
+    let (warning, reason, message) = match pending.content {
+        EmittedReason::Created(id, nth) => (
             false,
             "SuccessfulCreate",
             format!("Created pod: {}", pod(id, nth)),
         ),
-        Said::Deleted(id, nth) => (
+        EmittedReason::Deleted(id, nth) => (
             false,
             "SuccessfulDelete",
             format!("Deleted pod: {}", pod(id, nth)),
         ),
-        Said::CreateFailed(words) => (true, "FailedCreate", names.text(words).to_owned()),
-        Said::Other {
+        EmittedReason::CreateFailed(words) => (true, "FailedCreate", names.text(words).to_owned()),
+        EmittedReason::Other {
             warning,
             reason,
             message,
@@ -235,7 +256,7 @@ fn tell(ctx: &mut Ctx<'_>, pending: &Pending, combined: bool) {
         true => format!("(combined from similar events): {message}"),
         false => message,
     };
-    ctx.stored_event(StoredEvent {
+    ctx.emit_stored_event(StoredEvent {
         job: pending.job,
         warning,
         reason,

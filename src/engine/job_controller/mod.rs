@@ -6,55 +6,55 @@
 mod count;
 mod create;
 mod delete;
-mod entry;
 mod events;
 mod finished;
-mod free;
-mod judge;
+mod missing_indexes;
 mod orphans;
 mod queue;
+mod queue_entry;
 mod rows;
 mod status;
 mod sync;
+mod sync_decision;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/job_controller.rs"]
 mod tests;
 mod trace;
 mod worker;
 
-use super::ctx::Ctx;
-use super::event::Event;
-use super::lane::BusyTimes;
+use super::ctx::EngineContext;
+use super::event::SimulationEvent;
+use super::token_bucket::BusyTimes;
 use super::webhook::PodWebhook;
-use crate::record::Waited;
-use crate::store::{JobChange, Store, What};
+use crate::record::TicketWait;
+use crate::store::{ChangeKind, JobChange, ObjectStore};
 use events::EventRecorder;
-use judge::Sight;
-use rows::{PodMarks, Row};
-use sim_base::random::Key;
+use rows::{JobSyncRow, PodMarks};
+use sim_base::random::StreamKey;
 use sim_base::*;
 use std::collections::VecDeque;
-use worker::Worker;
+use sync_decision::JobSyncInput;
+use worker::JobWorker;
 
 #[derive(Clone, Default)]
 pub struct JobController {
-    rows: Vec<Row>,
+    rows: Vec<JobSyncRow>,
     pods: PodMarks,
     queue: VecDeque<JobId>,
-    workers: Vec<Worker>,
+    workers: Vec<JobWorker>,
     recorder: EventRecorder,
     /// True while the loop over the queue runs.
     dispatching: bool,
     /// Periods in which all workers were busy.
     pub busy: BusyTimes,
-    busy_since: Time,
+    busy_since: SimTime,
     pub syncs: u64,
     pub longest_queue: u32,
 }
 
 /// Requests that a sync sends in parallel; requests of one kind that leave together share the server's latency.
 #[derive(Copy, Clone)]
-enum Step {
+enum JobSyncStep {
     Deletes,
     Finalizers,
     /// Batch number of a slow start.
@@ -64,7 +64,7 @@ enum Step {
 impl JobController {
     pub fn new(workers: u32) -> JobController {
         JobController {
-            workers: (0..workers).map(|_| Worker::default()).collect(),
+            workers: (0..workers).map(|_| JobWorker::default()).collect(),
             ..JobController::default()
         }
     }
@@ -73,7 +73,7 @@ impl JobController {
         self.rows.clear();
         self.pods.reset();
         self.queue.clear();
-        self.workers.iter_mut().for_each(Worker::reset);
+        self.workers.iter_mut().for_each(JobWorker::reset);
         self.recorder.reset();
         self.dispatching = false;
         self.busy.clear();
@@ -81,48 +81,57 @@ impl JobController {
         self.longest_queue = 0;
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event, webhook: &PodWebhook) {
-        self.grow(ctx);
+    pub fn handle(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        event: SimulationEvent,
+        webhook: &PodWebhook,
+    ) {
+        self.add_rows(ctx);
         match event {
-            Event::JobDue(job) => self.job_due(ctx, job),
-            Event::PodCreateAnswered { worker, nth } => {
+            SimulationEvent::JobDue(job) => self.job_due(ctx, job),
+            SimulationEvent::PodCreateAnswered { worker, nth } => {
                 self.pod_create_answered(ctx, webhook, worker.into(), nth as usize)
             }
-            Event::PodDeleteAnswered {
+            SimulationEvent::PodDeleteAnswered {
                 worker,
                 pod,
                 incarnation,
             } => self.pod_delete_answered(ctx, worker.into(), pod, incarnation),
-            Event::FinalizerAnswered {
+            SimulationEvent::FinalizerAnswered {
                 worker,
                 pod,
                 incarnation,
             } => self.finalizer_answered(ctx, worker.into(), pod, incarnation),
-            Event::JobStatusAnswered { worker } => self.job_status_answered(ctx, worker.into()),
-            Event::JobEventSent => self.event_sent(ctx),
-            Event::OrphanReleased { pod, incarnation } => orphans::released(ctx, pod, incarnation),
+            SimulationEvent::JobStatusAnswered { worker } => {
+                self.job_status_answered(ctx, worker.into())
+            }
+            SimulationEvent::JobEventSent => self.event_sent(ctx),
+            SimulationEvent::OrphanReleased { pod, incarnation } => {
+                orphans::remove_tracking_finalizer(ctx, pod, incarnation)
+            }
             other => unreachable!("not an event of the Job controller: {other:?}"),
         }
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Job(job, change) => {
-                self.grow(ctx);
+            ChangeKind::Job(job, change) => {
+                self.add_rows(ctx);
                 self.job_changed(ctx, job, change);
             }
-            What::Pod(pod, _) => {
-                self.grow(ctx);
+            ChangeKind::Pod(pod, _) => {
+                self.add_rows(ctx);
                 let job = ctx.store.pods.job[pod.ix()];
-                self.enqueue(ctx, job, batch_period(ctx), Waited::JobBatch);
+                self.enqueue(ctx, job, batch_period(ctx), TicketWait::JobBatch);
                 self.release_if_orphan(ctx, pod);
             }
             _ => {}
         }
     }
 
-    fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
+    fn job_changed(&mut self, ctx: &mut EngineContext<'_>, job: JobId, change: JobChange) {
         let row = &mut self.rows[job.ix()];
         let own_write = std::mem::take(&mut row.own_write);
         let delay = match change {
@@ -137,11 +146,11 @@ impl JobController {
             JobChange::Status | JobChange::Metadata => Duration::ZERO,
             JobChange::Gone => return self.release_all(ctx, job),
         };
-        self.enqueue(ctx, job, delay, Waited::JobBatch);
+        self.enqueue(ctx, job, delay, TicketWait::JobBatch);
     }
 
     /// Completion indexes (or positions) that succeeded and are counted; ascending.
-    pub fn succeeded(&self, job: JobId) -> &[u32] {
+    pub fn succeeded_indexes(&self, job: JobId) -> &[u32] {
         self.rows.get(job.ix()).map_or(&[], |row| &row.succeeded)
     }
 
@@ -151,18 +160,19 @@ impl JobController {
     }
 
     /// Extends the columns for new rows of Jobs.
-    fn grow(&mut self, ctx: &Ctx<'_>) {
+    fn add_rows(&mut self, ctx: &EngineContext<'_>) {
         if self.rows.len() < ctx.store.jobs.len() {
-            self.rows.resize_with(ctx.store.jobs.len(), Row::default);
+            self.rows
+                .resize_with(ctx.store.jobs.len(), JobSyncRow::default);
         }
     }
 
-    fn sight<'a>(&'a self, ctx: &'a Ctx<'_>, job: JobId) -> Sight<'a> {
-        self.sight_of(ctx.store, job)
+    fn sync_input<'a>(&'a self, ctx: &'a EngineContext<'_>, job: JobId) -> JobSyncInput<'a> {
+        self.sync_input_for(ctx.store, job)
     }
 
-    fn sight_of<'a>(&'a self, store: &'a Store, job: JobId) -> Sight<'a> {
-        Sight {
+    fn sync_input_for<'a>(&'a self, store: &'a ObjectStore, job: JobId) -> JobSyncInput<'a> {
+        JobSyncInput {
             store,
             job,
             row: &self.rows[job.ix()],
@@ -170,18 +180,18 @@ impl JobController {
         }
     }
 
-    fn step_key(&self, ctx: &Ctx<'_>, job: JobId, step: Step) -> Key {
+    fn step_key(&self, ctx: &EngineContext<'_>, job: JobId, step: JobSyncStep) -> StreamKey {
         let part = match step {
-            Step::Deletes => 0,
-            Step::Finalizers => 1,
-            Step::Creates(batch) => 2 + u64::from(batch),
+            JobSyncStep::Deletes => 0,
+            JobSyncStep::Finalizers => 1,
+            JobSyncStep::Creates(batch) => 2 + u64::from(batch),
         };
         let nth = self.rows[job.ix()].syncs;
-        ctx.store.jobs[job.ix()].key.and(u64::from(nth)).and(part)
+        ctx.store.jobs[job.ix()].key.part(u64::from(nth)).part(part)
     }
 }
 
 /// SyncJobBatchPeriod (kubernetes.md 1.1).
-fn batch_period(ctx: &Ctx<'_>) -> Duration {
+fn batch_period(ctx: &EngineContext<'_>) -> Duration {
     ctx.scenario.timing.job_sync_batch_period
 }

@@ -5,18 +5,18 @@
 
 use super::JobController;
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Call};
-use crate::requests::Req;
-use crate::store::{Store, flag};
-use sim_base::random::Key;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Call, TicketSubject};
+use crate::requests::RequestEntry;
+use crate::store::{ObjectStore, flag};
+use sim_base::random::StreamKey;
 use sim_base::*;
 
 /// Separates the random numbers of these requests from those of the Job's syncs.
-const RELEASES: u64 = 1 << 32;
+const RELEASE_STEP: u64 = 1 << 32;
 
-fn is_orphan(store: &Store, pod: PodId) -> bool {
+fn is_orphan(store: &ObjectStore, pod: PodId) -> bool {
     if !store.pods.exists(pod) || !store.pods.has(pod, flag::FINALIZER) {
         return false;
     }
@@ -26,36 +26,36 @@ fn is_orphan(store: &Store, pod: PodId) -> bool {
 
 impl JobController {
     /// Handles a change of a pod.
-    pub(super) fn release_if_orphan(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn release_if_orphan(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if is_orphan(ctx.store, pod) {
             self.release(ctx, pod, None);
         }
     }
 
     /// Handles the removal of a Job whose pods may remain.
-    pub(super) fn release_all(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+    pub(super) fn release_all(&mut self, ctx: &mut EngineContext<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
         let orphans: Vec<PodId> = j.pods.iter().filter(|p| is_orphan(ctx.store, *p)).collect();
-        let step = j.key.and(RELEASES | u64::from(j.incarnation));
+        let step = j.key.part(RELEASE_STEP | u64::from(j.incarnation));
         let step = Some(step).filter(|_| orphans.len() > 1);
         for pod in orphans {
             self.release(ctx, pod, step);
         }
     }
 
-    fn release(&mut self, ctx: &mut Ctx<'_>, pod: PodId, step: Option<Key>) {
-        let mark = self.pods.of(ctx.store, pod);
+    fn release(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, step: Option<StreamKey>) {
+        let mark = self.pods.mark_mut(ctx.store, pod);
         if std::mem::replace(&mut mark.releasing, true) {
             return;
         }
-        let mut req = Req::new(Call::JobPodPatch, About::Pod(pod), mark.patches);
+        let mut req = RequestEntry::new(Call::JobPodPatch, TicketSubject::Pod(pod), mark.patches);
         mark.patches += 1;
         req.step = step;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.request(req, Event::OrphanReleased { pod, incarnation });
+        ctx.request(req, SimulationEvent::OrphanReleased { pod, incarnation });
     }
 }
 
-pub(super) fn released(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+pub(super) fn remove_tracking_finalizer(ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
     apiserver::untrack_pod(ctx, pod, incarnation);
 }

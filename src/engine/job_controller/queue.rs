@@ -2,55 +2,55 @@
 //! 1.1). The processing of a key is in `sync`.
 
 use super::JobController;
-use super::worker::Stage;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Resource, Waited};
-use crate::store::Store;
+use super::worker::SyncStage;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{LedgerResource, TicketSubject, TicketWait};
+use crate::store::ObjectStore;
 use sim_base::*;
 
 impl JobController {
     /// Enqueues a sync after `delay`, unless an earlier one is due.
     pub(super) fn enqueue(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         job: JobId,
         delay: Duration,
-        waited: Waited,
+        waited: TicketWait,
     ) {
         if !ctx.store.jobs[job.ix()].exists {
             return;
         }
         let mut mark = ctx.mark();
         let at = ctx.now + delay;
-        if self.rows[job.ix()].entry.ask(at, mark, waited) {
+        if self.rows[job.ix()].entry.request_sync(at, mark, waited) {
             // The ticket of the wait is created at its end, because it belongs to the latest change covered by the
             // sync.
             mark.at = at;
-            ctx.push(mark, Event::JobDue(job));
+            ctx.schedule(mark, SimulationEvent::JobDue(job));
         }
     }
 
     /// Returns true if a timer is stale: its sync ran earlier, or its Job was removed and a worker is free to drop
     /// the key at once. If no worker is free, the key may belong to the next Job with the name by then.
-    pub fn is_void(&self, store: &Store, at: Time, job: JobId) -> bool {
+    pub fn is_stale(&self, store: &ObjectStore, at: SimTime, job: JobId) -> bool {
         let entry = &self.rows[job.ix()].entry;
         let dropped = || !entry.is_busy() && self.workers.iter().any(|w| !w.active);
         !entry.is_due(at) || !store.jobs[job.ix()].exists && dropped()
     }
 
     /// Removes the fired timer.
-    pub fn forget(&mut self, at: Time, job: JobId) {
-        self.rows[job.ix()].entry.ring(at);
+    pub fn clear_timer(&mut self, at: SimTime, job: JobId) {
+        self.rows[job.ix()].entry.fire_timer(at);
     }
 
-    pub(super) fn job_due(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+    pub(super) fn job_due(&mut self, ctx: &mut EngineContext<'_>, job: JobId) {
         let entry = &mut self.rows[job.ix()].entry;
-        let Some((mark, waited)) = entry.ring(ctx.now) else {
+        let Some((mark, waited)) = entry.fire_timer(ctx.now) else {
             return;
         };
-        ctx.resume(mark, waited, About::Job(job));
-        if entry.ready(ctx.mark()) {
+        ctx.resume(mark, waited, TicketSubject::Job(job));
+        if entry.mark_due(ctx.mark()) {
             self.queue.push_back(job);
             self.longest_queue = self.longest_queue.max(self.queue.len() as u32);
         }
@@ -59,7 +59,7 @@ impl JobController {
 
     /// Runs queued syncs. A sync without requests ends immediately and starts the next one in this loop, not
     /// recursively.
-    fn run_workers(&mut self, ctx: &mut Ctx<'_>) {
+    fn run_workers(&mut self, ctx: &mut EngineContext<'_>) {
         if !self.dispatching {
             self.dispatching = true;
             self.start_syncs(ctx);
@@ -67,7 +67,7 @@ impl JobController {
         }
     }
 
-    fn start_syncs(&mut self, ctx: &mut Ctx<'_>) {
+    fn start_syncs(&mut self, ctx: &mut EngineContext<'_>) {
         while !self.queue.is_empty() {
             let Some(worker) = self.workers.iter().position(|w| !w.active) else {
                 return;
@@ -75,17 +75,17 @@ impl JobController {
             let Some(job) = self.queue.pop_front() else {
                 return;
             };
-            let mark = self.rows[job.ix()].entry.take();
+            let mark = self.rows[job.ix()].entry.dequeue();
             if !ctx.store.jobs[job.ix()].exists {
                 continue;
             }
-            let before = ctx.take(mark);
+            let before = ctx.take_cause(mark);
             self.begin_sync(ctx, worker, job);
-            ctx.back_to(before);
+            ctx.restore_mark(before);
         }
     }
 
-    fn begin_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize, job: JobId) {
+    fn begin_sync(&mut self, ctx: &mut EngineContext<'_>, worker: usize, job: JobId) {
         self.syncs += 1;
         let j = &ctx.store.jobs[job.ix()];
         self.workers[worker].begin(job, (j.incarnation, j.version));
@@ -98,24 +98,24 @@ impl JobController {
         self.start_sync(ctx, worker, job);
     }
 
-    pub(super) fn end_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+    pub(super) fn end_sync(&mut self, ctx: &mut EngineContext<'_>, worker: usize) {
         if self.workers.iter().all(|w| w.active) {
             self.busy.add(self.busy_since, ctx.now);
         }
         let w = &mut self.workers[worker];
         w.active = false;
-        w.stage = Stage::Idle;
+        w.stage = SyncStage::Idle;
         let job = w.job;
         let failed = w.failed && ctx.store.jobs[job.ix()].exists;
         if let Some(delay) = self.rows[job.ix()].entry.end(failed) {
-            self.enqueue(ctx, job, delay, Waited::ErrorBackoff);
+            self.enqueue(ctx, job, delay, TicketWait::ErrorBackoff);
         }
-        if let Some(mark) = self.rows[job.ix()].entry.again() {
+        if let Some(mark) = self.rows[job.ix()].entry.take_requeue() {
             self.queue.push_back(job);
             // Alone in the queue, it waited for no other key: its cause is what arrived meanwhile.
             if self.queue.front() == Some(&job) {
-                let waited = Waited::Queue(Resource::JobControllerWorkers);
-                ctx.resume(mark, waited, About::Job(job));
+                let waited = TicketWait::Queue(LedgerResource::JobControllerWorkers);
+                ctx.resume(mark, waited, TicketSubject::Job(job));
             }
         }
         self.run_workers(ctx);

@@ -1,14 +1,14 @@
 //! The Job controller's data about each Job and pod, in addition to the stored objects.
 
-use super::entry::Entry;
 use super::events::EventBooks;
-use crate::store::Store;
+use super::queue_entry::PodSummary;
+use crate::store::ObjectStore;
 use sim_base::*;
 use sim_policy::job::backoff::BackoffRecord;
 
 #[derive(Clone, Default)]
-pub(super) struct Row {
-    pub entry: Entry,
+pub(super) struct JobSyncRow {
+    pub entry: PodSummary,
     // Numbers of requests about the name so far: parts of random-number names, so they continue for a later object.
     pub syncs: u32,
     pub creating_syncs: u32,
@@ -20,10 +20,10 @@ pub(super) struct Row {
     /// The status write that moves the uncounted pods to the counters had a conflict.
     pub unflushed: bool,
     /// Number of creations without a response yet.
-    pub expected: u32,
+    pub expected_creations: u32,
     /// Pod-failure back-off (kubernetes.md 1.5).
     pub backoff: BackoffRecord,
-    pub books: EventBooks,
+    pub event_correlator: EventBooks,
     /// Number of failed pods that are counted (uncounted list or counter).
     pub counted_failed: u32,
     /// Completion indexes (or positions) whose pod succeeded and is counted; ascending.
@@ -32,16 +32,16 @@ pub(super) struct Row {
     pub failed: Vec<u32>,
 }
 
-impl Row {
+impl JobSyncRow {
     /// Starts a new object with the name. The work queue contains keys, not objects: a worker still in a sync of the
     /// old object keeps the key busy.
     pub fn begin_object(&mut self) {
         self.entry.forget_errors();
         self.own_write = false;
         self.unflushed = false;
-        self.expected = 0;
+        self.expected_creations = 0;
         self.backoff = BackoffRecord::default();
-        self.books = EventBooks::default();
+        self.event_correlator = EventBooks::default();
         self.counted_failed = 0;
         self.succeeded.clear();
         self.failed.clear();
@@ -69,12 +69,12 @@ impl PodMarks {
         self.0.clear();
     }
 
-    pub fn counted(&self, store: &Store, pod: PodId) -> bool {
+    pub fn is_counted(&self, store: &ObjectStore, pod: PodId) -> bool {
         let mark = self.0.get(pod.ix());
         mark.is_some_and(|m| m.counted && m.incarnation == store.pods.incarnation[pod.ix()])
     }
 
-    pub fn of(&mut self, store: &Store, pod: PodId) -> &mut PodMark {
+    pub fn mark_mut(&mut self, store: &ObjectStore, pod: PodId) -> &mut PodMark {
         if self.0.len() <= pod.ix() {
             self.0.resize(store.pods.len(), PodMark::default());
         }
@@ -91,7 +91,7 @@ impl PodMarks {
 }
 
 /// Merges `more` into an ascending list without duplicates.
-pub(super) fn merge(list: &mut Vec<u32>, more: impl Iterator<Item = u32>) {
+pub(super) fn merge_sorted(list: &mut Vec<u32>, more: impl Iterator<Item = u32>) {
     let known = list.len();
     list.extend(more);
     if list.len() > known {

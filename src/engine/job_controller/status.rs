@@ -1,12 +1,12 @@
 //! Status updates of a Job controller sync: counters and conditions.
 
 use super::JobController;
-use super::count::Computed;
+use super::count::ComputedStatus;
 use crate::apiserver;
-use crate::ctx::Ctx;
+use crate::ctx::EngineContext;
 use crate::record::JobConditionType;
-use crate::store::{Job, JobCondition, JobStatus};
-use sim_api::spec::Version;
+use crate::store::{JobCondition, JobEntry, JobStatus};
+use sim_api::spec::KubeVersion;
 use sim_base::*;
 use sim_policy::JobPlan;
 use sim_policy::job::{JOB_RESUMED, JOB_SUSPENDED};
@@ -14,23 +14,23 @@ use std::borrow::Cow;
 
 /// With the feature gate MutableSchedulingDirectivesForSuspendedJobs, on by default, a suspended Job has no
 /// startTime.
-const CLEARS_START_TIME: Version = Version::new(36);
+const CLEARS_START_TIME: KubeVersion = KubeVersion::new(36);
 
 /// Returns true if a counter or condition has to be written.
-pub(super) fn is_stale(job: &Job, c: &Computed, plan: &JobPlan) -> bool {
+pub(super) fn needs_write(job: &JobEntry, c: &ComputedStatus, plan: &JobPlan) -> bool {
     counters_differ(job, c)
-        || suspended_changes(&job.status, plan.suspended_condition).is_some()
+        || new_suspended_status(&job.status, plan.suspended_condition).is_some()
         || interim_condition_is_missing(&job.status, plan)
 }
 
-fn counters_differ(job: &Job, c: &Computed) -> bool {
+fn counters_differ(job: &JobEntry, c: &ComputedStatus) -> bool {
     let s = &job.status;
     let unstarted = s.start_time.is_none() && !job.suspended;
     s.active != c.active || s.ready != c.ready || s.terminating != c.terminating || unstarted
 }
 
 /// The new status of the Suspended condition, if it has to be written; False only if the condition exists.
-pub(super) fn suspended_changes(status: &JobStatus, to: Option<bool>) -> Option<bool> {
+pub(super) fn new_suspended_status(status: &JobStatus, to: Option<bool>) -> Option<bool> {
     let mut conditions = status.conditions.iter();
     let stored = conditions.find(|c| c.kind == JobConditionType::Suspended);
     to.filter(|to| stored.map_or(*to, |c| c.status != *to))
@@ -45,11 +45,11 @@ fn interim_condition_is_missing(status: &JobStatus, plan: &JobPlan) -> bool {
 /// startTime after a status write. A resumed Job starts again: suspended time does not count against
 /// activeDeadlineSeconds. `began` is the start of the sync; `runs` means neither suspended nor about to be.
 pub(super) fn start_time(
-    stored: Option<Time>,
+    stored: Option<SimTime>,
     suspended: Option<bool>,
-    version: Version,
-    (began, runs): (Time, bool),
-) -> Option<Time> {
+    version: KubeVersion,
+    (began, runs): (SimTime, bool),
+) -> Option<SimTime> {
     let kept = match suspended {
         Some(false) => Some(began),
         Some(true) if version >= CLEARS_START_TIME => None,
@@ -60,7 +60,7 @@ pub(super) fn start_time(
 
 impl JobController {
     /// enactJobFinished: requires that no pod is uncounted and, since 1.31, none is terminating (kubernetes.md 1.4).
-    pub(super) fn may_finish(&self, ctx: &Ctx<'_>, worker: usize) -> bool {
+    pub(super) fn may_finish(&self, ctx: &EngineContext<'_>, worker: usize) -> bool {
         let w = &self.workers[worker];
         let delays = ctx
             .scenario
@@ -74,27 +74,27 @@ impl JobController {
 
     /// Stores the PUT of jobs/status: counters and the interim condition, and in the last write the terminal
     /// condition.
-    pub(super) fn store_status(&mut self, ctx: &mut Ctx<'_>, worker: usize, last: bool) {
+    pub(super) fn store_status(&mut self, ctx: &mut EngineContext<'_>, worker: usize, last: bool) {
         let w = &mut self.workers[worker];
         let (job, plan) = (w.job, std::mem::take(&mut w.plan));
         let c = std::mem::take(&mut w.counted);
         let version = ctx.scenario.control_plane.kubernetes;
         let j = &ctx.store.jobs[job.ix()];
-        let suspended = suspended_changes(&j.status, plan.suspended_condition);
+        let suspended = new_suspended_status(&j.status, plan.suspended_condition);
         let runs = plan.suspended_condition != Some(true) && !j.suspended;
         let start = start_time(j.status.start_time, suspended, version, (c.at, runs));
         if let Some(to) = suspended {
             self.store_suspended(ctx, job, to);
         }
-        self.store_end(ctx, job, &plan, last && c.finish_now);
-        let limit = self.sight(ctx, job).index_limit();
+        self.store_final_conditions(ctx, job, &plan, last && c.finish_now);
+        let limit = self.sync_input(ctx, job).index_limit();
         let row = &mut self.rows[job.ix()];
         row.own_write = true;
         // Indexes removed by scaling are no longer read (parseIndexesFromString).
         let succeeded = row.succeeded.partition_point(|i| *i < limit) as u32;
         let failed = row.counted_failed;
         // A NonIndexed Job counts a pod when its finalizer is removed (cleanUncountedPodsWithoutFinalizers).
-        let indexed = ctx.store.indexed(job);
+        let indexed = ctx.store.is_indexed(job);
         apiserver::set_job_status(ctx, job, |status| {
             status.start_time = start;
             status.active = c.active;
@@ -114,7 +114,7 @@ impl JobController {
     /// Reason and message of the Event that is emitted before the status write.
     fn suspended_event(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         job: JobId,
         to: bool,
     ) -> (&'static str, &'static str) {
@@ -122,21 +122,21 @@ impl JobController {
             true => (JOB_SUSPENDED, "Suspended"),
             false => (JOB_RESUMED, "Resumed"),
         };
-        self.job_event(ctx, job, event, message, false);
+        self.emit_job_event(ctx, job, event, message, false);
         (reason, message)
     }
 
     /// Emits the Event although the status is not stored.
-    pub(super) fn tell_suspended(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+    pub(super) fn emit_suspended(&mut self, ctx: &mut EngineContext<'_>, worker: usize) {
         let w = &self.workers[worker];
         let (job, to) = (w.job, w.plan.suspended_condition);
-        let changes = suspended_changes(&ctx.store.jobs[job.ix()].status, to);
+        let changes = new_suspended_status(&ctx.store.jobs[job.ix()].status, to);
         if let Some(to) = changes {
             self.suspended_event(ctx, job, to);
         }
     }
 
-    fn store_suspended(&mut self, ctx: &mut Ctx<'_>, job: JobId, to: bool) {
+    fn store_suspended(&mut self, ctx: &mut EngineContext<'_>, job: JobId, to: bool) {
         let (reason, message) = self.suspended_event(ctx, job, to);
         let condition = JobCondition {
             kind: JobConditionType::Suspended,
@@ -149,7 +149,13 @@ impl JobController {
     }
 
     /// Sets the conditions of an ending Job: the interim one, and with `finishes` the terminal one.
-    fn store_end(&mut self, ctx: &mut Ctx<'_>, job: JobId, plan: &JobPlan, finishes: bool) {
+    fn store_final_conditions(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        job: JobId,
+        plan: &JobPlan,
+        finishes: bool,
+    ) {
         let version = ctx.scenario.control_plane.kubernetes;
         let delays = version.delays_terminal_condition();
         if let Some((reason, message)) = &plan.fail {
@@ -158,7 +164,7 @@ impl JobController {
             }
             if finishes {
                 add_condition(ctx, job, JobConditionType::Failed, (reason, message));
-                self.job_event(ctx, job, reason, message, true);
+                self.emit_job_event(ctx, job, reason, message, true);
             }
         } else if let Some((reason, message)) = &plan.complete {
             if delays {
@@ -167,14 +173,14 @@ impl JobController {
             }
             if finishes {
                 add_condition(ctx, job, JobConditionType::Complete, (reason, message));
-                self.job_event(ctx, job, "Completed", "Job completed", false);
+                self.emit_job_event(ctx, job, "Completed", "Job completed", false);
             }
         }
     }
 }
 
 fn add_condition(
-    ctx: &mut Ctx<'_>,
+    ctx: &mut EngineContext<'_>,
     job: JobId,
     kind: JobConditionType,
     (reason, message): (&Cow<'static, str>, &str),

@@ -2,38 +2,45 @@
 //!
 //! Must never change anything: records are the same with and without it.
 
-use super::count::Computed;
-use super::judge::Sight;
-use crate::store::{Phase, exit_codes, flag};
+use super::count::ComputedStatus;
+use super::sync_decision::JobSyncInput;
+use crate::store::{PodPhase, exit_codes, flag};
 use sim_base::*;
 use sim_policy::decision::{FailedPod, JobSync};
 use sim_policy::{JobPlan, JobSyncView, trace};
 
 /// Number of failed pods of a sync that are listed individually.
-const PODS_LISTED: usize = 8;
+const MAX_LISTED_PODS: usize = 8;
 
-impl Sight<'_> {
+impl JobSyncInput<'_> {
     /// `None` if there is nothing to report.
-    pub fn trace(&self, c: &Computed, view: &JobSyncView<'_>, plan: &JobPlan) -> Option<JobSync> {
+    pub fn trace_sync(
+        &self,
+        c: &ComputedStatus,
+        view: &JobSyncView<'_>,
+        plan: &JobPlan,
+    ) -> Option<JobSync> {
         let namespace = self.store.namespace_of(self.job);
         let object = format!("{namespace}/{}", self.store.names.job(self.job));
         let failed = || c.ended.iter().filter(|e| !e.succeeded);
-        let listed = failed().take(PODS_LISTED);
-        let pods = listed.map(|e| self.judged_pod(e.pod, namespace)).collect();
-        let more = failed().count().saturating_sub(PODS_LISTED) as u32;
+        let listed = failed().take(MAX_LISTED_PODS);
+        let pods = listed
+            .map(|e| self.failed_pod_entry(e.pod, namespace))
+            .collect();
+        let more = failed().count().saturating_sub(MAX_LISTED_PODS) as u32;
         trace::sync(view, plan, &object, (pods, more), self.row.counted_failed)
     }
 
-    fn judged_pod(&self, pod: PodId, namespace: &str) -> FailedPod {
+    fn failed_pod_entry(&self, pod: PodId, namespace: &str) -> FailedPod {
         let rules = self.spec().pod_failure_policy.as_deref();
         let p = &self.store.pods;
-        let by_deletion = p.phase[pod.ix()] != Phase::Failed && p.has(pod, flag::DELETING);
+        let by_deletion = p.phase[pod.ix()] != PodPhase::Failed && p.has(pod, flag::DELETING);
         let codes = exit_codes(self.store, pod);
         FailedPod {
             pod,
             name: format!("{namespace}/{}", self.pod_name(pod)),
             place: format!("{}-{}", self.store.names.job(self.job), self.index(pod)),
-            ..trace::pod(rules, &self.failed_pod(pod, &codes), by_deletion)
+            ..trace::pod(rules, &self.failed_pod_view(pod, &codes), by_deletion)
         }
     }
 }

@@ -1,44 +1,44 @@
 //! A worker of the Job controller: one goroutine and its current sync.
 
-use super::count::Computed;
-use super::finished::Entered;
+use super::count::ComputedStatus;
+use super::finished::FinishedEntry;
 use sim_base::*;
 use sim_policy::JobPlan;
 
 #[derive(Clone, Default)]
-pub(super) struct Worker {
+pub(super) struct JobWorker {
     pub job: JobId,
     /// Incarnation of the Job when the sync began.
     pub incarnation: u32,
     /// Version of the Job on which the next status write is based.
     pub version: u32,
     pub active: bool,
-    pub stage: Stage,
+    pub stage: SyncStage,
     /// Number of responses that the worker waits for.
     pub outstanding: u32,
     pub failed: bool,
     pub plan: JobPlan,
     /// Counts made at the start of the sync.
-    pub counted: Computed,
+    pub counted: ComputedStatus,
     /// Pods to delete (reusable buffer).
-    pub victims: Vec<PodId>,
+    pub to_delete: Vec<PodId>,
     /// Indexes to create, and the progress: the time of the API request for each index so far.
-    pub create: Vec<u32>,
-    pub asked: Vec<Time>,
+    pub to_create: Vec<u32>,
+    pub request_times: Vec<SimTime>,
     /// Size of the next batch, and number of batches before it.
     pub batch: usize,
     pub batches: u32,
     pub batch_failed: bool,
     /// Pods whose finalizer is removed in this sync.
-    pub finalize: Vec<PodId>,
+    pub to_finalize: Vec<PodId>,
     /// Changes to the uncounted list in the status being written.
-    pub entered: Entered,
+    pub uncounted_changes: FinishedEntry,
     pub reached_max_uncounted: bool,
     pub needs_flush: bool,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
-pub(super) enum Stage {
+pub(super) enum SyncStage {
     #[default]
     Idle,
     Deleting,
@@ -48,10 +48,10 @@ pub(super) enum Stage {
     LastStatus,
 }
 
-impl Worker {
+impl JobWorker {
     pub fn reset(&mut self) {
         self.active = false;
-        self.stage = Stage::Idle;
+        self.stage = SyncStage::Idle;
     }
 
     pub fn begin(&mut self, job: JobId, (incarnation, version): (u32, u32)) {
@@ -64,7 +64,7 @@ impl Worker {
     }
 
     /// Counts the response to one of the parallel requests. Returns true for the last one.
-    pub fn one_less(&mut self) -> bool {
+    pub fn count_response(&mut self) -> bool {
         assert!(self.outstanding > 0, "an answer nobody waits for");
         self.outstanding -= 1;
         self.outstanding == 0

@@ -5,8 +5,8 @@
 use crate::store::JobSetRow;
 use sim_api::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
 use sim_base::*;
-use sim_policy::buckets::tally::Tally;
-use sim_policy::view::Basis;
+use sim_policy::buckets::tally::BucketTally;
+use sim_policy::view::PlanBasis;
 use sim_policy::{JobSetStatus, JobView};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct CachedJobSet {
 
 impl CachedJobSet {
     /// Updates the JobSet. Returns true if its Jobs may now belong to other buckets.
-    pub fn see(&mut self, stored: &JobSetRow, has_service: bool, gate: bool) -> bool {
+    pub fn update(&mut self, stored: &JobSetRow, has_service: bool, gate: bool) -> bool {
         let (old, new) = (&self.status, &stored.status);
         let rjs = old.replicated_jobs.iter().zip(&new.replicated_jobs);
         let recount = old.restarts != new.restarts
@@ -50,8 +50,8 @@ impl CachedJobSet {
         recount
     }
 
-    fn basis(&self, gates: FeatureGates) -> Basis<'_> {
-        Basis {
+    fn plan_basis(&self, gates: FeatureGates) -> PlanBasis<'_> {
+        PlanBasis {
             jobset: &self.spec,
             status: &self.status,
             gates,
@@ -77,12 +77,12 @@ pub struct CachedJobs {
     pub ids: Vec<JobId>,
     /// Counts of the Jobs, updated by events, and the feature gates they were made with; `None` if they have to be
     /// recomputed.
-    tally: Option<(Tally, FeatureGates)>,
+    tally: Option<(BucketTally, FeatureGates)>,
 }
 
 impl CachedJobs {
     /// Updates the Job of a slot; `None` if `job` was removed.
-    pub fn see(
+    pub fn update(
         &mut self,
         jobset: &CachedJobSet,
         slot: (u32, u32),
@@ -96,7 +96,7 @@ impl CachedJobs {
             return;
         }
         if let Some((tally, gates)) = &mut self.tally {
-            let basis = jobset.basis(*gates);
+            let basis = jobset.plan_basis(*gates);
             if known {
                 tally.remove(&basis, &self.views[at]);
             }
@@ -122,12 +122,15 @@ impl CachedJobs {
     /// Makes sure that the Jobs are counted with these feature gates.
     pub fn count(&mut self, jobset: &CachedJobSet, gates: FeatureGates) {
         if self.tally.as_ref().is_none_or(|(_, by)| *by != gates) {
-            self.tally = Some((Tally::of(&jobset.basis(gates), &self.views), gates));
+            self.tally = Some((
+                BucketTally::of(&jobset.plan_basis(gates), &self.views),
+                gates,
+            ));
         }
     }
 
     /// The counts; requires a preceding `count`.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &BucketTally {
         let (tally, _) = self.tally.as_ref().expect("they are counted");
         tally
     }
@@ -135,7 +138,7 @@ impl CachedJobs {
     /// Panics if the incremental counts differ from a recount (`--paranoid`).
     pub fn check(&self, jobset: &CachedJobSet) {
         if let Some((tally, gates)) = &self.tally {
-            let counted = Tally::of(&jobset.basis(*gates), &self.views);
+            let counted = BucketTally::of(&jobset.plan_basis(*gates), &self.views);
             assert_eq!(*tally, counted, "Jobs of JobSet {}", jobset.spec.name);
         }
     }

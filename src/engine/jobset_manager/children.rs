@@ -5,9 +5,9 @@ use super::JobSetManager;
 use super::cache::CachedJobSet;
 use super::events;
 use crate::apiserver;
-use crate::ctx::Ctx;
+use crate::ctx::EngineContext;
 use crate::record::Call;
-use crate::requests::Answer;
+use crate::requests::RequestAnswer;
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{JobSet, ObjectKind};
@@ -48,13 +48,13 @@ fn service_name(jobset: &JobSet) -> &str {
 }
 
 /// Returns true if the JobSet owns the stored Service of its subdomain.
-pub(super) fn owns_service(ctx: &Ctx<'_>, jobset: JobSetId) -> bool {
+pub(super) fn owns_service(ctx: &EngineContext<'_>, jobset: JobSetId) -> bool {
     let spec = &ctx.store.jobsets[jobset.ix()].spec;
     owner_of_service(ctx, spec) == Some(jobset)
 }
 
 /// Returns the owner of the stored Service of the JobSet's subdomain.
-fn owner_of_service(ctx: &Ctx<'_>, jobset: &JobSet) -> Option<JobSetId> {
+fn owner_of_service(ctx: &EngineContext<'_>, jobset: &JobSet) -> Option<JobSetId> {
     if !jobset.spec.network.enable_dns_hostnames {
         return None;
     }
@@ -65,7 +65,11 @@ fn owner_of_service(ctx: &Ctx<'_>, jobset: &JobSet) -> Option<JobSetId> {
 
 /// SVC-1, C-71: a Service of another owner is sufficient. It is looked up on demand, because its changes do not queue
 /// a pass.
-pub(super) fn has_service(ctx: &Ctx<'_>, jobset: JobSetId, cached: &CachedJobSet) -> bool {
+pub(super) fn has_service(
+    ctx: &EngineContext<'_>,
+    jobset: JobSetId,
+    cached: &CachedJobSet,
+) -> bool {
     match owner_of_service(ctx, &cached.spec) {
         Some(owner) if owner != jobset => true,
         _ => cached.has_service,
@@ -83,7 +87,7 @@ fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
 
 /// Returns the message of the Event if the API server rejects the Service or a claim of the JobSet, which prevents
 /// the creation of all Jobs.
-pub fn refusal(jobset: &JobSet) -> Option<String> {
+pub fn child_rejection(jobset: &JobSet) -> Option<String> {
     let service = admitted_service(jobset).err();
     let service = service.map(|why| format!("{SERVICE_FAILED}: {why}"));
     service.or_else(|| {
@@ -99,44 +103,44 @@ pub fn refusal(jobset: &JobSet) -> Option<String> {
 impl JobSetManager {
     /// Handles the response. Upstream posts what its cache does not contain, so a name that is already taken aborts
     /// the pass.
-    pub(super) fn service_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    pub(super) fn service_answered(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let spec = self.pass.spec.clone();
         let at = (spec.namespace.as_str(), service_name(&spec));
         let (answer, refusal) = match admitted_service(&spec) {
-            Err(refusal) => (Answer::Invalid, refusal),
+            Err(refusal) => (RequestAnswer::Invalid, refusal),
             Ok(object) => {
-                let post = |ctx: &mut Ctx<'_>| {
+                let post = |ctx: &mut EngineContext<'_>| {
                     apiserver::create_other(ctx, ObjectKind::Service, at, object, jobset)
                 };
-                match self.write(ctx, post) {
-                    true => (Answer::Success, String::new()),
+                match self.write_object(ctx, post) {
+                    true => (RequestAnswer::Success, String::new()),
                     false => (
-                        Answer::Conflict,
+                        RequestAnswer::Conflict,
                         format!("services {:?} already exists", at.1),
                     ),
                 }
             }
         };
-        ctx.answered(Call::JobSetServiceCreate, answer);
+        ctx.record_response(Call::JobSetServiceCreate, answer);
         if !answer.is_success() {
-            events::tell_failure(ctx, jobset, SERVICE_FAILED, refusal);
-            self.pass.lost = true;
+            events::emit_failure(ctx, jobset, SERVICE_FAILED, refusal);
+            self.pass.failed = true;
         }
     }
 
     /// Handles the response. AlreadyExists is normal in every pass but the first and is ignored. A rejection ends its
     /// policy; the claims of the next policy are still posted, then the pass is aborted.
-    pub(super) fn claim_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    pub(super) fn claim_answered(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let claim = &self.pass.claims[self.pass.next - 1];
         let (policy, posted) = (claim.policy, &claim.object);
         match objects::admit_claim(posted) {
             Err(refused) => {
-                ctx.answered(Call::JobSetClaimCreate, Answer::Invalid);
-                events::tell_failure(ctx, jobset, CLAIM_FAILED, refused.message);
+                ctx.record_response(Call::JobSetClaimCreate, RequestAnswer::Invalid);
+                events::emit_failure(ctx, jobset, CLAIM_FAILED, refused.message);
                 let rest = &self.pass.claims[self.pass.next..];
                 let skipped = rest.iter().take_while(|c| c.policy == policy);
                 self.pass.next += skipped.count();
-                self.pass.lost = true;
+                self.pass.failed = true;
             }
             Ok(object) => {
                 let metadata = &posted["metadata"];
@@ -147,11 +151,11 @@ impl JobSetManager {
                 let kind = ObjectKind::PersistentVolumeClaim;
                 let made = apiserver::create_other(ctx, kind, at, object, owner);
                 let answer = if made {
-                    Answer::Success
+                    RequestAnswer::Success
                 } else {
-                    Answer::Conflict
+                    RequestAnswer::Conflict
                 };
-                ctx.answered(Call::JobSetClaimCreate, answer);
+                ctx.record_response(Call::JobSetClaimCreate, answer);
             }
         }
     }

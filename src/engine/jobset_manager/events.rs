@@ -1,22 +1,27 @@
 //! Kubernetes Events that the manager emits about a JobSet.
 
-use crate::ctx::Ctx;
+use crate::ctx::EngineContext;
 use crate::record::{Call, ObjectRef};
-use crate::requests::Answer;
+use crate::requests::RequestAnswer;
 use sim_base::*;
 use sim_policy::KubeEvent;
 
 /// Maximum length of an `events.k8s.io/v1` note, in characters (recordings/admission, CRE-4).
 const EVENT_NOTE_MAX: usize = 1024;
 
-pub(super) fn tell(ctx: &mut Ctx<'_>, jobset: JobSetId, event: &KubeEvent) {
-    ctx.answered(Call::JobSetEventCreate, Answer::Success);
+pub(super) fn emit_event(ctx: &mut EngineContext<'_>, jobset: JobSetId, event: &KubeEvent) {
+    ctx.record_response(Call::JobSetEventCreate, RequestAnswer::Success);
     let object = ObjectRef::JobSet(jobset);
-    ctx.kube_event(object, event.warning, &event.reason, &event.message);
+    ctx.emit_kube_event(object, event.warning, &event.reason, &event.message);
 }
 
 /// Emits the Event for a failed creation immediately, independent of the rest of the pass.
-pub(super) fn tell_failure(ctx: &mut Ctx<'_>, jobset: JobSetId, reason: &str, message: String) {
+pub(super) fn emit_failure(
+    ctx: &mut EngineContext<'_>,
+    jobset: JobSetId,
+    reason: &str,
+    message: String,
+) {
     // The server rejects Events with a longer note.
     if message.len() <= EVENT_NOTE_MAX {
         let event = KubeEvent {
@@ -24,6 +29,6 @@ pub(super) fn tell_failure(ctx: &mut Ctx<'_>, jobset: JobSetId, reason: &str, me
             reason: reason.to_owned(),
             message,
         };
-        tell(ctx, jobset, &event);
+        emit_event(ctx, jobset, &event);
     }
 }

@@ -5,7 +5,7 @@
 use sim_api::spec::PodTemplate;
 
 /// Returns the Job's pod template after the merge; `None` if nothing changes.
-pub(super) fn merged(own: &PodTemplate, new: &PodTemplate) -> Option<PodTemplate> {
+pub(super) fn merge_templates(own: &PodTemplate, new: &PodTemplate) -> Option<PodTemplate> {
     let mut all = own.clone();
     all.labels.extend(new.labels.clone());
     all.annotations.extend(new.annotations.clone());

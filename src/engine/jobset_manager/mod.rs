@@ -4,7 +4,6 @@
 //! The decisions of a pass are made by `policy::reconcile`; this module executes them. Must never read a stored
 //! object except when a watch event about it arrives, and never list pods without the cost of the list.
 
-mod answers;
 mod cache;
 mod children;
 mod events;
@@ -15,6 +14,7 @@ mod merge;
 mod pass;
 mod queue;
 mod repair;
+mod responses;
 mod rows;
 mod send;
 #[cfg(test)]
@@ -23,15 +23,15 @@ mod tests;
 mod trace;
 mod watch;
 
-use super::ctx::Ctx;
-use super::event::Event;
-use super::lane::BusyTimes;
-use crate::record::{About, Waited};
-use crate::store::What;
-pub use children::refusal;
-use leaders::Leaders;
-use pass::Pass;
-use rows::Row;
+use super::ctx::EngineContext;
+use super::event::SimulationEvent;
+use super::token_bucket::BusyTimes;
+use crate::record::{TicketSubject, TicketWait};
+use crate::store::ChangeKind;
+pub use children::child_rejection;
+use leaders::LeaderJobs;
+use pass::ReconcilePass;
+use rows::JobSetSyncRow;
 use sim_api::spec::{FaultAction, FeatureGates};
 use sim_base::*;
 use std::collections::VecDeque;
@@ -39,47 +39,53 @@ use std::collections::VecDeque;
 #[derive(Clone, Default)]
 pub struct JobSetManager {
     /// One row per JobSet.
-    rows: Vec<Row>,
+    rows: Vec<JobSetSyncRow>,
     queue: VecDeque<JobSetId>,
     /// The current pass.
-    pass: Pass,
+    pass: ReconcilePass,
     /// End of the manager's downtime and its feature gates from then on; during the downtime no pass starts and its
     /// webhooks do not respond.
-    stopped: Option<(Time, FeatureGates)>,
+    downtime: Option<(SimTime, FeatureGates)>,
     /// Changes made by the manager itself that it has already processed; their watch events are still pending.
-    own: Vec<What>,
-    leaders: Leaders,
+    own_changes: Vec<ChangeKind>,
+    leaders: LeaderJobs,
     pub busy: BusyTimes,
     pub passes: u64,
     pub longest_queue: u32,
 }
 
 impl JobSetManager {
-    pub fn reset(&mut self, _: &mut Ctx<'_>) {
+    pub fn reset(&mut self, _: &mut EngineContext<'_>) {
         self.rows.clear();
         self.queue.clear();
         self.pass.reset();
-        self.stopped = None;
-        self.own.clear();
+        self.downtime = None;
+        self.own_changes.clear();
         self.leaders.reset();
         self.busy.clear();
         self.passes = 0;
         self.longest_queue = 0;
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            Event::ManagerStops(index) => self.stop(ctx, index),
-            Event::ManagerBack => self.come_back(ctx),
-            Event::JobSetSeen(jobset) => self.jobset_seen(ctx, jobset),
-            Event::JobSeen(job) => self.job_seen(ctx, job),
-            Event::JobSetPodNews(jobset) => self.pod_news_arrive(ctx, jobset),
-            Event::JobSetDue(jobset) => self.due(ctx, jobset),
-            Event::JobSetComputed(jobset) => self.computed(ctx, jobset),
-            Event::LeaderSeen { pod, incarnation } => self.leader_seen(ctx, (pod, incarnation)),
-            Event::LeaderDue { pod, incarnation } => self.leader_due(ctx, (pod, incarnation)),
-            Event::FollowerAnswered { at, call } => self.follower_answered(ctx, at, call),
-            Event::JobSetAnswered { jobset, call, job } => self.answered(ctx, jobset, call, job),
+            SimulationEvent::ManagerStopped(index) => self.stop_process(ctx, index),
+            SimulationEvent::ManagerRestarted => self.restart_process(ctx),
+            SimulationEvent::JobSetObserved(jobset) => self.jobset_observed(ctx, jobset),
+            SimulationEvent::JobObserved(job) => self.job_observed(ctx, job),
+            SimulationEvent::JobSetPodsObserved(jobset) => self.pods_observed(ctx, jobset),
+            SimulationEvent::JobSetDue(jobset) => self.timer_due(ctx, jobset),
+            SimulationEvent::JobSetComputed(jobset) => self.pass_computed(ctx, jobset),
+            SimulationEvent::LeaderObserved { pod, incarnation } => {
+                self.leader_observed(ctx, (pod, incarnation))
+            }
+            SimulationEvent::LeaderDue { pod, incarnation } => {
+                self.leader_due(ctx, (pod, incarnation))
+            }
+            SimulationEvent::FollowerAnswered { at, call } => self.follower_answered(ctx, at, call),
+            SimulationEvent::JobSetAnswered { jobset, call, job } => {
+                self.handle_response(ctx, jobset, call, job)
+            }
             other => unreachable!("not an event of the JobSet manager: {other:?}"),
         }
     }
@@ -97,27 +103,32 @@ impl JobSetManager {
     }
 
     /// Stops the process after its current pass; until it restarts, its webhooks do not respond.
-    fn stop(&mut self, ctx: &mut Ctx<'_>, action: u32) {
+    fn stop_process(&mut self, ctx: &mut EngineContext<'_>, action: u32) {
         let FaultAction::StopManager(stop) = ctx.scenario.faults[action as usize].action else {
             unreachable!("only a stop of the manager stops it");
         };
-        let (until, gates) = self.stopped.unwrap_or((ctx.now, ctx.gates));
+        let (until, gates) = self.downtime.unwrap_or((ctx.now, ctx.gates));
         let until = until.max(ctx.now + stop.down_for);
-        self.stopped = Some((until, gates.with(stop.gates)));
-        ctx.manager_away.push((ctx.now, until));
-        let back = Event::ManagerBack;
-        ctx.after(stop.down_for, Waited::Restart, About::Nothing, back);
+        self.downtime = Some((until, gates.with_changes(stop.gates)));
+        ctx.manager_downtimes.push((ctx.now, until));
+        let back = SimulationEvent::ManagerRestarted;
+        ctx.schedule_after(
+            stop.down_for,
+            TicketWait::Restart,
+            TicketSubject::Nothing,
+            back,
+        );
     }
 
     /// Restarts the process with the new feature gates, unless its downtime was extended; then it reconciles
     /// everything (REC-1).
-    fn come_back(&mut self, ctx: &mut Ctx<'_>) {
-        let Some((_, gates)) = self.stopped.take_if(|(until, _)| *until <= ctx.now) else {
+    fn restart_process(&mut self, ctx: &mut EngineContext<'_>) {
+        let Some((_, gates)) = self.downtime.take_if(|(until, _)| *until <= ctx.now) else {
             return;
         };
         ctx.gates = gates;
         // Clients whose requests the webhooks rejected get no event when the webhooks respond again.
-        ctx.progress.known = ctx.progress.known.max(ctx.now);
+        ctx.progress.caches_updated = ctx.progress.caches_updated.max(ctx.now);
         for i in 0..ctx.store.jobsets.len() {
             let jobset = JobSetId(i as u32);
             self.row(jobset).errors = 0;
@@ -125,12 +136,13 @@ impl JobSetManager {
                 self.enqueue(ctx, jobset);
             }
         }
-        self.see_all_leaders(ctx);
+        self.observe_all_leaders(ctx);
     }
 
-    fn row(&mut self, jobset: JobSetId) -> &mut Row {
+    fn row(&mut self, jobset: JobSetId) -> &mut JobSetSyncRow {
         if self.rows.len() <= jobset.ix() {
-            self.rows.resize_with(jobset.ix() + 1, Row::default);
+            self.rows
+                .resize_with(jobset.ix() + 1, JobSetSyncRow::default);
         }
         &mut self.rows[jobset.ix()]
     }

@@ -3,34 +3,34 @@
 
 use super::JobSetManager;
 use super::children::{NewClaim, has_service, new_claims};
-use super::rows::Row;
-use super::trace::traced;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Waited};
+use super::rows::JobSetSyncRow;
+use super::trace::pass_decision;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::JobSet;
 use sim_base::*;
-use sim_policy::{JobSetView, Plan};
+use sim_policy::{ActionPlan, JobSetView};
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
-pub(super) struct Pass {
+pub(super) struct ReconcilePass {
     /// The JobSet; `None` if no pass is running.
     pub jobset: Option<JobSetId>,
     /// A watch event about the JobSet arrived since the pass began.
     pub dirty: bool,
     /// Number of the JobSet's pass.
     pub number: u32,
-    pub began: Time,
+    pub start: SimTime,
     /// The JobSet in the cache at the start of the pass.
     pub spec: Arc<JobSet>,
     pub spec_version: u32,
     pub based_on: u32,
-    pub plan: Plan,
+    pub plan: ActionPlan,
     /// The Jobs of the view, if the plan refers to any.
     pub jobs: Vec<JobId>,
     pub claims: Vec<NewClaim>,
-    pub step: Step,
+    pub step: PassStep,
     /// Number of items of the step sent so far, and number without a response.
     pub next: usize,
     pub in_flight: usize,
@@ -38,11 +38,11 @@ pub(super) struct Pass {
     pub create_until: usize,
     pub failed_creates: Vec<(JobId, String)>,
     /// The pass ends with an error.
-    pub lost: bool,
+    pub failed: bool,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
-pub(super) enum Step {
+pub(super) enum PassStep {
     #[default]
     Idle,
     Deleting,
@@ -56,27 +56,27 @@ pub(super) enum Step {
     Status,
 }
 
-impl Pass {
+impl ReconcilePass {
     pub fn reset(&mut self) {
         self.jobset = None;
-        self.step = Step::Idle;
+        self.step = PassStep::Idle;
     }
 
-    fn begin(&mut self, jobset: JobSetId, row: &Row, now: Time) {
+    fn begin(&mut self, jobset: JobSetId, row: &JobSetSyncRow, now: SimTime) {
         assert!(self.jobset.is_none(), "one pass at a time (REC-2)");
         self.jobset = Some(jobset);
         self.dirty = false;
         self.number = row.passes;
-        self.began = now;
+        self.start = now;
         self.spec = row.cached.spec.clone();
         self.spec_version = row.cached.spec_version;
         self.based_on = row.cached.resource_version;
         self.plan.clear();
         self.jobs.clear();
-        self.step = Step::Idle;
+        self.step = PassStep::Idle;
         (self.next, self.in_flight, self.create_until) = (0, 0, 0);
         self.failed_creates.clear();
-        self.lost = false;
+        self.failed = false;
     }
 
     /// Returns the Job at a position of the view.
@@ -89,22 +89,24 @@ impl Pass {
         loop {
             let plan = &self.plan;
             let (step, work) = match self.step {
-                Step::Idle => (Step::Deleting, !plan.delete.is_empty()),
-                Step::Deleting => (Step::Service, plan.create_service),
-                Step::Service => {
+                PassStep::Idle => (PassStep::Deleting, !plan.delete.is_empty()),
+                PassStep::Deleting => (PassStep::Service, plan.create_service),
+                PassStep::Service => {
                     self.claims.clear();
                     if plan.create_claims > 0 {
                         self.claims = new_claims(&self.spec);
                     }
-                    (Step::Claims, !self.claims.is_empty())
+                    (PassStep::Claims, !self.claims.is_empty())
                 }
-                Step::Claims => (Step::Patching, !plan.patch.is_empty()),
-                Step::Patching => (Step::Creating, !plan.create.is_empty()),
-                Step::Creating => (Step::Suspending, !plan.suspend.is_empty()),
-                Step::Suspending => (Step::Resuming, !plan.resume.is_empty()),
-                Step::Resuming => (Step::DeletingJobSet, plan.delete_jobset),
-                Step::DeletingJobSet => (Step::Status, plan.status_dirty && plan.error.is_none()),
-                Step::Status => return false,
+                PassStep::Claims => (PassStep::Patching, !plan.patch.is_empty()),
+                PassStep::Patching => (PassStep::Creating, !plan.create.is_empty()),
+                PassStep::Creating => (PassStep::Suspending, !plan.suspend.is_empty()),
+                PassStep::Suspending => (PassStep::Resuming, !plan.resume.is_empty()),
+                PassStep::Resuming => (PassStep::DeletingJobSet, plan.delete_jobset),
+                PassStep::DeletingJobSet => {
+                    (PassStep::Status, plan.status_dirty && plan.error.is_none())
+                }
+                PassStep::Status => return false,
             };
             self.step = step;
             if work {
@@ -116,7 +118,7 @@ impl Pass {
 }
 
 impl JobSetManager {
-    pub(super) fn begin_pass(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    pub(super) fn begin_pass(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let row = &self.rows[jobset.ix()];
         self.pass.begin(jobset, row, ctx.now);
         let cached = &row.cached;
@@ -127,13 +129,18 @@ impl JobSetManager {
             0
         };
         let listing = ctx.scenario.timing.jobset_list_per_pod.saturating_mul(pods);
-        self.decide(ctx, jobset);
+        self.plan_pass(ctx, jobset);
         // The view is taken from the cache now; with in-place restarts, listing the pods takes time first.
-        let event = Event::JobSetComputed(jobset);
-        ctx.after(listing, Waited::Listing, About::JobSet(jobset), event);
+        let event = SimulationEvent::JobSetComputed(jobset);
+        ctx.schedule_after(
+            listing,
+            TicketWait::Listing,
+            TicketSubject::JobSet(jobset),
+            event,
+        );
     }
 
-    fn decide(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    fn plan_pass(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let row = &mut self.rows[jobset.ix()];
         let cached = &row.cached;
         if !cached.exists {
@@ -162,12 +169,12 @@ impl JobSetManager {
         if pass.plan.names_jobs() {
             pass.jobs.extend_from_slice(&row.jobs.ids);
         }
-        if let Some(decided) = traced(ctx, jobset, &view, &self.pass.plan) {
-            ctx.decision(decided);
+        if let Some(decided) = pass_decision(ctx, jobset, &view, &self.pass.plan) {
+            ctx.emit_decision(decided);
         }
     }
 
-    pub(super) fn computed(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    pub(super) fn pass_computed(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         assert!(
             self.pass.jobset == Some(jobset),
             "the pass at hand is computed"
@@ -175,7 +182,7 @@ impl JobSetManager {
         self.advance(ctx);
     }
 
-    pub(super) fn advance(&mut self, ctx: &mut Ctx<'_>) {
+    pub(super) fn advance(&mut self, ctx: &mut EngineContext<'_>) {
         assert!(
             self.pass.in_flight == 0,
             "a step begins when the one before is answered"

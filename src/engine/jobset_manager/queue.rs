@@ -3,9 +3,9 @@
 //! Must never make decisions; these are made by the pass.
 
 use super::JobSetManager;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Resource, Waited};
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{LedgerResource, TicketSubject, TicketWait};
 use sim_base::*;
 
 /// Error back-off: 5 ms · 2^n, at most 1000 s (REC-13).
@@ -20,7 +20,7 @@ pub(super) fn error_delay(errors: u32) -> Duration {
 
 impl JobSetManager {
     /// REC-2: all events during a pass lead to a single following pass.
-    pub(super) fn enqueue(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    pub(super) fn enqueue(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let row = self.row(jobset);
         if !row.cached.managed {
             return;
@@ -30,48 +30,54 @@ impl JobSetManager {
             self.pass.dirty = true;
             return;
         }
-        self.line_up(jobset);
+        self.append(jobset);
         self.next_pass(ctx);
     }
 
-    fn line_up(&mut self, jobset: JobSetId) {
+    fn append(&mut self, jobset: JobSetId) {
         if !std::mem::replace(&mut self.row(jobset).queued, true) {
             self.queue.push_back(jobset);
             self.longest_queue = self.longest_queue.max(self.queue.len() as u32);
         }
     }
 
-    fn enqueue_after(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, delay: Duration, why: Waited) {
+    fn enqueue_after(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        jobset: JobSetId,
+        delay: Duration,
+        why: TicketWait,
+    ) {
         let (mut mark, at) = (ctx.mark(), ctx.now + delay);
         if self.row(jobset).timer.set(at, mark, why) {
             // The ticket of the wait is created at its end, because it belongs to the latest trigger.
             mark.at = at;
-            ctx.push(mark, Event::JobSetDue(jobset));
+            ctx.schedule(mark, SimulationEvent::JobSetDue(jobset));
         }
     }
 
     /// Returns true if a timer is stale: its pass ran earlier, or the JobSet was removed or is managed by another
     /// controller, and the worker is free to drop the key at once.
-    pub fn is_void(&self, at: Time, jobset: JobSetId) -> bool {
+    pub fn is_stale(&self, at: SimTime, jobset: JobSetId) -> bool {
         let row = &self.rows[jobset.ix()];
         let dropped = || !row.cached.exists && self.pass.jobset.is_none() && self.queue.is_empty();
         !row.timer.is_due(at) || !row.cached.managed || dropped()
     }
 
     /// Removes the fired timer.
-    pub fn forget(&mut self, at: Time, jobset: JobSetId) {
-        self.row(jobset).timer.ring(at);
+    pub fn clear_timer(&mut self, at: SimTime, jobset: JobSetId) {
+        self.row(jobset).timer.fire(at);
     }
 
-    pub(super) fn due(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
-        if let Some((mark, waited)) = self.row(jobset).timer.ring(ctx.now) {
-            ctx.resume(mark, waited, About::JobSet(jobset));
+    pub(super) fn timer_due(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
+        if let Some((mark, waited)) = self.row(jobset).timer.fire(ctx.now) {
+            ctx.resume(mark, waited, TicketSubject::JobSet(jobset));
             self.enqueue(ctx, jobset);
         }
     }
 
-    fn next_pass(&mut self, ctx: &mut Ctx<'_>) {
-        if self.pass.jobset.is_some() || self.stopped.is_some() {
+    fn next_pass(&mut self, ctx: &mut EngineContext<'_>) {
+        if self.pass.jobset.is_some() || self.downtime.is_some() {
             return;
         }
         let Some(jobset) = self.queue.pop_front() else {
@@ -81,35 +87,35 @@ impl JobSetManager {
         row.queued = false;
         row.passes += 1;
         let mark = row.mark;
-        let before = ctx.take(mark);
+        let before = ctx.take_cause(mark);
         self.passes += 1;
         self.begin_pass(ctx, jobset);
-        ctx.back_to(before);
+        ctx.restore_mark(before);
     }
 
     /// REC-13, REC-15: requeues the key after an error, or for the end of its TTL.
-    pub(super) fn end_pass(&mut self, ctx: &mut Ctx<'_>, failed: bool) {
+    pub(super) fn end_pass(&mut self, ctx: &mut EngineContext<'_>, failed: bool) {
         let jobset = self.pass.jobset.take();
         let jobset = jobset.expect("only a pass that has begun ends");
-        self.busy.add(self.pass.began, ctx.now);
+        self.busy.add(self.pass.start, ctx.now);
         if failed || self.pass.plan.error.is_some() {
             let row = self.row(jobset);
             let delay = error_delay(row.errors);
             row.errors += 1;
-            self.enqueue_after(ctx, jobset, delay, Waited::ErrorBackoff);
+            self.enqueue_after(ctx, jobset, delay, TicketWait::ErrorBackoff);
         } else {
             self.row(jobset).errors = 0;
             if let Some(after) = self.pass.plan.requeue_after {
-                self.enqueue_after(ctx, jobset, after, Waited::Deadline);
+                self.enqueue_after(ctx, jobset, after, TicketWait::Deadline);
             }
         }
         if self.pass.dirty {
-            self.line_up(jobset);
+            self.append(jobset);
             // Alone in the queue, it waited for no other key: its cause is what arrived meanwhile.
             if self.queue.front() == Some(&jobset) {
                 let mark = self.row(jobset).mark;
-                let waited = Waited::Queue(Resource::JobSetReconciler);
-                ctx.resume(mark, waited, About::JobSet(jobset));
+                let waited = TicketWait::Queue(LedgerResource::JobSetReconciler);
+                ctx.resume(mark, waited, TicketSubject::JobSet(jobset));
             }
         }
         self.next_pass(ctx);

@@ -3,33 +3,33 @@
 //! Source: `pkg/controllers/pod_controller.go`. Must never delete a leader.
 
 use super::JobSetManager;
-use super::rows::PodObject;
+use super::rows::PodObjectRow;
 use super::send::MAX_PARALLELISM;
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::{Event, FollowerCall};
-use crate::record::{About, Call, Deleter};
-use crate::requests::{Answer, Req};
-use crate::store::{Store, flag};
+use crate::ctx::EngineContext;
+use crate::event::{FollowerCall, SimulationEvent};
+use crate::record::{Call, DeletionActor, TicketSubject};
+use crate::requests::{RequestAnswer, RequestEntry};
+use crate::store::{ObjectStore, flag};
 use sim_api::spec::PlacementRepair;
 use sim_base::*;
 
 /// The Job being processed.
 #[derive(Clone, Default)]
-pub(super) struct Repair {
-    pub leader: Option<PodObject>,
+pub(super) struct FollowerRepair {
+    pub leader: Option<PodObjectRow>,
     /// The leader has changed since the start.
     pub dirty: bool,
-    followers: Vec<Follower>,
+    followers: Vec<FollowerJob>,
     next: usize,
     in_flight: usize,
     /// A request failed.
-    lost: bool,
+    failed: bool,
 }
 
 /// A follower as the cache shows it.
 #[derive(Copy, Clone)]
-struct Follower {
+struct FollowerJob {
     pod: PodId,
     incarnation: u32,
     version: u32,
@@ -37,27 +37,27 @@ struct Follower {
     disrupted: bool,
 }
 
-impl Repair {
+impl FollowerRepair {
     pub fn reset(&mut self) {
-        *self = Repair::default();
+        *self = FollowerRepair::default();
     }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Finding {
-    Right,
+enum RepairFinding {
+    Correct,
     Violation,
     /// The leader has no owner, or its Node's domain is unknown (EXC-13, EXC-14).
     Unknown,
 }
 
-fn followers(store: &Store, leader: PodId) -> impl Iterator<Item = PodId> + '_ {
+fn followers(store: &ObjectStore, leader: PodId) -> impl Iterator<Item = PodId> + '_ {
     let job = &store.jobs[store.pods.job[leader.ix()].ix()];
     job.pods.iter().filter(|pod| !store.is_leader(*pod))
 }
 
 /// The value of the key in the pod's node selector, whether set by the webhook or by the template.
-fn selected<'a>(store: &'a Store, pod: PodId, key: &str) -> Option<&'a str> {
+fn selected_domain<'a>(store: &'a ObjectStore, pod: PodId, key: &str) -> Option<&'a str> {
     let template = store.template(pod);
     let domain = store.pods.domain[pod.ix()];
     match template.exclusive.filter(|_| domain.is_some()) {
@@ -66,13 +66,13 @@ fn selected<'a>(store: &'a Store, pod: PodId, key: &str) -> Option<&'a str> {
     }
 }
 
-fn judge(store: &Store, leader: PodId) -> Finding {
+fn check_placement(store: &ObjectStore, leader: PodId) -> RepairFinding {
     let job = &store.jobs[store.pods.job[leader.ix()].ix()];
-    let Some(key) = store.template(leader).annotated.as_deref() else {
-        return Finding::Right;
+    let Some(key) = store.template(leader).annotated_key.as_deref() else {
+        return RepairFinding::Correct;
     };
     if job.pods_orphaned {
-        return Finding::Unknown;
+        return RepairFinding::Unknown;
     }
     let node = store.pods.node[leader.ix()];
     let domain = match store.nodes.exists(node) {
@@ -81,43 +81,43 @@ fn judge(store: &Store, leader: PodId) -> Finding {
         false => Some(Default::default()),
     };
     let Some(domain) = domain else {
-        return Finding::Unknown;
+        return RepairFinding::Unknown;
     };
-    let stray = |pod: PodId| selected(store, pod, key) != Some(&domain);
+    let stray = |pod: PodId| selected_domain(store, pod, key) != Some(&domain);
     match (followers(store, leader).any(stray), domain.is_empty()) {
-        (false, _) => Finding::Right,
-        (true, false) => Finding::Violation,
-        (true, true) => Finding::Unknown,
+        (false, _) => RepairFinding::Correct,
+        (true, false) => RepairFinding::Violation,
+        (true, true) => RepairFinding::Unknown,
     }
 }
 
 impl JobSetManager {
-    pub(super) fn look_at_followers(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
-        let errs = ctx.scenario.control_plane.placement_repair == PlacementRepair::Errs;
-        match judge(ctx.store, leader.0) {
-            Finding::Violation if !errs => self.begin_repair(ctx, leader),
-            finding => self.leader_done(ctx, leader, finding != Finding::Right),
+    pub(super) fn check_followers(&mut self, ctx: &mut EngineContext<'_>, leader: PodObjectRow) {
+        let errs = ctx.scenario.control_plane.placement_repair == PlacementRepair::Fails;
+        match check_placement(ctx.store, leader.0) {
+            RepairFinding::Violation if !errs => self.begin_repair(ctx, leader),
+            finding => self.leader_done(ctx, leader, finding != RepairFinding::Correct),
         }
     }
 
     /// EXC-15: processes every follower, including those in the correct domain.
-    fn begin_repair(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
+    fn begin_repair(&mut self, ctx: &mut EngineContext<'_>, leader: PodObjectRow) {
         let (store, repair) = (&**ctx.store, &mut self.leaders.repair);
         let p = &store.pods;
         repair.leader = Some(leader);
         repair.followers.clear();
-        let all = followers(store, leader.0).map(|pod| Follower {
+        let all = followers(store, leader.0).map(|pod| FollowerJob {
             pod,
             incarnation: p.incarnation[pod.ix()],
             version: p.resource_version[pod.ix()],
             disrupted: p.has(pod, flag::DISRUPTION_TARGET),
         });
         repair.followers.extend(all);
-        (repair.next, repair.in_flight, repair.lost) = (0, 0, false);
+        (repair.next, repair.in_flight, repair.failed) = (0, 0, false);
         self.send_to_followers(ctx);
     }
 
-    fn send_to_followers(&mut self, ctx: &mut Ctx<'_>) {
+    fn send_to_followers(&mut self, ctx: &mut EngineContext<'_>) {
         loop {
             let repair = &mut self.leaders.repair;
             let Some(follower) = repair.followers.get(repair.next) else {
@@ -133,11 +133,11 @@ impl JobSetManager {
             let at = repair.next as u32;
             repair.next += 1;
             repair.in_flight += 1;
-            self.ask_about_follower(ctx, at, call);
+            self.send_follower_request(ctx, at, call);
         }
     }
 
-    fn ask_about_follower(&self, ctx: &mut Ctx<'_>, at: u32, call: FollowerCall) {
+    fn send_follower_request(&self, ctx: &mut EngineContext<'_>, at: u32, call: FollowerCall) {
         let follower = &self.leaders.repair.followers[at as usize];
         let kind = match call {
             FollowerCall::Condition => Call::JobSetPodStatus,
@@ -146,25 +146,31 @@ impl JobSetManager {
         let job = ctx.store.pods.job[follower.pod.ix()];
         let step = ctx.store.jobs[job.ix()]
             .key
-            .and(u64::from(follower.version));
-        let req = Req::new(kind, About::Pod(follower.pod), follower.version).together(step);
-        ctx.request(req, Event::FollowerAnswered { at, call });
+            .part(u64::from(follower.version));
+        let req = RequestEntry::new(kind, TicketSubject::Pod(follower.pod), follower.version)
+            .in_step(step);
+        ctx.request(req, SimulationEvent::FollowerAnswered { at, call });
     }
 
-    pub(super) fn follower_answered(&mut self, ctx: &mut Ctx<'_>, at: u32, call: FollowerCall) {
+    pub(super) fn follower_answered(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        at: u32,
+        call: FollowerCall,
+    ) {
         let follower = self.leaders.repair.followers[at as usize];
         match call {
             FollowerCall::Condition => {
                 let answer = write_condition(ctx, &follower);
-                ctx.answered(Call::JobSetPodStatus, answer);
+                ctx.record_response(Call::JobSetPodStatus, answer);
                 if answer.is_success() {
-                    return self.ask_about_follower(ctx, at, FollowerCall::Delete);
+                    return self.send_follower_request(ctx, at, FollowerCall::Delete);
                 }
-                self.leaders.repair.lost = true;
+                self.leaders.repair.failed = true;
             }
             FollowerCall::Delete => {
                 let (pod, incarnation) = (follower.pod, follower.incarnation);
-                let by = Deleter::JobSetManager;
+                let by = DeletionActor::JobSetManager;
                 // A pod that was removed meanwhile is not an error.
                 apiserver::delete_pod(ctx, Call::JobSetPodDelete, pod, incarnation, by);
             }
@@ -173,24 +179,24 @@ impl JobSetManager {
         self.send_to_followers(ctx);
         let repair = &self.leaders.repair;
         if let Some(leader) = repair.leader.filter(|_| repair.in_flight == 0) {
-            self.end_repair(ctx, leader, repair.lost);
+            self.end_repair(ctx, leader, repair.failed);
         }
     }
 }
 
 /// PATCH of the condition DisruptionTarget=True, ExclusivePlacementViolation, "Pod violated JobSet exclusive
 /// placement policy".
-fn write_condition(ctx: &mut Ctx<'_>, follower: &Follower) -> Answer {
+fn write_condition(ctx: &mut EngineContext<'_>, follower: &FollowerJob) -> RequestAnswer {
     let (p, pod) = (&ctx.store.pods, follower.pod);
-    if ctx.scenario.control_plane.placement_repair != PlacementRepair::Works {
-        return Answer::Forbidden;
+    if ctx.scenario.control_plane.placement_repair != PlacementRepair::Succeeds {
+        return RequestAnswer::Forbidden;
     }
-    if !p.is(pod, follower.incarnation) {
-        return Answer::NotFound;
+    if !p.is_current(pod, follower.incarnation) {
+        return RequestAnswer::NotFound;
     }
     if p.resource_version[pod.ix()] != follower.version {
-        return Answer::Conflict;
+        return RequestAnswer::Conflict;
     }
-    apiserver::set_disrupted(ctx, pod, Deleter::JobSetManager);
-    Answer::Success
+    apiserver::set_disrupted(ctx, pod, DeletionActor::JobSetManager);
+    RequestAnswer::Success
 }

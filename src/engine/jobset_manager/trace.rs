@@ -3,47 +3,47 @@
 //! Must never change anything: records are the same with and without it.
 
 use super::JobSetManager;
-use crate::ctx::Ctx;
+use crate::ctx::EngineContext;
 use sim_base::*;
-use sim_policy::decision::{Decided, PassLost};
-use sim_policy::{JobSetView, Plan, trace};
+use sim_policy::decision::{PassLost, PolicyOutcome};
+use sim_policy::{ActionPlan, JobSetView, trace};
 
 /// The decision of a planned pass; `None` if there is nothing to report or the sink does not request it.
-pub(super) fn traced(
-    ctx: &Ctx<'_>,
+pub(super) fn pass_decision(
+    ctx: &EngineContext<'_>,
     jobset: JobSetId,
     view: &JobSetView<'_>,
-    plan: &Plan,
-) -> Option<Decided> {
-    if !ctx.wants_decisions() {
+    plan: &ActionPlan,
+) -> Option<PolicyOutcome> {
+    if !ctx.receives_decisions() {
         return None;
     }
     let pass = trace::pass(view, plan, &full_name(ctx, jobset))?;
-    Some(Decided::JobSet(Box::new(pass)))
+    Some(PolicyOutcome::JobSet(Box::new(pass)))
 }
 
-fn full_name(ctx: &Ctx<'_>, jobset: JobSetId) -> String {
+fn full_name(ctx: &EngineContext<'_>, jobset: JobSetId) -> String {
     let name = &ctx.store.names.jobsets[jobset.ix()];
     format!("{}/{}", name.namespace, name.name)
 }
 
 impl JobSetManager {
     /// A pass that ends without its planned final steps.
-    pub(super) fn trace_pass_lost(
+    pub(super) fn trace_failed_pass(
         &self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         jobset: JobSetId,
         why: &str,
         rule: &'static str,
     ) {
-        if ctx.wants_decisions() {
+        if ctx.receives_decisions() {
             let lost = PassLost {
                 decision: 0,
                 object: full_name(ctx, jobset),
                 why: why.to_owned(),
                 rule,
             };
-            ctx.decision(Decided::JobSetPassLost(lost));
+            ctx.emit_decision(PolicyOutcome::JobSetPassLost(lost));
         }
     }
 }

@@ -2,14 +2,14 @@
 //! (kubernetes.md 3.1, 3.4, 3.6).
 //! Must never stop the containers of a deleted pod; this is the task of `stop`.
 
-use super::{AGENT_EXIT, ENDING, EXITED, Kubelets, LIFTED, UP, real};
+use super::{AGENT_EXIT, BARRIER_LIFTED, ENDING, EXITED, KubeletState, UP, real_kubelet};
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Body, Waited};
-use crate::store::{LAST_CONTAINER, Store, flag};
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Body, TicketSubject, TicketWait};
+use crate::store::{LAST_CONTAINER, ObjectStore, flag};
 use sim_api::spec::*;
-use sim_base::random::Purpose;
+use sim_base::random::StreamPurpose;
 use sim_base::*;
 
 /// The kubelet's action after an exit.
@@ -21,15 +21,15 @@ pub(super) enum AfterExit {
     RestartAll,
 }
 
-impl Kubelets {
+impl KubeletState {
     /// A container's process exits with the code of its rule.
-    pub(super) fn container_exit(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        if !self.lives(ctx.store, pod, epoch) || !self.has(pod, UP) {
+    pub(super) fn container_exit(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32) {
+        if !self.is_current_lifetime(ctx.store, pod, epoch) || !self.has(pod, UP) {
             return;
         }
         let rule = self.rule_for(ctx, pod);
         if rule.is_some_and(|r| r.at_barrier_for.is_some()) {
-            if !self.has(pod, LIFTED) {
+            if !self.has(pod, BARRIER_LIFTED) {
                 self.restart_containers(ctx, pod, None);
             }
             return;
@@ -38,13 +38,13 @@ impl Kubelets {
         let containers = &ctx.store.pod_spec(pod).containers;
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
-        self.process_ends(ctx, pod, code);
+        self.end_process(ctx, pod, code);
         self.pods[pod.ix()].exit_container =
             only.map_or(0, |at| (at + 1).min(LAST_CONTAINER.into()) as u8);
     }
 
     /// The containers' processes exit with this code; returns false if none was running.
-    pub fn process_ends(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exit_code: i32) -> bool {
+    pub fn end_process(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: i32) -> bool {
         if !self.is_up(pod) {
             return false;
         }
@@ -53,9 +53,9 @@ impl Kubelets {
         row.ended_at = ctx.now;
         row.exit_code = exit_code.clamp(0, 255) as u8;
         row.exit_container = 0;
-        row.begin_anew();
+        row.begin_lifetime();
         let epoch = row.epoch;
-        apiserver::note_process(ctx, pod, false);
+        apiserver::note_process_change(ctx, pod, false);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         ctx.emit(Body::ContainerExited {
             pod,
@@ -63,25 +63,25 @@ impl Kubelets {
             exit_code,
         });
         self.mark_restart(ctx, pod);
-        let wait = self.until_relist(ctx, pod);
-        let noticed = Event::ExitNoticed { pod, epoch };
-        ctx.after(wait, Waited::Pleg, About::Pod(pod), noticed);
+        let wait = self.time_to_relist(ctx, pod);
+        let noticed = SimulationEvent::ExitNoticed { pod, epoch };
+        ctx.schedule_after(wait, TicketWait::Pleg, TicketSubject::Pod(pod), noticed);
         true
     }
 
     /// The training job of the JobSet has completed its work: its processes exit with code 0.
-    pub(super) fn work_done(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    pub(super) fn work_done(&mut self, ctx: &mut EngineContext<'_>, jobset: JobSetId) {
         let store = &**ctx.store;
         let pods = store.jobs_of(jobset);
         let pods = pods.flat_map(|job| store.jobs[job.ix()].pods.iter());
         let pods: Vec<PodId> = pods.filter(|pod| self.is_up(*pod)).collect();
         for pod in pods {
-            self.process_ends(ctx, pod, 0);
+            self.end_process(ctx, pod, 0);
         }
     }
 
     /// Marks the start of the restart: the first exit in a JobSet that was ready.
-    fn mark_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn mark_restart(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if !self.restarted && was_ready(ctx.store, ctx.store.jobset_of(pod)) {
             self.restarted = true;
             ctx.mark_restart();
@@ -89,43 +89,48 @@ impl Kubelets {
     }
 
     /// Time to the next PLEG relist, uniform in (0, period): each kubelet has its own phase (kubernetes.md 3.1).
-    fn until_relist(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
-        match real(ctx) {
+    fn time_to_relist(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
+        match real_kubelet(ctx) {
             None => Duration::ZERO,
             Some(k) => {
-                let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
-                ctx.draw_phase(Purpose::PlegPhase, about, nth, k.pleg_period)
+                let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
+                ctx.draw_phase(StreamPurpose::PlegPhase, about, nth, k.pleg_period)
             }
         }
     }
 
     /// The kubelet notices the exit; later also called for the last sync of an ending pod's worker.
-    pub(super) fn exit_noticed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        if !self.lives(ctx.store, pod, epoch) {
+    pub(super) fn exit_noticed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, epoch: u32) {
+        if !self.is_current_lifetime(ctx.store, pod, epoch) {
             return;
         }
-        if !self.pod_answers(ctx, pod) || ctx.store.pods.has(pod, flag::DELETING) {
+        if !self.is_node_responsive(ctx, pod) || ctx.store.pods.has(pod, flag::DELETING) {
             return;
         }
         if self.has(pod, ENDING) {
-            return self.pod_has_ended(ctx, pod);
+            return self.finish_pod(ctx, pod);
         }
         let ends = self.rule_for(ctx, pod).is_some_and(|r| r.pod_fails);
         let after = match ends {
             true => AfterExit::PodEnds,
-            false => self.after_exit(ctx.store, pod),
+            false => self.action_after_exit(ctx.store, pod),
         };
         match after {
             AfterExit::PodEnds => self.end_pod(ctx, pod),
             AfterExit::Restart(containers) => match ctx.scenario.timing.kubelet {
                 // A replayed recording reports a container only once it runs again: the pod stays ready meanwhile. An
                 // agent in the main container starts at its barrier (AG-2) with either kind of kubelet.
-                Kubelet::Scripted { restart, .. }
+                KubeletTiming::Scripted { restart, .. }
                     if ctx.store.template(pod).agent == AgentMode::Absent
                         || ctx.store.pod_spec(pod).agent_mode() != AgentMode::MainContainer =>
                 {
-                    let back = Event::ContainersBack { pod, epoch };
-                    ctx.after(restart, Waited::ContainerRestart, About::Pod(pod), back);
+                    let back = SimulationEvent::ContainersRestarted { pod, epoch };
+                    ctx.schedule_after(
+                        restart,
+                        TicketWait::ContainerRestart,
+                        TicketSubject::Pod(pod),
+                        back,
+                    );
                 }
                 _ => self.restart_containers(ctx, pod, Some(containers)),
             },
@@ -133,13 +138,13 @@ impl Kubelets {
         }
     }
 
-    pub(super) fn after_exit(&self, store: &Store, pod: PodId) -> AfterExit {
+    pub(super) fn action_after_exit(&self, store: &ObjectStore, pod: PodId) -> AfterExit {
         let (row, template) = (&self.pods[pod.ix()], store.template(pod));
         let spec = &template.pod.spec;
         if row.has(AGENT_EXIT) {
-            return after_agent_exit(spec, template.agent, i32::from(row.exit_code));
+            return restart_action_of_agent(spec, template.agent, i32::from(row.exit_code));
         }
-        after_exit(spec, |container| {
+        restart_action(spec, |container| {
             let only = usize::from(row.exit_container);
             let its = only == 0 || only == container + 1;
             if its { i32::from(row.exit_code) } else { 0 }
@@ -148,14 +153,14 @@ impl Kubelets {
 }
 
 /// Applies each container's restart rules by exit code, then its restart policy, then the pod's (KEP-5307, KEP-5532).
-fn after_exit(spec: &PodSpec, code_of: impl Fn(usize) -> i32) -> AfterExit {
+fn restart_action(spec: &PodSpec, code_of: impl Fn(usize) -> i32) -> AfterExit {
     let mut again = 0;
     for (at, container) in spec.containers.iter().enumerate() {
         let code = code_of(at);
         match container.matching_rule(code) {
             Some(ContainerRestartAction::RestartAllContainers) => return AfterExit::RestartAll,
             Some(ContainerRestartAction::Restart) => again += 1,
-            None => again += u32::from(runs_again(spec, container, code)),
+            None => again += u32::from(restarts_after(spec, container, code)),
         }
     }
     match again {
@@ -164,7 +169,7 @@ fn after_exit(spec: &PodSpec, code_of: impl Fn(usize) -> i32) -> AfterExit {
     }
 }
 
-fn runs_again(spec: &PodSpec, container: &Container, exit_code: i32) -> bool {
+fn restarts_after(spec: &PodSpec, container: &ContainerSpec, exit_code: i32) -> bool {
     match container.restart_policy.unwrap_or(spec.restart_policy) {
         RestartPolicy::Always => true,
         RestartPolicy::OnFailure => exit_code != 0,
@@ -174,20 +179,24 @@ fn runs_again(spec: &PodSpec, container: &Container, exit_code: i32) -> bool {
 
 /// Action after the agent's own exit (AG-3): its restart rules, otherwise its policy or the pod's. The policy of a
 /// sidecar is Always: without a rule, only the agent is restarted.
-pub(super) fn after_agent_exit(spec: &PodSpec, mode: AgentMode, exit_code: i32) -> AfterExit {
-    let Some(agent) = super::agents::container(spec, mode) else {
+pub(super) fn restart_action_of_agent(
+    spec: &PodSpec,
+    mode: AgentMode,
+    exit_code: i32,
+) -> AfterExit {
+    let Some(agent) = super::agents::agent_container(spec, mode) else {
         return AfterExit::Restart(1);
     };
     match agent.matching_rule(exit_code) {
         Some(ContainerRestartAction::RestartAllContainers) => AfterExit::RestartAll,
         Some(ContainerRestartAction::Restart) => AfterExit::Restart(1),
-        None if runs_again(spec, agent, exit_code) => AfterExit::Restart(1),
+        None if restarts_after(spec, agent, exit_code) => AfterExit::Restart(1),
         None => AfterExit::PodEnds,
     }
 }
 
 /// Returns true if every Job of the JobSet exists and is complete or has all pods ready.
-fn was_ready(store: &Store, jobset: JobSetId) -> bool {
+fn was_ready(store: &ObjectStore, jobset: JobSetId) -> bool {
     let Some(row) = store.jobsets.get(jobset.ix()) else {
         return false;
     };

@@ -3,15 +3,16 @@
 //! The script acts directly on machines; other components observe only the Lease and the status of pods.
 
 use super::{
-    AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, Machine, SIDECARS, STOPPING, UP,
+    AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, KubeletState, NodeMachine, SIDECARS,
+    STOPPING, UP,
 };
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::{Event, StatusWrite};
-use crate::record::{About, Waited};
+use crate::ctx::EngineContext;
+use crate::event::{SimulationEvent, StatusWrite};
+use crate::record::{TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{AgentMode, RestartPolicy};
-use sim_base::random::Purpose;
+use sim_base::random::StreamPurpose;
 use sim_base::*;
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted (recordings/nodes); no other
@@ -20,42 +21,47 @@ const LOST_EXIT_CODE: u8 = 255;
 /// Exit code of containers that a kubelet does not find (ContainerStatusUnknown).
 const MISSING_EXIT_CODE: u8 = 137;
 
-impl Kubelets {
+impl KubeletState {
     /// Heartbeats stop. In a crash the containers also stop. No status is written.
-    pub fn lose_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId, crash: bool) {
+    pub fn lose_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, crash: bool) {
         let was = self.machine(node);
-        if was.crashed || (!was.contact && !crash) {
+        if was.crashed || (!was.connected && !crash) {
             return;
         }
-        *self.machine_mut(node) = Machine {
-            contact: false,
+        *self.machine_mut(node) = NodeMachine {
+            connected: false,
             crashed: crash,
         };
-        if was.contact {
-            self.pods_wait(ctx, node);
+        if was.connected {
+            self.begin_pod_waits(ctx, node);
         }
         if crash {
             for pod in ctx.store.nodes.pods[node.ix()].clone() {
                 self.lose_containers(ctx, pod, LOST_EXIT_CODE);
             }
-            apiserver::note_machine(ctx, node, true);
+            apiserver::note_machine_change(ctx, node, true);
         }
-        if was.contact && ctx.store.nodes.exists(node) {
+        if was.connected && ctx.store.nodes.exists(node) {
             let period = Duration::from_secs(ctx.scenario.control_plane.heartbeat_s);
-            let phase = ctx.draw_phase(Purpose::HeartbeatPhase, About::Node(node), 0, period);
-            apiserver::set_lease(ctx, node, last_beat(ctx.now, phase, period));
+            let phase = ctx.draw_phase(
+                StreamPurpose::HeartbeatPhase,
+                TicketSubject::Node(node),
+                0,
+                period,
+            );
+            apiserver::set_lease(ctx, node, last_heartbeat(ctx.now, phase, period));
         }
     }
 
     /// The kubelet returns: it sets Ready=True and catches up on everything that happened meanwhile.
-    pub fn return_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    pub fn return_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let was = self.machine(node);
-        let silent = !was.contact || was.crashed;
+        let silent = !was.connected || was.crashed;
         if !silent || !ctx.store.nodes.exists(node) {
             return;
         }
-        self.machine_lives(ctx, node);
-        apiserver::set_lease(ctx, node, Time::NEVER);
+        self.revive_machine(ctx, node);
+        apiserver::set_lease(ctx, node, SimTime::NEVER);
         if ctx.store.nodes.rows[node.ix()].unknown {
             apiserver::set_node_ready(ctx, node, true);
         }
@@ -68,8 +74,8 @@ impl Kubelets {
     /// with that name: they have ended, with the status that a real kubelet reports for missing containers
     /// (ContainerStatusUnknown, `kubelet_pods.go`). A replayed recording reports this only for pods that are being
     /// deleted.
-    pub(super) fn new_machine(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
-        self.machine_lives(ctx, node);
+    pub(super) fn new_machine(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
+        self.revive_machine(ctx, node);
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
             let had_containers = self.has(pod, UP | EXITED);
             if had_containers {
@@ -77,63 +83,63 @@ impl Kubelets {
                 self.lose_containers(ctx, pod, MISSING_EXIT_CODE);
             }
             let deleting = ctx.store.pods.has(pod, flag::DELETING);
-            if !had_containers || deleting || !ctx.scripted() {
+            if !had_containers || deleting || !ctx.has_scripted_kubelets() {
                 self.catch_up(ctx, pod);
             }
         }
     }
 
     /// The pods of a node start to wait for its kubelet.
-    pub(super) fn pods_wait(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    pub(super) fn begin_pod_waits(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let since = ctx.mark();
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
-            self.pods[pod.ix()].waits.get_or_insert(since);
+            self.pods[pod.ix()].waiting_since.get_or_insert(since);
         }
     }
 
-    fn machine_lives(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    fn revive_machine(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let was = std::mem::take(self.machine_mut(node));
         if was.crashed {
-            apiserver::note_machine(ctx, node, false);
+            apiserver::note_machine_change(ctx, node, false);
         }
     }
 
-    fn machine_mut(&mut self, node: NodeId) -> &mut Machine {
+    fn machine_mut(&mut self, node: NodeId) -> &mut NodeMachine {
         if self.nodes.len() <= node.ix() {
-            self.nodes.resize(node.ix() + 1, Machine::default());
+            self.nodes.resize(node.ix() + 1, NodeMachine::default());
         }
         &mut self.nodes[node.ix()]
     }
 
     /// The running containers are dead, and operations in progress on the machine are lost.
-    fn lose_containers(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8) {
+    fn lose_containers(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, exit_code: u8) {
         let row = &mut self.pods[pod.ix()];
         if row.has(UP) {
-            apiserver::note_process(ctx, pod, false);
+            apiserver::note_process_change(ctx, pod, false);
             row.flags |= EXITED;
             row.exit_code = exit_code;
             row.exit_container = 0;
-            row.ended_at = Time::NEVER;
+            row.ended_at = SimTime::NEVER;
             row.flags &= !AGENT_EXIT;
         }
         if row.has(EXITED) {
             row.flags |= ALL_ENDED;
         }
-        row.flags &= !(UP | STOPPING | LIFTED | SIDECARS | ENDING);
-        row.begin_anew();
+        row.flags &= !(UP | STOPPING | BARRIER_LIFTED | SIDECARS | ENDING);
+        row.begin_lifetime();
     }
 
-    fn catch_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        let since = self.pods[pod.ix()].waits.take();
+    fn catch_up(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        let since = self.pods[pod.ix()].waiting_since.take();
         let before = ctx.mark();
         if let Some(since) = since {
-            ctx.resume(since, Waited::SilentNode, About::Pod(pod));
+            ctx.resume(since, TicketWait::SilentNode, TicketSubject::Pod(pod));
         }
-        self.do_what_waits(ctx, pod);
-        ctx.back_to(before);
+        self.resume_pod(ctx, pod);
+        ctx.restore_mark(before);
     }
 
-    fn do_what_waits(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn resume_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         let deleting = p.has(pod, flag::DELETING);
         if p.is_terminal(pod) {
@@ -155,39 +161,44 @@ impl Kubelets {
             self.clear(pod, STOPPING);
             self.begin_stop(ctx, pod);
         } else if self.has(pod, EXITED) {
-            self.exited_meanwhile(ctx, pod);
+            self.report_missed_exit(ctx, pod);
         } else if !self.has(pod, UP) {
             self.start_pod(ctx, pod);
-        } else if !ctx.scripted() {
+        } else if !ctx.has_scripted_kubelets() {
             self.catch_up_running(ctx, pod);
         }
     }
 
-    fn exited_meanwhile(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn report_missed_exit(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         self.clear(pod, SIDECARS);
-        self.pods[pod.ix()].begin_anew();
+        self.pods[pod.ix()].begin_lifetime();
         if ctx.store.pod_spec(pod).restart_policy == RestartPolicy::Never {
             return self.write_status(ctx, pod, StatusWrite::Finished);
         }
         let epoch = self.pods[pod.ix()].epoch;
-        let noticed = Event::ExitNoticed { pod, epoch };
-        ctx.after(Duration::ZERO, Waited::Pleg, About::Pod(pod), noticed);
+        let noticed = SimulationEvent::ExitNoticed { pod, epoch };
+        ctx.schedule_after(
+            Duration::ZERO,
+            TicketWait::Pleg,
+            TicketSubject::Pod(pod),
+            noticed,
+        );
     }
 
     /// A real kubelet restores the Ready condition removed by the node controller, and an agent lists the JobSet
     /// again; a replayed recording does neither.
-    fn catch_up_running(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn catch_up_running(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let agent = ctx.store.template(pod).agent != AgentMode::Absent;
         let (attempt, epoch) = (self.pods[pod.ix()].agent_attempt, self.pods[pod.ix()].epoch);
         if agent && ctx.store.pods.attempt[pod.ix()] != attempt {
-            self.agent_starts(ctx, pod);
+            self.start_agent(ctx, pod);
         } else if agent {
-            self.agent_sees(ctx, pod, epoch);
+            self.agent_notified(ctx, pod, epoch);
         }
         if !self.has(pod, UP) || ctx.store.pods.has(pod, flag::READY) {
             return;
         }
-        let behind_barrier = agent && !self.has(pod, LIFTED);
+        let behind_barrier = agent && !self.has(pod, BARRIER_LIFTED);
         let status = match behind_barrier {
             true => StatusWrite::Running,
             false => StatusWrite::Ready,
@@ -197,10 +208,10 @@ impl Kubelets {
 }
 
 /// Time of the last Lease renewal of a kubelet whose heartbeats have this phase.
-pub(super) fn last_beat(now: Time, phase: Duration, period: Duration) -> Time {
+pub(super) fn last_heartbeat(now: SimTime, phase: Duration, period: Duration) -> SimTime {
     if now.0 < phase.0 || period == Duration::ZERO {
-        return Time::ZERO;
+        return SimTime::ZERO;
     }
     let beats = (now.0 - phase.0) / period.0;
-    Time(phase.0 + beats * period.0)
+    SimTime(phase.0 + beats * period.0)
 }

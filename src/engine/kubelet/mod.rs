@@ -5,8 +5,7 @@
 //! status of a pod whose node does not respond.
 
 mod agents;
-pub use agents::container as agent_container;
-mod end;
+pub use agents::agent_container;
 mod exits;
 mod machines;
 #[cfg(test)]
@@ -17,20 +16,23 @@ mod rules;
 mod start;
 mod status;
 mod stop;
+mod termination;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/kubelet.rs"]
 mod tests;
 
-use super::ctx::{Ctx, Mark};
-use super::event::Event;
-use crate::store::{JobSetChange, NO_ATTEMPT, NodeChange, PodChange, Store, What, flag};
-use sim_api::spec::{Kubelet, RealKubelet};
+use super::ctx::{ContextMark, EngineContext};
+use super::event::SimulationEvent;
+use crate::store::{
+    ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag,
+};
+use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::*;
 
 #[derive(Clone, Default)]
-pub struct Kubelets {
-    pods: Vec<Life>,
-    nodes: Vec<Machine>,
+pub struct KubeletState {
+    pods: Vec<ContainerLifetime>,
+    nodes: Vec<NodeMachine>,
     /// A restart has begun: requests are also counted separately.
     restarted: bool,
 }
@@ -44,7 +46,7 @@ mod up {
     /// The kubelet is stopping the containers of a deleted pod.
     pub const STOPPING: u8 = 1 << 2;
     /// The barrier is lifted for the current process of the agent.
-    pub const LIFTED: u8 = 1 << 3;
+    pub const BARRIER_LIFTED: u8 = 1 << 3;
     /// The current exit is that of the in-place restart agent.
     pub const AGENT_EXIT: u8 = 1 << 4;
     /// The main containers have ended permanently, and the kubelet is stopping the sidecars.
@@ -58,18 +60,18 @@ use up::*;
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]
-struct Life {
+struct ContainerLifetime {
     flags: u8,
     exit_code: u8,
     /// The container of `exit_code`, from 1, the others having exited with 0; 0 means all containers.
     exit_container: u8,
     /// Crash back-off: number of doublings, and time of the containers' last start.
     crash_level: u8,
-    restarted_at: Time,
+    restarted_at: SimTime,
     /// Number of the container lifetime in this row; increases with every object and every restart. Events carry it.
     epoch: u32,
     /// Number of the container lifetime of this object, from 0, part of the names of random numbers.
-    lives: u32,
+    lifetime: u32,
     /// Largest restartCount of a container and the total over containers, as the kubelet counts them.
     restarts: u32,
     restart_sum: u32,
@@ -82,25 +84,25 @@ struct Life {
     agent_writes: u32,
     deletes: u32,
     /// Time at which the main containers ended.
-    ended_at: Time,
+    ended_at: SimTime,
     /// Time at which the containers being stopped will have ended.
-    stops_at: Time,
+    stops_at: SimTime,
     /// Time of the response to the latest status PATCH; later PATCHes are not answered earlier.
-    status_until: Time,
+    status_until: SimTime,
     /// Start of the pod's wait for an unresponsive node.
-    waits: Option<Mark>,
+    waiting_since: Option<ContextMark>,
 }
 
-impl Life {
-    fn new(epoch: u32) -> Life {
-        Life {
+impl ContainerLifetime {
+    fn new(epoch: u32) -> ContainerLifetime {
+        ContainerLifetime {
             flags: 0,
             exit_code: 0,
             exit_container: 0,
             crash_level: 0,
-            restarted_at: Time::ZERO,
+            restarted_at: SimTime::ZERO,
             epoch,
-            lives: 0,
+            lifetime: 0,
             restarts: 0,
             restart_sum: 0,
             to_restart: 0,
@@ -108,10 +110,10 @@ impl Life {
             status_writes: 0,
             agent_writes: 0,
             deletes: 0,
-            ended_at: Time::NEVER,
-            stops_at: Time::NEVER,
-            status_until: Time::ZERO,
-            waits: None,
+            ended_at: SimTime::NEVER,
+            stops_at: SimTime::NEVER,
+            status_until: SimTime::ZERO,
+            waiting_since: None,
         }
     }
 
@@ -120,47 +122,49 @@ impl Life {
     }
 
     /// Bumps the epoch so that pending events of the previous container lifetime are ignored.
-    fn begin_anew(&mut self) {
+    fn begin_lifetime(&mut self) {
         self.epoch += 1;
-        self.lives += 1;
+        self.lifetime += 1;
     }
 }
 
 /// The physical state of a machine, independent of the Node object.
 #[derive(Copy, Clone)]
-struct Machine {
+struct NodeMachine {
     /// True if the kubelet reaches the API server.
-    contact: bool,
+    connected: bool,
     /// True after a crash, which stops the containers; during a partition they continue to run.
     crashed: bool,
 }
 
-impl Default for Machine {
-    fn default() -> Machine {
-        Machine {
-            contact: true,
+impl Default for NodeMachine {
+    fn default() -> NodeMachine {
+        NodeMachine {
+            connected: true,
             crashed: false,
         }
     }
 }
 
-impl Kubelets {
-    pub fn reset(&mut self, _: &mut Ctx<'_>) {
+impl KubeletState {
+    pub fn reset(&mut self, _: &mut EngineContext<'_>) {
         self.pods.clear();
         self.nodes.clear();
         self.restarted = false;
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
-        use Event::*;
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
+        use SimulationEvent::*;
         match event {
-            ContainersUp { pod, epoch } => self.containers_up(ctx, pod, epoch),
+            ContainersStarted { pod, epoch } => self.containers_started(ctx, pod, epoch),
             ContainerExit { pod, epoch } => self.container_exit(ctx, pod, epoch),
             ExitNoticed { pod, epoch } => self.exit_noticed(ctx, pod, epoch),
-            ContainersBack { pod, epoch } => self.containers_back(ctx, pod, epoch),
-            Stopped { pod, incarnation } => self.stopped(ctx, pod, incarnation),
-            AgentSees { pod, epoch } => self.agent_sees(ctx, pod, epoch),
-            WorkerUp { pod, epoch } => self.worker_up(ctx, pod, epoch),
+            ContainersRestarted { pod, epoch } => self.containers_restarted(ctx, pod, epoch),
+            ContainersStopped { pod, incarnation } => {
+                self.containers_stopped(ctx, pod, incarnation)
+            }
+            AgentNotified { pod, epoch } => self.agent_notified(ctx, pod, epoch),
+            WorkerStarted { pod, epoch } => self.worker_started(ctx, pod, epoch),
             StatusWritten { pod, epoch, what } => self.status_written(ctx, pod, epoch, what),
             KubeletDeleted { pod, incarnation } => self.kubelet_deleted(ctx, pod, incarnation),
             AttemptWritten { pod, epoch } => self.attempt_written(ctx, pod, epoch),
@@ -169,17 +173,19 @@ impl Kubelets {
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Pod(pod, PodChange::Created) => self.new_pod(pod),
-            What::Pod(pod, PodChange::Bound) => self.start_pod(ctx, pod),
-            What::Pod(pod, PodChange::Deleting) => self.begin_stop(ctx, pod),
-            What::Pod(pod, PodChange::Finished | PodChange::Gone) => self.pod_ended(pod),
-            What::JobSet(jobset, JobSetChange::Attempts) => self.fan_out(ctx, jobset),
-            What::Node(node, NodeChange::Created) => self.new_machine(ctx, node),
-            What::Node(node, NodeChange::Gone) => self.pods_wait(ctx, node),
-            What::WorkDone(jobset) => self.work_done(ctx, jobset),
-            What::GivesUp(pod, exit_code) => _ = self.process_ends(ctx, pod, exit_code),
+            ChangeKind::Pod(pod, PodChange::Created) => self.new_pod(pod),
+            ChangeKind::Pod(pod, PodChange::Bound) => self.start_pod(ctx, pod),
+            ChangeKind::Pod(pod, PodChange::Deleting) => self.begin_stop(ctx, pod),
+            ChangeKind::Pod(pod, PodChange::Finished | PodChange::Gone) => {
+                self.clear_containers(pod)
+            }
+            ChangeKind::JobSet(jobset, JobSetChange::Attempts) => self.notify_agents(ctx, jobset),
+            ChangeKind::Node(node, NodeChange::Created) => self.new_machine(ctx, node),
+            ChangeKind::Node(node, NodeChange::Gone) => self.begin_pod_waits(ctx, node),
+            ChangeKind::WorkDone(jobset) => self.work_done(ctx, jobset),
+            ChangeKind::ProcessExit(pod, exit_code) => _ = self.end_process(ctx, pod, exit_code),
             _ => {}
         }
     }
@@ -187,30 +193,34 @@ impl Kubelets {
     /// Resets the row for another object.
     fn new_pod(&mut self, pod: PodId) {
         if self.pods.len() <= pod.ix() {
-            self.pods.resize(pod.ix() + 1, Life::new(0));
+            self.pods.resize(pod.ix() + 1, ContainerLifetime::new(0));
         }
         let row = &mut self.pods[pod.ix()];
-        *row = Life::new(row.epoch + 1);
+        *row = ContainerLifetime::new(row.epoch + 1);
     }
 
     /// The pod has a terminal phase or was removed: none of its containers is considered running.
-    fn pod_ended(&mut self, pod: PodId) {
+    fn clear_containers(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
         row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING);
-        row.begin_anew();
+        row.begin_lifetime();
     }
 
     /// Returns true if an event about these containers is stale.
-    pub fn is_void(&self, store: &Store, at: Time, event: Event) -> bool {
-        let lives = |pod, epoch| self.lives(store, pod, epoch);
+    pub fn is_stale(&self, store: &ObjectStore, at: SimTime, event: SimulationEvent) -> bool {
+        let lives = |pod, epoch| self.is_current_lifetime(store, pod, epoch);
         match event {
-            Event::ContainersUp { pod, epoch } => !lives(pod, epoch) || self.has(pod, UP),
-            Event::ContainerExit { pod, epoch } => !lives(pod, epoch) || !self.has(pod, UP),
-            Event::ContainersBack { pod, epoch } => {
+            SimulationEvent::ContainersStarted { pod, epoch } => {
+                !lives(pod, epoch) || self.has(pod, UP)
+            }
+            SimulationEvent::ContainerExit { pod, epoch } => {
+                !lives(pod, epoch) || !self.has(pod, UP)
+            }
+            SimulationEvent::ContainersRestarted { pod, epoch } => {
                 !lives(pod, epoch) || store.pods.has(pod, flag::DELETING)
             }
-            Event::Stopped { pod, incarnation } => {
-                !self.ends_stopping(pod, at) || !store.pods.is(pod, incarnation)
+            SimulationEvent::ContainersStopped { pod, incarnation } => {
+                !self.stops_at(pod, at) || !store.pods.is_current(pod, incarnation)
             }
             _ => false,
         }
@@ -219,9 +229,9 @@ impl Kubelets {
     // --- queries of other components
 
     /// Returns true if the kubelet runs and reaches the API server, and the API server has its Node.
-    pub fn answers(&self, ctx: &Ctx<'_>, node: NodeId) -> bool {
+    pub fn is_responsive(&self, ctx: &EngineContext<'_>, node: NodeId) -> bool {
         let m = self.machine(node);
-        m.contact && !m.crashed && ctx.store.nodes.exists(node)
+        m.connected && !m.crashed && ctx.store.nodes.exists(node)
     }
 
     pub fn is_crashed(&self, node: NodeId) -> bool {
@@ -239,13 +249,13 @@ impl Kubelets {
     }
 
     /// Start of the pod's wait for an unresponsive node.
-    pub fn waits_since(&self, pod: PodId) -> Option<Mark> {
-        self.pods.get(pod.ix()).and_then(|row| row.waits)
+    pub fn waiting_since(&self, pod: PodId) -> Option<ContextMark> {
+        self.pods.get(pod.ix()).and_then(|row| row.waiting_since)
     }
 
     // --- helpers
 
-    fn machine(&self, node: NodeId) -> Machine {
+    fn machine(&self, node: NodeId) -> NodeMachine {
         self.nodes.get(node.ix()).copied().unwrap_or_default()
     }
 
@@ -262,27 +272,27 @@ impl Kubelets {
     }
 
     /// Returns true if an event belongs to the current lifetime of the pod's containers.
-    fn lives(&self, store: &Store, pod: PodId, epoch: u32) -> bool {
+    fn is_current_lifetime(&self, store: &ObjectStore, pod: PodId, epoch: u32) -> bool {
         self.pods[pod.ix()].epoch == epoch && store.pods.exists(pod)
     }
 
-    fn pod_answers(&self, ctx: &Ctx<'_>, pod: PodId) -> bool {
-        self.answers(ctx, ctx.store.pods.node[pod.ix()])
+    fn is_node_responsive(&self, ctx: &EngineContext<'_>, pod: PodId) -> bool {
+        self.is_responsive(ctx, ctx.store.pods.node[pod.ix()])
     }
 
     /// Names the random numbers of the current container lifetime; `position` distinguishes several of a kind.
-    fn nth(&self, pod: PodId, position: usize) -> u32 {
-        self.pods[pod.ix()].lives << POSITION_BITS | position.min(MOST_POSITIONS) as u32
+    fn occurrence(&self, pod: PodId, position: usize) -> u32 {
+        self.pods[pod.ix()].lifetime << POSITION_BITS | position.min(MAX_POSITION) as u32
     }
 }
 
 const POSITION_BITS: u32 = 6;
-const MOST_POSITIONS: usize = (1 << POSITION_BITS) - 1;
+const MAX_POSITION: usize = (1 << POSITION_BITS) - 1;
 
 /// The delays of real kubelets; `None` while a recording is replayed.
-fn real<'a>(ctx: &Ctx<'a>) -> Option<&'a RealKubelet> {
+fn real_kubelet<'a>(ctx: &EngineContext<'a>) -> Option<&'a RealKubelet> {
     match &ctx.scenario.timing.kubelet {
-        Kubelet::Real(k) => Some(k),
-        Kubelet::Scripted { .. } => None,
+        KubeletTiming::Real(k) => Some(k),
+        KubeletTiming::Scripted { .. } => None,
     }
 }

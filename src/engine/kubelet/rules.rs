@@ -1,15 +1,19 @@
 //! Selection of the scenario's rule for a container run.
 
-use super::Kubelets;
-use crate::ctx::Ctx;
+use super::KubeletState;
+use crate::ctx::EngineContext;
 use crate::store::NO_ATTEMPT;
 use sim_api::spec::ContainerRule;
 use sim_base::*;
 
-impl Kubelets {
+impl KubeletState {
     /// The first container rule that matches this pod's current run. A pod without a JobSet matches only rules that
     /// name no JobSet.
-    pub(super) fn rule_for<'a>(&self, ctx: &Ctx<'a>, pod: PodId) -> Option<&'a ContainerRule> {
+    pub(super) fn rule_for<'a>(
+        &self,
+        ctx: &EngineContext<'a>,
+        pod: PodId,
+    ) -> Option<&'a ContainerRule> {
         let rules = &ctx.scenario.containers;
         if rules.is_empty() {
             return None;
@@ -20,7 +24,7 @@ impl Kubelets {
         let jobset = s.names.jobsets.get(job.jobset.ix());
         let jobset = jobset.map(|names| names.name.as_str());
         let rj = jobset.map(|_| names.replicated_job.as_str());
-        let index = if s.indexed(id) { s.pods.index[i] } else { 0 };
+        let index = if s.is_indexed(id) { s.pods.index[i] } else { 0 };
         let attempt = match life.agent_attempt {
             NO_ATTEMPT => 0,
             attempt => attempt,

@@ -1,22 +1,22 @@
 //! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario schedules for them.
 
-use super::{Kubelets, LIFTED, UP, real};
+use super::{BARRIER_LIFTED, KubeletState, UP, real_kubelet};
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::{Event, StatusWrite};
-use crate::record::{About, Waited};
-use sim_api::spec::{AgentMode, Kubelet, RealKubelet};
-use sim_base::random::Purpose;
+use crate::ctx::EngineContext;
+use crate::event::{SimulationEvent, StatusWrite};
+use crate::record::{TicketSubject, TicketWait};
+use sim_api::spec::{AgentMode, KubeletTiming, RealKubelet};
+use sim_base::random::StreamPurpose;
 use sim_base::*;
 
-impl Kubelets {
+impl KubeletState {
     /// The kubelet receives a pod bound to its node.
-    pub(super) fn start_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn start_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if !ctx.store.pods.exists(pod) {
             return;
         }
-        if !self.pod_answers(ctx, pod) {
-            self.pods[pod.ix()].waits = Some(ctx.mark());
+        if !self.is_node_responsive(ctx, pod) {
+            self.pods[pod.ix()].waiting_since = Some(ctx.mark());
             return;
         }
         let delay = match self.rule_for(ctx, pod).and_then(|r| r.start_after) {
@@ -24,51 +24,77 @@ impl Kubelets {
             None => self.start_delay(ctx, pod),
         };
         let epoch = self.pods[pod.ix()].epoch;
-        let up = Event::ContainersUp { pod, epoch };
-        ctx.after(delay, Waited::ContainerStart, About::Pod(pod), up);
+        let up = SimulationEvent::ContainersStarted { pod, epoch };
+        ctx.schedule_after(
+            delay,
+            TicketWait::ContainerStart,
+            TicketSubject::Pod(pod),
+            up,
+        );
     }
 
     /// Delay from the observed binding to running containers: volumes, sandbox, all containers one after another.
-    fn start_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+    fn start_delay(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
         let scenario = ctx.scenario;
         let k = match &scenario.timing.kubelet {
-            Kubelet::Scripted { start, .. } => return *start,
-            Kubelet::Real(k) => k,
+            KubeletTiming::Scripted { start, .. } => return *start,
+            KubeletTiming::Real(k) => k,
         };
-        let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
-        let volumes = ctx.draw(Purpose::PodVolumes, about, nth, &k.volumes);
-        let sandbox = ctx.draw(Purpose::PodSandbox, about, nth, &k.sandbox);
-        volumes + sandbox + self.start_in_turn(ctx, pod, k)
+        let (about, nth) = (TicketSubject::Pod(pod), self.occurrence(pod, 0));
+        let volumes = ctx.draw(StreamPurpose::PodVolumes, about, nth, &k.volumes);
+        let sandbox = ctx.draw(StreamPurpose::PodSandbox, about, nth, &k.sandbox);
+        volumes + sandbox + self.start_sequentially(ctx, pod, k)
     }
 
     /// Delay of starting all containers one after another.
-    pub(super) fn start_in_turn(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
-        let (about, mut delay) = (About::Pod(pod), Duration::ZERO);
-        for position in 0..ctx.store.template(pod).starts.len() {
-            let nth = self.nth(pod, position);
-            if ctx.store.template(pod).starts[position] {
-                delay = delay + ctx.draw(Purpose::ImageCheck, about, nth, &k.image_check);
+    pub(super) fn start_sequentially(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        k: &RealKubelet,
+    ) -> Duration {
+        let (about, mut delay) = (TicketSubject::Pod(pod), Duration::ZERO);
+        for position in 0..ctx.store.template(pod).start_order.len() {
+            let nth = self.occurrence(pod, position);
+            if ctx.store.template(pod).start_order[position] {
+                delay = delay + ctx.draw(StreamPurpose::ImageCheck, about, nth, &k.image_check);
             }
-            delay = delay + ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);
+            delay = delay
+                + ctx.draw(
+                    StreamPurpose::ContainerStart,
+                    about,
+                    nth,
+                    &k.container_start,
+                );
         }
         delay + self.agent_boot(ctx, pod, k)
     }
 
-    pub(super) fn agent_boot(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
+    pub(super) fn agent_boot(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        k: &RealKubelet,
+    ) -> Duration {
         match ctx.store.template(pod).agent {
             AgentMode::Absent => Duration::ZERO,
             _ => ctx.draw(
-                Purpose::AgentBoot,
-                About::Pod(pod),
-                self.nth(pod, 0),
+                StreamPurpose::AgentBoot,
+                TicketSubject::Pod(pod),
+                self.occurrence(pod, 0),
                 &k.agent_boot,
             ),
         }
     }
 
-    pub(super) fn containers_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        let starts = self.lives(ctx.store, pod, epoch) && !self.has(pod, UP);
-        if !starts || !self.pod_answers(ctx, pod) {
+    pub(super) fn containers_started(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        epoch: u32,
+    ) {
+        let starts = self.is_current_lifetime(ctx.store, pod, epoch) && !self.has(pod, UP);
+        if !starts || !self.is_node_responsive(ctx, pod) {
             return;
         }
         self.count_restart(pod);
@@ -76,42 +102,42 @@ impl Kubelets {
         let agent = ctx.store.template(pod).agent;
         if agent.has_barrier() {
             self.write_status(ctx, pod, StatusWrite::Running);
-            self.agent_starts(ctx, pod);
+            self.start_agent(ctx, pod);
             self.arm_barrier_crash(ctx, pod);
             return;
         }
-        apiserver::note_process(ctx, pod, true);
+        apiserver::note_process_change(ctx, pod, true);
         self.write_status(ctx, pod, StatusWrite::Ready);
         self.arm_exit(ctx, pod);
         if agent != AgentMode::Absent {
             // No process waits for the barrier.
-            self.set(pod, LIFTED);
-            self.agent_starts(ctx, pod);
+            self.set(pod, BARRIER_LIFTED);
+            self.start_agent(ctx, pod);
         }
     }
 
     /// Schedules the scripted crash of a pod that waits at its barrier.
-    fn arm_barrier_crash(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn arm_barrier_crash(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let wait = self.rule_for(ctx, pod).and_then(|r| r.at_barrier_for);
         self.arm(ctx, pod, wait);
     }
 
     /// Schedules the exit of the container run that begins now, if a rule matches.
-    pub(super) fn arm_exit(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn arm_exit(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let run_for = self.rule_for(ctx, pod).and_then(|r| r.run_for);
         self.arm(ctx, pod, run_for);
     }
 
-    fn arm(&self, ctx: &mut Ctx<'_>, pod: PodId, after: Option<Duration>) {
+    fn arm(&self, ctx: &mut EngineContext<'_>, pod: PodId, after: Option<Duration>) {
         let Some(after) = after else { return };
         let epoch = self.pods[pod.ix()].epoch;
-        let exit = Event::ContainerExit { pod, epoch };
-        ctx.after(after, Waited::Running, About::Pod(pod), exit);
+        let exit = SimulationEvent::ContainerExit { pod, epoch };
+        ctx.schedule_after(after, TicketWait::Running, TicketSubject::Pod(pod), exit);
     }
 
     /// A sidecar's startup probe detects that the barrier is lifted: the remaining probe period, then the start of
     /// the worker containers.
-    pub(super) fn worker_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+    pub(super) fn worker_delay(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
         let template = ctx.store.template(pod);
         let (agent, spec) = (template.agent, template.pod.clone());
         let AgentMode::Sidecar {
@@ -120,16 +146,27 @@ impl Kubelets {
         else {
             return Duration::ZERO;
         };
-        let Some(k) = real(ctx) else {
+        let Some(k) = real_kubelet(ctx) else {
             return Duration::ZERO;
         };
-        let (about, spec) = (About::Pod(pod), &spec.spec);
+        let (about, spec) = (TicketSubject::Pod(pod), &spec.spec);
         let period = Duration::from_secs(u64::from(probe_period_s));
-        let mut delay = ctx.draw_phase(Purpose::ProbePhase, about, self.nth(pod, 0), period);
+        let mut delay = ctx.draw_phase(
+            StreamPurpose::ProbePhase,
+            about,
+            self.occurrence(pod, 0),
+            period,
+        );
         let first = spec.init_containers.len();
         for position in first..first + spec.containers.len() {
-            let nth = self.nth(pod, position);
-            delay = delay + ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);
+            let nth = self.occurrence(pod, position);
+            delay = delay
+                + ctx.draw(
+                    StreamPurpose::ContainerStart,
+                    about,
+                    nth,
+                    &k.container_start,
+                );
         }
         delay
     }

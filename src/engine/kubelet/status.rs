@@ -1,47 +1,52 @@
 //! Status updates that a kubelet writes for its pods, and their times.
 
-use super::{Kubelets, UP, real};
+use super::{KubeletState, UP, real_kubelet};
 use crate::apiserver;
-use crate::apiserver::Ended;
-use crate::ctx::Ctx;
-use crate::event::{Event, StatusWrite};
-use crate::record::{About, Call, Waited};
-use crate::requests::{Answer, Req};
-use crate::store::{NO_STATUS, Phase, RESTARTING_ALL, flag};
-use sim_base::random::Purpose;
+use crate::apiserver::TerminatedPod;
+use crate::ctx::EngineContext;
+use crate::event::{SimulationEvent, StatusWrite};
+use crate::record::{Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
+use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, flag};
+use sim_base::random::StreamPurpose;
 use sim_base::*;
 
-impl Kubelets {
+impl KubeletState {
     /// Sends a status PATCH, which is stored at the time of the response.
-    pub(super) fn write_status(&mut self, ctx: &mut Ctx<'_>, pod: PodId, what: StatusWrite) {
-        let about = About::Pod(pod);
+    pub(super) fn write_status(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        what: StatusWrite,
+    ) {
+        let about = TicketSubject::Pod(pod);
         let row = &mut self.pods[pod.ix()];
         let nth = row.status_writes;
         row.status_writes += 1;
-        let local = match real(ctx) {
+        let local = match real_kubelet(ctx) {
             None => Duration::ZERO,
-            Some(k) => ctx.draw(Purpose::StatusWrite, about, nth, &k.status_write),
+            Some(k) => ctx.draw(StreamPurpose::StatusWrite, about, nth, &k.status_write),
         };
-        let req = Req::new(Call::KubeletStatus, about, nth);
-        let answered = ctx.ask(ctx.mark(), req);
-        let done = one_after_another(ctx.now, answered.at + local, row.status_until);
+        let req = RequestEntry::new(Call::KubeletStatus, about, nth);
+        let answered = ctx.request_at_mark(ctx.mark(), req);
+        let done = serialize_completion(ctx.now, answered.at + local, row.status_until);
         row.status_until = done;
         let delay = done.since(answered.at);
-        let written = ctx.wait(answered, delay, Waited::StatusManager, about);
+        let written = ctx.add_wait(answered, delay, TicketWait::StatusManager, about);
         let epoch = row.epoch;
-        ctx.push(written, Event::StatusWritten { pod, epoch, what });
+        ctx.schedule(written, SimulationEvent::StatusWritten { pod, epoch, what });
     }
 
     pub(super) fn status_written(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         pod: PodId,
         epoch: u32,
         what: StatusWrite,
     ) {
         let there = ctx.store.pods.exists(pod);
-        ctx.answered(Call::KubeletStatus, Answer::found(there));
-        if !self.lives(ctx.store, pod, epoch) || !self.pod_answers(ctx, pod) {
+        ctx.record_response(Call::KubeletStatus, RequestAnswer::from_existence(there));
+        if !self.is_current_lifetime(ctx.store, pod, epoch) || !self.is_node_responsive(ctx, pod) {
             return;
         }
         let was_succeeding = ctx.store.pods.is_succeeding(pod);
@@ -56,24 +61,24 @@ impl Kubelets {
                 let (code, which) = (row.exit_code, row.exit_container);
                 match what {
                     StatusWrite::Succeeding => return apiserver::set_succeeding(ctx, pod),
-                    StatusWrite::NotReady => apiserver::note_ended(ctx, pod, code, which),
-                    _ => apiserver::note_ended(ctx, pod, code, RESTARTING_ALL),
+                    StatusWrite::NotReady => apiserver::store_container_end(ctx, pod, code, which),
+                    _ => apiserver::store_container_end(ctx, pod, code, RESTARTING_ALL),
                 }
                 apiserver::set_ready(ctx, pod, false);
             }
             StatusWrite::Running | StatusWrite::Ready => {
                 self.report_restarts(ctx, pod);
-                apiserver::note_ended(ctx, pod, 0, NO_STATUS);
+                apiserver::store_container_end(ctx, pod, 0, NO_STATUS);
                 self.report_running(ctx, pod, what == StatusWrite::Ready);
             }
         }
         if was_succeeding && ctx.store.pods.exists(pod) {
-            apiserver::was_succeeding(ctx, pod);
+            apiserver::notify_not_ready_again(ctx, pod);
         }
     }
 
-    fn report_running(&self, ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
-        let starts = ctx.store.pods.phase[pod.ix()] == Phase::Pending;
+    fn report_running(&self, ctx: &mut EngineContext<'_>, pod: PodId, ready: bool) {
+        let starts = ctx.store.pods.phase[pod.ix()] == PodPhase::Pending;
         apiserver::set_running(ctx, pod);
         if ready && self.has(pod, UP) && !ctx.store.pods.has(pod, flag::DELETING) {
             apiserver::set_ready(ctx, pod, true);
@@ -83,16 +88,16 @@ impl Kubelets {
     }
 
     /// Writes the current restartCount.
-    pub(super) fn report_restarts(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn report_restarts(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let row = &self.pods[pod.ix()];
         apiserver::set_restarts(ctx, pod, row.restarts, row.restart_sum);
     }
 
     /// Writes the terminal phase, with the exit codes of the containers.
-    pub(super) fn report_end(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn report_end(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         self.report_restarts(ctx, pod);
         let row = &self.pods[pod.ix()];
-        let ended = Ended {
+        let ended = TerminatedPod {
             succeeded: row.exit_code == 0,
             exit_code: row.exit_code,
             exit_container: row.exit_container,
@@ -104,7 +109,7 @@ impl Kubelets {
 
 /// The status manager sends the PATCHes of a pod one after another: returns the response time of a PATCH that alone
 /// would be answered at `answered`, after one that is answered at `before`.
-pub(super) fn one_after_another(now: Time, answered: Time, before: Time) -> Time {
+pub(super) fn serialize_completion(now: SimTime, answered: SimTime, before: SimTime) -> SimTime {
     if answered > before {
         answered
     } else {

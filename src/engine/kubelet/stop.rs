@@ -1,48 +1,51 @@
 //! The end of a deleted pod: its containers are stopped within the grace period, its phase is written, and its object
 //! is removed (kubernetes.md 3.5).
 
-use super::{ALL_ENDED, EXITED, Kubelets, SIDECARS, STOPPING, UP, agents, real};
+use super::{ALL_ENDED, EXITED, KubeletState, SIDECARS, STOPPING, UP, agents, real_kubelet};
 use crate::apiserver;
-use crate::ctx::{Ctx, Watcher};
-use crate::event::{Event, StatusWrite};
-use crate::record::{About, Call, Waited};
-use crate::requests::{Answer, Req};
+use crate::ctx::{EngineContext, StoreWatcher};
+use crate::event::{SimulationEvent, StatusWrite};
+use crate::record::{Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
-use sim_api::spec::{Kubelet, PodSpec};
-use sim_base::random::Purpose;
+use sim_api::spec::{KubeletTiming, PodSpec};
+use sim_base::random::StreamPurpose;
 use sim_base::*;
 
 /// Exit code of a container stopped by SIGTERM.
 const TERMINATED_EXIT_CODE: u8 = 128 + 15;
 
-impl Kubelets {
+impl KubeletState {
     /// The kubelet observes a deletionTimestamp and stops the containers within the grace period.
-    pub(super) fn begin_stop(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn begin_stop(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         let ours = p.exists(pod) && p.has(pod, flag::BOUND) && !p.is_terminal(pod);
         if !ours || self.has(pod, STOPPING) {
             return;
         }
-        if !self.pod_answers(ctx, pod) {
+        if !self.is_node_responsive(ctx, pod) {
             // The wait usually began when the node became silent: later decisions did not delay anything.
-            self.pods[pod.ix()].waits.get_or_insert(ctx.mark());
+            self.pods[pod.ix()].waiting_since.get_or_insert(ctx.mark());
             return;
         }
-        let about = About::Pod(pod);
+        let about = TicketSubject::Pod(pod);
         let version = ctx.store.pods.resource_version[pod.ix()];
         self.set(pod, STOPPING);
-        self.pods[pod.ix()].begin_anew();
-        let lag = ctx.watch_lag(Watcher::Kubelet, about, version);
+        self.pods[pod.ix()].begin_lifetime();
+        let lag = ctx.watch_lag(StoreWatcher::Kubelet, about, version);
         let delay = self.stop_containers(ctx, pod);
-        let seen = ctx.wait(ctx.mark(), lag, Waited::Watch, about);
-        let stopped = ctx.wait(seen, delay, Waited::Grace, about);
+        let seen = ctx.add_wait(ctx.mark(), lag, TicketWait::Watch, about);
+        let stopped = ctx.add_wait(seen, delay, TicketWait::Grace, about);
         self.pods[pod.ix()].stops_at = stopped.at;
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.push(stopped, Event::Stopped { pod, incarnation });
+        ctx.schedule(
+            stopped,
+            SimulationEvent::ContainersStopped { pod, incarnation },
+        );
     }
 
     /// Time to stop the containers; running ones exit with the code of a stopped container.
-    fn stop_containers(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+    fn stop_containers(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) -> Duration {
         let row = &mut self.pods[pod.ix()];
         if row.has(ALL_ENDED) {
             return Duration::ZERO;
@@ -54,8 +57,10 @@ impl Kubelets {
         if runs {
             row.exit_container = 0;
             row.exit_code = match ctx.scenario.timing.kubelet {
-                Kubelet::Scripted { stop_exit_code, .. } => stop_exit_code.clamp(0, 255) as u8,
-                Kubelet::Real(_) => TERMINATED_EXIT_CODE,
+                KubeletTiming::Scripted { stop_exit_code, .. } => {
+                    stop_exit_code.clamp(0, 255) as u8
+                }
+                KubeletTiming::Real(_) => TERMINATED_EXIT_CODE,
             };
         }
         self.stop_time(ctx, pod, runs)
@@ -63,14 +68,19 @@ impl Kubelets {
 
     /// Time to stop the containers: first the main ones, if `mains` of them run, then the sidecars. Rules set the
     /// time per container.
-    pub(super) fn stop_time(&self, ctx: &mut Ctx<'_>, pod: PodId, mains: bool) -> Duration {
+    pub(super) fn stop_time(
+        &self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        mains: bool,
+    ) -> Duration {
         let template = ctx.store.template(pod);
         let spec = &template.pod.spec;
         let grace = Duration::from_secs(u64::from(spec.termination_grace_period_s));
         let sidecars = sidecars(spec, template.agent);
         let ruled = self.rule_for(ctx, pod).and_then(|r| r.stop_after);
-        let Some(k) = real(ctx) else {
-            let Kubelet::Scripted { stop, .. } = ctx.scenario.timing.kubelet else {
+        let Some(k) = real_kubelet(ctx) else {
+            let KubeletTiming::Scripted { stop, .. } = ctx.scenario.timing.kubelet else {
                 unreachable!("not a real kubelet, so the player");
             };
             let stop = ruled.unwrap_or(stop).min(grace);
@@ -83,10 +93,10 @@ impl Kubelets {
             if let Some(stop) = ruled {
                 return stop;
             }
-            let nth = self.nth(pod, position);
+            let nth = self.occurrence(pod, position);
             ctx.draw(
-                Purpose::ContainerStop,
-                About::Pod(pod),
+                StreamPurpose::ContainerStop,
+                TicketSubject::Pod(pod),
                 nth,
                 &k.container_stop,
             )
@@ -97,14 +107,19 @@ impl Kubelets {
     }
 
     /// Returns true if the containers being stopped end at that time.
-    pub(super) fn ends_stopping(&self, pod: PodId, at: Time) -> bool {
+    pub(super) fn stops_at(&self, pod: PodId, at: SimTime) -> bool {
         let row = &self.pods[pod.ix()];
         row.has(STOPPING) && row.stops_at == at
     }
 
     /// The containers have ended: writes the terminal phase, then removes the object.
-    pub(super) fn stopped(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        if !self.ends_stopping(pod, ctx.now) || !ctx.store.pods.is(pod, incarnation) {
+    pub(super) fn containers_stopped(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        incarnation: u32,
+    ) {
+        if !self.stops_at(pod, ctx.now) || !ctx.store.pods.is_current(pod, incarnation) {
             return;
         }
         let row = &mut self.pods[pod.ix()];
@@ -113,8 +128,8 @@ impl Kubelets {
             row.ended_at = ctx.now;
         }
         row.flags = row.flags & !(UP | SIDECARS) | EXITED | ALL_ENDED;
-        apiserver::note_stopped(ctx, pod);
-        if !self.pod_answers(ctx, pod) {
+        apiserver::note_containers_stopped(ctx, pod);
+        if !self.is_node_responsive(ctx, pod) {
             return;
         }
         self.write_status(ctx, pod, StatusWrite::Finished);
@@ -122,24 +137,35 @@ impl Kubelets {
     }
 
     /// Clean-up, then the kubelet's DELETE with grace period 0.
-    pub(super) fn confirm_deletion(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        let about = About::Pod(pod);
+    pub(super) fn confirm_deletion(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        let about = TicketSubject::Pod(pod);
         let nth = self.pods[pod.ix()].deletes;
         self.pods[pod.ix()].deletes += 1;
-        let cleanup = match real(ctx) {
+        let cleanup = match real_kubelet(ctx) {
             None => Duration::ZERO,
-            Some(k) => ctx.draw(Purpose::Cleanup, about, nth, &k.cleanup),
+            Some(k) => ctx.draw(StreamPurpose::Cleanup, about, nth, &k.cleanup),
         };
-        let answered = ctx.ask(ctx.mark(), Req::new(Call::KubeletDelete, about, nth));
-        let deleted = ctx.wait(answered, cleanup, Waited::Cleanup, about);
+        let answered = ctx.request_at_mark(
+            ctx.mark(),
+            RequestEntry::new(Call::KubeletDelete, about, nth),
+        );
+        let deleted = ctx.add_wait(answered, cleanup, TicketWait::Cleanup, about);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
-        ctx.push(deleted, Event::KubeletDeleted { pod, incarnation });
+        ctx.schedule(
+            deleted,
+            SimulationEvent::KubeletDeleted { pod, incarnation },
+        );
     }
 
-    pub(super) fn kubelet_deleted(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        let there = ctx.store.pods.is(pod, incarnation);
-        ctx.answered(Call::KubeletDelete, Answer::found(there));
-        if !there || !self.pod_answers(ctx, pod) {
+    pub(super) fn kubelet_deleted(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        incarnation: u32,
+    ) {
+        let there = ctx.store.pods.is_current(pod, incarnation);
+        ctx.record_response(Call::KubeletDelete, RequestAnswer::from_existence(there));
+        if !there || !self.is_node_responsive(ctx, pod) {
             return;
         }
         if !ctx.store.pods.is_terminal(pod) {
@@ -152,8 +178,8 @@ impl Kubelets {
 /// Positions of the restartable init containers other than the in-place restart agent, which ends immediately; the
 /// last one is stopped first.
 fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
-    let agent = agents::container(spec, mode);
-    let own = |c: &sim_api::spec::Container| agent.is_some_and(|a| std::ptr::eq(a, c));
+    let agent = agents::agent_container(spec, mode);
+    let own = |c: &sim_api::spec::ContainerSpec| agent.is_some_and(|a| std::ptr::eq(a, c));
     let all = spec.init_containers.iter().enumerate().rev();
     let others = all.filter(|(_, c)| c.is_sidecar() && !own(c));
     others.map(|(position, _)| position).collect()

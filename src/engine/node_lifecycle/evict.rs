@@ -2,12 +2,12 @@
 
 use super::{NOT_READY, NodeLifecycle, UNREACHABLE};
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Call, Deleter, Waited};
-use crate::requests::{Answer, Req};
-use crate::store::{Store, flag};
-use sim_api::spec::{Taint, TaintEffect, Toleration};
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Call, DeletionActor, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
+use crate::store::{ObjectStore, flag};
+use sim_api::spec::{TaintEffect, TaintSpec, TolerationSpec};
 use sim_base::*;
 
 /// Toleration added by the admission plugin DefaultTolerationSeconds for both taints (kubernetes.md 4.1).
@@ -16,23 +16,23 @@ const DEFAULT_TOLERATION_S: u64 = 300;
 impl NodeLifecycle {
     /// Handles a change of the node's taints: each pod gets its shortest toleration period. Without NoExecute taints,
     /// pending evictions are canceled; if a taint returns, the period starts again.
-    pub(super) fn judge_pods_on(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    pub(super) fn update_evictions(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let mut taints = nodes.taints_of(node);
         let evicts = taints.any(|t| t.effect == TaintEffect::NoExecute);
         drop(taints);
         if evicts {
             for pod in nodes.pods[node.ix()].clone() {
-                self.judge_pod(ctx, pod);
+                self.update_eviction(ctx, pod);
             }
         } else {
             for pod in &nodes.pods[node.ix()] {
-                self.pod(*pod).evict_at = Time::NEVER;
+                self.pod(*pod).evict_at = SimTime::NEVER;
             }
         }
     }
 
-    pub(super) fn judge_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn update_eviction(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let (p, nodes) = (&ctx.store.pods, &ctx.store.nodes);
         let node = p.node[pod.ix()];
         let stays = !p.is_active(pod) || !p.exists(pod) || !nodes.exists(node);
@@ -40,58 +40,79 @@ impl NodeLifecycle {
             return;
         }
         let tolerations = &ctx.store.pod_spec(pod).tolerations;
-        let Some(after) = tolerated_for(tolerations, nodes.taints_of(node)) else {
+        let Some(after) = toleration_period(tolerations, nodes.taints_of(node)) else {
             return;
         };
         let at = ctx.now + after;
         if at < self.pod(pod).evict_at {
             self.pod(pod).evict_at = at;
             let incarnation = ctx.store.pods.incarnation[pod.ix()];
-            let over = Event::TolerationOver { pod, incarnation };
-            ctx.at(at, Waited::Toleration, About::Pod(pod), over);
+            let over = SimulationEvent::TolerationExpired { pod, incarnation };
+            ctx.schedule_at(at, TicketWait::Toleration, TicketSubject::Pod(pod), over);
         }
     }
 
     /// Returns true if no toleration period of the pod ends at that time.
-    pub fn is_void(&self, store: &Store, at: Time, (pod, incarnation): (PodId, u32)) -> bool {
+    pub fn is_stale(
+        &self,
+        store: &ObjectStore,
+        at: SimTime,
+        (pod, incarnation): (PodId, u32),
+    ) -> bool {
         let due = self
             .pods
             .get(pod.ix())
             .is_some_and(|row| row.evict_at == at);
-        !due || !store.pods.is(pod, incarnation) || store.pods.has(pod, flag::DELETING)
+        !due || !store.pods.is_current(pod, incarnation) || store.pods.has(pod, flag::DELETING)
     }
 
     /// Evicts the pod. The existence of the Node is not checked: its deletion does not cancel evictions
     /// (recordings/nodes, n-lost-new-node).
-    pub(super) fn toleration_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        if self.is_void(ctx.store, ctx.now, (pod, incarnation)) {
+    pub(super) fn toleration_expired(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        incarnation: u32,
+    ) {
+        if self.is_stale(ctx.store, ctx.now, (pod, incarnation)) {
             return;
         }
-        let (about, here) = (About::Pod(pod), ctx.mark());
+        let (about, here) = (TicketSubject::Pod(pod), ctx.mark());
         let nth = self.pod(pod).evictions;
         self.pod(pod).evictions += 1;
         for call in [Call::EvictionPodGet, Call::EvictionPodPatch] {
-            ctx.ask(here, Req::new(call, about, nth));
-            ctx.answered(call, Answer::Success);
+            ctx.request_at_mark(here, RequestEntry::new(call, about, nth));
+            ctx.record_response(call, RequestAnswer::Success);
         }
-        let delete = Req::new(Call::EvictionPodDelete, about, nth);
-        ctx.request(delete, Event::EvictionAnswered { pod, incarnation });
+        let delete = RequestEntry::new(Call::EvictionPodDelete, about, nth);
+        ctx.request(
+            delete,
+            SimulationEvent::EvictionAnswered { pod, incarnation },
+        );
     }
 
-    pub(super) fn eviction_answered(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        let there = ctx.store.pods.is(pod, incarnation);
-        ctx.answered(Call::EvictionPodDelete, Answer::found(there));
+    pub(super) fn eviction_answered(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        incarnation: u32,
+    ) {
+        let there = ctx.store.pods.is_current(pod, incarnation);
+        ctx.record_response(
+            Call::EvictionPodDelete,
+            RequestAnswer::from_existence(there),
+        );
         if there {
-            apiserver::disrupt_pod(ctx, pod, Deleter::TaintEviction);
+            apiserver::disrupt_pod(ctx, pod, DeletionActor::TaintEviction);
         }
     }
 }
 
 /// Period for which a pod tolerates these taints; `None` means indefinitely. Admission adds 300 s for not-ready and
 /// unreachable.
-pub(super) fn tolerated_for<'a>(
-    tolerations: &[Toleration],
-    taints: impl Iterator<Item = &'a Taint>,
+pub(super) fn toleration_period<'a>(
+    tolerations: &[TolerationSpec],
+    taints: impl Iterator<Item = &'a TaintSpec>,
 ) -> Option<Duration> {
     let mut least: Option<Duration> = None;
     for taint in taints.filter(|t| t.effect == TaintEffect::NoExecute) {

@@ -12,13 +12,13 @@ mod tests;
 mod zones;
 
 use super::apiserver::NOT_READY;
-use super::ctx::{Ctx, Mark};
-use super::event::Event;
-use super::lane::BusyTimes;
-use crate::record::About;
-use crate::store::{NodeChange, PodChange, What};
+use super::ctx::{ContextMark, EngineContext};
+use super::event::SimulationEvent;
+use super::token_bucket::BusyTimes;
+use crate::record::TicketSubject;
+use crate::store::{ChangeKind, NodeChange, PodChange};
 use sim_api::spec::ControlPlane;
-use sim_base::random::Purpose;
+use sim_base::random::StreamPurpose;
 use sim_base::*;
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
@@ -27,7 +27,7 @@ const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 
 /// Maximum time until the monitor detects a lost node: it observes the last Lease renewal within one period, and the
 /// end of the grace period within another one.
-pub fn longest_unnoticed(plane: &ControlPlane) -> Duration {
+pub fn max_detection_delay(plane: &ControlPlane) -> Duration {
     Duration::from_secs(plane.node_monitor_grace_period_s) + MONITOR_PERIOD + MONITOR_PERIOD
 }
 
@@ -36,12 +36,12 @@ pub struct NodeLifecycle {
     monitor_phase: Duration,
     monitor_armed: bool,
     /// Nodes that the monitor has to check, each with the start of the wait.
-    watched: Vec<(NodeId, Mark)>,
+    watched: Vec<(NodeId, ContextMark)>,
     nodes: Vec<NodeMarks>,
-    zones: Vec<Zone>,
+    zones: Vec<EvictionZone>,
     /// Nodes that were due for a NoExecute taint while the limiter of their zone was stopped.
     stopped: Vec<NodeId>,
-    pods: Vec<PodMarks>,
+    pods: Vec<NodePodMarks>,
     pub limiter_busy: BusyTimes,
     pub tainted: u64,
 }
@@ -49,50 +49,51 @@ pub struct NodeLifecycle {
 #[derive(Copy, Clone)]
 struct NodeMarks {
     /// Time at which the limiter applies the NoExecute taint; `NEVER` if the node is not queued.
-    taint_at: Time,
+    taint_at: SimTime,
     /// The zone that counts the node as silent, and the one that counts it as removed; `NONE` if there is none.
-    silent_in: ZoneId,
-    gone_from: ZoneId,
+    silent_zone: ZoneId,
+    removed_zone: ZoneId,
 }
 
 impl Default for NodeMarks {
     fn default() -> NodeMarks {
         NodeMarks {
-            taint_at: Time::NEVER,
-            silent_in: ZoneId::NONE,
-            gone_from: ZoneId::NONE,
+            taint_at: SimTime::NEVER,
+            silent_zone: ZoneId::NONE,
+            removed_zone: ZoneId::NONE,
         }
     }
 }
 
 #[derive(Copy, Clone, Default)]
-struct Zone {
+struct EvictionZone {
     /// Time at which its limiter applies the next NoExecute taint.
-    next: Time,
+    next_taint: SimTime,
     silent: u32,
-    gone: u32,
+    removed: u32,
 }
 
 #[derive(Copy, Clone)]
-struct PodMarks {
+struct NodePodMarks {
     /// Time at which taint eviction deletes the pod; `NEVER` if all taints are tolerated.
-    evict_at: Time,
+    evict_at: SimTime,
     evictions: u32,
 }
 
-impl Default for PodMarks {
-    fn default() -> PodMarks {
-        PodMarks {
-            evict_at: Time::NEVER,
+impl Default for NodePodMarks {
+    fn default() -> NodePodMarks {
+        NodePodMarks {
+            evict_at: SimTime::NEVER,
             evictions: 0,
         }
     }
 }
 
 impl NodeLifecycle {
-    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
-        let nothing = About::Nothing;
-        self.monitor_phase = ctx.draw_phase(Purpose::MonitorPhase, nothing, 0, MONITOR_PERIOD);
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
+        let nothing = TicketSubject::Nothing;
+        self.monitor_phase =
+            ctx.draw_phase(StreamPurpose::MonitorPhase, nothing, 0, MONITOR_PERIOD);
         self.monitor_armed = false;
         self.watched.clear();
         self.nodes.clear();
@@ -103,14 +104,14 @@ impl NodeLifecycle {
         self.tainted = 0;
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            Event::MonitorTick => self.monitor_tick(ctx),
-            Event::TaintDue(node) => self.taint_due(ctx, node),
-            Event::TolerationOver { pod, incarnation } => {
-                self.toleration_over(ctx, pod, incarnation)
+            SimulationEvent::MonitorTick => self.monitor_tick(ctx),
+            SimulationEvent::TaintDue(node) => self.taint_due(ctx, node),
+            SimulationEvent::TolerationExpired { pod, incarnation } => {
+                self.toleration_expired(ctx, pod, incarnation)
             }
-            Event::EvictionAnswered { pod, incarnation } => {
+            SimulationEvent::EvictionAnswered { pod, incarnation } => {
                 self.eviction_answered(ctx, pod, incarnation)
             }
             other => unreachable!("not an event of the node lifecycle controller: {other:?}"),
@@ -118,21 +119,21 @@ impl NodeLifecycle {
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Pod(pod, PodChange::Created) => *self.pod(pod) = PodMarks::default(),
-            What::Pod(pod, PodChange::Bound) => self.judge_pod(ctx, pod),
-            What::Node(node, change) => self.node_changed(ctx, node, change),
+            ChangeKind::Pod(pod, PodChange::Created) => *self.pod(pod) = NodePodMarks::default(),
+            ChangeKind::Pod(pod, PodChange::Bound) => self.update_eviction(ctx, pod),
+            ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
             _ => {}
         }
     }
 
-    fn node_changed(&mut self, ctx: &mut Ctx<'_>, node: NodeId, change: NodeChange) {
+    fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
             NodeChange::Created => {
                 self.leave_taint_queue(node);
                 self.count_node(ctx, node);
-                self.judge_pods_on(ctx, node);
+                self.update_evictions(ctx, node);
             }
             NodeChange::Gone => {
                 self.leave_taint_queue(node);
@@ -141,13 +142,13 @@ impl NodeLifecycle {
             }
             NodeChange::Condition => {
                 self.count_node(ctx, node);
-                self.ready_again(ctx, node);
+                self.node_becomes_ready(ctx, node);
             }
             NodeChange::Spec => {
                 self.count_node(ctx, node);
-                self.judge_pods_on(ctx, node);
+                self.update_evictions(ctx, node);
             }
-            NodeChange::Taints => self.judge_pods_on(ctx, node),
+            NodeChange::Taints => self.update_evictions(ctx, node),
             NodeChange::Lease => self.watch_node(ctx, node),
             NodeChange::Machine { .. } => {}
         }
@@ -160,9 +161,9 @@ impl NodeLifecycle {
         &mut self.nodes[node.ix()]
     }
 
-    fn pod(&mut self, pod: PodId) -> &mut PodMarks {
+    fn pod(&mut self, pod: PodId) -> &mut NodePodMarks {
         if self.pods.len() <= pod.ix() {
-            self.pods.resize(pod.ix() + 1, PodMarks::default());
+            self.pods.resize(pod.ix() + 1, NodePodMarks::default());
         }
         &mut self.pods[pod.ix()]
     }

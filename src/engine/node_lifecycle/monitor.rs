@@ -2,15 +2,15 @@
 
 use super::{MONITOR_PERIOD, NOT_READY, NodeLifecycle, UNREACHABLE};
 use crate::apiserver;
-use crate::ctx::{Ctx, Mark};
-use crate::event::Event;
-use crate::record::{About, Waited};
-use sim_api::spec::{Taint, TaintEffect};
+use crate::ctx::{ContextMark, EngineContext};
+use crate::event::SimulationEvent;
+use crate::record::{TicketSubject, TicketWait};
+use sim_api::spec::{TaintEffect, TaintSpec};
 use sim_base::*;
 
 impl NodeLifecycle {
     /// Registers a node whose Lease renewals stopped or resumed.
-    pub(super) fn watch_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    pub(super) fn watch_node(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let since = ctx.mark();
         match self.watched.iter_mut().find(|(n, _)| *n == node) {
             Some((_, mark)) => *mark = since,
@@ -19,22 +19,27 @@ impl NodeLifecycle {
         self.arm_monitor(ctx);
     }
 
-    fn arm_monitor(&mut self, ctx: &mut Ctx<'_>) {
+    fn arm_monitor(&mut self, ctx: &mut EngineContext<'_>) {
         if self.monitor_armed || self.watched.is_empty() {
             return;
         }
         self.monitor_armed = true;
         let at = (ctx.now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD);
-        ctx.at(at, Waited::NodeMonitor, About::Nothing, Event::MonitorTick);
+        ctx.schedule_at(
+            at,
+            TicketWait::NodeMonitor,
+            TicketSubject::Nothing,
+            SimulationEvent::MonitorTick,
+        );
     }
 
-    pub(super) fn monitor_tick(&mut self, ctx: &mut Ctx<'_>) {
+    pub(super) fn monitor_tick(&mut self, ctx: &mut EngineContext<'_>) {
         self.monitor_armed = false;
         let before = ctx.mark();
         let mut watched = std::mem::take(&mut self.watched);
         watched.retain(|(node, since)| {
-            let stays = self.look_at(ctx, *node, *since);
-            ctx.back_to(before);
+            let stays = self.check_node(ctx, *node, *since);
+            ctx.restore_mark(before);
             stays
         });
         self.watched = watched;
@@ -42,19 +47,24 @@ impl NodeLifecycle {
     }
 
     /// Checks a node. Returns true if it has to be checked again.
-    fn look_at(&mut self, ctx: &mut Ctx<'_>, node: NodeId, since: Mark) -> bool {
+    fn check_node(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        node: NodeId,
+        since: ContextMark,
+    ) -> bool {
         let row = ctx.store.nodes.rows[node.ix()];
         if !row.exists {
             return false;
         }
         let grace = Duration::from_secs(ctx.scenario.control_plane.node_monitor_grace_period_s);
-        let silent = row.lease != Time::NEVER;
+        let silent = row.lease != SimTime::NEVER;
         // Counted from the run of the monitor that observed the last renewal.
-        let seen = |lease: Time| lease.next_tick(self.monitor_phase, MONITOR_PERIOD);
+        let seen = |lease: SimTime| lease.next_tick(self.monitor_phase, MONITOR_PERIOD);
         let becomes_unknown = silent && !row.unknown && ctx.now >= seen(row.lease) + grace;
         let recovers = !silent && has_lifecycle_taint(ctx, node);
         if becomes_unknown || recovers {
-            ctx.resume(since, Waited::NodeMonitor, About::Node(node));
+            ctx.resume(since, TicketWait::NodeMonitor, TicketSubject::Node(node));
         }
         if becomes_unknown {
             self.node_becomes_unknown(ctx, node);
@@ -68,9 +78,9 @@ impl NodeLifecycle {
     }
 
     /// Sets Ready=Unknown, the NoSchedule taint and the pods to not ready, and queues the node for NoExecute.
-    fn node_becomes_unknown(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    fn node_becomes_unknown(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         apiserver::set_node_ready(ctx, node, false);
-        apiserver::add_taint(ctx, node, unreachable(TaintEffect::NoSchedule));
+        apiserver::add_taint(ctx, node, unreachable_taint(TaintEffect::NoSchedule));
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
             apiserver::set_ready(ctx, pod, false);
         }
@@ -79,7 +89,7 @@ impl NodeLifecycle {
 
     /// Sets Ready=True: the taint controller removes NoSchedule immediately, the monitor removes NoExecute in its
     /// next run.
-    pub(super) fn ready_again(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    pub(super) fn node_becomes_ready(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let row = ctx.store.nodes.rows[node.ix()];
         if !row.exists || row.unknown {
             return;
@@ -91,13 +101,13 @@ impl NodeLifecycle {
     }
 }
 
-fn has_lifecycle_taint(ctx: &Ctx<'_>, node: NodeId) -> bool {
+fn has_lifecycle_taint(ctx: &EngineContext<'_>, node: NodeId) -> bool {
     let mut taints = ctx.store.nodes.taints[node.ix()].iter();
     taints.any(|t| t.key == UNREACHABLE || t.key == NOT_READY)
 }
 
-pub(super) fn unreachable(effect: TaintEffect) -> Taint {
-    Taint {
+pub(super) fn unreachable_taint(effect: TaintEffect) -> TaintSpec {
+    TaintSpec {
         key: UNREACHABLE.to_owned(),
         value: String::new(),
         effect,

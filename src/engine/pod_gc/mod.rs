@@ -9,14 +9,14 @@ mod sweep;
 mod tests;
 mod waits;
 
-use super::ctx::Ctx;
-use super::event::Event;
-use crate::record::{About, Waited};
-use crate::store::{NodeChange, PodChange, What, flag};
+use super::ctx::EngineContext;
+use super::event::SimulationEvent;
+use crate::record::{TicketSubject, TicketWait};
+use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use sim_api::spec::TaintEffect;
-use sim_base::random::Purpose;
+use sim_base::random::StreamPurpose;
 use sim_base::*;
-use waits::Waits;
+use waits::GcWaits;
 
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 /// gcCheckPeriod (kubernetes.md 4.1).
@@ -26,25 +26,25 @@ const PERIOD: Duration = Duration::from_secs(20);
 pub struct PodGc {
     phase: Duration,
     armed: bool,
-    missing: Vec<Missing>,
+    missing: Vec<MissingNodePods>,
     /// Nodes with the out-of-service taint that are not ready.
     out_of_service: Vec<NodeId>,
     /// Pods that were deleted before they were bound.
     unscheduled: Vec<(PodId, u32)>,
-    waits: Waits,
+    waits: GcWaits,
 }
 
 /// A removed Node object.
 #[derive(Copy, Clone)]
-struct Missing {
+struct MissingNodePods {
     node: NodeId,
     /// Time at which the quarantine ends; `NEVER` if no sweep has noticed the missing Node yet.
-    leaves_quarantine: Time,
+    quarantine_until: SimTime,
 }
 
 impl PodGc {
-    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
-        self.phase = ctx.draw_phase(Purpose::PodGcPhase, About::Nothing, 0, PERIOD);
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
+        self.phase = ctx.draw_phase(StreamPurpose::PodGcPhase, TicketSubject::Nothing, 0, PERIOD);
         self.armed = false;
         self.missing.clear();
         self.out_of_service.clear();
@@ -52,24 +52,26 @@ impl PodGc {
         self.waits.reset();
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            Event::PodGcTick => self.tick(ctx),
+            SimulationEvent::PodGcTick => self.tick(ctx),
             other => unreachable!("not an event of pod garbage collection: {other:?}"),
         }
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Pod(pod, PodChange::Created) => self.waits.forget(pod),
-            What::Pod(pod, PodChange::Deleting | PodChange::Bound) => self.pod_changed(ctx, pod),
-            What::Node(node, change) => self.node_changed(ctx, node, change),
+            ChangeKind::Pod(pod, PodChange::Created) => self.waits.forget(pod),
+            ChangeKind::Pod(pod, PodChange::Deleting | PodChange::Bound) => {
+                self.pod_changed(ctx, pod)
+            }
+            ChangeKind::Node(node, change) => self.node_changed(ctx, node, change),
             _ => {}
         }
     }
 
-    fn pod_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         if !p.exists(pod) {
             return;
@@ -81,22 +83,22 @@ impl PodGc {
         if !p.has(pod, flag::BOUND) {
             // Its finalizer holds it, and no kubelet will terminate it.
             self.unscheduled.push((pod, p.incarnation[pod.ix()]));
-            self.waits.for_sweep(ctx, pod);
+            self.waits.begin_sweep_wait(ctx, pod);
         } else if self.is_missing(node) || (deleting && self.out_of_service.contains(&node)) {
-            self.waits.for_sweep(ctx, pod);
+            self.waits.begin_sweep_wait(ctx, pod);
         }
         self.arm(ctx);
     }
 
-    fn node_changed(&mut self, ctx: &mut Ctx<'_>, node: NodeId, change: NodeChange) {
+    fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
         match change {
             NodeChange::Gone => {
-                self.missing.push(Missing {
+                self.missing.push(MissingNodePods {
                     node,
-                    leaves_quarantine: Time::NEVER,
+                    quarantine_until: SimTime::NEVER,
                 });
                 for pod in ctx.store.nodes.pods[node.ix()].clone() {
-                    self.waits.for_sweep(ctx, pod);
+                    self.waits.begin_sweep_wait(ctx, pod);
                 }
             }
             NodeChange::Created => self.missing.retain(|m| m.node != node),
@@ -104,13 +106,13 @@ impl PodGc {
             NodeChange::Machine { .. } => return,
             NodeChange::Taints | NodeChange::Spec | NodeChange::Condition => {}
         }
-        self.judge_service(ctx, node);
+        self.check_out_of_service(ctx, node);
         self.arm(ctx);
     }
 
     /// The pods of a node whose Lease is not renewed wait for it, whether deleted or not.
-    fn lease_changed(&mut self, ctx: &Ctx<'_>, node: NodeId) {
-        let renewed = ctx.store.nodes.rows[node.ix()].lease == Time::NEVER;
+    fn lease_changed(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
+        let renewed = ctx.store.nodes.rows[node.ix()].lease == SimTime::NEVER;
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
             match renewed {
                 true => self.waits.end(*pod),
@@ -121,7 +123,7 @@ impl PodGc {
 
     /// Checks for an out-of-service node (kubernetes.md 4.1): the taint, a node that is not ready, and a terminating
     /// pod.
-    fn judge_service(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+    fn check_out_of_service(&mut self, ctx: &mut EngineContext<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let row = nodes.rows[node.ix()];
         let tainted = || nodes.has_taint(node, OUT_OF_SERVICE, TaintEffect::NoExecute);
@@ -133,7 +135,7 @@ impl PodGc {
             self.out_of_service.push(node);
             for pod in nodes.pods[node.ix()].clone() {
                 if ctx.store.pods.has(pod, flag::DELETING) {
-                    self.waits.for_sweep(ctx, pod);
+                    self.waits.begin_sweep_wait(ctx, pod);
                 }
             }
         }
@@ -143,16 +145,21 @@ impl PodGc {
         self.missing.iter().any(|m| m.node == node)
     }
 
-    fn arm(&mut self, ctx: &mut Ctx<'_>) {
+    fn arm(&mut self, ctx: &mut EngineContext<'_>) {
         if self.armed || !self.has_work(ctx) {
             return;
         }
         self.armed = true;
         let at = (ctx.now + Duration(1)).next_tick(self.phase, PERIOD);
-        ctx.at(at, Waited::PodGc, About::Nothing, Event::PodGcTick);
+        ctx.schedule_at(
+            at,
+            TicketWait::PodGc,
+            TicketSubject::Nothing,
+            SimulationEvent::PodGcTick,
+        );
     }
 
-    fn has_work(&self, ctx: &Ctx<'_>) -> bool {
+    fn has_work(&self, ctx: &EngineContext<'_>) -> bool {
         let pods = |node: NodeId| &ctx.store.nodes.pods[node.ix()];
         let ends = |pod: &PodId| ctx.store.pods.has(*pod, flag::DELETING);
         !self.unscheduled.is_empty()

@@ -2,9 +2,9 @@
 
 use super::PodGc;
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::record::{About, Call, Deleter};
-use crate::requests::Answer;
+use crate::ctx::EngineContext;
+use crate::record::{Call, DeletionActor, TicketSubject};
+use crate::requests::RequestAnswer;
 use crate::store::flag;
 use sim_base::*;
 
@@ -14,7 +14,7 @@ const QUARANTINE: Duration = Duration::from_secs(40);
 impl PodGc {
     /// Every 20 s: fails and force-deletes pods of nodes missing for 40 s or more, terminating pods of out-of-service
     /// nodes, and terminating pods without a node.
-    pub(super) fn tick(&mut self, ctx: &mut Ctx<'_>) {
+    pub(super) fn tick(&mut self, ctx: &mut EngineContext<'_>) {
         self.armed = false;
         for pod in self.orphans(ctx) {
             self.remove_by_force(ctx, pod, true);
@@ -26,12 +26,12 @@ impl PodGc {
     }
 
     /// Pods of Nodes whose quarantine has ended.
-    fn orphans(&mut self, ctx: &Ctx<'_>) -> Vec<PodId> {
+    fn orphans(&mut self, ctx: &EngineContext<'_>) -> Vec<PodId> {
         let mut orphans = Vec::new();
         for m in &mut self.missing {
             let pods = &ctx.store.nodes.pods[m.node.ix()];
-            let (next, found) = quarantine(m.leaves_quarantine, ctx.now, pods.is_empty());
-            m.leaves_quarantine = next;
+            let (next, found) = quarantine(m.quarantine_until, ctx.now, pods.is_empty());
+            m.quarantine_until = next;
             if found {
                 orphans.extend(pods);
             }
@@ -40,14 +40,14 @@ impl PodGc {
     }
 
     /// Terminating pods of out-of-service nodes, and those that were never bound.
-    fn unattended(&mut self, ctx: &Ctx<'_>) -> Vec<PodId> {
+    fn unattended(&mut self, ctx: &EngineContext<'_>) -> Vec<PodId> {
         let p = &ctx.store.pods;
         let out = self.out_of_service.iter();
         let on_them = out.flat_map(|n| ctx.store.nodes.pods[n.ix()].iter().copied());
         let mut pods: Vec<PodId> = on_them.filter(|pod| p.has(*pod, flag::DELETING)).collect();
         let unscheduled = self.unscheduled.drain(..);
         let waits = |(pod, incarnation): &(PodId, u32)| {
-            p.is(*pod, *incarnation) && !p.has(*pod, flag::BOUND)
+            p.is_current(*pod, *incarnation) && !p.has(*pod, flag::BOUND)
         };
         pods.extend(unscheduled.filter(waits).map(|(pod, _)| pod));
         pods
@@ -55,34 +55,34 @@ impl PodGc {
 
     /// Sets the phase Failed, then sends DELETE with grace period 0. The condition DisruptionTarget is set only if
     /// the Node is missing. The exit codes of its containers are unknown.
-    fn remove_by_force(&mut self, ctx: &mut Ctx<'_>, pod: PodId, node_is_gone: bool) {
+    fn remove_by_force(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, node_is_gone: bool) {
         if !ctx.store.pods.exists(pod) {
             return;
         }
         let before = ctx.mark();
-        if let Some((since, waited)) = self.waits.of(pod) {
-            ctx.resume(since, waited, About::Pod(pod));
+        if let Some((since, waited)) = self.waits.current(pod) {
+            ctx.resume(since, waited, TicketSubject::Pod(pod));
         }
         if !ctx.store.pods.is_terminal(pod) {
-            ctx.answered(Call::PodGcPatch, Answer::Success);
+            ctx.record_response(Call::PodGcPatch, RequestAnswer::Success);
             if node_is_gone {
-                apiserver::set_disrupted(ctx, pod, Deleter::PodGarbageCollector);
+                apiserver::set_disrupted(ctx, pod, DeletionActor::PodGarbageCollector);
             }
             apiserver::finish_pod(ctx, pod, None);
         }
-        ctx.answered(Call::PodGcDelete, Answer::Success);
-        apiserver::mark_deleting(ctx, pod, Deleter::PodGarbageCollector, true);
-        ctx.back_to(before);
+        ctx.record_response(Call::PodGcDelete, RequestAnswer::Success);
+        apiserver::mark_deleting(ctx, pod, DeletionActor::PodGarbageCollector, true);
+        ctx.restore_mark(before);
     }
 }
 
 /// A sweep that finds pods of a missing Node puts it in quarantine for 40 s; a Node that still has pods afterwards is
 /// put in quarantine again. Returns the end of the quarantine, and whether its pods are deleted now.
-pub(super) fn quarantine(until: Time, now: Time, empty: bool) -> (Time, bool) {
+pub(super) fn quarantine(until: SimTime, now: SimTime, empty: bool) -> (SimTime, bool) {
     let over = until <= now;
-    let next = match (over || until == Time::NEVER, empty) {
+    let next = match (over || until == SimTime::NEVER, empty) {
         (false, _) => until,
-        (true, true) => Time::NEVER,
+        (true, true) => SimTime::NEVER,
         (true, false) => now + QUARANTINE,
     };
     (next, over && !empty)

@@ -3,12 +3,12 @@
 //!
 //! A table. Must never decide when a request is sent.
 
-use super::outcome::Resource;
+use super::outcome::LedgerResource;
 
 /// Cost class of a request; each class has its own latency in `timing.yaml`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Cost {
+pub enum CallCost {
     Read,
     Write,
     PodCreate,
@@ -21,8 +21,8 @@ pub struct CallKind {
     pub verb: &'static str,
     pub resource: &'static str,
     /// The token bucket that the request waits in; `None` if it is not limited.
-    pub bucket: Option<Resource>,
-    pub cost: Cost,
+    pub bucket: Option<LedgerResource>,
+    pub cost: CallCost,
 }
 
 macro_rules! calls {
@@ -46,21 +46,21 @@ macro_rules! calls {
             verb: $verb,
             resource: $resource,
             bucket: $bucket,
-            cost: Cost::$cost,
+            cost: CallCost::$cost,
         }),*];
     };
 }
 
-const JOB_CONTROLLER: Option<Resource> = Some(Resource::JobControllerClient);
-const COLLECTOR: Option<Resource> = Some(Resource::GarbageCollectorClient);
-const JOBSET_JOBS: Option<Resource> = Some(Resource::JobSetClient);
-const JOBSET_STATUS: Option<Resource> = Some(Resource::JobSetStatusClient);
-const JOBSET_PODS: Option<Resource> = Some(Resource::JobSetPodClient);
-const BIND: Option<Resource> = Some(Resource::SchedulerBindClient);
-const NODES: Option<Resource> = Some(Resource::NodeRequests);
-const EVICTION: Option<Resource> = Some(Resource::TaintEvictionClient);
+const JOB_CONTROLLER: Option<LedgerResource> = Some(LedgerResource::JobControllerClient);
+const GARBAGE_COLLECTOR: Option<LedgerResource> = Some(LedgerResource::GarbageCollectorClient);
+const JOBSET_JOBS: Option<LedgerResource> = Some(LedgerResource::JobSetClient);
+const JOBSET_STATUS: Option<LedgerResource> = Some(LedgerResource::JobSetStatusClient);
+const JOBSET_PODS: Option<LedgerResource> = Some(LedgerResource::JobSetPodClient);
+const BIND: Option<LedgerResource> = Some(LedgerResource::SchedulerBindClient);
+const NODES: Option<LedgerResource> = Some(LedgerResource::NodeRequests);
+const EVICTION: Option<LedgerResource> = Some(LedgerResource::TaintEvictionClient);
 /// Clients without a rate limit, or so idle that their bucket is never empty.
-const FREE: Option<Resource> = None;
+const NO_LIMIT: Option<LedgerResource> = None;
 
 calls! {
     JobPodCreate: "job-controller" "create" "pods", JOB_CONTROLLER, PodCreate;
@@ -69,22 +69,22 @@ calls! {
     JobStatusUpdate: "job-controller" "update" "jobs/status", JOB_CONTROLLER, Write;
     JobEventCreate: "job-controller" "create" "events", JOB_CONTROLLER, Write;
     JobEventPatch: "job-controller" "patch" "events", JOB_CONTROLLER, Write;
-    CollectorPodGet: "generic-garbage-collector" "get" "pods", COLLECTOR, Read;
-    CollectorJobGet: "generic-garbage-collector" "get" "jobs", COLLECTOR, Read;
-    CollectorPodDelete: "generic-garbage-collector" "delete" "pods", COLLECTOR, Write;
-    CollectorJobPatch: "generic-garbage-collector" "patch" "jobs", COLLECTOR, Write;
-    CollectorJobDelete: "generic-garbage-collector" "delete" "jobs", COLLECTOR, Write;
+    CollectorPodGet: "generic-garbage-collector" "get" "pods", GARBAGE_COLLECTOR, Read;
+    CollectorJobGet: "generic-garbage-collector" "get" "jobs", GARBAGE_COLLECTOR, Read;
+    CollectorPodDelete: "generic-garbage-collector" "delete" "pods", GARBAGE_COLLECTOR, Write;
+    CollectorJobPatch: "generic-garbage-collector" "patch" "jobs", GARBAGE_COLLECTOR, Write;
+    CollectorJobDelete: "generic-garbage-collector" "delete" "jobs", GARBAGE_COLLECTOR, Write;
     JobSetStatusUpdate: "jobset" "update" "jobsets/status", JOBSET_STATUS, Write;
     JobSetJobDelete: "jobset" "delete" "jobs", JOBSET_JOBS, Write;
     JobSetJobCreate: "jobset" "create" "jobs", JOBSET_JOBS, Write;
     JobSetJobUpdate: "jobset" "update" "jobs", JOBSET_JOBS, Write;
     JobSetPodStatus: "jobset" "update" "pods/status", JOBSET_PODS, Write;
     JobSetPodDelete: "jobset" "delete" "pods", JOBSET_PODS, Write;
-    JobSetServiceCreate: "jobset" "create" "services", FREE, Write;
-    JobSetEventCreate: "jobset" "create" "events", FREE, Write;
+    JobSetServiceCreate: "jobset" "create" "services", NO_LIMIT, Write;
+    JobSetEventCreate: "jobset" "create" "events", NO_LIMIT, Write;
     JobSetDelete: "jobset" "delete" "jobsets", JOBSET_STATUS, Write;
     Bind: "kube-scheduler" "create" "pods/binding", BIND, Write;
-    SchedulerEvent: "kube-scheduler" "create" "events", FREE, Write;
+    SchedulerEvent: "kube-scheduler" "create" "events", NO_LIMIT, Write;
     KubeletStatus: "kubelets" "patch" "pods/status", NODES, Write;
     KubeletDelete: "kubelets" "delete" "pods", NODES, Write;
     AgentList: "kubelets" "list" "jobsets", NODES, Read;
@@ -92,16 +92,16 @@ calls! {
     EvictionPodGet: "taint-eviction-controller" "get" "pods", EVICTION, Read;
     EvictionPodPatch: "taint-eviction-controller" "patch" "pods/status", EVICTION, Write;
     EvictionPodDelete: "taint-eviction-controller" "delete" "pods", EVICTION, Write;
-    PodGcPatch: "pod-garbage-collector" "patch" "pods/status", FREE, Write;
-    PodGcDelete: "pod-garbage-collector" "delete" "pods", FREE, Write;
-    JobSetClaimCreate: "jobset" "create" "persistentvolumeclaims", FREE, Write;
+    PodGcPatch: "pod-garbage-collector" "patch" "pods/status", NO_LIMIT, Write;
+    PodGcDelete: "pod-garbage-collector" "delete" "pods", NO_LIMIT, Write;
+    JobSetClaimCreate: "jobset" "create" "persistentvolumeclaims", NO_LIMIT, Write;
     JobSetJobPatch: "jobset" "patch" "jobs", JOBSET_JOBS, Write;
-    TtlJobGet: "ttl-after-finished-controller" "get" "jobs", FREE, Read;
-    TtlJobDelete: "ttl-after-finished-controller" "delete" "jobs", FREE, Write;
-    CollectorServiceGet: "generic-garbage-collector" "get" "services", COLLECTOR, Read;
-    CollectorServiceDelete: "generic-garbage-collector" "delete" "services", COLLECTOR, Write;
-    CollectorClaimGet: "generic-garbage-collector" "get" "persistentvolumeclaims", COLLECTOR, Read;
-    CollectorClaimDelete: "generic-garbage-collector" "delete" "persistentvolumeclaims", COLLECTOR, Write;
+    TtlJobGet: "ttl-after-finished-controller" "get" "jobs", NO_LIMIT, Read;
+    TtlJobDelete: "ttl-after-finished-controller" "delete" "jobs", NO_LIMIT, Write;
+    CollectorServiceGet: "generic-garbage-collector" "get" "services", GARBAGE_COLLECTOR, Read;
+    CollectorServiceDelete: "generic-garbage-collector" "delete" "services", GARBAGE_COLLECTOR, Write;
+    CollectorClaimGet: "generic-garbage-collector" "get" "persistentvolumeclaims", GARBAGE_COLLECTOR, Read;
+    CollectorClaimDelete: "generic-garbage-collector" "delete" "persistentvolumeclaims", GARBAGE_COLLECTOR, Write;
     JobSetJobStatusUpdate: "jobset" "update" "jobs/status", JOBSET_JOBS, Write;
 }
 

@@ -5,13 +5,13 @@
 
 #![deny(missing_docs)]
 
-use super::ticket::About;
+use super::ticket::TicketSubject;
 use sim_base::*;
 use sim_policy::kinds::*;
 
 /// The role of a record's field on its line in `events.ndjson`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum FieldRole {
     /// The object of the line: the first such field that names one.
     Object,
     /// The object of the line; its kind is written as a member with this name.
@@ -28,26 +28,28 @@ pub enum Role {
     Unwritten,
 }
 
-impl Role {
+impl FieldRole {
     pub(super) fn is_object(self) -> bool {
-        use Role::*;
+        use FieldRole::*;
         matches!(self, Object | ObjectAndKind(_) | ObjectAndMember(_))
     }
 
     /// The name of the member that the field produces, if any.
     pub fn member(self) -> Option<&'static str> {
         match self {
-            Role::Member(name) | Role::ObjectAndKind(name) | Role::ObjectAndMember(name) => {
-                Some(name)
+            FieldRole::Member(name)
+            | FieldRole::ObjectAndKind(name)
+            | FieldRole::ObjectAndMember(name) => Some(name),
+            FieldRole::Object | FieldRole::Reason | FieldRole::Message | FieldRole::Unwritten => {
+                None
             }
-            Role::Object | Role::Reason | Role::Message | Role::Unwritten => None,
         }
     }
 }
 
 /// The value of a field.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum FieldValue {
     /// A JobSet.
     JobSet(JobSetId),
     /// A Job.
@@ -70,30 +72,30 @@ pub enum Value {
     Word(u32, &'static str),
 }
 
-impl Value {
+impl FieldValue {
     /// Returns the word with this index; an index beyond the list returns the last word.
-    pub fn word(number: u32, words: &[&'static str]) -> Value {
+    pub fn word(number: u32, words: &[&'static str]) -> FieldValue {
         let at = (number as usize).min(words.len().saturating_sub(1));
-        Value::Word(number, words.get(at).copied().unwrap_or_default())
+        FieldValue::Word(number, words.get(at).copied().unwrap_or_default())
     }
 
     /// Returns the object that the value names, if it names one.
-    pub fn about(self) -> About {
+    pub fn subject(self) -> TicketSubject {
         match self {
-            Value::JobSet(id) if id.is_some() => About::JobSet(id),
-            Value::Job(id) if id.is_some() => About::Job(id),
-            Value::Pod(id) if id.is_some() => About::Pod(id),
-            Value::Node(id) if id.is_some() => About::Node(id),
-            _ => About::Nothing,
+            FieldValue::JobSet(id) if id.is_some() => TicketSubject::JobSet(id),
+            FieldValue::Job(id) if id.is_some() => TicketSubject::Job(id),
+            FieldValue::Pod(id) if id.is_some() => TicketSubject::Pod(id),
+            FieldValue::Node(id) if id.is_some() => TicketSubject::Node(id),
+            _ => TicketSubject::Nothing,
         }
     }
 }
 
 macro_rules! values {
     ($($type:ty: $make:expr;)*) => {$(
-        impl From<$type> for Value {
-            fn from(value: $type) -> Value {
-                let make: fn($type) -> Value = $make;
+        impl From<$type> for FieldValue {
+            fn from(value: $type) -> FieldValue {
+                let make: fn($type) -> FieldValue = $make;
                 make(value)
             }
         }
@@ -101,49 +103,49 @@ macro_rules! values {
 }
 
 values! {
-    JobSetId: Value::JobSet;
-    JobId: Value::Job;
-    PodId: Value::Pod;
-    NodeId: Value::Node;
-    TextId: Value::Text;
-    u32: Value::Number;
-    i32: Value::Signed;
-    Duration: |d| Value::Nanoseconds(d.0);
-    bool: Value::Flag;
-    JobSetConditionType: |k| Value::Word(k as u32, k.as_str());
-    JobConditionType: |k| Value::Word(k as u32, k.as_str());
-    Deleter: |d| Value::Word(d as u32, d.as_str());
-    NodeReady: |r| Value::Word(r as u32, r.as_str());
-    EndReason: |r| Value::Word(r as u32, r.as_str());
+    JobSetId: FieldValue::JobSet;
+    JobId: FieldValue::Job;
+    PodId: FieldValue::Pod;
+    NodeId: FieldValue::Node;
+    TextId: FieldValue::Text;
+    u32: FieldValue::Number;
+    i32: FieldValue::Signed;
+    Duration: |d| FieldValue::Nanoseconds(d.0);
+    bool: FieldValue::Flag;
+    JobSetConditionType: |k| FieldValue::Word(k as u32, k.as_str());
+    JobConditionType: |k| FieldValue::Word(k as u32, k.as_str());
+    DeletionActor: |d| FieldValue::Word(d as u32, d.as_str());
+    NodeReady: |r| FieldValue::Word(r as u32, r.as_str());
+    EndReason: |r| FieldValue::Word(r as u32, r.as_str());
     ObjectRef: |object| match object {
-        ObjectRef::JobSet(id) => Value::JobSet(id),
-        ObjectRef::Job(id) => Value::Job(id),
-        ObjectRef::Pod(id) => Value::Pod(id),
+        ObjectRef::JobSet(id) => FieldValue::JobSet(id),
+        ObjectRef::Job(id) => FieldValue::Job(id),
+        ObjectRef::Pod(id) => FieldValue::Pod(id),
     };
 }
 
 /// Converts a role as written in the table.
 macro_rules! role {
     (object) => {
-        Role::Object
+        FieldRole::Object
     };
     ((object, kind = $name:literal)) => {
-        Role::ObjectAndKind($name)
+        FieldRole::ObjectAndKind($name)
     };
     ((object, $name:literal)) => {
-        Role::ObjectAndMember($name)
+        FieldRole::ObjectAndMember($name)
     };
     (reason) => {
-        Role::Reason
+        FieldRole::Reason
     };
     (message) => {
-        Role::Message
+        FieldRole::Message
     };
     (unwritten) => {
-        Role::Unwritten
+        FieldRole::Unwritten
     };
     ($name:literal) => {
-        Role::Member($name)
+        FieldRole::Member($name)
     };
 }
 
@@ -182,10 +184,10 @@ macro_rules! about_field {
 
 macro_rules! value {
     ($field:ident) => {
-        Value::from($field)
+        FieldValue::from($field)
     };
     ($field:ident $words:expr) => {
-        Value::word(u32::from($field), &$words)
+        FieldValue::word(u32::from($field), &$words)
     };
 }
 
@@ -205,7 +207,7 @@ macro_rules! records {
 
         impl Body {
             /// All kinds, each with the roles of its fields in order.
-            pub const KINDS: &[(&str, &[Role])] = &[
+            pub const KINDS: &[(&str, &[FieldRole])] = &[
                 $((stringify!($kind), &[$(role!($role)),*])),*
             ];
 
@@ -220,7 +222,7 @@ macro_rules! records {
             }
 
             /// Calls `visit` for each field, in the order of the line.
-            pub fn fields(&self, visit: &mut impl FnMut(Role, Value)) {
+            pub fn fields(&self, visit: &mut impl FnMut(FieldRole, FieldValue)) {
                 match *self {
                     $(Body::$kind { $($field),* } => {
                         $(visit(role!($role), value!($field $($words)?));)*

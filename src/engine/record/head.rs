@@ -2,16 +2,16 @@
 
 #![deny(missing_docs)]
 
-use super::fields::{Role, Value};
+use super::fields::{FieldRole, FieldValue};
 use super::records::Body;
-use super::ticket::About;
+use super::ticket::TicketSubject;
 use sim_base::TextId;
 
 /// The members that every line of the event log begins with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct RecordHead {
     /// The object of the record.
-    pub about: About,
+    pub subject: TicketSubject,
     /// Kubernetes reason, such as `BackoffLimitExceeded`.
     pub reason: TextId,
     /// Kubernetes message.
@@ -20,17 +20,17 @@ pub struct Head {
 
 impl Body {
     /// Returns the common members of the record's line.
-    pub fn head(&self) -> Head {
-        let mut head = Head {
-            about: About::Nothing,
+    pub fn head(&self) -> RecordHead {
+        let mut head = RecordHead {
+            subject: TicketSubject::Nothing,
             reason: TextId::NONE,
             message: TextId::NONE,
         };
         self.fields(&mut |role, value| match (role, value) {
-            (Role::Reason, Value::Text(id)) => head.reason = id,
-            (Role::Message, Value::Text(id)) => head.message = id,
-            (role, value) if role.is_object() && head.about == About::Nothing => {
-                head.about = value.about();
+            (FieldRole::Reason, FieldValue::Text(id)) => head.reason = id,
+            (FieldRole::Message, FieldValue::Text(id)) => head.message = id,
+            (role, value) if role.is_object() && head.subject == TicketSubject::Nothing => {
+                head.subject = value.subject();
             }
             _ => {}
         });

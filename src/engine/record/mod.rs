@@ -15,12 +15,12 @@ pub mod ticket;
 pub mod training;
 
 pub use call::*;
-pub use fields::{Role, Value};
-pub use head::Head;
+pub use fields::{FieldRole, FieldValue};
+pub use head::RecordHead;
 pub use names::*;
 pub use outcome::*;
 pub use records::*;
-pub use sim_policy::decision::{Decided, Decision};
+pub use sim_policy::decision::{PolicyDecision, PolicyOutcome};
 pub use sim_policy::kinds::*;
 pub use sink::*;
 pub use ticket::*;

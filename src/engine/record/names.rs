@@ -6,7 +6,7 @@ use sim_base::*;
 
 /// Names of all objects that have existed in a run so far, in the order of their ids.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct RecordNames {
     pub jobsets: Vec<JobSetName>,
     pub jobs: Vec<JobName>,
     pub nodes: Vec<String>,
@@ -33,7 +33,7 @@ pub struct JobName {
     pub replicated_job: String,
     pub job_index: u32,
     /// A pod without a Job: the name is that of the pod.
-    pub bare: bool,
+    pub standalone_pod: bool,
     /// The Job's latest object is NonIndexed: the names of its pods have no index.
     pub without_index: bool,
 }
@@ -41,12 +41,12 @@ pub struct JobName {
 /// Number of recent texts that are compared before the sorted texts are searched; most texts are reused immediately.
 const RECENT: usize = 8;
 
-impl Names {
+impl RecordNames {
     /// Creates the names of these Jobs, without any texts.
-    pub fn for_jobs(jobs: Vec<JobName>) -> Names {
-        Names {
+    pub fn for_jobs(jobs: Vec<JobName>) -> RecordNames {
+        RecordNames {
             jobs,
-            ..Names::default()
+            ..RecordNames::default()
         }
     }
 
@@ -88,7 +88,7 @@ impl Names {
     /// name.
     pub fn pod(&self, job: JobId, index: u32, pod: PodId, incarnation: u32) -> String {
         let name = self.job(job);
-        if self.is_bare(job) {
+        if self.is_standalone_pod(job) {
             return name.to_owned();
         }
         let suffix = suffix(pod, incarnation);
@@ -106,15 +106,15 @@ impl Names {
 
     /// Pod name without the random suffix, as used in scenarios. For a NonIndexed Job, the index is the rank among
     /// its running pods.
-    pub fn pod_place(&self, job: JobId, index: u32) -> String {
-        match self.is_bare(job) {
+    pub fn pod_base_name(&self, job: JobId, index: u32) -> String {
+        match self.is_standalone_pod(job) {
             true => self.job(job).to_owned(),
             false => format!("{}-{index}", self.job(job)),
         }
     }
 
-    pub fn is_bare(&self, job: JobId) -> bool {
-        self.jobs.get(job.ix()).is_some_and(|j| j.bare)
+    pub fn is_standalone_pod(&self, job: JobId) -> bool {
+        self.jobs.get(job.ix()).is_some_and(|j| j.standalone_pod)
     }
 
     pub fn text(&self, id: TextId) -> &str {
@@ -141,7 +141,7 @@ impl Names {
     }
 
     /// Removes all texts for the next run; buffers are kept.
-    pub fn forget_texts(&mut self) {
+    pub fn clear_texts(&mut self) {
         self.texts.clear();
         self.sorted.clear();
     }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_text_has_one_id_however_many_came_after_it() {
-        let mut names = Names::default();
+        let mut names = RecordNames::default();
         let ids: Vec<TextId> = (0..100)
             .map(|i| names.intern(&format!("{}", i % 37)))
             .collect();
@@ -176,7 +176,7 @@ mod tests {
             assert_eq!(*id, TextId(i as u32 % 37));
             assert_eq!(names.text(*id), (i % 37).to_string());
         }
-        names.forget_texts();
+        names.clear_texts();
         assert_eq!(names.text(ids[0]), "");
         assert_eq!(names.intern("new"), TextId(0));
     }
@@ -187,16 +187,16 @@ mod tests {
             jobset: JobSetId::NONE,
             name: name.to_owned(),
             namespace: "tools".to_owned(),
-            bare,
+            standalone_pod: bare,
             ..JobName::default()
         };
-        let names = Names {
+        let names = RecordNames {
             jobs: vec![own("debug", true), own("backup", false)],
-            ..Names::default()
+            ..RecordNames::default()
         };
         assert_eq!(names.pod(JobId(0), 0, PodId(4), 1), "debug");
-        assert_eq!(names.pod_place(JobId(0), 0), "debug");
-        assert_eq!(names.pod_place(JobId(1), 2), "backup-2");
+        assert_eq!(names.pod_base_name(JobId(0), 0), "debug");
+        assert_eq!(names.pod_base_name(JobId(1), 2), "backup-2");
         assert!(names.pod(JobId(1), 2, PodId(4), 1).starts_with("backup-2-"));
         assert_eq!(names.namespace_of(JobId(1)), "tools");
         assert_eq!(names.jobset_of(JobId(1)), None);

@@ -10,7 +10,7 @@ use sim_policy::kinds::*;
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
     /// Virtual time at which the run ended.
-    pub end: Time,
+    pub end: SimTime,
     /// The reason why the run ended.
     pub end_reason: EndReason,
     /// Hash over all records; equal inputs give equal digests on every machine.
@@ -24,14 +24,14 @@ pub struct RunOutcome {
     /// Outcomes of the training jobs, in the order of the scenario.
     pub training: Vec<TrainingOutcome>,
     /// The accelerator-time ledger of the cluster.
-    pub ledger: Ledger,
+    pub ledger: TimeLedger,
     /// Usage of the shared resources.
     pub resources: Vec<ResourceUsage>,
     /// Request counts of the API server.
     pub requests: Vec<RequestCount>,
     /// One sentence per object that is permanently blocked, with the reason, and per object that is not ready when
     /// the run ends (`RUN_ENDED`).
-    pub stuck: Vec<String>,
+    pub blocked: Vec<String>,
     /// Conditions that make the results less reliable.
     pub warnings: Vec<String>,
 }
@@ -58,7 +58,7 @@ pub struct JobSetOutcome {
     /// All child Job objects that ever existed, in order of creation.
     pub jobs: Vec<JobOutcome>,
     /// The reason why a pod found no node, if for that reason the JobSet was never ready and cannot become ready.
-    pub never_placed: Option<String>,
+    pub never_placed_reason: Option<String>,
 }
 
 /// One condition of a JobSet or Job.
@@ -73,7 +73,7 @@ pub struct ConditionOutcome {
     /// Kubernetes message.
     pub message: String,
     /// Time of the last change of the status.
-    pub last_transition: Time,
+    pub last_transition: SimTime,
 }
 
 /// One entry of `status.replicatedJobsStatus`, as in the API; also used for recordings.
@@ -125,7 +125,7 @@ pub struct JobOutcome {
 
 /// The accelerator-time ledger of the cluster. Exact: the sum equals installed accelerators × elapsed time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger {
+pub struct TimeLedger {
     /// Accelerator-nanoseconds per category, in the order of `LedgerCategory::ALL`.
     pub accelerator_ns: [u128; LedgerCategory::COUNT],
     /// Number of accelerators.
@@ -136,7 +136,7 @@ pub struct Ledger {
     pub currency: String,
     /// Accelerator time held by the pods of each JobSet, if a JobSet trains; otherwise empty. Idle accelerators
     /// belong to no JobSet.
-    pub of_jobsets: Vec<LedgerSums>,
+    pub by_jobset: Vec<LedgerSums>,
 }
 
 /// Accelerator time and cost by category.
@@ -148,13 +148,13 @@ pub struct LedgerSums {
     pub cost_micros: [u128; LedgerCategory::COUNT],
 }
 
-impl Ledger {
+impl TimeLedger {
     /// The categories that occur in this run.
     pub fn categories(&self) -> &'static [LedgerCategory] {
         // The other categories exist for training jobs only.
-        match self.of_jobsets.is_empty() {
+        match self.by_jobset.is_empty() {
             false => &LedgerCategory::ALL,
-            true => &LedgerCategory::ALL[..LedgerCategory::PLAIN],
+            true => &LedgerCategory::ALL[..LedgerCategory::BASE_COUNT],
         }
     }
 }
@@ -201,7 +201,7 @@ impl LedgerCategory {
     /// Number of categories.
     pub const COUNT: usize = 16;
     /// Number of categories that occur in every run; the others occur for training jobs only.
-    pub const PLAIN: usize = 6;
+    pub const BASE_COUNT: usize = 6;
     /// All categories, in order.
     pub const ALL: [LedgerCategory; LedgerCategory::COUNT] = [
         Self::Idle,
@@ -249,13 +249,13 @@ impl LedgerCategory {
 #[derive(Clone, Debug)]
 pub struct ResourceUsage {
     /// The resource.
-    pub resource: Resource,
+    pub resource: LedgerResource,
     /// Capacity as text, such as `100 requests/s, burst 100`.
     pub capacity: String,
     /// Number of requests.
     pub requests: u64,
     /// Periods during which at least one request waited (or, for a server, was served): disjoint, ascending.
-    pub busy: Vec<(Time, Time)>,
+    pub busy: Vec<(SimTime, SimTime)>,
     /// Largest number of requests that waited at the same time.
     pub longest_queue: u32,
 }
@@ -263,7 +263,7 @@ pub struct ResourceUsage {
 /// A shared resource: a client's token bucket, a pool of workers, or a component that processes one item at a time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Resource {
+pub enum LedgerResource {
     /// Token bucket of the Job controller's client.
     JobControllerClient,
     /// Workers of the Job controller.
@@ -292,7 +292,7 @@ pub enum Resource {
     NodeRequests,
 }
 
-impl Resource {
+impl LedgerResource {
     /// Returns the name used in files.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -318,26 +318,26 @@ pub const RUN_ENDED: &str = "the run ended before it was ready";
 
 impl RunOutcome {
     /// Returns the training job of a JobSet.
-    pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingOutcome> {
+    pub fn training_for(&self, jobset: JobSetId) -> Option<&TrainingOutcome> {
         self.training.iter().find(|t| t.jobset == jobset)
     }
 
     /// Separates the permanently blocked JobSets from those unfinished at the time limit.
-    pub fn stuck_and_overtaken(&self) -> (Vec<String>, Vec<String>) {
-        let all = self.stuck.iter().cloned();
+    pub fn blocked_and_unfinished(&self) -> (Vec<String>, Vec<String>) {
+        let all = self.blocked.iter().cloned();
         all.partition(|sentence| !sentence.ends_with(RUN_ENDED))
     }
 
     /// Returns why the JobSet with this name is permanently blocked: its sentence in `stuck`, without the beginning.
-    pub fn dead_end(&self, jobset: &str) -> Option<&str> {
-        self.open_end(jobset)
+    pub fn blocked_reason(&self, jobset: &str) -> Option<&str> {
+        self.pending_reason(jobset)
             .filter(|why| !why.ends_with(RUN_ENDED))
     }
 
     /// Returns what the JobSet with this name waits for at the end of the run, if known, whether or not it can still
     /// happen.
-    pub fn open_end(&self, jobset: &str) -> Option<&str> {
-        self.stuck.iter().find_map(|sentence| {
+    pub fn pending_reason(&self, jobset: &str) -> Option<&str> {
+        self.blocked.iter().find_map(|sentence| {
             let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
             let (_, why) = rest.strip_prefix(' ')?.split_once(": ")?;
             (why != RUN_ENDED).then_some(why)
@@ -361,19 +361,19 @@ pub struct RequestCount {
     /// Number of requests after the start of the first restart.
     pub since_restart: u64,
     /// Time of the first response.
-    pub first: Time,
+    pub first: SimTime,
     /// Time of the last response.
-    pub last: Time,
+    pub last: SimTime,
 }
 
 impl ResourceUsage {
     /// Time within [from, to] during which at least one request waited for this resource.
-    pub fn busy_within(&self, from: Time, to: Time) -> Duration {
+    pub fn busy_within(&self, from: SimTime, to: SimTime) -> Duration {
         let first = self.busy.partition_point(|(_, end)| *end <= from);
         let within = self.busy[first..]
             .iter()
             .take_while(|(begin, _)| *begin < to);
-        let overlap = |&(a, b): &(Time, Time)| b.min(to).since(a.max(from)).0;
+        let overlap = |&(a, b): &(SimTime, SimTime)| b.min(to).since(a.max(from)).0;
         Duration(within.map(overlap).sum())
     }
 }

@@ -2,14 +2,14 @@
 
 #![deny(missing_docs)]
 
-use super::fields::{Role, Value, about_field, records, role, value};
+use super::fields::{FieldRole, FieldValue, about_field, records, role, value};
 use super::hash::of_text;
 use sim_base::*;
 use sim_policy::kinds::*;
 
 /// One event of a run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct SimulationRecord {
     /// Sequence number in the run, from 0.
     pub seq: u32,
     /// `seq` of the record that caused this one; `NO_CAUSE` if nothing in the run caused it.
@@ -18,7 +18,7 @@ pub struct Record {
     /// digest or of any file, because collecting tickets must not change a run.
     pub ticket: u32,
     /// Virtual time of the record.
-    pub at: Time,
+    pub at: SimTime,
     /// The event.
     pub body: Body,
 }
@@ -211,7 +211,7 @@ records! {
     PodDeleting {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
-        by: Deleter = "by",
+        by: DeletionActor = "by",
     }
     /// A pod was removed.
     PodGone {

@@ -1,12 +1,12 @@
 //! Sinks, which receive the records of a run.
 
 use super::call::Call;
-use super::names::Names;
-use super::records::Record;
-use super::ticket::Ticket;
+use super::names::RecordNames;
+use super::records::SimulationRecord;
+use super::ticket::WorkTicket;
 use serde_json::Value;
-use sim_base::{JobId, JobSetId, Time};
-use sim_policy::decision::Decision;
+use sim_base::{JobId, JobSetId, SimTime};
+use sim_policy::decision::PolicyDecision;
 
 /// An Event about a Job as its controller sends it, after the event correlator, which drops and merges some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,31 +30,31 @@ pub struct ReplicatedJobNow {
 
 /// An answered request, as in the audit log.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct AnsweredRequest {
     /// Client, verb and resource.
     pub call: Call,
     /// Empty for success, otherwise the HTTP status code.
     pub code: &'static str,
     /// Time of the response.
-    pub at: Time,
+    pub at: SimTime,
 }
 
 /// Receives records while they are written.
-pub trait Sink {
+pub trait RecordSink {
     /// Receives a record. `names` contains the names of the run so far, including every id of the record; rows are
     /// appended and never change their meaning.
-    fn record(&mut self, record: &Record, names: &Names);
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames);
 
     /// Returns true if `decision` is to be called; explaining a pass costs more than the pass itself.
-    fn wants_decisions(&self) -> bool {
+    fn receives_decisions(&self) -> bool {
         false
     }
 
     /// Receives a decision when it is made, before any of its effects.
-    fn decision(&mut self, _: Decision) {}
+    fn decision(&mut self, _: PolicyDecision) {}
 
     /// Returns true if `event` is to be called. Most Events about Jobs are not records, because there is one per pod.
-    fn wants_events(&self) -> bool {
+    fn receives_events(&self) -> bool {
         false
     }
 
@@ -62,7 +62,7 @@ pub trait Sink {
     fn event(&mut self, _: &StoredEvent) {}
 
     /// Returns true if `objects` is to be called.
-    fn wants_objects(&self) -> bool {
+    fn receives_objects(&self) -> bool {
         false
     }
 
@@ -71,65 +71,65 @@ pub trait Sink {
     fn objects(&mut self, _: &[Value]) {}
 
     /// Returns true if `ticket` is to be called and records are to carry tickets. Called once, before the run.
-    fn wants_tickets(&self) -> bool {
+    fn receives_tickets(&self) -> bool {
         false
     }
 
     /// Receives a ticket when it is created, before the first record that carries it; it may end in the future. Ids
     /// ascend.
-    fn ticket(&mut self, _: &Ticket) {}
+    fn ticket(&mut self, _: &WorkTicket) {}
 
     /// Receives the numbers of each replicatedJob after `Body::ReplicatedJobsStatus`, which contains their totals.
     fn replicated_job(&mut self, _: &ReplicatedJobNow) {}
 
     /// Receives each answered request, if the sink collects tickets.
-    fn answered(&mut self, _: &Answered) {}
+    fn request_answered(&mut self, _: &AnsweredRequest) {}
 
     /// Number of events until the next call of `stops`, at least one; first called before the run. `NO_LOOK` by
     /// default, because most sinks never stop a run and a call per event costs two percent of its time.
-    fn looks_after(&self, _events: u64) -> u64 {
-        NO_LOOK
+    fn events_until_stop_check(&self, _events: u64) -> u64 {
+        NO_STOP_CHECK
     }
 
     /// Returns true if the run is to end now, after `events` events.
-    fn stops(&mut self, _events: u64) -> bool {
+    fn should_stop(&mut self, _events: u64) -> bool {
         false
     }
 }
 
 /// Larger than the number of events of any run.
-pub const NO_LOOK: u64 = u64::MAX;
+pub const NO_STOP_CHECK: u64 = u64::MAX;
 
 /// A sink that discards all records.
-pub struct Discard;
+pub struct DiscardSink;
 
-impl Sink for Discard {
-    fn record(&mut self, _: &Record, _: &Names) {}
+impl RecordSink for DiscardSink {
+    fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 }
 
 /// A sink that keeps all records.
 #[derive(Default)]
-pub struct Keep(pub Vec<Record>);
+pub struct KeepSink(pub Vec<SimulationRecord>);
 
-impl Sink for Keep {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for KeepSink {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.0.push(*record);
     }
 }
 
 /// Forwards to each of the two sinks what it requests.
-impl<A: Sink, B: Sink> Sink for (A, B) {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl<A: RecordSink, B: RecordSink> RecordSink for (A, B) {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         self.0.record(record, names);
         self.1.record(record, names);
     }
 
-    fn wants_decisions(&self) -> bool {
-        self.0.wants_decisions() || self.1.wants_decisions()
+    fn receives_decisions(&self) -> bool {
+        self.0.receives_decisions() || self.1.receives_decisions()
     }
 
-    fn decision(&mut self, decision: Decision) {
-        match (self.0.wants_decisions(), self.1.wants_decisions()) {
+    fn decision(&mut self, decision: PolicyDecision) {
+        match (self.0.receives_decisions(), self.1.receives_decisions()) {
             (true, true) => {
                 self.0.decision(decision.clone());
                 self.1.decision(decision);
@@ -139,8 +139,8 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         }
     }
 
-    fn wants_events(&self) -> bool {
-        self.0.wants_events() || self.1.wants_events()
+    fn receives_events(&self) -> bool {
+        self.0.receives_events() || self.1.receives_events()
     }
 
     fn event(&mut self, event: &StoredEvent) {
@@ -148,8 +148,8 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.event(event);
     }
 
-    fn wants_objects(&self) -> bool {
-        self.0.wants_objects() || self.1.wants_objects()
+    fn receives_objects(&self) -> bool {
+        self.0.receives_objects() || self.1.receives_objects()
     }
 
     fn objects(&mut self, all: &[Value]) {
@@ -157,11 +157,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.objects(all);
     }
 
-    fn wants_tickets(&self) -> bool {
-        self.0.wants_tickets() || self.1.wants_tickets()
+    fn receives_tickets(&self) -> bool {
+        self.0.receives_tickets() || self.1.receives_tickets()
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
+    fn ticket(&mut self, ticket: &WorkTicket) {
         self.0.ticket(ticket);
         self.1.ticket(ticket);
     }
@@ -171,40 +171,42 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.replicated_job(now);
     }
 
-    fn answered(&mut self, answered: &Answered) {
-        self.0.answered(answered);
-        self.1.answered(answered);
+    fn request_answered(&mut self, answered: &AnsweredRequest) {
+        self.0.request_answered(answered);
+        self.1.request_answered(answered);
     }
 
-    fn looks_after(&self, events: u64) -> u64 {
-        self.0.looks_after(events).min(self.1.looks_after(events))
+    fn events_until_stop_check(&self, events: u64) -> u64 {
+        self.0
+            .events_until_stop_check(events)
+            .min(self.1.events_until_stop_check(events))
     }
 
-    fn stops(&mut self, events: u64) -> bool {
-        self.0.stops(events) || self.1.stops(events)
+    fn should_stop(&mut self, events: u64) -> bool {
+        self.0.should_stop(events) || self.1.should_stop(events)
     }
 }
 
 /// `None` requests nothing.
-impl<S: Sink> Sink for Option<S> {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl<S: RecordSink> RecordSink for Option<S> {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         if let Some(sink) = self {
             sink.record(record, names);
         }
     }
 
-    fn wants_decisions(&self) -> bool {
-        self.as_ref().is_some_and(S::wants_decisions)
+    fn receives_decisions(&self) -> bool {
+        self.as_ref().is_some_and(S::receives_decisions)
     }
 
-    fn decision(&mut self, decision: Decision) {
+    fn decision(&mut self, decision: PolicyDecision) {
         if let Some(sink) = self {
             sink.decision(decision);
         }
     }
 
-    fn wants_objects(&self) -> bool {
-        self.as_ref().is_some_and(S::wants_objects)
+    fn receives_objects(&self) -> bool {
+        self.as_ref().is_some_and(S::receives_objects)
     }
 
     fn objects(&mut self, all: &[Value]) {
@@ -213,8 +215,8 @@ impl<S: Sink> Sink for Option<S> {
         }
     }
 
-    fn wants_tickets(&self) -> bool {
-        self.as_ref().is_some_and(S::wants_tickets)
+    fn receives_tickets(&self) -> bool {
+        self.as_ref().is_some_and(S::receives_tickets)
     }
 
     fn replicated_job(&mut self, now: &ReplicatedJobNow) {
@@ -223,24 +225,24 @@ impl<S: Sink> Sink for Option<S> {
         }
     }
 
-    fn answered(&mut self, answered: &Answered) {
+    fn request_answered(&mut self, answered: &AnsweredRequest) {
         if let Some(sink) = self {
-            sink.answered(answered);
+            sink.request_answered(answered);
         }
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
+    fn ticket(&mut self, ticket: &WorkTicket) {
         if let Some(sink) = self {
             sink.ticket(ticket);
         }
     }
 
-    fn looks_after(&self, events: u64) -> u64 {
+    fn events_until_stop_check(&self, events: u64) -> u64 {
         self.as_ref()
-            .map_or(NO_LOOK, |sink| sink.looks_after(events))
+            .map_or(NO_STOP_CHECK, |sink| sink.events_until_stop_check(events))
     }
 
-    fn stops(&mut self, events: u64) -> bool {
-        self.as_mut().is_some_and(|sink| sink.stops(events))
+    fn should_stop(&mut self, events: u64) -> bool {
+        self.as_mut().is_some_and(|sink| sink.should_stop(events))
     }
 }

@@ -6,7 +6,7 @@
 #![deny(missing_docs)]
 
 use super::call::Call;
-use super::outcome::Resource;
+use super::outcome::LedgerResource;
 use sim_base::*;
 
 /// Absence of a ticket.
@@ -14,26 +14,26 @@ pub const NO_TICKET: u32 = u32::MAX;
 
 /// One wait. It starts at the `to` of its `parent`; without a parent (`NO_TICKET`), it starts independently.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Ticket {
+pub struct WorkTicket {
     /// Number of the ticket in the run.
     pub id: u32,
     /// The preceding ticket.
     pub parent: u32,
     /// Start of the wait.
-    pub from: Time,
+    pub from: SimTime,
     /// Time at which the token bucket granted the request; equal to `from` if no token is needed.
-    pub granted: Time,
+    pub granted: SimTime,
     /// End of the wait: the response, the expiry, or the removal from the queue.
-    pub to: Time,
+    pub to: SimTime,
     /// What the wait was for.
-    pub waited: Waited,
+    pub wait: TicketWait,
     /// The object of the wait.
-    pub about: About,
+    pub subject: TicketSubject,
 }
 
 /// The object that a wait was about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum TicketSubject {
     /// No object.
     Nothing,
     /// A JobSet.
@@ -48,13 +48,13 @@ pub enum About {
 
 /// What a component waited for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Waited {
+pub enum TicketWait {
     /// The time of a submission, a scripted fault or a user's action.
     Script,
     /// A request: until `granted` for a token, then for the response.
     Request(Call),
     /// A work queue, until a worker was available.
-    Queue(Resource),
+    Queue(LedgerResource),
     /// Delivery of a watch event to a cache.
     Watch,
     /// kubernetes.md 1.1: the Job controller batches pod changes before it syncs.
@@ -107,14 +107,14 @@ pub enum Waited {
     Restart,
 }
 
-impl Waited {
+impl TicketWait {
     /// The shared resource that was waited for, if any.
-    pub fn resource(self) -> Option<Resource> {
+    pub fn resource(self) -> Option<LedgerResource> {
         match self {
-            Waited::Request(call) => call.kind().bucket,
-            Waited::Queue(resource) => Some(resource),
-            Waited::TaintLimiter => Some(Resource::TaintLimiter),
-            Waited::Cycle => Some(Resource::SchedulerCycle),
+            TicketWait::Request(call) => call.kind().bucket,
+            TicketWait::Queue(resource) => Some(resource),
+            TicketWait::TaintLimiter => Some(LedgerResource::TaintLimiter),
+            TicketWait::Cycle => Some(LedgerResource::SchedulerCycle),
             _ => None,
         }
     }

@@ -91,9 +91,9 @@ pub struct TrainingOutcome {
     /// The JobSet.
     pub jobset: JobSetId,
     /// Time at which the JobSet was stored.
-    pub submitted: Time,
+    pub submitted: SimTime,
     /// End of the job, or of the run if the job did not end.
-    pub end: Time,
+    pub end: SimTime,
     /// Nanoseconds per phase, in the order of `TrainingPhase::ALL`; they sum to `end - submitted`.
     pub spent_ns: [u64; TrainingPhase::COUNT],
     /// Nanoseconds during which its pods held all required nodes.
@@ -101,11 +101,11 @@ pub struct TrainingOutcome {
     /// Progress at the last step.
     pub reached: Duration,
     /// The part of that progress that no interruption can undo.
-    pub kept: Duration,
+    pub saved_progress: Duration,
     /// `reached` in steps, if the scenario defines the step time.
     pub reached_steps: Option<u64>,
     /// `kept` in steps.
-    pub kept_steps: Option<u64>,
+    pub saved_steps: Option<u64>,
     /// Total work of the job.
     pub work: Option<Duration>,
     /// True if all work was completed.
@@ -117,16 +117,16 @@ pub struct TrainingOutcome {
     /// Number of completed checkpoints.
     pub commits: u64,
     /// Periods from each start to its end, in order.
-    pub stretches: Vec<TrainingStretch>,
+    pub segments: Vec<SegmentOutcome>,
 }
 
 /// A period from one start, with every pod ready, to an interruption or the completion of the work.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrainingStretch {
+pub struct SegmentOutcome {
     /// Start of the period.
-    pub since: Time,
+    pub start: SimTime,
     /// End of the period: an interruption or the completion of the work.
-    pub until: Time,
+    pub end: SimTime,
     /// Time of steps that were not lost.
     pub productive: Duration,
     /// Steps of this and earlier periods that were lost at its end.

@@ -1,24 +1,26 @@
 //! Scheduling cycles: take a pod from the queue, find a node, assume it there, bind it.
 
-use super::Scheduler;
+use super::SchedulerState;
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Body, Call, Waited};
-use crate::requests::{Answer, Req};
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{Body, Call, TicketSubject, TicketWait};
+use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_base::*;
-use sim_policy::placement::{ClusterView, Found, TemplateFacts, domain_is_free, find_node};
+use sim_policy::placement::{
+    ClusterView, PlacementResult, TemplateFacts, domain_is_free, find_node,
+};
 
-impl Scheduler {
+impl SchedulerState {
     /// Enqueues a new pod without a node.
-    pub(super) fn activate(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    pub(super) fn activate(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let priority = ctx.store.facts(pod).priority;
         self.queues.activate(pod, priority, ctx.mark());
         self.next_cycle(ctx);
     }
 
-    fn next_cycle(&mut self, ctx: &mut Ctx<'_>) {
+    fn next_cycle(&mut self, ctx: &mut EngineContext<'_>) {
         while self.in_cycle.is_none() {
             let Some((pod, since)) = self.queues.pop() else {
                 return;
@@ -26,47 +28,47 @@ impl Scheduler {
             if !ctx.store.pods.exists(pod) || ctx.store.pods.has(pod, flag::DELETING) {
                 continue;
             }
-            let before = ctx.take(since);
+            let before = ctx.take_cause(since);
             self.begin_cycle(ctx, pod);
-            ctx.back_to(before);
+            ctx.restore_mark(before);
         }
     }
 
-    fn begin_cycle(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        self.books.see_keys(ctx.store);
+    fn begin_cycle(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        self.ledger.add_keys(ctx.store);
         let found = self.place(ctx, pod);
         let cost = cycle_cost(ctx, pod, found.examined);
-        self.news_in_cycle = false;
+        self.changed_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
         if let Some(node) = found.node {
-            self.books.take(ctx.store, pod, node);
+            self.ledger.assume(ctx.store, pod, node);
         }
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         self.in_cycle = Some((pod, incarnation));
-        let done = Event::CycleDone { pod, incarnation };
-        ctx.after(cost, Waited::Cycle, About::Pod(pod), done);
+        let done = SimulationEvent::CycleDone { pod, incarnation };
+        ctx.schedule_after(cost, TicketWait::Cycle, TicketSubject::Pod(pod), done);
     }
 
-    fn place(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Found {
+    fn place(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> PlacementResult {
         let store = &**ctx.store;
         let template = store.template(pod);
         let facts = &template.facts;
         let job = store.pods.job[pod.ix()];
         let class = facts.priority_class;
-        if store.goes_with_claim(pod).is_some() {
+        if store.deleting_claim(pod).is_some() {
             // VolumeBinding's PreFilter fails before any node is examined.
-            return nowhere(self.start);
+            return no_placement(self.next_start);
         }
         let nodes = &store.nodes;
         let schedulable = |node: NodeId| {
-            nodes.troubled == 0
+            nodes.placement_obstacles == 0
                 || (nodes.exists(node)
                     && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
         };
         let view = ClusterView {
             columns: nodes.cluster.resources.len(),
-            free: self.books.free(),
+            free: self.ledger.free(),
             schedulable: &schedulable,
         };
         let all = nodes.len() as u32;
@@ -74,114 +76,129 @@ impl Scheduler {
             Some(key) if !store.is_leader(pod) => {
                 let domain = store.pods.domain[pod.ix()];
                 if !domain.is_some() {
-                    return nowhere(0);
+                    return no_placement(0);
                 }
                 let members = &store.templates.domains[key as usize].nodes[domain.ix()];
-                let start = self.books.cursor(key as usize, domain);
+                let start = self.ledger.cursor(key as usize, domain);
                 // EXC-17: a leader placed meanwhile also repels followers of other Jobs.
-                let free = |node| !self.books.is_repelled(store, job, class, node);
+                let free = |node| !self.ledger.is_repelled(store, job, class, node);
                 let member = |i: u32| members[i as usize];
                 let found = find_node(&view, facts, members.len() as u32, start, member, free);
-                self.books.set_cursor(key as usize, domain, found.next);
+                self.ledger.set_cursor(key as usize, domain, found.next);
                 // Without a result, the whole cluster was examined for the selector.
                 let examined = found.node.map_or(all, |_| found.examined);
-                Found { examined, ..found }
+                PlacementResult { examined, ..found }
             }
             Some(key) => {
                 let domains = &store.templates.domains[key as usize];
-                let own = self.books.own(store, job);
+                let own = self.ledger.job_domains(store, job);
                 let free = |node: NodeId| {
                     let domain = domains.of[node.ix()];
-                    let there = self.books.pods_in(key as usize, domain, class);
+                    let there = self.ledger.pods_in(key as usize, domain, class);
                     domain_is_free(there, own, domain)
                 };
-                let (found, next) = among(&view, facts, all, self.start, free);
-                self.start = next;
+                let (found, next) = find_among(&view, facts, all, self.next_start, free);
+                self.next_start = next;
                 found
             }
             None => {
                 // EXC-17: an exclusive leader also repels pods of other Jobs; without exclusive keys no domain is
                 // examined. Pods without a JobSet have no job-key and are not repelled.
                 let labelled = store.jobs[job.ix()].jobset.is_some();
-                let free = |node| !labelled || !self.books.is_repelled(store, job, class, node);
-                let (found, next) = among(&view, facts, all, self.start, free);
-                self.start = next;
+                let free = |node| !labelled || !self.ledger.is_repelled(store, job, class, node);
+                let (found, next) = find_among(&view, facts, all, self.next_start, free);
+                self.next_start = next;
                 found
             }
         }
     }
 
-    pub(super) fn cycle_done(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+    pub(super) fn cycle_done(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
         self.in_cycle = None;
-        if ctx.store.pods.is(pod, incarnation) {
-            if self.books.holds(pod) {
-                let req = Req::new(Call::Bind, About::Pod(pod), 0);
-                ctx.request(req, Event::BindAnswered { pod, incarnation });
+        if ctx.store.pods.is_current(pod, incarnation) {
+            if self.ledger.holds(pod) {
+                let req = RequestEntry::new(Call::Bind, TicketSubject::Pod(pod), 0);
+                ctx.request(req, SimulationEvent::BindAnswered { pod, incarnation });
             } else if !ctx.store.pods.has(pod, flag::DELETING) {
-                self.park(ctx, pod, incarnation);
-                if self.news_in_cycle {
-                    self.wake(ctx);
+                self.mark_unschedulable(ctx, pod, incarnation);
+                if self.changed_in_cycle {
+                    self.retry_unschedulable(ctx);
                 }
             }
         }
         self.next_cycle(ctx);
     }
 
-    fn park(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        if self.queues.park(pod, incarnation, ctx.mark()) {
+    fn mark_unschedulable(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, incarnation: u32) {
+        if self.queues.mark_unschedulable(pod, incarnation, ctx.mark()) {
             let reason = self.explain_unschedulable(ctx, pod);
-            let reason = ctx.text(&reason);
+            let reason = ctx.intern(&reason);
             ctx.emit(Body::PodUnschedulable { pod, reason });
         }
     }
 
     /// Capacity was freed: unschedulable pods may be retried after their back-off, or immediately if the active queue
     /// is empty.
-    pub(super) fn wake(&mut self, ctx: &mut Ctx<'_>) {
-        self.news_in_cycle |= self.in_cycle.is_some();
-        if !self.queues.anything_parked() {
+    pub(super) fn retry_unschedulable(&mut self, ctx: &mut EngineContext<'_>) {
+        self.changed_in_cycle |= self.in_cycle.is_some();
+        if !self.queues.has_unschedulable() {
             return;
         }
         let mut woken = Vec::new();
-        self.queues.back_off(ctx.now, &mut woken);
+        self.queues.move_to_backoff(ctx.now, &mut woken);
         for (pod, incarnation, wait) in woken {
-            if !ctx.store.pods.is(pod, incarnation) {
+            if !ctx.store.pods.is_current(pod, incarnation) {
                 self.queues.leave_backoff(pod);
                 continue;
             }
-            self.queues.set_since(pod, ctx.mark());
-            let over = Event::BackoffOver { pod, incarnation };
-            ctx.after(wait, Waited::SchedulerBackoff, About::Pod(pod), over);
+            self.queues.set_enqueued(pod, ctx.mark());
+            let over = SimulationEvent::BackoffExpired { pod, incarnation };
+            ctx.schedule_after(
+                wait,
+                TicketWait::SchedulerBackoff,
+                TicketSubject::Pod(pod),
+                over,
+            );
         }
         self.next_cycle(ctx);
     }
 
-    pub(super) fn backoff_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+    pub(super) fn backoff_expired(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        incarnation: u32,
+    ) {
         let p = &ctx.store.pods;
-        let waits = p.is(pod, incarnation) && !p.has(pod, flag::GATED);
+        let waits = p.is_current(pod, incarnation) && !p.has(pod, flag::GATED);
         if waits && self.queues.leave_backoff(pod) {
             self.activate(ctx, pod);
         }
     }
 
-    pub(super) fn bind_answered(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        let node = self.books.held_node(pod);
+    pub(super) fn bind_answered(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        incarnation: u32,
+    ) {
+        let node = self.ledger.held_node(pod);
         let answer = apiserver::bind_pod(ctx, pod, incarnation, node);
         if answer.is_success() {
-            ctx.answered(Call::SchedulerEvent, Answer::Success);
+            ctx.record_response(Call::SchedulerEvent, RequestAnswer::Success);
         }
     }
 }
 
 /// The first node that fits, among all nodes or those that the pod names, and the start of the next search
 /// (`findNodesThatFitPod`: advanced by the number of examined nodes).
-fn among(
+fn find_among(
     view: &ClusterView<'_>,
     facts: &TemplateFacts,
     all: u32,
     start: u32,
     also: impl Fn(NodeId) -> bool,
-) -> (Found, u32) {
+) -> (PlacementResult, u32) {
     let Some(named) = &facts.named else {
         let found = find_node(view, facts, all, start, NodeId, also);
         return (found, found.next);
@@ -192,8 +209,8 @@ fn among(
     (found, (start + found.examined) % all.max(1))
 }
 
-fn nowhere(next: u32) -> Found {
-    Found {
+fn no_placement(next: u32) -> PlacementResult {
+    PlacementResult {
         node: None,
         examined: 0,
         next,
@@ -202,7 +219,7 @@ fn nowhere(next: u32) -> Found {
 
 /// Duration of a cycle: filters until enough feasible nodes are found, affinity terms over all nodes (kubernetes.md
 /// 2.2, 2.3).
-fn cycle_cost(ctx: &Ctx<'_>, pod: PodId, examined: u32) -> Duration {
+fn cycle_cost(ctx: &EngineContext<'_>, pod: PodId, examined: u32) -> Duration {
     let c = &ctx.scenario.timing.scheduler;
     let nodes = ctx.store.nodes.len() as u64;
     let named = ctx.store.facts(pod).named.as_ref();

@@ -1,46 +1,54 @@
 //! The reasons why the scheduler found no node, in its words.
 
-use super::Scheduler;
+use super::SchedulerState;
 use crate::apiserver::UNSCHEDULABLE;
-use crate::ctx::Ctx;
+use crate::ctx::EngineContext;
 use sim_api::spec::ObjectKind;
 use sim_base::*;
-use sim_policy::placement::explain::{Reasons, failed_scheduling};
+use sim_policy::placement::explain::{UnschedulableReasons, failed_scheduling};
 
-impl Scheduler {
-    pub fn explain_unschedulable(&self, ctx: &Ctx<'_>, pod: PodId) -> String {
+impl SchedulerState {
+    pub fn explain_unschedulable(&self, ctx: &EngineContext<'_>, pod: PodId) -> String {
         let existing = ctx.store.nodes.existing();
-        let mut reasons: Vec<Reasons> = existing
-            .map(|node| self.reason_against(ctx, pod, node))
+        let mut reasons: Vec<UnschedulableReasons> = existing
+            .map(|node| self.rejection_reasons(ctx, pod, node))
             .collect();
         let facts = &ctx.store.template(pod).facts;
         if facts.choice.conflicts() {
-            reasons.fill(Reasons::AffinityConflict);
+            reasons.fill(UnschedulableReasons::AffinityConflict);
         } else if !facts.is_plain() {
-            reasons.fill(claim_reason(ctx, pod));
-        } else if let Some(claim) = ctx.store.goes_with_claim(pod) {
-            reasons.fill(Reasons::ClaimGoes(claim.to_owned()));
+            reasons.fill(missing_claim_reasons(ctx, pod));
+        } else if let Some(claim) = ctx.store.deleting_claim(pod) {
+            reasons.fill(UnschedulableReasons::ClaimGoes(claim.to_owned()));
         }
         failed_scheduling(&reasons)
     }
 
     /// Applies the filters in order: named node, cordon, taints, selector, features, resources, inter-pod rules.
-    fn reason_against(&self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) -> Reasons {
+    fn rejection_reasons(
+        &self,
+        ctx: &EngineContext<'_>,
+        pod: PodId,
+        node: NodeId,
+    ) -> UnschedulableReasons {
         let store = &**ctx.store;
         let template = store.template(pod);
         let (facts, cluster) = (&template.facts, &store.nodes.cluster);
         if !facts.is_named(cluster, node) {
-            return Reasons::NotNamed;
+            return UnschedulableReasons::NotNamed;
         }
         let mut taints = store.nodes.taints[node.ix()].iter();
         if let Some(taint) = taints.find(|t| !facts.tolerates(t)) {
             return match taint.key == UNSCHEDULABLE {
-                true => Reasons::Cordoned,
-                false => Reasons::Taint,
+                true => UnschedulableReasons::Cordoned,
+                false => UnschedulableReasons::Taint,
             };
         }
         let refused = facts.reason_against(cluster, node);
-        if let Some(reason) = refused.clone().filter(|r| *r != Reasons::Affinity) {
+        if let Some(reason) = refused
+            .clone()
+            .filter(|r| *r != UnschedulableReasons::Affinity)
+        {
             return reason;
         }
         let leads = store.is_leader(pod);
@@ -48,29 +56,32 @@ impl Scheduler {
             && !leads
             && store.templates.domains[key as usize].of[node.ix()] != store.pods.domain[pod.ix()]
         {
-            return Reasons::Selector;
+            return UnschedulableReasons::Selector;
         }
-        let short = facts.insufficient(cluster, node, self.books.free());
+        let short = facts.insufficient(cluster, node, self.ledger.free());
         if let Some(reason) = short.or(refused) {
             return reason;
         }
         match template.exclusive.filter(|_| leads) {
             Some(key) => {
                 let domain = store.templates.domains[key as usize].of[node.ix()];
-                let mut own = self.books.own(store, store.pods.job[pod.ix()]).iter();
+                let mut own = self
+                    .ledger
+                    .job_domains(store, store.pods.job[pod.ix()])
+                    .iter();
                 let elsewhere = own.any(|(d, pods)| *d != domain && *pods > 0);
                 match !domain.is_some() || elsewhere {
-                    true => Reasons::Affinity,
-                    false => Reasons::AntiAffinity,
+                    true => UnschedulableReasons::Affinity,
+                    false => UnschedulableReasons::AntiAffinity,
                 }
             }
-            None => Reasons::ExistingAntiAffinity,
+            None => UnschedulableReasons::ExistingAntiAffinity,
         }
     }
 }
 
 /// A claim of the pod that does not exist, or that no component binds or allocates.
-fn claim_reason(ctx: &Ctx<'_>, pod: PodId) -> Reasons {
+fn missing_claim_reasons(ctx: &EngineContext<'_>, pod: PodId) -> UnschedulableReasons {
     let store = &**ctx.store;
     let job = store.pods.job[pod.ix()];
     let namespace = store.names.namespace_of(job);
@@ -79,12 +90,12 @@ fn claim_reason(ctx: &Ctx<'_>, pod: PodId) -> Reasons {
         let (index, incarnation) = (store.pods.index[i], store.pods.incarnation[i]);
         let name = store.names.pod(job, index, pod, incarnation);
         let of_pod = || format!("{namespace}/{name}");
-        return Reasons::NoResourceClaim(claim.clone().ok_or_else(of_pod));
+        return UnschedulableReasons::NoResourceClaim(claim.clone().ok_or_else(of_pod));
     }
     let mut claims = store.pod_spec(pod).claims.iter();
     let kind = ObjectKind::PersistentVolumeClaim;
     let missing = claims.find(|name| store.others.get(kind, namespace, name).is_none());
-    missing.map_or(Reasons::UnboundClaims, |name| {
-        Reasons::NoClaim(name.clone())
+    missing.map_or(UnschedulableReasons::UnboundClaims, |name| {
+        UnschedulableReasons::NoClaim(name.clone())
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! The choice of a node is made by `placement`. Must never read anything but its own accounting and stored objects.
 
-mod books;
+mod capacity_ledger;
 mod cycle;
 mod explain;
 mod queues;
@@ -11,36 +11,36 @@ mod queues;
 #[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
 
-use super::ctx::Ctx;
-use super::event::Event;
-use super::lane::BusyTimes;
-use crate::store::{NodeChange, PodChange, What, flag};
-use books::Books;
-use queues::Queues;
+use super::ctx::EngineContext;
+use super::event::SimulationEvent;
+use super::token_bucket::BusyTimes;
+use crate::store::{ChangeKind, NodeChange, PodChange, flag};
+use capacity_ledger::CapacityLedger;
+use queues::SchedulingQueues;
 use sim_base::*;
 
 #[derive(Clone, Default)]
-pub struct Scheduler {
-    queues: Queues,
-    books: Books,
+pub struct SchedulerState {
+    queues: SchedulingQueues,
+    ledger: CapacityLedger,
     /// The pod in the current cycle.
     in_cycle: Option<(PodId, u32)>,
     /// An event that may help happened during the cycle: a pod that finds no node is retried without waiting for the
     /// next such event (kube-scheduler, `inFlightEvents`).
-    news_in_cycle: bool,
+    changed_in_cycle: bool,
     /// Start of the next search over all nodes.
-    start: u32,
+    next_start: u32,
     pub cycles: u64,
     pub busy: BusyTimes,
 }
 
-impl Scheduler {
-    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
+impl SchedulerState {
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         self.queues.reset();
-        self.books.reset(&ctx.store.nodes.cluster);
+        self.ledger.reset(&ctx.store.nodes.cluster);
         self.in_cycle = None;
-        self.news_in_cycle = false;
-        self.start = 0;
+        self.changed_in_cycle = false;
+        self.next_start = 0;
         self.cycles = 0;
         self.busy.clear();
     }
@@ -49,41 +49,47 @@ impl Scheduler {
         self.queues.longest
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            Event::CycleDone { pod, incarnation } => self.cycle_done(ctx, pod, incarnation),
-            Event::BindAnswered { pod, incarnation } => self.bind_answered(ctx, pod, incarnation),
-            Event::BackoffOver { pod, incarnation } => self.backoff_over(ctx, pod, incarnation),
+            SimulationEvent::CycleDone { pod, incarnation } => {
+                self.cycle_done(ctx, pod, incarnation)
+            }
+            SimulationEvent::BindAnswered { pod, incarnation } => {
+                self.bind_answered(ctx, pod, incarnation)
+            }
+            SimulationEvent::BackoffExpired { pod, incarnation } => {
+                self.backoff_expired(ctx, pod, incarnation)
+            }
             other => unreachable!("not an event of the scheduler: {other:?}"),
         }
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Pod(pod, change) => self.pod_changed(ctx, pod, change),
-            What::Node(_, change) => self.node_changed(ctx, change),
-            What::Claim => self.wake(ctx),
+            ChangeKind::Pod(pod, change) => self.pod_changed(ctx, pod, change),
+            ChangeKind::Node(_, change) => self.node_changed(ctx, change),
+            ChangeKind::Claim => self.retry_unschedulable(ctx),
             _ => {}
         }
     }
 
-    fn pod_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
+    fn pod_changed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId, change: PodChange) {
         match change {
             PodChange::Created => {
-                self.books.forget(pod);
+                self.ledger.forget(pod);
                 self.queues.forget(pod);
                 let named = ctx.store.pod_spec(pod).node_name.is_some();
                 if !named && !ctx.store.pods.has(pod, flag::GATED | flag::BOUND) {
                     self.activate(ctx, pod);
                 }
             }
-            PodChange::Metadata => self.gate_off(ctx, pod),
+            PodChange::Metadata => self.gates_removed(ctx, pod),
             // Bound by another client than this scheduler.
-            PodChange::Bound if !self.books.holds(pod) => {
+            PodChange::Bound if !self.ledger.holds(pod) => {
                 self.queues.remove(pod);
                 let node = ctx.store.pods.node[pod.ix()];
-                self.books.take(ctx.store, pod, node);
+                self.ledger.assume(ctx.store, pod, node);
             }
             PodChange::Finished => self.release(ctx, pod),
             PodChange::Gone => {
@@ -95,47 +101,47 @@ impl Scheduler {
     }
 
     /// The last scheduling gate of the pod was removed.
-    fn gate_off(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn gates_removed(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         let waits = p.exists(pod) && !p.has(pod, flag::GATED | flag::BOUND | flag::DELETING);
         // A pod in a cycle has no gates; its changes are considered when it is queued again.
         let looked_at = self.in_cycle == Some((pod, p.incarnation[pod.ix()]));
-        let known = looked_at || self.queues.knows(pod);
-        if waits && !self.books.holds(pod) && !known && !p.is_terminal(pod) {
+        let known = looked_at || self.queues.contains(pod);
+        if waits && !self.ledger.holds(pod) && !known && !p.is_terminal(pod) {
             self.activate(ctx, pod);
         }
     }
 
     /// Removes the pod from the accounting: it has a terminal phase or was removed.
-    fn release(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        if self.books.give_back(ctx.store, pod) {
-            self.wake(ctx);
+    fn release(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        if self.ledger.release(ctx.store, pod) {
+            self.retry_unschedulable(ctx);
         }
     }
 
-    fn node_changed(&mut self, ctx: &mut Ctx<'_>, change: NodeChange) {
+    fn node_changed(&mut self, ctx: &mut EngineContext<'_>, change: NodeChange) {
         match change {
             NodeChange::Created | NodeChange::Spec => {
-                self.books.count_again(ctx.store);
-                self.wake(ctx);
+                self.ledger.recount(ctx.store);
+                self.retry_unschedulable(ctx);
             }
-            NodeChange::Taints | NodeChange::Condition => self.wake(ctx),
+            NodeChange::Taints | NodeChange::Condition => self.retry_unschedulable(ctx),
             _ => {}
         }
     }
 
     /// Returns true if the pod is in the unschedulable queue.
-    pub fn is_parked(&self, pod: PodId) -> bool {
-        self.queues.is_parked(pod)
+    pub fn is_unschedulable(&self, pod: PodId) -> bool {
+        self.queues.is_unschedulable(pod)
     }
 
     /// Free amounts in thousandths, node-major, for the check of invariants.
     pub fn free(&self) -> &[i64] {
-        self.books.free()
+        self.ledger.free()
     }
 
     /// The node whose resources the pod holds.
     pub fn held_node(&self, pod: PodId) -> NodeId {
-        self.books.held_node(pod)
+        self.ledger.held_node(pod)
     }
 }

@@ -1,7 +1,7 @@
 //! The scheduler's queues: the active queue by priority and age, the back-off queue, and the unschedulable pods
 //! (kubernetes.md 2.1).
 
-use crate::ctx::Mark;
+use crate::ctx::ContextMark;
 use priority_queue::PriorityQueue;
 use sim_base::*;
 use std::cmp::Reverse;
@@ -33,28 +33,28 @@ const BACKOFF_INITIAL_S: u64 = 1;
 const BACKOFF_MAX_S: u64 = 10;
 
 #[derive(Clone, Default)]
-pub struct Queues {
+pub struct SchedulingQueues {
     /// activeQ: priority, then enqueue order (PrioritySort).
     active: PriorityQueue<PodId, (i32, Reverse<u64>), FixedHasher>,
     /// Pods for which no node fits, until a relevant change.
     unschedulable: Vec<(PodId, u32)>,
     /// The end of each back-off; pods are popped early if activeQ is empty (PopFromBackoffQ).
-    backoff: PriorityQueue<PodId, (Reverse<Time>, Reverse<u64>), FixedHasher>,
+    backoff: PriorityQueue<PodId, (Reverse<SimTime>, Reverse<u64>), FixedHasher>,
     enqueued: u64,
-    rows: Vec<Row>,
+    rows: Vec<QueueRow>,
     pub longest: u32,
 }
 
 /// The scheduler's data about a queued pod.
 #[derive(Copy, Clone, Default)]
-struct Row {
+struct QueueRow {
     /// Number of attempts that found no node.
     tries: u8,
-    parked: bool,
-    since: Mark,
+    unschedulable: bool,
+    enqueued: ContextMark,
 }
 
-impl Queues {
+impl SchedulingQueues {
     pub fn reset(&mut self) {
         self.active.clear();
         self.unschedulable.clear();
@@ -64,29 +64,29 @@ impl Queues {
         self.longest = 0;
     }
 
-    fn row(&mut self, pod: PodId) -> &mut Row {
+    fn row(&mut self, pod: PodId) -> &mut QueueRow {
         if self.rows.len() <= pod.ix() {
-            self.rows.resize(pod.ix() + 1, Row::default());
+            self.rows.resize(pod.ix() + 1, QueueRow::default());
         }
         &mut self.rows[pod.ix()]
     }
 
     /// Resets the row for another object.
     pub fn forget(&mut self, pod: PodId) {
-        *self.row(pod) = Row::default();
+        *self.row(pod) = QueueRow::default();
     }
 
-    pub fn knows(&self, pod: PodId) -> bool {
-        self.active.get(&pod).is_some() || self.is_parked(pod)
+    pub fn contains(&self, pod: PodId) -> bool {
+        self.active.get(&pod).is_some() || self.is_unschedulable(pod)
     }
 
-    pub fn is_parked(&self, pod: PodId) -> bool {
-        self.rows.get(pod.ix()).is_some_and(|r| r.parked)
+    pub fn is_unschedulable(&self, pod: PodId) -> bool {
+        self.rows.get(pod.ix()).is_some_and(|r| r.unschedulable)
     }
 
-    pub fn activate(&mut self, pod: PodId, priority: i32, since: Mark) {
-        self.row(pod).since = since;
-        self.row(pod).parked = false;
+    pub fn activate(&mut self, pod: PodId, priority: i32, since: ContextMark) {
+        self.row(pod).enqueued = since;
+        self.row(pod).unschedulable = false;
         self.enqueued += 1;
         let order = (priority, Reverse(self.enqueued));
         self.active.push(pod, order);
@@ -94,31 +94,31 @@ impl Queues {
     }
 
     /// The next pod and its trigger; if activeQ is empty, a pod leaves its back-off early.
-    pub fn pop(&mut self) -> Option<(PodId, Mark)> {
+    pub fn pop(&mut self) -> Option<(PodId, ContextMark)> {
         let active = self.active.pop().map(|(pod, _)| pod);
         let pod = active.or_else(|| self.backoff.pop().map(|(pod, _)| pod))?;
         let row = self.row(pod);
-        row.parked = false;
-        Some((pod, row.since))
+        row.unschedulable = false;
+        Some((pod, row.enqueued))
     }
 
     /// No node fits the pod; returns true for its first attempt.
-    pub fn park(&mut self, pod: PodId, incarnation: u32, since: Mark) -> bool {
+    pub fn mark_unschedulable(&mut self, pod: PodId, incarnation: u32, since: ContextMark) -> bool {
         let row = self.row(pod);
         row.tries = row.tries.saturating_add(1);
-        row.parked = true;
-        row.since = since;
+        row.unschedulable = true;
+        row.enqueued = since;
         let first = row.tries == 1;
         self.unschedulable.push((pod, incarnation));
         first
     }
 
-    pub fn anything_parked(&self) -> bool {
+    pub fn has_unschedulable(&self) -> bool {
         !self.unschedulable.is_empty()
     }
 
     /// Moves all unschedulable pods to the back-off queue, and returns them with their back-off.
-    pub fn back_off(&mut self, now: Time, into: &mut Vec<(PodId, u32, Duration)>) {
+    pub fn move_to_backoff(&mut self, now: SimTime, into: &mut Vec<(PodId, u32, Duration)>) {
         let parked = std::mem::take(&mut self.unschedulable);
         for (pod, incarnation) in &parked {
             let tries = u32::from(self.row(*pod).tries).clamp(1, 8);
@@ -132,8 +132,8 @@ impl Queues {
         self.unschedulable.clear();
     }
 
-    pub fn set_since(&mut self, pod: PodId, since: Mark) {
-        self.row(pod).since = since;
+    pub fn set_enqueued(&mut self, pod: PodId, since: ContextMark) {
+        self.row(pod).enqueued = since;
     }
 
     /// The back-off of the pod ends; false if it was popped early.
@@ -142,10 +142,10 @@ impl Queues {
     }
 
     pub fn remove(&mut self, pod: PodId) {
-        if self.is_parked(pod) {
+        if self.is_unschedulable(pod) {
             self.unschedulable.retain(|(p, _)| *p != pod);
             self.backoff.remove(&pod);
-            self.row(pod).parked = false;
+            self.row(pod).unschedulable = false;
         }
         self.active.remove(&pod);
     }

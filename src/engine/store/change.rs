@@ -7,14 +7,14 @@ use sim_base::*;
 
 /// A change, with the record and the ticket that cause what follows.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    pub what: What,
+pub struct StoreChange {
+    pub kind: ChangeKind,
     pub cause: u32,
     pub ticket: u32,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ChangeKind {
     JobSet(JobSetId, JobSetChange),
     Job(JobId, JobChange),
     Pod(PodId, PodChange),
@@ -22,7 +22,7 @@ pub enum What {
     /// A Service that this JobSet owns or that has the name it needs.
     Service(JobSetId),
     /// A Service or claim owned by this JobSet was created.
-    Owned(JobSetId, ObjectKind),
+    OwnedCreated(JobSetId, ObjectKind),
     /// A PersistentVolumeClaim or volume changed: pods that wait for claims may become schedulable.
     Claim,
     /// Not an API change: the containers of a pod started or stopped on its machine. Delivered to training jobs and
@@ -32,32 +32,32 @@ pub enum What {
         up: bool,
     },
     /// Not an API change: the containers of a deleted pod have stopped. Delivered to usage-based aging.
-    Stopped(PodId),
+    ContainersStopped(PodId),
     /// Not an API change: the training job of the JobSet has completed its work.
     WorkDone(JobSetId),
     /// Not an API change: the pod's process exits with this code.
-    GivesUp(PodId, i32),
+    ProcessExit(PodId, i32),
     /// Not an API change: the fault with this index in the script, a silent one (`spec::SilentError`), affects this
     /// pod or otherwise this node.
-    Silent {
+    SilentFault {
         fault: u32,
         node: NodeId,
         pod: PodId,
     },
 }
 
-impl What {
+impl ChangeKind {
     /// The object of the change, in the form of `Event::subject`.
     pub fn subject(&self) -> Option<(u8, u32)> {
         Some(match *self {
-            What::Pod(pod, _) | What::Process { pod, .. } => (b'P', pod.0),
-            What::Stopped(pod) | What::GivesUp(pod, _) => (b'P', pod.0),
-            What::Job(job, _) => (b'J', job.0),
-            What::JobSet(jobset, _) | What::Owned(jobset, _) => (b'S', jobset.0),
-            What::Service(jobset) | What::WorkDone(jobset) => (b'S', jobset.0),
-            What::Node(node, _) => (b'N', node.0),
-            What::Silent { fault, .. } => (b'F', fault),
-            What::Claim => return None,
+            ChangeKind::Pod(pod, _) | ChangeKind::Process { pod, .. } => (b'P', pod.0),
+            ChangeKind::ContainersStopped(pod) | ChangeKind::ProcessExit(pod, _) => (b'P', pod.0),
+            ChangeKind::Job(job, _) => (b'J', job.0),
+            ChangeKind::JobSet(jobset, _) | ChangeKind::OwnedCreated(jobset, _) => (b'S', jobset.0),
+            ChangeKind::Service(jobset) | ChangeKind::WorkDone(jobset) => (b'S', jobset.0),
+            ChangeKind::Node(node, _) => (b'N', node.0),
+            ChangeKind::SilentFault { fault, .. } => (b'F', fault),
+            ChangeKind::Claim => return None,
         })
     }
 }

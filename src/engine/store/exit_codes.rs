@@ -1,25 +1,25 @@
 //! Exit codes of a pod's containers, as its status shows them.
 
-use super::{NO_STATUS, Store};
+use super::{NO_STATUS, ObjectStore};
 use sim_base::*;
 
 /// Name and exit code of each regular container; empty before the pod has ended, and if no kubelet reported the
 /// codes.
-pub fn exit_codes(store: &Store, pod: PodId) -> Vec<(&str, i32)> {
+pub fn exit_codes(store: &ObjectStore, pod: PodId) -> Vec<(&str, i32)> {
     let which = store.pods.exit_container[pod.ix()];
     if !store.pods.is_terminal(pod) || which == NO_STATUS {
         return Vec::new();
     }
     let code = i32::from(store.pods.exit_code[pod.ix()]);
     let containers = store.pod_spec(pod).containers.iter().enumerate();
-    let code_of = |at| if ended_so(which, at) { code } else { 0 };
+    let code_of = |at| if exited_with(which, at) { code } else { 0 };
     containers
         .map(|(at, c)| (c.name.as_str(), code_of(at)))
         .collect()
 }
 
 /// Returns true if the pod's exit code belongs to this container; the others exited with 0.
-fn ended_so(which: u8, container: usize) -> bool {
+fn exited_with(which: u8, container: usize) -> bool {
     which == 0 || usize::from(which) == container + 1
 }
 
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn an_exit_code_is_of_all_containers_or_of_one() {
-        let of = |which| [0, 1, 2].map(|container| ended_so(which, container));
+        let of = |which| [0, 1, 2].map(|container| exited_with(which, container));
         for (which, containers) in [
             (0, [true, true, true]),
             (1, [true, false, false]),

@@ -5,20 +5,20 @@ use super::pod_list::PodList;
 use crate::record::{ConditionOutcome, JobConditionType};
 use serde_json::Value;
 use sim_api::spec::JobSpec;
-use sim_base::random::Key;
+use sim_base::random::StreamKey;
 use sim_base::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
-pub struct Job {
+pub struct JobEntry {
     /// Key of namespace and name in the names of random numbers.
-    pub key: Key,
+    pub key: StreamKey,
     /// Key of the current object, used for the random numbers of its pods.
-    pub object_key: Key,
+    pub object_key: StreamKey,
     /// Number of its namespace and name.
-    pub place: u32,
+    pub name_number: u32,
     /// The JobSet that owns it; `NONE` for a Job without a JobSet.
     pub jobset: JobSetId,
     /// Position of the replicatedJob in the JobSet, and index within it.
@@ -26,7 +26,7 @@ pub struct Job {
     pub index: u32,
     pub exists: bool,
     /// deletionTimestamp.
-    pub deletion: Option<Time>,
+    pub deletion: Option<SimTime>,
     /// spec.suspend.
     pub suspended: bool,
     /// Number of the object with this name, from 1.
@@ -36,11 +36,11 @@ pub struct Job {
     pub restart_attempt: u32,
     pub job_restart_attempt: u32,
     /// Labels set (or removed) by a user since its creation.
-    pub relabelled: Vec<(String, Option<String>)>,
+    pub changed_labels: Vec<(String, Option<String>)>,
     /// Finalizers of other components.
     pub finalizers: Vec<String>,
     /// True if only those finalizers hold the object.
-    pub collected: bool,
+    pub dependents_deleted: bool,
     /// Its JobSet was removed without it: it has no owner.
     pub orphaned: bool,
     /// Deleted with propagation Orphan: its pods have no owner.
@@ -52,9 +52,9 @@ pub struct Job {
     pub status: JobStatus,
     pub pods: PodList,
     /// The current counters, as an informer would compute them.
-    pub live: Counters,
+    pub live: JobCounters,
     /// Rejections of its pods, if the whole template is rejected.
-    pub refusals: Refusals,
+    pub refusals: AdmissionRefusals,
     /// Per index: number of pods of the current Job object, for indexes whose newest pod was removed.
     pub tries: BTreeMap<u32, u16>,
 }
@@ -62,18 +62,18 @@ pub struct Job {
 /// Cached responses to POSTs of a Job's pods, valid until one of their inputs changes: a Job controller repeats the
 /// request.
 #[derive(Clone, Default)]
-pub struct Refusals {
+pub struct AdmissionRefusals {
     /// Incarnation and version of the Job, and the change count of other objects, at the time of the response.
-    pub asked: (u32, u32, u64),
+    pub input_versions: (u32, u32, u64),
     /// The JobSet from which the Job would be created.
-    pub from: Option<Arc<Value>>,
+    pub jobset: Option<Arc<Value>>,
     /// By index: HTTP status and message; `None` for a pod that would be accepted.
-    pub answers: BTreeMap<u32, Option<(u16, String)>>,
+    pub responses: BTreeMap<u32, Option<(u16, String)>>,
 }
 
 #[derive(Clone, Default)]
 pub struct JobStatus {
-    pub start_time: Option<Time>,
+    pub start_time: Option<SimTime>,
     pub active: u32,
     pub ready: u32,
     pub terminating: u32,
@@ -89,7 +89,7 @@ pub struct JobCondition {
     /// Borrowed for Kubernetes' own reasons; owned if a user wrote it.
     pub reason: Cow<'static, str>,
     pub message: String,
-    pub at: Time,
+    pub at: SimTime,
 }
 
 impl JobCondition {
@@ -117,7 +117,7 @@ impl JobStatus {
 
 /// Counters of a Job's pods, maintained incrementally and recomputed by `check`.
 #[derive(Copy, Clone, Default, Debug, PartialEq, Eq)]
-pub struct Counters {
+pub struct JobCounters {
     /// Pods that are not terminal and have no deletionTimestamp.
     pub active: u32,
     pub ready: u32,
@@ -131,7 +131,7 @@ pub struct Counters {
     pub container_restarts: u32,
 }
 
-impl Job {
+impl JobEntry {
     pub fn is_deleting(&self) -> bool {
         self.deletion.is_some()
     }
@@ -144,10 +144,10 @@ impl Job {
     /// Resets the row to one without an object; its identity is kept.
     pub fn clear(&mut self) {
         // Destructured, so that a new field cannot be forgotten; spec and template are replaced with the next object.
-        let Job {
+        let JobEntry {
             key: _,
             object_key: _,
-            place: _,
+            name_number: _,
             jobset: _,
             rj: _,
             index: _,
@@ -160,9 +160,9 @@ impl Job {
             suspended,
             restart_attempt,
             job_restart_attempt,
-            relabelled,
+            changed_labels: relabelled,
             finalizers,
-            collected,
+            dependents_deleted: collected,
             orphaned,
             pods_orphaned,
             object,
@@ -183,13 +183,13 @@ impl Job {
         *object = None;
         *status = JobStatus::default();
         pods.clear();
-        *live = Counters::default();
-        *refusals = Refusals::default();
+        *live = JobCounters::default();
+        *refusals = AdmissionRefusals::default();
         tries.clear();
     }
 
     /// Returns true if the row has pods but no Job object.
-    pub fn is_left_behind(&self) -> bool {
+    pub fn has_only_pods(&self) -> bool {
         !self.exists && !self.pods.is_empty()
     }
 }

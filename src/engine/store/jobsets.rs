@@ -3,18 +3,18 @@
 use super::pods::BAD_ATTEMPT;
 use crate::record::ReplicatedJobStatus;
 use sim_api::spec::JobSet;
-use sim_base::random::Key;
+use sim_base::random::StreamKey;
 use sim_base::*;
 use sim_policy::{InPlaceView, JobSetStatus};
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
 pub struct JobSetRow {
-    pub key: Key,
+    pub key: StreamKey,
     /// True once it was created, even if it was removed later.
     pub created: bool,
     /// deletionTimestamp.
-    pub deletion: Option<Time>,
+    pub deletion: Option<SimTime>,
     /// Deleted with foreground propagation: its Jobs are removed first.
     pub foreground: bool,
     pub deleted: bool,
@@ -27,15 +27,15 @@ pub struct JobSetRow {
     pub jobs: Vec<JobId>,
     /// The newest Job per replicatedJob and index.
     pub(super) slots: Vec<Vec<JobId>>,
-    pub(super) attempts: Tallies,
-    pub(super) restarts: Tallies,
+    pub(super) attempts: JobSetTallies,
+    pub(super) restarts: JobSetTallies,
 }
 
 /// Number of pods per attempt number; few numbers are in use at the same time.
 #[derive(Clone, Default)]
-pub(super) struct Tallies(Vec<(u32, u32)>);
+pub(super) struct JobSetTallies(Vec<(u32, u32)>);
 
-impl Tallies {
+impl JobSetTallies {
     fn add(&mut self, value: u32) {
         match self.0.iter_mut().find(|(v, _)| *v == value) {
             Some((_, n)) => *n += 1,
@@ -100,7 +100,7 @@ impl JobSetRow {
     }
 
     /// Status entries sorted by name, descending (ST-5).
-    pub fn shown_status(&self) -> Vec<ReplicatedJobStatus> {
+    pub fn sorted_status(&self) -> Vec<ReplicatedJobStatus> {
         let rjs = self.spec.spec.replicated_jobs.iter();
         let shown =
             self.status

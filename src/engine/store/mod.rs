@@ -14,50 +14,50 @@ pub mod pods;
 mod tallies;
 pub mod templates;
 
-pub use change::{Change, JobChange, JobSetChange, NodeChange, PodChange, What};
+pub use change::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, StoreChange};
 pub use exit_codes::exit_codes;
-pub use jobs::{Counters, Job, JobCondition, JobStatus};
+pub use jobs::{JobCondition, JobCounters, JobEntry, JobStatus};
 pub use jobsets::JobSetRow;
-pub use nodes::Nodes;
-pub use others::{Other, Others};
+pub use nodes::NodeStore;
+pub use others::{OtherObject, OtherObjects};
 pub use pods::{
-    BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, Phase, Pods, RESTARTING_ALL, SUCCEEDING,
+    BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, PodPhase, Pods, RESTARTING_ALL, SUCCEEDING,
     flag,
 };
-pub use templates::{Slot, Template, Templates, agent_mode, on_labelled_nodes};
+pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 
-use crate::record::{JobName, JobSetName, Names};
+use crate::record::{JobName, JobSetName, RecordNames};
 use sim_api::spec::*;
-use sim_base::random::Key;
+use sim_base::random::StreamKey;
 use sim_base::*;
 use sim_policy::placement::TemplateFacts;
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
-pub struct Store {
-    pub names: Names,
+pub struct ObjectStore {
+    pub names: RecordNames,
     pub jobsets: Vec<JobSetRow>,
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<JobEntry>,
     pub pods: Pods,
-    pub nodes: Nodes,
-    pub templates: Templates,
+    pub nodes: NodeStore,
+    pub templates: TemplateStore,
     /// Services, claims and other objects that are stored whole.
-    pub others: Others,
+    pub others: OtherObjects,
     /// Namespaces in which each name exists, in order of appearance, each with the number of the (namespace, name)
     /// pair.
-    homes: BTreeMap<String, Vec<(String, u32)>>,
-    places: u32,
+    namespaces_by_name: BTreeMap<String, Vec<(String, u32)>>,
+    name_count: u32,
     /// Rows of Jobs, by that number.
-    rows_of: Vec<Vec<JobId>>,
+    rows_by_name: Vec<Vec<JobId>>,
     /// Rows of removed pods, which become free after all watchers were notified.
     retired: Vec<PodId>,
-    pub changes: Vec<Change>,
+    pub changes: Vec<StoreChange>,
 }
 
-impl Store {
-    pub fn new(cluster: Cluster) -> Store {
-        let mut store = Store::default();
+impl ObjectStore {
+    pub fn new(cluster: ClusterBuilder) -> ObjectStore {
+        let mut store = ObjectStore::default();
         store.names.nodes.clone_from(&cluster.names);
         store.nodes.cluster = cluster;
         store
@@ -68,23 +68,23 @@ impl Store {
         self.nodes.reset();
         self.names.jobsets.clear();
         self.names.jobs.clear();
-        self.names.forget_texts();
+        self.names.clear_texts();
         self.names.nodes.truncate(self.nodes.len());
         self.jobsets.clear();
         self.jobs.clear();
         self.pods.reset();
         self.templates.reset();
         self.others.reset();
-        self.homes.clear();
-        self.places = 0;
-        self.rows_of.clear();
+        self.namespaces_by_name.clear();
+        self.name_count = 0;
+        self.rows_by_name.clear();
         self.retired.clear();
         self.changes.clear();
     }
 
     /// Adds a row for a JobSet that is created later.
     pub fn add_jobset(&mut self, namespace: &str, name: &str) -> JobSetId {
-        let (key, _) = self.place_named(namespace, name);
+        let (key, _) = self.register_name(namespace, name);
         self.jobsets.push(JobSetRow {
             key,
             ..JobSetRow::default()
@@ -98,18 +98,18 @@ impl Store {
 
     /// Returns the key of an object in the names of random numbers. The namespace has no influence unless the name
     /// exists in several namespaces.
-    fn place_named(&mut self, namespace: &str, name: &str) -> (Key, u32) {
-        if !self.homes.contains_key(name) {
-            self.homes.insert(name.to_owned(), Vec::new());
+    fn register_name(&mut self, namespace: &str, name: &str) -> (StreamKey, u32) {
+        if !self.namespaces_by_name.contains_key(name) {
+            self.namespaces_by_name.insert(name.to_owned(), Vec::new());
         }
-        let homes = self.homes.get_mut(name).expect("just put in");
+        let homes = self.namespaces_by_name.get_mut(name).expect("just put in");
         let nth = homes.iter().position(|(home, _)| home == namespace);
         let nth = nth.unwrap_or_else(|| {
-            homes.push((namespace.to_owned(), self.places));
-            self.places += 1;
+            homes.push((namespace.to_owned(), self.name_count));
+            self.name_count += 1;
             homes.len() - 1
         });
-        (Key::of(name).and(nth as u64), homes[nth].1)
+        (StreamKey::from_text(name).part(nth as u64), homes[nth].1)
     }
 
     /// Returns the stored JobSet with that name, if any.
@@ -125,11 +125,11 @@ impl Store {
 
     /// Returns the row for the Job of a JobSet's slot: the row whose Job exists (a POST will fail), otherwise one
     /// without old pods.
-    pub fn place_of(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
+    pub fn row_for_slot(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
         let slots = &self.jobsets[jobset.ix()].slots;
         let known = slots.get(rj as usize).and_then(|s| s.get(index as usize));
         if let Some(job) = known.filter(|j| j.is_some()) {
-            let place = self.jobs[job.ix()].place;
+            let place = self.jobs[job.ix()].name_number;
             if let Some(job) = self.free_row(place, jobset) {
                 return job;
             }
@@ -142,40 +142,40 @@ impl Store {
             name: format!("{}-{rj_name}-{index}", names.name),
             replicated_job: rj_name.clone(),
             job_index: index,
-            bare: false,
+            standalone_pod: false,
             without_index: false,
         };
-        let job = self.place(name);
+        let job = self.row_for_name(name);
         (self.jobs[job.ix()].rj, self.jobs[job.ix()].index) = (rj, index);
-        *row(
-            row(&mut self.jobsets[jobset.ix()].slots, rj as usize),
+        *row_or_default(
+            row_or_default(&mut self.jobsets[jobset.ix()].slots, rj as usize),
             index as usize,
         ) = job;
         job
     }
 
     /// Returns the row for a Job, or for a pod without a Job, with any name.
-    pub fn place(&mut self, name: JobName) -> JobId {
+    pub fn row_for_name(&mut self, name: JobName) -> JobId {
         let namespace = match name.jobset.is_some() {
             true => self.names.namespace(name.jobset).to_owned(),
             false => name.namespace.clone(),
         };
-        let (key, place) = self.place_named(&namespace, &name.name);
+        let (key, place) = self.register_name(&namespace, &name.name);
         if let Some(job) = self.free_row(place, name.jobset) {
             return job;
         }
         let job = JobId(self.jobs.len() as u32);
-        row(&mut self.rows_of, place as usize).push(job);
+        row_or_default(&mut self.rows_by_name, place as usize).push(job);
         if let Some(owner) = self.jobsets.get_mut(name.jobset.ix()) {
             owner.jobs.push(job);
         }
-        self.jobs.push(Job {
+        self.jobs.push(JobEntry {
             key,
             object_key: key,
-            place,
+            name_number: place,
             jobset: name.jobset,
             template: TemplateId::NONE,
-            ..Job::default()
+            ..JobEntry::default()
         });
         self.names.jobs.push(name);
         job
@@ -183,7 +183,7 @@ impl Store {
 
     /// Returns the owner's row with a name: that of the existing Job, otherwise one without old pods.
     fn free_row(&self, place: u32, owner: JobSetId) -> Option<JobId> {
-        let rows = self.rows_of.get(place as usize)?;
+        let rows = self.rows_by_name.get(place as usize)?;
         let mut own = rows.iter().copied();
         let is_own = |j: &JobId| self.jobs[j.ix()].jobset == owner;
         let there = own.clone().find(|j| is_own(j) && self.jobs[j.ix()].exists);
@@ -192,7 +192,7 @@ impl Store {
 
     /// NAM-2, C-18: returns true if a Job object with the name of the row exists, whoever owns it.
     pub fn name_is_taken(&self, job: JobId) -> bool {
-        let rows = &self.rows_of[self.jobs[job.ix()].place as usize];
+        let rows = &self.rows_by_name[self.jobs[job.ix()].name_number as usize];
         rows.iter().any(|j| self.jobs[j.ix()].exists)
     }
 
@@ -203,7 +203,7 @@ impl Store {
         let rows = rows.map(|(i, _)| JobId(i as u32));
         let exists = |j: &JobId| self.jobs[j.ix()].exists;
         let objects = rows.clone().filter(exists);
-        objects.chain(rows.filter(move |j| self.jobs[j.ix()].is_left_behind()))
+        objects.chain(rows.filter(move |j| self.jobs[j.ix()].has_only_pods()))
     }
 
     /// Iterates over the rows of a JobSet's Jobs, with or without an object, in the order of their first creation.
@@ -231,7 +231,7 @@ impl Store {
     }
 
     /// Returns the template of a pod.
-    pub fn template(&self, pod: PodId) -> &Template {
+    pub fn template(&self, pod: PodId) -> &StoredTemplate {
         self.templates.get(self.pods.template[pod.ix()])
     }
 
@@ -240,7 +240,7 @@ impl Store {
     }
 
     /// Returns a claim of the pod that is being deleted; until it is removed, no pod that uses it is scheduled.
-    pub fn goes_with_claim(&self, pod: PodId) -> Option<&str> {
+    pub fn deleting_claim(&self, pod: PodId) -> Option<&str> {
         let mut claims = self.pod_spec(pod).claims.iter();
         let namespace = self.names.namespace_of(self.pods.job[pod.ix()]);
         let claim = claims.find(|name| self.others.is_deleting_claim(namespace, name))?;
@@ -263,13 +263,13 @@ impl Store {
     }
 
     /// Returns true if the Job's pods have completion indexes.
-    pub fn indexed(&self, job: JobId) -> bool {
+    pub fn is_indexed(&self, job: JobId) -> bool {
         self.job_spec(job).completion_mode == CompletionMode::Indexed
     }
 
     pub fn is_leader(&self, pod: PodId) -> bool {
         let job = self.pods.job[pod.ix()];
-        self.pods.index[pod.ix()] == 0 && self.indexed(job)
+        self.pods.index[pod.ix()] == 0 && self.is_indexed(job)
     }
 
     /// Returns the newest pod with an index, or `None`.
@@ -288,11 +288,11 @@ impl Store {
     }
 
     /// Returns the key of the pod in the names of random numbers: that of its Job; the lane is its index.
-    pub fn pod_key(&self, pod: PodId) -> Key {
+    pub fn pod_key(&self, pod: PodId) -> StreamKey {
         let job = &self.jobs[self.pods.job[pod.ix()].ix()];
         match self.pods.job_try[pod.ix()] {
             0 => job.object_key,
-            nth => job.object_key.and(u64::from(nth)),
+            nth => job.object_key.part(u64::from(nth)),
         }
     }
 
@@ -304,7 +304,7 @@ impl Store {
     }
 
     pub fn retire(&mut self, pod: PodId) {
-        self.pods.phase[pod.ix()] = Phase::Absent;
+        self.pods.phase[pod.ix()] = PodPhase::Absent;
         self.pods.finalizers.remove(&pod);
         self.pods.disrupted_by.remove(&pod);
         self.retired.push(pod);

@@ -1,24 +1,24 @@
 //! Node objects as stored: the description of the cluster, changes since the start, and the pods bound to each node.
 
-use sim_api::spec::{NodeObject, Taint, TaintEffect};
+use sim_api::spec::{NodeObject, TaintEffect, TaintSpec};
 use sim_base::*;
-use sim_policy::topology::Cluster;
+use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]
-pub struct Nodes {
+pub struct NodeStore {
     /// Current labels, features, allocatable, and the taints of the description.
-    pub cluster: Cluster,
-    pub rows: Vec<NodeRow>,
+    pub cluster: ClusterBuilder,
+    pub rows: Vec<NodeEntry>,
     /// Taints in addition to those of the description; empty for most nodes.
-    pub taints: Vec<Vec<Taint>>,
+    pub taints: Vec<Vec<TaintSpec>>,
     /// Pods bound to the node, including ended ones while their object exists.
     pub pods: Vec<Vec<PodId>>,
     /// Number of conditions that require a closer check before a pod is placed: additional taints and removed nodes.
-    pub troubled: u32,
+    pub placement_obstacles: u32,
 }
 
 #[derive(Copy, Clone, Debug)]
-pub struct NodeRow {
+pub struct NodeEntry {
     pub exists: bool,
     /// Number of the object with this name, from 1.
     pub incarnation: u32,
@@ -27,32 +27,32 @@ pub struct NodeRow {
     /// spec.unschedulable.
     pub cordoned: bool,
     /// Time of the last renewal of the kubelet's Lease; `NEVER` if it is renewed continuously.
-    pub lease: Time,
+    pub lease: SimTime,
 }
 
-impl Default for NodeRow {
-    fn default() -> NodeRow {
-        NodeRow {
+impl Default for NodeEntry {
+    fn default() -> NodeEntry {
+        NodeEntry {
             exists: true,
             incarnation: 1,
             unknown: false,
             cordoned: false,
-            lease: Time::NEVER,
+            lease: SimTime::NEVER,
         }
     }
 }
 
-impl Nodes {
+impl NodeStore {
     pub fn reset(&mut self) {
         self.cluster.reset();
         let n = self.cluster.len();
         self.rows.clear();
-        self.rows.resize(n, NodeRow::default());
+        self.rows.resize(n, NodeEntry::default());
         self.taints.iter_mut().for_each(Vec::clear);
         self.taints.resize_with(n, Vec::new);
         self.pods.iter_mut().for_each(Vec::clear);
         self.pods.resize_with(n, Vec::new);
-        self.troubled = 0;
+        self.placement_obstacles = 0;
     }
 
     pub fn len(&self) -> usize {
@@ -74,7 +74,7 @@ impl Nodes {
     }
 
     /// Returns the row with a name, whether or not the object exists.
-    pub fn named(&self, name: &str) -> Option<NodeId> {
+    pub fn find_by_name(&self, name: &str) -> Option<NodeId> {
         self.cluster.named(name)
     }
 
@@ -84,30 +84,30 @@ impl Nodes {
     }
 
     /// Iterates over all taints of the node.
-    pub fn taints_of(&self, node: NodeId) -> impl Iterator<Item = &Taint> {
+    pub fn taints_of(&self, node: NodeId) -> impl Iterator<Item = &TaintSpec> {
         let own = self.cluster.taints(node).iter();
         own.chain(&self.taints[node.ix()])
     }
 
     /// Creates a Node object with a new name, or again with the name of a removed one.
     pub fn create(&mut self, object: &NodeObject) -> NodeId {
-        let node = match self.named(&object.name) {
+        let node = match self.find_by_name(&object.name) {
             Some(node) => {
                 self.cluster.change(node, object);
-                self.troubled -= self.taints[node.ix()].len() as u32;
+                self.placement_obstacles -= self.taints[node.ix()].len() as u32;
                 self.taints[node.ix()].clear();
                 // A removed node was counted as a condition.
-                self.troubled -= u32::from(!self.rows[node.ix()].exists);
+                self.placement_obstacles -= u32::from(!self.rows[node.ix()].exists);
                 let incarnation = self.rows[node.ix()].incarnation + 1;
-                self.rows[node.ix()] = NodeRow {
+                self.rows[node.ix()] = NodeEntry {
                     incarnation,
-                    ..NodeRow::default()
+                    ..NodeEntry::default()
                 };
                 node
             }
             None => {
                 let node = self.cluster.push(object);
-                self.rows.push(NodeRow::default());
+                self.rows.push(NodeEntry::default());
                 self.taints.push(Vec::new());
                 self.pods.push(Vec::new());
                 node

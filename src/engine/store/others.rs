@@ -7,46 +7,51 @@ use sim_base::JobSetId;
 use std::collections::BTreeMap;
 
 #[derive(Clone)]
-pub struct Other {
+pub struct OtherObject {
     pub object: Value,
     /// The JobSet that owns it, or `NONE`.
     pub jobset: JobSetId,
 }
 
 /// Objects by name.
-type Named = BTreeMap<String, Other>;
+type NamedObject = BTreeMap<String, OtherObject>;
 
 #[derive(Clone, Default)]
-pub struct Others {
+pub struct OtherObjects {
     /// Objects by kind and namespace.
-    rows: BTreeMap<ObjectKind, BTreeMap<String, Named>>,
+    rows: BTreeMap<ObjectKind, BTreeMap<String, NamedObject>>,
     /// Increases whenever an object may have changed.
     pub changes: u64,
 }
 
-impl Others {
+impl OtherObjects {
     pub fn reset(&mut self) {
         self.rows.clear();
         self.changes = 0;
     }
 
-    pub fn get(&self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&Other> {
+    pub fn get(&self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&OtherObject> {
         self.rows.get(&kind)?.get(namespace)?.get(name)
     }
 
-    pub fn get_mut(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&mut Other> {
+    pub fn get_mut(
+        &mut self,
+        kind: ObjectKind,
+        namespace: &str,
+        name: &str,
+    ) -> Option<&mut OtherObject> {
         self.changes += 1;
         self.rows.get_mut(&kind)?.get_mut(namespace)?.get_mut(name)
     }
 
-    pub fn insert(&mut self, kind: ObjectKind, namespace: &str, name: &str, other: Other) {
+    pub fn insert(&mut self, kind: ObjectKind, namespace: &str, name: &str, other: OtherObject) {
         self.changes += 1;
         let of_kind = self.rows.entry(kind).or_default();
         let named = of_kind.entry(namespace.to_owned()).or_default();
         named.insert(name.to_owned(), other);
     }
 
-    pub fn remove(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<Other> {
+    pub fn remove(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<OtherObject> {
         self.changes += 1;
         let named = self.rows.get_mut(&kind)?.get_mut(namespace)?;
         named.remove(name)
@@ -76,7 +81,10 @@ impl Others {
     }
 
     /// All objects of a kind: namespace, name, object.
-    pub fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &Other)> {
+    pub fn objects_of_kind(
+        &self,
+        kind: ObjectKind,
+    ) -> impl Iterator<Item = (&str, &str, &OtherObject)> {
         let of_kind = self.rows.get(&kind).into_iter().flatten();
         of_kind.flat_map(|(namespace, named)| {
             let own = named.iter();
@@ -85,8 +93,8 @@ impl Others {
     }
 
     /// The first object of a kind with that name, in any namespace.
-    pub fn named(&self, kind: ObjectKind, name: &str) -> Option<(&str, &Other)> {
-        let mut of_kind = self.of_kind(kind);
+    pub fn find_by_name(&self, kind: ObjectKind, name: &str) -> Option<(&str, &OtherObject)> {
+        let mut of_kind = self.objects_of_kind(kind);
         let found = of_kind.find(|(_, n, _)| *n == name);
         found.map(|(namespace, _, other)| (namespace, other))
     }

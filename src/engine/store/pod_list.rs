@@ -12,7 +12,7 @@ pub struct PodList {
 }
 
 /// Lists with fewer holes are not compacted.
-const FEW: u32 = 16;
+const MIN_HOLES: u32 = 16;
 
 impl PodList {
     pub fn len(&self) -> usize {
@@ -61,7 +61,7 @@ impl PodList {
         }
         self.rows[place] = PodId::NONE;
         self.holes += 1;
-        if self.holes > FEW && self.holes as usize * 2 > self.rows.len() {
+        if self.holes > MIN_HOLES && self.holes as usize * 2 > self.rows.len() {
             self.close_holes(at);
         }
     }

@@ -3,13 +3,13 @@
 //!
 //! Kubelets, the scheduler and controllers keep additional facts about pods in columns of their components.
 
-use crate::record::Deleter;
+use crate::record::DeletionActor;
 use sim_base::*;
 use std::collections::BTreeMap;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
-pub enum Phase {
+pub enum PodPhase {
     /// No object exists.
     #[default]
     Absent,
@@ -19,9 +19,9 @@ pub enum Phase {
     Failed,
 }
 
-impl Phase {
+impl PodPhase {
     pub fn is_terminal(self) -> bool {
-        matches!(self, Phase::Succeeded | Phase::Failed)
+        matches!(self, PodPhase::Succeeded | PodPhase::Failed)
     }
 }
 
@@ -56,7 +56,7 @@ macro_rules! columns {
             /// Finalizers of other components, if they differ from those of the template.
             pub finalizers: BTreeMap<PodId, Vec<String>>,
             /// The writer of the condition DisruptionTarget.
-            pub disrupted_by: BTreeMap<PodId, Deleter>,
+            pub disrupted_by: BTreeMap<PodId, DeletionActor>,
             free: Vec<PodId>,
         }
 
@@ -82,7 +82,7 @@ macro_rules! columns {
 }
 
 columns! {
-    phase: Phase = Phase::Absent;
+    phase: PodPhase = PodPhase::Absent;
     flags: u8 = 0;
     job: JobId = JobId::NONE;
     index: u32 = 0;
@@ -115,7 +115,7 @@ columns! {
     /// Annotation job-index-ignored-failure-count: failures that the podFailurePolicy ignored.
     ignored_failures: u16 = 0;
     /// Time at which the containers ended or readiness was lost: the finish time for pod-failure back-off.
-    ended_at: Time = Time::NEVER;
+    ended_at: SimTime = SimTime::NEVER;
     /// deletionTimestamp in whole seconds, as the API writes it; determines the end of the grace period.
     deletion_s: u32 = 0;
 }
@@ -146,7 +146,7 @@ impl Pods {
 
     /// Frees the row of a removed object.
     pub fn release(&mut self, pod: PodId) {
-        self.phase[pod.ix()] = Phase::Absent;
+        self.phase[pod.ix()] = PodPhase::Absent;
         self.free.push(pod);
     }
 
@@ -174,11 +174,11 @@ impl Pods {
     pub fn exists(&self, pod: PodId) -> bool {
         self.phase
             .get(pod.ix())
-            .is_some_and(|p| *p != Phase::Absent)
+            .is_some_and(|p| *p != PodPhase::Absent)
     }
 
     /// Returns true if an event about this incarnation still refers to the object in the row.
-    pub fn is(&self, pod: PodId, incarnation: u32) -> bool {
+    pub fn is_current(&self, pod: PodId, incarnation: u32) -> bool {
         self.exists(pod) && self.incarnation[pod.ix()] == incarnation
     }
 

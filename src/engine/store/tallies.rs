@@ -1,23 +1,26 @@
 //! Keeps the counters of a JobSet's pods consistent with the pods.
 
-use super::{NO_ATTEMPT, Phase, Store};
+use super::{NO_ATTEMPT, ObjectStore, PodPhase};
 use sim_base::*;
 
-impl Store {
+impl ObjectStore {
     /// The attempt annotation that counts for the JobSet; that of a Failed pod is ignored (IPR-3).
     fn counted_attempt(&self, pod: PodId) -> Option<u32> {
         let attempt = self.pods.attempt[pod.ix()];
-        let asked = !matches!(self.pods.phase[pod.ix()], Phase::Failed | Phase::Absent);
+        let asked = !matches!(
+            self.pods.phase[pod.ix()],
+            PodPhase::Failed | PodPhase::Absent
+        );
         (asked && attempt != NO_ATTEMPT).then_some(attempt)
     }
 
     fn counted_restarts(&self, pod: PodId) -> Option<u32> {
-        let there = self.pods.phase[pod.ix()] != Phase::Absent;
+        let there = self.pods.phase[pod.ix()] != PodPhase::Absent;
         there.then(|| self.pods.restarts[pod.ix()])
     }
 
     /// Changes a pod and updates the counters of its JobSet.
-    pub fn change_pod<T>(&mut self, pod: PodId, change: impl FnOnce(&mut Store) -> T) -> T {
+    pub fn update_pod<T>(&mut self, pod: PodId, change: impl FnOnce(&mut ObjectStore) -> T) -> T {
         let jobset = self.jobset_of(pod);
         let before = (self.counted_attempt(pod), self.counted_restarts(pod));
         let result = change(self);

@@ -2,61 +2,61 @@
 //! from them.
 
 use serde_json::Value;
-use sim_api::objects::Places;
+use sim_api::objects::GlobalJobIndexes;
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use sim_api::spec::*;
 use sim_base::*;
-use sim_policy::placement::{Asks, TemplateFacts};
-use sim_policy::topology::{Cluster, Domains};
+use sim_policy::placement::{ResourceRequirements, TemplateFacts};
+use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Clone)]
-pub struct Template {
+pub struct StoredTemplate {
     pub pod: Arc<PodTemplate>,
     pub facts: TemplateFacts,
-    /// Index into `Templates::domains` of the topology key of exclusive placement by webhook (EXC-2), if any.
+    /// Index into `TemplateStore::domains` of the topology key of exclusive placement by webhook (EXC-2), if any.
     pub exclusive: Option<u32>,
     /// The topology key of exclusive placement in the pods' annotation, with any strategy.
-    pub annotated: Option<String>,
+    pub annotated_key: Option<String>,
     pub agent: AgentMode,
     pub accelerators: u32,
     /// The containers that start one after another, each with whether its image is checked against the registry. With
     /// an agent as sidecar, only those up to the agent, because the worker waits for the barrier.
-    pub starts: Box<[bool]>,
+    pub start_order: Box<[bool]>,
     /// True if the API server rejects every pod of the template.
-    pub refused: bool,
+    pub rejected: bool,
 }
 
 #[derive(Clone, Default)]
-pub struct Templates {
-    rows: Vec<Template>,
+pub struct TemplateStore {
+    rows: Vec<StoredTemplate>,
     /// Template and spec of the Jobs of a slot.
-    of_slot: BTreeMap<Slot, (TemplateId, Arc<JobSpec>)>,
+    by_slot: BTreeMap<TemplateSlot, (TemplateId, Arc<JobSpec>)>,
     /// Slots of which admission accepted every Job.
-    accepted: BTreeSet<Slot>,
+    accepted: BTreeSet<TemplateSlot>,
     /// The server's message for a rejected Job by index; the controller retries the same attempt.
-    refusals: BTreeMap<(Slot, u32), (Attempt, String)>,
+    refusals: BTreeMap<(TemplateSlot, u32), (RestartAttempt, String)>,
     /// Domains per topology key of exclusive placement in use.
-    pub domains: Vec<Domains>,
+    pub domains: Vec<TopologyDomains>,
     /// The newest template with these resource requirements.
-    alike: BTreeMap<Asks, TemplateId>,
+    by_requirements: BTreeMap<ResourceRequirements, TemplateId>,
     /// Job index ranges of the JobSet that was looked up last.
-    places: Option<(Arc<Value>, Arc<Places>)>,
+    job_index_ranges: Option<(Arc<Value>, Arc<GlobalJobIndexes>)>,
     /// Distinct pod priorities in order of appearance; exclusive placement counts pods per priority.
     pub priorities: Vec<i32>,
     /// Results of an earlier run on the same nodes, to be reused.
-    kept: Kept,
+    cache: TemplateCache,
 }
 
 /// A JobSet, the version of its spec, and a replicatedJob.
-pub type Slot = (JobSetId, u32, u32);
+pub type TemplateSlot = (JobSetId, u32, u32);
 /// Restart attempts in a posted Job's labels and annotations: that of its JobSet, and its own if present.
-pub type Attempt = (u32, Option<u32>);
+pub type RestartAttempt = (u32, Option<u32>);
 
 /// Admission result for the pods of a JobSet's replicatedJob: their priority, or `None` if they are rejected.
 #[derive(Clone)]
-struct Word {
+struct PodAdmissionResult {
     /// Keeps the object alive, so that its address stays unique.
     object: Arc<Value>,
     priority: Option<i32>,
@@ -68,68 +68,70 @@ fn address(object: &Arc<Value>) -> usize {
 }
 
 #[derive(Clone, Default)]
-struct Kept {
+struct TemplateCache {
     facts: Vec<(Arc<PodTemplate>, TemplateFacts)>,
-    domains: Vec<Domains>,
-    words: BTreeMap<(usize, u32), Word>,
+    domains: Vec<TopologyDomains>,
+    admissions: BTreeMap<(usize, u32), PodAdmissionResult>,
     /// True after a node changed: the results are no longer valid.
     stale: bool,
 }
 
-fn starts(spec: &PodSpec, agent: &AgentMode) -> Box<[bool]> {
-    let mains: &[Container] = match agent {
+fn start_order(spec: &PodSpec, agent: &AgentMode) -> Box<[bool]> {
+    let mains: &[ContainerSpec] = match agent {
         AgentMode::Sidecar { .. } if agent.has_barrier() => &[],
         _ => &spec.containers,
     };
     let in_turn = spec.init_containers.iter().chain(mains);
-    in_turn.map(Container::pulls_always).collect()
+    in_turn.map(ContainerSpec::pulls_always).collect()
 }
 
-impl Templates {
+impl TemplateStore {
     pub fn reset(&mut self) {
         // The next run requests the rows in the same order, from the end.
         let rows = std::mem::take(&mut self.rows).into_iter().rev();
         let facts = rows.map(|row| (row.pod, row.facts));
-        self.kept.facts.extend(facts);
-        self.kept.domains.append(&mut self.domains);
-        if std::mem::take(&mut self.kept.stale) {
-            self.kept = Kept::default();
+        self.cache.facts.extend(facts);
+        self.cache.domains.append(&mut self.domains);
+        if std::mem::take(&mut self.cache.stale) {
+            self.cache = TemplateCache::default();
         }
         // Objects that only this run referenced cannot occur again.
-        let lives = |word: &Word| Arc::strong_count(&word.object) > 1;
-        self.kept.words.retain(|_, word| lives(word));
-        self.of_slot.clear();
-        self.alike.clear();
-        self.places = None;
+        let lives = |word: &PodAdmissionResult| Arc::strong_count(&word.object) > 1;
+        self.cache.admissions.retain(|_, word| lives(word));
+        self.by_slot.clear();
+        self.by_requirements.clear();
+        self.job_index_ranges = None;
         self.accepted.clear();
         self.refusals.clear();
         self.priorities.clear();
     }
 
     /// Returns the admission result of a replicatedJob's pods for exactly this object, if known.
-    pub fn word(&self, object: &Arc<Value>, rj: u32) -> Option<Option<i32>> {
-        let word = self.kept.words.get(&(address(object), rj))?;
+    pub fn cached_admission(&self, object: &Arc<Value>, rj: u32) -> Option<Option<i32>> {
+        let word = self.cache.admissions.get(&(address(object), rj))?;
         Some(word.priority)
     }
 
-    pub fn keep_word(&mut self, object: Arc<Value>, rj: u32, priority: Option<i32>) {
+    pub fn cache_admission(&mut self, object: Arc<Value>, rj: u32, priority: Option<i32>) {
         let key = (address(&object), rj);
-        self.kept.words.insert(key, Word { object, priority });
+        self.cache
+            .admissions
+            .insert(key, PodAdmissionResult { object, priority });
     }
 
     /// Returns the job index ranges of exactly this object.
-    pub fn places(&mut self, object: &Arc<Value>) -> Arc<Places> {
-        match &self.places {
+    pub fn job_index_ranges(&mut self, object: &Arc<Value>) -> Arc<GlobalJobIndexes> {
+        match &self.job_index_ranges {
             Some((of, places)) if Arc::ptr_eq(of, object) => places.clone(),
             _ => {
-                let places = Arc::new(Places::of(object));
-                self.places = Some((object.clone(), places.clone()));
+                let places = Arc::new(GlobalJobIndexes::for_jobset(object));
+                self.job_index_ranges = Some((object.clone(), places.clone()));
                 places
             }
         }
     }
 
-    pub fn get(&self, id: TemplateId) -> &Template {
+    pub fn get(&self, id: TemplateId) -> &StoredTemplate {
         &self.rows[id.ix()]
     }
 
@@ -137,20 +139,20 @@ impl Templates {
         &self.rows[id.ix()].pod.spec
     }
 
-    pub fn of_slot(&self, slot: Slot) -> Option<(TemplateId, Arc<JobSpec>)> {
-        self.of_slot.get(&slot).cloned()
+    pub fn for_slot(&self, slot: TemplateSlot) -> Option<(TemplateId, Arc<JobSpec>)> {
+        self.by_slot.get(&slot).cloned()
     }
 
-    pub fn keep_for_slot(&mut self, slot: Slot, job: (TemplateId, Arc<JobSpec>)) {
-        self.of_slot.insert(slot, job);
+    pub fn cache_for_slot(&mut self, slot: TemplateSlot, job: (TemplateId, Arc<JobSpec>)) {
+        self.by_slot.insert(slot, job);
     }
 
     /// Returns the last admission result of exactly this Job, if known.
     pub fn admission(
         &self,
-        slot: Slot,
+        slot: TemplateSlot,
         index: u32,
-        attempt: Attempt,
+        attempt: RestartAttempt,
     ) -> Option<Result<(), String>> {
         if self.accepted.contains(&slot) {
             return Some(Ok(()));
@@ -159,50 +161,56 @@ impl Templates {
         (*of == attempt).then(|| Err(refusal.clone()))
     }
 
-    pub fn keep_accepted(&mut self, slot: Slot) {
+    pub fn cache_acceptance(&mut self, slot: TemplateSlot) {
         self.accepted.insert(slot);
     }
 
-    pub fn keep_refusal(&mut self, slot: Slot, index: u32, attempt: Attempt, words: String) {
+    pub fn cache_rejection(
+        &mut self,
+        slot: TemplateSlot,
+        index: u32,
+        attempt: RestartAttempt,
+        words: String,
+    ) {
         self.refusals.insert((slot, index), (attempt, words));
     }
 
     /// Marks the template: no controller binds the claims that its pods mount.
-    pub fn block_by_claims(&mut self, id: TemplateId) {
+    pub fn mark_unbound_claims(&mut self, id: TemplateId) {
         self.rows[id.ix()].facts.block_by_claims();
     }
 
     /// Marks that its pods have the annotation of exclusive placement although no webhook places them (EXC-2).
-    pub fn annotate(&mut self, id: TemplateId, key: Option<&str>) {
-        self.rows[id.ix()].annotated = key.map(str::to_owned);
+    pub fn set_exclusive_annotation(&mut self, id: TemplateId, key: Option<&str>) {
+        self.rows[id.ix()].annotated_key = key.map(str::to_owned);
     }
 
     /// Marks the template: the API server rejects every pod.
-    pub fn refuse(&mut self, id: TemplateId) {
-        self.rows[id.ix()].refused = true;
+    pub fn mark_rejected(&mut self, id: TemplateId) {
+        self.rows[id.ix()].rejected = true;
     }
 
     pub fn add(
         &mut self,
-        cluster: &Cluster,
+        cluster: &ClusterBuilder,
         pod: Arc<PodTemplate>,
         exclusive_key: Option<&str>,
         agent: AgentMode,
     ) -> TemplateId {
         let class = self.class(pod.spec.priority);
         let facts = self.facts(cluster, &pod, class);
-        self.alike
+        self.by_requirements
             .insert(facts.asks(), TemplateId(self.rows.len() as u32));
         let exclusive = exclusive_key.map(|key| self.domain(cluster, key));
-        self.rows.push(Template {
+        self.rows.push(StoredTemplate {
             accelerators: facts.accelerators(cluster),
-            starts: starts(&pod.spec, &agent),
+            start_order: start_order(&pod.spec, &agent),
             pod,
             facts,
             exclusive,
-            annotated: exclusive_key.map(str::to_owned),
+            annotated_key: exclusive_key.map(str::to_owned),
             agent,
-            refused: false,
+            rejected: false,
         });
         TemplateId(self.rows.len() as u32 - 1)
     }
@@ -210,38 +218,41 @@ impl Templates {
     /// Adds a template like `like` with a different pod, or returns the newest one if it is equal.
     pub fn add_like(
         &mut self,
-        cluster: &Cluster,
+        cluster: &ClusterBuilder,
         like: TemplateId,
         pod: PodTemplate,
     ) -> TemplateId {
         let (exclusive, agent) = (self.get(like).exclusive, self.get(like).agent);
-        let (refused, annotated) = (self.get(like).refused, self.get(like).annotated.clone());
+        let (refused, annotated) = (
+            self.get(like).rejected,
+            self.get(like).annotated_key.clone(),
+        );
         if let Some(newest) = self.rows.last()
             && *newest.pod == pod
             && (newest.exclusive, newest.agent) == (exclusive, agent)
-            && newest.annotated == annotated
+            && newest.annotated_key == annotated
         {
             return TemplateId(self.rows.len() as u32 - 1);
         }
         let id = self.add(cluster, Arc::new(pod), None, agent);
         self.rows[id.ix()].exclusive = exclusive;
-        self.rows[id.ix()].refused = refused;
-        self.rows[id.ix()].annotated = annotated;
+        self.rows[id.ix()].rejected = refused;
+        self.rows[id.ix()].annotated_key = annotated;
         id
     }
 
-    fn facts(&mut self, cluster: &Cluster, pod: &PodTemplate, class: u32) -> TemplateFacts {
+    fn facts(&mut self, cluster: &ClusterBuilder, pod: &PodTemplate, class: u32) -> TemplateFacts {
         let same = |(kept, facts): &(Arc<PodTemplate>, TemplateFacts)| {
             facts.priority_class == class && facts.is_plain() && **kept == *pod
         };
-        let kept = &mut self.kept.facts;
-        if let Some(at) = kept.iter().rposition(same).filter(|_| !self.kept.stale) {
+        let kept = &mut self.cache.facts;
+        if let Some(at) = kept.iter().rposition(same).filter(|_| !self.cache.stale) {
             return kept.swap_remove(at).1;
         }
         let facts = TemplateFacts::of_pod(cluster, pod, class);
         // Many JobSets have equal requirements, and the cluster may have many nodes.
         match self
-            .alike
+            .by_requirements
             .get(&facts.asks())
             .map(|like| &self.rows[like.ix()].facts)
         {
@@ -259,13 +270,13 @@ impl Templates {
         class as u32
     }
 
-    fn domain(&mut self, cluster: &Cluster, key: &str) -> u32 {
+    fn domain(&mut self, cluster: &ClusterBuilder, key: &str) -> u32 {
         let known = self.domains.iter().position(|d| d.key == key);
         let at = known.unwrap_or_else(|| {
-            let kept = self.kept.domains.iter().position(|d| d.key == key);
-            let domains = match kept.filter(|_| !self.kept.stale) {
-                Some(at) => self.kept.domains.swap_remove(at),
-                None => Domains::build(cluster, key),
+            let kept = self.cache.domains.iter().position(|d| d.key == key);
+            let domains = match kept.filter(|_| !self.cache.stale) {
+                Some(at) => self.cache.domains.swap_remove(at),
+                None => TopologyDomains::build(cluster, key),
             };
             self.domains.push(domains);
             self.domains.len() - 1
@@ -274,8 +285,8 @@ impl Templates {
     }
 
     /// Updates derived data after labels, taints or features of a node changed.
-    pub fn node_changed(&mut self, cluster: &Cluster, node: NodeId) {
-        self.kept.stale = true;
+    pub fn node_changed(&mut self, cluster: &ClusterBuilder, node: NodeId) {
+        self.cache.stale = true;
         for template in &mut self.rows {
             template.facts.look_at(cluster, node);
         }
@@ -286,11 +297,11 @@ impl Templates {
 }
 
 /// EXC-2, JOB-1: the pod template of a Job for which a user labelled and tainted nodes.
-pub fn on_labelled_nodes(pod: &mut PodTemplate, namespace: &str, job: &str) {
+pub fn add_node_selection(pod: &mut PodTemplate, namespace: &str, job: &str) {
     let value = format!("{namespace}_{job}");
     let selector = &mut pod.spec.node_selector;
     selector.insert(NAMESPACED_JOB.to_owned(), value);
-    pod.spec.tolerations.push(Toleration {
+    pod.spec.tolerations.push(TolerationSpec {
         key: Some(NO_SCHEDULE.to_owned()),
         exists: true,
         value: String::new(),
@@ -301,15 +312,20 @@ pub fn on_labelled_nodes(pod: &mut PodTemplate, namespace: &str, job: &str) {
 
 /// AG-1: an agent that bypasses its barrier counts as no agent. The replay of recordings adds an agent to every pod
 /// of an InPlaceRestart JobSet, whatever the manifest contains.
-pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &Kubelet) -> AgentMode {
+pub fn agent_mode(
+    jobset: &JobSet,
+    pod: &PodSpec,
+    gate: bool,
+    kubelet: &KubeletTiming,
+) -> AgentMode {
     let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart && gate;
     if !in_place || jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART) {
         return AgentMode::Absent;
     }
     match kubelet {
-        Kubelet::Scripted { .. } => AgentMode::Sidecar {
+        KubeletTiming::Scripted { .. } => AgentMode::Sidecar {
             probe_period_s: Some(0),
         },
-        Kubelet::Real(_) => pod.agent_mode(),
+        KubeletTiming::Real(_) => pod.agent_mode(),
     }
 }

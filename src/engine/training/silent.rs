@@ -1,32 +1,37 @@
 //! Silent faults, of which no component is notified: hanging processes, slow machines and corrupt results.
 
-use super::Training;
-use super::processes::GAVE_UP_EXIT_CODE;
-use crate::accounting::Accounting;
+use super::TrainingState;
+use super::processes::ERROR_EXIT_CODE;
+use crate::accounting::TimeAccounting;
 use crate::apiserver;
-use crate::ctx::Ctx;
-use crate::event::Event;
-use crate::record::{About, Waited};
-use crate::store::Store;
-use crate::training_model::{ONE, Reason};
-use sim_api::spec::{FaultAction, Silent};
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::record::{TicketSubject, TicketWait};
+use crate::store::ObjectStore;
+use crate::training_model::{PaceReason, UNIT_FACTOR};
+use sim_api::spec::{FaultAction, SilentFaults};
 use sim_base::*;
 
 /// Corrupt state of a job.
 #[derive(Clone)]
-pub struct Wrong {
+pub struct SilentCorruption {
     /// Number of the detection that it waits for.
     pub nth: u32,
     /// The pod whose process computes wrong results, while that process exists.
     pod: PodId,
     process: u32,
     /// Per kind of checkpoint, the last one that began before the corruption.
-    sound: Vec<u64>,
+    uncorrupted: Vec<u64>,
 }
 
-impl Training {
-    pub(super) fn silent(&mut self, ctx: &mut Ctx<'_>, (fault, node, pod): (u32, NodeId, PodId)) {
-        let FaultAction::Silent { what, .. } = ctx.scenario.faults[fault as usize].action else {
+impl TrainingState {
+    pub(super) fn apply_silent_fault(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        (fault, node, pod): (u32, NodeId, PodId),
+    ) {
+        let FaultAction::Silent { fault: what, .. } = ctx.scenario.faults[fault as usize].action
+        else {
             return;
         };
         let pods = match pod.is_some() {
@@ -35,41 +40,47 @@ impl Training {
         };
         let at_work: Vec<PodId> = pods
             .into_iter()
-            .filter(|pod| self.is_at_work(ctx, *pod))
+            .filter(|pod| self.is_process_running(ctx, *pod))
             .collect();
         match what {
-            Silent::Hang {
+            SilentFaults::Hang {
                 detected_after,
                 exit_code,
             } => {
                 for pod in at_work {
-                    self.hangs(ctx, pod, (detected_after, exit_code.clamp(0, 255) as u8));
+                    self.begin_hang(ctx, pod, (detected_after, exit_code.clamp(0, 255) as u8));
                 }
             }
-            Silent::Slow { factor } => {
-                self.slow.insert(node, (factor * ONE as f64) as u64);
+            SilentFaults::Slow { factor } => {
+                self.slowdowns
+                    .insert(node, (factor * UNIT_FACTOR as f64) as u64);
                 for at in 0..self.jobs.len() {
-                    self.paces(ctx, at);
+                    self.update_pace(ctx, at);
                 }
             }
-            Silent::Corrupt { found_after } => {
+            SilentFaults::Corrupt { found_after } => {
                 for at in 0..self.jobs.len() {
-                    let own = |pod: &&PodId| self.takes_part(ctx, at, **pod);
+                    let own = |pod: &&PodId| self.participates(ctx, at, **pod);
                     if let Some(pod) = at_work.iter().find(own).copied() {
-                        self.goes_wrong(ctx, at, (pod, found_after));
+                        self.begin_corruption(ctx, at, (pod, found_after));
                     }
                 }
             }
         }
     }
 
-    fn hangs(&mut self, ctx: &mut Ctx<'_>, pod: PodId, (found, exit_code): (Option<Duration>, u8)) {
-        let Some(at) = self.of(ctx.store.jobset_of(pod)) else {
+    fn begin_hang(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        (found, exit_code): (Option<Duration>, u8),
+    ) {
+        let Some(at) = self.job_index(ctx.store.jobset_of(pod)) else {
             return;
         };
-        let row = self.pod(pod);
+        let row = self.pod_mut(pod);
         let nth = row.nth;
-        if !std::mem::replace(&mut row.hangs, true) {
+        if !std::mem::replace(&mut row.hung, true) {
             let job = &mut self.jobs[at];
             job.hung += 1;
             if let Some(slices) = &mut job.slices {
@@ -77,130 +88,163 @@ impl Training {
             }
         }
         if let Some(found) = found {
-            let found_out = Event::HangFound {
+            let found_out = SimulationEvent::HangDetected {
                 pod,
                 nth,
                 exit_code,
             };
-            ctx.after(found, Waited::Deadline, About::Pod(pod), found_out);
+            ctx.schedule_after(
+                found,
+                TicketWait::Deadline,
+                TicketSubject::Pod(pod),
+                found_out,
+            );
         }
-        self.stops(ctx, at);
+        self.stop_if_hung(ctx, at);
     }
 
     /// The job makes no further steps; no other component knows.
-    pub(super) fn stops(&mut self, ctx: &mut Ctx<'_>, at: usize) {
-        if !self.hangs_now(at) {
+    pub(super) fn stop_if_hung(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
+        if !self.has_hung_participant(at) {
             return;
         }
         let job = &mut self.jobs[at];
-        if let Some(stretch) = job.now.as_mut().filter(|stretch| stretch.stopped.is_none()) {
-            stretch.stopped = Some(ctx.now);
-            self.awaits_end(ctx, at);
+        if let Some(stretch) = job
+            .segment
+            .as_mut()
+            .filter(|stretch| stretch.hang_start.is_none())
+        {
+            stretch.hang_start = Some(ctx.now);
+            self.reschedule_end(ctx, at);
         }
     }
 
     /// A detector ends the hanging process, if it still exists.
-    pub(super) fn hang_found(&mut self, ctx: &mut Ctx<'_>, pod: PodId, (nth, code): (u32, u8)) {
-        if self.still_hangs(ctx.store, pod, nth) {
-            apiserver::note_gives_up(ctx, pod, i32::from(code));
+    pub(super) fn hang_detected(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        pod: PodId,
+        (nth, code): (u32, u8),
+    ) {
+        if self.is_hung(ctx.store, pod, nth) {
+            apiserver::note_process_exit(ctx, pod, i32::from(code));
         }
     }
 
-    pub(super) fn still_hangs(&self, store: &Store, pod: PodId, nth: u32) -> bool {
+    pub(super) fn is_hung(&self, store: &ObjectStore, pod: PodId, nth: u32) -> bool {
         let row = self.pods.get(pod.ix());
-        row.is_some_and(|row| row.nth == nth && row.hangs) && store.pods.exists(pod)
+        row.is_some_and(|row| row.nth == nth && row.hung) && store.pods.exists(pod)
     }
 
     /// Updates the step time to that of the job's slowest machine.
-    pub(super) fn paces(&mut self, ctx: &mut Ctx<'_>, at: usize) {
+    pub(super) fn update_pace(&mut self, ctx: &mut EngineContext<'_>, at: usize) {
         let job = &self.jobs[at];
-        let Some(stretch) = &job.now else {
+        let Some(stretch) = &job.segment else {
             return;
         };
-        let mut factor = ONE;
-        for (node, slow) in &self.slow {
+        let mut factor = UNIT_FACTOR;
+        for (node, slow) in &self.slowdowns {
             let mut pods = ctx.store.nodes.pods[node.ix()].iter();
-            if pods.any(|pod| self.takes_part(ctx, at, *pod)) {
+            if pods.any(|pod| self.participates(ctx, at, *pod)) {
                 factor = factor.max(*slow);
             }
         }
-        if stretch.slow == factor {
+        if stretch.slowdown == factor {
             return;
         }
-        if let Some(stretch) = &mut self.jobs[at].now {
-            let done = stretch.plan.at(stretch.elapsed(ctx.now)).done;
-            stretch.slow = factor;
-            stretch.plan.pace.changes(done, Reason::Slow, factor);
+        if let Some(stretch) = &mut self.jobs[at].segment {
+            let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
+            stretch.slowdown = factor;
+            stretch.plan.pace.set_factor(done, PaceReason::Slow, factor);
         }
-        self.awaits_end(ctx, at);
+        self.reschedule_end(ctx, at);
     }
 
-    fn goes_wrong(&mut self, ctx: &mut Ctx<'_>, at: usize, (pod, found): (PodId, Duration)) {
-        let process = self.pod(pod).nth;
+    fn begin_corruption(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        at: usize,
+        (pod, found): (PodId, Duration),
+    ) {
+        let process = self.pod_mut(pod).nth;
         let job = &mut self.jobs[at];
-        let Some(stretch) = job.now.as_ref().filter(|_| job.wrong.is_none()) else {
+        let Some(stretch) = job.segment.as_ref().filter(|_| job.corruption.is_none()) else {
             return;
         };
-        let done = stretch.plan.at(stretch.elapsed(ctx.now)).done;
-        let begun = stretch.plan.begun(done);
-        job.findings += 1;
-        job.wrong = Some(Wrong {
-            nth: job.findings,
+        let done = stretch.plan.state_at(stretch.elapsed(ctx.now)).done;
+        let begun = stretch.plan.begun_checkpoints(done);
+        job.corruptions += 1;
+        job.corruption = Some(SilentCorruption {
+            nth: job.corruptions,
             pod,
             process,
-            sound: job.kept.with(stretch.from, &begun),
+            uncorrupted: job
+                .saved_progress
+                .saved_after(stretch.start_progress, &begun),
         });
-        let (jobset, nth) = (job.jobset, job.findings);
-        let found_out = Event::WrongFound { jobset, nth };
-        ctx.after(found, Waited::Deadline, About::JobSet(jobset), found_out);
+        let (jobset, nth) = (job.jobset, job.corruptions);
+        let found_out = SimulationEvent::CorruptionDetected { jobset, nth };
+        ctx.schedule_after(
+            found,
+            TicketWait::Deadline,
+            TicketSubject::JobSet(jobset),
+            found_out,
+        );
     }
 
     /// A job that resumes from uncorrupted progress is correct again, unless the faulty process still computes.
-    pub(super) fn may_be_right(&mut self, at: usize) {
+    pub(super) fn clear_past_corruption(&mut self, at: usize) {
         let job = &self.jobs[at];
-        let Some(wrong) = &job.wrong else { return };
-        let sound = wrong.sound.iter().copied().max().unwrap_or(0);
+        let Some(wrong) = &job.corruption else { return };
+        let sound = wrong.uncorrupted.iter().copied().max().unwrap_or(0);
         let row = self.pods.get(wrong.pod.ix());
         let same = row.is_some_and(|row| row.nth == wrong.process && row.is_up());
-        if job.kept.from() <= sound && !same {
-            self.jobs[at].wrong = None;
+        if job.saved_progress.resume_point() <= sound && !same {
+            self.jobs[at].corruption = None;
         }
     }
 
     /// A corruption is detected: all work and checkpoints since then are lost. The faulty process exits, or the first
     /// process of the job if that one has ended.
-    pub(super) fn is_wrong(&self, jobset: JobSetId, nth: u32) -> bool {
-        let job = self.of(jobset).map(|at| &self.jobs[at]);
-        let wrong = job.filter(|job| job.done.is_none());
-        let wrong = wrong.and_then(|job| job.wrong.as_ref());
+    pub(super) fn is_current_corruption(&self, jobset: JobSetId, nth: u32) -> bool {
+        let job = self.job_index(jobset).map(|at| &self.jobs[at]);
+        let wrong = job.filter(|job| job.completed_at.is_none());
+        let wrong = wrong.and_then(|job| job.corruption.as_ref());
         wrong.is_some_and(|wrong| wrong.nth == nth)
     }
 
-    pub(super) fn wrong_found(
+    pub(super) fn corruption_detected(
         &mut self,
-        ctx: &mut Ctx<'_>,
+        ctx: &mut EngineContext<'_>,
         (jobset, nth): (JobSetId, u32),
-        accounting: &mut Accounting,
+        accounting: &mut TimeAccounting,
     ) {
-        let found = self.of(jobset).filter(|_| self.is_wrong(jobset, nth));
+        let found = self
+            .job_index(jobset)
+            .filter(|_| self.is_current_corruption(jobset, nth));
         let Some(at) = found else { return };
         let job = &mut self.jobs[at];
-        let Some(wrong) = job.wrong.take() else {
+        let Some(wrong) = job.corruption.take() else {
             return;
         };
-        let reached = self.end_stretch(ctx, at, true, accounting);
-        let kept = &mut self.jobs[at].kept;
+        let reached = self.end_segment(ctx, at, true, accounting);
+        let kept = &mut self.jobs[at].saved_progress;
         let reached = reached.unwrap_or(kept.newest().0);
-        let lost = kept.only(&wrong.sound);
-        self.take_back(ctx, at, lost, accounting);
-        self.tell_interrupted(ctx, at, reached);
-        if let Some(pod) = self.who_ends(ctx, jobset, &wrong) {
-            apiserver::note_gives_up(ctx, pod, GAVE_UP_EXIT_CODE);
+        let lost = kept.limit_to(&wrong.uncorrupted);
+        self.undo_work(ctx, at, lost, accounting);
+        self.emit_interrupted(ctx, at, reached);
+        if let Some(pod) = self.faulty_pod(ctx, jobset, &wrong) {
+            apiserver::note_process_exit(ctx, pod, ERROR_EXIT_CODE);
         }
     }
 
-    fn who_ends(&self, ctx: &Ctx<'_>, jobset: JobSetId, wrong: &Wrong) -> Option<PodId> {
-        let at_work = |pod: &PodId| self.is_at_work(ctx, *pod);
+    fn faulty_pod(
+        &self,
+        ctx: &EngineContext<'_>,
+        jobset: JobSetId,
+        wrong: &SilentCorruption,
+    ) -> Option<PodId> {
+        let at_work = |pod: &PodId| self.is_process_running(ctx, *pod);
         let same = self.pods[wrong.pod.ix()].nth == wrong.process;
         let guilty = Some(wrong.pod).filter(|pod| same && at_work(pod));
         let pods = ctx.store.jobs_of(jobset);

@@ -2,14 +2,14 @@
 //!
 //! Pure functions. Must never know what interrupts a job or when. Used by the engine and by the reduced model.
 
-mod books;
-mod kept;
 pub mod pace;
 pub mod plan;
-pub mod stretch;
+mod saved_progress;
+pub mod segment;
+mod work_ledger;
 
-pub use books::{Booked, Books, End};
-pub use kept::Kept;
-pub use pace::{ONE, Pace, Reason};
-pub use plan::{Start, plan, plan_of, restores};
-pub use stretch::{Kind, Plan, Saving, Spent};
+pub use pace::{PaceReason, TrainingPace, UNIT_FACTOR};
+pub use plan::{PlanStart, plan_from_start, plan_segment, restore_time};
+pub use saved_progress::SavedProgress;
+pub use segment::{CheckpointSave, SegmentKind, SegmentPlan, SpentTime};
+pub use work_ledger::{BookedSegment, SegmentEnd, WorkLedger};

@@ -3,11 +3,11 @@
 //! Must never read the JobSet's ttlSecondsAfterFinished, which the JobSet controller handles.
 
 use super::apiserver;
-use super::ctx::{Ctx, Watcher};
-use super::event::Event;
-use super::requests::{Answer, Req};
-use crate::record::{About, Call, JobConditionType, Waited};
-use crate::store::{JobChange, JobStatus, What};
+use super::ctx::{EngineContext, StoreWatcher};
+use super::event::SimulationEvent;
+use super::requests::{RequestAnswer, RequestEntry};
+use crate::record::{Call, JobConditionType, TicketSubject, TicketWait};
+use crate::store::{ChangeKind, JobChange, JobStatus};
 use sim_base::*;
 use sim_policy::ttl::whole_seconds;
 
@@ -22,17 +22,21 @@ impl TtlController {
         self.armed.clear();
     }
 
-    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+    pub fn handle(&mut self, ctx: &mut EngineContext<'_>, event: SimulationEvent) {
         match event {
-            Event::JobTtlOver { job, incarnation } => over(ctx, job, incarnation),
-            Event::JobTtlDeletes { job, incarnation } => delete(ctx, job, incarnation),
+            SimulationEvent::JobTtlExpired { job, incarnation } => {
+                handle_expiry(ctx, job, incarnation)
+            }
+            SimulationEvent::JobTtlDeletion { job, incarnation } => {
+                delete_expired(ctx, job, incarnation)
+            }
             other => unreachable!("not an event of the TTL controller: {other:?}"),
         }
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
-        let What::Job(job, JobChange::Status) = what else {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
+        let ChangeKind::Job(job, JobChange::Status) = what else {
             return;
         };
         let j = &ctx.store.jobs[job.ix()];
@@ -46,12 +50,12 @@ impl TtlController {
         if !self.arm(job, incarnation) {
             return;
         }
-        let about = About::Job(job);
-        let lag = ctx.watch_lag(Watcher::TtlController, about, version);
-        let seen = ctx.wait(ctx.mark(), lag, Waited::Watch, about);
-        let left = due(finished, ttl).since(seen.at);
-        let over = ctx.wait(seen, left, Waited::Deadline, about);
-        ctx.push(over, Event::JobTtlOver { job, incarnation });
+        let about = TicketSubject::Job(job);
+        let lag = ctx.watch_lag(StoreWatcher::TtlController, about, version);
+        let seen = ctx.add_wait(ctx.mark(), lag, TicketWait::Watch, about);
+        let left = expiry(finished, ttl).since(seen.at);
+        let over = ctx.add_wait(seen, left, TicketWait::Deadline, about);
+        ctx.schedule(over, SimulationEvent::JobTtlExpired { job, incarnation });
     }
 
     /// Returns true if this object has no timer yet.
@@ -64,39 +68,45 @@ impl TtlController {
 }
 
 /// Expiry time. The finish time is stored in whole seconds, so it may be up to a second early (D-10).
-fn due(finished: Time, ttl: u32) -> Time {
+fn expiry(finished: SimTime, ttl: u32) -> SimTime {
     whole_seconds(finished) + Duration::from_secs(u64::from(ttl))
 }
 
-fn finished_at(status: &JobStatus) -> Option<Time> {
+fn finished_at(status: &JobStatus) -> Option<SimTime> {
     let complete = status.condition(JobConditionType::Complete);
     let ended = complete.or(status.condition(JobConditionType::Failed));
     ended.map(|c| c.at)
 }
 
 /// Sends a GET, then the DELETE with the UID as precondition.
-fn over(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
+fn handle_expiry(ctx: &mut EngineContext<'_>, job: JobId, incarnation: u32) {
     if !has_expired(ctx, job, incarnation) {
         return;
     }
-    let about = About::Job(job);
-    let get = Req::new(Call::TtlJobGet, about, incarnation);
-    let seen = ctx.ask(ctx.mark(), get);
-    ctx.answered_at(Call::TtlJobGet, Answer::Success, seen.at);
-    let answered = ctx.ask(seen, Req::new(Call::TtlJobDelete, about, incarnation));
-    ctx.push(answered, Event::JobTtlDeletes { job, incarnation });
+    let about = TicketSubject::Job(job);
+    let get = RequestEntry::new(Call::TtlJobGet, about, incarnation);
+    let seen = ctx.request_at_mark(ctx.mark(), get);
+    ctx.record_response_at(Call::TtlJobGet, RequestAnswer::Success, seen.at);
+    let answered = ctx.request_at_mark(
+        seen,
+        RequestEntry::new(Call::TtlJobDelete, about, incarnation),
+    );
+    ctx.schedule(
+        answered,
+        SimulationEvent::JobTtlDeletion { job, incarnation },
+    );
 }
 
-fn delete(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
+fn delete_expired(ctx: &mut EngineContext<'_>, job: JobId, incarnation: u32) {
     let there = has_expired(ctx, job, incarnation);
-    ctx.answered(Call::TtlJobDelete, Answer::found(there));
+    ctx.record_response(Call::TtlJobDelete, RequestAnswer::from_existence(there));
     if there {
         apiserver::delete_job(ctx, job);
     }
 }
 
 /// Returns true if the same object is finished and not being deleted.
-pub fn has_expired(ctx: &Ctx<'_>, job: JobId, incarnation: u32) -> bool {
+pub fn has_expired(ctx: &EngineContext<'_>, job: JobId, incarnation: u32) -> bool {
     let j = &ctx.store.jobs[job.ix()];
     j.exists && j.incarnation == incarnation && !j.is_deleting() && j.status.is_finished()
 }
@@ -108,8 +118,8 @@ mod tests {
     #[test]
     fn a_job_expires_its_ttl_after_the_whole_second_in_which_it_finished() {
         for (finished, ttl, expires) in [(10.0, 0, 10), (10.9, 0, 10), (10.9, 60, 70)] {
-            let finished = Time((finished * 1e9) as u64);
-            assert_eq!(due(finished, ttl), Time(expires * 1_000_000_000));
+            let finished = SimTime((finished * 1e9) as u64);
+            assert_eq!(expiry(finished, ttl), SimTime(expires * 1_000_000_000));
         }
     }
 

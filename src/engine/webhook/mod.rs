@@ -8,34 +8,34 @@
 mod tests;
 mod verdict;
 
-use super::ctx::{Ctx, Watcher};
-use crate::record::About;
-use crate::store::{PodChange, Store, What};
+use super::ctx::{EngineContext, StoreWatcher};
+use crate::record::TicketSubject;
+use crate::store::{ChangeKind, ObjectStore, PodChange};
 use sim_base::*;
-use verdict::{Follower, Sight, verdict};
+use verdict::{FollowerPod, WebhookInput, verdict};
 
 #[derive(Clone, Default)]
 pub struct PodWebhook {
     /// Leaders by the name of their Job, the only key that the webhooks use (EXC-10).
-    leaders: Vec<Vec<Leader>>,
+    leaders: Vec<Vec<LeaderPod>>,
 }
 
 /// A leader, and the times at which the cache shows its changes.
 #[derive(Copy, Clone, Debug)]
-struct Leader {
+struct LeaderPod {
     pod: PodId,
     incarnation: u32,
     job: JobId,
-    created: Time,
-    scheduled: Time,
+    created: SimTime,
+    scheduled: SimTime,
     node: NodeId,
     /// Time at which it is terminating, ended or removed.
-    left: Time,
+    unavailable_from: SimTime,
 }
 
-impl Leader {
-    fn is_live(&self, now: Time) -> bool {
-        self.created.min(self.scheduled) <= now && now < self.left
+impl LeaderPod {
+    fn is_live(&self, now: SimTime) -> bool {
+        self.created.min(self.scheduled) <= now && now < self.unavailable_from
     }
 }
 
@@ -45,11 +45,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Beginning of the error that the Job controller gets while the webhooks are unavailable; the server's message
 /// continues with the network error.
-const NO_ANSWER: &str =
+const UNAVAILABLE_ERROR: &str =
     "Error creating: Internal error occurred: failed calling webhook \"mpod.kb.io\"";
 
 /// A condition that prevents the creation of a pod until something else changes.
-pub enum Hindrance {
+pub enum CreationBlocker {
     /// The Job has no completion indexes (EXC-27).
     NoIndexes,
     /// The leader has ended (EXC-26).
@@ -74,181 +74,197 @@ impl PodWebhook {
     }
 
     #[inline]
-    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+    pub fn watch(&mut self, ctx: &mut EngineContext<'_>, what: ChangeKind) {
         match what {
-            What::Pod(pod, PodChange::Created) => self.leader_created(ctx, pod),
-            What::Pod(pod, PodChange::Bound) => self.leader_bound(ctx, pod),
-            What::Pod(pod, PodChange::Finished | PodChange::Deleting | PodChange::Gone) => {
+            ChangeKind::Pod(pod, PodChange::Created) => self.leader_created(ctx, pod),
+            ChangeKind::Pod(pod, PodChange::Bound) => self.leader_bound(ctx, pod),
+            ChangeKind::Pod(pod, PodChange::Finished | PodChange::Deleting | PodChange::Gone) => {
                 self.leader_left(ctx, pod);
             }
             _ => {}
         }
     }
 
-    fn leader_created(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+    fn leader_created(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
         if ctx.store.template(pod).exclusive.is_none() || !ctx.store.is_leader(pod) {
             return;
         }
         let job = ctx.store.pods.job[pod.ix()];
-        let place = ctx.store.jobs[job.ix()].place as usize;
+        let place = ctx.store.jobs[job.ix()].name_number as usize;
         if self.leaders.len() <= place {
             self.leaders.resize_with(place + 1, Vec::new);
         }
-        let created = self.visible_at(ctx, pod);
+        let created = self.cache_update_time(ctx, pod);
         let leaders = &mut self.leaders[place];
-        leaders.retain(|leader| ctx.now < leader.left + REQUEST_TIMEOUT);
-        leaders.push(Leader {
+        leaders.retain(|leader| ctx.now < leader.unavailable_from + REQUEST_TIMEOUT);
+        leaders.push(LeaderPod {
             pod,
             incarnation: ctx.store.pods.incarnation[pod.ix()],
             job,
             created,
-            scheduled: Time::NEVER,
+            scheduled: SimTime::NEVER,
             node: NodeId::NONE,
-            left: Time::NEVER,
+            unavailable_from: SimTime::NEVER,
         });
     }
 
     /// The cache will show the leader as scheduled: followers may be created (EXC-8, EXC-10).
-    fn leader_bound(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        if self.present(ctx, pod).is_none() {
+    fn leader_bound(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        if self.leader_entry(ctx, pod).is_none() {
             return;
         }
-        let (node, scheduled) = (ctx.store.pods.node[pod.ix()], self.visible_at(ctx, pod));
-        if let Some(leader) = self.present(ctx, pod) {
+        let (node, scheduled) = (
+            ctx.store.pods.node[pod.ix()],
+            self.cache_update_time(ctx, pod),
+        );
+        if let Some(leader) = self.leader_entry(ctx, pod) {
             assert!(!leader.node.is_some(), "a leader is bound once");
             (leader.node, leader.scheduled) = (node, scheduled);
         }
     }
 
     /// A terminating or ended leader admits no followers (EXC-10).
-    fn leader_left(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        if self.present(ctx, pod).is_none() {
+    fn leader_left(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
+        if self.leader_entry(ctx, pod).is_none() {
             return;
         }
-        let left = self.visible_at(ctx, pod);
-        if let Some(leader) = self.present(ctx, pod) {
-            leader.left = left;
+        let left = self.cache_update_time(ctx, pod);
+        if let Some(leader) = self.leader_entry(ctx, pod) {
+            leader.unavailable_from = left;
         }
     }
 
     /// The entry of a pod that is currently a leader according to the store.
-    fn present(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Option<&mut Leader> {
+    fn leader_entry(&mut self, ctx: &EngineContext<'_>, pod: PodId) -> Option<&mut LeaderPod> {
         // Most changes concern other pods.
         if ctx.store.pods.index[pod.ix()] != 0 || self.leaders.is_empty() {
             return None;
         }
         let job = ctx.store.pods.job[pod.ix()];
-        let place = ctx.store.jobs[job.ix()].place as usize;
+        let place = ctx.store.jobs[job.ix()].name_number as usize;
         let mut leaders = self.leaders.get_mut(place)?.iter_mut();
-        leaders.find(|leader| leader.pod == pod && leader.left == Time::NEVER)
+        leaders.find(|leader| leader.pod == pod && leader.unavailable_from == SimTime::NEVER)
     }
 
-    fn visible_at(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Time {
+    fn cache_update_time(&self, ctx: &mut EngineContext<'_>, pod: PodId) -> SimTime {
         let version = ctx.store.pods.resource_version[pod.ix()];
-        let at = ctx.now + ctx.watch_lag(Watcher::Webhook, About::Pod(pod), version);
-        ctx.progress.known = ctx.progress.known.max(at);
+        let at = ctx.now + ctx.watch_lag(StoreWatcher::Webhook, TicketSubject::Pod(pod), version);
+        ctx.progress.caches_updated = ctx.progress.caches_updated.max(at);
         at
     }
 
     /// Returns true if the pod webhook requires a leader before it admits this pod (EXC-9).
     ///
     /// Without completion indexes every pod is a follower and there is no leader (EXC-27).
-    pub fn follows(store: &Store, job: JobId, index: u32) -> bool {
+    pub fn requires_leader(store: &ObjectStore, job: JobId, index: u32) -> bool {
         let j = &store.jobs[job.ix()];
-        let leads = index == 0 && store.indexed(job);
+        let leads = index == 0 && store.is_indexed(job);
         let posted = j.template.is_some() && j.jobset.is_some();
         posted && !leads && store.templates.get(j.template).exclusive.is_some()
     }
 
     /// Returns the domain for the pod's node selector (EXC-8), `NONE` if it gets none, or why the webhooks reject its
     /// creation (EXC-9, EXC-11). `called` is the time of the API server's call.
-    pub fn judge(
+    pub fn admit_pod(
         &self,
-        ctx: &Ctx<'_>,
+        ctx: &EngineContext<'_>,
         (job, index): (JobId, u32),
-        called: Time,
+        called: SimTime,
     ) -> Result<DomainId, String> {
         let j = &ctx.store.jobs[job.ix()];
         if !j.template.is_some() || !j.jobset.is_some() {
             return Ok(DomainId::NONE);
         }
-        if !ctx.manager_answers(called) {
+        if !ctx.is_manager_up(called) {
             // failurePolicy: Fail, for every pod with the JobSet label.
-            return Err(NO_ANSWER.to_owned());
+            return Err(UNAVAILABLE_ERROR.to_owned());
         }
         let template = ctx.store.templates.get(j.template);
         let key = template.exclusive;
-        let Some(key) = key.filter(|_| Self::follows(ctx.store, job, index)) else {
+        let Some(key) = key.filter(|_| Self::requires_leader(ctx.store, job, index)) else {
             return Ok(DomainId::NONE);
         };
         let domains = &ctx.store.templates.domains[key as usize];
-        let follower = Follower {
+        let follower = FollowerPod {
             job: ctx.store.names.job(job),
             key: &domains.key,
             selector: &template.pod.spec.node_selector,
         };
-        let name = |leader: &Leader| {
+        let name = |leader: &LeaderPod| {
             let names = &ctx.store.names;
             names.pod(leader.job, 0, leader.pod, leader.incarnation)
         };
-        let leaders = self.leaders.get(j.place as usize).into_iter().flatten();
+        let leaders = self
+            .leaders
+            .get(j.name_number as usize)
+            .into_iter()
+            .flatten();
         let mut live = leaders.filter(|l| l.is_live(called));
         let (first, others) = (live.next(), live.count());
         let orphan;
         let sight = match first.filter(|_| others == 0) {
             Some(leader) if ctx.store.jobs[leader.job.ix()].pods_orphaned => {
                 orphan = name(leader);
-                Sight::Orphan(&orphan)
+                WebhookInput::Orphan(&orphan)
             }
-            Some(leader) if leader.job != job => Sight::Stranger,
-            Some(leader) if leader.scheduled <= called => Sight::Scheduled {
+            Some(leader) if leader.job != job => WebhookInput::OtherJob,
+            Some(leader) if leader.scheduled <= called => WebhookInput::Scheduled {
                 node: ctx.store.names.node(leader.node),
                 exists: ctx.store.nodes.exists(leader.node),
                 domain: domains.of[leader.node.ix()],
             },
-            Some(_) => Sight::Unscheduled,
-            None => Sight::Leaders(first.map_or(0, |_| 1 + others)),
+            Some(_) => WebhookInput::Unscheduled,
+            None => WebhookInput::Leaders(first.map_or(0, |_| 1 + others)),
         };
         verdict(&follower, sight).map_err(|denied| format!("{ERROR_CREATING}{denied}"))
     }
 
     /// The API server's message for a pod that the webhooks currently reject, and the reason.
-    pub fn hindrance(&self, ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(String, Hindrance)> {
-        let told = self.judge(ctx, (job, index), ctx.now).err()?;
+    pub fn creation_blocker(
+        &self,
+        ctx: &EngineContext<'_>,
+        job: JobId,
+        index: u32,
+    ) -> Option<(String, CreationBlocker)> {
+        let told = self.admit_pod(ctx, (job, index), ctx.now).err()?;
         let words = told.strip_prefix(ERROR_CREATING).unwrap_or(&told);
-        Some((words.to_owned(), self.why(ctx, job)))
+        Some((words.to_owned(), self.blocker_kind(ctx, job)))
     }
 
-    fn why(&self, ctx: &Ctx<'_>, job: JobId) -> Hindrance {
+    fn blocker_kind(&self, ctx: &EngineContext<'_>, job: JobId) -> CreationBlocker {
         let (store, j) = (&ctx.store, &ctx.store.jobs[job.ix()]);
         let key = store.templates.get(j.template).exclusive;
-        let Some(key) = key.filter(|_| ctx.manager_answers(ctx.now)) else {
-            return Hindrance::Other;
+        let Some(key) = key.filter(|_| ctx.is_manager_up(ctx.now)) else {
+            return CreationBlocker::Other;
         };
-        if !store.indexed(job) {
-            return Hindrance::NoIndexes;
+        if !store.is_indexed(job) {
+            return CreationBlocker::NoIndexes;
         }
-        let leaders = self.leaders.get(j.place as usize).into_iter().flatten();
+        let leaders = self
+            .leaders
+            .get(j.name_number as usize)
+            .into_iter()
+            .flatten();
         let live = || leaders.clone().filter(|l| l.is_live(ctx.now));
         let Some(own) = live().find(|l| l.job == job) else {
-            return Hindrance::LeaderEnded;
+            return CreationBlocker::LeaderEnded;
         };
         if let Some(l) = live().find(|l| store.jobs[l.job.ix()].pods_orphaned) {
             let name = store.names.pod(l.job, 0, l.pod, l.incarnation);
-            return Hindrance::Orphan(name);
+            return CreationBlocker::Orphan(name);
         }
         if !own.node.is_some() {
-            return Hindrance::Other;
+            return CreationBlocker::Other;
         }
         let node = store.names.node(own.node).to_owned();
         let domains = &store.templates.domains[key as usize];
         match store.nodes.exists(own.node) {
-            false => Hindrance::NodeGone(node),
-            true if !domains.of[own.node.ix()].is_some() => Hindrance::NoLabel {
+            false => CreationBlocker::NodeGone(node),
+            true if !domains.of[own.node.ix()].is_some() => CreationBlocker::NoLabel {
                 node,
                 key: domains.key.clone(),
             },
-            true => Hindrance::Other,
+            true => CreationBlocker::Other,
         }
     }
 }

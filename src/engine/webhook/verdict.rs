@@ -2,12 +2,12 @@
 //!
 //! Must never look up objects; the caller passes the content of the cache.
 
-use sim_api::objects::Denial;
+use sim_api::objects::PodDenial;
 use sim_base::DomainId;
 use std::collections::BTreeMap;
 
 /// A follower about to be created.
-pub struct Follower<'a> {
+pub struct FollowerPod<'a> {
     /// Name of the Job.
     pub job: &'a str,
     /// Topology key of the exclusive placement.
@@ -18,13 +18,13 @@ pub struct Follower<'a> {
 
 /// The leader according to the cache.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Sight<'a> {
+pub enum WebhookInput<'a> {
     /// Number of leaders that are neither terminating nor ended; not one.
     Leaders(usize),
     /// A leader with this name whose Job was deleted without it.
     Orphan(&'a str),
     /// A leader of another Job object with the name.
-    Stranger,
+    OtherJob,
     Unscheduled,
     Scheduled {
         node: &'a str,
@@ -35,24 +35,28 @@ pub enum Sight<'a> {
 }
 
 /// The model has no UIDs.
-const UID: &str = "<uid>";
+const UID_PLACEHOLDER: &str = "<uid>";
 
 /// The mutating webhook adds the leader's domain to the node selector, if known; the validating one rejects pods
 /// without it. Rejections use the API server's messages.
-pub fn verdict(follower: &Follower<'_>, leader: Sight<'_>) -> Result<DomainId, String> {
+pub fn verdict(follower: &FollowerPod<'_>, leader: WebhookInput<'_>) -> Result<DomainId, String> {
     let denied = match leader {
-        Sight::Scheduled { node, exists, .. } if !exists => Denial::NoNode(node),
-        Sight::Scheduled { domain, .. } if domain.is_some() => return Ok(domain),
-        Sight::Scheduled { .. } => Denial::NoLabel(follower.key),
-        _ if follower.selector.is_empty() => Denial::NoSelector,
-        _ if !follower.selector.contains_key(follower.key) => Denial::SelectsOther(follower.key),
-        Sight::Leaders(found) => {
-            let leader = format!("{}-0", follower.job);
-            return Err(Denial::Leaders(&leader, found).message());
+        WebhookInput::Scheduled { node, exists, .. } if !exists => {
+            PodDenial::LeaderNodeMissing(node)
         }
-        Sight::Orphan(leader) => Denial::NoOwner(leader),
-        Sight::Stranger => Denial::OtherOwner(UID, UID),
-        Sight::Unscheduled => Denial::LeaderNotScheduled,
+        WebhookInput::Scheduled { domain, .. } if domain.is_some() => return Ok(domain),
+        WebhookInput::Scheduled { .. } => PodDenial::TopologyLabelMissing(follower.key),
+        _ if follower.selector.is_empty() => PodDenial::NodeSelectorMissing,
+        _ if !follower.selector.contains_key(follower.key) => {
+            PodDenial::TopologyKeyNotSelected(follower.key)
+        }
+        WebhookInput::Leaders(found) => {
+            let leader = format!("{}-0", follower.job);
+            return Err(PodDenial::LeaderCount(&leader, found).message());
+        }
+        WebhookInput::Orphan(leader) => PodDenial::LeaderWithoutOwner(leader),
+        WebhookInput::OtherJob => PodDenial::DifferentOwner(UID_PLACEHOLDER, UID_PLACEHOLDER),
+        WebhookInput::Unscheduled => PodDenial::LeaderNotScheduled,
     };
     Err(denied.message())
 }

@@ -12,16 +12,16 @@ mod trainjob;
 
 use super::object_list::unlisted;
 use super::schema::shapes::jobset::GROUP;
-use super::text::diagnostic::{Diagnostic, Source};
-use super::text::node::Node;
+use super::text::diagnostic::{Diagnostic, SourceText};
+use super::text::node::YamlNode;
 use super::text::yaml;
 use std::collections::BTreeSet;
 
 /// JobSets rendered from a set of texts, with the errors found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct EmbeddedJobSet {
     /// Rendered JobSets, each with the index of the text that it comes from.
-    pub texts: Vec<(usize, Source)>,
+    pub texts: Vec<(usize, SourceText)>,
     /// `kind/name` of each object that was rendered to a JobSet or used as its runtime.
     pub used: BTreeSet<String>,
     /// Known fields that are present but not modelled, each with the index of its text.
@@ -31,19 +31,19 @@ pub struct Found {
 }
 
 /// A Kubernetes object parsed from one of the texts.
-struct Object<'s> {
+struct EmbeddedObject<'s> {
     text: usize,
-    source: &'s Source,
+    source: &'s SourceText,
     kind: String,
     version: String,
-    node: Node,
+    node: YamlNode,
 }
 
-impl Object<'_> {
+impl EmbeddedObject<'_> {
     fn name(&self) -> &str {
         let name = self.node.at_path(&["metadata", "name"]);
         name.or(self.node.at_path(&["metadata", "generateName"]))
-            .and_then(Node::as_str)
+            .and_then(YamlNode::as_str)
             .unwrap_or("")
     }
 
@@ -58,8 +58,8 @@ impl Object<'_> {
 }
 
 /// Renders the TrainJobs in `texts` to JobSets. The objects in `beside` are only used to resolve references.
-pub fn find(texts: &[Source], beside: &[Source]) -> Found {
-    let mut found = Found::default();
+pub fn find(texts: &[SourceText], beside: &[SourceText]) -> EmbeddedJobSet {
+    let mut found = EmbeddedJobSet::default();
     let all = texts.iter().chain(beside).enumerate();
     let suspects = all.filter(|(_, source)| source.text.contains("trainer.kubeflow.org"));
     let mut objects = Vec::new();
@@ -69,12 +69,12 @@ pub fn find(texts: &[Source], beside: &[Source]) -> Found {
         objects.extend(documents.into_iter().map(|node| {
             let word = |key: &str| {
                 node.get(key)
-                    .and_then(Node::as_str)
+                    .and_then(YamlNode::as_str)
                     .unwrap_or("")
                     .to_owned()
             };
             let (kind, version) = (word("kind"), word("apiVersion"));
-            Object {
+            EmbeddedObject {
                 text,
                 source,
                 kind,
@@ -92,7 +92,7 @@ pub fn find(texts: &[Source], beside: &[Source]) -> Found {
 }
 
 /// Returns the JobSets that are written inside an object of another kind.
-pub fn nested(node: &Node) -> Vec<Node> {
+pub fn nested(node: &YamlNode) -> Vec<YamlNode> {
     let mut found = Vec::new();
     for (_, value) in node.entries() {
         within(value, &mut found);
@@ -100,8 +100,8 @@ pub fn nested(node: &Node) -> Vec<Node> {
     found
 }
 
-fn within(node: &Node, found: &mut Vec<Node>) {
-    let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
+fn within(node: &YamlNode, found: &mut Vec<YamlNode>) {
+    let word = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("");
     // A mere reference to a JobSet also has `kind` and `apiVersion`, but no `spec`.
     let whole = node.get("spec").is_some() && node.get("metadata").is_some();
     if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(GROUP) {

@@ -5,7 +5,7 @@
 //! must never refuse input.
 
 use super::patch::put;
-use super::render::{NODE, Plan};
+use super::render::{NODE, RenderPlan};
 use serde_json::{Value, json};
 use sim_base::quantity;
 
@@ -38,7 +38,7 @@ pub const MPI_NAMES: [&str; 4] = [
 pub const TORCHTUNE: [&str; 2] = ["tune", "run"];
 
 /// Applies the plug-in of the runtime's mlPolicy to the plan.
-pub fn enforce(plan: &mut Plan<'_>) {
+pub fn enforce(plan: &mut RenderPlan<'_>) {
     let has = |source: &str| plan.policy.get(source).is_some_and(|s| !s.is_null());
     let (torch, mpi, jax, xgboost) = (has("torch"), has("mpi"), has("jax"), has("xgboost"));
     let nodes = plan.trainer.get("numNodes").and_then(Value::as_i64);
@@ -84,13 +84,13 @@ fn rank(name: &str) -> Value {
     json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": RANK}}})
 }
 
-fn first_pod(plan: &Plan<'_>) -> String {
+fn first_pod(plan: &RenderPlan<'_>) -> String {
     format!("{0}-{NODE}-0-0.{0}", plan.name)
 }
 
 /// Adds environment variables, and optionally the port, to the trainer container. Does nothing if the TrainJob has
 /// no `trainer`.
-fn in_trainer(plan: &mut Plan<'_>, env: &[Value], port: bool) {
+fn in_trainer(plan: &mut RenderPlan<'_>, env: &[Value], port: bool) {
     if plan.trainer.is_null() {
         return;
     }
@@ -103,7 +103,7 @@ fn in_trainer(plan: &mut Plan<'_>, env: &[Value], port: bool) {
     }
 }
 
-fn torch_env(plan: &mut Plan<'_>, count: i64) {
+fn torch_env(plan: &mut RenderPlan<'_>, count: i64) {
     let given = plan.trainer.get("numProcPerNode").and_then(Value::as_i64);
     let each = match given {
         Some(n) => n.to_string(),
@@ -137,7 +137,7 @@ fn torch_env(plan: &mut Plan<'_>, count: i64) {
 }
 
 /// Sets the number of MPI worker pods. If the launcher counts as a node, one fewer worker is needed.
-fn mpi_nodes(plan: &mut Plan<'_>, nodes: i64) {
+fn mpi_nodes(plan: &mut RenderPlan<'_>, nodes: i64) {
     let count = match plan.launcher_is_node() {
         true => (nodes - 1).max(1),
         false => nodes,
@@ -146,7 +146,7 @@ fn mpi_nodes(plan: &mut Plan<'_>, nodes: i64) {
 }
 
 /// Mounts the SSH keys and the host file, which the plug-in writes into a Secret and a ConfigMap.
-fn mpi_files(plan: &mut Plan<'_>) {
+fn mpi_files(plan: &mut RenderPlan<'_>) {
     const LAUNCHER: &str = "launcher";
     // `/root/.ssh` is the default of Trainer's API (MPIMLPolicySource.sshAuthMountPath).
     let path = plan.policy.pointer("/mpi/sshAuthMountPath");

@@ -19,7 +19,7 @@ pub const INITIALIZERS: [(&str, &str); 2] = [
 ];
 
 /// A JobSet under construction from a TrainJob and its runtime.
-pub struct Plan<'t> {
+pub struct RenderPlan<'t> {
     pub name: &'t str,
     /// `spec.trainer` of the TrainJob; null if absent.
     pub trainer: &'t Value,
@@ -46,7 +46,7 @@ pub fn jobset(train_job: &Value, runtime: &Value) -> Value {
     let mut metadata = part("/metadata");
     let mut spec = part("/spec");
     patches(train_job, &mut metadata, &mut spec);
-    let mut plan = Plan {
+    let mut plan = RenderPlan {
         name,
         trainer: train_job.pointer("/spec/trainer").unwrap_or(null),
         policy: runtime.pointer("/spec/mlPolicy").unwrap_or(null),
@@ -135,7 +135,7 @@ fn names(spec: &Value) -> impl Iterator<Item = &Value> {
     jobs.into_iter().flatten().filter_map(|job| job.get("name"))
 }
 
-impl Plan<'_> {
+impl RenderPlan<'_> {
     fn jobs(&self) -> &[Value] {
         let jobs = self.spec.get("replicatedJobs").and_then(Value::as_array);
         jobs.map_or(&[], Vec::as_slice)

@@ -6,14 +6,14 @@
 
 use super::policy::{MPI_NAMES, TORCH_NAMES, TORCHTUNE, XGBOOST_NAMES};
 use super::render::{self, INITIALIZERS, NODE, has_container};
-use super::{Found, Object};
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::Shape;
+use super::{EmbeddedJobSet, EmbeddedObject};
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::FieldType;
 use crate::schema::shapes::trainer::{RUNTIME, TRAIN_JOB};
-use crate::text::diagnostic::{Report, Source};
+use crate::text::diagnostic::{DiagnosticReport, SourceText};
 use crate::text::locate::locate;
-use crate::text::node::Node;
-use crate::text::path::Path;
+use crate::text::node::YamlNode;
+use crate::text::path::YamlPath;
 use crate::text::print;
 use serde_json::Value;
 
@@ -22,14 +22,14 @@ pub const RUNTIMES: [&str; 2] = ["ClusterTrainingRuntime", "TrainingRuntime"];
 const CONTROLLER: &str = "trainer.kubeflow.org/trainjob-controller";
 
 /// Renders the JobSet of a TrainJob into `found`, or records the errors.
-pub fn render(object: &Object<'_>, all: &[Object<'_>], found: &mut Found) {
-    let none = Source::default();
-    let mut report = Report::new(object.source, &none);
-    let mut unmodelled = Unmodelled::new();
-    let root = Path::ROOT.key("TrainJob");
+pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &mut EmbeddedJobSet) {
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(object.source, &none);
+    let mut unmodelled = UnmodelledFields::new();
+    let root = YamlPath::ROOT.key("TrainJob");
     check(
         &object.node,
-        &Shape::Object(&TRAIN_JOB),
+        &FieldType::Object(&TRAIN_JOB),
         &root,
         &mut report,
         &mut unmodelled,
@@ -39,9 +39,9 @@ pub fn render(object: &Object<'_>, all: &[Object<'_>], found: &mut Found) {
         false => None,
     };
     if let Some(runtime) = runtime {
-        let mut of_runtime = Report::new(runtime.source, &none);
-        let root = Path::ROOT.key("TrainingRuntime");
-        let shape = Shape::Object(&RUNTIME);
+        let mut of_runtime = DiagnosticReport::new(runtime.source, &none);
+        let root = YamlPath::ROOT.key("TrainingRuntime");
+        let shape = FieldType::Object(&RUNTIME);
         check(
             &runtime.node,
             &shape,
@@ -58,10 +58,10 @@ pub fn render(object: &Object<'_>, all: &[Object<'_>], found: &mut Found) {
             let jobset = render::jobset(&object.node.to_json(), &runtime.node.to_json());
             let text = print::yaml(&jobset);
             let file = object.part("");
-            found.texts.push((object.text, Source { file, text }));
+            found.texts.push((object.text, SourceText { file, text }));
             found.used.extend([object.called(), runtime.called()]);
             if is_torchtune(object, runtime) {
-                let field = "TrainJob.spec.trainer.command (torchtune's recipe, configuration and rendezvous are not added)";
+                let field = "TrainJob.spec.trainer.command (torchtune: recipe, configuration and rendezvous are not added)";
                 unmodelled.insert(field.to_owned(), 1);
             }
         }
@@ -77,27 +77,27 @@ pub fn render(object: &Object<'_>, all: &[Object<'_>], found: &mut Found) {
     found.unmodelled.extend(fields);
 }
 
-fn is_torchtune(object: &Object<'_>, runtime: &Object<'_>) -> bool {
+fn is_torchtune(object: &EmbeddedObject<'_>, runtime: &EmbeddedObject<'_>) -> bool {
     let command = object.node.at_path(&["spec", "trainer", "command"]);
     let words = command
-        .map_or(&[][..], Node::items)
+        .map_or(&[][..], YamlNode::items)
         .iter()
-        .filter_map(Node::as_str);
+        .filter_map(YamlNode::as_str);
     let torch = runtime.node.at_path(&["spec", "mlPolicy", "torch"]);
     torch.is_some() && words.eq(TORCHTUNE)
 }
 
 /// Returns the runtime that the TrainJob refers to, or reports that it is missing.
 fn runtime<'o>(
-    object: &Object<'_>,
-    all: &'o [Object<'o>],
-    report: &mut Report,
-) -> Option<&'o Object<'o>> {
+    object: &EmbeddedObject<'_>,
+    all: &'o [EmbeddedObject<'o>],
+    report: &mut DiagnosticReport,
+) -> Option<&'o EmbeddedObject<'o>> {
     let reference = object.node.at_path(&["spec", "runtimeRef"])?;
     let word = |key: &str, default: &'static str| -> String {
         reference
             .get(key)
-            .and_then(Node::as_str)
+            .and_then(YamlNode::as_str)
             .unwrap_or(default)
             .to_owned()
     };
@@ -108,16 +108,15 @@ fn runtime<'o>(
             .get("kind")
             .or(reference.get("apiGroup"))
             .map_or(reference.at, |v| v.at);
-        let message =
-            format!("no plug-in of Kubeflow Trainer makes a JobSet for a {kind} of {group}");
+        let message = format!("Kubeflow Trainer cannot create a JobSet from a {kind} of {group}");
         report.error(at, message).legal(RUNTIMES.join(", "));
         return None;
     }
     let name = word("name", "");
-    let home = |node: &Node| -> String {
+    let home = |node: &YamlNode| -> String {
         let namespace = node
             .at_path(&["metadata", "namespace"])
-            .and_then(Node::as_str);
+            .and_then(YamlNode::as_str);
         namespace.unwrap_or("default").to_owned()
     };
     let here = home(&object.node);
@@ -125,11 +124,11 @@ fn runtime<'o>(
         all.iter()
             .filter(|o| o.version.starts_with(GROUP) && o.kind == kind)
     };
-    let reached = |o: &&Object<'_>| kind == RUNTIMES[0] || home(&o.node) == here;
+    let reached = |o: &&EmbeddedObject<'_>| kind == RUNTIMES[0] || home(&o.node) == here;
     let found = of_kind().filter(reached).find(|o| o.name() == name);
     if found.is_none() {
         let at = reference.get("name").map_or(reference.at, |v| v.at);
-        let error = report.error(at, format!("{kind} {name:?} is not among the manifests"));
+        let error = report.error(at, format!("{kind} {name:?} is missing from the manifests"));
         error.nearest(&name, of_kind().filter(reached).map(|o| o.name()));
         let resource = kind.to_ascii_lowercase();
         let of = if kind == RUNTIMES[0] {
@@ -138,14 +137,18 @@ fn runtime<'o>(
             format!(" -n {here}")
         };
         error.legal(format!(
-            "give it with another -f: kubectl get {resource}{of} {name} -o yaml prints it"
+            "add it with another -f; to export it, run kubectl get {resource}{of} {name} -o yaml"
         ));
     }
     found
 }
 
 /// Reports what Trainer's webhooks would refuse, and features that are not rendered.
-fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
+fn refuse(
+    object: &EmbeddedObject<'_>,
+    runtime: &EmbeddedObject<'_>,
+    report: &mut DiagnosticReport,
+) {
     let (job, template) = (object.node.to_json(), runtime.node.to_json());
     let mut at = |path: &str, message: String| {
         let place = locate(&object.node, path).map_or(object.node.at, |found| found.key);
@@ -158,7 +161,7 @@ fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
     {
         at(
             "spec.managedBy",
-            format!("managed by {by}: Trainer makes no JobSet of it in this cluster"),
+            format!("managed by {by}: Trainer in this cluster does not create a JobSet for it"),
         );
     }
     let name = object.name();
@@ -177,7 +180,7 @@ fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
         at(
             "spec.runtimeRef.name",
             format!(
-                "{} has mlPolicy.flux, which is not rendered",
+                "{} has mlPolicy.flux, which is not supported",
                 runtime.called()
             ),
         );
@@ -196,7 +199,7 @@ fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
 }
 
 /// Reports an error: takes the field path in the TrainJob and the message.
-type Tell<'t> = dyn FnMut(&str, String) + 't;
+type NoticeSink<'t> = dyn FnMut(&str, String) + 't;
 
 fn jobs(template: &Value) -> impl Iterator<Item = &Value> {
     let jobs = template.pointer("/spec/template/spec/replicatedJobs");
@@ -208,7 +211,7 @@ fn job_named<'t>(template: &'t Value, name: &str) -> Option<&'t Value> {
 }
 
 /// Checks that each configured dataset or model has an initializer Job and container in the runtime.
-fn initializers(job: &Value, template: &Value, tell: &mut Tell<'_>) {
+fn initializers(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
     for (step, member) in INITIALIZERS {
         if job
             .pointer(&format!("/spec/initializer/{member}"))
@@ -257,7 +260,7 @@ fn initializers(job: &Value, template: &Value, tell: &mut Tell<'_>) {
 }
 
 /// Reports environment variables that are reserved by a plug-in.
-fn reserved(job: &Value, policy: &Value, tell: &mut Tell<'_>) {
+fn reserved(job: &Value, policy: &Value, tell: &mut NoticeSink<'_>) {
     let names: &[&str] = match policy {
         p if p.get("torch").is_some() => &TORCH_NAMES,
         p if p.get("mpi").is_some() => &MPI_NAMES,
@@ -278,7 +281,7 @@ fn reserved(job: &Value, policy: &Value, tell: &mut Tell<'_>) {
 }
 
 /// Checks that the containers targeted by envInjection exist in the runtime.
-fn injections(policy: &Value, template: &Value, tell: &mut Tell<'_>) {
+fn injections(policy: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
     let targets = policy
         .pointer("/torch/envInjection/targets")
         .and_then(Value::as_array);
@@ -301,7 +304,7 @@ fn injections(policy: &Value, template: &Value, tell: &mut Tell<'_>) {
 
 /// Checks that patches only name Jobs and containers of the runtime, and do not set variables of containers that
 /// Trainer configures itself.
-fn targets(job: &Value, template: &Value, tell: &mut Tell<'_>) {
+fn targets(job: &Value, template: &Value, tell: &mut NoticeSink<'_>) {
     const WRITTEN: [&str; 3] = ["dataset-initializer", "model-initializer", NODE];
     let list = |path: &str| {
         job.pointer(path)

@@ -1,24 +1,24 @@
 //! Fault traces of Fleets. Fleet nodes have no names, so each name in a trace is assigned to one of them.
 
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::traces;
-use crate::traces::Traces;
+use crate::traces::FaultTraces;
 use sim_api::spec::FleetFault;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The fault traces, with the node number assigned to each name.
-pub struct Named<'t> {
-    traces: &'t Traces,
+pub struct NamedTrace<'t> {
+    traces: &'t FaultTraces,
     nodes: BTreeMap<&'t str, u32>,
     most: u32,
 }
 
-impl<'t> Named<'t> {
+impl<'t> NamedTrace<'t> {
     /// Creates an empty assignment for at most `most` nodes.
-    pub fn new(traces: &'t Traces, most: u32) -> Named<'t> {
-        Named {
+    pub fn new(traces: &'t FaultTraces, most: u32) -> NamedTrace<'t> {
+        NamedTrace {
             traces,
             nodes: BTreeMap::new(),
             most,
@@ -26,12 +26,19 @@ impl<'t> Named<'t> {
     }
 
     /// Returns the faults that the trace of a process lists; `None` if the process has no trace.
-    pub fn of(&mut self, process: &Node, report: &mut Report) -> Option<Arc<[FleetFault]>> {
+    pub fn of(
+        &mut self,
+        process: &YamlNode,
+        report: &mut DiagnosticReport,
+    ) -> Option<Arc<[FleetFault]>> {
         let place = traces::file_of(process)?;
         let trace = self.traces.get(place.as_str()?)?;
-        let rows = trace.of_kinds(process.at_path(&["trace", "kinds"]).map(Node::items));
+        let rows = trace.of_kinds(process.at_path(&["trace", "kinds"]).map(YamlNode::items));
         if rows.is_empty() {
-            let message = format!("the trace {:?} has no such fault", trace.source.file);
+            let message = format!(
+                "the trace {:?} contains no matching fault",
+                trace.source.file
+            );
             report.error(place.at, message);
         }
         let repaired = crate::read::boolean(process, "needsRepair") != Some(false);
@@ -40,20 +47,21 @@ impl<'t> Named<'t> {
             let known = self.nodes.len() as u32;
             let node = *self.nodes.entry(&row.name).or_insert(known);
             let message = if row.of != traces::NAMED[0] {
-                format!("a {} fails here; a Fleet has nodes alone", row.of)
+                format!("this line names a {}, but a Fleet only has nodes", row.of)
             } else if node >= self.most {
                 format!(
-                    "{} nodes have names by here; the Fleet has {}",
+                    "the trace names at least {} nodes, but the Fleet has {}",
                     node + 1,
                     self.most
                 )
             } else if row.lasts.is_some() && !repaired {
-                "a duration; with needsRepair: false nothing is away".to_owned()
+                "a duration is not allowed with needsRepair: false, because no node goes to repair"
+                    .to_owned()
             } else {
                 all.push(FleetFault {
                     at: row.at,
                     node,
-                    lasts: row.lasts,
+                    outage: row.lasts,
                 });
                 continue;
             };

@@ -5,30 +5,30 @@
 use super::stored::{stored_job, stored_jobset, stored_node, stored_pod};
 use super::written::too_large;
 use crate::server;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use serde_json::{Value, json};
-use sim_api::admission::Rejection;
-use sim_api::objects::{Surroundings, admit_any};
+use sim_api::admission::AdmissionRejection;
+use sim_api::objects::{ObjectContext, admit_any};
 use sim_api::spec::ObjectKind;
 
 const DEFAULT_NAMESPACE: &str = "default";
 
 pub fn kind_of(object: &Value) -> ObjectKind {
-    ObjectKind::of_kind(object["kind"].as_str().unwrap_or(""))
+    ObjectKind::from_kind(object["kind"].as_str().unwrap_or(""))
 }
 
 /// Returns a schema-checked object as the API server stores it. Returns `None` if the object is refused; the error
 /// is then in `report`.
-pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Value> {
+pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) -> Option<Value> {
     if too_large(node, report) {
         return None;
     }
     let object = posted(node, kind);
-    let words = |rejection: Rejection| rejection.message;
+    let words = |rejection: AdmissionRejection| rejection.message;
     let admitted = match kind {
         ObjectKind::JobSet => server::stored(&object),
-        _ => admit_any(&object, &Surroundings::default()).map_err(words),
+        _ => admit_any(&object, &ObjectContext::default()).map_err(words),
     };
     let understood = |object: &Value| match kind {
         ObjectKind::JobSet => stored_jobset(object).map(drop),
@@ -48,7 +48,7 @@ pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Valu
 }
 
 /// Returns the object as kubectl posts it, with the default namespace filled in.
-pub fn posted(node: &Node, kind: ObjectKind) -> Value {
+pub fn posted(node: &YamlNode, kind: ObjectKind) -> Value {
     let mut object = node.to_json();
     if kind.is_namespaced()
         && object["metadata"].is_object()

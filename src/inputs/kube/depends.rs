@@ -5,13 +5,13 @@
 
 use crate::read;
 use crate::text::diagnostic::Diagnostic;
-use crate::text::node::Node;
+use crate::text::node::YamlNode;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use sim_api::spec::JobSet;
 
 /// Adds the whole dependency cycle to the errors about one of its references.
-pub fn name_circle(jobset: &JobSet, node: &Node, errors: &mut [Diagnostic]) {
+pub fn name_circle(jobset: &JobSet, node: &YamlNode, errors: &mut [Diagnostic]) {
     let Some(circle) = circle(jobset) else {
         return;
     };
@@ -19,7 +19,7 @@ pub fn name_circle(jobset: &JobSet, node: &Node, errors: &mut [Diagnostic]) {
     let mut names: Vec<&str> = circle.iter().map(|i| jobs[*i].name.as_str()).collect();
     names.push(names[0]);
     let words = format!(
-        "they depend on each other in a circle: {}",
+        "these replicatedJobs form a dependency cycle: {}",
         names.join(" -> ")
     );
     let nodes = node

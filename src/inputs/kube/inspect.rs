@@ -7,27 +7,27 @@ use super::jobset;
 use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
 use crate::embedded_jobsets;
 use crate::object_list::unlisted;
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::Shape;
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::FieldType;
 use crate::schema::shapes::jobset::{API_VERSION, GROUP, JOBSET};
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use crate::text::node::Node;
-use crate::text::path::Path;
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use crate::text::node::YamlNode;
+use crate::text::path::YamlPath;
 use crate::text::yaml;
 use sim_api::spec::JobSet;
 
 /// One text and the objects in it.
 #[derive(Clone, Debug, Default)]
-pub struct Inspected {
-    pub source: Source,
-    pub objects: Vec<Object>,
+pub struct InspectedManifest {
+    pub source: SourceText,
+    pub objects: Vec<InspectedObject>,
 }
 
 /// A Kubernetes object with its position in the text.
 #[derive(Clone, Debug)]
-pub struct Object {
+pub struct InspectedObject {
     pub kind: String,
-    pub node: Node,
+    pub node: YamlNode,
     /// The typed JobSet, if the object is one. Fields with a wrong type are treated as absent.
     pub jobset: Option<JobSet>,
     /// Errors that the reader found in this object.
@@ -35,18 +35,18 @@ pub struct Object {
 }
 
 /// Parses all objects of one text. Returns an error if the text is not valid YAML.
-pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
+pub fn inspect(source: SourceText) -> Result<InspectedManifest, Diagnostics> {
     let documents = yaml::parse(&source)?;
     if documents.is_empty() {
-        let message = "the file is empty: no object in it";
+        let message = "the file is empty: it contains no objects";
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let mut objects = Vec::new();
-    let none = Source::default();
-    let mut report = Report::new(&source, &none);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&source, &none);
     let mut jobsets = 0;
     let documents = unlisted(documents);
-    let nested: Vec<Node> = documents
+    let nested: Vec<YamlNode> = documents
         .iter()
         .flat_map(embedded_jobsets::nested)
         .collect();
@@ -59,11 +59,11 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
         jobsets += usize::from(object.jobset.is_some());
         objects.push(object);
     }
-    Ok(Inspected { source, objects })
+    Ok(InspectedManifest { source, objects })
 }
 
 /// Parses all texts, including JobSets embedded in objects of other kinds.
-pub fn inspect_all(sources: &[Source]) -> Result<Vec<Inspected>, Diagnostics> {
+pub fn inspect_all(sources: &[SourceText]) -> Result<Vec<InspectedManifest>, Diagnostics> {
     let found = embedded_jobsets::find(sources, &[]);
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for (i, source) in sources.iter().enumerate() {
@@ -92,11 +92,11 @@ pub fn inspect_all(sources: &[Source]) -> Result<Vec<Inspected>, Diagnostics> {
     }
 }
 
-fn object(node: Node, source: &Source) -> Object {
-    let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
+fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
+    let text = |key: &str| node.get(key).and_then(YamlNode::as_str).unwrap_or("");
     let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
-    let none = Source::default();
-    let mut report = Report::new(source, &none);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(source, &none);
     let mut found = None;
     if kind.is_empty() {
         report.error(node.at, "this is not a Kubernetes object: it has no kind");
@@ -105,26 +105,26 @@ fn object(node: Node, source: &Source) -> Object {
     } else if too_large(&node, &mut report) {
         // An object that is too large is not checked further.
     } else if kind == "JobSet" && version == API_VERSION {
-        let shape = Shape::Object(&JOBSET);
+        let shape = FieldType::Object(&JOBSET);
         check(
             &node,
             &shape,
-            &Path::ROOT,
+            &YamlPath::ROOT,
             &mut report,
-            &mut Unmodelled::new(),
+            &mut UnmodelledFields::new(),
         );
         found = Some(jobset::convert(&node));
     } else if kind == "JobSet" {
         let at = node.get("apiVersion").map_or(node.at, |v| v.at);
         let message = match version.starts_with(GROUP) {
-            true => format!("apiVersion {version:?} of a JobSet is not served any more"),
-            false => format!("apiVersion {version:?} is not one of a JobSet"),
+            true => format!("apiVersion {version:?} of JobSet is no longer served"),
+            false => format!("apiVersion {version:?} is not valid for a JobSet"),
         };
         report.error(at, message).legal(API_VERSION);
     }
     let mut errors = report.found;
     errors.sort_by_key(|d| (d.line, d.column));
-    Object {
+    InspectedObject {
         kind,
         node,
         jobset: found,

@@ -2,18 +2,18 @@
 
 use super::pod;
 use crate::read;
-use crate::text::node::Node;
+use crate::text::node::YamlNode;
 use sim_api::spec::{
     CompletionMode, JobSpec, JobSuccessRule, OnExitCodes, PodConditionPattern,
     PodFailurePolicyAction, PodFailurePolicyRule, PodReplacementPolicy,
 };
 
-pub fn spec(node: &Node) -> JobSpec {
+pub fn spec(node: &YamlNode) -> JobSpec {
     JobSpec {
         parallelism: read::u32_of(node, "parallelism"),
         completions: read::u32_of(node, "completions"),
         // Default of the JobSet webhook (DEF-3).
-        completion_mode: match node.get("completionMode").and_then(Node::as_str) {
+        completion_mode: match node.get("completionMode").and_then(YamlNode::as_str) {
             Some("NonIndexed") => CompletionMode::NonIndexed,
             _ => CompletionMode::Indexed,
         },
@@ -24,7 +24,7 @@ pub fn spec(node: &Node) -> JobSpec {
         pod_failure_policy: node
             .get("podFailurePolicy")
             .map(|p| read::list(p, "rules").iter().filter_map(rule).collect()),
-        pod_replacement_policy: match node.get("podReplacementPolicy").and_then(Node::as_str) {
+        pod_replacement_policy: match node.get("podReplacementPolicy").and_then(YamlNode::as_str) {
             Some("Failed") => Some(PodReplacementPolicy::Failed),
             Some(_) => Some(PodReplacementPolicy::TerminatingOrFailed),
             None => None,
@@ -38,14 +38,14 @@ pub fn spec(node: &Node) -> JobSpec {
     }
 }
 
-fn success_rule(node: &Node) -> JobSuccessRule {
+fn success_rule(node: &YamlNode) -> JobSuccessRule {
     JobSuccessRule {
         succeeded_indexes: read::string(node, "succeededIndexes"),
         succeeded_count: read::u32_of(node, "succeededCount"),
     }
 }
 
-fn rule(node: &Node) -> Option<PodFailurePolicyRule> {
+fn rule(node: &YamlNode) -> Option<PodFailurePolicyRule> {
     Some(PodFailurePolicyRule {
         action: match node.get("action")?.as_str()? {
             "FailJob" => PodFailurePolicyAction::FailJob,
@@ -55,7 +55,7 @@ fn rule(node: &Node) -> Option<PodFailurePolicyRule> {
         },
         on_exit_codes: node.get("onExitCodes").map(|codes| OnExitCodes {
             container_name: read::string(codes, "containerName"),
-            operator_in: codes.get("operator").and_then(Node::as_str) == Some("In"),
+            operator_in: codes.get("operator").and_then(YamlNode::as_str) == Some("In"),
             values: read::i32s(codes, "values"),
         }),
         on_pod_conditions: read::list(node, "onPodConditions")

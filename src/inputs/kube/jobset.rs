@@ -2,17 +2,17 @@
 
 use super::job;
 use crate::read;
-use crate::text::node::Node;
-use sim_api::admission::generated;
+use crate::text::node::YamlNode;
+use sim_api::admission::generated_name;
 use sim_api::spec::{
-    Coordinator, DependsOn, DependsOnStatus, FailurePolicy, FailurePolicyAction, FailurePolicyRule,
-    JobSet, JobSetSpec, Network, Operator, ReplicatedJob, RestartStrategy, StartupPolicyOrder,
-    SuccessPolicy,
+    ConditionOperator, CoordinatorSpec, DependsOn, DependsOnStatus, FailurePolicy,
+    FailurePolicyAction, FailurePolicyRule, JobSet, JobSetSpec, NetworkSpec, ReplicatedJob,
+    RestartStrategy, StartupPolicyOrder, SuccessPolicy,
 };
 
 /// Interpretation of an absent policy.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Absent {
+enum MissingField {
     /// The JobSet is a manifest: the webhook's default applies.
     Defaulted,
     /// The JobSet is a stored object: an update removed the policy (UPD-5).
@@ -20,23 +20,27 @@ enum Absent {
 }
 
 /// Converts a JobSet manifest. Values that the API server would refuse are treated as absent.
-pub fn convert(node: &Node) -> JobSet {
-    let written = |key: &str| node.at_path(&["metadata", key]).and_then(Node::as_str);
+pub fn convert(node: &YamlNode) -> JobSet {
+    let written = |key: &str| node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
     let name = written("name").filter(|name| !name.is_empty());
     let name = name.map(str::to_owned);
     JobSet {
-        name: name.unwrap_or_else(|| written("generateName").map(generated).unwrap_or_default()),
-        ..of_tree(node, Absent::Defaulted)
+        name: name.unwrap_or_else(|| {
+            written("generateName")
+                .map(generated_name)
+                .unwrap_or_default()
+        }),
+        ..of_tree(node, MissingField::Defaulted)
     }
 }
 
 /// Converts a JobSet as stored by the API server.
-pub fn stored(node: &Node) -> JobSet {
-    of_tree(node, Absent::Removed)
+pub fn stored(node: &YamlNode) -> JobSet {
+    of_tree(node, MissingField::Removed)
 }
 
-fn of_tree(node: &Node, absent: Absent) -> JobSet {
-    let empty = Node::empty_map();
+fn of_tree(node: &YamlNode, absent: MissingField) -> JobSet {
+    let empty = YamlNode::empty_map();
     let metadata = node.get("metadata").unwrap_or(&empty);
     JobSet {
         name: read::string(metadata, "name").unwrap_or_default(),
@@ -49,18 +53,18 @@ fn of_tree(node: &Node, absent: Absent) -> JobSet {
     }
 }
 
-fn spec(node: &Node, absent: Absent) -> JobSetSpec {
+fn spec(node: &YamlNode, absent: MissingField) -> JobSetSpec {
     JobSetSpec {
         replicated_jobs: read::list(node, "replicatedJobs")
             .iter()
             .map(replicated_job)
             .collect(),
         network: match node.get("network") {
-            None if absent == Absent::Removed => Network::default(),
+            None if absent == MissingField::Removed => NetworkSpec::default(),
             node => network(node),
         },
         success_policy: match node.get("successPolicy") {
-            None if absent == Absent::Removed => None,
+            None if absent == MissingField::Removed => None,
             node => Some(node.map(success_policy).unwrap_or_default()),
         },
         failure_policy: node.get("failurePolicy").map(failure_policy),
@@ -79,7 +83,7 @@ fn spec(node: &Node, absent: Absent) -> JobSetSpec {
     }
 }
 
-fn replicated_job(node: &Node) -> ReplicatedJob {
+fn replicated_job(node: &YamlNode) -> ReplicatedJob {
     let template = node.get("template");
     ReplicatedJob {
         name: read::string(node, "name").unwrap_or_default(),
@@ -100,10 +104,10 @@ fn replicated_job(node: &Node) -> ReplicatedJob {
     }
 }
 
-fn depends_on(node: &Node) -> DependsOn {
+fn depends_on(node: &YamlNode) -> DependsOn {
     DependsOn {
         name: read::string(node, "name").unwrap_or_default(),
-        status: match node.get("status").and_then(Node::as_str) {
+        status: match node.get("status").and_then(YamlNode::as_str) {
             Some("Complete") => DependsOnStatus::Complete,
             _ => DependsOnStatus::Ready,
         },
@@ -111,9 +115,9 @@ fn depends_on(node: &Node) -> DependsOn {
 }
 
 /// Reads the network settings, with the webhook's defaults (DEF-4).
-fn network(node: Option<&Node>) -> Network {
+fn network(node: Option<&YamlNode>) -> NetworkSpec {
     let flag = |key: &str| node.and_then(|n| read::boolean(n, key)).unwrap_or(true);
-    Network {
+    NetworkSpec {
         enable_dns_hostnames: flag("enableDNSHostnames"),
         publish_not_ready_addresses: flag("publishNotReadyAddresses"),
         subdomain: node
@@ -122,20 +126,20 @@ fn network(node: Option<&Node>) -> Network {
     }
 }
 
-fn success_policy(node: &Node) -> SuccessPolicy {
+fn success_policy(node: &YamlNode) -> SuccessPolicy {
     SuccessPolicy {
-        operator: match node.get("operator").and_then(Node::as_str) {
-            Some("Any") => Operator::Any,
-            _ => Operator::All,
+        operator: match node.get("operator").and_then(YamlNode::as_str) {
+            Some("Any") => ConditionOperator::Any,
+            _ => ConditionOperator::All,
         },
         target_replicated_jobs: read::strings(node, "targetReplicatedJobs"),
     }
 }
 
-fn failure_policy(node: &Node) -> FailurePolicy {
+fn failure_policy(node: &YamlNode) -> FailurePolicy {
     FailurePolicy {
         max_restarts: read::i32_of(node, "maxRestarts").unwrap_or(0),
-        restart_strategy: match node.get("restartStrategy").and_then(Node::as_str) {
+        restart_strategy: match node.get("restartStrategy").and_then(YamlNode::as_str) {
             Some("BlockingRecreate") => RestartStrategy::BlockingRecreate,
             Some("InPlaceRestart") => RestartStrategy::InPlaceRestart,
             _ => RestartStrategy::Recreate,
@@ -148,13 +152,13 @@ fn failure_policy(node: &Node) -> FailurePolicy {
     }
 }
 
-fn failure_rule(index: usize, node: &Node) -> FailurePolicyRule {
+fn failure_rule(index: usize, node: &YamlNode) -> FailurePolicyRule {
     FailurePolicyRule {
         // Default of the JobSet webhook (DEF-5).
         name: read::string(node, "name")
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| format!("failurePolicyRule{index}")),
-        action: match node.get("action").and_then(Node::as_str) {
+        action: match node.get("action").and_then(YamlNode::as_str) {
             Some("FailJobSet") => FailurePolicyAction::FailJobSet,
             Some("RestartJobSetAndIgnoreMaxRestarts") => {
                 FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts
@@ -171,8 +175,8 @@ fn failure_rule(index: usize, node: &Node) -> FailurePolicyRule {
     }
 }
 
-fn coordinator(node: &Node) -> Coordinator {
-    Coordinator {
+fn coordinator(node: &YamlNode) -> CoordinatorSpec {
+    CoordinatorSpec {
         replicated_job: read::string(node, "replicatedJob").unwrap_or_default(),
         job_index: read::u32_of(node, "jobIndex").unwrap_or(0),
         pod_index: read::u32_of(node, "podIndex").unwrap_or(0),

@@ -1,11 +1,11 @@
 //! Reads pod templates and their containers.
 
 use crate::read;
-use crate::text::node::Node;
+use crate::text::node::YamlNode;
 use crate::topology::taint::taint_effect;
 use sim_api::spec::{
-    Container, ContainerRestartAction, ContainerRestartRule, ImagePullPolicy, NodeOperator,
-    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, Toleration,
+    ContainerRestartAction, ContainerRestartRule, ContainerSpec, ImagePullPolicy, NodeOperator,
+    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, TolerationSpec,
 };
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const PROBE_PERIOD_S: u32 = 10;
 const GRACE_S: u32 = 30;
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
-pub fn template(node: &Node) -> PodTemplate {
+pub fn template(node: &YamlNode) -> PodTemplate {
     let metadata = node.get("metadata");
     let map = |key: &str| {
         metadata
@@ -29,7 +29,7 @@ pub fn template(node: &Node) -> PodTemplate {
     }
 }
 
-fn pod_spec(node: &Node) -> PodSpec {
+fn pod_spec(node: &YamlNode) -> PodSpec {
     PodSpec {
         // The JobSet webhook defaults to OnFailure (DEF-3); the Kubernetes default is Always.
         restart_policy: restart_policy(node).unwrap_or(RestartPolicy::OnFailure),
@@ -62,7 +62,7 @@ fn pod_spec(node: &Node) -> PodSpec {
             .collect(),
         required_pod_affinity: node
             .at_path(&["affinity", "podAffinity", REQUIRED])
-            .map(Node::items)
+            .map(YamlNode::items)
             .unwrap_or_default()
             .iter()
             .filter_map(|term| term.get("labelSelector"))
@@ -79,7 +79,7 @@ fn pod_spec(node: &Node) -> PodSpec {
     }
 }
 
-fn restart_policy(node: &Node) -> Option<RestartPolicy> {
+fn restart_policy(node: &YamlNode) -> Option<RestartPolicy> {
     match node.get("restartPolicy")?.as_str()? {
         "Always" => Some(RestartPolicy::Always),
         "OnFailure" => Some(RestartPolicy::OnFailure),
@@ -88,7 +88,7 @@ fn restart_policy(node: &Node) -> Option<RestartPolicy> {
     }
 }
 
-fn node_term(node: &Node) -> NodeTerm {
+fn node_term(node: &YamlNode) -> NodeTerm {
     let all = |key| read::list(node, key).iter().map(requirement).collect();
     NodeTerm {
         expressions: all("matchExpressions"),
@@ -96,31 +96,31 @@ fn node_term(node: &Node) -> NodeTerm {
     }
 }
 
-fn requirement(node: &Node) -> NodeRequirement {
+fn requirement(node: &YamlNode) -> NodeRequirement {
     NodeRequirement {
         key: read::string(node, "key").unwrap_or_default(),
         operator: node
             .get("operator")
-            .and_then(Node::as_str)
-            .and_then(NodeOperator::named),
+            .and_then(YamlNode::as_str)
+            .and_then(NodeOperator::parse),
         values: read::strings(node, "values"),
     }
 }
 
-fn toleration(node: &Node) -> Toleration {
-    Toleration {
+fn toleration(node: &YamlNode) -> TolerationSpec {
+    TolerationSpec {
         key: read::string(node, "key").filter(|key| !key.is_empty()),
-        exists: node.get("operator").and_then(Node::as_str) == Some("Exists"),
+        exists: node.get("operator").and_then(YamlNode::as_str) == Some("Exists"),
         value: read::string(node, "value").unwrap_or_default(),
         effect: taint_effect(node),
         toleration_seconds: read::integer(node, "tolerationSeconds"),
     }
 }
 
-fn container(node: &Node) -> Container {
+fn container(node: &YamlNode) -> ContainerSpec {
     let probe = node.get("startupProbe");
-    let period = |p: &Node| read::u32_of(p, "periodSeconds").filter(|s| *s > 0);
-    Container {
+    let period = |p: &YamlNode| read::u32_of(p, "periodSeconds").filter(|s| *s > 0);
+    ContainerSpec {
         name: read::string(node, "name").unwrap_or_default(),
         image: read::string(node, "image").unwrap_or_default(),
         image_pull_policy: pull_policy(node),
@@ -135,7 +135,7 @@ fn container(node: &Node) -> Container {
     }
 }
 
-fn pull_policy(node: &Node) -> Option<ImagePullPolicy> {
+fn pull_policy(node: &YamlNode) -> Option<ImagePullPolicy> {
     match node.get("imagePullPolicy")?.as_str()? {
         "Always" => Some(ImagePullPolicy::Always),
         "IfNotPresent" => Some(ImagePullPolicy::IfNotPresent),
@@ -145,7 +145,7 @@ fn pull_policy(node: &Node) -> Option<ImagePullPolicy> {
 }
 
 /// Returns the resource requests of a container. Limits replace absent requests (`pkg/apis/core/v1/defaults.go`).
-fn requests(node: &Node) -> BTreeMap<String, i64> {
+fn requests(node: &YamlNode) -> BTreeMap<String, i64> {
     let Some(resources) = node.get("resources") else {
         return BTreeMap::new();
     };
@@ -154,19 +154,19 @@ fn requests(node: &Node) -> BTreeMap<String, i64> {
     requests
 }
 
-fn restart_rule(node: &Node) -> Option<ContainerRestartRule> {
+fn restart_rule(node: &YamlNode) -> Option<ContainerRestartRule> {
     let codes = node.get("exitCodes")?;
     Some(ContainerRestartRule {
         action: match node.get("action")?.as_str()? {
             "Restart" => ContainerRestartAction::Restart,
             _ => ContainerRestartAction::RestartAllContainers,
         },
-        operator_in: codes.get("operator").and_then(Node::as_str) == Some("In"),
+        operator_in: codes.get("operator").and_then(YamlNode::as_str) == Some("In"),
         values: read::i32s(codes, "values"),
     })
 }
 
-fn env(node: &Node) -> BTreeMap<String, String> {
+fn env(node: &YamlNode) -> BTreeMap<String, String> {
     read::list(node, "env")
         .iter()
         .filter_map(|e| {

@@ -2,19 +2,19 @@
 //! objects.
 
 use super::written::{
-    JOBSETS_MAX, Written, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many,
+    JOBSETS_MAX, WrittenManifest, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many,
     too_many_jobsets,
 };
 use super::{admitted, depends, jobset, written};
 use crate::object_list::adopt;
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::Shape;
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::FieldType;
 use crate::schema::shapes::jobset::{API_VERSION, GROUP, JOBSET};
 use crate::schema::shapes::objects::CREATED;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use crate::text::node::Node;
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use crate::text::node::YamlNode;
 use crate::text::path;
-use crate::text::path::Path;
+use crate::text::path::YamlPath;
 use crate::text::yaml;
 use crate::{embedded_jobsets, server};
 use sim_api::spec;
@@ -27,11 +27,11 @@ pub const SETS: &str = "--set";
 
 /// The contents of a file, directory or stream of manifests.
 #[derive(Clone, Debug, Default)]
-pub struct Manifests {
+pub struct ManifestSet {
     /// JobSets, each with the place it was read from (`file:line`).
     pub jobsets: Vec<(spec::JobSet, String)>,
     /// The original documents of the JobSets, by the same place.
-    pub written: BTreeMap<String, Written>,
+    pub written: BTreeMap<String, WrittenManifest>,
     /// `kind/name` of each object that is not simulated, for example `Service/web`.
     pub skipped: Vec<String>,
     /// PriorityClasses. With -f they are created before the JobSets.
@@ -47,31 +47,31 @@ pub struct Manifests {
 /// Reads one text after applying `path=value` overrides to each of its JobSets; `sets_name` names the overrides in
 /// messages. Objects in `used` were rendered to JobSets in other texts and are not reported as skipped.
 pub fn read_text(
-    source: &Source,
+    source: &SourceText,
     used: &BTreeSet<String>,
     sets_name: &str,
     sets: &[(String, String)],
-) -> Result<Manifests, Diagnostics> {
+) -> Result<ManifestSet, Diagnostics> {
     let documents = yaml::parse(source)?;
     if documents.is_empty() {
-        let message = "the file is empty: no object in it";
+        let message = "the file is empty: it contains no objects";
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let overrides = Arc::new(path::overrides_source(sets_name, sets));
-    let mut reader = Reader {
-        report: Report::new(source, &overrides),
+    let mut reader = ManifestReader {
+        report: DiagnosticReport::new(source, &overrides),
         texts: (Arc::new(source.clone()), Arc::clone(&overrides)),
         sets,
         used,
         jobsets: 0,
-        found: Manifests::default(),
+        found: ManifestSet::default(),
         skipped: BTreeSet::new(),
-        unmodelled: Unmodelled::new(),
+        unmodelled: UnmodelledFields::new(),
     };
     for document in documents {
         reader.object(document);
     }
-    let Reader {
+    let ManifestReader {
         mut report,
         mut found,
         unmodelled,
@@ -83,10 +83,10 @@ pub fn read_text(
     Ok(found)
 }
 
-impl Manifests {
+impl ManifestSet {
     /// Merges several sets of manifests. Counts for the same path are added.
-    pub fn merge(all: Vec<Manifests>) -> Manifests {
-        let mut merged = Manifests::default();
+    pub fn merge(all: Vec<ManifestSet>) -> ManifestSet {
+        let mut merged = ManifestSet::default();
         let mut unmodelled: BTreeMap<String, usize> = BTreeMap::new();
         let mut skipped = BTreeSet::new();
         for manifests in all {
@@ -109,24 +109,27 @@ impl Manifests {
     }
 }
 
-struct Reader<'a> {
-    report: Report<'a>,
+struct ManifestReader<'a> {
+    report: DiagnosticReport<'a>,
     /// The text and the overrides.
-    texts: (Arc<Source>, Arc<Source>),
+    texts: (Arc<SourceText>, Arc<SourceText>),
     sets: &'a [(String, String)],
     used: &'a BTreeSet<String>,
     /// Number of JobSets read so far.
     jobsets: usize,
-    found: Manifests,
+    found: ManifestSet,
     /// Names that are already in `found.skipped`.
     skipped: BTreeSet<String>,
-    unmodelled: Unmodelled,
+    unmodelled: UnmodelledFields,
 }
 
-impl Reader<'_> {
-    fn object(&mut self, mut node: Node) {
-        let kind = node.get("kind").and_then(Node::as_str).map(str::to_owned);
-        let version = node.get("apiVersion").and_then(Node::as_str);
+impl ManifestReader<'_> {
+    fn object(&mut self, mut node: YamlNode) {
+        let kind = node
+            .get("kind")
+            .and_then(YamlNode::as_str)
+            .map(str::to_owned);
+        let version = node.get("apiVersion").and_then(YamlNode::as_str);
         let version = version.unwrap_or("").to_owned();
         let Some(kind) = kind else {
             let message = "this is not a Kubernetes object: it has no kind";
@@ -141,8 +144,8 @@ impl Reader<'_> {
                 self.report
                     .error(node.at, message)
                     .suggest(match kind.as_str() {
-                        "Scenario" => "give it as the scenario of run, without -f",
-                        _ => "give it with -t",
+                        "Scenario" => "pass it to run as the scenario, without -f",
+                        _ => "pass it with -t",
                     });
             }
             "JobSet" if version.starts_with(GROUP) => self.jobset(node),
@@ -170,29 +173,29 @@ impl Reader<'_> {
     }
 
     /// Records the position of the first object that is not a JobSet.
-    fn other(&mut self, node: &Node) {
+    fn other(&mut self, node: &YamlNode) {
         let source = self.report.source;
         let other = &mut self.found.other;
         other.get_or_insert_with(|| place_of_kind(source, node));
     }
 
-    fn class(&mut self, node: &Node) {
+    fn class(&mut self, node: &YamlNode) {
         self.other(node);
         let before = self.report.found.len();
-        let shape = Shape::Kinds(&CREATED);
+        let shape = FieldType::Kinds(&CREATED);
         let unmodelled = &mut self.unmodelled;
-        check(node, &shape, &Path::ROOT, &mut self.report, unmodelled);
+        check(node, &shape, &YamlPath::ROOT, &mut self.report, unmodelled);
         if self.report.found.len() == before {
             let stored = admitted::stored(node, ObjectKind::PriorityClass, &mut self.report);
             self.found.classes.extend(stored);
         }
     }
 
-    fn skip(&mut self, kind: &str, node: &Node) {
+    fn skip(&mut self, kind: &str, node: &YamlNode) {
         self.other(node);
         let name = ["name", "generateName"]
             .iter()
-            .find_map(|key| node.at_path(&["metadata", key]).and_then(Node::as_str));
+            .find_map(|key| node.at_path(&["metadata", key]).and_then(YamlNode::as_str));
         if too_large(node, &mut self.report) {
             return;
         }
@@ -202,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    fn jobset(&mut self, mut node: Node) {
+    fn jobset(&mut self, mut node: YamlNode) {
         self.jobsets += 1;
         if self.jobsets > JOBSETS_MAX {
             if self.jobsets == JOBSETS_MAX + 1 {
@@ -217,14 +220,14 @@ impl Reader<'_> {
         if let Some(kind) = node.get("kind").filter(|k| k.as_str() != Some("JobSet")) {
             let error = self
                 .report
-                .error(kind.at, "a JobSet cannot become another kind");
+                .error(kind.at, "an override must not change the kind of a JobSet");
             error.legal("JobSet");
             return;
         }
         let version = node.get("apiVersion");
-        if version.and_then(Node::as_str) != Some(API_VERSION) {
-            let found = version.and_then(Node::as_str).unwrap_or("");
-            let message = format!("apiVersion {found:?} of a JobSet is not simulated");
+        if version.and_then(YamlNode::as_str) != Some(API_VERSION) {
+            let found = version.and_then(YamlNode::as_str).unwrap_or("");
+            let message = format!("apiVersion {found:?} of JobSet is not supported");
             let at = version.map_or(node.at, |v| v.at);
             self.report.error(at, message).legal(API_VERSION);
             return;
@@ -233,11 +236,11 @@ impl Reader<'_> {
             return;
         }
         let before = self.report.found.len();
-        let shape = Shape::Object(&JOBSET);
+        let shape = FieldType::Object(&JOBSET);
         check(
             &node,
             &shape,
-            &Path::ROOT,
+            &YamlPath::ROOT,
             &mut self.report,
             &mut self.unmodelled,
         );
@@ -251,14 +254,14 @@ impl Reader<'_> {
         jobset.object = stored.map(Arc::new);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
         let (source, overrides) = self.texts.clone();
-        let written = Written::new(source, overrides, node);
+        let written = WrittenManifest::new(source, overrides, node);
         self.found.written.insert(place.clone(), written);
         self.found.jobsets.push((jobset, place));
     }
 }
 
 /// Checks constraints between JobSets: unique names and total size.
-fn check_together(found: &Manifests, report: &mut Report) {
+fn check_together(found: &ManifestSet, report: &mut DiagnosticReport) {
     let jobsets = || {
         found
             .jobsets
@@ -276,7 +279,7 @@ fn check_together(found: &Manifests, report: &mut Report) {
 /// Returns the errors between JobSets. The flag marks errors about the total size.
 pub fn together<'j>(
     jobsets: impl Iterator<Item = (&'j spec::JobSet, &'j str)> + Clone,
-    written: &BTreeMap<String, Written>,
+    written: &BTreeMap<String, WrittenManifest>,
 ) -> Vec<(Diagnostic, bool)> {
     let mut errors = Vec::new();
     let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();
@@ -286,7 +289,7 @@ pub fn together<'j>(
         if !std::ptr::eq(first, place) {
             let message = format!("JobSet {}/{} is defined twice", name.0, name.1);
             let mut error = written::error(written, place, "metadata.name", message);
-            error.suggest(format!("the first is at {first}"));
+            error.suggest(format!("first defined at {first}"));
             errors.push((error, false));
         }
     }

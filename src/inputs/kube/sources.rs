@@ -2,49 +2,49 @@
 //!
 //! This module must never interpret an object; each text is interpreted separately.
 
-use super::reader::{Manifests, SETS, read_text};
+use super::reader::{ManifestSet, SETS, read_text};
 use crate::object_list::unlisted;
-use crate::text::diagnostic::{Diagnostics, Source};
-use crate::text::node::Node;
+use crate::text::diagnostic::{Diagnostics, SourceText};
+use crate::text::node::YamlNode;
 use crate::text::yaml;
 use crate::{embedded_jobsets, files};
 use std::collections::BTreeMap;
 
 /// Reads every document of one text.
-pub fn read_manifests(source: &Source) -> Result<Manifests, Diagnostics> {
+pub fn read_manifests(source: &SourceText) -> Result<ManifestSet, Diagnostics> {
     read_with_sets(source, "", &[])
 }
 
 /// Reads one text after applying `path=value` overrides to each of its JobSets; `sets_name` names the overrides in
 /// messages.
 pub fn read_with_sets(
-    source: &Source,
+    source: &SourceText,
     sets_name: &str,
     sets: &[(String, String)],
-) -> Result<Manifests, Diagnostics> {
+) -> Result<ManifestSet, Diagnostics> {
     read_among((source, &[]), sets_name, sets)
 }
 
 /// Reads `source` like [`read_with_sets`]. Its objects may refer to objects in the texts `beside`.
 pub fn read_among(
-    (source, beside): (&Source, &[Source]),
+    (source, beside): (&SourceText, &[SourceText]),
     sets_name: &str,
     sets: &[(String, String)],
-) -> Result<Manifests, Diagnostics> {
+) -> Result<ManifestSet, Diagnostics> {
     read_all((std::slice::from_ref(source), beside), sets_name, sets)
 }
 
 /// Reads all texts after applying `path=value` overrides to each JobSet.
 pub fn read_sources(
-    sources: &[Source],
+    sources: &[SourceText],
     sets: &[(String, String)],
-) -> Result<Manifests, Diagnostics> {
+) -> Result<ManifestSet, Diagnostics> {
     read_all((sources, &[]), SETS, sets)
 }
 
 /// Loads the texts of a file, a directory or standard input, without parsing them. Also returns the files that were
 /// skipped.
-pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagnostics> {
+pub fn manifest_sources(path: &str) -> Result<(Vec<SourceText>, Vec<String>), Diagnostics> {
     let found = files::read_path(path)?;
     let (mut sources, mut errors) = (Vec::new(), Vec::new());
     for source in found.texts {
@@ -62,7 +62,7 @@ pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagno
 /// Reads a file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or standard input (`-`).
 ///
 /// Each file is read once. The texts are returned with the manifests, in the order in which they were read.
-pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {
+pub fn read_manifest_path(path: &str) -> Result<(ManifestSet, Vec<SourceText>), Diagnostics> {
     let (sources, not_tried) = manifest_sources(path)?;
     let mut manifests = read_sources(&sources, &[])?;
     manifests.not_tried = not_tried;
@@ -70,10 +70,10 @@ pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagno
 }
 
 fn read_all(
-    (sources, beside): (&[Source], &[Source]),
+    (sources, beside): (&[SourceText], &[SourceText]),
     sets_name: &str,
     sets: &[(String, String)],
-) -> Result<Manifests, Diagnostics> {
+) -> Result<ManifestSet, Diagnostics> {
     let found = embedded_jobsets::find(sources, beside);
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for (i, source) in sources.iter().enumerate() {
@@ -94,24 +94,26 @@ fn read_all(
     for (_, field) in found.unmodelled {
         *fields.entry(field).or_default() += 1;
     }
-    all.push(Manifests {
+    all.push(ManifestSet {
         unmodelled: fields.into_iter().collect(),
-        ..Manifests::default()
+        ..ManifestSet::default()
     });
-    Ok(Manifests::merge(all))
+    Ok(ManifestSet::merge(all))
 }
 
 /// Returns for each text whether it contains a JobSet or an object that a JobSet was rendered from.
-pub fn of_jobsets(sources: &[Source]) -> Vec<bool> {
+pub fn of_jobsets(sources: &[SourceText]) -> Vec<bool> {
     let found = embedded_jobsets::find(sources, &[]);
-    let word = |node: &Node, key: &str| {
+    let word = |node: &YamlNode, key: &str| {
         node.get(key)
-            .and_then(Node::as_str)
+            .and_then(YamlNode::as_str)
             .unwrap_or("")
             .to_owned()
     };
-    let counts = |node: &Node| {
-        let name = node.at_path(&["metadata", "name"]).and_then(Node::as_str);
+    let counts = |node: &YamlNode| {
+        let name = node
+            .at_path(&["metadata", "name"])
+            .and_then(YamlNode::as_str);
         let called = format!("{}/{}", word(node, "kind"), name.unwrap_or(""));
         word(node, "kind") == "JobSet"
             || found.used.contains(&called)
@@ -125,7 +127,7 @@ pub fn of_jobsets(sources: &[Source]) -> Vec<bool> {
 }
 
 /// Returns the JobSets embedded in objects of other kinds as API JSON, without validation.
-pub fn wrapped_documents(sources: &[Source]) -> Vec<serde_json::Value> {
+pub fn wrapped_documents(sources: &[SourceText]) -> Vec<serde_json::Value> {
     let mut all = Vec::new();
     let texts = embedded_jobsets::find(sources, &[]).texts;
     for source in texts.iter().map(|(_, source)| source) {
@@ -135,15 +137,15 @@ pub fn wrapped_documents(sources: &[Source]) -> Vec<serde_json::Value> {
         let objects = unlisted(yaml::parse(source).unwrap_or_default());
         all.extend(objects.iter().flat_map(embedded_jobsets::nested));
     }
-    all.iter().map(Node::to_json).collect()
+    all.iter().map(YamlNode::to_json).collect()
 }
 
 /// Returns whether a text contains a runtime that TrainJobs in other texts may refer to.
-pub fn has_runtime(source: &Source) -> bool {
+pub fn has_runtime(source: &SourceText) -> bool {
     let objects = unlisted(yaml::parse(source).unwrap_or_default());
-    let word = |node: &Node, key: &str| {
+    let word = |node: &YamlNode, key: &str| {
         node.get(key)
-            .and_then(Node::as_str)
+            .and_then(YamlNode::as_str)
             .unwrap_or("")
             .to_owned()
     };

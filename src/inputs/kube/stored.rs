@@ -5,24 +5,24 @@
 use super::written::{PODS_MAX, pods_of};
 use super::{job, jobset, pod};
 use crate::read;
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::Shape;
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::FieldType;
 use crate::schema::shapes::objects::CREATED;
-use crate::text::diagnostic::{Report, Source};
-use crate::text::node::Node;
-use crate::text::path::Path;
+use crate::text::diagnostic::{DiagnosticReport, SourceText};
+use crate::text::node::YamlNode;
+use crate::text::path::YamlPath;
 use crate::topology::PODS_PER_NODE_MILLI;
 use crate::topology::taint::taint;
 use serde_json::Value;
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{
-    CompletionMode, Decoders, JobObject, JobSet, NodeObject, PodObject, RestartPolicy,
+    CompletionMode, JobObject, JobSet, NodeObject, ObjectDecoders, PodObject, RestartPolicy,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Converters for stored objects, used by `Scenario::decode`.
-pub const DECODERS: Decoders = Decoders {
+pub const DECODERS: ObjectDecoders = ObjectDecoders {
     jobset: stored_jobset,
     job: stored_job,
     pod: stored_pod,
@@ -32,8 +32,8 @@ pub const DECODERS: Decoders = Decoders {
 /// Converts a Job as stored by the API server.
 pub fn stored_job(object: &Value) -> Result<JobObject, String> {
     let node = checked("Job", object)?;
-    let metadata = Metadata::read(&node)?;
-    let empty = Node::empty_map();
+    let metadata = StoredMetadata::read(&node)?;
+    let empty = YamlNode::empty_map();
     let written = node.get("spec").unwrap_or(&empty);
     if read::boolean(written, "manualSelector") == Some(true) {
         return Err("a Job with manualSelector is not modelled".to_owned());
@@ -44,7 +44,7 @@ pub fn stored_job(object: &Value) -> Result<JobObject, String> {
     }
     let pods = u64::from(spec.pods());
     if pods > PODS_MAX {
-        return Err(format!("{pods} pods in total would not fit into memory"));
+        return Err(format!("{pods} pods in total; the maximum is {PODS_MAX}"));
     }
     Ok(JobObject {
         namespace: metadata.namespace,
@@ -60,7 +60,7 @@ pub fn stored_job(object: &Value) -> Result<JobObject, String> {
 /// Converts a pod as stored by the API server.
 pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
     let node = checked("Pod", object)?;
-    let metadata = Metadata::read(&node)?;
+    let metadata = StoredMetadata::read(&node)?;
     let mut template = pod::template(&node);
     if node.at_path(&["spec", "restartPolicy"]).is_none() {
         template.spec.restart_policy = RestartPolicy::Always;
@@ -75,15 +75,15 @@ pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
 /// Converts a Node as printed by `kubectl get node -o json`.
 pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
     let node = checked("Node", object)?;
-    let metadata = Metadata::read(&node)?;
-    let empty = Node::empty_map();
+    let metadata = StoredMetadata::read(&node)?;
+    let empty = YamlNode::empty_map();
     let spec = node.get("spec").unwrap_or(&empty);
     let status = node.get("status").unwrap_or(&empty);
     for condition in read::list(status, "conditions") {
-        let text = |key: &str| condition.get(key).and_then(Node::as_str).unwrap_or("");
+        let text = |key: &str| condition.get(key).and_then(YamlNode::as_str).unwrap_or("");
         if text("type") == "Ready" && text("status") != "True" {
             return Err(format!(
-                "a Node that begins with Ready={} is not modelled",
+                "a Node with condition Ready={} at the start is not modelled",
                 text("status")
             ));
         }
@@ -110,7 +110,7 @@ pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
     })
 }
 
-struct Metadata {
+struct StoredMetadata {
     namespace: String,
     name: String,
     labels: BTreeMap<String, String>,
@@ -118,15 +118,15 @@ struct Metadata {
     finalizers: Vec<String>,
 }
 
-impl Metadata {
-    fn read(node: &Node) -> Result<Metadata, String> {
-        let empty = Node::empty_map();
+impl StoredMetadata {
+    fn read(node: &YamlNode) -> Result<StoredMetadata, String> {
+        let empty = YamlNode::empty_map();
         let metadata = node.get("metadata").unwrap_or(&empty);
         let text = |key: &str| read::string(metadata, key).filter(|t| !t.is_empty());
         if !read::list(metadata, "ownerReferences").is_empty() {
             return Err("metadata.ownerReferences is not modelled".to_owned());
         }
-        Ok(Metadata {
+        Ok(StoredMetadata {
             namespace: text("namespace").unwrap_or_else(|| "default".to_owned()),
             name: text("name").ok_or("metadata.name is required")?,
             labels: read::string_map(metadata, "labels"),
@@ -137,16 +137,16 @@ impl Metadata {
 }
 
 /// Checks the object against the schema of its kind and returns the tree.
-fn checked(kind: &str, object: &Value) -> Result<Node, String> {
+fn checked(kind: &str, object: &Value) -> Result<YamlNode, String> {
     if object["kind"] != kind {
         return Err(format!("kind is {}, not {kind}", object["kind"]));
     }
-    let node = Node::from_json(object);
-    let none = Source::default();
-    let mut report = Report::new(&none, &none);
-    let mut unmodelled = Unmodelled::new();
-    let shape = Shape::Kinds(&CREATED);
-    check(&node, &shape, &Path::ROOT, &mut report, &mut unmodelled);
+    let node = YamlNode::from_json(object);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&none, &none);
+    let mut unmodelled = UnmodelledFields::new();
+    let shape = FieldType::Kinds(&CREATED);
+    check(&node, &shape, &YamlPath::ROOT, &mut report, &mut unmodelled);
     match report.found.into_iter().next() {
         Some(first) => Err(first.message),
         None => Ok(node),
@@ -155,10 +155,10 @@ fn checked(kind: &str, object: &Value) -> Result<Node, String> {
 
 /// Converts a JobSet as stored by the API server. Rules that the API server enforces are not checked again.
 pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, String> {
-    let mut jobset = jobset::stored(&Node::from_json(object));
+    let mut jobset = jobset::stored(&YamlNode::from_json(object));
     let pods = pods_of(&jobset);
     if pods > PODS_MAX {
-        return Err(format!("{pods} pods in total would not fit into memory"));
+        return Err(format!("{pods} pods in total; the maximum is {PODS_MAX}"));
     }
     jobset.object = Some(Arc::new(object.clone()));
     Ok(jobset)

@@ -3,9 +3,9 @@
 //! This module must never interpret fields. Sizes are computed from the typed JobSets.
 
 use crate::schema::shapes::jobset::GROUP;
-use crate::text::diagnostic::{Diagnostic, Report, Source};
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
 use crate::text::locate::locate;
-use crate::text::node::Node;
+use crate::text::node::YamlNode;
 use crate::text::suggest;
 use sim_api::spec::JobSet;
 use std::collections::BTreeMap;
@@ -20,16 +20,20 @@ pub(super) const JOBSETS_MAX: usize = 4_096;
 
 /// The document of a JobSet, with its text and overrides.
 #[derive(Clone, Debug)]
-pub struct Written {
-    source: Arc<Source>,
-    overrides: Arc<Source>,
-    node: Arc<Node>,
+pub struct WrittenManifest {
+    source: Arc<SourceText>,
+    overrides: Arc<SourceText>,
+    node: Arc<YamlNode>,
 }
 
-impl Written {
-    pub(super) fn new(source: Arc<Source>, overrides: Arc<Source>, node: Node) -> Written {
+impl WrittenManifest {
+    pub(super) fn new(
+        source: Arc<SourceText>,
+        overrides: Arc<SourceText>,
+        node: YamlNode,
+    ) -> WrittenManifest {
         let node = Arc::new(node);
-        Written {
+        WrittenManifest {
             source,
             overrides,
             node,
@@ -40,7 +44,7 @@ impl Written {
 /// Returns an error about the JobSet that was read at `place`, positioned at `field` or its nearest ancestor in the
 /// text.
 pub fn error(
-    written: &BTreeMap<String, Written>,
+    written: &BTreeMap<String, WrittenManifest>,
     place: &str,
     field: &str,
     message: String,
@@ -48,7 +52,7 @@ pub fn error(
     let Some(written) = written.get(place) else {
         return Diagnostic::of_file(place, message);
     };
-    let mut report = Report::new(&written.source, &written.overrides);
+    let mut report = DiagnosticReport::new(&written.source, &written.overrides);
     let at = locate(&written.node, field).map_or(written.node.at, |found| match found.whole {
         true if found.node.items().is_empty() && found.node.entries().is_empty() => found.node.at,
         _ => found.key,
@@ -62,7 +66,7 @@ pub fn is_typo(kind: &str, version: &str) -> bool {
 }
 
 /// Returns the position of an object that is not a JobSet, without a message. The message is added by `no_jobset`.
-pub fn place_of_kind(source: &Source, node: &Node) -> Diagnostic {
+pub fn place_of_kind(source: &SourceText, node: &YamlNode) -> Diagnostic {
     let at = node.get("kind").map_or(node.at, |kind| kind.at);
     Diagnostic::at(source, at, "")
 }
@@ -71,7 +75,7 @@ pub fn place_of_kind(source: &Source, node: &Node) -> Diagnostic {
 /// found.
 pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) -> Diagnostic {
     let mut error = place.unwrap_or_default();
-    error.message = format!("there is no JobSet to {what_for}");
+    error.message = format!("no JobSet to {what_for}");
     let first: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
     let more = if found.len() > first.len() {
         ", ..."
@@ -79,27 +83,30 @@ pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) ->
         ""
     };
     if !first.is_empty() {
-        error.suggest(format!("only {}{more} was read", first.join(", ")));
+        error.suggest(format!("found only {}{more}", first.join(", ")));
     }
-    error.legal("one object of kind JobSet at least");
+    error.legal("at least one object of kind JobSet");
     error
 }
 
 /// Reports a misspelled kind at its position.
-pub(super) fn no_kind_of_ours(node: &Node, report: &mut Report) {
+pub(super) fn no_kind_of_ours(node: &YamlNode, report: &mut DiagnosticReport) {
     let kind = node.get("kind");
-    let name = kind.and_then(Node::as_str).unwrap_or("");
+    let name = kind.and_then(YamlNode::as_str).unwrap_or("");
     let at = kind.map_or(node.at, |kind| kind.at);
-    let error = report.error(at, format!("there is no kind {name:?}"));
+    let error = report.error(at, format!("unknown kind {name:?}"));
     error.suggest("did you mean \"JobSet\"?");
     error.legal("JobSet");
 }
 
 /// Reports objects that exceed the API server's request size limit. Returns whether the object is too large.
-pub fn too_large(node: &Node, report: &mut Report) -> bool {
+pub fn too_large(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
     let size = node.json_size();
     if size > OBJECT_MAX {
-        let kind = node.get("kind").and_then(Node::as_str).unwrap_or("object");
+        let kind = node
+            .get("kind")
+            .and_then(YamlNode::as_str)
+            .unwrap_or("object");
         let message = format!("this {kind} is too large: {size} bytes as JSON");
         let error = report.error(node.at, message);
         error.legal(format!(
@@ -111,16 +118,16 @@ pub fn too_large(node: &Node, report: &mut Report) -> bool {
 }
 
 /// Reports the first JobSet beyond the limit.
-pub(super) fn too_many_jobsets(node: &Node, report: &mut Report) {
+pub(super) fn too_many_jobsets(node: &YamlNode, report: &mut DiagnosticReport) {
     let error = report.error(node.at, "too many JobSets");
-    error.legal(format!("at most {JOBSETS_MAX} are simulated together"));
+    error.legal(format!("at most {JOBSETS_MAX} in a run"));
 }
 
 /// Returns the error for JobSets that exceed the limits on JobSets, pods or Jobs, positioned at the largest
 /// replicatedJob.
 pub(super) fn too_many<'j>(
     jobsets: impl Iterator<Item = (&'j JobSet, &'j str)> + Clone,
-    written: &BTreeMap<String, Written>,
+    written: &BTreeMap<String, WrittenManifest>,
 ) -> Option<Diagnostic> {
     let jobs_of = |jobset: &JobSet| -> u64 {
         let rjs = jobset.spec.replicated_jobs.iter();
@@ -131,17 +138,15 @@ pub(super) fn too_many<'j>(
         each.fold(0, u64::saturating_add)
     };
     if let Some((_, place)) = jobsets.clone().nth(JOBSETS_MAX) {
-        let message = format!("too many JobSets: at most {JOBSETS_MAX} are simulated together");
+        let message = format!("too many JobSets: the maximum is {JOBSETS_MAX} in a run");
         return Some(error(written, place, "metadata", message));
     }
     let (pods, jobs) = (all(&pods_of), all(&jobs_of));
     let (message, size): (String, &dyn Fn(&JobSet) -> u64) = if pods > PODS_MAX {
-        let message = format!(
-            "{pods} pods in total would not fit into memory; at most {PODS_MAX} are simulated"
-        );
+        let message = format!("{pods} pods in total; the maximum is {PODS_MAX}");
         (message, &pods_of)
     } else if jobs > JOBS_MAX {
-        let message = format!("{jobs} Jobs in total; at most {JOBS_MAX} are simulated");
+        let message = format!("{jobs} Jobs in total; the maximum is {JOBS_MAX}");
         (message, &jobs_of)
     } else {
         return None;

@@ -2,17 +2,17 @@
 //! cause, in Fleets and in scenarios. Other fields of the entry override those of the preset.
 
 use super::preset_data::document;
-use super::{Assumption, render};
+use super::{PresetAssumption, render};
 use crate::read;
 use crate::schema::shapes::rate::RATES;
-use crate::text::diagnostic::Report;
-use crate::text::node::{Key, Node, Pos, Value};
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::{MappingKey, SourcePosition, YamlNode, YamlValue};
 
 const FAULTS: &str = include_str!("faults.yaml");
 
 /// The format that the processes belong to; the fields differ.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub enum For {
+pub enum PresetTarget {
     Fleet,
     Scenario,
 }
@@ -35,11 +35,15 @@ const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
 const NOT_LOST: [&str; 1] = ["notice"];
 
 /// Replaces every preset in the list by its processes.
-pub fn expand(list: &[Node], what: For, report: &mut Report) -> Vec<Node> {
+pub fn expand(
+    list: &[YamlNode],
+    what: PresetTarget,
+    report: &mut DiagnosticReport,
+) -> Vec<YamlNode> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
     for entry in list {
-        let Some(name) = entry.get("preset").and_then(Node::as_str) else {
+        let Some(name) = entry.get("preset").and_then(YamlNode::as_str) else {
             all.push(entry.clone());
             continue;
         };
@@ -53,38 +57,44 @@ pub fn expand(list: &[Node], what: For, report: &mut Report) -> Vec<Node> {
 }
 
 fn one(
-    entry: &Node,
-    preset: &Node,
-    root: &Node,
-    what: For,
-    (all, report): (&mut Vec<Node>, &mut Report),
+    entry: &YamlNode,
+    preset: &YamlNode,
+    root: &YamlNode,
+    what: PresetTarget,
+    (all, report): (&mut Vec<YamlNode>, &mut DiagnosticReport),
 ) {
-    let wanted = entry.get("causes").map(Node::items);
+    let wanted = entry.get("causes").map(YamlNode::items);
     let causes = read::list(preset, "causes");
-    let name = |cause: &Node| read::string(cause, "cause").unwrap_or_default();
+    let name = |cause: &YamlNode| read::string(cause, "cause").unwrap_or_default();
     for want in wanted.unwrap_or_default() {
         let text = want.as_str().unwrap_or_default();
         if !causes.iter().any(|cause| name(cause) == text) {
             let known: Vec<String> = causes.iter().map(name).collect();
-            let error = report.error(want.at, format!("the preset has no cause {text:?}"));
+            let error = report.error(want.at, format!("unknown cause {text:?} in this preset"));
             error.nearest(text, known.iter().map(String::as_str));
             error.legal(known.join(", "));
         }
     }
     for cause in causes {
-        let is = |want: &Node| want.as_str() == cause.get("cause").and_then(Node::as_str);
+        let is = |want: &YamlNode| want.as_str() == cause.get("cause").and_then(YamlNode::as_str);
         if wanted.is_none_or(|wanted| wanted.iter().any(is)) {
             all.push(process(entry, preset, cause, root, what));
         }
     }
 }
 
-fn process(entry: &Node, preset: &Node, cause: &Node, root: &Node, what: For) -> Node {
+fn process(
+    entry: &YamlNode,
+    preset: &YamlNode,
+    cause: &YamlNode,
+    root: &YamlNode,
+    what: PresetTarget,
+) -> YamlNode {
     let at = entry.at;
     let number =
-        |node: &Node, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);
+        |node: &YamlNode, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);
     let hits = read::string(cause, "hits").unwrap_or_default();
-    let text = |text: &str| Value::Str(text.to_owned());
+    let text = |text: &str| YamlValue::Str(text.to_owned());
     let common = |id: &str| {
         let mut entries = read::list(root, "common").iter();
         let found = entries.find(|e| read::string(e, "id").as_deref() == Some(id));
@@ -96,24 +106,24 @@ fn process(entry: &Node, preset: &Node, cause: &Node, root: &Node, what: For) ->
             "cause",
             text(&read::string(cause, "cause").unwrap_or_default()),
         ),
-        ("times", Value::Float(times)),
+        ("times", YamlValue::Float(times)),
     ];
     if !RATES.iter().any(|rate| entry.get(rate).is_some()) {
         let rate = preset.at_path(&["per1000NodeDays", "value"]);
         fields.push((
             "per1000NodeDays",
-            Value::Float(rate.and_then(Node::as_f64).unwrap_or(0.0)),
+            YamlValue::Float(rate.and_then(YamlNode::as_f64).unwrap_or(0.0)),
         ));
     }
     let mut not: &[&str] = &[];
     match (what, hits.as_str()) {
-        (For::Fleet, "Program") => fields.push(("needsRepair", Value::Bool(false))),
-        (For::Fleet, _) => {}
-        (For::Scenario, "Program") => {
+        (PresetTarget::Fleet, "Program") => fields.push(("needsRepair", YamlValue::Bool(false))),
+        (PresetTarget::Fleet, _) => {}
+        (PresetTarget::Scenario, "Program") => {
             fields.extend([("on", text("Pod")), ("does", text("Exit"))]);
             not = &OF_NODES;
         }
-        (For::Scenario, hits) => {
+        (PresetTarget::Scenario, hits) => {
             let drained = hits == "Maintenance";
             fields.push(("does", text(if drained { "Drain" } else { "Crash" })));
             let back = common(if drained { "maintenance" } else { "repair" });
@@ -125,27 +135,28 @@ fn process(entry: &Node, preset: &Node, cause: &Node, root: &Node, what: For) ->
         let key = key.name.as_str();
         !value.is_null() && !OF_ENTRY.contains(&key) && !not.contains(&key)
     });
-    let of_entry: Vec<(Key, Node)> = of_entry.cloned().collect();
+    let of_entry: Vec<(MappingKey, YamlNode)> = of_entry.cloned().collect();
     let said = |key: &str| of_entry.iter().any(|(k, _)| k.name == key);
     let made = fields.into_iter().filter(|(key, _)| !said(key));
-    let mut entries: Vec<(Key, Node)> = made.map(|(key, value)| made_at(at, key, value)).collect();
+    let mut entries: Vec<(MappingKey, YamlNode)> =
+        made.map(|(key, value)| made_at(at, key, value)).collect();
     entries.extend(of_entry);
-    Node::new(at, Value::Map(entries))
+    YamlNode::new(at, YamlValue::Map(entries))
 }
 
-fn made_at(at: Pos, key: &str, value: Value) -> (Key, Node) {
+fn made_at(at: SourcePosition, key: &str, value: YamlValue) -> (MappingKey, YamlNode) {
     let name = key.to_owned();
-    (Key { name, at }, Node::new(at, value))
+    (MappingKey { name, at }, YamlNode::new(at, value))
 }
 
 /// Returns every number of the presets with its source. The ids are `faults.NAME.per1000NodeDays`,
 /// `faults.NAME.CAUSE` and `faults.ID`.
-pub fn assumptions() -> Vec<Assumption> {
+pub fn assumptions() -> Vec<PresetAssumption> {
     let root = document("faults.yaml", FAULTS);
     let mut all = Vec::new();
-    let mut add = |id: String, value: Option<&Node>, entry: &Node| {
+    let mut add = |id: String, value: Option<&YamlNode>, entry: &YamlNode| {
         let text = |key: &str| read::string(entry, key).unwrap_or_default();
-        all.push(Assumption {
+        all.push(PresetAssumption {
             id,
             value: value.map(render).unwrap_or_default(),
             source: text("source"),

@@ -1,8 +1,8 @@
 //! Parses the embedded preset files of `src/inputs/presets/` and lists the control plane presets.
 
 use crate::read;
-use crate::text::diagnostic::Source;
-use crate::text::node::Node;
+use crate::text::diagnostic::SourceText;
+use crate::text::node::YamlNode;
 use crate::text::yaml;
 
 pub const CONTROL_PLANE: &str = include_str!("control-plane.yaml");
@@ -20,11 +20,14 @@ pub fn preset_names() -> Vec<String> {
 }
 
 /// Parses an embedded file. Tests verify that every embedded file is valid.
-pub fn document(file: &str, text: &str) -> Node {
-    let source = Source {
+pub fn document(file: &str, text: &str) -> YamlNode {
+    let source = SourceText {
         file: file.to_owned(),
         text: text.to_owned(),
     };
     let documents = yaml::parse(&source).unwrap_or_default();
-    documents.into_iter().next().unwrap_or_else(Node::empty_map)
+    documents
+        .into_iter()
+        .next()
+        .unwrap_or_else(YamlNode::empty_map)
 }

@@ -2,8 +2,8 @@
 
 use super::preset_data::document;
 use crate::read;
-use crate::text::diagnostic::Source;
-use crate::text::node::Node;
+use crate::text::diagnostic::SourceText;
+use crate::text::node::YamlNode;
 use crate::text::yaml;
 
 const RANGES: &str = include_str!("ranges.yaml");
@@ -24,7 +24,7 @@ pub struct SourcedRange {
 }
 
 /// Returns the published ranges for the fields present in a text. Returns none if the text cannot be parsed.
-pub fn sourced(text: &Source) -> Vec<SourcedRange> {
+pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     let Ok(documents) = yaml::parse(text) else {
         return Vec::new();
     };
@@ -50,16 +50,16 @@ pub fn sourced(text: &Source) -> Vec<SourcedRange> {
 }
 
 /// Returns the paths of the fields that match a pattern.
-fn found(file: &Node, pattern: &str, entry: &Node) -> Vec<String> {
+fn found(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<String> {
     let Some((list, field)) = pattern.split_once("[*].") else {
         let keys = pattern.replace("[0]", ".0");
         let there = at(file, &keys).filter(|node| !node.is_null());
         return there.map(|_| pattern.to_owned()).into_iter().collect();
     };
-    let items = file.get(list).map_or(&[][..], Node::items);
+    let items = file.get(list).map_or(&[][..], YamlNode::items);
     let key = read::string(entry, "of");
     let always = read::boolean(entry, "always").unwrap_or(false);
-    let has = |item: &Node| {
+    let has = |item: &YamlNode| {
         let kind = key.as_deref().is_none_or(|key| item.get(key).is_some());
         kind && (always || item.get(field).is_some())
     };
@@ -67,7 +67,7 @@ fn found(file: &Node, pattern: &str, entry: &Node) -> Vec<String> {
     with.map(|(i, _)| format!("{list}[{i}].{field}")).collect()
 }
 
-fn at<'n>(file: &'n Node, keys: &str) -> Option<&'n Node> {
+fn at<'n>(file: &'n YamlNode, keys: &str) -> Option<&'n YamlNode> {
     keys.split('.')
         .try_fold(file, |node, key| match key.parse::<usize>() {
             Ok(index) => node.items().get(index),
@@ -75,9 +75,9 @@ fn at<'n>(file: &'n Node, keys: &str) -> Option<&'n Node> {
         })
 }
 
-fn range(file: &Node, path: String, entry: &Node) -> SourcedRange {
+fn range(file: &YamlNode, path: String, entry: &YamlNode) -> SourcedRange {
     let keys = path.replace('[', ".").replace(']', "");
-    let written = at(file, &keys).and_then(Node::as_str).unwrap_or("");
+    let written = at(file, &keys).and_then(YamlNode::as_str).unwrap_or("");
     let parameter = written
         .strip_prefix("${")
         .and_then(|rest| rest.strip_suffix('}'));
@@ -90,7 +90,7 @@ fn range(file: &Node, path: String, entry: &Node) -> SourcedRange {
         ),
         None => entry
             .get(key)
-            .and_then(Node::scalar_text)
+            .and_then(YamlNode::scalar_text)
             .unwrap_or_default(),
     };
     let (low, high) = (bound("low"), bound("high"));
@@ -115,7 +115,7 @@ mod tests {
     fn ranges_are_those_of_fields_that_a_file_has_and_each_has_a_source() {
         let text = "nodes: 50\nparameters: {s: 3}\nspares: {nodes: \"${s}\"}\njob: {recovery: 5m}\n\
             faults: [{preset: rsc}, {cause: x, mtbf: 3d}]\nrepair: {stages: [{takes: 1h}]}\n";
-        let source = Source {
+        let source = SourceText {
             file: "f.yaml".to_owned(),
             text: text.to_owned(),
         };

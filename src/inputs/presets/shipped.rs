@@ -1,7 +1,7 @@
 //! Topologies that are shipped with the program.
 
 use crate::files;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Source};
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use crate::text::suggest::nearest;
 use std::path::Path;
 
@@ -31,16 +31,16 @@ pub fn topology_names() -> Vec<&'static str> {
 }
 
 /// Returns the text of a shipped topology.
-pub fn shipped_topology(name: &str) -> Option<Source> {
+pub fn shipped_topology(name: &str) -> Option<SourceText> {
     let (name, text) = TOPOLOGIES.iter().find(|(known, _)| *known == name)?;
-    Some(Source {
+    Some(SourceText {
         file: format!("{name}.yaml"),
         text: (*text).to_owned(),
     })
 }
 
 /// Reads a topology file. If the file does not exist, returns the shipped topology of that name.
-pub fn topology_source(path: &Path) -> Result<Source, Diagnostics> {
+pub fn topology_source(path: &Path) -> Result<SourceText, Diagnostics> {
     let name = path.to_string_lossy();
     if !path.exists()
         && let Some(source) = shipped_topology(&name)
@@ -57,7 +57,7 @@ pub fn topology_source(path: &Path) -> Result<Source, Diagnostics> {
 }
 
 fn unknown(name: &str) -> Diagnostic {
-    let message = format!("there is no file {name:?}, and no shipped topology of that name");
+    let message = format!("{name:?} is neither a file nor a shipped topology");
     let mut error = Diagnostic::of_file("", message);
     if let Some(near) = nearest(name, topology_names()) {
         error.suggest(format!("did you mean {near:?}?"));

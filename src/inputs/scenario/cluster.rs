@@ -1,18 +1,23 @@
 //! Reads the topology that a scenario names or contains, and checks it against the Nodes in `objects`.
 
-use super::objects::Others;
-use crate::files::Loader;
+use super::objects::ScenarioObjects;
+use crate::files::FileLoader;
 use crate::presets::shipped;
-use crate::text::diagnostic::{Report, Source};
-use crate::text::node::{Node, Value};
+use crate::text::diagnostic::{DiagnosticReport, SourceText};
+use crate::text::node::{YamlNode, YamlValue};
 use crate::topology;
 use crate::topology::node_names::node_names;
-use sim_api::spec::Topology;
+use sim_api::spec::TopologySpec;
 use std::collections::BTreeSet;
 
 /// Checks that no Node of `objects` has the same name as a node of the topology, and that no node has too many
 /// accelerators.
-pub(super) fn check(node: &Node, cluster: &Topology, others: &Others, report: &mut Report) {
+pub(super) fn check(
+    node: &YamlNode,
+    cluster: &TopologySpec,
+    others: &ScenarioObjects,
+    report: &mut DiagnosticReport,
+) {
     let created_in = node.get("objects").or(node.get("faults"));
     for object in &others.nodes {
         let at = created_in.map_or(node.at, |objects| objects.at);
@@ -25,24 +30,24 @@ pub(super) fn check(node: &Node, cluster: &Topology, others: &Others, report: &m
     let at = node.get("objects").map_or(node.at, |objects| objects.at);
     for name in node_names(&cluster.pools) {
         if own.contains(name.as_str()) {
-            let message = format!("Node {name:?} is in the topology already");
+            let message = format!("Node {name:?} is already defined in the topology");
             let error = report.error(at, message);
-            error.suggest("describe it in one place, or change it with a patch");
+            error.suggest("define the Node in one place only, or change it with a patch");
         }
     }
 }
 
 /// Loads the topology from the scenario or from a file. Also returns notes on nodes that could not be imported.
 pub(super) fn load(
-    node: &Node,
-    loader: &Loader,
+    node: &YamlNode,
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
-) -> (Topology, Vec<String>) {
+    report: &mut DiagnosticReport,
+) -> (TopologySpec, Vec<String>) {
     let Some(node) = node.get("topology") else {
         return Default::default();
     };
-    let Value::Str(file) = &node.value else {
+    let YamlValue::Str(file) = &node.value else {
         return (topology::convert(node, report), Vec::new());
     };
     let text = match (loader(file), shipped::shipped_topology(file)) {
@@ -54,7 +59,7 @@ pub(super) fn load(
             return Default::default();
         }
     };
-    let source = Source {
+    let source = SourceText {
         file: file.clone(),
         text,
     };

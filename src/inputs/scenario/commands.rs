@@ -15,7 +15,7 @@ pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<Contai
             continue;
         };
         for (i, rj) in jobset.spec.replicated_jobs.iter().enumerate() {
-            if given.iter().any(|rule| rule.may_be_for(jobset, rj)) {
+            if given.iter().any(|rule| rule.may_apply_to(jobset, rj)) {
                 continue;
             }
             let pod = format!("/spec/replicatedJobs/{i}/template/spec/template/spec");

@@ -1,21 +1,25 @@
 //! Reads `containers`: rules for the run time and exit code of containers.
 
-use super::cross::Inputs;
+use super::cross::CrossInputs;
 use super::pod_names;
 use crate::read;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use sim_api::spec::{CompletionMode, ContainerRule, ReplicatedJob};
 use std::collections::BTreeSet;
 
-pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<ContainerRule> {
+pub fn read(
+    scenario: &YamlNode,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
+) -> Vec<ContainerRule> {
     read::list(scenario, "containers")
         .iter()
         .map(|node| rule(node, inputs, report))
         .collect()
 }
 
-fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
+fn rule(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> ContainerRule {
     let rule = ContainerRule {
         jobset: read::string(node, "jobSet"),
         replicated_job: read::string(node, "replicatedJob"),
@@ -56,7 +60,7 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
         if let (Some(at), Some(index), Some(count)) = (node.get(key), index, count)
             && index >= count
         {
-            let error = report.error(at.at, format!("{key} {index} does not exist"));
+            let error = report.error(at.at, format!("{key} {index} is out of range"));
             error.legal(format!("0 to {}", i64::from(count) - 1));
         }
     }
@@ -66,11 +70,11 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
 /// Checks that the container of a rule exists in a selected pod. The check is skipped if the scenario has pods
 /// without a JobSet.
 fn container(
-    node: &Node,
+    node: &YamlNode,
     rule: &ContainerRule,
     chosen: &[&ReplicatedJob],
-    inputs: &Inputs,
-    report: &mut Report,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
 ) {
     let (Some(at), Some(name)) = (node.get("container"), &rule.container) else {
         return;
@@ -81,14 +85,14 @@ fn container(
     if known.contains(name.as_str()) || inputs.others.has_pods() {
         return;
     }
-    let error = report.error(at.at, format!("there is no container {name:?}"));
+    let error = report.error(at.at, format!("container {name:?} does not exist"));
     error.nearest(name, known.iter().copied());
     let known: Vec<&str> = known.into_iter().take(20).collect();
     error.legal(known.join(", "));
 }
 
 /// Returns the replicatedJobs of the JobSets that the rule applies to.
-fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a ReplicatedJob> {
+fn selected<'a>(rule: &ContainerRule, inputs: &CrossInputs<'a>) -> Vec<&'a ReplicatedJob> {
     let wanted = |name: &str| rule.jobset.as_deref().is_none_or(|wanted| wanted == name);
     inputs
         .all_jobsets()
@@ -99,10 +103,10 @@ fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a Replicated
 
 /// Returns the replicatedJobs that the rule selects; `None` if it names one that does not exist.
 fn replicated_jobs<'a>(
-    node: &Node,
+    node: &YamlNode,
     rule: &ContainerRule,
     jobs: &[&'a ReplicatedJob],
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<Vec<&'a ReplicatedJob>> {
     let (Some(at), Some(name)) = (node.get("replicatedJob"), &rule.replicated_job) else {
         return Some(jobs.to_vec());
@@ -113,7 +117,7 @@ fn replicated_jobs<'a>(
     }
     let mut known: Vec<&str> = jobs.iter().map(|j| j.name.as_str()).collect();
     known.dedup();
-    let error = report.error(at.at, format!("there is no replicatedJob {name:?}"));
+    let error = report.error(at.at, format!("replicatedJob {name:?} does not exist"));
     error.nearest(name, known.iter().copied());
     error.legal(known.join(", "));
     None

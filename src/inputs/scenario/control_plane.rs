@@ -1,15 +1,19 @@
 //! Reads `controlPlane`: a preset and the values that override it.
 
 use crate::schema::shapes::control_plane::{JOBSET, KUBERNETES};
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::{presets, read};
 use sim_api::spec::{
-    ClientRate, ControlPlane, FeatureGates, JobSet, PlacementRepair, SubmittedJobSet, Version,
+    ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, SubmittedJobSet,
 };
 
-pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> ControlPlane {
-    let empty = Node::empty_map();
+pub fn read(
+    scenario: &YamlNode,
+    jobsets: &[SubmittedJobSet],
+    report: &mut DiagnosticReport,
+) -> ControlPlane {
+    let empty = YamlNode::empty_map();
     let node = scenario.get("controlPlane").unwrap_or(&empty);
     let mut plane = preset(node);
     plane.kubernetes = kubernetes(node, report);
@@ -55,55 +59,57 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
 }
 
 /// Returns the preset. Unknown names have been reported by the check and are replaced by the default preset.
-fn preset(node: &Node) -> ControlPlane {
-    let name = node.get("preset").and_then(Node::as_str);
+fn preset(node: &YamlNode) -> ControlPlane {
+    let name = node.get("preset").and_then(YamlNode::as_str);
     let plane = name.and_then(presets::control_plane);
     plane
         .or_else(|| presets::control_plane(presets::DEFAULT_PRESET))
-        .expect("the preset that stands in is shipped")
+        .expect("the default preset is embedded")
 }
 
 /// Returns the version as written in the text. Without quotes, `1.30` would be parsed as the number 1.3.
-fn written(node: &Node, report: &Report) -> String {
+fn written(node: &YamlNode, report: &DiagnosticReport) -> String {
     match node.as_str() {
         Some(text) => text.to_owned(),
         None => report.written(node.at).unwrap_or_default(),
     }
 }
 
-fn kubernetes(node: &Node, report: &mut Report) -> Version {
+fn kubernetes(node: &YamlNode, report: &mut DiagnosticReport) -> KubeVersion {
     let Some(node) = node.get("kubernetes") else {
         return presets::DEFAULT_VERSION;
     };
     let text = written(node, report);
-    version(&text).unwrap_or_else(|NotSimulated { message, legal }| {
+    version(&text).unwrap_or_else(|UnmodelledSetting { message, legal }| {
         report.error(node.at, message).legal(legal);
         presets::DEFAULT_VERSION
     })
 }
 
 /// Error for a Kubernetes version that is not supported.
-pub struct NotSimulated {
+pub struct UnmodelledSetting {
     pub message: String,
     pub legal: String,
 }
 
 /// Parses a Kubernetes version such as `1.36`, `v1.36` or `1.36.2`.
-pub fn version(text: &str) -> Result<Version, NotSimulated> {
+pub fn version(text: &str) -> Result<KubeVersion, UnmodelledSetting> {
     let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
     let minor = match parts.as_slice() {
         ["1", minor] | ["1", minor, _] => minor.parse::<u16>().ok(),
         _ => None,
     };
     let known = minor.filter(|n| (KUBERNETES.oldest..=KUBERNETES.newest).contains(n));
-    known.map(Version::new).ok_or_else(|| NotSimulated {
-        message: format!("Kubernetes {text:?} is not simulated"),
-        legal: format!("1.{} to 1.{}", KUBERNETES.oldest, KUBERNETES.newest),
-    })
+    known
+        .map(KubeVersion::new)
+        .ok_or_else(|| UnmodelledSetting {
+            message: format!("Kubernetes {text:?} is not supported"),
+            legal: format!("1.{} to 1.{}", KUBERNETES.oldest, KUBERNETES.newest),
+        })
 }
 
 /// Returns the minor version of JobSet.
-fn jobset_version(node: &Node, report: &mut Report) -> u16 {
+fn jobset_version(node: &YamlNode, report: &mut DiagnosticReport) -> u16 {
     let Some(node) = node.get("jobset") else {
         return JOBSET.newest;
     };
@@ -116,7 +122,7 @@ fn jobset_version(node: &Node, report: &mut Report) -> u16 {
     let versions: Vec<String> = JOBSET.names().collect();
     let at = versions.iter().position(|v| *v == minor.join("."));
     if at.is_none() {
-        let error = report.error(node.at, format!("JobSet {text:?} is not simulated"));
+        let error = report.error(node.at, format!("JobSet {text:?} is not supported"));
         error.legal(versions.join(", "));
     }
     at.map_or(JOBSET.newest, |at| JOBSET.oldest + at as u16)
@@ -125,7 +131,11 @@ fn jobset_version(node: &Node, report: &mut Report) -> u16 {
 /// First JobSet minor version whose pod reconciler sends its first request (jobset PR 1269).
 const REPAIRS_SINCE: u16 = 13;
 
-fn placement_repair(node: &Node, jobset: u16, report: &mut Report) -> PlacementRepair {
+fn placement_repair(
+    node: &YamlNode,
+    jobset: u16,
+    report: &mut DiagnosticReport,
+) -> PlacementRepair {
     let field = node
         .get("jobsetManager")
         .and_then(|m| m.get("mayWritePodStatus"));
@@ -133,21 +143,25 @@ fn placement_repair(node: &Node, jobset: u16, report: &mut Report) -> PlacementR
     match wanted {
         Some(at) if jobset < REPAIRS_SINCE => {
             let message = format!(
-                "JobSet 0.{jobset} never writes the status of a pod: its pod reconciler takes a follower outside its \
-                 leader's domain for an error of its own (EXC-16, jobset PR 1269)"
+                "mayWritePodStatus requires JobSet 0.13: in JobSet 0.{jobset} the pod reconciler fails with an error \
+                 before it writes a pod status (EXC-16, jobset PR 1269)"
             );
             report.error(at.at, message);
-            PlacementRepair::Errs
+            PlacementRepair::Fails
         }
-        Some(_) => PlacementRepair::Works,
-        None if jobset < REPAIRS_SINCE => PlacementRepair::Errs,
+        Some(_) => PlacementRepair::Succeeds,
+        None if jobset < REPAIRS_SINCE => PlacementRepair::Fails,
         None => PlacementRepair::Forbidden,
     }
 }
 
 /// Reads the feature gates. A gate that a JobSet uses is on by default. Switching it off is an error with the
 /// webhook's message (VAL-1, VAL-23).
-fn gates(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> FeatureGates {
+fn gates(
+    node: &YamlNode,
+    jobsets: &[SubmittedJobSet],
+    report: &mut DiagnosticReport,
+) -> FeatureGates {
     let gates = node.get("featureGates");
     let own = |key: &str| gates.and_then(|g| read::boolean(g, key));
     let mut gate = |key: &str, needs: fn(&JobSet) -> bool, what: &str| {

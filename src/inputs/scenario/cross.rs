@@ -1,45 +1,45 @@
 //! Checks references between the parts of a scenario. Messages list the names that exist.
 
 use super::jobsets::WrittenAt;
-use super::objects::Others;
+use super::objects::ScenarioObjects;
 use super::pod_names;
 use crate::kube;
-use crate::text::diagnostic::{Diagnostic, Report};
-use crate::text::node::Node;
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport};
+use crate::text::node::YamlNode;
 use crate::topology::node_names::node_names;
 use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
 use sim_api::spec::{
-    Container, JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology,
+    ContainerSpec, JobSet, NodeObject, ReplicatedJob, ScenarioSpec, SubmittedJobSet, TopologySpec,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects that faults and rules may refer to.
 #[derive(Copy, Clone)]
-pub struct Inputs<'a> {
-    pub topology: &'a Topology,
+pub struct CrossInputs<'a> {
+    pub topology: &'a TopologySpec,
     pub jobsets: &'a [SubmittedJobSet],
-    pub others: &'a Others,
+    pub others: &'a ScenarioObjects,
 }
 
-impl<'a> Inputs<'a> {
+impl<'a> CrossInputs<'a> {
     /// Returns the JobSets of `jobSets`, of `objects`, and those that actions create.
     pub fn all_jobsets(&self) -> impl Iterator<Item = &'a SubmittedJobSet> {
         self.jobsets.iter().chain(&self.others.jobsets)
     }
 
-    pub fn jobset(&self, node: &Node, report: &mut Report) -> Option<String> {
+    pub fn jobset(&self, node: &YamlNode, report: &mut DiagnosticReport) -> Option<String> {
         let name = node.as_str()?;
         let known = || self.all_jobsets().map(|s| s.jobset.name.as_str());
         if known().any(|n| n == name) {
             return Some(name.to_owned());
         }
-        let error = report.error(node.at, format!("there is no JobSet {name:?}"));
+        let error = report.error(node.at, format!("JobSet {name:?} does not exist"));
         error.nearest(name, known());
         error.legal(known().take(20).collect::<Vec<_>>().join(", "));
         None
     }
 
-    pub fn node(&self, node: &Node, report: &mut Report) -> Option<()> {
+    pub fn node(&self, node: &YamlNode, report: &mut DiagnosticReport) -> Option<()> {
         let name = node.as_str()?;
         let others = self.others.nodes.iter().map(|n| n.name.clone());
         let names = || others.clone().chain(node_names(&self.topology.pools));
@@ -47,12 +47,12 @@ impl<'a> Inputs<'a> {
             return Some(());
         }
         let examples: Vec<String> = names().take(3).collect();
-        let error = report.error(node.at, format!("there is no node {name:?}"));
+        let error = report.error(node.at, format!("node {name:?} does not exist"));
         error.legal(format!("{}, ...", examples.join(", ")));
         None
     }
 
-    pub fn pod(&self, node: &Node, report: &mut Report) -> Option<String> {
+    pub fn pod(&self, node: &YamlNode, report: &mut DiagnosticReport) -> Option<String> {
         let name = node.as_str()?;
         if let Some(pod) = self.others.pod(name) {
             return Some(pod);
@@ -61,29 +61,32 @@ impl<'a> Inputs<'a> {
             [one] => return Some(one.clone()),
             [] => {}
             several => {
-                let message = format!("pod {name:?} may be {}", several.join(" or "));
+                let message = format!(
+                    "pod name {name:?} is ambiguous: it matches {}",
+                    several.join(" or ")
+                );
                 report.error(node.at, message);
                 return None;
             }
         }
         let mut known = vec![pod_names::describe(self.jobsets)];
         known.extend(self.others.describe_pods());
-        let error = report.error(node.at, format!("there is no pod {name:?}"));
+        let error = report.error(node.at, format!("pod {name:?} does not exist"));
         error.legal(known.join(", "));
         None
     }
 }
 
 /// Labels and resources of all nodes, including those created later.
-struct Cluster {
+struct ClusterFacts {
     /// Values of each label key. Placeholders such as `{node}` are not expanded.
     labels: BTreeMap<String, Vec<String>>,
     resources: BTreeSet<String>,
 }
 
-impl Cluster {
-    fn new(topology: &Topology, others: &[NodeObject]) -> Cluster {
-        let mut cluster = Cluster {
+impl ClusterFacts {
+    fn new(topology: &TopologySpec, others: &[NodeObject]) -> ClusterFacts {
+        let mut cluster = ClusterFacts {
             labels: BTreeMap::new(),
             resources: BTreeSet::new(),
         };
@@ -107,12 +110,12 @@ impl Cluster {
 
 /// Checks that the labels, resources and topology keys used by the JobSets exist in the cluster.
 pub fn check(
-    scenario: &Scenario,
-    others: &Others,
+    scenario: &ScenarioSpec,
+    others: &ScenarioObjects,
     written: &WrittenAt,
     found: &mut Vec<Diagnostic>,
 ) {
-    let cluster = Cluster::new(&scenario.topology, &others.nodes);
+    let cluster = ClusterFacts::new(&scenario.topology, &others.nodes);
     for submitted in scenario.jobsets.iter().chain(others.at_start()) {
         let rjs = submitted.jobset.spec.replicated_jobs.iter().enumerate();
         for (k, job) in rjs.filter(|(_, job)| job.replicas > 0) {
@@ -139,16 +142,21 @@ pub fn check(
 
 /// Reports an error: takes the field path, the message and the legal values. A path that begins with a dot is
 /// relative to the Job template.
-type Refuse<'f> = dyn FnMut(String, String, String) + 'f;
+type CrossError<'f> = dyn FnMut(String, String, String) + 'f;
 const POD: &str = ".spec.template.spec";
 
-fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
+fn topology_key(
+    jobset: &JobSet,
+    job: &ReplicatedJob,
+    cluster: &ClusterFacts,
+    error: &mut CrossError,
+) {
     let Some(key) = jobset.exclusive_key(job) else {
         return;
     };
     if key != HOSTNAME && !cluster.labels.contains_key(key) {
         let message = format!(
-            "replicatedJob {:?} has the exclusive-topology key {key:?}, which no node has as a label",
+            "replicatedJob {:?} uses the exclusive-topology key {key:?}, but no node has this label",
             job.name
         );
         let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
@@ -160,7 +168,12 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: 
     }
 }
 
-fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &mut Refuse) {
+fn node_name(
+    job: &ReplicatedJob,
+    scenario: &ScenarioSpec,
+    others: &ScenarioObjects,
+    error: &mut CrossError,
+) {
     let Some(name) = &job.template.template.spec.node_name else {
         return;
     };
@@ -169,7 +182,7 @@ fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &
     if !names().any(|n| n == *name) {
         let examples: Vec<String> = names().take(3).collect();
         let message = format!(
-            "nodeName of replicatedJob {:?}: there is no node {name:?}",
+            "nodeName of replicatedJob {:?}: node {name:?} does not exist",
             job.name
         );
         let field = format!("{POD}.nodeName");
@@ -177,7 +190,7 @@ fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &
     }
 }
 
-fn selector(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
+fn selector(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError) {
     for (key, value) in &job.template.template.spec.node_selector {
         if key == HOSTNAME {
             continue;
@@ -198,11 +211,11 @@ fn selector(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
     }
 }
 
-fn resources(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
+fn resources(job: &ReplicatedJob, cluster: &ClusterFacts, error: &mut CrossError) {
     for resource in job.template.template.spec.requests().keys() {
         if !cluster.resources.contains(resource) {
             let message = format!(
-                "replicatedJob {:?} requests {resource:?}, which no node has",
+                "replicatedJob {:?} requests {resource:?}, but no node provides this resource",
                 job.name
             );
             let known: Vec<&str> = cluster.resources.iter().map(String::as_str).collect();
@@ -219,7 +232,7 @@ fn requested_at(job: &ReplicatedJob, resource: &str) -> String {
         ("containers", &pod.containers),
     ];
     for (list, containers) in lists {
-        let asks = |c: &Container| c.requests.contains_key(resource);
+        let asks = |c: &ContainerSpec| c.requests.contains_key(resource);
         if let Some(at) = containers.iter().position(asks) {
             return format!("{POD}.{list}[{at}].resources");
         }

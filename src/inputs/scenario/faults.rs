@@ -4,26 +4,26 @@ pub(crate) mod actions;
 pub(crate) mod processes;
 pub(crate) mod targets;
 
-use super::cross::Inputs;
+use super::cross::CrossInputs;
 use super::requests;
 use crate::read;
 use crate::schema::shapes::faults::ACTIONS;
-use crate::text::diagnostic::Report;
-use crate::text::node::{Key, Node, Pos};
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::{MappingKey, SourcePosition, YamlNode};
 use crate::topology::{node_names, taint};
 use sim_api::spec::{
     FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
 };
 
 /// A fault and the position of its time in the text.
-pub type Placed = (ScriptedFault, Pos);
+pub type PlacedFault = (ScriptedFault, SourcePosition);
 
 /// Returns the faults, and the JobSets that some of them create.
 pub fn read(
-    scenario: &Node,
-    inputs: &Inputs,
-    report: &mut Report,
-) -> (Vec<Placed>, Vec<SubmittedJobSet>) {
+    scenario: &YamlNode,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
+) -> (Vec<PlacedFault>, Vec<SubmittedJobSet>) {
     let mut aliases: Vec<String> = Vec::new();
     let mut created = Vec::new();
     let mut faults = Vec::new();
@@ -40,7 +40,7 @@ pub fn read(
             let one = |action| ScriptedFault {
                 at,
                 action,
-                drawn_as: None,
+                random_cause: None,
             };
             faults.extend(actions.into_iter().map(|action| (one(action), place)));
         }
@@ -48,25 +48,26 @@ pub fn read(
     (faults, created)
 }
 
-fn time(node: &Node) -> Option<(FaultTime, Pos)> {
+fn time(node: &YamlNode) -> Option<(FaultTime, SourcePosition)> {
     let of = |key: &str| Some((read::duration(node, key)?, node.get(key)?.at));
     let at = of("at").map(|(at, place)| (FaultTime::At(at), place));
     at.or_else(|| of("afterReady").map(|(after, place)| (FaultTime::AfterReady(after), place)))
 }
 
 /// Returns the action of a fault and the fields of that action.
-fn action_of(fault: &Node) -> Option<(&str, &Node)> {
-    let is_action =
-        |(key, value): &&(Key, Node)| ACTIONS.contains(&key.name.as_str()) && !value.is_null();
+fn action_of(fault: &YamlNode) -> Option<(&str, &YamlNode)> {
+    let is_action = |(key, value): &&(MappingKey, YamlNode)| {
+        ACTIONS.contains(&key.name.as_str()) && !value.is_null()
+    };
     let (key, body) = fault.entries().iter().find(is_action)?;
     Some((key.name.as_str(), body))
 }
 
 fn action(
-    node: &Node,
-    inputs: &Inputs,
+    node: &YamlNode,
+    inputs: &CrossInputs,
     (aliases, created): (&mut Vec<String>, &mut Vec<SubmittedJobSet>),
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let (name, body) = action_of(node)?;
     match name {
@@ -101,7 +102,11 @@ fn action(
 
 /// Reads `stopManager`. It refuses to switch off InPlaceRestart while a JobSet uses it: the in-place agents would
 /// wait at their barriers for a manager that ignores them, which is not simulated.
-fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<ManagerStop> {
+fn manager_stop(
+    body: &YamlNode,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
+) -> Option<ManagerStop> {
     let gates = body.get("featureGates");
     let gate = |key: &str| gates.and_then(|gates| read::boolean(gates, key));
     let mut all = inputs.all_jobsets();
@@ -110,7 +115,7 @@ fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<Man
         let at = gates.and_then(|g| g.get("InPlaceRestart"));
         let name = &user.jobset.name;
         let text = format!(
-            "InPlaceRestart stays on: JobSet {name:?} uses it, and what becomes of it is not simulated"
+            "InPlaceRestart cannot be switched off: JobSet {name:?} uses it, and this case is not simulated"
         );
         report.error(at.map_or(body.at, |g| g.at), text);
         return None;
@@ -127,12 +132,16 @@ fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<Man
 
 /// Expands an action with a label selector to one action for each matching node. Returns `None` if the action has no
 /// label.
-fn of_label(fault: &Node, inputs: &Inputs, report: &mut Report) -> Option<Vec<FaultAction>> {
+fn of_label(
+    fault: &YamlNode,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
+) -> Option<Vec<FaultAction>> {
     let (name, body) = action_of(fault)?;
     let label = body.get("label")?;
     let text = label.as_str()?;
     let Some((key, value)) = text.split_once('=') else {
-        let error = report.error(label.at, format!("{text:?} has no value"));
+        let error = report.error(label.at, format!("{text:?} is not of the form KEY=VALUE"));
         error.suggest("label: example.com/rack=r7");
         return Some(Vec::new());
     };
@@ -156,16 +165,16 @@ fn of_label(fault: &Node, inputs: &Inputs, report: &mut Report) -> Option<Vec<Fa
 
 fn node_action(
     name: &str,
-    body: &Node,
-    inputs: &Inputs,
+    body: &YamlNode,
+    inputs: &CrossInputs,
     aliases: &mut Vec<String>,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let node = node_ref(body, inputs, aliases, report)?;
     Some(on_node(name, body, node))
 }
 
-fn on_node(name: &str, body: &Node, node: NodeRef) -> FaultAction {
+fn on_node(name: &str, body: &YamlNode, node: NodeRef) -> FaultAction {
     match name {
         "crashNode" => FaultAction::CrashNode(node),
         "partitionNode" => FaultAction::PartitionNode(node),
@@ -179,15 +188,15 @@ fn on_node(name: &str, body: &Node, node: NodeRef) -> FaultAction {
     }
 }
 
-fn pod(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+fn pod(body: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> Option<String> {
     inputs.pod(body.get("pod")?, report)
 }
 
 fn node_ref(
-    body: &Node,
-    inputs: &Inputs,
+    body: &YamlNode,
+    inputs: &CrossInputs,
     aliases: &mut Vec<String>,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<NodeRef> {
     let alias = body.get("alias");
     let mut reference = NodeRef {
@@ -202,7 +211,7 @@ fn node_ref(
         }
         (None, None) => return known_alias(body, reference, aliases, report),
     }
-    if let Some(name) = alias.and_then(Node::as_str) {
+    if let Some(name) = alias.and_then(YamlNode::as_str) {
         aliases.push(name.to_owned());
     }
     Some(reference)
@@ -210,10 +219,10 @@ fn node_ref(
 
 /// Resolves an alias without `node` or `ofPod`, which refers to the node of an earlier fault.
 fn known_alias(
-    body: &Node,
+    body: &YamlNode,
     reference: NodeRef,
     aliases: &[String],
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<NodeRef> {
     let (node, alias) = (body.get("alias")?, reference.alias.as_ref()?);
     if aliases.contains(alias) {
@@ -221,11 +230,11 @@ fn known_alias(
     }
     let error = report.error(
         node.at,
-        format!("no earlier fault gives the alias {alias:?}"),
+        format!("no earlier fault defines the alias {alias:?}"),
     );
     error.nearest(alias, aliases.iter().map(String::as_str));
     error.legal(match aliases.is_empty() {
-        true => "an alias that stands beside node or ofPod in an earlier fault".to_owned(),
+        true => "an alias defined with node or ofPod in an earlier fault".to_owned(),
         false => aliases.join(", "),
     });
     None

@@ -1,6 +1,6 @@
 //! Generates a cluster that is large enough for given JobSets.
 
-use sim_api::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, Topology, keys};
+use sim_api::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, TopologySpec, keys};
 use std::collections::BTreeMap;
 
 const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
@@ -10,7 +10,7 @@ const SPARE_CPU_MILLI: i64 = 8_000;
 const SPARE_MEMORY_MILLI: i64 = (32 << 30) * 1_000;
 
 /// Generates one pool for each Job and one node for each pod, with every label that the pods select.
-pub fn topology(jobsets: &[SubmittedJobSet]) -> Topology {
+pub fn topology(jobsets: &[SubmittedJobSet]) -> TopologySpec {
     let mut pools = Vec::new();
     for (i, submitted) in jobsets.iter().enumerate() {
         let jobs = &submitted.jobset.spec.replicated_jobs;
@@ -21,7 +21,7 @@ pub fn topology(jobsets: &[SubmittedJobSet]) -> Topology {
     if pools.is_empty() {
         pools.push(empty_pool());
     }
-    Topology {
+    TopologySpec {
         name: "generated".to_owned(),
         description: "one pool for each Job, one node for each pod".to_owned(),
         pools,

@@ -1,12 +1,12 @@
 //! Reads `jobSets`: manifests by path, with their overrides.
 
-use crate::files::Loader;
+use crate::files::FileLoader;
 use crate::kube;
-use crate::kube::{Manifests, Written};
+use crate::kube::{ManifestSet, WrittenManifest};
 use crate::read;
-use crate::text::diagnostic::{Report, Source};
-use crate::text::node::Node;
-use crate::text::path::Set;
+use crate::text::diagnostic::{DiagnosticReport, SourceText};
+use crate::text::node::YamlNode;
+use crate::text::path::PathSetting;
 use sim_api::spec::SubmittedJobSet;
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const STRATEGY_PATH: &str = "spec.failurePolicy.restartStrategy";
 
 #[derive(Default)]
-pub struct Loaded {
+pub struct LoadedJobSets {
     pub jobsets: Vec<SubmittedJobSet>,
     pub skipped: Vec<String>,
     pub classes: Vec<serde_json::Value>,
@@ -23,19 +23,19 @@ pub struct Loaded {
 }
 
 /// The original documents of the JobSets, by place.
-pub type WrittenAt = BTreeMap<String, Written>;
+pub type WrittenAt = BTreeMap<String, WrittenManifest>;
 
 pub fn load(
-    (node, of_all): (&Node, &[Set]),
-    loader: &Loader,
+    (node, of_all): (&YamlNode, &[PathSetting]),
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
-) -> Loaded {
+    report: &mut DiagnosticReport,
+) -> LoadedJobSets {
     let entries = read::list(node, "jobSets");
-    let mut loaded = Loaded::default();
+    let mut loaded = LoadedJobSets::default();
     let mut rest = Vec::new();
     let texts = texts(entries, loader, inputs, report);
-    let all: Vec<Source> = texts.iter().flatten().cloned().collect();
+    let all: Vec<SourceText> = texts.iter().flatten().cloned().collect();
     for (i, (entry, text)) in entries.iter().zip(&texts).enumerate() {
         let Some(text) = text else { continue };
         let Some(manifests) = manifests((i, entry, of_all), (text, &all), report) else {
@@ -51,7 +51,7 @@ pub fn load(
         }
         rest.push(manifests);
     }
-    let merged = Manifests::merge(rest);
+    let merged = ManifestSet::merge(rest);
     loaded.skipped = merged.skipped;
     loaded.classes = merged.classes;
     loaded.unmodelled = merged.unmodelled;
@@ -62,12 +62,12 @@ pub fn load(
 
 /// Loads the text of each entry. An object in one text may refer to an object in another.
 fn texts(
-    entries: &[Node],
-    loader: &Loader,
+    entries: &[YamlNode],
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
-) -> Vec<Option<Source>> {
-    let text = |entry: &Node| {
+    report: &mut DiagnosticReport,
+) -> Vec<Option<SourceText>> {
+    let text = |entry: &YamlNode| {
         let manifest = entry.get("manifest")?;
         let file = manifest.as_str()?.to_owned();
         let text = match loader(&file) {
@@ -80,16 +80,16 @@ fn texts(
         if !inputs.iter().any(|(name, _)| *name == file) {
             inputs.push((file.clone(), text.clone()));
         }
-        Some(Source { file, text })
+        Some(SourceText { file, text })
     };
     entries.iter().map(text).collect()
 }
 
 fn manifests(
-    (index, entry, of_all): (usize, &Node, &[Set]),
-    (source, all): (&Source, &[Source]),
-    report: &mut Report,
-) -> Option<Manifests> {
+    (index, entry, of_all): (usize, &YamlNode, &[PathSetting]),
+    (source, all): (&SourceText, &[SourceText]),
+    report: &mut DiagnosticReport,
+) -> Option<ManifestSet> {
     let manifest = entry.get("manifest")?;
     let mut sets = sets(entry)?;
     let own = sets.len();
@@ -100,7 +100,7 @@ fn manifests(
     };
     match kube::read_among((source, all), &name, &sets) {
         Ok(manifests) if manifests.jobsets.is_empty() && !kube::has_runtime(source) => {
-            let message = format!("there is no JobSet in {:?}", source.file);
+            let message = format!("no JobSet in {:?}", source.file);
             report.error(manifest.at, message);
             None
         }
@@ -113,7 +113,7 @@ fn manifests(
 }
 
 /// Returns the overrides of an entry: the `set` list and `restartStrategy`.
-fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
+fn sets(entry: &YamlNode) -> Option<Vec<(String, String)>> {
     let mut sets = Vec::new();
     for item in read::list(entry, "set") {
         let (path, value) = item.as_str()?.split_once('=')?;
@@ -126,7 +126,11 @@ fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
 }
 
 /// Checks that JobSet names are unique over all manifests, and that the total size is within the limits.
-pub fn check_together(jobsets: &[SubmittedJobSet], written: &WrittenAt, report: &mut Report) {
+pub fn check_together(
+    jobsets: &[SubmittedJobSet],
+    written: &WrittenAt,
+    report: &mut DiagnosticReport,
+) {
     let jobsets = jobsets.iter().map(|s| (&s.jobset, s.source.as_str()));
     let errors = kube::together(jobsets, written).into_iter();
     report.found.extend(errors.map(|(error, _)| error));

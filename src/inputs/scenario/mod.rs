@@ -6,7 +6,7 @@
 mod cluster;
 pub mod commands;
 pub use commands::ends as ends_by_its_command;
-pub use control_plane::{NotSimulated, version as kubernetes_version};
+pub use control_plane::{UnmodelledSetting, version as kubernetes_version};
 mod containers;
 mod control_plane;
 mod cross;
@@ -24,22 +24,22 @@ mod stop;
 mod timing;
 mod training;
 
-use super::files::{Loader, file_text};
-use super::kube::{self, Manifests, SETS};
-use super::schema::check::{Unmodelled, check};
-use super::schema::shape::Shape;
+use super::files::{FileLoader, file_text};
+use super::kube::{self, ManifestSet, SETS};
+use super::schema::check::{UnmodelledFields, check};
+use super::schema::shape::FieldType;
 use super::schema::shapes::scenario::{SCENARIO, SETTINGS};
-use super::settings::Settings;
-use super::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::text::node::Node;
+use super::settings::InputSettings;
+use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use super::text::node::YamlNode;
 use super::text::path;
-use super::text::path::Path;
+use super::text::path::YamlPath;
 use super::text::yaml;
 use super::{experiment, files, parameters, read, traces};
-use cross::Inputs;
+use cross::CrossInputs;
 pub use generate::topology as generated;
-use objects::Others;
-use sim_api::spec::{Experiment, FaultAction, Scenario, SubmittedJobSet, Topology};
+use objects::ScenarioObjects;
+use sim_api::spec::{ExperimentSpec, FaultAction, ScenarioSpec, SubmittedJobSet, TopologySpec};
 use sim_base::Duration;
 
 const DEFAULT_SEED: u64 = 1;
@@ -49,7 +49,7 @@ const SPEC: &str = "spec";
 /// A scenario and the inputs it was read from.
 #[derive(Clone, Debug)]
 pub struct LoadedScenario {
-    pub scenario: Scenario,
+    pub scenario: ScenarioSpec,
     /// Name and text of every input, in the order in which they were read.
     pub inputs: Vec<(String, String)>,
     /// Objects of the manifests that are not simulated.
@@ -57,9 +57,9 @@ pub struct LoadedScenario {
     /// Known fields of the manifests that are not modelled, each with its number of occurrences.
     pub unmodelled: Vec<(String, usize)>,
     /// The experiment that `compare` and `sweep` run.
-    pub experiment: Experiment,
+    pub experiment: ExperimentSpec,
     /// Values set by the inputs where a preset has a default.
-    pub settings: Settings,
+    pub settings: InputSettings,
 }
 
 impl LoadedScenario {
@@ -74,18 +74,21 @@ impl LoadedScenario {
 }
 
 /// Overrides as pairs of path and value.
-pub type Sets = [(String, String)];
+pub type FieldSettings = [(String, String)];
 
 /// Reads a scenario file. Files it names are relative to the scenario file.
-pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
+pub fn read_scenario(
+    path: &std::path::Path,
+    sets: &FieldSettings,
+) -> Result<LoadedScenario, Diagnostics> {
     parse_scenario_of(&files::read_source(path)?, path, sets)
 }
 
 /// Reads a scenario from its text. Files it names are relative to `path`.
 pub fn parse_scenario_of(
-    source: &Source,
+    source: &SourceText,
     path: &std::path::Path,
-    sets: &Sets,
+    sets: &FieldSettings,
 ) -> Result<LoadedScenario, Diagnostics> {
     let base = path.parent().unwrap_or(std::path::Path::new(""));
     let loader = |name: &str| file_text(&base.join(name));
@@ -94,15 +97,15 @@ pub fn parse_scenario_of(
 
 /// Reads a scenario from its text; `loader` returns the texts of the files that it names.
 pub fn parse_scenario(
-    source: &Source,
-    sets: &Sets,
-    loader: &Loader,
+    source: &SourceText,
+    sets: &FieldSettings,
+    loader: &FileLoader,
 ) -> Result<LoadedScenario, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
         let message = match documents.len() {
-            0 => "the file is empty: no Scenario".to_owned(),
-            n => format!("{n} documents; a scenario file holds one"),
+            0 => "the file is empty: it contains no Scenario".to_owned(),
+            n => format!("found {n} YAML documents; a scenario file must contain exactly one"),
         };
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
@@ -110,7 +113,7 @@ pub fn parse_scenario(
     let (own, of_jobsets) = path::split_sets(sets, &[SPEC]);
     let overrides = path::overrides_source(SETS, &own);
     path::apply_sets(&mut node, &overrides, &own)?;
-    let mut report = Report::new(source, &overrides);
+    let mut report = DiagnosticReport::new(source, &overrides);
     if wrong_kind(&node, &mut report) {
         return Err(Diagnostics(report.found));
     }
@@ -126,10 +129,10 @@ pub fn parse_scenario(
     }
     check(
         &node,
-        &Shape::Object(&SCENARIO),
-        &Path::ROOT,
+        &FieldType::Object(&SCENARIO),
+        &YamlPath::ROOT,
         &mut report,
-        &mut Unmodelled::new(),
+        &mut UnmodelledFields::new(),
     );
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
@@ -144,7 +147,7 @@ pub fn parse_scenario(
         return Err(Diagnostics(report.found));
     }
     let metadata = |key: &str| {
-        let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        let text = node.at_path(&["metadata", key]).and_then(YamlNode::as_str);
         text.unwrap_or("").to_owned()
     };
     let names = (metadata("name"), metadata("description"));
@@ -164,18 +167,18 @@ pub fn parse_scenario(
         skipped: [loaded.skipped, left_out].concat(),
         unmodelled,
         experiment,
-        settings: Settings::of(&node),
+        settings: InputSettings::of(&node),
     })
 }
 
 /// Builds a scenario for manifests alone, with the default control plane. If `topology` is `None`, a cluster is
 /// generated.
 pub fn scenario_from_manifests(
-    manifests: Vec<Manifests>,
-    topology: Option<Topology>,
-    sets: &Sets,
+    manifests: Vec<ManifestSet>,
+    topology: Option<TopologySpec>,
+    sets: &FieldSettings,
 ) -> Result<LoadedScenario, Diagnostics> {
-    let manifests = Manifests::merge(manifests);
+    let manifests = ManifestSet::merge(manifests);
     let submitted = manifests
         .jobsets
         .into_iter()
@@ -186,15 +189,15 @@ pub fn scenario_from_manifests(
         });
     let submitted: Vec<SubmittedJobSet> = submitted.collect();
     let overrides = path::overrides_source(SETS, sets);
-    let none = Source::default();
-    let mut report = Report::new(&none, &overrides);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&none, &overrides);
     jobsets::check_together(&submitted, &manifests.written, &mut report);
     if submitted.is_empty() {
         let place = manifests.other.clone();
         let skipped = &manifests.skipped;
         report.found.push(kube::no_jobset("run", place, skipped));
     }
-    let mut node = Node::empty_map();
+    let mut node = YamlNode::empty_map();
     if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
         report.found.extend(errors.0);
     }
@@ -204,10 +207,10 @@ pub fn scenario_from_manifests(
     preset_file::merge(&mut node, &beside, &mut presets, &mut report);
     check(
         &node,
-        &Shape::Object(&SETTINGS),
-        &Path::ROOT,
+        &FieldType::Object(&SETTINGS),
+        &YamlPath::ROOT,
         &mut report,
-        &mut Unmodelled::new(),
+        &mut UnmodelledFields::new(),
     );
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
@@ -239,13 +242,17 @@ pub fn scenario_from_manifests(
         inputs,
         skipped: [manifests.skipped, manifests.not_tried].concat(),
         unmodelled,
-        experiment: Experiment::default(),
-        settings: Settings::of(&node),
+        experiment: ExperimentSpec::default(),
+        settings: InputSettings::of(&node),
     })
 }
 
 /// Checks that no JobSet of `objects` has the same name as a submitted JobSet.
-fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
+fn check_names(
+    loaded: &jobsets::LoadedJobSets,
+    others: &ScenarioObjects,
+    report: &mut DiagnosticReport,
+) {
     let submitted = &loaded.jobsets;
     let all: Vec<SubmittedJobSet> = others.at_start().chain(submitted).cloned().collect();
     if all.len() > submitted.len() {
@@ -254,7 +261,7 @@ fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
 }
 
 /// Reports a file of another kind with one error instead of one error for each of its fields.
-fn wrong_kind(node: &Node, report: &mut Report) -> bool {
+fn wrong_kind(node: &YamlNode, report: &mut DiagnosticReport) -> bool {
     let Some(kind) = node.get("kind") else {
         return false;
     };
@@ -265,20 +272,20 @@ fn wrong_kind(node: &Node, report: &mut Report) -> bool {
     };
     report
         .error(kind.at, format!("this is a {found}, not a Scenario"))
-        .suggest(format!("give it with {option}"));
+        .suggest(format!("pass it with {option}"));
     true
 }
 
 fn assemble(
-    node: &Node,
+    node: &YamlNode,
     (name, description): (String, String),
-    mut topology: Topology,
+    mut topology: TopologySpec,
     jobsets: Vec<SubmittedJobSet>,
-    (others, traces): (&Others, &traces::Traces),
-    report: &mut Report,
-) -> Scenario {
+    (others, traces): (&ScenarioObjects, &traces::FaultTraces),
+    report: &mut DiagnosticReport,
+) -> ScenarioSpec {
     prices::apply(node, &mut topology, report);
-    let inputs = Inputs {
+    let inputs = CrossInputs {
         topology: &topology,
         jobsets: &jobsets,
         others,
@@ -297,7 +304,7 @@ fn assemble(
     jobsets.extend(created);
     let training = training::read(node, &jobsets, report);
     training::replaces_commands(&training, &jobsets, &mut containers);
-    Scenario {
+    ScenarioSpec {
         name,
         description,
         control_plane,
@@ -312,19 +319,19 @@ fn assemble(
         node_repair,
         node_spares,
         clocks: Vec::new(),
-        repairs_later: false,
+        has_repairs_after_end: false,
         admit_unplaceable: false,
-        claims_bind: true,
-        only_described_classes: false,
+        binds_claims: true,
+        requires_listed_classes: false,
         ties: sim_api::spec::TieBreak::default(),
-        decode: kube::DECODERS,
+        decoders: kube::DECODERS,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
     }
 }
 
 /// Adds the PriorityClasses of the manifests. A class of the same name in `objects` takes precedence.
-fn add_classes(scenario: &mut Scenario, classes: Vec<serde_json::Value>) {
+fn add_classes(scenario: &mut ScenarioSpec, classes: Vec<serde_json::Value>) {
     for class in classes {
         let name = |o: &serde_json::Value| o["metadata"]["name"].clone();
         let same = |o: &serde_json::Value| o["kind"] == class["kind"] && name(o) == name(&class);
@@ -335,7 +342,7 @@ fn add_classes(scenario: &mut Scenario, classes: Vec<serde_json::Value>) {
 }
 
 /// Returns a note for each JobSet with a Kueue queue, because Kueue is not simulated.
-fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
+fn queues(scenario: &ScenarioSpec) -> impl Iterator<Item = (String, usize)> {
     let one = |s: &SubmittedJobSet| {
         let queue = s.jobset.kueue_queue()?;
         let (name, suspended) = (&s.jobset.name, s.jobset.spec.suspend);
@@ -343,9 +350,9 @@ fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
         let resumed =
             faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
         let here = match (suspended, resumed) {
-            (true, true) => "begins when an action resumes it",
+            (true, true) => "starts when an action resumes it",
             (true, false) => "stays suspended until an action resumes it",
-            (false, _) => "begins at once",
+            (false, _) => "starts immediately",
         };
         let text = format!("Kueue's quota and admission (queue {queue}): JobSet {name} {here}");
         Some((text, 1))

@@ -3,38 +3,41 @@
 //! This module must never accept a path that the simulation ignores.
 
 use crate::read;
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::{STR_MAP, Shape};
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::{FieldType, STR_MAP};
 use crate::schema::shapes::objects::NODE_TAINT;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
-use crate::text::path::Path;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
+use crate::text::path::YamlPath;
 use crate::topology::too_many_devices;
-use sim_api::spec::{NODE_PATCHES, Topology, unknown_node_patches};
+use sim_api::spec::{NODE_PATCHES, TopologySpec, unknown_node_patches};
 
 /// The schema of each path in `NODE_PATCHES`.
-const FIELDS: [([&str; 2], &Shape); 4] = [
+const FIELDS: [([&str; 2], &FieldType); 4] = [
     (["metadata", "labels"], &STR_MAP),
     (
         ["spec", "taints"],
-        &Shape::List(&Shape::Object(&NODE_TAINT)),
+        &FieldType::List(&FieldType::Object(&NODE_TAINT)),
     ),
-    (["spec", "unschedulable"], &Shape::Bool),
-    (["status", "allocatable"], &Shape::Map(&Shape::Amount)),
+    (["spec", "unschedulable"], &FieldType::Bool),
+    (
+        ["status", "allocatable"],
+        &FieldType::Map(&FieldType::Amount),
+    ),
 ];
 
 /// Checks a merge patch of a Node. It can change labels, taints, `unschedulable` and resources; other paths have no
 /// effect and are refused.
 pub fn node_patch(
-    merge: &Node,
+    merge: &YamlNode,
     status: bool,
-    topology: &Topology,
-    report: &mut Report,
+    topology: &TopologySpec,
+    report: &mut DiagnosticReport,
 ) -> Option<()> {
     let unknown = unknown_node_patches(&merge.to_json(), status);
     for path in &unknown {
         let (section, field) = path.split_once('.').unwrap_or((path, ""));
-        let find = |node: &Node, name: &str| {
+        let find = |node: &YamlNode, name: &str| {
             let entries = node.entries().iter();
             let mut named = entries.filter(|(key, _)| key.name == name);
             named.next().map(|(key, value)| (key.at, value.clone()))
@@ -46,10 +49,10 @@ pub fn node_patch(
             let message = format!("{path} of a Node has no effect in the simulation");
             report.error(at, message).legal(NODE_PATCHES.join(", "));
         } else if status {
-            let message = format!("{path} is not changed through the status subresource");
-            report.error(at, message).suggest("leave out status: true");
+            let message = format!("{path} cannot be changed through the status subresource");
+            report.error(at, message).suggest("remove status: true");
         } else {
-            let message = format!("{path} is only changed through the status subresource");
+            let message = format!("{path} can only be changed through the status subresource");
             report.error(at, message).suggest("add status: true");
         }
     }
@@ -59,7 +62,7 @@ pub fn node_patch(
     let before = report.found.len();
     for (path, shape) in FIELDS {
         if let Some(value) = merge.at_path(&path) {
-            let section = Path::ROOT.key(path[0]);
+            let section = YamlPath::ROOT.key(path[0]);
             written(value, shape, &section.key(path[1]), report);
         }
     }
@@ -73,10 +76,10 @@ pub fn node_patch(
 }
 
 /// Checks a value of a merge patch, in which null deletes an entry.
-fn written(value: &Node, shape: &Shape, path: &Path, report: &mut Report) {
-    let mut unmodelled = Unmodelled::new();
+fn written(value: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport) {
+    let mut unmodelled = UnmodelledFields::new();
     match shape {
-        Shape::Map(item) if !value.entries().is_empty() => {
+        FieldType::Map(item) if !value.entries().is_empty() => {
             for (key, value) in value.entries().iter().filter(|(_, v)| !v.is_null()) {
                 check(value, item, &path.key(&key.name), report, &mut unmodelled);
             }

@@ -1,24 +1,24 @@
 //! Reads `nodeRepair` and `nodeSpares`: the repair of nodes after random faults, and the spare nodes that replace
 //! them.
 
-use super::cross::Inputs;
+use super::cross::CrossInputs;
 use super::faults::targets::label;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::topology::node_names;
 use crate::{dist, node_repair, read};
 use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
 
 /// Reads `nodeRepair`. At least one fault process must depend on it.
 pub fn repair(
-    scenario: &Node,
+    scenario: &YamlNode,
     processes: &[RandomFaults],
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<NodeRepair> {
     let node = scenario.get("nodeRepair")?;
-    if !processes.iter().any(RandomFaults::is_repaired) {
+    if !processes.iter().any(RandomFaults::uses_node_repair) {
         let message =
-            "nodeRepair: every fault of a node says by backAfter when it is back, or there is none";
+            "nodeRepair has no effect: no fault process loses a node without setting backAfter";
         report.error(node.at, message);
     }
     Some(NodeRepair {
@@ -31,22 +31,22 @@ pub fn repair(
 
 /// Reads `nodeSpares`. Spare nodes must exist, and at least one fault process must apply to nodes.
 pub fn spares(
-    scenario: &Node,
-    inputs: &Inputs,
+    scenario: &YamlNode,
+    inputs: &CrossInputs,
     processes: &[RandomFaults],
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<NodeSpares> {
     let node = scenario.get("nodeSpares")?;
     let of_nodes = |p: &RandomFaults| p.on != FaultsOn::Pod;
     if !processes.iter().any(of_nodes) {
         report.error(
             node.at,
-            "nodeSpares: no node fails at random; see faultProcesses",
+            "nodeSpares has no effect: no process in faultProcesses applies to nodes",
         );
     }
     let (place, text) = node.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let Some((key, value)) = text.split_once('=') else {
-        let error = report.error(place.at, format!("{text:?} has no value"));
+        let error = report.error(place.at, format!("{text:?} is not of the form KEY=VALUE"));
         error.suggest("label: example.com/role=spare");
         return None;
     };
@@ -59,7 +59,7 @@ pub fn spares(
     } else if spares as u64 == inputs.topology.nodes() {
         report.error(
             place.at,
-            format!("all nodes have the label {text}: nothing would run"),
+            format!("all nodes have the label {text}: no node is left to run pods"),
         );
     }
     Some(NodeSpares {

@@ -3,15 +3,15 @@
 //! This module must never accept an object that has no effect in the simulation or that the API server would refuse.
 
 use super::pod_names;
-use crate::files::Loader;
+use crate::files::FileLoader;
 use crate::kube::{kind_of, stored};
 use crate::object_list::unlisted;
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::Shape;
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::FieldType;
 use crate::schema::shapes::objects::CREATED;
-use crate::text::diagnostic::{Diagnostics, Report, Source};
-use crate::text::node::Node;
-use crate::text::path::Path;
+use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
+use crate::text::node::YamlNode;
+use crate::text::path::YamlPath;
 use crate::text::yaml;
 use crate::{kube, read, server};
 use serde_json::Value;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The objects of a scenario other than its `jobSets`, and the names they define.
 #[derive(Clone, Debug, Default)]
-pub struct Others {
+pub struct ScenarioObjects {
     /// Objects that exist at the start, as stored by the API server.
     pub objects: Vec<Value>,
     pub unmodelled: BTreeMap<String, usize>,
@@ -34,7 +34,7 @@ pub struct Others {
     names: BTreeSet<(&'static str, String, String)>,
 }
 
-impl Others {
+impl ScenarioObjects {
     /// Returns the JobSets that exist when the run starts.
     pub fn at_start(&self) -> impl Iterator<Item = &SubmittedJobSet> {
         self.jobsets.iter().filter(|s| s.submit_at != BY_SCRIPT)
@@ -100,12 +100,12 @@ impl Others {
 /// Reads `objects`, and records the names of objects that actions create. The tree must have passed the schema
 /// check.
 pub fn load(
-    scenario: &Node,
-    loader: &Loader,
+    scenario: &YamlNode,
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
-) -> Others {
-    let mut others = Others::default();
+    report: &mut DiagnosticReport,
+) -> ScenarioObjects {
+    let mut others = ScenarioObjects::default();
     for entry in read::list(scenario, "objects") {
         match entry.get("manifest") {
             Some(file) if entry.get("kind").is_none() => {
@@ -138,11 +138,11 @@ pub fn load(
 
 /// Reads all objects of a manifest file.
 fn manifest(
-    entry: &Node,
-    loader: &Loader,
+    entry: &YamlNode,
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    others: &mut Others,
-    report: &mut Report,
+    others: &mut ScenarioObjects,
+    report: &mut DiagnosticReport,
 ) {
     let file = entry.as_str().unwrap_or("").to_owned();
     let text = match loader(&file) {
@@ -155,24 +155,24 @@ fn manifest(
     if !inputs.iter().any(|(name, _)| *name == file) {
         inputs.push((file.clone(), text.clone()));
     }
-    let source = Source { file, text };
+    let source = SourceText { file, text };
     if let Err(Diagnostics(errors)) = documents(&source, others) {
         report.found.extend(errors);
     }
 }
 
-fn documents(source: &Source, others: &mut Others) -> Result<(), Diagnostics> {
-    let none = Source::default();
-    let mut report = Report::new(source, &none);
+fn documents(source: &SourceText, others: &mut ScenarioObjects) -> Result<(), Diagnostics> {
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(source, &none);
     for document in unlisted(yaml::parse(source)?) {
         let before = report.found.len();
-        let shape = Shape::Kinds(&CREATED);
+        let shape = FieldType::Kinds(&CREATED);
         check(
             &document,
             &shape,
-            &Path::ROOT,
+            &YamlPath::ROOT,
             &mut report,
-            &mut Unmodelled::new(),
+            &mut UnmodelledFields::new(),
         );
         if report.found.len() == before {
             let place = format!("{}:{}", source.file, document.at.line);
@@ -183,7 +183,12 @@ fn documents(source: &Source, others: &mut Others) -> Result<(), Diagnostics> {
 }
 
 /// Adds an object that exists at the start.
-fn add(node: &Node, source: String, others: &mut Others, report: &mut Report) {
+fn add(
+    node: &YamlNode,
+    source: String,
+    others: &mut ScenarioObjects,
+    report: &mut DiagnosticReport,
+) {
     let kind = kind_of(&node.to_json());
     let Some(object) = stored(node, kind, report) else {
         return;
@@ -204,13 +209,13 @@ fn add(node: &Node, source: String, others: &mut Others, report: &mut Report) {
 }
 
 /// Returns the known fields of a checked object that are not modelled. The paths begin with the kind.
-fn unmodelled(node: &Node) -> Unmodelled {
-    let none = Source::default();
-    let mut report = Report::new(&none, &none);
-    let mut found = Unmodelled::new();
-    let kind = node.get("kind").and_then(Node::as_str).unwrap_or("");
-    let path = Path::ROOT.key(kind);
-    let shape = Shape::Kinds(&CREATED);
+fn unmodelled(node: &YamlNode) -> UnmodelledFields {
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&none, &none);
+    let mut found = UnmodelledFields::new();
+    let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("");
+    let path = YamlPath::ROOT.key(kind);
+    let shape = FieldType::Kinds(&CREATED);
     check(node, &shape, &path, &mut report, &mut found);
     found
 }

@@ -4,15 +4,15 @@
 //! it is based on.
 
 use super::{control_plane, timing};
-use crate::files::Loader;
-use crate::schema::check::{Unmodelled, check};
-use crate::schema::shape::Shape;
+use crate::files::FileLoader;
+use crate::schema::check::{UnmodelledFields, check};
+use crate::schema::shape::FieldType;
 use crate::schema::shapes::preset::PRESET;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use crate::text::node::{Key, Node, Value};
-use crate::text::path::Path;
+use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use crate::text::node::{MappingKey, YamlNode, YamlValue};
+use crate::text::path::YamlPath;
 use crate::text::yaml;
-use sim_api::spec::{ControlPlane, Timing};
+use sim_api::spec::{ControlPlane, TimingSpec};
 
 /// Returns whether a preset name refers to a file.
 pub fn is_file(name: &str) -> bool {
@@ -21,10 +21,10 @@ pub fn is_file(name: &str) -> bool {
 
 /// Merges the preset file that a scenario names into the scenario.
 pub fn merge(
-    scenario: &mut Node,
-    loader: &Loader,
+    scenario: &mut YamlNode,
+    loader: &FileLoader,
     inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) {
     let named = scenario.at_path(&["controlPlane", "preset"]);
     let Some((at, file)) = named.and_then(|n| Some((n.at, n.as_str()?.to_owned()))) else {
@@ -40,7 +40,7 @@ pub fn merge(
             return;
         }
     };
-    let source = Source { file, text };
+    let source = SourceText { file, text };
     match checked(&source) {
         Ok(preset) => {
             for part in ["controlPlane", "timing"] {
@@ -57,38 +57,41 @@ pub fn merge(
 }
 
 /// Reads a preset file without a scenario.
-pub fn read(source: &Source) -> Result<(ControlPlane, Timing), Diagnostics> {
+pub fn read(source: &SourceText) -> Result<(ControlPlane, TimingSpec), Diagnostics> {
     let preset = checked(source)?;
-    let none = Source::default();
-    let mut report = Report::new(source, &none);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(source, &none);
     let plane = control_plane::read(&preset, &[], &mut report);
     let timing = timing::read(&preset, &mut report);
     report.finish()?;
     Ok((plane, timing))
 }
 
-fn checked(source: &Source) -> Result<Node, Diagnostics> {
+fn checked(source: &SourceText) -> Result<YamlNode, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
-        let message = format!("{} documents; a preset file holds one", documents.len());
+        let message = format!(
+            "found {} YAML documents; a preset file must contain exactly one",
+            documents.len()
+        );
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let node = documents.remove(0);
-    let none = Source::default();
-    let mut report = Report::new(source, &none);
-    let shape = Shape::Object(&PRESET);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(source, &none);
+    let shape = FieldType::Object(&PRESET);
     check(
         &node,
         &shape,
-        &Path::ROOT,
+        &YamlPath::ROOT,
         &mut report,
-        &mut Unmodelled::new(),
+        &mut UnmodelledFields::new(),
     );
     let base = node.at_path(&["controlPlane", "preset"]);
     if let Some(base) = base.filter(|b| b.as_str().is_some_and(is_file)) {
         report.error(
             base.at,
-            "a preset file begins with a known preset, not with another file",
+            "the preset of a preset file must be a built-in preset, not another file",
         );
     }
     // Errors in the values are reported here because their positions refer to the preset file.
@@ -100,13 +103,13 @@ fn checked(source: &Source) -> Result<Node, Diagnostics> {
 }
 
 /// Adds the entries of `own` that are missing, recursively. Distributions are not merged.
-fn under(node: &mut Node, key: &str, own: &Node) {
-    let Value::Map(entries) = &mut node.value else {
+fn under(node: &mut YamlNode, key: &str, own: &YamlNode) {
+    let YamlValue::Map(entries) = &mut node.value else {
         return;
     };
     match entries.iter_mut().find(|(k, _)| k.name == key) {
         None => entries.push((
-            Key {
+            MappingKey {
                 name: key.to_owned(),
                 at: own.at,
             },
@@ -124,18 +127,18 @@ fn under(node: &mut Node, key: &str, own: &Node) {
     }
 }
 
-fn replace_preset(scenario: &mut Node, base: Option<&Node>) {
-    let Value::Map(entries) = &mut scenario.value else {
+fn replace_preset(scenario: &mut YamlNode, base: Option<&YamlNode>) {
+    let YamlValue::Map(entries) = &mut scenario.value else {
         return;
     };
     let plane = entries.iter_mut().find(|(k, _)| k.name == "controlPlane");
-    let Some(Value::Map(fields)) = plane.map(|(_, node)| &mut node.value) else {
+    let Some(YamlValue::Map(fields)) = plane.map(|(_, node)| &mut node.value) else {
         return;
     };
     fields.retain(|(key, _)| key.name != "preset");
     if let Some(base) = base {
         let at = base.at;
         let name = "preset".to_owned();
-        fields.push((Key { name, at }, base.clone()));
+        fields.push((MappingKey { name, at }, base.clone()));
     }
 }

@@ -3,23 +3,24 @@
 //! This module must never validate a request like the server. A request for a missing object is answered when it is
 //! sent.
 
-use super::cross::Inputs;
+use super::cross::CrossInputs;
 use super::node_patch::node_patch;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::{kube, read};
 use serde_json::json;
 use sim_api::spec::{
-    BY_SCRIPT, FaultAction, ObjectKind, ObjectName, Propagation, SubmittedJobSet, UserRequest, Verb,
+    BY_SCRIPT, DeletionPropagation, FaultAction, ObjectKind, ObjectName, RequestVerb,
+    SubmittedJobSet, UserRequest,
 };
 
 /// Reads the action. JobSets that it creates are appended to `created`; their indices follow those of `jobSets`.
 pub fn action(
     name: &str,
-    body: &Node,
-    inputs: &Inputs,
+    body: &YamlNode,
+    inputs: &CrossInputs,
     created: &mut Vec<SubmittedJobSet>,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let request = match name {
         "create" => return create(body, inputs, created, report),
@@ -33,7 +34,7 @@ pub fn action(
         (ObjectKind::JobSet, _) => drop(inputs.jobset(body.get("name")?, report)?),
         (ObjectKind::Node, verb) => {
             inputs.node(body.get("name")?, report)?;
-            if let Verb::Patch { status, .. } = verb {
+            if let RequestVerb::Patch { status, .. } = verb {
                 let merge = body.get("merge")?;
                 node_patch(merge, *status, inputs.topology, report)?;
             }
@@ -43,34 +44,34 @@ pub fn action(
     Some(FaultAction::Request(request))
 }
 
-fn object(body: &Node) -> Option<ObjectName> {
-    let kind = ObjectKind::of_kind(body.get("kind")?.as_str()?);
+fn object(body: &YamlNode) -> Option<ObjectName> {
+    let kind = ObjectKind::from_kind(body.get("kind")?.as_str()?);
     let name = read::string(body, "name")?;
     Some(ObjectName { kind, name })
 }
 
-fn verb(name: &str, body: &Node) -> Verb {
+fn verb(name: &str, body: &YamlNode) -> RequestVerb {
     match name {
-        "patch" => Verb::Patch {
-            body: body.get("merge").map(Node::to_json).unwrap_or_default(),
+        "patch" => RequestVerb::Patch {
+            body: body.get("merge").map(YamlNode::to_json).unwrap_or_default(),
             status: read::boolean(body, "status").unwrap_or(false),
         },
-        "delete" => Verb::Delete {
-            propagation: match body.get("propagation").and_then(Node::as_str) {
-                Some("Foreground") => Propagation::Foreground,
-                Some("Orphan") => Propagation::Orphan,
-                _ => Propagation::Background,
+        "delete" => RequestVerb::Delete {
+            propagation: match body.get("propagation").and_then(YamlNode::as_str) {
+                Some("Foreground") => DeletionPropagation::Foreground,
+                Some("Orphan") => DeletionPropagation::Orphan,
+                _ => DeletionPropagation::Background,
             },
             grace_s: read::u32_of(body, "gracePeriodSeconds"),
         },
-        _ => Verb::Show {
+        _ => RequestVerb::Show {
             fields: read::strings(body, "fields"),
         },
     }
 }
 
 /// Reads a Job condition written by a client other than the Job controller.
-fn job_condition(body: &Node) -> Option<UserRequest> {
+fn job_condition(body: &YamlNode) -> Option<UserRequest> {
     let text = |key: &str| read::string(body, key).unwrap_or_default();
     let status = read::string(body, "status").unwrap_or_else(|| "True".to_owned());
     let condition = json!({"type": text("type"), "status": status, "reason": text("reason"),
@@ -80,7 +81,7 @@ fn job_condition(body: &Node) -> Option<UserRequest> {
             kind: ObjectKind::Job,
             name: read::string(body, "job")?,
         },
-        verb: Verb::Patch {
+        verb: RequestVerb::Patch {
             body: json!({"status": {"conditions": [condition]}}),
             status: true,
         },
@@ -89,10 +90,10 @@ fn job_condition(body: &Node) -> Option<UserRequest> {
 
 /// Reads an object that is created at the time of the fault.
 fn create(
-    body: &Node,
-    inputs: &Inputs,
+    body: &YamlNode,
+    inputs: &CrossInputs,
     created: &mut Vec<SubmittedJobSet>,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<FaultAction> {
     let (object, kind) = match (body.get("object"), body.get("jobSet")) {
         (Some(object), _) => (object, kube::kind_of(&object.to_json())),
@@ -101,7 +102,7 @@ fn create(
     };
     let stored = kube::stored(object, kind, report)?;
     let name = stored["metadata"]["name"].as_str().unwrap_or("").to_owned();
-    let mut verb = Verb::Create {
+    let mut verb = RequestVerb::Create {
         object: kube::posted(object, kind),
         jobset: None,
     };
@@ -113,7 +114,7 @@ fn create(
             submit_at: BY_SCRIPT,
             source: format!("line {}", object.at.line),
         });
-        verb = Verb::Create {
+        verb = RequestVerb::Create {
             object: stored,
             jobset: u32::try_from(position).ok(),
         };

@@ -1,30 +1,32 @@
 //! Reads `stop`: the end of the run. No fault or submission may be scheduled after it.
 
-use super::faults::Placed;
+use super::faults::PlacedFault;
 use crate::read;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
-use sim_api::spec::{FaultTime, Stop, StopWhen, SubmittedJobSet};
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
+use sim_api::spec::{FaultTime, StopSpec, StopWhen, SubmittedJobSet};
 use sim_base::Duration;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 
 /// Reads the end of the run, and checks that all scripted faults and submissions happen before it.
 pub(super) fn read(
-    node: &Node,
-    faults: &[Placed],
+    node: &YamlNode,
+    faults: &[PlacedFault],
     jobsets: &[SubmittedJobSet],
-    report: &mut Report,
-) -> Stop {
+    report: &mut DiagnosticReport,
+) -> StopSpec {
     let stop_node = node.get("stop");
     let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));
     let at = stop_node
         .and_then(|s| read::duration(s, "at"))
         .unwrap_or(DEFAULT_STOP);
-    let when = stop_node.and_then(|s| s.get("when")).and_then(Node::as_str);
+    let when = stop_node
+        .and_then(|s| s.get("when"))
+        .and_then(YamlNode::as_str);
     if at == Duration::ZERO {
         report.error(place, "stop.at is 0: the run would end before it begins");
-        return Stop {
+        return StopSpec {
             at,
             when: StopWhen::Time,
         };
@@ -45,7 +47,7 @@ pub(super) fn read(
         );
         report.error(place, message);
     }
-    Stop {
+    StopSpec {
         at,
         when: StopWhen::ALL
             .into_iter()

@@ -1,14 +1,14 @@
 //! Reads `timing`: delays that override the timing profile.
 
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::{dist, presets, read};
-use sim_api::spec::Timing;
-use sim_api::spec::timing::{Kubelet, RealKubelet};
+use sim_api::spec::TimingSpec;
+use sim_api::spec::timing::{KubeletTiming, RealKubelet};
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 
-pub fn read(scenario: &Node, report: &mut Report) -> Timing {
+pub fn read(scenario: &YamlNode, report: &mut DiagnosticReport) -> TimingSpec {
     let mut timing = presets::timing();
     let Some(node) = scenario.get("timing") else {
         return timing;
@@ -19,13 +19,13 @@ pub fn read(scenario: &Node, report: &mut Report) -> Timing {
             continue;
         }
         let known = set_shared(&mut timing, &key.name, value, report);
-        if let (false, Kubelet::Real(kubelet)) = (known, &mut timing.kubelet) {
+        if let (false, KubeletTiming::Real(kubelet)) = (known, &mut timing.kubelet) {
             set_kubelet(kubelet, &key.name, value, report);
         }
     }
     if let Some(node) = scripted {
         let time = |key: &str, default: Duration| read::duration(node, key).unwrap_or(default);
-        timing.kubelet = Kubelet::Scripted {
+        timing.kubelet = KubeletTiming::Scripted {
             start: time("start", Duration::from_secs(1)),
             stop: time("stop", Duration::ZERO),
             stop_exit_code: read::i32_of(node, "stopExitCode").unwrap_or(0),
@@ -36,7 +36,12 @@ pub fn read(scenario: &Node, report: &mut Report) -> Timing {
 }
 
 /// Sets a delay that does not belong to the kubelet. Returns false if `id` is not such a delay.
-fn set_shared(timing: &mut Timing, id: &str, value: &Node, report: &mut Report) -> bool {
+fn set_shared(
+    timing: &mut TimingSpec,
+    id: &str,
+    value: &YamlNode,
+    report: &mut DiagnosticReport,
+) -> bool {
     match id {
         "apiRead" => put(&mut timing.api_read, id, value, report),
         "apiWrite" => put(&mut timing.api_write, id, value, report),
@@ -53,7 +58,12 @@ fn set_shared(timing: &mut Timing, id: &str, value: &Node, report: &mut Report) 
     true
 }
 
-fn set_kubelet(kubelet: &mut RealKubelet, id: &str, value: &Node, report: &mut Report) {
+fn set_kubelet(
+    kubelet: &mut RealKubelet,
+    id: &str,
+    value: &YamlNode,
+    report: &mut DiagnosticReport,
+) {
     let dist = match id {
         "volumes" => &mut kubelet.volumes,
         "sandbox" => &mut kubelet.sandbox,
@@ -72,7 +82,7 @@ fn set_kubelet(kubelet: &mut RealKubelet, id: &str, value: &Node, report: &mut R
     put(dist, id, value, report);
 }
 
-fn put(dist: &mut Dist, id: &str, value: &Node, report: &mut Report) {
+fn put(dist: &mut Distribution, id: &str, value: &YamlNode, report: &mut DiagnosticReport) {
     match dist::dist(value) {
         Ok(read) => *dist = read,
         Err(problem) => {
@@ -81,7 +91,7 @@ fn put(dist: &mut Dist, id: &str, value: &Node, report: &mut Report) {
     }
 }
 
-fn put_fixed(duration: &mut Duration, value: &Node) {
+fn put_fixed(duration: &mut Duration, value: &YamlNode) {
     if let Some(read) = value.scalar_text().and_then(|t| t.parse().ok()) {
         *duration = read;
     }

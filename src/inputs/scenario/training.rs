@@ -1,16 +1,20 @@
 //! Reads `training`: the training job of each JobSet.
 
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::{dist, read, training};
 use sim_api::spec::{
-    Checkpoint, ContainerRule, Elastic, JobSet, Loss, Progress, Regrow, Saves, SubmittedJobSet,
-    TrainingJob, WarmUp,
+    Checkpoint, CheckpointSchedule, ContainerRule, ElasticTraining, JobSet, LossSpec, ProgressSpec,
+    RegrowPolicy, SubmittedJobSet, TrainingJob, WarmUp,
 };
 use sim_base::Duration;
 
 /// Reads all training jobs. `jobsets` are all JobSets that may be submitted.
-pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Vec<TrainingJob> {
+pub fn read(
+    scenario: &YamlNode,
+    jobsets: &[SubmittedJobSet],
+    report: &mut DiagnosticReport,
+) -> Vec<TrainingJob> {
     let Some(node) = scenario.get("training") else {
         return Vec::new();
     };
@@ -29,19 +33,31 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
             continue;
         }
         let mut job = job(node, jobset, report);
-        job.elastic = elastic(node, &jobsets[jobset].jobset, &job.saves, report);
+        job.elastic = elastic(
+            node,
+            &jobsets[jobset].jobset,
+            &job.checkpoint_schedule,
+            report,
+        );
         all.push(job);
     }
     all
 }
 
 /// Returns the index of the JobSet that a training belongs to.
-fn of(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Option<usize> {
+fn of(
+    node: &YamlNode,
+    jobsets: &[SubmittedJobSet],
+    report: &mut DiagnosticReport,
+) -> Option<usize> {
     let names = || jobsets.iter().map(|s| s.jobset.name.as_str());
     let known = || names().take(20).collect::<Vec<_>>().join(", ");
     let Some((place, name)) = node.get("jobSet").and_then(|n| Some((n, n.as_str()?))) else {
         if jobsets.len() != 1 {
-            let message = format!("there are {} JobSets: which one trains?", jobsets.len());
+            let message = format!(
+                "training.jobSet is required because there are {} JobSets",
+                jobsets.len()
+            );
             let error = report.error(node.at, message);
             if let Some(first) = names().next() {
                 error.suggest(format!("jobSet: {first}"));
@@ -52,23 +68,31 @@ fn of(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Option<u
     };
     let found = names().position(|n| n == name);
     if found.is_none() {
-        let error = report.error(place.at, format!("no JobSet {name:?} is submitted"));
+        let error = report.error(place.at, format!("JobSet {name:?} is not submitted"));
         error.nearest(name, names());
         error.legal(known());
     }
     found
 }
 
-fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
-    let work = above_zero((node, "training"), "work", "there is nothing to do", report);
-    let rendezvous = "no process would meet another";
+fn job(node: &YamlNode, jobset: usize, report: &mut DiagnosticReport) -> TrainingJob {
+    let work = above_zero(
+        (node, "training"),
+        "work",
+        "the work must be positive",
+        report,
+    );
+    let rendezvous = "the processes could never meet";
     let rendezvous_timeout =
         above_zero((node, "training"), "rendezvousTimeout", rendezvous, report);
     let steps = dist::delay(Some(node), "step", report);
     let step = Duration::from_seconds_f64(steps.mean_s());
     if let (Duration::ZERO, Some(place)) = (step, node.get("step")) {
-        let error = report.error(place.at, "training.step is 0: a step takes some time");
-        error.suggest("leave step away");
+        let error = report.error(
+            place.at,
+            "training.step is 0: the duration of a step must be positive",
+        );
+        error.suggest("remove step");
     }
     TrainingJob {
         jobset,
@@ -76,10 +100,10 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
         step: (step > Duration::ZERO).then_some(step),
         step_sd_s: steps.sd_s(),
         warm_up: warm_up(node, report),
-        saves: saves(node, report),
+        checkpoint_schedule: saves(node, report),
         save_at_notice: node
             .at_path(&["checkpoint", "atNotice"])
-            .and_then(Node::as_bool)
+            .and_then(YamlNode::as_bool)
             == Some(true),
         initialization: dist::delay(Some(node), "initialization", report),
         rendezvous_timeout,
@@ -92,30 +116,37 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
 /// `last_call_timeout`).
 const LAST_CALL: Duration = Duration::from_secs(30);
 
-fn elastic(node: &Node, jobset: &JobSet, saves: &Saves, report: &mut Report) -> Option<Elastic> {
+fn elastic(
+    node: &YamlNode,
+    jobset: &JobSet,
+    saves: &CheckpointSchedule,
+    report: &mut DiagnosticReport,
+) -> Option<ElasticTraining> {
     let elastic = node.get("elastic")?;
     let slices_of = slices(elastic, jobset, report)?;
     let replicas = jobset.spec.replicated_jobs[slices_of].replicas;
-    let min = elastic.get("minSlices").and_then(Node::as_int)?;
+    let min = elastic.get("minSlices").and_then(YamlNode::as_int)?;
     if min > i64::from(replicas) {
         let name = &jobset.spec.replicated_jobs[slices_of].name;
-        let message =
-            format!("minSlices is {min}: replicatedJob {name:?} has {replicas} child Jobs");
+        let message = format!(
+            "minSlices is {min}, but replicatedJob {name:?} has only {replicas} child Jobs"
+        );
         let place = elastic.get("minSlices").map_or(elastic.at, |n| n.at);
         report.error(place, message);
     }
-    let word = elastic.get("regrow").and_then(Node::as_str);
-    let regrow = Regrow::ALL.into_iter().find(|r| Some(r.as_str()) == word);
-    let regrow = regrow.unwrap_or(Regrow::NextCheckpoint);
-    if (saves, regrow) == (&Saves::Never, Regrow::NextCheckpoint) {
-        let message =
-            "with checkpoint: Never there is no checkpoint after which slices take part again";
+    let word = elastic.get("regrow").and_then(YamlNode::as_str);
+    let regrow = RegrowPolicy::ALL
+        .into_iter()
+        .find(|r| Some(r.as_str()) == word);
+    let regrow = regrow.unwrap_or(RegrowPolicy::NextCheckpoint);
+    if (saves, regrow) == (&CheckpointSchedule::Never, RegrowPolicy::NextCheckpoint) {
+        let message = "regrow: NextCheckpoint requires checkpoints, but checkpoint is Never";
         let error = report.error(elastic.at, message);
         error.suggest("regrow: AtOnce");
     }
     let again = elastic.get("reinitialization");
-    Some(Elastic {
-        slices_of: slices_of as u32,
+    Some(ElasticTraining {
+        slice_job: slices_of as u32,
         min_slices: min as u32,
         factor: factor(elastic),
         regrow,
@@ -125,7 +156,7 @@ fn elastic(node: &Node, jobset: &JobSet, saves: &Saves, report: &mut Report) -> 
 }
 
 /// Returns the index of the replicatedJob whose child Jobs are the slices.
-fn slices(elastic: &Node, jobset: &JobSet, report: &mut Report) -> Option<usize> {
+fn slices(elastic: &YamlNode, jobset: &JobSet, report: &mut DiagnosticReport) -> Option<usize> {
     let all = &jobset.spec.replicated_jobs;
     let names = || all.iter().map(|rj| rj.name.as_str());
     let Some((place, name)) = elastic
@@ -134,7 +165,7 @@ fn slices(elastic: &Node, jobset: &JobSet, report: &mut Report) -> Option<usize>
     else {
         if all.len() != 1 {
             let message = format!(
-                "JobSet {:?} has {} replicatedJobs: of which one are the child Jobs slices?",
+                "elastic.replicatedJob is required because JobSet {:?} has {} replicatedJobs",
                 jobset.name,
                 all.len()
             );
@@ -156,10 +187,10 @@ fn slices(elastic: &Node, jobset: &JobSet, report: &mut Report) -> Option<usize>
 }
 
 fn above_zero(
-    (node, path): (&Node, &str),
+    (node, path): (&YamlNode, &str),
     key: &str,
     message: &str,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Option<Duration> {
     let found = read::duration(node, key);
     let Some(Duration::ZERO) = found else {
@@ -167,47 +198,52 @@ fn above_zero(
     };
     let place = node.get(key).map_or(node.at, |n| n.at);
     let error = report.error(place, format!("{path}.{key} is 0: {message}"));
-    error.suggest(format!("leave {key} away"));
+    error.suggest(format!("remove {key}"));
     None
 }
 
-fn warm_up(node: &Node, report: &mut Report) -> Option<WarmUp> {
+fn warm_up(node: &YamlNode, report: &mut DiagnosticReport) -> Option<WarmUp> {
     let node = node.get("warmUp")?;
     Some(WarmUp {
         factor: factor(node)?,
-        lasts: above_zero((node, "training.warmUp"), "for", "there is none", report)?,
+        duration: above_zero(
+            (node, "training.warmUp"),
+            "for",
+            "the duration must be positive",
+            report,
+        )?,
     })
 }
 
 /// Reads `factor` in units of 1e-9.
-fn factor(node: &Node) -> Option<u64> {
-    let factor = node.get("factor").and_then(Node::as_f64)?;
+fn factor(node: &YamlNode) -> Option<u64> {
+    let factor = node.get("factor").and_then(YamlNode::as_f64)?;
     Some((factor * 1e9).round() as u64)
 }
 
 /// Reads `checkpoint`. The checkpoints in `tiers` come before the durable one.
-fn saves(node: &Node, report: &mut Report) -> Saves {
+fn saves(node: &YamlNode, report: &mut DiagnosticReport) -> CheckpointSchedule {
     let durable = match training::progress(node, report) {
-        Progress::Kept => return Saves::Always,
-        Progress::FromScratch => return Saves::Never,
-        Progress::Checkpoints { .. } => node.get("checkpoint"),
+        ProgressSpec::Kept => return CheckpointSchedule::Always,
+        ProgressSpec::FromScratch => return CheckpointSchedule::Never,
+        ProgressSpec::Checkpoints { .. } => node.get("checkpoint"),
     };
     let tiers = durable.and_then(|d| d.get("tiers"));
     let tiers = tiers
-        .map_or(&[][..], Node::items)
+        .map_or(&[][..], YamlNode::items)
         .iter()
         .map(|n| (n, "training.checkpoint.tiers"));
     let all = tiers.chain(durable.map(|node| (node, "training.checkpoint")));
-    Saves::Checkpoints(
+    CheckpointSchedule::Checkpoints(
         all.filter_map(|(n, path)| checkpoint(n, path, report))
             .collect(),
     )
 }
 
-fn checkpoint(node: &Node, path: &str, report: &mut Report) -> Option<Checkpoint> {
+fn checkpoint(node: &YamlNode, path: &str, report: &mut DiagnosticReport) -> Option<Checkpoint> {
     let every = training::every(node, path, report)?;
-    let word = node.get("survives").and_then(Node::as_str);
-    let survives = Loss::NAMED
+    let word = node.get("survives").and_then(YamlNode::as_str);
+    let survives = LossSpec::NAMED
         .into_iter()
         .find(|loss| Some(loss.as_str()) == word);
     Some(Checkpoint {
@@ -215,7 +251,7 @@ fn checkpoint(node: &Node, path: &str, report: &mut Report) -> Option<Checkpoint
         blocking: read::duration(node, "blocking").unwrap_or_default(),
         commit_delay: dist::delay(Some(node), "commitDelay", report),
         restore: dist::delay(Some(node), "restore", report),
-        survives: survives.unwrap_or(Loss::All),
+        survives: survives.unwrap_or(LossSpec::All),
     })
 }
 

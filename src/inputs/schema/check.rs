@@ -3,11 +3,11 @@
 //! This module must never convert values. Readers run after the check and can rely on types, ranges and field names.
 
 use super::check_together;
-use super::shape::{Class, Kinds, Object, Shape};
+use super::shape::{FieldClass, FieldKinds, FieldType, ObjectSchema};
 use crate::read;
-use crate::text::diagnostic::Report;
-use crate::text::node::{Key, Node, Value, render_f64};
-use crate::text::path::Path;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::{MappingKey, YamlNode, YamlValue, render_f64};
+use crate::text::path::YamlPath;
 use sim_base::{Duration, quantity};
 use std::collections::BTreeMap;
 
@@ -15,42 +15,44 @@ use std::collections::BTreeMap;
 const ERRORS_MAX: usize = 200;
 
 /// Number of occurrences of each field that is not modelled, by its path without indexes.
-pub type Unmodelled = BTreeMap<String, usize>;
+pub type UnmodelledFields = BTreeMap<String, usize>;
 
 /// Validates a tree against a schema and reports all errors.
 pub fn check(
-    node: &Node,
-    shape: &Shape,
-    path: &Path,
-    report: &mut Report,
-    unmodelled: &mut Unmodelled,
+    node: &YamlNode,
+    shape: &FieldType,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+    unmodelled: &mut UnmodelledFields,
 ) {
     if report.found.len() >= ERRORS_MAX {
         return;
     }
     match shape {
-        Shape::Any => {}
-        Shape::Object(object) => check_object(node, object, path, report, unmodelled),
-        Shape::Either(first, second) => {
-            let chosen = if matches!(node.value, Value::Map(_)) {
+        FieldType::Any => {}
+        FieldType::Object(object) => check_object(node, object, path, report, unmodelled),
+        FieldType::Either(first, second) => {
+            let chosen = if matches!(node.value, YamlValue::Map(_)) {
                 second
             } else {
                 first
             };
             check(node, chosen, path, report, unmodelled);
         }
-        Shape::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
-        Shape::List(item) | Shape::NonEmpty(item) | Shape::Pair(item) => match &node.value {
-            Value::Seq(items) => {
-                length(node, items.len(), shape, path, report);
-                for (i, node) in items.iter().enumerate() {
-                    check(node, item, &path.index(i), report, unmodelled);
+        FieldType::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
+        FieldType::List(item) | FieldType::NonEmpty(item) | FieldType::Pair(item) => {
+            match &node.value {
+                YamlValue::Seq(items) => {
+                    length(node, items.len(), shape, path, report);
+                    for (i, node) in items.iter().enumerate() {
+                        check(node, item, &path.index(i), report, unmodelled);
+                    }
                 }
+                _ => wrong_type(node, shape, path, report),
             }
-            _ => wrong_type(node, shape, path, report),
-        },
-        Shape::Map(value) => match &node.value {
-            Value::Map(entries) => {
+        }
+        FieldType::Map(value) => match &node.value {
+            YamlValue::Map(entries) => {
                 for (key, node) in entries {
                     check(node, value, &path.key(&key.name), report, unmodelled);
                 }
@@ -61,30 +63,39 @@ pub fn check(
     }
 }
 
-fn length(node: &Node, found: usize, shape: &Shape, path: &Path, report: &mut Report) {
+fn length(
+    node: &YamlNode,
+    found: usize,
+    shape: &FieldType,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+) {
     match shape {
-        Shape::NonEmpty(_) if found == 0 => {
+        FieldType::NonEmpty(_) if found == 0 => {
             report.error(
                 node.at,
-                format!("{path} is empty: it needs one element at least"),
+                format!("{path} is empty: at least one element is required"),
             );
         }
-        Shape::Pair(_) if found != 2 => {
-            report.error(node.at, format!("{path} takes two elements, not {found}"));
+        FieldType::Pair(_) if found != 2 => {
+            report.error(
+                node.at,
+                format!("{path} must have two elements, found {found}"),
+            );
         }
         _ => {}
     }
 }
 
 fn check_object(
-    node: &Node,
-    object: &'static Object,
-    path: &Path,
-    report: &mut Report,
-    unmodelled: &mut Unmodelled,
+    node: &YamlNode,
+    object: &'static ObjectSchema,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+    unmodelled: &mut UnmodelledFields,
 ) {
-    let Value::Map(entries) = &node.value else {
-        return wrong_type(node, &Shape::Object(object), path, report);
+    let YamlValue::Map(entries) = &node.value else {
+        return wrong_type(node, &FieldType::Object(object), path, report);
     };
     for (key, value) in entries {
         if report.found.len() >= ERRORS_MAX {
@@ -98,7 +109,7 @@ fn check_object(
         if value.is_null() {
             continue;
         }
-        if field.class == Class::NotModelled && !value.is_empty() {
+        if field.class == FieldClass::NotModelled && !value.is_empty() {
             *unmodelled.entry(path.without_indexes()).or_default() += 1;
         }
         check(value, &field.shape, &path, report, unmodelled);
@@ -125,16 +136,16 @@ fn check_object(
 }
 
 fn check_kind(
-    node: &Node,
-    kinds: &'static Kinds,
-    path: &Path,
-    report: &mut Report,
-    unmodelled: &mut Unmodelled,
+    node: &YamlNode,
+    kinds: &'static FieldKinds,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+    unmodelled: &mut UnmodelledFields,
 ) {
     let legal = || kinds.names().collect::<Vec<_>>().join(", ");
     let Some(kind) = node.get("kind") else {
         if let Some(file) = kinds.file
-            && (node.get("manifest").is_some() || !matches!(node.value, Value::Map(_)))
+            && (node.get("manifest").is_some() || !matches!(node.value, YamlValue::Map(_)))
         {
             return check_object(node, file, path, report, unmodelled);
         }
@@ -164,7 +175,12 @@ fn check_kind(
         .legal(legal());
 }
 
-fn unknown_field(key: &Key, object: &Object, path: &Path, report: &mut Report) {
+fn unknown_field(
+    key: &MappingKey,
+    object: &ObjectSchema,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+) {
     let whole = path.to_string();
     let parent = whole.strip_suffix(&key.name).unwrap_or("");
     let parent = parent.trim_end_matches('.');
@@ -186,21 +202,26 @@ fn unknown_field(key: &Key, object: &Object, path: &Path, report: &mut Report) {
     }
 }
 
-fn wrong_type(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
+fn wrong_type(node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport) {
     let name = match path.is_root() {
         true => "the document".to_owned(),
         false => path.to_string(),
     };
     let message = format!("{name} must be {}, found {}", shape.noun(), node.describe());
     let error = report.error(node.at, message);
-    if matches!(shape, Shape::Str | Shape::Line)
-        && !matches!(node.value, Value::Seq(_) | Value::Map(_))
+    if matches!(shape, FieldType::Str | FieldType::Line)
+        && !matches!(node.value, YamlValue::Seq(_) | YamlValue::Map(_))
     {
-        error.suggest("write it in quotes");
+        error.suggest("put the value in quotes");
     }
 }
 
-fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
+fn check_scalar(
+    node: &YamlNode,
+    shape: &FieldType,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+) {
     let Some(outcome) = scalar(node, shape) else {
         return wrong_type(node, shape, path, report);
     };
@@ -208,20 +229,20 @@ fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
         return;
     };
     match shape {
-        Shape::Preset(names) => {
+        FieldType::Preset(names) => {
             let names = names();
             let found = node.as_str().unwrap_or("");
             let error = report.harmless(node.at, problem);
             error.nearest(found, names.iter().map(String::as_str));
             error.legal(names.join(", "));
         }
-        Shape::OneOf(legal) => {
+        FieldType::OneOf(legal) => {
             let found = node.as_str().unwrap_or("");
             let error = report.error(node.at, format!("{path} {problem}"));
             error.nearest(found, legal.iter().copied());
             error.legal(legal.join(", "));
         }
-        Shape::Int(..) | Shape::Number(..) => {
+        FieldType::Int(..) | FieldType::Number(..) => {
             let legal = shape.noun();
             report
                 .error(node.at, format!("{path} {problem}"))
@@ -234,20 +255,22 @@ fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
 }
 
 /// Checks the range of a scalar. Returns a message if it is out of range, and `None` if it has the wrong type.
-fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
+fn scalar(node: &YamlNode, shape: &FieldType) -> Option<Result<(), String>> {
     let text = || node.scalar_text().unwrap_or_default();
     let legal = |is: bool, found: String| if is { Ok(()) } else { Err(found) };
     Some(match (shape, &node.value) {
-        (Shape::Bool, Value::Bool(_)) | (Shape::Str, Value::Str(_)) => Ok(()),
-        (Shape::Line, Value::Str(found)) => {
+        (FieldType::Bool, YamlValue::Bool(_)) | (FieldType::Str, YamlValue::Str(_)) => Ok(()),
+        (FieldType::Line, YamlValue::Str(found)) => {
             legal(!found.contains('\n'), "must be one line".to_owned())
         }
-        (Shape::Version(_), Value::Str(_) | Value::Float(_) | Value::Int(_)) => Ok(()),
-        (Shape::Preset(names), Value::Str(found)) => legal(
+        (FieldType::Version(_), YamlValue::Str(_) | YamlValue::Float(_) | YamlValue::Int(_)) => {
+            Ok(())
+        }
+        (FieldType::Preset(names), YamlValue::Str(found)) => legal(
             names().contains(found),
-            format!("there is no control plane preset {found:?}"),
+            format!("control plane preset {found:?} does not exist"),
         ),
-        (Shape::Assignment, Value::Str(found)) => legal(
+        (FieldType::Assignment, YamlValue::Str(found)) => legal(
             found
                 .split_once('=')
                 .is_some_and(|(path, _)| !path.is_empty()),
@@ -256,30 +279,30 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
                 node.describe()
             ),
         ),
-        (Shape::Int(low, high), Value::Int(i)) => {
+        (FieldType::Int(low, high), YamlValue::Int(i)) => {
             legal((low..=high).contains(&i), format!("is {i}"))
         }
-        (Shape::Number(low, high), Value::Int(_) | Value::Float(_)) => {
+        (FieldType::Number(low, high), YamlValue::Int(_) | YamlValue::Float(_)) => {
             let number = node.as_f64().unwrap_or(f64::NAN);
             // The comparison is false for NaN.
             let inside = number >= *low && number <= *high;
             legal(inside, format!("is {}", render_f64(number)))
         }
-        (Shape::OneOf(names), Value::Str(found)) => legal(
+        (FieldType::OneOf(names), YamlValue::Str(found)) => legal(
             names.contains(&found.as_str()),
-            format!("is {found:?}, which is not legal"),
+            format!("is {found:?}, which is not a valid value"),
         ),
-        (Shape::Quantity, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+        (FieldType::Quantity, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             quantity::parse_milli(&text()).map(|_| ())
         }
-        (Shape::Amount, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+        (FieldType::Amount, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             quantity::parse_milli(&text())
                 .and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
         }
-        (Shape::Duration, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+        (FieldType::Duration, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             text().parse::<Duration>().map(|_| ())
         }
-        (Shape::Seconds, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+        (FieldType::Seconds, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             read::seconds(node).map(|_| ())
         }
         _ => return None,

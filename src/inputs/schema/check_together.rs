@@ -1,14 +1,19 @@
 //! Checks the rules between the fields of one object (`shapes::together`).
 
-use super::shape::Object;
-use super::shapes::together::{Together, together};
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
-use crate::text::path::Path;
+use super::shape::ObjectSchema;
+use super::shapes::together::{FieldConstraint, together};
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
+use crate::text::path::YamlPath;
 
 /// Reports violations of the rules of the object's kind. Objects with unknown fields are skipped, because a
 /// misspelled field may be the missing one.
-pub fn check(node: &Node, object: &Object, path: &Path, report: &mut Report) {
+pub fn check(
+    node: &YamlNode,
+    object: &ObjectSchema,
+    path: &YamlPath,
+    report: &mut DiagnosticReport,
+) {
     let place = match path.is_root() {
         true => object.kind.to_owned(),
         false => path.to_string(),
@@ -22,10 +27,10 @@ pub fn check(node: &Node, object: &Object, path: &Path, report: &mut Report) {
     }
 }
 
-fn one(node: &Node, rule: &Together, place: &str, report: &mut Report) {
+fn one(node: &YamlNode, rule: &FieldConstraint, place: &str, report: &mut DiagnosticReport) {
     let has = |name: &&str| node.get(name).is_some();
     match rule {
-        Together::One { what, of } => {
+        FieldConstraint::One { what, of } => {
             if !needs(node, what, of, place, report) {
                 return;
             }
@@ -35,15 +40,15 @@ fn one(node: &Node, rule: &Together, place: &str, report: &mut Report) {
                 not_both(&first.name, &second.name, second.at, place, report);
             }
         }
-        Together::Some { what, of } => {
+        FieldConstraint::Some { what, of } => {
             needs(node, what, of, place, report);
         }
-        Together::NotBoth(first, second) => {
+        FieldConstraint::NotBoth(first, second) => {
             if let (true, Some(at)) = (has(first), node.get(second)) {
                 not_both(first, second, at.at, place, report);
             }
         }
-        Together::OneSet(sets) => {
+        FieldConstraint::OneSet(sets) => {
             let whole = |set: &&&[&str]| set.iter().all(has);
             let given: usize = sets.iter().flat_map(|set| *set).filter(|n| has(n)).count();
             if sets.iter().find(whole).is_none_or(|set| set.len() != given) {
@@ -51,17 +56,17 @@ fn one(node: &Node, rule: &Together, place: &str, report: &mut Report) {
                     .iter()
                     .map(|s| format!("{{{}}}", s.join(", ")))
                     .collect();
-                report.error(node.at, format!("{place} takes {}", sets.join(" or ")));
+                report.error(node.at, format!("{place} requires {}", sets.join(" or ")));
             }
         }
-        Together::Needs(this, other, else_) => {
+        FieldConstraint::Needs(this, other, else_) => {
             if let (Some(at), false) = (node.get(this), has(other)) {
                 let error =
-                    report.harmless(at.at, format!("{place}: {this} without {other}: {else_}"));
+                    report.harmless(at.at, format!("{place}: {this} requires {other}: {else_}"));
                 error.suggest(format!("add {other}"));
             }
         }
-        Together::Replaces(this, others, called) => {
+        FieldConstraint::Replaces(this, others, called) => {
             for (key, value) in node.entries() {
                 if has(this) && !value.is_null() && others.contains(&key.name.as_str()) {
                     let message = format!("{place}.{} has no effect with {called}", key.name);
@@ -73,11 +78,17 @@ fn one(node: &Node, rule: &Together, place: &str, report: &mut Report) {
 }
 
 /// Checks that at least one of the fields is set, and reports an error if none is.
-fn needs(node: &Node, what: &str, of: &[&str], place: &str, report: &mut Report) -> bool {
+fn needs(
+    node: &YamlNode,
+    what: &str,
+    of: &[&str],
+    place: &str,
+    report: &mut DiagnosticReport,
+) -> bool {
     if of.iter().any(|name| node.get(name).is_some()) {
         return true;
     }
-    let error = report.harmless(node.at, format!("{place} needs {what}"));
+    let error = report.harmless(node.at, format!("{place} requires {what}"));
     error.legal(of.join(", "));
     false
 }
@@ -85,12 +96,12 @@ fn needs(node: &Node, what: &str, of: &[&str], place: &str, report: &mut Report)
 fn not_both(
     first: &str,
     second: &str,
-    at: crate::text::node::Pos,
+    at: crate::text::node::SourcePosition,
     place: &str,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) {
     report.harmless(
         at,
-        format!("{place} has either {first} or {second}, not both"),
+        format!("{place} must not set both {first} and {second}"),
     );
 }

@@ -2,10 +2,10 @@
 //!
 //! The schema must refuse everything that the checker refuses and JSON Schema can express.
 
-use super::shape::{Field, Object, Shape, Versions};
+use super::shape::{FieldSchema, FieldType, ObjectSchema, SchemaVersions};
 use super::shapes::common::PARAMETERS;
-use super::shapes::together::{Together, together};
-use crate::Source;
+use super::shapes::together::{FieldConstraint, together};
+use crate::SourceText;
 use crate::text::yaml;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub fn json_schema(kind: &str) -> Option<Value> {
     let root = super::shapes::root(kind)?;
     let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
-    let mut defs = Defs {
+    let mut defs = SchemaDefinitions {
         of: Map::new(),
         has_parameters,
     };
@@ -34,7 +34,7 @@ pub fn json_schema(kind: &str) -> Option<Value> {
 }
 
 /// The definitions collected so far, and whether `${name}` may replace a value.
-struct Defs {
+struct SchemaDefinitions {
     of: Map<String, Value>,
     has_parameters: bool,
 }
@@ -46,11 +46,11 @@ fn parameter() -> Value {
     json!({
         "type": "string",
         "pattern": r"\$\{[^{}]+\}",
-        "description": "`${name}` stands for a value of `parameters`",
+        "description": "A reference `${name}`, which is replaced by the value of that name under `parameters`.",
     })
 }
 
-fn object_schema(object: &Object, defs: &mut Defs) -> Value {
+fn object_schema(object: &ObjectSchema, defs: &mut SchemaDefinitions) -> Value {
     let mut properties = Map::new();
     for field in object.fields {
         properties.insert(field.name.to_owned(), field_schema(field, defs));
@@ -73,14 +73,14 @@ fn object_schema(object: &Object, defs: &mut Defs) -> Value {
 }
 
 /// Converts a rule between fields.
-fn rule(rule: &Together) -> Value {
+fn rule(rule: &FieldConstraint) -> Value {
     let each =
         |of: &[&str]| -> Vec<Value> { of.iter().map(|f| json!({"required": [f]})).collect() };
     match rule {
-        Together::One { of, .. } => json!({"oneOf": each(of)}),
-        Together::Some { of, .. } => json!({"anyOf": each(of)}),
-        Together::NotBoth(first, second) => json!({"not": {"required": [first, second]}}),
-        Together::OneSet(sets) => {
+        FieldConstraint::One { of, .. } => json!({"oneOf": each(of)}),
+        FieldConstraint::Some { of, .. } => json!({"anyOf": each(of)}),
+        FieldConstraint::NotBoth(first, second) => json!({"not": {"required": [first, second]}}),
+        FieldConstraint::OneSet(sets) => {
             let set = |set: &&[&str]| {
                 let others = sets.iter().flat_map(|s| *s).filter(|f| !set.contains(f));
                 let others: Vec<&str> = others.copied().collect();
@@ -88,14 +88,14 @@ fn rule(rule: &Together) -> Value {
             };
             json!({"oneOf": sets.iter().map(set).collect::<Vec<_>>()})
         }
-        Together::Needs(this, other, _) => json!({"dependentRequired": {*this: [other]}}),
-        Together::Replaces(this, others, _) => {
+        FieldConstraint::Needs(this, other, _) => json!({"dependentRequired": {*this: [other]}}),
+        FieldConstraint::Replaces(this, others, _) => {
             json!({"dependentSchemas": {*this: {"not": {"anyOf": each(others)}}}})
         }
     }
 }
 
-fn field_schema(field: &Field, defs: &mut Defs) -> Value {
+fn field_schema(field: &FieldSchema, defs: &mut SchemaDefinitions) -> Value {
     let mut schema = shape_schema(&field.shape, defs);
     for (key, text) in [("default", field.default), ("examples", field.example)] {
         let Some(value) = written(text) else { continue };
@@ -113,7 +113,7 @@ fn field_schema(field: &Field, defs: &mut Defs) -> Value {
 
 /// Parses a value as written in the tables. Returns `None` if the text is empty.
 pub(crate) fn written(text: &str) -> Option<Value> {
-    let source = Source {
+    let source = SourceText {
         file: String::new(),
         text: text.to_owned(),
     };
@@ -121,12 +121,12 @@ pub(crate) fn written(text: &str) -> Option<Value> {
 }
 
 /// Converts a field type. In a format with `parameters`, a `${name}` reference may replace any scalar.
-fn shape_schema(shape: &Shape, defs: &mut Defs) -> Value {
+fn shape_schema(shape: &FieldType, defs: &mut SchemaDefinitions) -> Value {
     let schema = own_schema(shape, defs);
     let is_value = match shape {
-        Shape::Bool | Shape::Int(..) | Shape::Number(..) | Shape::OneOf(_) => true,
-        Shape::Quantity | Shape::Amount | Shape::Duration | Shape::Seconds => true,
-        Shape::Version(_) | Shape::Preset(_) | Shape::Assignment => true,
+        FieldType::Bool | FieldType::Int(..) | FieldType::Number(..) | FieldType::OneOf(_) => true,
+        FieldType::Quantity | FieldType::Amount | FieldType::Duration | FieldType::Seconds => true,
+        FieldType::Version(_) | FieldType::Preset(_) | FieldType::Assignment => true,
         // Free-form values, strings and containers need no alternative for references.
         _ => false,
     };
@@ -136,41 +136,41 @@ fn shape_schema(shape: &Shape, defs: &mut Defs) -> Value {
     }
 }
 
-fn own_schema(shape: &Shape, defs: &mut Defs) -> Value {
+fn own_schema(shape: &FieldType, defs: &mut SchemaDefinitions) -> Value {
     match shape {
-        Shape::Any => json!({}),
-        Shape::Bool => json!({"type": "boolean"}),
-        Shape::Str => json!({"type": "string"}),
-        Shape::Line => json!({"type": "string", "pattern": "^[^\\n]*$"}),
-        Shape::Version(of) => version(of),
-        Shape::Preset(names) => {
+        FieldType::Any => json!({}),
+        FieldType::Bool => json!({"type": "boolean"}),
+        FieldType::Str => json!({"type": "string"}),
+        FieldType::Line => json!({"type": "string", "pattern": "^[^\\n]*$"}),
+        FieldType::Version(of) => version(of),
+        FieldType::Preset(names) => {
             json!({"anyOf": [{"enum": names()}, {"type": "string", "pattern": "\\.ya?ml$"}]})
         }
-        Shape::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
-        Shape::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
-        Shape::OneOf(legal) => json!({"enum": legal}),
-        Shape::Quantity => quantity(true),
-        Shape::Amount => quantity(false),
-        Shape::Duration => json!({"anyOf": [duration(), {"const": 0}]}),
-        Shape::Seconds => {
+        FieldType::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
+        FieldType::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
+        FieldType::OneOf(legal) => json!({"enum": legal}),
+        FieldType::Quantity => quantity(true),
+        FieldType::Amount => quantity(false),
+        FieldType::Duration => json!({"anyOf": [duration(), {"const": 0}]}),
+        FieldType::Seconds => {
             json!({"anyOf": [duration(), {"type": "number", "minimum": 0, "maximum": 1e9}]})
         }
-        Shape::Assignment => json!({"type": "string", "pattern": "^[^=]+="}),
-        Shape::List(item) => json!({"type": "array", "items": shape_schema(item, defs)}),
-        Shape::NonEmpty(item) => {
+        FieldType::Assignment => json!({"type": "string", "pattern": "^[^=]+="}),
+        FieldType::List(item) => json!({"type": "array", "items": shape_schema(item, defs)}),
+        FieldType::NonEmpty(item) => {
             json!({"type": "array", "items": shape_schema(item, defs), "minItems": 1})
         }
-        Shape::Pair(item) => {
+        FieldType::Pair(item) => {
             let items = shape_schema(item, defs);
             json!({"type": "array", "items": items, "minItems": 2, "maxItems": 2})
         }
-        Shape::Map(value) => {
+        FieldType::Map(value) => {
             json!({"type": "object", "additionalProperties": shape_schema(value, defs)})
         }
-        Shape::Either(first, second) => {
+        FieldType::Either(first, second) => {
             json!({"anyOf": [shape_schema(first, defs), shape_schema(second, defs)]})
         }
-        Shape::Kinds(kinds) => {
+        FieldType::Kinds(kinds) => {
             let mut legal = Vec::new();
             for object in kinds.objects {
                 let kind =
@@ -180,11 +180,11 @@ fn own_schema(shape: &Shape, defs: &mut Defs) -> Value {
             legal.extend(kinds.file.map(|object| reference(object, defs)));
             json!({"anyOf": legal})
         }
-        Shape::Object(object) => reference(object, defs),
+        FieldType::Object(object) => reference(object, defs),
     }
 }
 
-fn reference(object: &Object, defs: &mut Defs) -> Value {
+fn reference(object: &ObjectSchema, defs: &mut SchemaDefinitions) -> Value {
     if !defs.of.contains_key(object.kind) {
         defs.of.insert(object.kind.to_owned(), Value::Null);
         let schema = object_schema(object, defs);
@@ -207,7 +207,7 @@ fn duration() -> Value {
 }
 
 /// Returns the schema of a version. A version without quotes is a number, so `1.30` and `1.3` are indistinguishable.
-fn version(of: &Versions) -> Value {
+fn version(of: &SchemaVersions) -> Value {
     let numbers: Vec<f64> = of.names().filter_map(|name| name.parse().ok()).collect();
     let minors: Vec<String> = (of.oldest..=of.newest).map(|m| m.to_string()).collect();
     let pattern = format!(r"^v*{}\.({})(\..*)?$", of.major, minors.join("|"));

@@ -1,24 +1,28 @@
 //! Generates reference pages of the jobset-sim file formats in Markdown, from the tables that the checker uses.
 
-use super::shape::{Class, Field, Object, Shape};
+use super::shape::{FieldClass, FieldSchema, FieldType, ObjectSchema};
 use super::shapes::root;
-use super::shapes::together::{Together, together};
+use super::shapes::together::{FieldConstraint, together};
 use crate::presets::preset_data::DEFAULT_PRESET;
-use crate::presets::{Assumption, assumptions};
+use crate::presets::{PresetAssumption, assumptions};
 use std::fmt::Write;
 
 /// Formats with a reference page: kind, description, and path of the object in a scenario.
 const PAGES: [(&str, &str, &str); 4] = [
-    ("Scenario", "Everything that a run needs, in one file", ""),
-    ("Topology", "The nodes of a cluster", ""),
+    ("Scenario", "All inputs of a run in one file", ""),
+    (
+        "Topology",
+        "The nodes of a cluster and the networks that connect them",
+        "",
+    ),
     (
         "Fleet",
-        "The collapsed model: one synchronous job on alike nodes that fail and are repaired, without a control plane",
+        "Input of the reduced model: one synchronous job on identical nodes that fail and are repaired, without a control plane",
         "",
     ),
     (
         "Timing",
-        "The key `timing` of a scenario: delays that differ from the timing profile",
+        "The field `timing` of a scenario: delays that override the timing profile",
         "timing",
     ),
 ];
@@ -29,8 +33,8 @@ pub fn markdown(kind: &str) -> Option<String> {
     let object = root(kind)?;
     let command = format!("jobset-sim schema {} --format md", kind.to_lowercase());
     let mut page = format!(
-        "# {kind}\n\n{what}. `{command}` prints this page; it is made of the tables that files are\n\
-         checked with (`src/inputs/schema/shapes/`).\n"
+        "# {kind}\n\n{what}. `{command}` prints this page. It is generated from the tables that\n\
+         validate files (`src/inputs/schema/shapes/`).\n"
     );
     let assumptions = assumptions();
     for section in &sections(object, prefix) {
@@ -68,8 +72,8 @@ pub fn fields(kind: &str) -> Vec<FieldRow> {
 }
 
 /// Returns the objects of a format, each once.
-fn sections(object: &'static Object, prefix: &str) -> Vec<Section> {
-    let mut sections = vec![Section {
+fn sections(object: &'static ObjectSchema, prefix: &str) -> Vec<ReferenceSection> {
+    let mut sections = vec![ReferenceSection {
         object,
         paths: vec![prefix.to_owned()],
     }];
@@ -85,8 +89,8 @@ fn sections(object: &'static Object, prefix: &str) -> Vec<Section> {
 }
 
 /// An object with all paths at which it can occur.
-struct Section {
-    object: &'static Object,
+struct ReferenceSection {
+    object: &'static ObjectSchema,
     paths: Vec<String>,
 }
 
@@ -99,36 +103,38 @@ fn joined(path: &str, name: &str) -> String {
 
 /// Adds the objects that a value may contain. Kubernetes API objects and objects with a page of their own are
 /// omitted.
-fn inner(shape: &Shape, path: String, sections: &mut Vec<Section>) {
+fn inner(shape: &FieldType, path: String, sections: &mut Vec<ReferenceSection>) {
     match shape {
-        Shape::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}
-        Shape::Object(object) => match sections.iter_mut().find(|s| s.object.kind == object.kind) {
-            Some(known) => known.paths.push(path),
-            None => sections.push(Section {
-                object,
-                paths: vec![path],
-            }),
-        },
-        Shape::List(item) | Shape::NonEmpty(item) | Shape::Pair(item) => {
+        FieldType::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}
+        FieldType::Object(object) => {
+            match sections.iter_mut().find(|s| s.object.kind == object.kind) {
+                Some(known) => known.paths.push(path),
+                None => sections.push(ReferenceSection {
+                    object,
+                    paths: vec![path],
+                }),
+            }
+        }
+        FieldType::List(item) | FieldType::NonEmpty(item) | FieldType::Pair(item) => {
             inner(item, format!("{path}[]"), sections);
         }
-        Shape::Map(value) => inner(value, format!("{path}.KEY"), sections),
-        Shape::Either(first, second) => {
+        FieldType::Map(value) => inner(value, format!("{path}.KEY"), sections),
+        FieldType::Either(first, second) => {
             inner(first, path.clone(), sections);
             inner(second, path, sections);
         }
-        Shape::Kinds(kinds) => {
+        FieldType::Kinds(kinds) => {
             if let Some(object) = kinds.file {
-                inner(&Shape::Object(object), path, sections);
+                inner(&FieldType::Object(object), path, sections);
             }
         }
         _ => {}
     }
 }
 
-impl Section {
-    fn rows(&self, assumptions: &[Assumption]) -> Vec<FieldRow> {
-        let row = |field: &Field| {
+impl ReferenceSection {
+    fn rows(&self, assumptions: &[PresetAssumption]) -> Vec<FieldRow> {
+        let row = |field: &FieldSchema| {
             let path = joined(&self.paths[0], field.name);
             let rules = together(self.object.kind).iter();
             let rules = rules.filter(|rule| rule.names(field.name)).map(words);
@@ -139,26 +145,30 @@ impl Section {
                     .collect(),
                 takes: kind_of(&field.shape),
                 default: match one_of(self.object, field.name) {
-                    true => "one of these".to_owned(),
+                    true => "required unless an alternative is set".to_owned(),
                     false => default(field, &path, assumptions),
                 },
                 doc: field.doc,
                 example: field.written_example(),
                 rules: rules.collect(),
-                modelled: field.class != Class::NotModelled,
+                modelled: field.class != FieldClass::NotModelled,
                 path,
             }
         };
         self.object.fields.iter().map(row).collect()
     }
 
-    fn write(&self, assumptions: &[Assumption], page: &mut String) {
+    fn write(&self, assumptions: &[PresetAssumption], page: &mut String) {
         let path = &self.paths[0];
         if let (false, [first, more @ ..]) = (path.is_empty(), self.paths.as_slice()) {
             let _ = write!(page, "\n## `{first}`\n");
             let more: Vec<String> = more.iter().map(|p| format!("`{p}`")).collect();
             if !more.is_empty() {
-                let _ = write!(page, "\nThe same stands at {}.\n", more.join(", "));
+                let _ = write!(
+                    page,
+                    "\nThe same fields are available at {}.\n",
+                    more.join(", ")
+                );
             }
         }
         page.push_str("\n| path | type | default | meaning | example |\n|---|---|---|---|---|\n");
@@ -179,41 +189,43 @@ impl Section {
     }
 }
 
-fn kind_of(shape: &Shape) -> String {
-    let link = |object: &Object| match PAGES.iter().any(|(page, ..)| *page == object.kind) {
+fn kind_of(shape: &FieldType) -> String {
+    let link = |object: &ObjectSchema| match PAGES.iter().any(|(page, ..)| *page == object.kind) {
         true => format!("[{}]({}.md)", object.kind, object.kind.to_lowercase()),
         false => "a mapping".to_owned(),
     };
     match shape {
-        Shape::OneOf([only]) => format!("`{only}`"),
-        Shape::Object(object) => link(object),
-        Shape::Either(first, Shape::Object(object)) => {
+        FieldType::OneOf([only]) => format!("`{only}`"),
+        FieldType::Object(object) => link(object),
+        FieldType::Either(first, FieldType::Object(object)) => {
             format!("{}, or {}", first.noun(), link(object))
         }
-        Shape::Kinds(kinds) => format!(
-            "an object: {}",
+        FieldType::Kinds(kinds) => format!(
+            "an object of kind {}",
             kinds.names().collect::<Vec<_>>().join(", ")
         ),
-        Shape::List(item) | Shape::NonEmpty(item) => match item {
-            Shape::Kinds(_) => format!("a list, each {}", kind_of(item)),
+        FieldType::List(item) | FieldType::NonEmpty(item) => match item {
+            FieldType::Kinds(_) => format!("a list, each element {}", kind_of(item)),
             _ => shape.noun(),
         },
-        Shape::Map(value) => format!("a mapping of names to {}", value.noun()),
+        FieldType::Map(value) => format!("a mapping of names to {}", value.noun()),
         _ => shape.noun(),
     }
 }
 
 /// Returns whether the field belongs to a group of which at least one is required.
-fn one_of(object: &Object, name: &str) -> bool {
+fn one_of(object: &ObjectSchema, name: &str) -> bool {
     together(object.kind).iter().any(|rule| match rule {
-        Together::One { of, .. } | Together::Some { of, .. } => of.contains(&name),
-        Together::OneSet(sets) => sets.iter().any(|set| set.contains(&name)),
-        Together::NotBoth(..) | Together::Needs(..) | Together::Replaces(..) => false,
+        FieldConstraint::One { of, .. } | FieldConstraint::Some { of, .. } => of.contains(&name),
+        FieldConstraint::OneSet(sets) => sets.iter().any(|set| set.contains(&name)),
+        FieldConstraint::NotBoth(..)
+        | FieldConstraint::Needs(..)
+        | FieldConstraint::Replaces(..) => false,
     })
 }
 
 /// Describes the default of a field.
-fn default(field: &Field, path: &str, assumptions: &[Assumption]) -> String {
+fn default(field: &FieldSchema, path: &str, assumptions: &[PresetAssumption]) -> String {
     if field.required {
         return "required".to_owned();
     }
@@ -231,13 +243,15 @@ fn default(field: &Field, path: &str, assumptions: &[Assumption]) -> String {
     let of_preset =
         of_preset.and_then(|rest| value(&format!("controlPlane.{DEFAULT_PRESET}.{rest}")));
     match of_preset {
-        Some(value) => format!("the preset's: `{value}` of {DEFAULT_PRESET}"),
-        None if matches!(field.shape, Shape::Object(_)) => "as its fields say".to_owned(),
+        Some(value) => format!("from the preset (`{value}` in {DEFAULT_PRESET})"),
+        None if matches!(field.shape, FieldType::Object(_)) => {
+            "the defaults of its fields".to_owned()
+        }
         None => "none".to_owned(),
     }
 }
 
-fn words(rule: &Together) -> String {
+fn words(rule: &FieldConstraint) -> String {
     let list = |of: &[&str]| {
         of.iter()
             .map(|f| format!("`{f}`"))
@@ -245,22 +259,31 @@ fn words(rule: &Together) -> String {
             .join(", ")
     };
     match rule {
-        Together::One { what, of } => {
-            format!("It takes exactly one of these, {what}: {}.", list(of))
+        FieldConstraint::One { what, of } => {
+            format!(
+                "Exactly one of these fields is required ({what}): {}.",
+                list(of)
+            )
         }
-        Together::Some { what, of } => {
-            format!("It takes at least one of these, {what}: {}.", list(of))
+        FieldConstraint::Some { what, of } => {
+            format!(
+                "At least one of these fields is required ({what}): {}.",
+                list(of)
+            )
         }
-        Together::NotBoth(first, second) => {
-            format!("It does not take both `{first}` and `{second}`.")
+        FieldConstraint::NotBoth(first, second) => {
+            format!("`{first}` and `{second}` are mutually exclusive.")
         }
-        Together::OneSet(sets) => {
+        FieldConstraint::OneSet(sets) => {
             let sets: Vec<String> = sets.iter().map(|set| list(set)).collect();
-            format!("It takes {}.", sets.join(", or "))
+            format!(
+                "Exactly one of these sets of fields is required: {}.",
+                sets.join(", or ")
+            )
         }
-        Together::Needs(this, other, _) => format!("`{this}` needs `{other}`."),
-        Together::Replaces(this, others, _) => format!(
-            "Beside `{this}` these have no effect and are refused: {}.",
+        FieldConstraint::Needs(this, other, _) => format!("`{this}` requires `{other}`."),
+        FieldConstraint::Replaces(this, others, _) => format!(
+            "With `{this}`, these fields have no effect and are refused: {}.",
             list(others)
         ),
     }

@@ -5,7 +5,7 @@
 
 /// The type of a value.
 #[derive(Copy, Clone)]
-pub enum Shape {
+pub enum FieldType {
     /// Any value, without checks of its contents.
     Any,
     Bool,
@@ -13,7 +13,7 @@ pub enum Shape {
     /// A string without line breaks, for names that are printed in reports.
     Line,
     /// A version such as `1.36`, with or without quotes.
-    Version(&'static Versions),
+    Version(&'static SchemaVersions),
     /// The name of a preset, from a list computed at run time, or a preset file.
     Preset(fn() -> Vec<String>),
     Int(i64, i64),
@@ -29,27 +29,27 @@ pub enum Shape {
     Seconds,
     /// An assignment such as `spec.suspend=true`.
     Assignment,
-    List(&'static Shape),
+    List(&'static FieldType),
     /// A list with at least one element.
-    NonEmpty(&'static Shape),
+    NonEmpty(&'static FieldType),
     /// A list with exactly two elements.
-    Pair(&'static Shape),
-    Map(&'static Shape),
-    Object(&'static Object),
+    Pair(&'static FieldType),
+    Map(&'static FieldType),
+    Object(&'static ObjectSchema),
     /// Either of two types: the second one for mappings, the first one for all other values.
-    Either(&'static Shape, &'static Shape),
+    Either(&'static FieldType, &'static FieldType),
     /// A Kubernetes object. Its `kind` selects the table.
-    Kinds(&'static Kinds),
+    Kinds(&'static FieldKinds),
 }
 
 /// A range of supported versions with the same major number.
-pub struct Versions {
+pub struct SchemaVersions {
     pub major: u16,
     pub oldest: u16,
     pub newest: u16,
 }
 
-impl Versions {
+impl SchemaVersions {
     /// Returns all versions in the range.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let major = self.major;
@@ -57,28 +57,28 @@ impl Versions {
     }
 }
 
-pub struct Kinds {
-    pub objects: &'static [&'static Object],
+pub struct FieldKinds {
+    pub objects: &'static [&'static ObjectSchema],
     /// Alternative type for an object without a `kind`.
-    pub file: Option<&'static Object>,
+    pub file: Option<&'static ObjectSchema>,
 }
 
-impl Kinds {
+impl FieldKinds {
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.objects.iter().map(|o| o.kind)
     }
 }
 
-pub struct Object {
+pub struct ObjectSchema {
     pub kind: &'static str,
-    pub fields: &'static [Field],
+    pub fields: &'static [FieldSchema],
 }
 
 #[derive(Copy, Clone)]
-pub struct Field {
+pub struct FieldSchema {
     pub name: &'static str,
-    pub shape: Shape,
-    pub class: Class,
+    pub shape: FieldType,
+    pub class: FieldClass,
     pub required: bool,
     pub doc: &'static str,
     /// Default of the field as it would be written in a file. Other defaults are described in `otherwise`.
@@ -89,7 +89,7 @@ pub struct Field {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum FieldClass {
     Modelled,
     /// The field never affects a simulation.
     Inert,
@@ -97,10 +97,10 @@ pub enum Class {
     NotModelled,
 }
 
-const PLAIN: Field = Field {
+const PLAIN: FieldSchema = FieldSchema {
     name: "",
-    shape: Shape::Any,
-    class: Class::Modelled,
+    shape: FieldType::Any,
+    class: FieldClass::Modelled,
     required: false,
     doc: "",
     default: "",
@@ -109,8 +109,8 @@ const PLAIN: Field = Field {
 };
 
 /// Creates a field that the model uses.
-pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field {
+pub const fn field(name: &'static str, shape: FieldType, doc: &'static str) -> FieldSchema {
+    FieldSchema {
         name,
         shape,
         doc,
@@ -119,44 +119,44 @@ pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field
 }
 
 /// Creates a field that never affects a simulation.
-pub const fn inert(name: &'static str, shape: Shape) -> Field {
-    Field {
+pub const fn inert(name: &'static str, shape: FieldType) -> FieldSchema {
+    FieldSchema {
         name,
         shape,
-        class: Class::Inert,
+        class: FieldClass::Inert,
         ..PLAIN
     }
 }
 
 /// Creates a known field that is not modelled.
-pub const fn not_modelled(name: &'static str, shape: Shape) -> Field {
-    Field {
+pub const fn not_modelled(name: &'static str, shape: FieldType) -> FieldSchema {
+    FieldSchema {
         name,
         shape,
-        class: Class::NotModelled,
+        class: FieldClass::NotModelled,
         ..PLAIN
     }
 }
 
-impl Field {
-    pub const fn required(mut self) -> Field {
+impl FieldSchema {
+    pub const fn required(mut self) -> FieldSchema {
         self.required = true;
         self
     }
 
     /// Sets the default, as it would be written in a file.
-    pub const fn default(mut self, value: &'static str) -> Field {
+    pub const fn default(mut self, value: &'static str) -> FieldSchema {
         self.default = value;
         self
     }
 
     /// Sets the description of the default, if it cannot be written as a value.
-    pub const fn otherwise(mut self, words: &'static str) -> Field {
+    pub const fn otherwise(mut self, words: &'static str) -> FieldSchema {
         self.otherwise = words;
         self
     }
 
-    pub const fn example(mut self, value: &'static str) -> Field {
+    pub const fn example(mut self, value: &'static str) -> FieldSchema {
         self.example = value;
         self
     }
@@ -164,42 +164,46 @@ impl Field {
     /// Returns an example value as written in a file; empty if there is none.
     pub fn written_example(&self) -> &'static str {
         match (self.example, &self.shape) {
-            ("", Shape::Bool) if self.default == "true" => "false",
-            ("", Shape::Bool) => "true",
-            ("", Shape::OneOf(legal)) => legal.first().copied().unwrap_or(""),
+            ("", FieldType::Bool) if self.default == "true" => "false",
+            ("", FieldType::Bool) => "true",
+            ("", FieldType::OneOf(legal)) => legal.first().copied().unwrap_or(""),
             (example, _) => example,
         }
     }
 }
 
-pub const STR_LIST: Shape = Shape::List(&Shape::Str);
-pub const STR_MAP: Shape = Shape::Map(&Shape::Str);
-pub const INT32: Shape = Shape::Int(i32::MIN as i64, i32::MAX as i64);
-pub const COUNT: Shape = Shape::Int(0, i32::MAX as i64);
+pub const STR_LIST: FieldType = FieldType::List(&FieldType::Str);
+pub const STR_MAP: FieldType = FieldType::Map(&FieldType::Str);
+pub const INT32: FieldType = FieldType::Int(i32::MIN as i64, i32::MAX as i64);
+pub const COUNT: FieldType = FieldType::Int(0, i32::MAX as i64);
 
-impl Shape {
+impl FieldType {
     /// Returns a noun phrase for the legal values, for messages.
     pub fn noun(&self) -> String {
         match self {
-            Shape::Any => "a value".to_owned(),
-            Shape::Bool => "true or false".to_owned(),
-            Shape::Str | Shape::Line => "a string".to_owned(),
-            Shape::Version(of) => format!("a version such as \"{}.{}\"", of.major, of.newest),
-            Shape::Preset(names) => format!("one of {}, or a preset file", names().join(", ")),
-            Shape::Assignment => "path=value".to_owned(),
-            Shape::Int(low, high) => format!("an integer from {low} to {high}"),
-            Shape::Number(low, high) => format!("a number from {low} to {high}"),
-            Shape::OneOf(legal) => format!("one of {}", legal.join(", ")),
-            Shape::Quantity | Shape::Amount => "a quantity such as 500m, 2 or 64Gi".to_owned(),
-            Shape::Duration => "a duration such as 500ms or 2m30s".to_owned(),
-            Shape::Seconds => "a duration such as 500ms, or a number of seconds".to_owned(),
-            Shape::Pair(item) => format!("a list of two, each {}", item.noun()),
-            Shape::List(item) | Shape::NonEmpty(item) => match item {
-                Shape::Object(_) | Shape::Any => "a list".to_owned(),
+            FieldType::Any => "a value".to_owned(),
+            FieldType::Bool => "true or false".to_owned(),
+            FieldType::Str | FieldType::Line => "a string".to_owned(),
+            FieldType::Version(of) => format!("a version such as \"{}.{}\"", of.major, of.newest),
+            FieldType::Preset(names) => format!("one of {}, or a preset file", names().join(", ")),
+            FieldType::Assignment => "path=value".to_owned(),
+            FieldType::Int(low, high) => format!("an integer from {low} to {high}"),
+            FieldType::Number(low, high) => format!("a number from {low} to {high}"),
+            FieldType::OneOf(legal) => format!("one of {}", legal.join(", ")),
+            FieldType::Quantity | FieldType::Amount => {
+                "a quantity such as 500m, 2 or 64Gi".to_owned()
+            }
+            FieldType::Duration => "a duration such as 500ms or 2m30s".to_owned(),
+            FieldType::Seconds => "a duration such as 500ms, or a number of seconds".to_owned(),
+            FieldType::Pair(item) => format!("a list of two elements, each {}", item.noun()),
+            FieldType::List(item) | FieldType::NonEmpty(item) => match item {
+                FieldType::Object(_) | FieldType::Any => "a list".to_owned(),
                 item => format!("a list whose elements are {}", item.noun()),
             },
-            Shape::Map(_) | Shape::Object(_) | Shape::Kinds(_) => "a mapping".to_owned(),
-            Shape::Either(first, _) => format!("{} or a mapping", first.noun()),
+            FieldType::Map(_) | FieldType::Object(_) | FieldType::Kinds(_) => {
+                "a mapping".to_owned()
+            }
+            FieldType::Either(first, _) => format!("{} or a mapping", first.noun()),
         }
     }
 }

@@ -4,12 +4,12 @@
 
 #![deny(missing_docs)]
 
-use super::node::{Origin, Pos};
+use super::node::{NodeOrigin, SourcePosition};
 use std::fmt;
 
 /// A named text.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct SourceText {
     /// Name of the text in messages.
     pub file: String,
     /// Contents of the text.
@@ -72,7 +72,7 @@ impl Diagnostic {
     }
 
     /// Creates an error at a position in a text.
-    pub fn at(source: &Source, at: Pos, message: impl Into<String>) -> Diagnostic {
+    pub fn at(source: &SourceText, at: SourcePosition, message: impl Into<String>) -> Diagnostic {
         let (snippet, offset) = snippet(&source.text, at);
         Diagnostic {
             file: source.file.clone(),
@@ -127,7 +127,7 @@ pub fn shortened(text: String) -> String {
 /// Returns the line at a position, cut to a window around it, and the offset of the position in the result.
 ///
 /// Only the text near the position is read, because a file that is one long line may have an error in each word.
-fn snippet(text: &str, at: Pos) -> (String, u32) {
+fn snippet(text: &str, at: SourcePosition) -> (String, u32) {
     let Some(byte) = byte_of(text, at) else {
         return (String::new(), 0);
     };
@@ -162,9 +162,9 @@ fn snippet(text: &str, at: Pos) -> (String, u32) {
 }
 
 /// Returns the byte offset of a position. For files, the parser provides it.
-fn byte_of(text: &str, at: Pos) -> Option<usize> {
+fn byte_of(text: &str, at: SourcePosition) -> Option<usize> {
     let byte = at.byte as usize;
-    if at.origin == Origin::File && byte > 0 && text.is_char_boundary(byte) {
+    if at.origin == NodeOrigin::File && byte > 0 && text.is_char_boundary(byte) {
         return Some(byte);
     }
     let skip = at.line.checked_sub(1)? as usize;
@@ -210,7 +210,7 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n{gutter} = legal: {legal}")?;
         }
         if let Some(server) = &self.server {
-            write!(f, "\n{gutter} = the API server would say: {server}")?;
+            write!(f, "\n{gutter} = API server message: {server}")?;
         }
         Ok(())
     }
@@ -241,21 +241,21 @@ impl From<Diagnostic> for Diagnostics {
 }
 
 /// Collects the errors of one file and its overrides.
-pub struct Report<'a> {
+pub struct DiagnosticReport<'a> {
     /// The text of the file.
-    pub source: &'a Source,
+    pub source: &'a SourceText,
     /// The text of the overrides.
-    pub overrides: &'a Source,
+    pub overrides: &'a SourceText,
     /// The errors found so far.
     pub found: Vec<Diagnostic>,
     /// Number of errors that do not prevent further reading.
     harmless: usize,
 }
 
-impl<'a> Report<'a> {
+impl<'a> DiagnosticReport<'a> {
     /// Creates a report without errors.
-    pub fn new(source: &'a Source, overrides: &'a Source) -> Report<'a> {
-        Report {
+    pub fn new(source: &'a SourceText, overrides: &'a SourceText) -> DiagnosticReport<'a> {
+        DiagnosticReport {
             source,
             overrides,
             found: Vec::new(),
@@ -264,10 +264,10 @@ impl<'a> Report<'a> {
     }
 
     /// Adds an error. The result can be used to add legal values or a suggestion.
-    pub fn error(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
+    pub fn error(&mut self, at: SourcePosition, message: impl Into<String>) -> &mut Diagnostic {
         let source = match at.origin {
-            Origin::File => self.source,
-            Origin::Set => self.overrides,
+            NodeOrigin::File => self.source,
+            NodeOrigin::Set => self.overrides,
         };
         self.found.push(Diagnostic::at(source, at, message));
         let last = self.found.len() - 1;
@@ -275,7 +275,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds an error that leaves all value types valid, so that readers can continue and find more errors.
-    pub fn harmless(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
+    pub fn harmless(&mut self, at: SourcePosition, message: impl Into<String>) -> &mut Diagnostic {
         self.harmless += 1;
         self.error(at, message)
     }
@@ -286,10 +286,10 @@ impl<'a> Report<'a> {
     }
 
     /// Returns the original text at a position, within one line.
-    pub fn written(&self, at: Pos) -> Option<String> {
+    pub fn written(&self, at: SourcePosition) -> Option<String> {
         let source = match at.origin {
-            Origin::File => self.source,
-            Origin::Set => self.overrides,
+            NodeOrigin::File => self.source,
+            NodeOrigin::Set => self.overrides,
         };
         let rest = &source.text[byte_of(&source.text, at)?..];
         let line = rest.lines().next().unwrap_or("");

@@ -2,21 +2,21 @@
 //!
 //! This module must never decide what the error is.
 
-use super::node::{Node, Pos};
+use super::node::{SourcePosition, YamlNode};
 
 /// A position found for a field path.
 #[derive(Copy, Clone, Debug)]
-pub struct Place<'n> {
+pub struct SourcePlace<'n> {
     /// Position of the field name; for a list item, the position of the item.
-    pub key: Pos,
-    pub node: &'n Node,
+    pub key: SourcePosition,
+    pub node: &'n YamlNode,
     /// Whether the whole path was found. If false, the node is the nearest ancestor that exists.
     pub whole: bool,
 }
 
 /// Returns the field at a path such as `spec.replicatedJobs[0].replicas`, or its nearest ancestor. Returns `None` if
 /// not even the first segment exists.
-pub fn locate<'n>(root: &'n Node, path: &str) -> Option<Place<'n>> {
+pub fn locate<'n>(root: &'n YamlNode, path: &str) -> Option<SourcePlace<'n>> {
     let (mut node, mut found, mut rest) = (root, None, path);
     while !rest.is_empty() {
         let Some((key, next, after)) = step(node, rest) else {
@@ -27,11 +27,14 @@ pub fn locate<'n>(root: &'n Node, path: &str) -> Option<Place<'n>> {
         found = Some(key);
     }
     let whole = rest.is_empty();
-    found.map(|key| Place { key, node, whole })
+    found.map(|key| SourcePlace { key, node, whole })
 }
 
 /// Follows one segment of the path. Returns the position of the segment, its node, and the rest of the path.
-fn step<'n, 'p>(node: &'n Node, rest: &'p str) -> Option<(Pos, &'n Node, &'p str)> {
+fn step<'n, 'p>(
+    node: &'n YamlNode,
+    rest: &'p str,
+) -> Option<(SourcePosition, &'n YamlNode, &'p str)> {
     if let Some((inside, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
         let item = inside.parse().ok().and_then(|i: usize| node.items().get(i));
         if let Some(item) = item {

@@ -2,8 +2,8 @@
 //!
 //! An override may create any key. The schema check that follows reports unknown keys.
 
-use super::diagnostic::{Diagnostic, Diagnostics, Source};
-use super::node::{Key, Node, Origin, Pos, Value};
+use super::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use super::node::{MappingKey, NodeOrigin, SourcePosition, YamlNode, YamlValue};
 use super::yaml;
 use std::fmt;
 
@@ -15,40 +15,40 @@ const EACH: &str = "*";
 
 /// A place in a tree, linked from the leaf to the root.
 #[derive(Copy, Clone)]
-pub struct Path<'p> {
-    parent: Option<&'p Path<'p>>,
-    segment: Segment<'p>,
+pub struct YamlPath<'p> {
+    parent: Option<&'p YamlPath<'p>>,
+    segment: PathSegment<'p>,
 }
 
 #[derive(Copy, Clone, PartialEq)]
-pub enum Segment<'p> {
+pub enum PathSegment<'p> {
     Root,
     Key(&'p str),
     Index(usize),
 }
 
-impl<'p> Path<'p> {
-    pub const ROOT: Path<'static> = Path {
+impl<'p> YamlPath<'p> {
+    pub const ROOT: YamlPath<'static> = YamlPath {
         parent: None,
-        segment: Segment::Root,
+        segment: PathSegment::Root,
     };
 
-    pub fn key(&'p self, key: &'p str) -> Path<'p> {
-        Path {
+    pub fn key(&'p self, key: &'p str) -> YamlPath<'p> {
+        YamlPath {
             parent: Some(self),
-            segment: Segment::Key(key),
+            segment: PathSegment::Key(key),
         }
     }
 
-    pub fn index(&'p self, index: usize) -> Path<'p> {
-        Path {
+    pub fn index(&'p self, index: usize) -> YamlPath<'p> {
+        YamlPath {
             parent: Some(self),
-            segment: Segment::Index(index),
+            segment: PathSegment::Index(index),
         }
     }
 
     pub fn is_root(&self) -> bool {
-        self.segment == Segment::Root
+        self.segment == PathSegment::Root
     }
 
     /// Returns the path without list indexes, for example `spec.replicatedJobs[].replicas`.
@@ -63,13 +63,13 @@ impl<'p> Path<'p> {
             parent.write(text, indexes);
         }
         match self.segment {
-            Segment::Root => {}
-            Segment::Index(i) if indexes => text.push_str(&format!("[{i}]")),
-            Segment::Index(_) => text.push_str("[]"),
-            Segment::Key(key) if key.contains(['.', '[', '/']) => {
+            PathSegment::Root => {}
+            PathSegment::Index(i) if indexes => text.push_str(&format!("[{i}]")),
+            PathSegment::Index(_) => text.push_str("[]"),
+            PathSegment::Key(key) if key.contains(['.', '[', '/']) => {
                 text.push_str(&format!("[{key:?}]"));
             }
-            Segment::Key(key) => {
+            PathSegment::Key(key) => {
                 if !text.is_empty() {
                     text.push('.');
                 }
@@ -79,7 +79,7 @@ impl<'p> Path<'p> {
     }
 }
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for YamlPath<'_> {
     /// Formats the path, for example as `spec.replicatedJobs[1].replicas`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
@@ -90,8 +90,8 @@ impl fmt::Display for Path<'_> {
 
 /// Splits the overrides into those of the scenario and those of the JobSets. The latter have a path that begins with
 /// one of `roots`.
-pub fn split_sets(sets: &[Set], roots: &[&str]) -> (Vec<Set>, Vec<Set>) {
-    let of_jobsets = |(path, _): &Set| {
+pub fn split_sets(sets: &[PathSetting], roots: &[&str]) -> (Vec<PathSetting>, Vec<PathSetting>) {
+    let of_jobsets = |(path, _): &PathSetting| {
         let root = path.split(['.', '[']).next().unwrap_or("");
         roots.contains(&root)
     };
@@ -100,12 +100,12 @@ pub fn split_sets(sets: &[Set], roots: &[&str]) -> (Vec<Set>, Vec<Set>) {
 }
 
 /// An override as a pair of path and value.
-pub type Set = (String, String);
+pub type PathSetting = (String, String);
 
 /// Returns the overrides as a text with one override per line, so that errors can quote them.
-pub fn overrides_source(name: &str, sets: &[(String, String)]) -> Source {
+pub fn overrides_source(name: &str, sets: &[(String, String)]) -> SourceText {
     let lines: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
-    Source {
+    SourceText {
         file: name.to_owned(),
         text: lines.join("\n"),
     }
@@ -113,19 +113,19 @@ pub fn overrides_source(name: &str, sets: &[(String, String)]) -> Source {
 
 /// Applies all overrides in order. Their positions refer to the text of `overrides_source`.
 pub fn apply_sets(
-    node: &mut Node,
-    source: &Source,
+    node: &mut YamlNode,
+    source: &SourceText,
     sets: &[(String, String)],
 ) -> Result<(), Diagnostics> {
     let mut found = Vec::new();
     let mut line = 1;
     for (path, value) in sets {
-        let start = Pos {
+        let start = SourcePosition {
             line,
             column: 1,
             len: path.chars().count() as u32,
             byte: 0,
-            origin: Origin::Set,
+            origin: NodeOrigin::Set,
         };
         match parse_value(source, value, start) {
             Ok(value) => {
@@ -145,28 +145,32 @@ pub fn apply_sets(
 }
 
 /// Parses one YAML value, with positions relative to the overrides text.
-fn parse_value(source: &Source, text: &str, start: Pos) -> Result<Node, Diagnostics> {
-    let alone = Source {
+fn parse_value(
+    source: &SourceText,
+    text: &str,
+    start: SourcePosition,
+) -> Result<YamlNode, Diagnostics> {
+    let alone = SourceText {
         file: source.file.clone(),
         text: text.to_owned(),
     };
     let mut documents = yaml::parse(&alone)?;
     if documents.len() > 1 {
-        let message = format!("{text:?} is several YAML documents");
+        let message = format!("{text:?} contains several YAML documents");
         return Err(Diagnostic::at(source, start, message).into());
     }
     let mut value = documents
         .pop()
-        .unwrap_or_else(|| Node::new(start, Value::Null));
+        .unwrap_or_else(|| YamlNode::new(start, YamlValue::Null));
     shift(&mut value, start);
     Ok(value)
 }
 
-fn shift(node: &mut Node, start: Pos) {
+fn shift(node: &mut YamlNode, start: SourcePosition) {
     move_pos(&mut node.at, start);
     match &mut node.value {
-        Value::Seq(items) => items.iter_mut().for_each(|item| shift(item, start)),
-        Value::Map(entries) => {
+        YamlValue::Seq(items) => items.iter_mut().for_each(|item| shift(item, start)),
+        YamlValue::Map(entries) => {
             for (key, value) in entries {
                 move_pos(&mut key.at, start);
                 shift(value, start);
@@ -176,15 +180,15 @@ fn shift(node: &mut Node, start: Pos) {
     }
 }
 
-fn move_pos(at: &mut Pos, start: Pos) {
-    if at.origin == Origin::Set {
+fn move_pos(at: &mut SourcePosition, start: SourcePosition) {
+    if at.origin == NodeOrigin::Set {
         return;
     }
     if at.line <= 1 {
         at.column += start.len + 1;
     }
     at.line = at.line.max(1) + start.line - 1;
-    at.origin = Origin::Set;
+    at.origin = NodeOrigin::Set;
 }
 
 /// Sets `value` at `path`. Missing keys are created, and a list may grow by one element at its end.
@@ -192,21 +196,31 @@ fn move_pos(at: &mut Pos, start: Pos) {
 /// Examples of paths: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
 /// `metadata.annotations["a.b/c"]`. The segment `*` selects every element of a list:
 /// `spec.replicatedJobs.*.replicas`.
-pub fn set_path(node: &mut Node, path: &str, value: Node, at: Pos) -> Result<(), String> {
+pub fn set_path(
+    node: &mut YamlNode,
+    path: &str,
+    value: YamlNode,
+    at: SourcePosition,
+) -> Result<(), String> {
     let segments = split(path)?;
     set_below(node, &segments, &value, at).map_err(|m| format!("cannot set {path:?}: {m}"))
 }
 
-fn set_below(node: &mut Node, path: &[String], value: &Node, at: Pos) -> Result<(), String> {
+fn set_below(
+    node: &mut YamlNode,
+    path: &[String],
+    value: &YamlNode,
+    at: SourcePosition,
+) -> Result<(), String> {
     let Some((segment, rest)) = path.split_first() else {
         *node = value.clone();
         return Ok(());
     };
     match &mut node.value {
-        Value::Seq(items) if segment == EACH && items.is_empty() => {
-            Err("the list has no element".to_owned())
+        YamlValue::Seq(items) if segment == EACH && items.is_empty() => {
+            Err("the list is empty".to_owned())
         }
-        Value::Seq(items) if segment == EACH => {
+        YamlValue::Seq(items) if segment == EACH => {
             let mut all = items.iter_mut();
             all.try_for_each(|item| set_below(item, rest, value, at))
         }
@@ -214,43 +228,49 @@ fn set_below(node: &mut Node, path: &[String], value: &Node, at: Pos) -> Result<
     }
 }
 
-fn descend<'n>(node: &'n mut Node, segment: &str, at: Pos) -> Result<&'n mut Node, String> {
+fn descend<'n>(
+    node: &'n mut YamlNode,
+    segment: &str,
+    at: SourcePosition,
+) -> Result<&'n mut YamlNode, String> {
     if node.is_null() {
         let value = if segment == "0" {
-            Value::Seq(Vec::new())
+            YamlValue::Seq(Vec::new())
         } else {
-            Value::Map(Vec::new())
+            YamlValue::Map(Vec::new())
         };
-        *node = Node::new(at, value);
+        *node = YamlNode::new(at, value);
     }
     let found = node.describe();
     match &mut node.value {
-        Value::Seq(items) => {
+        YamlValue::Seq(items) => {
             let count = items.len();
             let index = segment.parse::<usize>().ok().filter(|i| *i <= count);
             let index = index.ok_or_else(|| {
-                format!("{segment:?} is not an index of a list of {count} elements")
+                format!("{segment:?} is not a valid index: the length of the list is {count}")
             })?;
             if index == count {
-                items.push(Node::new(at, Value::Null));
+                items.push(YamlNode::new(at, YamlValue::Null));
             }
             Ok(&mut items[index])
         }
-        Value::Map(entries) => {
+        YamlValue::Map(entries) => {
             let index = entries.iter().position(|(k, _)| k.name == segment);
             let index = index.unwrap_or_else(|| {
                 let name = segment.to_owned();
-                entries.push((Key { name, at }, Node::new(at, Value::Null)));
+                entries.push((MappingKey { name, at }, YamlNode::new(at, YamlValue::Null)));
                 entries.len() - 1
             });
             Ok(&mut entries[index].1)
         }
-        _ => Err(format!("{segment:?} is inside {found}")),
+        _ => Err(format!("{segment:?} cannot be set inside {found}")),
     }
 }
 
 fn split(path: &str) -> Result<Vec<String>, String> {
-    let bad = || format!("{path:?} is not a path; write a.b, a[0].b, a.*.b or a[\"x.y/z\"]");
+    let bad = || {
+        format!("{path:?} is not a valid path; supported forms: a.b, a[0].b, a.*.b or a[\"x.y/z\"]")
+    };
     let mut segments = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {

@@ -1,10 +1,10 @@
-//! Parses texts to `Node`s. Only this module uses the YAML crate; JSON is parsed as YAML.
+//! Parses texts to `YamlNode`s. Only this module uses the YAML crate; JSON is parsed as YAML.
 //!
 //! This module must never interpret keys. Depth, size and aliases are limited so that no input can exhaust memory.
 //! Texts are parsed on a separate stack that is large enough for the maximum depth.
 
-use super::diagnostic::{Diagnostic, Diagnostics, Source};
-use super::node::{Key, Node, Origin, Pos, Value};
+use super::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use super::node::{MappingKey, NodeOrigin, SourcePosition, YamlNode, YamlValue};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, MessageFormatter, Spanned};
@@ -23,13 +23,14 @@ const NODES_MAX: usize = 2_000_000;
 const ALIAS_NODES_MAX: usize = 200_000;
 
 /// Parses all documents of a text. Empty documents are skipped.
-pub fn parse(source: &Source) -> Result<Vec<Node>, Diagnostics> {
+pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
     if source.text.len() as u64 > TEXT_MAX {
         return Err(too_large(&source.file, source.text.len() as u64).into());
     }
     on_own_stack(|| {
-        let documents: Vec<Node> = serde_yaml::from_multiple_with_options(&source.text, options())
-            .map_err(|e| explain(source, &e))?;
+        let documents: Vec<YamlNode> =
+            serde_yaml::from_multiple_with_options(&source.text, options())
+                .map_err(|e| explain(source, &e))?;
         Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
     })
 }
@@ -52,18 +53,18 @@ pub type DuplicateKey = (u32, String);
 /// Parses the first document like a lenient parser, in which the last of equal keys takes precedence. Also returns
 /// the first duplicate key.
 pub fn first_document(
-    source: &Source,
-) -> Result<(Option<Node>, Option<DuplicateKey>), Diagnostics> {
+    source: &SourceText,
+) -> Result<(Option<YamlNode>, Option<DuplicateKey>), Diagnostics> {
     on_own_stack(|| first_of(source))
 }
 
-fn first_of(source: &Source) -> Result<(Option<Node>, Option<DuplicateKey>), Diagnostics> {
+fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKey>), Diagnostics> {
     let mut lenient = options();
     lenient.duplicate_keys = serde_yaml::DuplicateKeyPolicy::LastWins;
-    let documents: Result<Vec<Node>, _> =
+    let documents: Result<Vec<YamlNode>, _> =
         serde_yaml::from_multiple_with_options(&source.text, lenient);
     let documents = documents.map_err(|e| explain(source, &e))?;
-    let strict: Result<Vec<Node>, Error> =
+    let strict: Result<Vec<YamlNode>, Error> =
         serde_yaml::from_multiple_with_options(&source.text, options());
     let duplicate = match strict.as_ref().map_err(Error::without_snippet) {
         Err(e @ Error::DuplicateMappingKey { key, .. }) => {
@@ -107,18 +108,18 @@ fn options() -> serde_yaml::Options {
 }
 
 /// Converts an error of the YAML crate to a diagnostic.
-fn explain(source: &Source, error: &Error) -> Diagnostics {
+fn explain(source: &SourceText, error: &Error) -> Diagnostics {
     let error = error.without_snippet();
     let inner = match error {
         Error::AliasError { error, .. } => error.as_ref(),
         _ => error,
     };
     let place = error.location().map(position).unwrap_or_default();
-    let at = Pos { len: 1, ..place };
+    let at = SourcePosition { len: 1, ..place };
     let mut legal = None;
     let message = match inner {
         Error::DuplicateMappingKey { key, .. } => {
-            legal = Some("each key once in a mapping".to_owned());
+            legal = Some("each key only once in a mapping".to_owned());
             match key {
                 Some(key) => format!("duplicate key {key:?}"),
                 None => "duplicate key".to_owned(),
@@ -135,7 +136,7 @@ fn explain(source: &Source, error: &Error) -> Diagnostics {
             legal = Some(format!("aliases that add at most {ALIAS_NODES_MAX} values"));
             "aliases expand to too many values".to_owned()
         }
-        Error::UnknownAnchor { .. } => "this alias has no anchor".to_owned(),
+        Error::UnknownAnchor { .. } => "no anchor with this name is defined".to_owned(),
         other => {
             let text = serde_yaml::UserMessageFormatter
                 .format_message(other)
@@ -182,100 +183,100 @@ fn describe_breach(breach: &BudgetBreach) -> (String, String) {
     }
 }
 
-fn position(location: Location) -> Pos {
+fn position(location: Location) -> SourcePosition {
     let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    Pos {
+    SourcePosition {
         line: short(location.line()),
         column: short(location.column()),
         len: short(location.span().len()),
         byte: location.span().byte_offset().map_or(0, short),
-        origin: Origin::File,
+        origin: NodeOrigin::File,
     }
 }
 
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
-        let spanned = Spanned::<Bare>::deserialize(deserializer)?;
+impl<'de> Deserialize<'de> for YamlNode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<YamlNode, D::Error> {
+        let spanned = Spanned::<RawValue>::deserialize(deserializer)?;
         let mut at = position(spanned.referenced);
-        if matches!(spanned.value.0, Value::Seq(_) | Value::Map(_)) {
+        if matches!(spanned.value.0, YamlValue::Seq(_) | YamlValue::Map(_)) {
             at.len = 1;
         }
-        Ok(Node::new(at, spanned.value.0))
+        Ok(YamlNode::new(at, spanned.value.0))
     }
 }
 
 /// A value without its position.
-struct Bare(Value);
+struct RawValue(YamlValue);
 
-impl<'de> Deserialize<'de> for Bare {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bare, D::Error> {
-        deserializer.deserialize_any(BareVisitor).map(Bare)
+impl<'de> Deserialize<'de> for RawValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawValue, D::Error> {
+        deserializer.deserialize_any(BareVisitor).map(RawValue)
     }
 }
 
 struct BareVisitor;
 
 impl<'de> Visitor<'de> for BareVisitor {
-    type Value = Value;
+    type Value = YamlValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_none<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Null)
     }
 
-    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
-        Ok(Value::Bool(b))
+    fn visit_bool<E>(self, b: bool) -> Result<YamlValue, E> {
+        Ok(YamlValue::Bool(b))
     }
 
-    fn visit_i64<E>(self, i: i64) -> Result<Value, E> {
-        Ok(Value::Int(i))
+    fn visit_i64<E>(self, i: i64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Int(i))
     }
 
-    fn visit_u64<E>(self, u: u64) -> Result<Value, E> {
-        Ok(i64::try_from(u).map_or(Value::Float(u as f64), Value::Int))
+    fn visit_u64<E>(self, u: u64) -> Result<YamlValue, E> {
+        Ok(i64::try_from(u).map_or(YamlValue::Float(u as f64), YamlValue::Int))
     }
 
-    fn visit_f64<E>(self, f: f64) -> Result<Value, E> {
+    fn visit_f64<E>(self, f: f64) -> Result<YamlValue, E> {
         // kubectl sends YAML as JSON written by Go, which formats 2.0 and 2e0 as `2`.
         let whole = f.fract() == 0.0 && f.abs() < i64::MAX as f64;
         Ok(if whole {
-            Value::Int(f as i64)
+            YamlValue::Int(f as i64)
         } else {
-            Value::Float(f)
+            YamlValue::Float(f)
         })
     }
 
-    fn visit_str<E>(self, s: &str) -> Result<Value, E> {
-        Ok(Value::Str(s.to_owned()))
+    fn visit_str<E>(self, s: &str) -> Result<YamlValue, E> {
+        Ok(YamlValue::Str(s.to_owned()))
     }
 
-    fn visit_string<E>(self, s: String) -> Result<Value, E> {
-        Ok(Value::Str(s))
+    fn visit_string<E>(self, s: String) -> Result<YamlValue, E> {
+        Ok(YamlValue::Str(s))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<YamlValue, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element::<Node>()? {
+        while let Some(item) = seq.next_element::<YamlNode>()? {
             items.push(item);
         }
-        Ok(Value::Seq(items))
+        Ok(YamlValue::Seq(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlValue, A::Error> {
         let mut entries = Vec::new();
         while let Some(key) = map.next_key::<Spanned<String>>()? {
             let at = position(key.referenced);
             let name = key.value;
-            entries.push((Key { name, at }, map.next_value::<Node>()?));
+            entries.push((MappingKey { name, at }, map.next_value::<YamlNode>()?));
         }
-        Ok(Value::Map(entries))
+        Ok(YamlValue::Map(entries))
     }
 }
 

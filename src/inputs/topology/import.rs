@@ -7,11 +7,11 @@
 use super::taint::taint;
 use crate::object_list::unlisted;
 use crate::read;
-use crate::text::diagnostic::{Diagnostic, Diagnostics, Source};
-use crate::text::node::Node;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use crate::text::node::YamlNode;
 use crate::text::yaml;
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::{IslandKind, NodePool, Taint, TaintEffect, Topology};
+use sim_api::spec::{IslandKind, NodePool, TaintEffect, TaintSpec, TopologySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Extended resources that count as accelerators, in order of precedence.
@@ -35,30 +35,33 @@ const ALIKE_PERCENT: i64 = 2;
 
 /// The properties of a node other than its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct ImportKind {
     allocatable: BTreeMap<String, i64>,
     taints: Vec<(String, String, TaintEffect)>,
     features: Vec<String>,
     labels: BTreeMap<String, String>,
 }
 
-struct Member {
+struct ImportMember {
     name: String,
-    kind: Kind,
+    kind: ImportKind,
     about: BTreeMap<String, i64>,
 }
 
 /// Returns the topology, and notes on what was not imported.
-pub fn import_nodes(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
+pub fn import_nodes(
+    source: &SourceText,
+    name: &str,
+) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let mut notes = Vec::new();
     let mut members = Vec::new();
     let mut out = Vec::new();
     for node in unlisted(yaml::parse(source)?) {
-        let kind = node.get("kind").and_then(Node::as_str).unwrap_or("");
+        let kind = node.get("kind").and_then(YamlNode::as_str).unwrap_or("");
         if kind != "Node" {
             let message = format!("this is a {kind}, not a Node");
             let mut error = Diagnostic::at(source, node.at, message);
-            error.legal("what `kubectl get nodes -o yaml` prints");
+            error.legal("the output of `kubectl get nodes -o yaml`");
             return Err(error.into());
         }
         match in_trouble(&node) {
@@ -67,30 +70,32 @@ pub fn import_nodes(source: &Source, name: &str) -> Result<(Topology, Vec<String
         }
     }
     if members.is_empty() {
-        let message = "there is no node that is ready and may be used";
+        let message = "no node is ready and schedulable";
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     if !out.is_empty() {
         notes.push(format!(
-            "not ready or cordoned, and left out: {}",
+            "not imported, because not ready or cordoned: {}",
             some(&out)
         ));
     }
     notes.extend(drop_identities(&mut members));
     let pools = pools(members, &mut notes);
-    let topology = Topology {
+    let topology = TopologySpec {
         name: name.to_owned(),
         description: format!("Imported from {}", source.file),
         extended_resource_toleration: pools.iter().any(is_gke_device),
         pools,
         currency: "USD".to_owned(),
-        ..Topology::default()
+        ..TopologySpec::default()
     };
     Ok((topology, notes))
 }
 
-fn name_of(node: &Node) -> String {
-    let name = node.at_path(&["metadata", "name"]).and_then(Node::as_str);
+fn name_of(node: &YamlNode) -> String {
+    let name = node
+        .at_path(&["metadata", "name"])
+        .and_then(YamlNode::as_str);
     name.unwrap_or("").to_owned()
 }
 
@@ -103,21 +108,21 @@ fn some(names: &[String]) -> String {
     }
 }
 
-fn in_trouble(node: &Node) -> bool {
-    let empty = Node::empty_map();
+fn in_trouble(node: &YamlNode) -> bool {
+    let empty = YamlNode::empty_map();
     let cordoned = node
         .at_path(&["spec", "unschedulable"])
-        .and_then(Node::as_bool);
-    let ready = |c: &Node| {
-        let text = |key: &str| c.get(key).and_then(Node::as_str);
+        .and_then(YamlNode::as_bool);
+    let ready = |c: &YamlNode| {
+        let text = |key: &str| c.get(key).and_then(YamlNode::as_str);
         text("type") != Some("Ready") || text("status") == Some("True")
     };
     let status = node.get("status").unwrap_or(&empty);
     cordoned == Some(true) || !read::list(status, "conditions").iter().all(ready)
 }
 
-fn member(node: &Node) -> Member {
-    let empty = Node::empty_map();
+fn member(node: &YamlNode) -> ImportMember {
+    let empty = YamlNode::empty_map();
     let part = |key: &str| node.get(key).unwrap_or(&empty);
     let given = ["allocatable", "capacity"];
     let given = given
@@ -135,10 +140,10 @@ fn member(node: &Node) -> Member {
     taints.sort();
     let mut labels = read::string_map(part("metadata"), "labels");
     labels.remove(HOSTNAME);
-    Member {
+    ImportMember {
         name: name_of(node),
         about,
-        kind: Kind {
+        kind: ImportKind {
             allocatable,
             taints,
             features: read::strings(part("status"), "declaredFeatures"),
@@ -148,7 +153,7 @@ fn member(node: &Node) -> Member {
 }
 
 /// Removes labels that identify a single node. Labels whose values end with a running number are kept.
-fn drop_identities(members: &mut [Member]) -> Option<String> {
+fn drop_identities(members: &mut [ImportMember]) -> Option<String> {
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (key, value) in members.iter().flat_map(|m| &m.kind.labels) {
         values.entry(key.clone()).or_default().push(value.clone());
@@ -170,7 +175,7 @@ fn drop_identities(members: &mut [Member]) -> Option<String> {
     }
     let labels = dropped.join(", ");
     (!dropped.is_empty())
-        .then(|| format!("labels that are another on every node, and left out: {labels}"))
+        .then(|| format!("not imported, because the labels differ on every node: {labels}"))
 }
 
 /// Splits a text into a prefix, the number at its end, and the minimum number of digits (0 without zero padding).
@@ -186,17 +191,17 @@ fn split(text: &str) -> Option<(&str, u64, usize)> {
 }
 
 /// Equal nodes, in the order of their names.
-struct Cell {
-    kind: Kind,
+struct ImportCell {
+    kind: ImportKind,
     names: Vec<String>,
     about: BTreeMap<String, i64>,
 }
 
-fn pools(mut members: Vec<Member>, notes: &mut Vec<String>) -> Vec<NodePool> {
+fn pools(mut members: Vec<ImportMember>, notes: &mut Vec<String>) -> Vec<NodePool> {
     members.sort_by(|a, b| (&a.kind, &a.about).cmp(&(&b.kind, &b.about)));
-    let mut cells: Vec<Cell> = Vec::new();
+    let mut cells: Vec<ImportCell> = Vec::new();
     for m in members {
-        let alike = |c: &&mut Cell| {
+        let alike = |c: &&mut ImportCell| {
             let near = |(name, least): (&String, &i64)| {
                 let more = m.about.get(name).copied().unwrap_or(0);
                 more <= least.saturating_add(least / 100 * ALIKE_PERCENT) && more >= *least
@@ -205,7 +210,7 @@ fn pools(mut members: Vec<Member>, notes: &mut Vec<String>) -> Vec<NodePool> {
         };
         match cells.last_mut().filter(alike) {
             Some(cell) => cell.names.push(m.name),
-            None => cells.push(Cell {
+            None => cells.push(ImportCell {
                 kind: m.kind,
                 names: vec![m.name],
                 about: m.about,
@@ -233,32 +238,34 @@ fn pools(mut members: Vec<Member>, notes: &mut Vec<String>) -> Vec<NodePool> {
         ));
     }
     if renamed > 0 {
-        notes.push("names of nodes that do not count up from 0 are made up: p0-0, ...".to_owned());
+        notes.push(
+            "nodes renamed to p0-0, ..., because their names are not numbered from 0".to_owned(),
+        );
     }
     pools
 }
 
 /// Groups cells of equal size that differ only in labels numbered consecutively from 0. They become the islands of
 /// one pool.
-fn families(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
-    let family_of = |cell: &Cell| {
+fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
+    let family_of = |cell: &ImportCell| {
         let without = |(key, value): (&String, &String)| {
             let before = split(value).map_or(value.as_str(), |(before, _, _)| before);
             (key.clone(), before.to_owned())
         };
-        let kind = Kind {
+        let kind = ImportKind {
             labels: cell.kind.labels.iter().map(without).collect(),
             ..cell.kind.clone()
         };
         (kind, cell.names.len())
     };
-    let mut found: BTreeMap<(Kind, usize), Vec<Cell>> = BTreeMap::new();
+    let mut found: BTreeMap<(ImportKind, usize), Vec<ImportCell>> = BTreeMap::new();
     for cell in cells {
         found.entry(family_of(&cell)).or_default().push(cell);
     }
     let mut families = Vec::new();
     for (_, mut family) in found {
-        let number = |cell: &Cell| {
+        let number = |cell: &ImportCell| {
             let numbers = cell.kind.labels.values().filter_map(|v| split(v));
             numbers.map(|(_, n, _)| n).collect::<Vec<_>>()
         };
@@ -274,7 +281,7 @@ fn families(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
 
 /// Returns the labels of a pool in which each cell is an island. Returns `None` if a label is neither constant nor
 /// numbered from 0.
-fn labels(family: &[Cell]) -> Option<BTreeMap<String, String>> {
+fn labels(family: &[ImportCell]) -> Option<BTreeMap<String, String>> {
     let one = |key: &String| {
         let values: Vec<&String> = family.iter().map(|cell| &cell.kind.labels[key]).collect();
         match values.iter().all(|v| *v == values[0]) {
@@ -307,7 +314,7 @@ fn counted(texts: &[&String], word: &str) -> Option<String> {
     (all && !before.contains(['{', '}'])).then(|| format!("{before}{number}"))
 }
 
-fn pool(family: &[Cell], name: String) -> NodePool {
+fn pool(family: &[ImportCell], name: String) -> NodePool {
     let first = &family[0];
     let mut allocatable = first.kind.allocatable.clone();
     for cell in family {
@@ -324,11 +331,15 @@ fn pool(family: &[Cell], name: String) -> NodePool {
         () if labels.contains_key(TPU_TOPOLOGY) && labels.contains_key(SLICE) => IslandKind::Ici,
         () => IslandKind::None,
     };
-    let taints = first.kind.taints.iter().map(|(key, value, effect)| Taint {
-        key: key.clone(),
-        value: value.clone(),
-        effect: *effect,
-    });
+    let taints = first
+        .kind
+        .taints
+        .iter()
+        .map(|(key, value, effect)| TaintSpec {
+            key: key.clone(),
+            value: value.clone(),
+            effect: *effect,
+        });
     NodePool {
         name,
         count: 1,
@@ -347,6 +358,6 @@ fn pool(family: &[Cell], name: String) -> NodePool {
 /// Returns whether the pool has GKE's device taint. GKE taints nodes with their extended resource and runs the
 /// admission plugin that adds the toleration to pods that request it.
 fn is_gke_device(pool: &NodePool) -> bool {
-    let device = |t: &Taint| pool.allocatable.contains_key(&t.key);
+    let device = |t: &TaintSpec| pool.allocatable.contains_key(&t.key);
     pool.labels.contains_key(SLICE) && pool.taints.iter().any(device)
 }

@@ -10,7 +10,7 @@ pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
 
 /// Returns the names of the nodes with this label value, in order.
 pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
-    let is = |(pool, numbers, name): (&NodePool, Numbers, String)| {
+    let is = |(pool, numbers, name): (&NodePool, NumberRange, String)| {
         let has = pool
             .labels
             .get(key)
@@ -37,9 +37,9 @@ pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
 }
 
 /// The running numbers of a node, by variable name.
-type Numbers = [(&'static str, u64); 3];
+type NumberRange = [(&'static str, u64); 3];
 
-fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, Numbers, String)> {
+fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, NumberRange, String)> {
     pools.iter().flat_map(|pool| {
         let per_pool = u64::from(pool.islands) * u64::from(pool.nodes_per_island);
         let total = per_pool * u64::from(pool.count);

@@ -1,12 +1,12 @@
 //! Reads taints, which have the same fields in Topology files and Nodes.
 
 use crate::read;
-use crate::text::node::Node;
-use sim_api::spec::{Taint, TaintEffect};
+use crate::text::node::YamlNode;
+use sim_api::spec::{TaintEffect, TaintSpec};
 
 /// Converts a checked node to a taint.
-pub fn taint(node: &Node) -> Taint {
-    Taint {
+pub fn taint(node: &YamlNode) -> TaintSpec {
+    TaintSpec {
         key: read::string(node, "key").unwrap_or_default(),
         value: read::string(node, "value").unwrap_or_default(),
         effect: taint_effect(node).unwrap_or(TaintEffect::NoSchedule),
@@ -14,7 +14,7 @@ pub fn taint(node: &Node) -> Taint {
 }
 
 /// Reads the `effect` of a taint or toleration.
-pub fn taint_effect(node: &Node) -> Option<TaintEffect> {
+pub fn taint_effect(node: &YamlNode) -> Option<TaintEffect> {
     match node.get("effect")?.as_str()? {
         "NoSchedule" => Some(TaintEffect::NoSchedule),
         "PreferNoSchedule" => Some(TaintEffect::PreferNoSchedule),

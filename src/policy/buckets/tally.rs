@@ -2,19 +2,19 @@
 //!
 //! Must never read anything but labels and conditions of Jobs, as upstream.
 
-use super::job_bucket::{Bucket, Buckets, bucket_of};
-use crate::view::{Basis, JobView, RjStatus};
+use super::job_bucket::{JobBucket, JobBuckets, bucket_of};
+use crate::view::{JobView, PlanBasis, RjStatus};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    pub buckets: Buckets,
-    rjs: Vec<Counts>,
+pub struct BucketTally {
+    pub buckets: JobBuckets,
+    rjs: Vec<TallyCounts>,
     /// Jobs with invalid labels; each of them ends a pass (REC-5.1, REC-5.3).
     pub unreadable: u32,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-struct Counts {
+struct TallyCounts {
     /// Number of Jobs in all buckets.
     jobs: u32,
     ready: u32,
@@ -24,25 +24,25 @@ struct Counts {
     suspended: u32,
 }
 
-impl Tally {
-    pub fn of(basis: &Basis<'_>, jobs: &[JobView]) -> Tally {
-        let mut tally = Tally::default();
+impl BucketTally {
+    pub fn of(basis: &PlanBasis<'_>, jobs: &[JobView]) -> BucketTally {
+        let mut tally = BucketTally::default();
         let rjs = basis.jobset.spec.replicated_jobs.len();
-        tally.rjs.resize(rjs, Counts::default());
+        tally.rjs.resize(rjs, TallyCounts::default());
         jobs.iter().for_each(|job| tally.add(basis, job));
         tally
     }
 
-    pub fn add(&mut self, basis: &Basis<'_>, job: &JobView) {
+    pub fn add(&mut self, basis: &PlanBasis<'_>, job: &JobView) {
         self.change(basis, job, |sum, by| *sum += by);
     }
 
     /// Removes a Job; `job` must be as it was when added, with the same basis.
-    pub fn remove(&mut self, basis: &Basis<'_>, job: &JobView) {
+    pub fn remove(&mut self, basis: &PlanBasis<'_>, job: &JobView) {
         self.change(basis, job, |sum, by| *sum -= by);
     }
 
-    fn change(&mut self, basis: &Basis<'_>, job: &JobView, put: fn(&mut u32, u32)) {
+    fn change(&mut self, basis: &PlanBasis<'_>, job: &JobView, put: fn(&mut u32, u32)) {
         let at = job.rj as usize;
         if let Some(counts) = self.rjs.get_mut(at) {
             put(&mut counts.jobs, 1);
@@ -52,10 +52,10 @@ impl Tally {
             return put(&mut self.unreadable, 1);
         };
         let of = match bucket {
-            Bucket::Previous => &mut n.previous,
-            Bucket::Failed => &mut n.failed,
-            Bucket::Successful => &mut n.successful,
-            Bucket::Active => &mut n.active,
+            JobBucket::Previous => &mut n.previous,
+            JobBucket::Failed => &mut n.failed,
+            JobBucket::Successful => &mut n.successful,
+            JobBucket::Active => &mut n.active,
         };
         put(of, 1);
         let specs = &basis.jobset.spec.replicated_jobs;
@@ -63,10 +63,10 @@ impl Tally {
             return;
         };
         match bucket {
-            Bucket::Previous => {}
-            Bucket::Failed => put(&mut s.failed, 1),
-            Bucket::Successful => put(&mut s.succeeded, 1),
-            Bucket::Active => {
+            JobBucket::Previous => {}
+            JobBucket::Failed => put(&mut s.failed, 1),
+            JobBucket::Successful => put(&mut s.succeeded, 1),
+            JobBucket::Active => {
                 let ready = job.succeeded + job.ready >= spec.template.pods();
                 put(&mut s.ready, u32::from(ready));
                 put(&mut s.active, u32::from(job.active > 0));

@@ -4,7 +4,7 @@
 //! one second early (D-10).
 
 use crate::ttl::whole_seconds;
-use sim_base::{Duration, Time};
+use sim_base::{Duration, SimTime};
 
 /// `DefaultJobPodFailureBackOff` and `MaxJobPodFailureBackOff`.
 pub const POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ pub const MAX_POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(600);
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackoffRecord {
     pub failures: u32,
-    pub last_failure: Option<Time>,
+    pub last_failure: Option<SimTime>,
 }
 
 impl BackoffRecord {
@@ -23,8 +23,8 @@ impl BackoffRecord {
     /// if they finished in a later second than the last success.
     pub fn after(
         self,
-        last_success: Option<Time>,
-        failed: impl Iterator<Item = Time> + Clone,
+        last_success: Option<SimTime>,
+        failed: impl Iterator<Item = SimTime> + Clone,
     ) -> BackoffRecord {
         let failed = failed.map(whole_seconds);
         let last_failure = failed.clone().max();
@@ -45,7 +45,7 @@ impl BackoffRecord {
     }
 
     /// Remaining back-off: 10 s · 2^(f−1), at most 600 s, from the finish of the last failed pod.
-    pub fn remaining(self, now: Time) -> Duration {
+    pub fn remaining(self, now: SimTime) -> Duration {
         let Some(last) = self.last_failure.filter(|_| self.failures > 0) else {
             return Duration::ZERO;
         };
@@ -61,7 +61,7 @@ impl BackoffRecord {
 /// With backoffLimitPerIndex each index has its own back-off: the remaining time until the index of `replaced` may be
 /// created; zero if now. `replaced` is the failed pod whose finalizer is kept, with the number of failures including
 /// that pod.
-pub fn until_index(replaced: Option<(u32, Time)>, now: Time) -> Duration {
+pub fn until_index(replaced: Option<(u32, SimTime)>, now: SimTime) -> Duration {
     let record = replaced.map(|(failures, ended)| BackoffRecord {
         failures,
         last_failure: Some(ended),

@@ -2,7 +2,7 @@
 //! `pkg/controller/job/indexed_job_utils.go`).
 //! Must never compute a back-off; this is done by `backoff`.
 
-use super::pod_failure::Verdict;
+use super::pod_failure::RuleVerdict;
 use crate::JobSyncView;
 use sim_api::spec::{CompletionMode, JobSpec, PodFailurePolicyAction};
 
@@ -19,7 +19,7 @@ pub fn counts_per_index(spec: &JobSpec) -> bool {
 
 /// Returns true if a failed pod makes its index fail permanently: FailIndex matched, or the earlier failures of the
 /// index (`failures_before`, without ignored ones) have reached the limit.
-pub fn index_fails(spec: &JobSpec, verdict: &Verdict, failures_before: u32) -> bool {
+pub fn index_fails(spec: &JobSpec, verdict: &RuleVerdict, failures_before: u32) -> bool {
     if !counts_per_index(spec) {
         return false;
     }

@@ -16,22 +16,22 @@ pub struct FailedPodView<'a> {
 
 /// The part of a rule that matched; determines the message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Match<'a> {
+pub enum RuleMatch<'a> {
     ExitCode { container: &'a str, code: i32 },
     Condition,
 }
 
 /// Result of the policy for one failed pod.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RuleVerdict {
     /// True if it counts towards backoffLimit.
     pub counts: bool,
     pub action: Option<PodFailurePolicyAction>,
 }
 
-impl Default for Verdict {
-    fn default() -> Verdict {
-        Verdict {
+impl Default for RuleVerdict {
+    fn default() -> RuleVerdict {
+        RuleVerdict {
             counts: true,
             action: None,
         }
@@ -42,18 +42,18 @@ impl Default for Verdict {
 pub fn matching_rule<'a>(
     rules: &[PodFailurePolicyRule],
     pod: &FailedPodView<'a>,
-) -> Option<(usize, PodFailurePolicyAction, Match<'a>)> {
+) -> Option<(usize, PodFailurePolicyAction, RuleMatch<'a>)> {
     rules.iter().enumerate().find_map(|(at, rule)| {
         let matched = match &rule.on_exit_codes {
             Some(codes) => exit_code_match(codes, pod),
-            None => condition_matches(rule, pod).then_some(Match::Condition),
+            None => condition_matches(rule, pod).then_some(RuleMatch::Condition),
         };
         matched.map(|m| (at, rule.action, m))
     })
 }
 
 /// The first container with a matching exit code. Exit code 0 matches no rule, including `NotIn`.
-fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<Match<'a>> {
+fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<RuleMatch<'a>> {
     let named = codes.container_name.as_deref();
     let fits = |&&(container, code): &&(&str, i32)| {
         code != 0
@@ -61,7 +61,7 @@ fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<M
             && codes.values.contains(&code) == codes.operator_in
     };
     let &(container, code) = pod.exit_codes.iter().find(fits)?;
-    Some(Match::ExitCode { container, code })
+    Some(RuleMatch::ExitCode { container, code })
 }
 
 fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bool {
@@ -73,9 +73,9 @@ fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bo
 }
 
 /// Result of the rules; without a match, the failure counts.
-pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> Verdict {
+pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> RuleVerdict {
     let action = matching_rule(rules, pod).map(|(_, action, _)| action);
-    Verdict {
+    RuleVerdict {
         counts: action != Some(PodFailurePolicyAction::Ignore),
         action,
     }
@@ -85,14 +85,14 @@ pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> Verdi
 pub fn fail_job_message(
     namespace: &str,
     pod_name: &str,
-    matched: Match<'_>,
+    matched: RuleMatch<'_>,
     rule_index: usize,
 ) -> String {
     match matched {
-        Match::ExitCode { container, code } => format!(
+        RuleMatch::ExitCode { container, code } => format!(
             "Container {container} for pod {namespace}/{pod_name} failed with exit code {code} matching FailJob rule at index {rule_index}"
         ),
-        Match::Condition => format!(
+        RuleMatch::Condition => format!(
             "Pod {namespace}/{pod_name} has condition {DISRUPTION_TARGET} matching FailJob rule at index {rule_index}"
         ),
     }

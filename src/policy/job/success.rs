@@ -3,12 +3,12 @@
 //! Not to be confused with the JobSet's successPolicy, in `success`.
 
 use crate::JobSyncView;
-use sim_api::spec::{CompletionMode, JobSuccessRule, Version};
+use sim_api::spec::{CompletionMode, JobSuccessRule, KubeVersion};
 
 pub const SUCCESS_POLICY: &str = "SuccessPolicy";
 
 /// Feature gate JobSuccessPolicy, on by default since 1.31.
-const SINCE: Version = Version::new(31);
+const SINCE: KubeVersion = KubeVersion::new(31);
 
 /// Message of SuccessCriteriaMet for the first satisfied rule.
 pub fn met(view: &JobSyncView<'_>) -> Option<String> {

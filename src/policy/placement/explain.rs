@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The reason why one node rejects a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reasons {
+pub enum UnschedulableReasons {
     Selector,
     /// The pod names its nodes, and this is not one of them.
     NotNamed,
@@ -34,35 +34,41 @@ pub enum Reasons {
     NoResourceClaim(Result<String, String>),
 }
 
-impl Reasons {
+impl UnschedulableReasons {
     fn text(&self) -> String {
         let words = match self {
-            Reasons::Selector => "node(s) didn't match Pod's node affinity/selector",
+            UnschedulableReasons::Selector => "node(s) didn't match Pod's node affinity/selector",
             // `RunPreFilterPlugins` reduced the set of nodes (`schedule_one.go`).
-            Reasons::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
-            Reasons::AffinityConflict => "pod affinity terms conflict",
-            Reasons::Feature => "node(s) didn't match Pod's required features",
-            Reasons::Taint => "node(s) had untolerated taint(s)",
-            Reasons::Cordoned => "node(s) were unschedulable",
-            Reasons::Insufficient { resource, .. } if resource == "pods" => "Too many pods",
-            Reasons::Insufficient { resource, .. } => return format!("Insufficient {resource}"),
-            Reasons::Affinity => "node(s) didn't match pod affinity rules",
-            Reasons::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
-            Reasons::ExistingAntiAffinity => {
+            UnschedulableReasons::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+            UnschedulableReasons::AffinityConflict => "pod affinity terms conflict",
+            UnschedulableReasons::Feature => "node(s) didn't match Pod's required features",
+            UnschedulableReasons::Taint => "node(s) had untolerated taint(s)",
+            UnschedulableReasons::Cordoned => "node(s) were unschedulable",
+            UnschedulableReasons::Insufficient { resource, .. } if resource == "pods" => {
+                "Too many pods"
+            }
+            UnschedulableReasons::Insufficient { resource, .. } => {
+                return format!("Insufficient {resource}");
+            }
+            UnschedulableReasons::Affinity => "node(s) didn't match pod affinity rules",
+            UnschedulableReasons::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
+            UnschedulableReasons::ExistingAntiAffinity => {
                 "node(s) didn't satisfy existing pods anti-affinity rules"
             }
-            Reasons::UnboundClaims => "pod has unbound immediate PersistentVolumeClaims",
-            Reasons::NoClaim(name) => {
+            UnschedulableReasons::UnboundClaims => {
+                "pod has unbound immediate PersistentVolumeClaims"
+            }
+            UnschedulableReasons::NoClaim(name) => {
                 return format!("persistentvolumeclaim {name:?} not found");
             }
-            Reasons::ClaimGoes(name) => {
+            UnschedulableReasons::ClaimGoes(name) => {
                 return format!("persistentvolumeclaim {name:?} is being deleted");
             }
             // `dynamic-resource-allocation/resourceclaim`: the name, and the lister's message.
-            Reasons::NoResourceClaim(Ok(name)) => {
+            UnschedulableReasons::NoResourceClaim(Ok(name)) => {
                 return format!("resourceclaim.resource.k8s.io {name:?} not found");
             }
-            Reasons::NoResourceClaim(Err(pod)) => {
+            UnschedulableReasons::NoResourceClaim(Err(pod)) => {
                 return format!("pod {pod:?}: ResourceClaim not created yet");
             }
         };
@@ -72,11 +78,11 @@ impl Reasons {
     fn is_before_nodes(&self) -> bool {
         matches!(
             self,
-            Reasons::UnboundClaims
-                | Reasons::AffinityConflict
-                | Reasons::NoClaim(_)
-                | Reasons::ClaimGoes(_)
-                | Reasons::NoResourceClaim(_)
+            UnschedulableReasons::UnboundClaims
+                | UnschedulableReasons::AffinityConflict
+                | UnschedulableReasons::NoClaim(_)
+                | UnschedulableReasons::ClaimGoes(_)
+                | UnschedulableReasons::NoResourceClaim(_)
         )
     }
 
@@ -84,8 +90,8 @@ impl Reasons {
     /// `UnschedulableAndUnresolvable`).
     fn is_resolvable(&self) -> bool {
         match self {
-            Reasons::Insufficient { free, .. } => *free,
-            Reasons::AntiAffinity | Reasons::ExistingAntiAffinity => true,
+            UnschedulableReasons::Insufficient { free, .. } => *free,
+            UnschedulableReasons::AntiAffinity | UnschedulableReasons::ExistingAntiAffinity => true,
             _ => false,
         }
     }
@@ -103,12 +109,12 @@ fn counted(reasons: impl Iterator<Item = String>) -> String {
 }
 
 /// `0/16 nodes are available: 12 Insufficient cpu, 4 node(s) didn't match …`.
-pub fn explain(reasons: &[Reasons]) -> String {
+pub fn explain(reasons: &[UnschedulableReasons]) -> String {
     let nodes = reasons.len();
     match reasons.iter().find(|r| r.is_before_nodes()) {
         Some(before) => format!("0/{nodes} nodes are available: {}.", before.text()),
         None => {
-            let parts = counted(reasons.iter().map(Reasons::text));
+            let parts = counted(reasons.iter().map(UnschedulableReasons::text));
             format!("0/{nodes} nodes are available: {parts}.")
         }
     }
@@ -116,10 +122,13 @@ pub fn explain(reasons: &[Reasons]) -> String {
 
 /// Message of the Event FailedScheduling (1.36): `explain`, followed by the result of preemption. No victims are
 /// found, because pods of lower priority are not modelled.
-pub fn failed_scheduling(reasons: &[Reasons]) -> String {
+pub fn failed_scheduling(reasons: &[UnschedulableReasons]) -> String {
     let why = explain(reasons);
-    let fails = |r: &Reasons| {
-        let refuses = matches!(r, Reasons::ClaimGoes(_) | Reasons::AffinityConflict);
+    let fails = |r: &UnschedulableReasons| {
+        let refuses = matches!(
+            r,
+            UnschedulableReasons::ClaimGoes(_) | UnschedulableReasons::AffinityConflict
+        );
         r.is_before_nodes() && !refuses
     };
     if reasons.iter().any(fails) {

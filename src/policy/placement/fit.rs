@@ -14,7 +14,7 @@ pub struct ClusterView<'a> {
 
 /// The chosen node, if any, and the number of examined nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct PlacementResult {
     pub node: Option<NodeId>,
     pub examined: u32,
     /// Position after the chosen node, where the next search starts.
@@ -43,7 +43,7 @@ pub fn find_node(
     start: u32,
     candidate: impl Fn(u32) -> NodeId,
     also: impl Fn(NodeId) -> bool,
-) -> Found {
+) -> PlacementResult {
     let mut at = if start < count { start } else { 0 };
     for examined in 1..=count {
         let node = candidate(at);
@@ -53,14 +53,14 @@ pub fn find_node(
             && (view.schedulable)(node)
             && also(node);
         if fits {
-            return Found {
+            return PlacementResult {
                 node: Some(node),
                 examined,
                 next: at,
             };
         }
     }
-    Found {
+    PlacementResult {
         node: None,
         examined: count,
         next: at,

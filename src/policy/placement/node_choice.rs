@@ -1,7 +1,7 @@
 //! Nodes that a pod may run on according to its nodeSelector and required node affinity, evaluated like
 //! kube-scheduler's NodeAffinity plugin.
 
-use crate::topology::Cluster;
+use crate::topology::ClusterBuilder;
 use sim_api::spec::{NodeTerm, PodSpec};
 use sim_base::NodeId;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ impl NodeChoice {
     }
 
     /// The Filter stage.
-    pub fn matches(&self, cluster: &Cluster, node: NodeId) -> bool {
+    pub fn matches(&self, cluster: &ClusterBuilder, node: NodeId) -> bool {
         let label = |key: &str| cluster.label(node, key);
         let mut selector = self.selector.iter();
         let name = &cluster.names[node.ix()];
@@ -36,7 +36,7 @@ impl NodeChoice {
     /// The PreFilter stage: the nodes to examine, if each term names some.
     pub fn names(&self) -> Option<BTreeSet<&str>> {
         let terms = self.affinity.as_ref()?;
-        let sets: Option<Vec<BTreeSet<&str>>> = terms.iter().map(NodeTerm::names).collect();
+        let sets: Option<Vec<BTreeSet<&str>>> = terms.iter().map(NodeTerm::node_names).collect();
         let sets = sets.filter(|sets| !sets.is_empty())?;
         Some(sets.into_iter().flatten().collect())
     }
@@ -69,7 +69,7 @@ impl NodeChoice {
             return Some(BTreeSet::from([value.as_str()]));
         }
         let terms = self.affinity.iter().flatten();
-        let sets: Option<Vec<BTreeSet<&str>>> = terms.map(|t| t.values_of(key)).collect();
+        let sets: Option<Vec<BTreeSet<&str>>> = terms.map(|t| t.required_values(key)).collect();
         let sets = sets.filter(|sets| !sets.is_empty())?;
         Some(sets.into_iter().flatten().collect())
     }

@@ -1,24 +1,24 @@
 //! Properties of a pod template that the scheduler needs, computed once per template.
 
-use super::explain::{Reasons, explain};
+use super::explain::{UnschedulableReasons, explain};
 use super::node_choice::NodeChoice;
-use crate::topology::Cluster;
+use crate::topology::ClusterBuilder;
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
 use sim_api::spec::*;
 use sim_base::*;
 
 #[derive(Clone)]
 pub struct TemplateFacts {
-    /// Requested resources: column of `Cluster::allocatable` and amount in thousandths. Always includes one pod.
+    /// Requested resources: column of `ClusterBuilder::allocatable` and amount in thousandths. Always includes one pod.
     pub requests: Vec<(u32, i64)>,
     pub choice: NodeChoice,
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Vec<TolerationSpec>,
     pub priority: i32,
     pub priority_class: u32,
     pub gated: bool,
     pub needs_feature: bool,
     /// Reason that excludes all nodes, if any: an unbound claim, an unavailable resource, or affinity to missing pods.
-    pub blocked: Option<Reasons>,
+    pub blocked: Option<UnschedulableReasons>,
     /// Bit set of the nodes whose labels, pool taints and features allow the pod; 64 nodes per word.
     pub allowed: Vec<u64>,
     /// Nodes that the pod restricts itself to by name; `None` if it does not. The scheduler checks no others.
@@ -27,20 +27,28 @@ pub struct TemplateFacts {
 
 /// Requirements of a pod on nodes other than resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asks {
+pub struct ResourceRequirements {
     choice: NodeChoice,
-    tolerations: Vec<Toleration>,
+    tolerations: Vec<TolerationSpec>,
     needs_feature: bool,
     blocked: bool,
 }
 
 impl TemplateFacts {
-    pub fn build(cluster: &Cluster, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
+    pub fn build(
+        cluster: &ClusterBuilder,
+        template: &PodTemplate,
+        priority_class: u32,
+    ) -> TemplateFacts {
         TemplateFacts::of_pod(cluster, template, priority_class).look_at_all(cluster)
     }
 
     /// Creates the facts of a template before any node is checked.
-    pub fn of_pod(cluster: &Cluster, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
+    pub fn of_pod(
+        cluster: &ClusterBuilder,
+        template: &PodTemplate,
+        priority_class: u32,
+    ) -> TemplateFacts {
         let spec = &template.spec;
         let column = |name: &str| cluster.resources.iter().position(|r| r == name);
         let mut requests = vec![(0, 1000)];
@@ -50,7 +58,7 @@ impl TemplateFacts {
                 Some(c) if milli > 0 => requests.push((c as u32, milli)),
                 // No node has this resource.
                 None if milli > 0 => {
-                    blocked = Some(Reasons::Insufficient {
+                    blocked = Some(UnschedulableReasons::Insufficient {
                         resource: name.clone(),
                         free: false,
                     })
@@ -82,7 +90,7 @@ impl TemplateFacts {
         }
     }
 
-    pub fn look_at_all(mut self, cluster: &Cluster) -> TemplateFacts {
+    pub fn look_at_all(mut self, cluster: &ClusterBuilder) -> TemplateFacts {
         for n in 0..cluster.len() {
             self.look_at(cluster, NodeId(n as u32));
         }
@@ -90,8 +98,8 @@ impl TemplateFacts {
     }
 
     /// Returns the requirements that determine which nodes allow the pod.
-    pub fn asks(&self) -> Asks {
-        Asks {
+    pub fn asks(&self) -> ResourceRequirements {
+        ResourceRequirements {
             choice: self.choice.clone(),
             tolerations: self.tolerations.clone(),
             needs_feature: self.needs_feature,
@@ -107,7 +115,7 @@ impl TemplateFacts {
     }
 
     /// Updates whether a node allows the pod, after a change of its labels, taints or features.
-    pub fn look_at(&mut self, cluster: &Cluster, node: NodeId) {
+    pub fn look_at(&mut self, cluster: &ClusterBuilder, node: NodeId) {
         if self.allowed.len() <= node.ix() / 64 {
             self.allowed.resize(node.ix() / 64 + 1, 0);
         }
@@ -129,35 +137,44 @@ impl TemplateFacts {
     }
 
     /// Returns the static filter that rejects a node, or `None` if it is allowed.
-    pub fn reason_against(&self, cluster: &Cluster, node: NodeId) -> Option<Reasons> {
+    pub fn reason_against(
+        &self,
+        cluster: &ClusterBuilder,
+        node: NodeId,
+    ) -> Option<UnschedulableReasons> {
         if !self.is_named(cluster, node) {
-            return Some(Reasons::NotNamed);
+            return Some(UnschedulableReasons::NotNamed);
         }
         if cluster.taints(node).iter().any(|t| !self.tolerates(t)) {
-            return Some(Reasons::Taint);
+            return Some(UnschedulableReasons::Taint);
         }
         if !self.choice.matches(cluster, node) {
-            return Some(Reasons::Selector);
+            return Some(UnschedulableReasons::Selector);
         }
         if self.needs_feature && !cluster.has_feature(node, RESTART_ALL_CONTAINERS) {
-            return Some(Reasons::Feature);
+            return Some(UnschedulableReasons::Feature);
         }
         self.blocked.clone()
     }
 
     /// Whether the scheduler considers the node at all, given the node names that the pod requires.
-    pub fn is_named(&self, cluster: &Cluster, node: NodeId) -> bool {
+    pub fn is_named(&self, cluster: &ClusterBuilder, node: NodeId) -> bool {
         let names = self.named.is_some().then(|| self.choice.names()).flatten();
         names.is_none_or(|names| names.contains(cluster.names[node.ix()].as_str()))
     }
 
     /// Returns the first resource of which a node has too little, given `free` thousandths of each, and whether the
     /// empty node would have enough.
-    pub fn insufficient(&self, cluster: &Cluster, node: NodeId, free: &[i64]) -> Option<Reasons> {
+    pub fn insufficient(
+        &self,
+        cluster: &ClusterBuilder,
+        node: NodeId,
+        free: &[i64],
+    ) -> Option<UnschedulableReasons> {
         let at = node.ix() * cluster.resources.len();
         let mut requests = self.requests.iter();
         let short = requests.find(|(c, milli)| free[at + *c as usize] < *milli);
-        short.map(|(c, milli)| Reasons::Insufficient {
+        short.map(|(c, milli)| UnschedulableReasons::Insufficient {
             resource: cluster.resources[*c as usize].clone(),
             free: cluster.allocatable[at + *c as usize] >= *milli,
         })
@@ -165,24 +182,27 @@ impl TemplateFacts {
 
     /// Whether the facts come from the template alone, without a block by unbound claims.
     pub fn is_plain(&self) -> bool {
-        self.blocked != Some(Reasons::UnboundClaims)
+        self.blocked != Some(UnschedulableReasons::UnboundClaims)
     }
 
     /// Blocks the pod on all nodes because it mounts a claim that no component binds.
     pub fn block_by_claims(&mut self) {
-        self.blocked = Some(Reasons::UnboundClaims);
+        self.blocked = Some(UnschedulableReasons::UnboundClaims);
         self.allowed.fill(0);
     }
 
     /// Whether the pod tolerates a taint; PreferNoSchedule is always tolerated.
-    pub fn tolerates(&self, taint: &Taint) -> bool {
+    pub fn tolerates(&self, taint: &TaintSpec) -> bool {
         taint.effect == TaintEffect::PreferNoSchedule
             || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
 
     /// Returns the number of such pods that fit on the node when it is empty.
-    pub fn room(&self, cluster: &Cluster, node: NodeId) -> u64 {
-        if matches!(self.blocked, Some(Reasons::Insufficient { .. })) {
+    pub fn room(&self, cluster: &ClusterBuilder, node: NodeId) -> u64 {
+        if matches!(
+            self.blocked,
+            Some(UnschedulableReasons::Insufficient { .. })
+        ) {
             return 0;
         }
         let at = node.ix() * cluster.resources.len();
@@ -194,21 +214,24 @@ impl TemplateFacts {
     }
 
     /// Returns the reason why no node of the empty cluster can take this pod, or `None` if one can.
-    pub fn never_fits(&self, cluster: &Cluster) -> Option<String> {
+    pub fn never_fits(&self, cluster: &ClusterBuilder) -> Option<String> {
         if self.choice.conflicts() {
-            return Some(explain(&vec![Reasons::AffinityConflict; cluster.len()]));
+            return Some(explain(&vec![
+                UnschedulableReasons::AffinityConflict;
+                cluster.len()
+            ]));
         }
         let reasons = (0..cluster.len()).map(|n| {
             let node = NodeId(n as u32);
             let refused = self.reason_against(cluster, node);
             refused.or_else(|| self.insufficient(cluster, node, &cluster.allocatable))
         });
-        let reasons: Option<Vec<Reasons>> = reasons.collect();
+        let reasons: Option<Vec<UnschedulableReasons>> = reasons.collect();
         reasons.map(|reasons| explain(&reasons))
     }
 
     /// Returns the number of accelerators that one pod requests.
-    pub fn accelerators(&self, cluster: &Cluster) -> u32 {
+    pub fn accelerators(&self, cluster: &ClusterBuilder) -> u32 {
         let counted = |c: u32| cluster.is_accelerator(&cluster.resources[c as usize]);
         let held = self.requests.iter().filter(|(c, _)| counted(*c));
         let all = held.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
@@ -218,13 +241,13 @@ impl TemplateFacts {
 
 /// Returns the tolerations added by the admission plugin `plugin/pkg/admission/extendedresourcetoleration`: one for
 /// each requested extended resource.
-fn of_devices(spec: &PodSpec) -> impl Iterator<Item = Toleration> {
+fn of_devices(spec: &PodSpec) -> impl Iterator<Item = TolerationSpec> {
     let extended = |name: &String| {
         let domain = name.split_once('/').map(|(domain, _)| domain);
         domain.is_some_and(|d| d != "kubernetes.io" && !d.ends_with(".kubernetes.io"))
     };
     let names = spec.requests().into_keys().filter(extended);
-    names.map(|name| Toleration {
+    names.map(|name| TolerationSpec {
         key: Some(name),
         exists: true,
         value: String::new(),
@@ -233,14 +256,14 @@ fn of_devices(spec: &PodSpec) -> impl Iterator<Item = Toleration> {
     })
 }
 
-/// Returns [`Reasons::Affinity`] if a required podAffinity selects labels that the pod itself does not have: then no
-/// pod can be the first of its group (kubernetes.md 2.4). Pods of other JobSets are not considered.
-fn affinity_to_nobody(template: &PodTemplate) -> Option<Reasons> {
+/// Returns [`UnschedulableReasons::Affinity`] if a required podAffinity selects labels that the pod itself does not
+/// have: then no pod can be the first of its group (kubernetes.md 2.4). Pods of other JobSets are not considered.
+fn affinity_to_nobody(template: &PodTemplate) -> Option<UnschedulableReasons> {
     let own = &template.labels;
     let nobody = template
         .spec
         .required_pod_affinity
         .iter()
         .any(|labels| !labels.is_empty() && !labels.iter().all(|(k, v)| own.get(k) == Some(v)));
-    nobody.then_some(Reasons::Affinity)
+    nobody.then_some(UnschedulableReasons::Affinity)
 }

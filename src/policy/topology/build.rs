@@ -1,6 +1,6 @@
-//! Builds a `Cluster` from a `spec::Topology`; nodes are numbered in the order of the description.
+//! Builds a `ClusterBuilder` from a `spec::TopologySpec`; nodes are numbered in the order of the description.
 
-use sim_api::spec::{IslandKind, NodeObject, NodePool, Taint, Topology};
+use sim_api::spec::{IslandKind, NodeObject, NodePool, TaintSpec, TopologySpec};
 use sim_base::*;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -12,11 +12,11 @@ pub use sim_api::spec::keys::HOSTNAME as HOSTNAME_LABEL;
 const MAX_PODS_PER_NODE: i64 = 110;
 
 #[derive(Clone, Debug, Default)]
-pub struct Cluster {
+pub struct ClusterBuilder {
     pub names: Vec<String>,
     pools: Vec<NodePool>,
     /// Per node: entry of `pools`, and the numbers of its island and of the node.
-    place: Vec<Place>,
+    place: Vec<NodePlace>,
     pub island: Vec<IslandId>,
     pub island_kinds: Vec<IslandKind>,
     pub zone: Vec<ZoneId>,
@@ -37,12 +37,12 @@ pub struct Cluster {
     /// Nodes of the description sorted by name; filled on first use.
     by_name: OnceLock<Vec<NodeId>>,
     /// The state restored by `reset`; empty while nothing has changed.
-    described: Option<Box<Described>>,
+    described: Option<Box<DescribedDomain>>,
 }
 
 /// The columns that a change of a node may affect.
 #[derive(Clone, Debug)]
-struct Described {
+struct DescribedDomain {
     nodes: usize,
     zones: usize,
     zone: Vec<ZoneId>,
@@ -52,27 +52,27 @@ struct Described {
 }
 
 #[derive(Copy, Clone, Debug, Default)]
-struct Place {
+struct NodePlace {
     pool: u32,
     pool_number: u32,
     island_number: u32,
     node_number: u32,
 }
 
-impl Cluster {
+impl ClusterBuilder {
     /// Builds the arrays. `resources` are the names of requested resources, with `pods` always first.
-    pub fn build(topology: &Topology, resources: &[String]) -> Cluster {
-        let mut c = Cluster {
+    pub fn build(topology: &TopologySpec, resources: &[String]) -> ClusterBuilder {
+        let mut c = ClusterBuilder {
             pools: topology.pools.clone(),
             resources: resources.to_vec(),
             currency: topology.currency.clone(),
             extended_resource_toleration: topology.extended_resource_toleration,
-            ..Cluster::default()
+            ..ClusterBuilder::default()
         };
         for (p, pool) in topology.pools.iter().enumerate() {
-            let mut place = Place {
+            let mut place = NodePlace {
                 pool: p as u32,
-                ..Place::default()
+                ..NodePlace::default()
             };
             for pool_number in 0..pool.count {
                 place.pool_number = pool_number;
@@ -89,7 +89,7 @@ impl Cluster {
         c
     }
 
-    fn push_node(&mut self, pool: &NodePool, place: Place) {
+    fn push_node(&mut self, pool: &NodePool, place: NodePlace) {
         let mut name = fill(&pool.name, place);
         let many =
             u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
@@ -115,7 +115,7 @@ impl Cluster {
         }
         let accelerators = self.accelerators_in(&pool.allocatable);
         self.accelerators.push(accelerators);
-        let price = pool.price.of_accelerator(accelerators);
+        let price = pool.price.per_accelerator(accelerators);
         self.price_micros_per_hour.push(price);
     }
 
@@ -164,7 +164,7 @@ impl Cluster {
 
     fn remember(&mut self) {
         if self.described.is_none() {
-            self.described = Some(Box::new(Described {
+            self.described = Some(Box::new(DescribedDomain {
                 nodes: self.names.len(),
                 zones: self.zone_names.len(),
                 zone: self.zone.clone(),
@@ -180,9 +180,9 @@ impl Cluster {
         self.remember();
         let id = NodeId(self.names.len() as u32);
         self.names.push(node.name.clone());
-        self.place.push(Place {
+        self.place.push(NodePlace {
             pool: u32::MAX,
-            ..Place::default()
+            ..NodePlace::default()
         });
         self.island.push(IslandId::NONE);
         self.zone.push(ZoneId::NONE);
@@ -262,7 +262,7 @@ impl Cluster {
     /// numbers.
     pub fn is_labelled_as(&self, node: NodeId, other: NodeId, key: &str) -> bool {
         let (a, b) = (self.place[node.ix()], self.place[other.ix()]);
-        let number_of = |p: Place| (p.pool, p.pool_number, p.island_number);
+        let number_of = |p: NodePlace| (p.pool, p.pool_number, p.island_number);
         if number_of(a) != number_of(b)
             || self.own.contains_key(&node)
             || self.own.contains_key(&other)
@@ -276,7 +276,7 @@ impl Cluster {
     }
 
     /// The taints of the description or the created object, and those added by a user.
-    pub fn taints(&self, node: NodeId) -> &[Taint] {
+    pub fn taints(&self, node: NodeId) -> &[TaintSpec] {
         if let Some(own) = self.own.get(&node) {
             return &own.taints;
         }
@@ -315,7 +315,7 @@ fn default_allocatable(resource: &str) -> i64 {
 }
 
 /// Replaces `{pool}`, `{island}` and `{node}` by their numbers; `{node:05}` pads with zeros.
-fn fill(text: &str, place: Place) -> String {
+fn fill(text: &str, place: NodePlace) -> String {
     if !text.contains('{') {
         return text.to_owned();
     }
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn running_numbers_fill_names_and_labels() {
-        let place = Place {
+        let place = NodePlace {
             pool: 0,
             pool_number: 2,
             island_number: 3,

@@ -1,11 +1,11 @@
 //! The domains of a topology key: the nodes with the same value.
 
-use super::build::Cluster;
+use super::build::ClusterBuilder;
 use sim_base::*;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
-pub struct Domains {
+pub struct TopologyDomains {
     pub key: String,
     pub values: Vec<String>,
     /// Per node; `DomainId::NONE` if the label is missing.
@@ -15,11 +15,11 @@ pub struct Domains {
     index: BTreeMap<String, DomainId>,
 }
 
-impl Domains {
-    pub fn build(cluster: &Cluster, key: &str) -> Domains {
-        let mut d = Domains {
+impl TopologyDomains {
+    pub fn build(cluster: &ClusterBuilder, key: &str) -> TopologyDomains {
+        let mut d = TopologyDomains {
             key: key.to_owned(),
-            ..Domains::default()
+            ..TopologyDomains::default()
         };
         for n in 0..cluster.len() as u32 {
             let node = NodeId(n);
@@ -43,7 +43,7 @@ impl Domains {
     }
 
     /// Moves the node to the domain of its current label.
-    pub fn place(&mut self, cluster: &Cluster, node: NodeId) {
+    pub fn place(&mut self, cluster: &ClusterBuilder, node: NodeId) {
         if self.of.len() <= node.ix() {
             self.of.resize(node.ix() + 1, DomainId::NONE);
         }

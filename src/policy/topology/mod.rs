@@ -4,5 +4,5 @@
 pub mod build;
 pub mod domain;
 
-pub use build::Cluster;
-pub use domain::Domains;
+pub use build::ClusterBuilder;
+pub use domain::TopologyDomains;

@@ -2,18 +2,18 @@
 //!
 //! Must never evaluate rules itself; it calls the functions of `failure` that the pass used.
 
-use crate::buckets::{Bucket, in_bucket};
+use crate::buckets::{JobBucket, in_bucket};
 use crate::decision::*;
 use crate::failure;
-use crate::failure::Prepared;
-use crate::{FinishedView, JobSetView, JobView, Plan, ttl};
+use crate::failure::PreparedPolicy;
+use crate::{ActionPlan, FinishedView, JobSetView, JobView, ttl};
 use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule};
 
-type Failed<'v> = (&'v JobView, &'v FinishedView);
+type FinishedJob<'v> = (&'v JobView, &'v FinishedView);
 
-pub(crate) fn trace(view: &JobSetView<'_>, plan: &Plan, successful: u32) -> FailureTrace {
+pub(crate) fn trace(view: &JobSetView<'_>, plan: &ActionPlan, successful: u32) -> FailureTrace {
     let name = |job: &JobView| (view.job_name)(job.rj, job.index);
-    let mut failed: Vec<Failed<'_>> = in_bucket(view, Bucket::Failed)
+    let mut failed: Vec<FinishedJob<'_>> = in_bucket(view, JobBucket::Failed)
         .filter_map(|(_, job)| Some((job, job.finished.as_ref()?)))
         .collect();
     failed.sort_by(|(a, f), (b, g)| {
@@ -48,7 +48,7 @@ pub(crate) fn trace(view: &JobSetView<'_>, plan: &Plan, successful: u32) -> Fail
     trace
 }
 
-fn failed_job(view: &JobSetView<'_>, (job, failed): &Failed<'_>) -> FailedJob {
+fn failed_job(view: &JobSetView<'_>, (job, failed): &FinishedJob<'_>) -> FailedJob {
     let rj = view.jobset.spec.replicated_jobs.get(job.rj as usize);
     FailedJob {
         name: (view.job_name)(job.rj, job.index),
@@ -64,9 +64,9 @@ fn rule_trace(
     view: &JobSetView<'_>,
     rule: &FailurePolicyRule,
     index: usize,
-    failed: &[Failed<'_>],
+    failed: &[FinishedJob<'_>],
 ) -> RuleTrace {
-    let prepared = Prepared::new(rule);
+    let prepared = PreparedPolicy::new(rule);
     let patterns = &rule.on_job_failure_message_patterns;
     let invalid = patterns.iter().zip(&prepared.patterns);
     RuleTrace {
@@ -90,13 +90,13 @@ fn rule_trace(
 fn verdict(
     view: &JobSetView<'_>,
     rule: &FailurePolicyRule,
-    prepared: &Prepared<'_>,
-    (job, failed): &Failed<'_>,
-) -> Verdict {
+    prepared: &PreparedPolicy<'_>,
+    (job, failed): &FinishedJob<'_>,
+) -> PolicyVerdict {
     let asks = |list: &[String]| !list.is_empty();
     let patterns = &rule.on_job_failure_message_patterns;
     let found = prepared.found(failed).and_then(|at| patterns.get(at));
-    Verdict {
+    PolicyVerdict {
         job: (view.job_name)(job.rj, job.index),
         reason: asks(&rule.on_job_failure_reasons).then(|| prepared.has_reason(failed)),
         pattern: asks(patterns).then(|| found.cloned().unwrap_or_default()),
@@ -108,10 +108,10 @@ fn verdict(
 /// The use of maxRestarts with the counters at the start of the pass (FP-7).
 fn budget(
     view: &JobSetView<'_>,
-    plan: &Plan,
+    plan: &ActionPlan,
     policy: &FailurePolicy,
     action: FailurePolicyAction,
-) -> Budget {
+) -> RestartBudget {
     let of_jobs = |jobs: &[crate::RjStatus]| -> i64 {
         let counted = jobs.iter().flat_map(|s| &s.job_restarts_count_towards_max);
         counted.map(|&n| i64::from(n)).sum()
@@ -123,7 +123,7 @@ fn budget(
     } else {
         0
     };
-    Budget {
+    RestartBudget {
         counted,
         restarts_count_towards_max: i64::from(view.status.restarts_count_towards_max),
         job_restarts_count_towards_max: jobs,

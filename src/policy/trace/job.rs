@@ -98,7 +98,7 @@ pub fn sync(
         object: object.to_owned(),
         failed_pods: if decided { Vec::new() } else { pods },
         more_failed_pods: if decided { 0 } else { more },
-        failed: Step {
+        failed: DecisionStep {
             before: failed_before,
             after: view.failed,
         },

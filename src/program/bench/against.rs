@@ -1,6 +1,6 @@
 //! Comparison of two versions row by row: changed rows, the change, and the phase and wait that changed most.
 
-use super::row::Row;
+use super::row::BenchRow;
 use serde::{Deserialize, Serialize};
 use sim_base::*;
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ pub const SCHEMA: &str = "jobset-sim/bench-ttr/v1";
 /// Output of `bench ttr --format json`, which also serves as a baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct BaselineReport {
     pub schema: String,
     pub version: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<BenchRow>,
     pub not_run: Vec<String>,
 }
 
-impl Report {
-    pub fn new(rows: Vec<Row>, not_run: Vec<String>) -> Report {
-        Report {
+impl BaselineReport {
+    pub fn new(rows: Vec<BenchRow>, not_run: Vec<String>) -> BaselineReport {
+        BaselineReport {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rows,
@@ -39,15 +39,15 @@ impl Report {
     }
 
     /// Parses a baseline. The error describes the problem.
-    pub fn read(text: &str) -> Result<Report, String> {
-        let report: Report = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    pub fn read(text: &str) -> Result<BaselineReport, String> {
+        let report: BaselineReport = serde_json::from_str(text).map_err(|e| e.to_string())?;
         match report.schema == SCHEMA {
             true => Ok(report),
-            false => Err(format!("its schema is {:?}, not {SCHEMA:?}", report.schema)),
+            false => Err(format!("the schema is {:?}, not {SCHEMA:?}", report.schema)),
         }
     }
 
-    pub fn find(&self, row: &Row) -> Option<&Row> {
+    pub fn find(&self, row: &BenchRow) -> Option<&BenchRow> {
         self.rows.iter().find(|r| r.key == row.key)
     }
 }
@@ -59,9 +59,9 @@ fn line<T: Serialize>(value: &T) -> Result<String, String> {
 
 /// A row that differs from the baseline.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moved<'r> {
-    pub row: &'r Row,
-    pub before: &'r Row,
+pub struct MovedRow<'r> {
+    pub row: &'r BenchRow,
+    pub before: &'r BenchRow,
     /// Change in nanoseconds; `None` if one of the two never recovered.
     pub change_ns: Option<i128>,
     /// The phase with the largest change, and the change in nanoseconds.
@@ -70,7 +70,7 @@ pub struct Moved<'r> {
     pub wait: Option<(String, i128)>,
 }
 
-impl Moved<'_> {
+impl MovedRow<'_> {
     /// Returns the change relative to the baseline; infinite if the row no longer recovers.
     pub fn share(&self) -> f64 {
         match (self.row.ttr_ns, self.before.ttr_ns, self.change_ns) {
@@ -83,15 +83,15 @@ impl Moved<'_> {
 }
 
 /// Returns the rows of both reports that differ in time, largest increase first; ties are in the order of the table.
-pub fn moved<'r>(now: &'r Report, before: &'r Report) -> Vec<Moved<'r>> {
+pub fn moved<'r>(now: &'r BaselineReport, before: &'r BaselineReport) -> Vec<MovedRow<'r>> {
     let pairs = now
         .rows
         .iter()
         .filter_map(|row| Some((row, before.find(row)?)));
     let differ =
         pairs.filter(|(row, old)| row.ttr_ns != old.ttr_ns || row.phases_ns != old.phases_ns);
-    let mut all: Vec<Moved<'_>> = differ
-        .map(|(row, before)| Moved {
+    let mut all: Vec<MovedRow<'_>> = differ
+        .map(|(row, before)| MovedRow {
             change_ns: row
                 .ttr_ns
                 .zip(before.ttr_ns)
@@ -130,13 +130,13 @@ pub fn signed(nanos: i128, seconds: impl Fn(Duration) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::Key;
+    use super::super::row::BenchKey;
     use super::*;
 
-    fn row(case: &str, ttr: Option<u64>, detect: u64, wait: u64) -> Row {
+    fn row(case: &str, ttr: Option<u64>, detect: u64, wait: u64) -> BenchRow {
         let map = |name: &str, n: u64| BTreeMap::from([(name.to_owned(), n)]);
-        Row {
-            key: Key {
+        BenchRow {
+            key: BenchKey {
                 case: case.to_owned(),
                 nodes: 100,
                 strategy: "Recreate".to_owned(),
@@ -167,10 +167,10 @@ mod tests {
             row("e", Some(1), 1, 1),
         ];
         let (before, now) = (
-            Report::new(before, Vec::new()),
-            Report::new(now, Vec::new()),
+            BaselineReport::new(before, Vec::new()),
+            BaselineReport::new(now, Vec::new()),
         );
-        assert_eq!(Report::read(&now.json().unwrap()).unwrap(), now);
+        assert_eq!(BaselineReport::read(&now.json().unwrap()).unwrap(), now);
         let moved = moved(&now, &before);
         let told: Vec<_> = moved
             .iter()

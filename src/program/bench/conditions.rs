@@ -2,10 +2,10 @@
 //!
 //! A condition must never pass because there is nothing to measure.
 
-use super::against::{Report, moved};
-use super::row::Row;
+use super::against::{BaselineReport, moved};
+use super::row::BenchRow;
 use sim_analysis::metrics::Phase;
-use sim_base::condition::Condition;
+use sim_base::condition::FieldCondition;
 use sim_base::stats::{quantile, sorted};
 
 /// Statistics over all rows.
@@ -21,7 +21,7 @@ const COUNTS: [&str; 5] = [
 
 /// Result of checking a condition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedConditions {
     /// Condition text as given on the command line.
     pub condition: String,
     pub failed: bool,
@@ -34,7 +34,7 @@ pub struct Checked {
 }
 
 /// Kind of value that a name refers to.
-enum Number<'n> {
+enum MeasuredNumber<'n> {
     /// A value of each row.
     Each(&'n str),
     /// A statistic over all rows: value and statistic.
@@ -54,32 +54,34 @@ pub fn names() -> impl Iterator<Item = String> {
     of_row().map(str::to_owned).chain(over).chain(counts)
 }
 
-fn number(name: &str) -> Option<Number<'_>> {
+fn number(name: &str) -> Option<MeasuredNumber<'_>> {
     let of_row = |name: &str| {
         let phases = Phase::ALL.map(Phase::as_str);
         name == "ttr" || name == "restarts" || phases.contains(&name)
     };
     if COUNTS.contains(&name) {
-        return Some(Number::Count(name));
+        return Some(MeasuredNumber::Count(name));
     }
     match name.rsplit_once('.') {
-        Some((row, over)) if of_row(row) && OVER.contains(&over) => Some(Number::Over(row, over)),
-        None if of_row(name) => Some(Number::Each(name)),
+        Some((row, over)) if of_row(row) && OVER.contains(&over) => {
+            Some(MeasuredNumber::Over(row, over))
+        }
+        None if of_row(name) => Some(MeasuredNumber::Each(name)),
         _ => None,
     }
 }
 
 /// Returns an error for unknown names and missing baselines, before anything is simulated.
-pub fn known(condition: &Condition, has_baseline: bool) -> Result<(), String> {
+pub fn known(condition: &FieldCondition, has_baseline: bool) -> Result<(), String> {
     let found = number(metric(&condition.name).1);
     if found.is_none() {
         let names: Vec<String> = names().collect();
-        let text = condition.unknown(names.iter().map(String::as_str));
+        let text = condition.unknown_name_error(names.iter().map(String::as_str));
         return Err(format!(
-            "{text}; ROW:NAME is of the rows that begin with ROW"
+            "{text}; ROW:NAME limits a name to the rows that begin with ROW"
         ));
     }
-    let compares = matches!(found, Some(Number::Count(name)) if name != "rows.stuck");
+    let compares = matches!(found, Some(MeasuredNumber::Count(name)) if name != "rows.stuck");
     match (condition.is_relative() || compares) && !has_baseline {
         true => Err(format!(
             "--fail-if {:?} needs --against BASELINE",
@@ -95,7 +97,7 @@ fn metric(name: &str) -> (&str, &str) {
 }
 
 /// Returns a value of a row; times are in seconds. The recovery time of a row that never recovers is infinite.
-fn value(row: &Row, name: &str) -> f64 {
+fn value(row: &BenchRow, name: &str) -> f64 {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     match name {
         "ttr" => row.ttr_ns.map_or(f64::INFINITY, seconds),
@@ -105,12 +107,12 @@ fn value(row: &Row, name: &str) -> f64 {
 }
 
 pub fn check(
-    condition: &Condition,
-    now: &Report,
-    before: Option<&Report>,
-) -> Result<Checked, String> {
+    condition: &FieldCondition,
+    now: &BaselineReport,
+    before: Option<&BaselineReport>,
+) -> Result<CheckedConditions, String> {
     let (prefix, name) = metric(&condition.name);
-    let of = |report: &Report| -> Vec<Row> {
+    let of = |report: &BaselineReport| -> Vec<BenchRow> {
         let rows = report.rows.iter();
         rows.filter(|r| r.key.text().starts_with(prefix))
             .cloned()
@@ -118,15 +120,14 @@ pub fn check(
     };
     let rows = of(now);
     // Relative conditions use only the rows that are in both reports.
-    let old: Option<Vec<Option<&Row>>> = before.map(|b| rows.iter().map(|r| b.find(r)).collect());
-    let nothing = || {
-        format!(
-            "--fail-if {:?}: there is no row to measure",
-            condition.text()
-        )
-    };
-    let is_share = matches!(condition.limit, sim_base::condition::Limit::Share(_));
-    let mut checked = Checked {
+    let old: Option<Vec<Option<&BenchRow>>> =
+        before.map(|b| rows.iter().map(|r| b.find(r)).collect());
+    let nothing = || format!("--fail-if {:?}: no row matches", condition.text());
+    let is_share = matches!(
+        condition.limit,
+        sim_base::condition::ConditionLimit::Share(_)
+    );
+    let mut checked = CheckedConditions {
         condition: condition.to_string(),
         failed: false,
         value: 0.0,
@@ -134,7 +135,7 @@ pub fn check(
         rows: Vec::new(),
     };
     match number(name).ok_or_else(nothing)? {
-        Number::Each(name) => {
+        MeasuredNumber::Each(name) => {
             let mut seen = 0;
             for (i, row) in rows.iter().enumerate() {
                 let reference = old.as_ref().and_then(|old| old[i]).map(|r| value(r, name));
@@ -143,7 +144,7 @@ pub fn check(
                 }
                 seen += 1;
                 let (now, reference) = both_ended(value(row, name), reference);
-                let verdict = condition.holds(now, reference)?;
+                let verdict = condition.evaluate(now, reference)?;
                 if verdict.failed {
                     let worse = !checked.failed || verdict.value.abs() > checked.value.abs();
                     checked.value = if worse { verdict.value } else { checked.value };
@@ -155,7 +156,7 @@ pub fn check(
                 return Err(nothing());
             }
         }
-        Number::Over(name, over) => {
+        MeasuredNumber::Over(name, over) => {
             let common = |i: &usize| {
                 old.as_ref()
                     .is_none_or(|old| old[*i].is_some() || !condition.is_relative())
@@ -169,11 +170,11 @@ pub fn check(
                 _ => None,
             };
             let (now, reference) = both_ended(now, reference);
-            let verdict = condition.holds(now, reference)?;
+            let verdict = condition.evaluate(now, reference)?;
             (checked.failed, checked.value) = (verdict.failed, verdict.value);
         }
-        Number::Count(name) => {
-            let verdict = condition.holds(count(name, now, before), None)?;
+        MeasuredNumber::Count(name) => {
+            let verdict = condition.evaluate(count(name, now, before), None)?;
             (checked.failed, checked.value) = (verdict.failed, verdict.value);
         }
     }
@@ -202,7 +203,7 @@ fn over_all(values: Vec<f64>, over: &str) -> Option<f64> {
     })
 }
 
-fn count(name: &str, now: &Report, before: Option<&Report>) -> f64 {
+fn count(name: &str, now: &BaselineReport, before: Option<&BaselineReport>) -> f64 {
     let count = |n: usize| n as f64;
     let changed = before.map(|before| moved(now, before)).unwrap_or_default();
     match name {

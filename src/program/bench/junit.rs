@@ -1,10 +1,10 @@
 //! The suite as JUnit XML: one test per row, and one per condition over all rows.
 
-use super::against::Report;
-use super::conditions::Checked;
+use super::against::BaselineReport;
+use super::conditions::CheckedConditions;
 use std::fmt::Write;
 
-pub fn xml(report: &Report, checked: &[Checked]) -> String {
+pub fn xml(report: &BaselineReport, checked: &[CheckedConditions]) -> String {
     let mut cases = String::new();
     let mut failures = 0;
     for row in &report.rows {
@@ -31,7 +31,7 @@ pub fn xml(report: &Report, checked: &[Checked]) -> String {
             "    <testcase classname=\"fail-if\" name=\"{}\"",
             escaped(&c.condition)
         );
-        let value = format!("{}: it is {}", c.condition, c.value);
+        let value = format!("{}: the value is {}", c.condition, c.value);
         let why: &[&str] = if c.failed { &[value.as_str()] } else { &[] };
         case(&mut cases, &head, why);
     }

@@ -12,8 +12,8 @@ pub mod row;
 pub mod scene;
 pub mod suite;
 
-pub use against::Report;
-pub use row::Row;
+pub use against::BaselineReport;
+pub use row::BenchRow;
 
 /// Path and value of a field override.
-pub type Set = (String, String);
+pub type BenchSetting = (String, String);

@@ -1,73 +1,69 @@
 //! The report page of `bench ttr`: times to recover by cluster size, with the closed form of a token bucket.
 
 use super::print::{cell, lines, planes, sizes};
-use super::{Report, Row};
+use super::{BaselineReport, BenchRow};
 use sim_analysis::format::{count, thousands};
-use sim_report::assumptions::hanging;
-use sim_report::assumptions::hanging::Hung;
-use sim_report::draw::scene::Scene;
-use sim_report::figures::scaling_figure::{Axes, Line, scaling, token_bucket};
-use sim_report::page::reproduce::Reproduction;
-use sim_report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section};
+use sim_report::assumptions::sensitivity;
+use sim_report::assumptions::sensitivity::SensitiveResult;
+use sim_report::draw::scene::DrawScene;
+use sim_report::figures::scaling_figure::{ScalingAxes, ScalingLine, scaling, token_bucket};
+use sim_report::page::reproduce::ReproductionSteps;
+use sim_report::page::{KeyFigure, NOT_MODELLED, PageBlock, PageChart, PageSection, ReportPage};
 use sim_report::table::Table;
 
 /// Returns the rate and burst of kube-controller-manager in a preset.
-pub type Rates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
+pub type PageRates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
 
 const SIZE: (u32, u32) = (1600, 800);
 
 /// Returns the dominant assumptions of the rows of a case with a preset.
-pub type Decided<'a> = &'a dyn Fn(&str, &str) -> Vec<Hung>;
+pub type DecidedRow<'a> = &'a dyn Fn(&str, &str) -> Vec<SensitiveResult>;
 
 pub fn page(
-    report: &Report,
-    (rates, decided): (Rates<'_>, Decided<'_>),
+    report: &BaselineReport,
+    (rates, decided): (PageRates<'_>, DecidedRow<'_>),
     commands: &[String],
-) -> Page {
+) -> ReportPage {
     let rows = &report.rows;
     let never = rows.iter().filter(|r| r.ttr_ns.is_none()).count();
-    let mut page = Page {
+    let mut page = ReportPage {
         kicker: "jobset-sim report: bench ttr".to_owned(),
         title: format!(
-            "Time to recover: {}, {} never",
+            "Time to recover: {}, {} without recovery",
             count(rows.len() as u64, "row"),
             thousands(never as u64)
         ),
-        lead: "Seconds of virtual time from the first fault until all pods are ready for good, exact for the seed: \
-               repeated, they are the same to the nanosecond."
+        lead: "Virtual time in seconds from the first fault until all pods stay ready. Results are exact: \
+               a repetition with the same seed gives the same times to the nanosecond."
             .to_owned(),
         figures: vec![
             figure("rows", rows.len() as u64),
-            figure("never ready again", never as u64),
+            figure("rows without recovery", never as u64),
             figure(
-                "nodes of the largest cluster",
+                "nodes in the largest cluster",
                 rows.iter().map(|r| r.key.nodes).max().unwrap_or(0),
             ),
         ],
         sections: Vec::new(),
-        foot: vec![foot(report)],
+        provenance_lines: vec![foot(report)],
     };
     let (mut charts, mut hung) = (Vec::new(), Vec::new());
     for case in cases(rows) {
         let preset = rows.iter().find(|r| r.key.case == case);
         let preset = preset.map_or("", |r| r.key.preset.as_str());
         let own = decided(&case, preset);
-        let beside = (rates, hanging::foot(&own));
+        let beside = (rates, sensitivity::footer_lines(&own));
         let Some(scene) = chart(report, (&case, preset), &beside, SIZE) else {
             continue;
         };
         hung.extend(own);
-        charts.push(Block::Chart(Chart {
+        charts.push(PageBlock::Chart(PageChart {
             name: format!("scaling-{case}"),
-            alt: format!("{case}: time to recover against the number of nodes, preset {preset}"),
+            alt: format!("{case}: time to recover by number of nodes, preset {preset}"),
             scene,
         }));
     }
-    page.push(Section::new(
-        "scaling",
-        "Against the size of the cluster",
-        charts,
-    ));
+    page.push(PageSection::new("scaling", "By cluster size", charts));
     let tables = planes(report).into_iter().flat_map(|(plane, rows)| {
         let sizes = sizes(&rows);
         let mut head = vec!["case".to_owned(), "strategy".to_owned()];
@@ -78,38 +74,40 @@ pub fn page(
             row
         };
         let all = lines(&rows).into_iter().map(line);
-        let table = Table::new(head).numbers(&[2, 3, 4, 5, 6, 7]).with_rows(all);
-        [Block::Heading(plane), Block::Table(table)]
+        let table = Table::new(head)
+            .with_number_columns(&[2, 3, 4, 5, 6, 7])
+            .with_rows(all);
+        [PageBlock::Heading(plane), PageBlock::Table(table)]
     });
-    page.push(Section::new("rows", "Each row", tables.collect()));
-    let not_run = vec![Block::List(report.not_run.clone())];
+    page.push(PageSection::new("rows", "All rows", tables.collect()));
+    let not_run = vec![PageBlock::List(report.not_run.clone())];
     if !report.not_run.is_empty() {
-        page.push(Section::new("not-run", "Not run", not_run));
+        page.push(PageSection::new("not-run", "Not run", not_run));
     }
-    page.push(Section::new(
+    page.push(PageSection::new(
         "assumptions",
-        "Assumptions that mattered",
-        hanging::blocks(&hung),
+        "Relevant assumptions",
+        sensitivity::blocks(&hung),
     ));
-    let never = Block::List(NOT_MODELLED.map(str::to_owned).to_vec());
-    let limits = vec![Block::Heading("Never modelled".to_owned()), never];
-    page.push(Section::new("limits", "What to distrust", limits));
-    let suite = "the suite in this version of the program";
-    let mut reproduction = Reproduction::new(commands, &page.foot, suite);
-    reproduction.depends_on = hanging::together(&hung);
+    let never = PageBlock::List(NOT_MODELLED.map(str::to_owned).to_vec());
+    let limits = vec![PageBlock::Heading("Not modelled".to_owned()), never];
+    page.push(PageSection::new("limits", "Caveats", limits));
+    let suite = "the suite of this version";
+    let mut reproduction = ReproductionSteps::new(commands, &page.provenance_lines, suite);
+    reproduction.assumptions = sensitivity::merge_assumptions(&hung);
     page.push(reproduction.section());
     page
 }
 
 fn figure(what: &str, n: u64) -> KeyFigure {
     KeyFigure {
-        what: what.to_owned(),
+        label: what.to_owned(),
         value: thousands(n),
     }
 }
 
-fn foot(report: &Report) -> String {
-    let digest = |row: Option<&Row>| row.map_or("none".to_owned(), |r| r.digest.clone());
+fn foot(report: &BaselineReport) -> String {
+    let digest = |row: Option<&BenchRow>| row.map_or("none".to_owned(), |r| r.digest.clone());
     let (first, last) = (digest(report.rows.first()), digest(report.rows.last()));
     format!(
         "jobset-sim {}  ·  bench ttr  ·  {}  ·  digests {first} to {last}",
@@ -119,7 +117,7 @@ fn foot(report: &Report) -> String {
 }
 
 /// Returns the cases in the order of the rows.
-pub fn cases(rows: &[Row]) -> Vec<String> {
+pub fn cases(rows: &[BenchRow]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for row in rows {
         if !all.contains(&row.key.case) {
@@ -132,22 +130,22 @@ pub fn cases(rows: &[Row]) -> Vec<String> {
 /// Draws one case with one preset: a line per strategy for the Kubernetes version of the first row, and the token
 /// bucket. `None` if no strategy has two sizes.
 pub fn chart(
-    report: &Report,
+    report: &BaselineReport,
     (case, preset): (&str, &str),
-    (rates, hangs): &(Rates<'_>, Vec<String>),
+    (rates, hangs): &(PageRates<'_>, Vec<String>),
     size: (u32, u32),
-) -> Option<Scene> {
+) -> Option<DrawScene> {
     let own = report.rows.iter();
-    let own: Vec<&Row> = own
+    let own: Vec<&BenchRow> = own
         .filter(|r| r.key.case == case && r.key.preset == preset)
         .collect();
     let version = own.first()?.key.kubernetes.clone();
-    let mut all: Vec<Line> = Vec::new();
+    let mut all: Vec<ScalingLine> = Vec::new();
     for row in own.iter().filter(|r| r.key.kubernetes == version) {
         let Some(ttr) = row.ttr() else { continue };
         let name = &row.key.strategy;
         let at = all.iter().position(|l| l.name == *name).unwrap_or_else(|| {
-            all.push(Line::new(name.clone()));
+            all.push(ScalingLine::new(name.clone()));
             all.len() - 1
         });
         all[at].points.push((row.key.nodes as f64, ttr.seconds()));
@@ -161,23 +159,23 @@ pub fn chart(
     below.extend_from_slice(hangs);
     if let Some((rate, burst)) = rates(preset) {
         let sizes: Vec<u64> = sizes(&own);
-        all.push(Line {
+        all.push(ScalingLine {
             points: sizes
                 .iter()
                 .map(|n| (*n as f64, token_bucket(*n as f64, rate, burst)))
                 .collect(),
-            closed: true,
-            ..Line::new("one token a node".to_owned())
+            is_closed_form: true,
+            ..ScalingLine::new("lower bound: one request per node".to_owned())
         });
         below.push(format!(
-            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
+            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller per node (calibration.md 6.6)"
         ));
     }
     let title = format!("{case}: time to recover");
     let subtitle = format!("preset {preset}, Kubernetes {version}");
     Some(scaling(
         (&title, &subtitle),
-        &Axes::NODES,
+        &ScalingAxes::NODES_TO_RECOVERY,
         &all,
         &below,
         size,

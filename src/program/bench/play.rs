@@ -1,34 +1,34 @@
 //! Simulates rows on several threads. The result has the order of the table for any number of threads.
 
-use super::Set;
-use super::row::{Key, Row};
+use super::BenchSetting;
+use super::row::{BenchKey, BenchRow};
 use super::scene;
-use super::suite::Combination;
+use super::suite::BenchCombination;
 use sim_analysis::experiment::parallel::each;
-use sim_analysis::experiment::{Limited, Limits, play};
-use sim_analysis::metrics::Folds;
-use sim_api::spec::Scenario;
-use sim_engine::Simulation;
+use sim_analysis::experiment::{LimitedRun, ReplicationLimits, play};
+use sim_analysis::metrics::MetricFolds;
+use sim_api::spec::ScenarioSpec;
+use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::EndReason;
 use sim_inputs::LoadedScenario;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row to simulate.
-pub enum Entry {
+pub enum BenchEntry {
     /// A row of the suite.
-    OfSuite(Combination),
+    OfSuite(BenchCombination),
     /// A scenario given on the command line.
     Own(Box<LoadedScenario>),
 }
 
 /// Simulates all entries and returns the finished rows. The error names the row.
 pub fn all(
-    entries: &[Entry],
-    sets: &[Set],
-    (threads, limits): (usize, &Limits),
+    entries: &[BenchEntry],
+    sets: &[BenchSetting],
+    (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Row>, String> {
+) -> Result<Vec<BenchRow>, String> {
     let finished = AtomicU64::new(0);
     // Large rows start first, so that the threads finish at about the same time.
     let mut order: Vec<usize> = (0..entries.len()).collect();
@@ -53,21 +53,25 @@ pub fn all(
         .collect()
 }
 
-fn size(entry: &Entry) -> u64 {
+fn size(entry: &BenchEntry) -> u64 {
     match entry {
-        Entry::OfSuite(row) => u64::from(row.nodes),
-        Entry::Own(loaded) => loaded.scenario.topology.nodes(),
+        BenchEntry::OfSuite(row) => u64::from(row.nodes),
+        BenchEntry::Own(loaded) => loaded.scenario.topology.nodes(),
     }
 }
 
-fn row(entry: &Entry, sets: &[Set], limits: &Limits) -> Result<Option<Row>, String> {
+fn row(
+    entry: &BenchEntry,
+    sets: &[BenchSetting],
+    limits: &ReplicationLimits,
+) -> Result<Option<BenchRow>, String> {
     match entry {
-        Entry::Own(loaded) => {
+        BenchEntry::Own(loaded) => {
             let scenario = &loaded.scenario;
             play_one(scenario, own_key(scenario), limits)
         }
-        Entry::OfSuite(row) => {
-            let key = Key {
+        BenchEntry::OfSuite(row) => {
+            let key = BenchKey {
                 case: row.case.name.clone(),
                 nodes: u64::from(row.nodes),
                 strategy: row.strategy.as_str().to_owned(),
@@ -82,25 +86,29 @@ fn row(entry: &Entry, sets: &[Set], limits: &Limits) -> Result<Option<Row>, Stri
 }
 
 /// Simulates one row; `None` if it was stopped.
-fn play_one(scenario: &Scenario, key: Key, limits: &Limits) -> Result<Option<Row>, String> {
-    let scenario = faults::drawn(scenario, scenario.seed, 0);
-    let simulation = Simulation::new(&scenario);
+fn play_one(
+    scenario: &ScenarioSpec,
+    key: BenchKey,
+    limits: &ReplicationLimits,
+) -> Result<Option<BenchRow>, String> {
+    let scenario = faults::draw_faults(scenario, scenario.seed, 0);
+    let simulation = SimulationInput::new(&scenario);
     let mut simulation = simulation.map_err(|why| format!("{}:\n{why}", key.text()))?;
-    let folds = Folds::new(&scenario, false);
+    let folds = MetricFolds::new(&scenario, false);
     let (played, _) = play(
         &mut simulation,
         (scenario.seed, 0),
         folds,
-        Limited::by(limits),
+        LimitedRun::by(limits),
     );
     let stopped = played.outcome.end_reason == EndReason::Stopped;
-    Ok((!stopped).then(|| Row::of(key, &played)))
+    Ok((!stopped).then(|| BenchRow::of(key, &played)))
 }
 
-fn own_key(scenario: &Scenario) -> Key {
+fn own_key(scenario: &ScenarioSpec) -> BenchKey {
     let plane = &scenario.control_plane;
     let strategy = scenario.jobsets.first().map(|s| s.jobset.spec.strategy());
-    Key {
+    BenchKey {
         case: scenario.name.clone(),
         nodes: scenario.topology.nodes(),
         strategy: strategy.unwrap_or_default().as_str().to_owned(),
@@ -111,29 +119,36 @@ fn own_key(scenario: &Scenario) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Report;
+    use super::super::BaselineReport;
     use super::super::against::moved;
     use super::super::print::change;
-    use super::super::suite::{Only, Suite};
+    use super::super::suite::{BenchSuite, RowFilter};
     use super::*;
 
     #[test]
     fn a_row_that_changed_is_named_with_its_case_and_its_phase() {
-        let only = Only {
+        let only = RowFilter {
             cases: vec!["kill-process".to_owned()],
             nodes: vec![100],
             strategies: vec!["Recreate".to_owned()],
             presets: vec!["kops".to_owned()],
         };
-        let rows = Suite::shipped().combinations(&only).unwrap();
-        let entry = Entry::OfSuite(rows[0].clone());
-        let with = |sets: &[Set]| row(&entry, sets, &Limits::none()).unwrap().unwrap();
+        let rows = BenchSuite::shipped().combinations(&only).unwrap();
+        let entry = BenchEntry::OfSuite(rows[0].clone());
+        let with = |sets: &[BenchSetting]| {
+            row(&entry, sets, &ReplicationLimits::none())
+                .unwrap()
+                .unwrap()
+        };
         let play = || with(&[]);
         // Before 1.31 a Job is Failed before its pods have ended (kubernetes.md 1.4).
         let old = [("controlPlane.kubernetes".to_owned(), "1.30".to_owned())];
-        let right = Report::new(vec![play()], Vec::new());
-        let wrong = Report::new(vec![with(&old)], Vec::new());
-        assert_eq!(moved(&right, &Report::new(vec![play()], Vec::new())), []);
+        let right = BaselineReport::new(vec![play()], Vec::new());
+        let wrong = BaselineReport::new(vec![with(&old)], Vec::new());
+        assert_eq!(
+            moved(&right, &BaselineReport::new(vec![play()], Vec::new())),
+            []
+        );
         let moved = moved(&wrong, &right);
         let told = change(&moved[0]);
         let begins = "kill-process/100/Recreate/kops/1.36: ";

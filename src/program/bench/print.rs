@@ -1,13 +1,13 @@
 //! The suite as text, CSV and Markdown: times by case, strategy and size, and changes.
 
-use super::against::{Moved, Report, moved, signed};
-use super::conditions::Checked;
-use super::row::Row;
+use super::against::{BaselineReport, MovedRow, moved, signed};
+use super::conditions::CheckedConditions;
+use super::row::BenchRow;
 use sim_analysis::format::{column, count, exact_seconds, seconds, thousands};
 use sim_analysis::metrics::Phase;
-use sim_base::plain::for_markdown;
+use sim_base::escape::for_markdown;
 use sim_base::*;
-use sim_report::console::waterfall::Style;
+use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::table::Table;
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ use std::fmt::Write;
 const WORST: usize = 10;
 
 pub fn text(
-    report: &Report,
-    before: Option<&Report>,
-    checked: &[Checked],
-    style: &Style,
+    report: &BaselineReport,
+    before: Option<&BaselineReport>,
+    checked: &[CheckedConditions],
+    style: &WaterfallStyle,
 ) -> String {
     let mut out = String::new();
     for (plane, rows) in planes(report) {
@@ -47,8 +47,8 @@ pub fn text(
 }
 
 /// Groups rows by control plane, in order.
-pub(super) fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
-    let mut all: Vec<(String, Vec<&Row>)> = Vec::new();
+pub(super) fn planes(report: &BaselineReport) -> Vec<(String, Vec<&BenchRow>)> {
+    let mut all: Vec<(String, Vec<&BenchRow>)> = Vec::new();
     for row in &report.rows {
         let plane = format!(
             "{}, Kubernetes {}: time to recover",
@@ -63,7 +63,7 @@ pub(super) fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
 }
 
 /// Returns the cluster sizes in ascending order.
-pub(super) fn sizes(rows: &[&Row]) -> Vec<u64> {
+pub(super) fn sizes(rows: &[&BenchRow]) -> Vec<u64> {
     let mut sizes: Vec<u64> = rows.iter().map(|r| r.key.nodes).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -71,7 +71,7 @@ pub(super) fn sizes(rows: &[&Row]) -> Vec<u64> {
 }
 
 /// Returns the pairs of case and strategy, in order.
-pub(super) fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
+pub(super) fn lines<'r>(rows: &[&'r BenchRow]) -> Vec<(&'r str, &'r str)> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for row in rows {
         let line = (row.key.case.as_str(), row.key.strategy.as_str());
@@ -82,7 +82,7 @@ pub(super) fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
     all
 }
 
-pub(super) fn cell(rows: &[&Row], (case, strategy): (&str, &str), nodes: u64) -> String {
+pub(super) fn cell(rows: &[&BenchRow], (case, strategy): (&str, &str), nodes: u64) -> String {
     let mut rows = rows.iter();
     let found =
         rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
@@ -93,7 +93,7 @@ pub(super) fn cell(rows: &[&Row], (case, strategy): (&str, &str), nodes: u64) ->
     }
 }
 
-fn table(out: &mut String, rows: &[&Row], style: &Style) {
+fn table(out: &mut String, rows: &[&BenchRow], style: &WaterfallStyle) {
     let sizes = sizes(rows);
     let lines = lines(rows);
     let widest = column(lines.iter().map(|(case, _)| *case), 4);
@@ -111,13 +111,13 @@ fn table(out: &mut String, rows: &[&Row], style: &Style) {
     }
 }
 
-fn changes(out: &mut String, now: &Report, before: &Report) {
+fn changes(out: &mut String, now: &BaselineReport, before: &BaselineReport) {
     let all = moved(now, before);
     let new = now.rows.iter().filter(|r| before.find(r).is_none()).count();
     let same = now.rows.len() - all.len() - new;
     let _ = writeln!(
         out,
-        "Against the baseline of {}: {} as before, {} changed, {} new",
+        "Compared with the baseline of {}: {} unchanged, {} changed, {} new",
         before.version,
         count(same as u64, "row"),
         thousands(all.len() as u64),
@@ -132,7 +132,7 @@ fn changes(out: &mut String, now: &Report, before: &Report) {
 }
 
 /// Formats a changed row as one line.
-pub fn change(m: &Moved<'_>) -> String {
+pub fn change(m: &MovedRow<'_>) -> String {
     let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
     let mut text = format!(
         "{}: {} -> {}",
@@ -154,16 +154,16 @@ pub fn change(m: &Moved<'_>) -> String {
 }
 
 /// Formats the result of a condition.
-pub fn verdict(c: &Checked) -> String {
+pub fn verdict(c: &CheckedConditions) -> String {
     let value = match c.is_share {
         true => format!("{:+.3} %", c.value * 100.0),
         false => format!("{}", c.value),
     };
     match (c.failed, c.rows.len()) {
-        (false, _) => format!("passed: not {}", c.condition),
-        (true, 0) => format!("FAILED: {} (it is {value})", c.condition),
+        (false, _) => format!("passed: {} is false", c.condition),
+        (true, 0) => format!("FAILED: {} (value: {value})", c.condition),
         (true, n) => format!(
-            "FAILED: {} in {} (the worst: {value})",
+            "FAILED: {} in {} (worst value: {value})",
             c.condition,
             count(n as u64, "row")
         ),
@@ -171,7 +171,7 @@ pub fn verdict(c: &Checked) -> String {
 }
 
 /// Returns a CSV table with one line per row; times are in seconds with all digits.
-pub fn csv(report: &Report) -> Vec<u8> {
+pub fn csv(report: &BaselineReport) -> Vec<u8> {
     let head = [
         "case",
         "nodes",
@@ -207,7 +207,11 @@ pub fn csv(report: &Report) -> Vec<u8> {
 }
 
 /// Returns Markdown for a comment on a pull request: changes first, then the tables.
-pub fn markdown(report: &Report, before: Option<&Report>, checked: &[Checked]) -> String {
+pub fn markdown(
+    report: &BaselineReport,
+    before: Option<&BaselineReport>,
+    checked: &[CheckedConditions],
+) -> String {
     let mut out = "## Time to recover\n\n".to_owned();
     for c in checked {
         let mark = if c.failed { "❌" } else { "✅" };
@@ -250,7 +254,7 @@ pub fn markdown(report: &Report, before: Option<&Report>, checked: &[Checked]) -
     out
 }
 
-fn moved_row(m: &Moved<'_>) -> String {
+fn moved_row(m: &MovedRow<'_>) -> String {
     let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
     let by = |part: &Option<(String, i128)>| match part {
         Some((name, by)) => format!("{name} {}", signed(*by, seconds)),

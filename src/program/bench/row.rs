@@ -1,15 +1,15 @@
 //! A row of the suite: the time until all pods were ready again, by phase and by wait reason.
 
 use serde::{Deserialize, Serialize};
-use sim_analysis::experiment::Played;
+use sim_analysis::experiment::SimulatedReplication;
 use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::{Ending, Phase, Restart};
+use sim_analysis::metrics::{Phase, RestartMetrics, RestartOutcome};
 use sim_base::*;
 use std::collections::BTreeMap;
 
 /// Identity of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
+pub struct BenchKey {
     pub case: String,
     pub nodes: u64,
     pub strategy: String,
@@ -17,10 +17,10 @@ pub struct Key {
     pub kubernetes: String,
 }
 
-impl Key {
+impl BenchKey {
     /// Formats the key as it is printed and used in conditions.
     pub fn text(&self) -> String {
-        let Key {
+        let BenchKey {
             case,
             nodes,
             strategy,
@@ -33,9 +33,9 @@ impl Key {
 
 /// Results of a row. Times are nanoseconds of virtual time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct BenchRow {
     #[serde(flatten)]
-    pub key: Key,
+    pub key: BenchKey,
     /// Time from the first fault until all pods stay ready; `None` if that never happens.
     pub ttr_ns: Option<u64>,
     pub restarts: usize,
@@ -50,10 +50,12 @@ pub struct Row {
 /// Minimum duration of waits that are listed.
 const LEAST: Duration = Duration::from_millis(10);
 
-impl Row {
-    pub fn of(key: Key, played: &Played) -> Row {
+impl BenchRow {
+    pub fn of(key: BenchKey, played: &SimulatedReplication) -> BenchRow {
         let restarts = &played.folded.restarts;
-        let ended = restarts.last().filter(|r| r.ending == Ending::Ready);
+        let ended = restarts
+            .last()
+            .filter(|r| r.ending == RestartOutcome::Ready);
         let first = restarts.iter().map(|r| r.start).min();
         let ttr = ended
             .zip(first)
@@ -67,7 +69,7 @@ impl Row {
             }
         }
         waits.retain(|_, time| *time >= LEAST.0);
-        Row {
+        BenchRow {
             key,
             ttr_ns: ttr,
             restarts: restarts.len(),
@@ -86,7 +88,7 @@ impl Row {
     }
 }
 
-fn add_phases(sums: &mut BTreeMap<String, u64>, restart: &Restart) {
+fn add_phases(sums: &mut BTreeMap<String, u64>, restart: &RestartMetrics) {
     for (phase, time) in Phase::ALL.iter().zip(restart.phases()) {
         if time > Duration::ZERO {
             *sums.entry(phase.as_str().to_owned()).or_insert(0) += time.0;

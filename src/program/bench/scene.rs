@@ -1,9 +1,9 @@
 //! Converts a row of the suite to a scenario, as text for the scenario reader.
 
-use super::Set;
-use super::suite::Combination;
+use super::BenchSetting;
+use super::suite::BenchCombination;
 use serde_json::json;
-use sim_inputs::{LoadedScenario, Source, strategy};
+use sim_inputs::{LoadedScenario, SourceText, strategy};
 
 /// Number of nodes per rack and of pods per Job.
 const RACK: u32 = 25;
@@ -20,13 +20,13 @@ pub fn refused(nodes: u32) -> Option<String> {
     let wrong = nodes < NODES_MIN || !nodes.is_multiple_of(RACK) || nodes > 65_000;
     wrong.then(|| {
         format!(
-            "--nodes {nodes}: a rack has {RACK} nodes; a multiple of it from {NODES_MIN} to 65000"
+            "--nodes {nodes}: expected a multiple of {RACK}, the size of a rack, from {NODES_MIN} to 65000"
         )
     })
 }
 
-pub fn load(row: &Combination, more: &[Set]) -> Result<LoadedScenario, String> {
-    let source = Source {
+pub fn load(row: &BenchCombination, more: &[BenchSetting]) -> Result<LoadedScenario, String> {
+    let source = SourceText {
         file: format!("{}.yaml", row.case.name),
         text: text(row),
     };
@@ -35,18 +35,18 @@ pub fn load(row: &Combination, more: &[Set]) -> Result<LoadedScenario, String> {
         false => MANIFEST,
     };
     let loader = |_: &str| Ok(manifest.to_owned());
-    let read = |sets: &[Set]| {
+    let read = |sets: &[BenchSetting]| {
         sim_inputs::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string())
     };
     let plain = read(&[])?;
     let asked = [("strategy".to_owned(), row.strategy.as_str().to_owned())];
     let changes = strategy::with_companions(&asked, &plain.scenario.jobsets)?;
     let sets = changes.into_iter().map(|c| (c.path, c.value));
-    let sets: Vec<Set> = sets.chain(more.iter().cloned()).collect();
+    let sets: Vec<BenchSetting> = sets.chain(more.iter().cloned()).collect();
     read(&sets)
 }
 
-fn text(row: &Combination) -> String {
+fn text(row: &BenchCombination) -> String {
     let racks = row.nodes / RACK;
     let jobs = "spec.replicatedJobs[0]";
     let scenario = json!({

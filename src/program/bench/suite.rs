@@ -2,23 +2,23 @@
 
 use serde_json::{Map, Value};
 use sim_api::spec::RestartStrategy;
-use sim_inputs::Source;
+use sim_inputs::SourceText;
 
 const TEXT: &str = include_str!("suite.yaml");
 
 /// The table of the suite.
-pub struct Suite {
-    pub cases: Vec<Case>,
+pub struct BenchSuite {
+    pub cases: Vec<BenchCase>,
     pub nodes: Vec<u32>,
     pub strategies: Vec<RestartStrategy>,
-    pub control_planes: Vec<ControlPlane>,
+    pub control_planes: Vec<ControlPlaneAxis>,
     /// Cases that are not run, with reasons.
     pub not_run: Vec<String>,
 }
 
 /// A kind of fault.
 #[derive(Clone)]
-pub struct Case {
+pub struct BenchCase {
     pub name: String,
     pub about: String,
     /// Whether each Job has a rack exclusively.
@@ -28,32 +28,32 @@ pub struct Case {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct ControlPlane {
+pub struct ControlPlaneAxis {
     pub preset: String,
     pub kubernetes: String,
 }
 
 /// A row to simulate.
 #[derive(Clone)]
-pub struct Combination {
-    pub case: Case,
+pub struct BenchCombination {
+    pub case: BenchCase,
     pub nodes: u32,
     pub strategy: RestartStrategy,
-    pub plane: ControlPlane,
+    pub plane: ControlPlaneAxis,
 }
 
 /// Selection of rows; an empty list selects all.
 #[derive(Clone, Debug, Default)]
-pub struct Only {
+pub struct RowFilter {
     pub cases: Vec<String>,
     pub nodes: Vec<u32>,
     pub strategies: Vec<String>,
     pub presets: Vec<String>,
 }
 
-impl Suite {
-    pub fn shipped() -> Suite {
-        let source = Source {
+impl BenchSuite {
+    pub fn shipped() -> BenchSuite {
+        let source = SourceText {
             file: "suite.yaml".to_owned(),
             text: TEXT.to_owned(),
         };
@@ -65,10 +65,10 @@ impl Suite {
             let mut all = RestartStrategy::ALL.into_iter();
             all.find(|s| Some(s.as_str()) == value.as_str())
         };
-        Suite {
+        BenchSuite {
             cases: list("cases")
                 .iter()
-                .map(|case| Case {
+                .map(|case| BenchCase {
                     name: text(&case["name"]),
                     about: text(&case["about"]),
                     exclusive: case["exclusive"] == true,
@@ -87,7 +87,7 @@ impl Suite {
             strategies: list("strategies").iter().filter_map(strategy).collect(),
             control_planes: list("controlPlanes")
                 .iter()
-                .map(|plane| ControlPlane {
+                .map(|plane| ControlPlaneAxis {
                     preset: text(&plane["preset"]),
                     kubernetes: text(&plane["kubernetes"]),
                 })
@@ -97,7 +97,7 @@ impl Suite {
     }
 
     /// Returns the selected rows in the order of the table. The error lists the known names.
-    pub fn combinations(&self, only: &Only) -> Result<Vec<Combination>, String> {
+    pub fn combinations(&self, only: &RowFilter) -> Result<Vec<BenchCombination>, String> {
         let names: Vec<&str> = self.cases.iter().map(|c| c.name.as_str()).collect();
         known("--case", &only.cases, &names)?;
         let strategies: Vec<&str> = self.strategies.iter().map(|s| s.as_str()).collect();
@@ -129,7 +129,7 @@ impl Suite {
                     .iter()
                     .filter(|s| wanted(&only.strategies, s.as_str()))
                 {
-                    all.extend(nodes.iter().map(|nodes| Combination {
+                    all.extend(nodes.iter().map(|nodes| BenchCombination {
                         case: case.clone(),
                         nodes: *nodes,
                         strategy: *strategy,
@@ -147,7 +147,7 @@ fn known(option: &str, wanted: &[String], there: &[&str]) -> Result<(), String> 
         None => Ok(()),
         Some(other) => {
             let mut text = format!(
-                "{option} {other}: there is none; legal: {}",
+                "{option}: unknown value {other}; legal: {}",
                 there.join(", ")
             );
             if let Some(near) = sim_inputs::nearest(other, there.iter().copied()) {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_its_rows_can_be_chosen() {
-        let suite = Suite::shipped();
+        let suite = BenchSuite::shipped();
         assert_eq!((suite.cases.len(), suite.nodes.len()), (11, 4));
         assert!(
             suite
@@ -195,7 +195,7 @@ mod tests {
                 .iter()
                 .all(|c| !c.about.is_empty() && !c.faults.is_empty())
         );
-        let all = suite.combinations(&Only::default()).unwrap();
+        let all = suite.combinations(&RowFilter::default()).unwrap();
         assert_eq!(
             all.len(),
             11 * 4 * suite.strategies.len() * suite.control_planes.len()
@@ -203,16 +203,16 @@ mod tests {
         let rack = suite.cases.iter().find(|c| c.name == "rack-loss").unwrap();
         assert_eq!(rack.faults.len(), 50);
         assert_eq!(rack.faults[24]["crashNode"]["alias"], "lost-24");
-        let only = Only {
+        let only = RowFilter {
             cases: vec!["drain".to_owned()],
             nodes: vec![200],
             presets: vec!["kops".to_owned()],
-            ..Only::default()
+            ..RowFilter::default()
         };
         assert_eq!(suite.combinations(&only).unwrap().len(), 6);
-        let wrong = Only {
+        let wrong = RowFilter {
             cases: vec!["drian".to_owned()],
-            ..Only::default()
+            ..RowFilter::default()
         };
         let error = suite.combinations(&wrong).err().unwrap();
         assert!(error.contains("did you mean drain?"), "{error}");

@@ -1,16 +1,16 @@
 //! `bench ttr`: the standard restart-latency suite and its comparison with a baseline.
 
-use crate::bench::play::{self, Entry};
-use crate::bench::suite::{Only, Suite};
-use crate::bench::{Report, Row, conditions, junit, print, scene};
-use crate::cli::args::{Look, Override, TableFormat, path_value};
-use crate::cli::failure::{Failure, GATE_FAILED};
+use crate::bench::play::{self, BenchEntry};
+use crate::bench::suite::{BenchSuite, RowFilter};
+use crate::bench::{BaselineReport, BenchRow, conditions, junit, print, scene};
+use crate::cli::args::{DisplayStyle, FieldOverride, TableFormat, path_value};
+use crate::cli::failure::{CommandFailure, GATE_FAILED};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
-use sim_base::condition::Condition;
+use sim_base::condition::FieldCondition;
 
-use sim_report::assumptions::hanging::Hung;
+use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::atomic_write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct BenchArgs {
 pub enum BenchCommand {
     /// Measure the time to recover by fault, cluster size, strategy and control plane
     #[command(
-        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames of --fail-if: ttr, restarts and each phase, of every row; with .min, .p50, .p95, .max or .mean over all rows;\nrows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME is of the rows that begin with ROW."
+        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames for --fail-if: ttr, restarts and each phase, checked in every row; with .min, .p50, .p95, .max or .mean: the\nstatistic over all rows; rows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME limits a name to the\nrows that begin with ROW."
     )]
     Ttr(TtrArgs),
 }
@@ -49,7 +49,7 @@ pub struct TtrArgs {
     pub presets: Vec<String>,
     /// Override a field in every row, as with `run --set` (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
-    pub sets: Vec<Override>,
+    pub sets: Vec<FieldOverride>,
     /// Baseline to compare with: a result of --format json
     #[arg(long, value_name = "BASELINE.json")]
     pub against: Option<PathBuf>,
@@ -71,25 +71,25 @@ pub struct TtrArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }
 
 /// Maximum size of a baseline file in bytes, because the file is read into memory. Results are smaller.
 const BASELINE_MAX: u64 = 64 << 20;
 
-pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
+pub fn cli(args: &BenchArgs) -> Result<u8, CommandFailure> {
     match &args.command {
         BenchCommand::Ttr(args) => ttr(args),
     }
 }
 
-fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
+fn ttr(args: &TtrArgs) -> Result<u8, CommandFailure> {
     let conditions = fail_if::read(&args.fail_if)?;
     for condition in &conditions {
         conditions::known(condition, args.against.is_some())?;
     }
     let before = args.against.as_deref().map(baseline).transpose()?;
-    let suite = Suite::shipped();
+    let suite = BenchSuite::shipped();
     let entries = entries(args, &suite)?;
     let limits = interrupt::limits();
     let n = entries.len();
@@ -100,7 +100,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
     drop(progress);
     let rows = rows?;
     if rows.is_empty() {
-        return Err(interrupt::failure("no row is finished"));
+        return Err(interrupt::failure("no row was finished"));
     }
     let finished = rows.len();
     let not_run = if args.scenarios.is_empty() {
@@ -108,18 +108,18 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
     } else {
         Vec::new()
     };
-    let report = Report::new(rows, not_run);
-    let check = |c: &Condition| conditions::check(c, &report, before.as_ref());
+    let report = BaselineReport::new(rows, not_run);
+    let check = |c: &FieldCondition| conditions::check(c, &report, before.as_ref());
     let checked: Vec<_> = conditions.iter().map(check).collect::<Result<_, _>>()?;
     if let Some(path) = &args.junit {
         write(path, &junit::xml(&report, &checked))?;
     }
     if let Some(path) = &args.out {
-        write(path, &report.json().map_err(Failure::Internal)?)?;
+        write(path, &report.json().map_err(CommandFailure::Internal)?)?;
     }
     print_result(args, &report, before.as_ref(), &checked)?;
     if finished < n {
-        let kept = format!("{finished} of {n} rows are finished, and these are reported");
+        let kept = format!("{finished} of {n} rows were finished and are reported");
         return Err(interrupt::failure(&kept));
     }
     let failed = checked.iter().filter(|c| c.failed);
@@ -133,7 +133,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
 }
 
 /// Prints the three largest changes, so that a CI log that contains JSON also shows the cause.
-fn worst(report: &Report, before: Option<&Report>, failed: bool) {
+fn worst(report: &BaselineReport, before: Option<&BaselineReport>, failed: bool) {
     let Some(before) = before.filter(|_| failed) else {
         return;
     };
@@ -151,23 +151,23 @@ pub fn rates(preset: &str) -> Option<(f64, f64)> {
 /// Returns the dominant assumptions of rows of the report: one row per restart strategy, the one with the most nodes
 /// (up to 1000) for the case and the preset. Each row is simulated again. Rows whose digest differs in this version,
 /// and rows that are not part of the suite, are omitted.
-pub fn decided(report: &Report, case: &str, preset: &str) -> Vec<Hung> {
+pub fn decided(report: &BaselineReport, case: &str, preset: &str) -> Vec<SensitiveResult> {
     const NODES: u64 = 1000;
     let own = report.rows.iter().filter(|r| {
         r.key.case == case && r.key.preset == preset && r.ttr_ns.is_some() && r.key.nodes <= NODES
     });
-    let own: Vec<&Row> = own.collect();
+    let own: Vec<&BenchRow> = own.collect();
     let Some(most) = own.iter().map(|r| r.key.nodes).max() else {
         return Vec::new();
     };
     let version = own.first().map(|r| &r.key.kubernetes);
-    let same = |r: &&&Row| r.key.nodes == most && Some(&r.key.kubernetes) == version;
+    let same = |r: &&&BenchRow| r.key.nodes == most && Some(&r.key.kubernetes) == version;
     let all = own.iter().filter(same);
     all.filter_map(|row| decided_row(row)).collect()
 }
 
-fn decided_row(row: &Row) -> Option<Hung> {
-    let all = Suite::shipped().combinations(&Only {
+fn decided_row(row: &BenchRow) -> Option<SensitiveResult> {
+    let all = BenchSuite::shipped().combinations(&RowFilter {
         cases: vec![row.key.case.clone()],
         nodes: vec![u32::try_from(row.key.nodes).ok()?],
         strategies: vec![row.key.strategy.clone()],
@@ -181,56 +181,58 @@ fn decided_row(row: &Row) -> Option<Hung> {
     (format!("{digest:016x}") == row.digest).then_some(hung)
 }
 
-pub fn baseline(path: &Path) -> Result<Report, Failure> {
+pub fn baseline(path: &Path) -> Result<BaselineReport, CommandFailure> {
     let shown = path.display();
-    let failed = |why: String| Failure::Invalid(format!("{shown}: {why}"));
+    let failed = |why: String| CommandFailure::Invalid(format!("{shown}: {why}"));
     let mut text = String::new();
     let read = std::fs::File::open(path)
         .and_then(|file| file.take(BASELINE_MAX + 1).read_to_string(&mut text));
     read.map_err(|e| failed(e.to_string()))?;
     if text.len() as u64 > BASELINE_MAX {
-        return Err(failed("too large for a baseline".to_owned()));
+        return Err(failed(
+            "larger than 64 MiB, the maximum size of a baseline".to_owned(),
+        ));
     }
-    Report::read(&text)
-        .map_err(|why| failed(format!("no result of `bench ttr --format json`: {why}")))
+    BaselineReport::read(&text)
+        .map_err(|why| failed(format!("not a result of `bench ttr --format json`: {why}")))
 }
 
-fn entries(args: &TtrArgs, suite: &Suite) -> Result<Vec<Entry>, Failure> {
-    let only = Only {
+fn entries(args: &TtrArgs, suite: &BenchSuite) -> Result<Vec<BenchEntry>, CommandFailure> {
+    let only = RowFilter {
         cases: args.cases.clone(),
         nodes: args.nodes.clone(),
         strategies: args.strategies.clone(),
         presets: args.presets.clone(),
     };
     if let Some(why) = args.nodes.iter().find_map(|n| scene::refused(*n)) {
-        return Err(Failure::Invalid(why));
+        return Err(CommandFailure::Invalid(why));
     }
     let mut entries = Vec::new();
     for path in &args.scenarios {
         let loaded = sim_inputs::read_scenario(path, &args.sets)?;
-        entries.push(Entry::Own(Box::new(loaded)));
+        entries.push(BenchEntry::Own(Box::new(loaded)));
     }
     // Given scenarios replace the suite, unless `--case` selects rows of it as well.
     if args.scenarios.is_empty() || !args.cases.is_empty() {
         let rows = suite.combinations(&only)?;
-        entries.extend(rows.into_iter().map(Entry::OfSuite));
+        entries.extend(rows.into_iter().map(BenchEntry::OfSuite));
     }
     Ok(entries)
 }
 
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     atomic_write::write(path, text.as_bytes())
-        .map_err(|e| Failure::Invalid(format!("cannot write {}: {e}", path.display())))
+        .map_err(|e| CommandFailure::Invalid(format!("cannot write {}: {e}", path.display())))
 }
 
 fn print_result(
     args: &TtrArgs,
-    report: &Report,
-    before: Option<&Report>,
-    checked: &[conditions::Checked],
-) -> Result<(), Failure> {
+    report: &BaselineReport,
+    before: Option<&BaselineReport>,
+    checked: &[conditions::CheckedConditions],
+) -> Result<(), CommandFailure> {
     match args.format {
-        TableFormat::Json => output::result(&report.json().map_err(Failure::Internal)?),
+        TableFormat::Json => output::result(&report.json().map_err(CommandFailure::Internal)?),
         TableFormat::Csv => output::bytes(&print::csv(report)),
         TableFormat::Md => output::result(&print::markdown(report, before, checked)),
         TableFormat::Text => {

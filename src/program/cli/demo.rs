@@ -1,23 +1,23 @@
 //! `demo`: simulates the same fault with Recreate and with InPlaceRestart on 5,000 pods, from built-in files.
 
-use crate::cli::args::{Format, Look};
-use crate::cli::failure::Failure;
+use crate::cli::args::{DisplayStyle, OutputFormat};
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{copy_scenario, model_defaults, result_options};
-use crate::cli::run::args::Trace;
+use crate::cli::run::args::TraceFormat;
 use crate::cli::run::simulate;
 use crate::cli::run::simulate::{FinishedRun, RunInput};
 use crate::cli::{interrupt, output};
 use serde_json::json;
-use sim_analysis::experiment::Limits;
-use sim_analysis::metrics::summary::Summary;
-use sim_analysis::metrics::{Restart, RunView};
-use sim_inputs::Source;
+use sim_analysis::experiment::ReplicationLimits;
+use sim_analysis::metrics::summary::RunSummary;
+use sim_analysis::metrics::{RestartMetrics, RunView};
+use sim_inputs::SourceText;
 use sim_report::assumptions::provenance;
 use sim_report::console::side_by_side;
-use sim_report::console::side_by_side::Side;
+use sim_report::console::side_by_side::VariantSide;
 use sim_report::console::text;
 use sim_report::draw::chart::SLIDE;
-use sim_report::figures::figure;
+use sim_report::figures::restart_figure;
 use sim_report::files::rundir::RunDir;
 use std::path::{Path, PathBuf};
 
@@ -28,10 +28,10 @@ pub struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Output format; json prints the summaries of both runs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }
 
 const RECREATE: (&str, &str) = (
@@ -54,7 +54,7 @@ const NAMED: [(&str, &str); 2] = [
     ),
 ];
 
-pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
+pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     let out = args.out.clone().unwrap_or_else(free_name);
     let dir = RunDir::create(&out)?;
     let limits = interrupt::limits();
@@ -69,8 +69,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
     text::header(&mut page, &views.0, &style);
     let firsts = (views.0.restarts().first(), views.1.restarts().first());
     let (Some(l), Some(r)) = firsts else {
-        let text = "a run of the demo had no restart";
-        return Err(Failure::Internal(text.to_owned()));
+        let text = "a run of the demo has no restart";
+        return Err(CommandFailure::Internal(text.to_owned()));
     };
     let (l, r) = (side(views.0, l), side(views.1, r));
     let (title, subtitle) = titles(&l, &r);
@@ -82,18 +82,18 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
     page.push_str(&side_by_side::compare(&l, &r, &style));
     let defaults = model_defaults();
     let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
-    let mut foot = provenance::of_runs(&named);
+    let mut foot = provenance::runs_provenance(&named);
     for side in [&l, &r] {
-        let hangs = provenance::hangs(&side.run, &[side.restart], &defaults);
+        let hangs = provenance::assumption_line(&side.run, &[side.restart], &defaults);
         foot.push(format!("{} {hangs}", side.label));
     }
-    let chart = figure::restarts(&title, &subtitle, &bars, &foot, SLIDE);
+    let chart = restart_figure::restart_bars(&title, &subtitle, &bars, &foot, SLIDE);
     dir.write_chart("demo", &chart)?;
     dir.commit()?;
-    if args.format == Format::Json {
+    if args.format == OutputFormat::Json {
         return output::json(&json!({
-            "recreate": Summary::of(&views.0),
-            "inPlace": Summary::of(&views.1),
+            "recreate": RunSummary::of(&views.0),
+            "inPlace": RunSummary::of(&views.1),
         }));
     }
     page.push_str(&files(&out));
@@ -101,19 +101,19 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
 }
 
 fn run(
-    (dir, limits): (&RunDir, &Limits),
+    (dir, limits): (&RunDir, &ReplicationLimits),
     name: &str,
     (file, text): (&str, &str),
-) -> Result<(RunInput, FinishedRun), Failure> {
+) -> Result<(RunInput, FinishedRun), CommandFailure> {
     let loaded = load(file, text)?;
-    let own = dir.inner(name)?;
-    let done = simulate::play(&loaded, limits, Some(&own), Trace::Events)?;
+    let own = dir.create_subdirectory(name)?;
+    let done = simulate::play(&loaded, limits, Some(&own), TraceFormat::Events)?;
     simulate::keep(own, &done.view(&loaded), &loaded)?;
     Ok((loaded, done))
 }
 
-fn load(file: &str, text: &str) -> Result<RunInput, Failure> {
-    let source = Source {
+fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
+    let source = SourceText {
         file: file.to_owned(),
         text: text.to_owned(),
     };
@@ -122,7 +122,7 @@ fn load(file: &str, text: &str) -> Result<RunInput, Failure> {
             .iter()
             .find(|(file, _)| Path::new(name).ends_with(file));
         let text = known.map(|(_, text)| (*text).to_owned());
-        text.ok_or_else(|| format!("{name} is not part of the program"))
+        text.ok_or_else(|| format!("{name} is not a built-in file"))
     };
     let loaded = sim_inputs::parse_scenario(&source, &[], &named)?;
     let seed = loaded.scenario.seed;
@@ -133,20 +133,21 @@ fn load(file: &str, text: &str) -> Result<RunInput, Failure> {
     Ok(RunInput::new(loaded, inputs, seed))
 }
 
-fn side<'a>(run: RunView<'a>, restart: &'a Restart) -> Side<'a> {
-    Side {
+fn side<'a>(run: RunView<'a>, restart: &'a RestartMetrics) -> VariantSide<'a> {
+    VariantSide {
         label: run.strategy(restart),
         run,
         restart,
     }
 }
 
-fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
+fn titles(left: &VariantSide<'_>, right: &VariantSide<'_>) -> (String, String) {
     use sim_analysis::format;
     let jobsets = left.run.scenario.jobsets.iter();
     let pods = jobsets.map(|j| j.jobset.spec.pods()).sum();
     let pods = format::count(pods, "pod");
-    let title = format!("One container of {pods} fails: time until all are ready again");
+    let title =
+        format!("One container fails in a JobSet of {pods}: time until all pods are ready again");
     let (l, r) = (left.restart.total(), right.restart.total());
     let subtitle = format!(
         "{}: {}, {}: {}, {:.1} times as fast; {}, seed {}",
@@ -177,9 +178,9 @@ fn files(out: &Path) -> String {
             out.join(name).display().to_string()
         ));
     };
-    line("demo.svg", "the chart");
+    line("demo.svg", "chart of both restarts");
     if cfg!(feature = "png") {
-        line("demo.png", "the same for slides");
+        line("demo.png", "the same chart for slides");
     }
     line("recreate", "run directory of the first run");
     line("in-place", "run directory of the second run");

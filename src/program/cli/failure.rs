@@ -11,7 +11,7 @@ pub const INTERRUPTED: u8 = 130;
 
 /// Error of a command, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum CommandFailure {
     /// A bug in this program.
     Internal(String),
     Invalid(String),
@@ -24,73 +24,80 @@ pub enum Failure {
     Gate(String),
 }
 
-/// Returns [`Failure::Invalid`] with a formatted message.
+/// Returns [`CommandFailure::Invalid`] with a formatted message.
 macro_rules! bail {
     ($($message:tt)*) => {
-        return Err($crate::cli::failure::Failure::Invalid(format!($($message)*)))
+        return Err($crate::cli::failure::CommandFailure::Invalid(format!($($message)*)))
     };
 }
 pub(crate) use bail;
 
-impl Failure {
+impl CommandFailure {
     pub fn code(&self) -> u8 {
         match self {
-            Failure::Internal(_) => 1,
-            Failure::Invalid(_) => 2,
-            Failure::NotFound(_) => 3,
-            Failure::CannotBePlaced(_) => 4,
-            Failure::Gate(_) => GATE_FAILED,
-            Failure::Interrupted(_) => INTERRUPTED,
+            CommandFailure::Internal(_) => 1,
+            CommandFailure::Invalid(_) => 2,
+            CommandFailure::NotFound(_) => 3,
+            CommandFailure::CannotBePlaced(_) => 4,
+            CommandFailure::Gate(_) => GATE_FAILED,
+            CommandFailure::Interrupted(_) => INTERRUPTED,
         }
     }
 
     pub fn message(&self) -> &str {
         match self {
-            Failure::Internal(m) | Failure::Invalid(m) | Failure::CannotBePlaced(m) => m,
-            Failure::NotFound(m) | Failure::Interrupted(m) | Failure::Gate(m) => m,
+            CommandFailure::Internal(m)
+            | CommandFailure::Invalid(m)
+            | CommandFailure::CannotBePlaced(m) => m,
+            CommandFailure::NotFound(m)
+            | CommandFailure::Interrupted(m)
+            | CommandFailure::Gate(m) => m,
         }
     }
 
     /// Changes the message of an input error; other errors are unchanged.
-    pub fn map_input_error(self, text: impl FnOnce(String) -> String) -> Failure {
+    pub fn map_input_error(self, text: impl FnOnce(String) -> String) -> CommandFailure {
         match self {
-            Failure::Invalid(m) => Failure::Invalid(text(m)),
-            Failure::CannotBePlaced(m) => Failure::CannotBePlaced(text(m)),
+            CommandFailure::Invalid(m) => CommandFailure::Invalid(text(m)),
+            CommandFailure::CannotBePlaced(m) => CommandFailure::CannotBePlaced(text(m)),
             other => other,
         }
     }
 
     /// Prefixes an input error with the variant or point that caused it.
-    pub fn within(self, place: &str) -> Failure {
+    pub fn within(self, place: &str) -> CommandFailure {
         self.map_input_error(|m| format!("error: {place}:\n{m}"))
     }
 
     /// Prefixes an input error with the name of the variant that caused it.
-    pub fn in_variant(self, name: &str) -> Failure {
+    pub fn in_variant(self, name: &str) -> CommandFailure {
         self.within(&format!("in variant {name:?}"))
     }
 
     /// Returns the error for an unknown name after an option, with the known names and the closest one.
-    pub fn unknown_name(option: &str, kind: &str, name: &str, known: &[&str]) -> Failure {
-        let all = known.join(", ");
-        let mut text = format!("{option}: there is no {kind} {name:?}; there are {all}");
+    pub fn unknown_name(option: &str, kind: &str, name: &str, known: &[&str]) -> CommandFailure {
+        let all = match known {
+            [] => format!("no {kind} is available"),
+            _ => format!("known: {}", known.join(", ")),
+        };
+        let mut text = format!("{option}: unknown {kind} {name:?}; {all}");
         if let Some(near) = sim_inputs::nearest(name, known.iter().copied()) {
             text.push_str(&format!("\n  did you mean {near}?"));
         }
-        Failure::Invalid(text)
+        CommandFailure::Invalid(text)
     }
 }
 
 /// Returns the error for an unknown metric after an option.
-pub fn unknown_metric(option: &str, metric: &str, mut known: Vec<&str>) -> Failure {
+pub fn unknown_metric(option: &str, metric: &str, mut known: Vec<&str>) -> CommandFailure {
     known.sort_unstable();
     known.dedup();
-    Failure::unknown_name(option, "metric", metric, &known)
+    CommandFailure::unknown_name(option, "metric", metric, &known)
 }
 
 /// Returns an error if no replication measures the metric. Accepts any metric while `known` is empty, that is before
 /// the first replication.
-pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), Failure> {
+pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), CommandFailure> {
     match known.is_empty() || known.iter().any(|name| name == metric) {
         true => Ok(()),
         false => {
@@ -100,31 +107,31 @@ pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), 
     }
 }
 
-impl From<String> for Failure {
-    fn from(message: String) -> Failure {
-        Failure::Invalid(message)
+impl From<String> for CommandFailure {
+    fn from(message: String) -> CommandFailure {
+        CommandFailure::Invalid(message)
     }
 }
 
-impl From<Diagnostics> for Failure {
-    fn from(errors: Diagnostics) -> Failure {
+impl From<Diagnostics> for CommandFailure {
+    fn from(errors: Diagnostics) -> CommandFailure {
         match errors.is_only_no_place() {
-            true => Failure::CannotBePlaced(errors.to_string()),
-            false => Failure::Invalid(errors.to_string()),
+            true => CommandFailure::CannotBePlaced(errors.to_string()),
+            false => CommandFailure::Invalid(errors.to_string()),
         }
     }
 }
 
-impl From<CannotRun> for Failure {
-    fn from(why: CannotRun) -> Failure {
-        Failure::CannotBePlaced(why.to_string())
+impl From<CannotRun> for CommandFailure {
+    fn from(why: CannotRun) -> CommandFailure {
+        CommandFailure::CannotBePlaced(why.to_string())
     }
 }
 
-impl From<NoRuns> for Failure {
-    fn from(why: NoRuns) -> Failure {
+impl From<NoRuns> for CommandFailure {
+    fn from(why: NoRuns) -> CommandFailure {
         match why {
-            NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
+            NoRuns::Threads(_) => CommandFailure::Invalid(why.to_string()),
             NoRuns::Scenario(why) => why.into(),
         }
     }

@@ -2,9 +2,9 @@
 //! files remain. Commands that keep no results exit immediately, also as the first process of a container, where
 //! signals without a handler are ignored.
 
-use crate::cli::failure::{Failure, INTERRUPTED};
+use crate::cli::failure::{CommandFailure, INTERRUPTED};
 use crate::cli::output;
-use sim_analysis::experiment::{Limits, StopFlag};
+use sim_analysis::experiment::{ReplicationLimits, StopFlag};
 use std::sync::OnceLock;
 
 /// Stop flag of the running commands; set once a command has results to keep. The first signal raises it.
@@ -14,7 +14,7 @@ static RUNS: OnceLock<StopFlag> = OnceLock::new();
 #[cfg(any(unix, windows))]
 pub fn install() {
     if let Err(why) = ctrlc::set_handler(on_signal) {
-        output::notice(&format!("signals are not handled: {why}"));
+        output::notice(&format!("cannot install the signal handler: {why}"));
     }
 }
 
@@ -23,8 +23,8 @@ pub fn install() {
 pub fn install() {}
 
 /// Returns run limits with the stop flag that the first signal raises. A second signal exits immediately.
-pub fn limits() -> Limits {
-    let mut limits = Limits::none();
+pub fn limits() -> ReplicationLimits {
+    let mut limits = ReplicationLimits::none();
     limits.flag = RUNS.get_or_init(StopFlag::new).clone();
     limits
 }
@@ -38,6 +38,6 @@ fn on_signal() {
 }
 
 /// Returns the error of an interrupted command; `finished` describes the results that were kept.
-pub fn failure(finished: &str) -> Failure {
-    Failure::Interrupted(format!("interrupted; {finished}"))
+pub fn failure(finished: &str) -> CommandFailure {
+    CommandFailure::Interrupted(format!("interrupted; {finished}"))
 }

@@ -1,17 +1,17 @@
 //! `completions` and `man`: shell completions and manual pages, generated from the command line definition.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output;
 use clap::Command;
 use clap_complete::Shell;
 use sim_report::files::rundir::RunDir;
 use std::path::Path;
 
-pub fn completions(mut command: Command, shell: Shell) -> Result<(), Failure> {
+pub fn completions(mut command: Command, shell: Shell) -> Result<(), CommandFailure> {
     let name = command.get_name().to_owned();
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command, name, &mut text);
-    let text = String::from_utf8(text).map_err(|e| Failure::Internal(e.to_string()))?;
+    let text = String::from_utf8(text).map_err(|e| CommandFailure::Internal(e.to_string()))?;
     output::bytes(with_topologies(shell, &text).as_bytes())
 }
 
@@ -44,7 +44,7 @@ fn with_topologies(shell: Shell, text: &str) -> String {
 }
 
 /// Prints the manual page of the program, or writes the pages of all commands to a directory.
-pub fn cli(mut command: Command, out: Option<&Path>) -> Result<(), Failure> {
+pub fn cli(mut command: Command, out: Option<&Path>) -> Result<(), CommandFailure> {
     // Sets the full names of the subcommands.
     command.build();
     match out {
@@ -58,15 +58,15 @@ pub fn cli(mut command: Command, out: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn page(command: Command) -> Result<Vec<u8>, Failure> {
+fn page(command: Command) -> Result<Vec<u8>, CommandFailure> {
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(command).render(&mut text);
-    rendered.map_err(|e| Failure::Internal(e.to_string()))?;
+    rendered.map_err(|e| CommandFailure::Internal(e.to_string()))?;
     Ok(text)
 }
 
 /// Writes the manual pages of a command and its subcommands: `jobset-sim.1`, `jobset-sim-run.1` and so on.
-fn pages(command: Command, dir: &RunDir) -> Result<(), Failure> {
+fn pages(command: Command, dir: &RunDir) -> Result<(), CommandFailure> {
     for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
         pages(inner.clone(), dir)?;
     }
@@ -79,7 +79,7 @@ fn pages(command: Command, dir: &RunDir) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::command_line::Cli;
+    use crate::cli::command_line::CommandLine;
     use clap::CommandFactory;
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
             (Shell::Fish, " -a \""),
         ] {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "jobset-sim", &mut text);
+            clap_complete::generate(shell, &mut CommandLine::command(), "jobset-sim", &mut text);
             let plain = String::from_utf8(text).expect("UTF-8");
             let with = with_topologies(shell, &plain);
             let n = with.matches("small-16").count();

@@ -31,15 +31,15 @@ mod validate;
 mod why;
 
 use clap::{CommandFactory, Parser};
-use command_line::{Cli, Command};
-use failure::Failure;
-use sim_base::plain::for_terminal;
+use command_line::{CommandLine, TopLevelCommand};
+use failure::CommandFailure;
+use sim_base::escape::for_terminal;
 use sim_inputs::text::diagnostic::shortened;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the lines above.";
+const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the message above.";
 
 /// Shortens each line of a message to 2000 bytes, because messages may quote input files of any size.
 fn shortened_lines(message: &str) -> String {
@@ -53,7 +53,7 @@ fn shortened_lines(message: &str) -> String {
 
 pub fn main() -> ExitCode {
     // Invalid usage exits here with code 2, `--help` and `--version` with code 0.
-    let cli = Cli::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
+    let cli = CommandLine::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
     std::panic::set_hook(Box::new(|panic| {
         let version = env!("CARGO_PKG_VERSION");
         output::notice(&format!(
@@ -64,7 +64,7 @@ pub fn main() -> ExitCode {
     let code = match catch_unwind(AssertUnwindSafe(|| dispatch(&cli.command))) {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {
-            let bug = matches!(failure, Failure::Internal(_));
+            let bug = matches!(failure, CommandFailure::Internal(_));
             let message = failure.message().trim_end();
             let lead = if message.starts_with("error") {
                 ""
@@ -101,28 +101,32 @@ fn wrong_usage(refused: &clap::Error) -> ! {
     std::process::exit(refused.exit_code())
 }
 
-fn dispatch(command: &Command) -> Result<u8, Failure> {
+fn dispatch(command: &TopLevelCommand) -> Result<u8, CommandFailure> {
     match command {
-        Command::Run(args) => run::cli(args).map(|()| 0),
-        Command::Compare(args) => compare::cli(args).map(|()| 0),
-        Command::Plan(args) => planning::cli(args).map(|()| 0),
-        Command::Sensitivity(args) => sensitivity::cli(args).map(|()| 0),
-        Command::Sweep(args) => sweep::cli(args).map(|()| 0),
-        Command::Why(args) => why::cli(args),
-        Command::Bench(args) => bench::cli(args),
-        Command::Step(args) => step::cli(args),
-        Command::Diff(args) => diff::cli(args),
-        Command::Report(args) => report::cli(args).map(|()| 0),
-        Command::Plot(args) => plot::cli(args).map(|()| 0),
-        Command::Demo(args) => demo::cli(args).map(|()| 0),
-        Command::Recording(args) => recording::cli(args).map(|()| 0),
-        Command::Validate(args) => validate::cli(args),
-        Command::Lint(args) => lint::cli(args),
-        Command::Schema(args) => schema::cli(args).map(|()| 0),
-        Command::Topology(args) => topology::cli(args).map(|()| 0),
-        Command::New(args) => new::cli(args).map(|()| 0),
-        Command::Explain(args) => explain::cli(args, Cli::command).map(|()| 0),
-        Command::Completions { shell } => manual::completions(Cli::command(), *shell).map(|()| 0),
-        Command::Man { out } => manual::cli(Cli::command(), out.as_deref()).map(|()| 0),
+        TopLevelCommand::Run(args) => run::cli(args).map(|()| 0),
+        TopLevelCommand::Compare(args) => compare::cli(args).map(|()| 0),
+        TopLevelCommand::Plan(args) => planning::cli(args).map(|()| 0),
+        TopLevelCommand::Sensitivity(args) => sensitivity::cli(args).map(|()| 0),
+        TopLevelCommand::Sweep(args) => sweep::cli(args).map(|()| 0),
+        TopLevelCommand::Why(args) => why::cli(args),
+        TopLevelCommand::Bench(args) => bench::cli(args),
+        TopLevelCommand::Step(args) => step::cli(args),
+        TopLevelCommand::Diff(args) => diff::cli(args),
+        TopLevelCommand::Report(args) => report::cli(args).map(|()| 0),
+        TopLevelCommand::Plot(args) => plot::cli(args).map(|()| 0),
+        TopLevelCommand::Demo(args) => demo::cli(args).map(|()| 0),
+        TopLevelCommand::Recording(args) => recording::cli(args).map(|()| 0),
+        TopLevelCommand::Validate(args) => validate::cli(args),
+        TopLevelCommand::Lint(args) => lint::cli(args),
+        TopLevelCommand::Schema(args) => schema::cli(args).map(|()| 0),
+        TopLevelCommand::Topology(args) => topology::cli(args).map(|()| 0),
+        TopLevelCommand::New(args) => new::cli(args).map(|()| 0),
+        TopLevelCommand::Explain(args) => explain::cli(args, CommandLine::command).map(|()| 0),
+        TopLevelCommand::Completions { shell } => {
+            manual::completions(CommandLine::command(), *shell).map(|()| 0)
+        }
+        TopLevelCommand::Man { out } => {
+            manual::cli(CommandLine::command(), out.as_deref()).map(|()| 0)
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! `new`: writes a scenario for a manifest, without questions.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;
 use sim_analysis::metrics::RestartFold;
-use sim_api::spec::{Scenario, Topology};
-use sim_engine::Simulation;
-use sim_inputs::{Diagnostics, LoadedScenario, Source, scaffold};
+use sim_api::spec::{ScenarioSpec, TopologySpec};
+use sim_engine::SimulationInput;
+use sim_inputs::{Diagnostics, LoadedScenario, SourceText, scaffold};
 use sim_report::files::rundir::RunDir;
 use std::path::{Path, PathBuf};
 
@@ -27,17 +27,19 @@ pub struct NewArgs {
 /// The manifest used if none is given.
 const FIRST: &str = include_str!("../../../scenarios/manifests/exclusive-workers.yaml");
 
-pub fn cli(args: &NewArgs) -> Result<(), Failure> {
+pub fn cli(args: &NewArgs) -> Result<(), CommandFailure> {
     if args.out.is_none() && args.manifests.iter().any(|path| path == "-") {
         bail!(
-            "a scenario names its manifest, and standard input has no name: give --out DIR, which keeps a copy"
+            "a scenario refers to its manifest by file name, and standard input has none: use --out DIR to save a copy"
         );
     }
     let sources = match (args.manifests.is_empty(), &args.out) {
         (true, None) => {
-            bail!("give a manifest (-f), or --out DIR for a first scenario with its manifest");
+            bail!(
+                "no manifest given: use -f FILE, or --out DIR for a first scenario with its manifest"
+            );
         }
-        (true, Some(_)) => vec![Source {
+        (true, Some(_)) => vec![SourceText {
             file: "jobset.yaml".to_owned(),
             text: FIRST.to_owned(),
         }],
@@ -48,7 +50,7 @@ pub fn cli(args: &NewArgs) -> Result<(), Failure> {
         None => sources.iter().map(|s| s.file.clone()).collect(),
         Some(_) => sources.iter().enumerate().map(copied).collect(),
     };
-    let text = scaffold::scenario(&scaffold::Draft {
+    let text = scaffold::scenario(&scaffold::ScenarioDraft {
         scenario: &chosen.loaded.scenario,
         manifests: &paths,
         topology: match (&chosen.file, &args.out) {
@@ -75,7 +77,7 @@ pub fn cli(args: &NewArgs) -> Result<(), Failure> {
 }
 
 /// Returns the file name of a manifest's copy next to the scenario.
-fn copied((i, source): (usize, &Source)) -> String {
+fn copied((i, source): (usize, &SourceText)) -> String {
     let name = Path::new(&source.file).file_name();
     let name = name.map(|n| n.to_string_lossy().into_owned());
     match name.filter(|n| n != sim_inputs::STDIN && n.contains('.')) {
@@ -86,7 +88,7 @@ fn copied((i, source): (usize, &Source)) -> String {
 }
 
 /// Reads the files that contain a JobSet or a part of one.
-fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
+fn read(paths: &[String]) -> Result<Vec<SourceText>, CommandFailure> {
     let (sources, _, errors) = experiment_input::manifest_sources(paths);
     if !errors.is_empty() {
         return Err(Diagnostics(errors).into());
@@ -108,12 +110,12 @@ struct ChosenCluster {
     /// Name of the topology in the scenario; `None` if the topology is written into the scenario.
     name: Option<String>,
     /// Topology file given with `-t`.
-    file: Option<Source>,
+    file: Option<SourceText>,
     because: String,
 }
 
-fn choose(sources: &[Source], given: Option<&Path>) -> Result<ChosenCluster, Failure> {
-    let on = |topology: Option<Topology>| {
+fn choose(sources: &[SourceText], given: Option<&Path>) -> Result<ChosenCluster, CommandFailure> {
+    let on = |topology: Option<TopologySpec>| {
         let manifests = sim_inputs::read_sources(sources, &[])?;
         sim_inputs::scenario_from_manifests(vec![manifests], topology, &Vec::new())
     };
@@ -124,7 +126,7 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<ChosenCluster, Fai
             loaded: on(Some(topology))?,
             name: Some(path.to_string_lossy().into_owned()),
             file: (!shipped || path.exists()).then_some(source),
-            because: "the one that was given".to_owned(),
+            because: "given with -t".to_owned(),
         });
     }
     let made = on(None)?;
@@ -133,26 +135,25 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<ChosenCluster, Fai
             loaded,
             name: Some(name.to_owned()),
             file: None,
-            because: "the smallest of the shipped ones that has the nodes that are asked for"
-                .to_owned(),
+            because: "the smallest shipped topology with the requested nodes".to_owned(),
         },
         None => ChosenCluster {
             loaded: made,
             name: None,
             file: None,
-            because: "one that is just large enough, made for these JobSets".to_owned(),
+            because: "the smallest cluster that fits, created for these JobSets".to_owned(),
         },
     })
 }
 
 /// Loads the JobSets with a topology.
-type LoadOnCluster<'o> = dyn Fn(Option<Topology>) -> Result<LoadedScenario, Diagnostics> + 'o;
+type LoadOnCluster<'o> = dyn Fn(Option<TopologySpec>) -> Result<LoadedScenario, Diagnostics> + 'o;
 
 /// Returns the smallest shipped topology on which all pods fit at once; `None` if no pod selects nodes.
 fn smallest(
-    scenario: &Scenario,
+    scenario: &ScenarioSpec,
     on: &LoadOnCluster<'_>,
-) -> Result<Option<(&'static str, LoadedScenario)>, Failure> {
+) -> Result<Option<(&'static str, LoadedScenario)>, CommandFailure> {
     if !names_nodes(scenario) {
         return Ok(None);
     }
@@ -168,16 +169,19 @@ fn smallest(
 }
 
 /// Returns whether all pods are placed at once if containers run indefinitely.
-fn all_at_once(scenario: &Scenario) -> bool {
-    let Ok(mut simulation) = Simulation::new(scenario) else {
+fn all_at_once(scenario: &ScenarioSpec) -> bool {
+    let Ok(mut simulation) = SimulationInput::new(scenario) else {
         return false;
     };
     let mut sink = RestartFold::new(scenario).without_paths();
-    simulation.run(scenario.seed, 0, &mut sink).stuck.is_empty()
+    simulation
+        .run(scenario.seed, 0, &mut sink)
+        .blocked
+        .is_empty()
 }
 
 /// Returns whether any pod selects nodes by label or has exclusive placement.
-fn names_nodes(scenario: &Scenario) -> bool {
+fn names_nodes(scenario: &ScenarioSpec) -> bool {
     let mut jobs = scenario.jobsets.iter().flat_map(|s| {
         let jobset = &s.jobset;
         let jobs = jobset.spec.replicated_jobs.iter();
@@ -185,6 +189,6 @@ fn names_nodes(scenario: &Scenario) -> bool {
     });
     jobs.any(|(jobset, rj)| {
         let spec = &rj.template.template.spec;
-        spec.chooses_nodes() || jobset.exclusive_key(rj).is_some()
+        spec.restricts_nodes() || jobset.exclusive_key(rj).is_some()
     })
 }

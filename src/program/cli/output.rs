@@ -1,47 +1,47 @@
 //! Writing to standard output and standard error, with colors, line width and progress.
 
-use crate::cli::args::{Color, Look};
-use crate::cli::failure::Failure;
+use crate::cli::args::{ColorChoice, DisplayStyle};
+use crate::cli::failure::CommandFailure;
 use sim_analysis::format::{fitted, wrap};
-use sim_base::plain::for_terminal;
-use sim_report::console::waterfall::Style;
+use sim_base::escape::for_terminal;
+use sim_report::console::waterfall::WaterfallStyle;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, PoisonError};
 
 /// Writes a result to standard output; control characters are escaped.
-pub fn result(text: &str) -> Result<(), Failure> {
+pub fn result(text: &str) -> Result<(), CommandFailure> {
     bytes(for_terminal(text, false).as_bytes())
 }
 
 /// Writes text that may contain the program's own color codes, wrapped to the width of the terminal.
-pub fn styled(text: &str, style: &Style) -> Result<(), Failure> {
+pub fn styled(text: &str, style: &WaterfallStyle) -> Result<(), CommandFailure> {
     let text = fitted(text, style.width);
     bytes(for_terminal(&text, style.color).as_bytes())
 }
 
 /// Writes text without colors, wrapped to the width of the terminal.
-pub fn text(text: &str) -> Result<(), Failure> {
-    let style = Style {
+pub fn text(text: &str) -> Result<(), CommandFailure> {
+    let style = WaterfallStyle {
         width: width(),
-        ..Style::default()
+        ..WaterfallStyle::default()
     };
     styled(text, &style)
 }
 
 /// Writes bytes to standard output. A closed pipe, as after `head`, is not an error.
-pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub fn bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
     let mut out = stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::Invalid(format!(
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(CommandFailure::Invalid(format!(
             "cannot write to standard output: {e}"
         ))),
         _ => Ok(()),
     }
 }
 
-pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn json(value: &impl serde::Serialize) -> Result<(), CommandFailure> {
     let mut text =
-        serde_json::to_string_pretty(value).map_err(|e| Failure::Internal(e.to_string()))?;
+        serde_json::to_string_pretty(value).map_err(|e| CommandFailure::Internal(e.to_string()))?;
     text.push('\n');
     result(&text)
 }
@@ -53,7 +53,7 @@ pub fn notice(text: &str) {
 
 /// Writes a sentence to standard error, wrapped to several lines.
 pub fn note(text: &str) {
-    notice(&wrap(text, Style::default().width - 2).join("\n  "));
+    notice(&wrap(text, WaterfallStyle::default().width - 2).join("\n  "));
 }
 
 /// The progress line of a command. Several threads may update it in any order; it is removed when dropped.
@@ -98,33 +98,33 @@ pub fn progress(text: &str) {
     }
 }
 
-pub fn style(look: &Look) -> Style {
+pub fn style(look: &DisplayStyle) -> WaterfallStyle {
     let color = match look.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => stdout().is_terminal() && !no_color(),
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => stdout().is_terminal() && !no_color(),
     };
-    Style {
+    WaterfallStyle {
         unicode: !look.ascii,
         color,
         width: width(),
     }
 }
 
-/// Returns whether `NO_COLOR` is set to a non-empty value; see https://no-color.org.
+/// Returns whether `NO_COLOR` is set to a non-empty value; see <https://no-color.org>.
 #[expect(
     clippy::disallowed_methods,
-    reason = "it decides how text looks, not what it says"
+    reason = "affects colors only, not content"
 )]
 fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Returns the width of the terminal in columns, clamped to 80 to 160. Without a terminal, returns the default width
-/// of `Style`.
+/// of `WaterfallStyle`.
 fn width() -> usize {
     let narrow_to_wide = |columns: u16| usize::from(columns).clamp(NARROWEST, WIDEST);
-    columns().map_or(Style::default().width, narrow_to_wide)
+    columns().map_or(WaterfallStyle::default().width, narrow_to_wide)
 }
 
 #[cfg(any(unix, windows))]

@@ -1,20 +1,20 @@
 //! `report`: a report of one run as HTML page or Markdown, a Perfetto trace, or OpenMetrics text.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::{Failure, bail};
-use crate::cli::inputs::{LoadedRun, Stored, model_defaults, quoted, stored_run};
+use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::inputs::{LoadedRun, StoredRun, model_defaults, quoted, stored_run};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::stored::StoredSweep;
 use crate::cli::{bench, compare, output};
 use sim_base::*;
 use sim_report::assumptions::provenance;
 use sim_report::export;
-use sim_report::export::Subject;
-use sim_report::files::openmetrics::Metrics;
-use sim_report::files::perfetto::Trace;
+use sim_report::export::ExportSubject;
+use sim_report::files::openmetrics::MetricFamilies;
+use sim_report::files::perfetto::PerfettoTrace;
 use sim_report::page;
-use sim_report::page::run::Told;
-use sim_report::page::{Page, comparison};
+use sim_report::page::run::RunInputText;
+use sim_report::page::{ReportPage, comparison};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -46,11 +46,11 @@ fn scrape(text: &str) -> Result<Duration, String> {
     let every: Duration = text.parse()?;
     match every >= Duration::from_millis(100) {
         true => Ok(every),
-        false => Err("at least 100ms".to_owned()),
+        false => Err("must be at least 100ms".to_owned()),
     }
 }
 
-pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
+pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
     let asked = [
         (&args.html, &["html", "htm"][..]),
         (&args.md, &["md"]),
@@ -63,13 +63,13 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
             && !ending.is_some_and(|e| endings.contains(&e))
         {
             let (path, ending) = (path.display(), endings[0]);
-            bail!("{path}: its name must end with .{ending}");
+            bail!("{path}: the file name must end with .{ending}");
         }
     }
     if let Some(page) = other(args)? {
         if args.perfetto.is_some() || args.openmetrics.is_some() {
             bail!(
-                "a trace and metrics are of one run; this is a comparison, a sweep or a benchmark"
+                "--perfetto and --openmetrics need a single run; this is a comparison, a sweep or a benchmark"
             );
         }
         return pages(args, &page);
@@ -77,25 +77,25 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
     let mut whole = LoadedRun::simulate(&args.input, "report")?;
     if let Some(path) = &args.perfetto {
         let kept = whole.kept()?;
-        let trace = Trace {
+        let trace = PerfettoTrace {
             run: whole.view(),
-            witness: &whole.witness,
-            kept: &kept,
+            blockers: &whole.witness,
+            retained: &kept,
         };
-        written(args, path, Subject::Trace(&trace))?;
+        written(args, path, ExportSubject::Trace(&trace))?;
     }
     if let Some(path) = &args.openmetrics {
         let scraped = whole.scraped(args.scrape)?;
-        let metrics = Metrics {
+        let metrics = MetricFamilies {
             run: whole.view(),
-            scraped: &scraped,
+            samples: &scraped,
         };
-        written(args, path, Subject::Metrics(&metrics))?;
+        written(args, path, ExportSubject::Metrics(&metrics))?;
     }
     let words = whole.words(&args.input);
-    let told = Told {
+    let told = RunInputText {
         run: whole.view(),
-        witness: &whole.witness,
+        blockers: &whole.witness,
         pods: &whole.pods,
         queued: &whole.queued,
         defaults: &model_defaults(),
@@ -110,15 +110,15 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
     pages(args, &page)
 }
 
-fn pages(args: &ReportArgs, page: &Page) -> Result<(), Failure> {
+fn pages(args: &ReportArgs, page: &ReportPage) -> Result<(), CommandFailure> {
     for path in [&args.html, &args.md].into_iter().flatten() {
-        written(args, path, Subject::Page(page))?;
+        written(args, path, ExportSubject::Page(page))?;
     }
     Ok(())
 }
 
 /// Returns the page of a directory of `compare` or `sweep`, or of a result of `bench ttr`; `None` for a run.
-fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
+fn other(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
     let Some(path) = args.input.scenario.as_deref() else {
         return Ok(None);
     };
@@ -130,18 +130,20 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         let stored = stored_run::stored(path)?;
         let of = stored.command();
         if of != "run" && !(args.input.sets.is_empty() && args.input.fails.is_empty()) {
-            bail!("--set and --fail change a run; {of} anew to change its results");
+            bail!(
+                "--set and --fail apply to a single run: to change these results, run `{of}` again"
+            );
         }
         let inputs = quoted(&path.join("inputs").to_string_lossy());
         let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
         let commands = [format!("cd {inputs} && {}", command.trim_end()), page];
         let mut stored = match stored {
-            Stored::Run(_) => return Ok(None),
-            Stored::Sweep(_) if args.input.seed.is_some() => {
-                bail!("--seed changes a run; sweep anew to change its results");
+            StoredRun::Run(_) => return Ok(None),
+            StoredRun::Sweep(_) if args.input.seed.is_some() => {
+                bail!("--seed applies to a single run: to change these results, run `sweep` again");
             }
-            Stored::Sweep(stored) => return swept(path, &stored, &commands).map(Some),
-            Stored::Compare(stored) => stored,
+            StoredRun::Sweep(stored) => return swept(path, &stored, &commands).map(Some),
+            StoredRun::Compare(stored) => stored,
         };
         stored.input.seed = args.input.seed.or(stored.input.seed);
         stored.input.threads = args.input.threads;
@@ -166,26 +168,34 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
 }
 
 /// Returns the digest of the input files in a directory of `compare` or `sweep`.
-fn inputs_digest(dir: &Path) -> Result<String, Failure> {
+fn inputs_digest(dir: &Path) -> Result<String, CommandFailure> {
     let mut files = stored_run::stored_inputs(dir)?.files;
     files.retain(|(name, _)| !name.ends_with('/'));
     Ok(provenance::inputs_digest(&files))
 }
 
-fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Failure> {
+fn swept(
+    dir: &Path,
+    stored: &SweepArgs,
+    commands: &[String],
+) -> Result<ReportPage, CommandFailure> {
     let inputs = inputs_digest(dir)?;
     let sweep = StoredSweep::read(dir, stored)?;
-    Ok(page::sweep::page(&page::sweep::Told {
-        of: sweep.swept(),
-        hung: &sweep.hung,
-        closed: sweep.closed.as_ref(),
+    Ok(page::sweep::page(&page::sweep::SweepText {
+        swept: sweep.swept(),
+        sensitivities: &sweep.hung,
+        closed_form: sweep.closed.as_ref(),
         warnings: &sweep.warnings,
         commands,
         inputs: &inputs,
     }))
 }
 
-fn written(args: &ReportArgs, path: &Path, subject: Subject<'_>) -> Result<(), Failure> {
+fn written(
+    args: &ReportArgs,
+    path: &Path,
+    subject: ExportSubject<'_>,
+) -> Result<(), CommandFailure> {
     export::save(subject, path)?;
     if !args.quiet {
         output::notice(&format!("written: {}", path.display()));

@@ -1,6 +1,6 @@
 //! `schema scenario|fleet|topology|timing`: prints the JSON Schema for editors, or the reference page.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output;
 
 #[derive(Debug, clap::Args)]
@@ -28,14 +28,14 @@ pub enum SchemaFormat {
     Md,
 }
 
-pub fn cli(args: &SchemaArgs) -> Result<(), Failure> {
+pub fn cli(args: &SchemaArgs) -> Result<(), CommandFailure> {
     let kind = match args.kind {
         SchemaKind::Scenario => "Scenario",
         SchemaKind::Fleet => "Fleet",
         SchemaKind::Topology => "Topology",
         SchemaKind::Timing => "Timing",
     };
-    let none = || Failure::Internal(format!("there is no schema of {kind}"));
+    let none = || CommandFailure::Internal(format!("no schema for {kind}"));
     match args.format {
         SchemaFormat::Json => output::json(&sim_inputs::json_schema(kind).ok_or_else(none)?),
         SchemaFormat::Md => output::result(&sim_inputs::reference_page(kind).ok_or_else(none)?),

@@ -1,12 +1,12 @@
 //! `step`: simulates record by record, with commands from standard input.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::output;
-use crate::step::breaks::Break;
-use crate::step::{self, Talk};
-use sim_engine::Simulation;
+use crate::step::breaks::Breakpoint;
+use crate::step::{self, Console};
+use sim_engine::SimulationInput;
 use sim_engine::faults;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
@@ -17,23 +17,23 @@ pub struct StepArgs {
     /// Stop at a kind of record, e.g. PodFinished, RestartCounted.restarts=2, jobset.condition=RestartingJobSet
     /// (repeatable)
     #[arg(long = "break", value_name = "KIND[.MEMBER=VALUE]")]
-    pub breaks: Vec<Break>,
+    pub breaks: Vec<Breakpoint>,
 }
 
 /// Exit code after an invalid command if standard input is not a terminal.
 const WRONG: u8 = 2;
 
-pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
+pub fn cli(args: &StepArgs) -> Result<u8, CommandFailure> {
     let play = stored_run::resolved(&args.input)?;
     if play.manifests.iter().any(|path| path == "-") {
-        bail!("commands come from standard input, so manifests cannot: give -f a file");
+        bail!("standard input is used for commands: pass the manifests as a file with -f");
     }
     let loaded = ExperimentInput::read(&play)?.pods(&[], "step")?;
     let seed = play.seed.unwrap_or(loaded.scenario.seed);
-    let scenario = faults::drawn(&loaded.scenario, seed, 0);
-    let mut simulation = Simulation::new(&scenario)?;
-    let second = Simulation::new(&scenario)?;
-    let mut talk = Terminal {
+    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut simulation = SimulationInput::new(&scenario)?;
+    let second = SimulationInput::new(&scenario)?;
+    let mut talk = StepTerminal {
         asks: stdin().is_terminal() && stderr().is_terminal(),
         wrong: false,
         failed: None,
@@ -51,16 +51,16 @@ pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
     }
 }
 
-struct Terminal {
+struct StepTerminal {
     /// Whether standard input and standard error are terminals.
     asks: bool,
     /// Whether a command was invalid.
     wrong: bool,
     /// First error of reading commands or writing output.
-    failed: Option<Failure>,
+    failed: Option<CommandFailure>,
 }
 
-impl Talk for Terminal {
+impl Console for StepTerminal {
     fn ask(&mut self) -> Option<String> {
         if self.failed.is_some() {
             return None;
@@ -74,7 +74,9 @@ impl Talk for Terminal {
             Ok(0) => None,
             Ok(_) => Some(line),
             Err(e) => {
-                self.failed = Some(Failure::Invalid(format!("cannot read commands: {e}")));
+                self.failed = Some(CommandFailure::Invalid(format!(
+                    "cannot read commands: {e}"
+                )));
                 None
             }
         }

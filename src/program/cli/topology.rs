@@ -1,14 +1,14 @@
 //! `topology show`, `list`, `check` and `import`: cluster topologies as tables and JSON, and their import from
 //! Nodes.
 
-use crate::cli::args::Format;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::OutputFormat;
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;
 use crate::cli::recording::import::new_file;
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands};
-use sim_api::spec::{IslandKind, NodePool, Price, Topology};
+use sim_api::spec::{AcceleratorPrice, IslandKind, NodePool, TopologySpec};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,8 @@ pub enum TopologyCommand {
         /// Topology file, or name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        format: OutputFormat,
     },
     /// Convert a list of Nodes into a topology file
     #[command(
@@ -50,18 +50,18 @@ pub enum TopologyCommand {
         /// Topology file, or name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        format: OutputFormat,
     },
     /// List the shipped topologies
     #[command(after_help = "Example: jobset-sim topology list")]
     List {
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        format: OutputFormat,
     },
 }
 
-pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
+pub fn cli(args: &TopologyArgs) -> Result<(), CommandFailure> {
     let (topologies, format, one) = match &args.command {
         TopologyCommand::Show { file, format } => {
             (vec![experiment_input::topology(file)?.1], format, true)
@@ -73,23 +73,25 @@ pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
         TopologyCommand::List { format } => {
             let names = sim_inputs::topology_names().into_iter();
             let read = |name| Ok(experiment_input::topology(Path::new(name))?.1);
-            let all: Result<Vec<Topology>, Failure> = names.map(read).collect();
+            let all: Result<Vec<TopologySpec>, CommandFailure> = names.map(read).collect();
             (all?, format, false)
         }
     };
     match (format, one) {
-        (Format::Json, true) => output::json(&as_json(&topologies[0])),
-        (Format::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
-        (Format::Text, true) => output::text(&show(&topologies[0])),
-        (Format::Text, false) => output::text(&list(&topologies)),
+        (OutputFormat::Json, true) => output::json(&as_json(&topologies[0])),
+        (OutputFormat::Json, false) => {
+            output::json(&topologies.iter().map(as_json).collect::<Vec<_>>())
+        }
+        (OutputFormat::Text, true) => output::text(&show(&topologies[0])),
+        (OutputFormat::Text, false) => output::text(&list(&topologies)),
     }
 }
 
-fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
+fn check(topology: &TopologySpec, format: OutputFormat) -> Result<(), CommandFailure> {
     let (name, nodes, pools) = (&topology.name, topology.nodes(), topology.pools.len());
     match format {
-        Format::Json => output::json(&json!({"name": name, "nodes": nodes, "pools": pools})),
-        Format::Text => {
+        OutputFormat::Json => output::json(&json!({"name": name, "nodes": nodes, "pools": pools})),
+        OutputFormat::Text => {
             let (nodes, pools) = (count(nodes, "node"), count(pools as u64, "pool"));
             output::result(&format!("{name}: {nodes} in {pools}\n"))
         }
@@ -97,10 +99,10 @@ fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
 }
 
 /// Converts a list of Nodes into a topology file. Parts that are left out are reported on standard error.
-fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
+fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), CommandFailure> {
     let (sources, _) = sim_inputs::manifest_sources(file)?;
     let [source] = sources.as_slice() else {
-        bail!("{file}: one list of Nodes, not a directory");
+        bail!("{file}: expected a file with a list of Nodes, not a directory");
     };
     let (topology, notes) = sim_inputs::imported(source, name)?;
     let text = sim_inputs::print_yaml(&sim_inputs::written_topology(&topology));
@@ -116,7 +118,7 @@ fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn as_json(topology: &Topology) -> Value {
+fn as_json(topology: &TopologySpec) -> Value {
     let accelerators: u64 = topology.pools.iter().map(accelerators).sum();
     json!({
         "name": topology.name,
@@ -126,7 +128,7 @@ fn as_json(topology: &Topology) -> Value {
     })
 }
 
-fn list(topologies: &[Topology]) -> String {
+fn list(topologies: &[TopologySpec]) -> String {
     let mut out = String::new();
     for topology in topologies {
         let (name, nodes) = (&topology.name, thousands(topology.nodes()));
@@ -147,7 +149,7 @@ fn nodes(pool: &NodePool) -> u64 {
     u64::from(pool.count) * u64::from(pool.islands) * u64::from(pool.nodes_per_island)
 }
 
-pub fn show(topology: &Topology) -> String {
+pub fn show(topology: &TopologySpec) -> String {
     let mut out = String::new();
     let total: u64 = topology.pools.iter().map(accelerators).sum();
     let _ = writeln!(
@@ -210,12 +212,12 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
         let _ = writeln!(out, "  allocatable  {name}: {}", *milli as f64 / 1000.0);
     }
     let (micros, of) = match pool.price {
-        Price::PerNode(micros) => (micros, "node"),
-        Price::PerAccelerator(micros) => (micros, "accelerator"),
+        AcceleratorPrice::PerNode(micros) => (micros, "node"),
+        AcceleratorPrice::PerAccelerator(micros) => (micros, "accelerator"),
     };
     if micros > 0 {
         let price = micros as f64 / 1e6;
-        let _ = writeln!(out, "  price        {price} {currency} per {of} and hour");
+        let _ = writeln!(out, "  price        {price} {currency} per {of}-hour");
     }
 }
 
@@ -234,10 +236,10 @@ mod tests {
             accelerator: "google.com/tpu".into(),
             ..NodePool::default()
         };
-        let topology = Topology {
+        let topology = TopologySpec {
             name: "t".into(),
             pools: vec![pool.clone(), pool],
-            ..Topology::default()
+            ..TopologySpec::default()
         };
         assert!(show(&topology).starts_with("t: 48 nodes, 192 accelerators\n"));
     }

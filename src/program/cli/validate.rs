@@ -1,15 +1,15 @@
 //! `validate`: compares runs with recordings, prints text, JSON or CSV, and checks gates on the totals.
 
-use crate::cli::failure::{Failure, GATE_FAILED};
+use crate::cli::failure::{CommandFailure, GATE_FAILED};
 use crate::cli::output as console;
 use sim_report::table::Table;
 
-use sim_api::spec::{ControlPlane, Timing};
+use sim_api::spec::{ControlPlane, TimingSpec};
 use sim_recordings::validate;
-use sim_recordings::validate::gate::Gate;
-use sim_recordings::validate::result::{FileResult, Totals};
-use sim_recordings::validate::scenario::Overrides;
-use sim_recordings::validate::{Input, check_latency, output, text};
+use sim_recordings::validate::gate::ConformanceGate;
+use sim_recordings::validate::result::{FileResult, ResultTotals};
+use sim_recordings::validate::scenario::ScenarioOverrides;
+use sim_recordings::validate::{ValidationInput, check_latency, output, text};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct ValidateArgs {
@@ -42,7 +42,7 @@ pub enum ValidateFormat {
 }
 
 /// Runs the command and returns its exit code.
-pub fn cli(args: &ValidateArgs) -> Result<u8, Failure> {
+pub fn cli(args: &ValidateArgs) -> Result<u8, CommandFailure> {
     let prepared = prepare(args).map_err(|errors| {
         errors.join(
             "
@@ -51,8 +51,8 @@ error: ",
     });
     let (overrides, gates, recordings, preset) = prepared?;
     let files = validate::compare_all(&recordings, &overrides, preset);
-    let files = files.map_err(Failure::Internal)?;
-    let totals = Totals::of(&files);
+    let files = files.map_err(CommandFailure::Internal)?;
+    let totals = ResultTotals::from_files(&files);
     let failed = check_gates(&gates, &totals)?;
     let text = render(args.format, &files, &totals)?;
     match args.format {
@@ -62,15 +62,15 @@ error: ",
     Ok(if failed { GATE_FAILED } else { 0 })
 }
 
-type Prepared = (
-    Overrides,
-    Vec<Gate>,
-    Vec<(String, Input)>,
-    Option<(ControlPlane, Timing)>,
+type PreparedRecording = (
+    ScenarioOverrides,
+    Vec<ConformanceGate>,
+    Vec<(String, ValidationInput)>,
+    Option<(ControlPlane, TimingSpec)>,
 );
 
 /// Reads and checks all inputs before the first run, and returns all errors together.
-fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
+fn prepare(args: &ValidateArgs) -> Result<PreparedRecording, Vec<String>> {
     let mut errors = Vec::new();
     let mut keep = |error: String| errors.push(error);
     let overrides = overrides(args).map_err(&mut keep).unwrap_or_default();
@@ -78,7 +78,7 @@ fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
         .fail_if
         .iter()
         .filter_map(|text| text.parse().map_err(&mut keep).ok());
-    let gates: Vec<Gate> = gates.collect();
+    let gates: Vec<ConformanceGate> = gates.collect();
     let (recordings, unreadable) = validate::read_all(&args.recordings);
     errors.extend(unreadable);
     let preset = args.preset.as_deref().map(|path| {
@@ -96,7 +96,7 @@ fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
     }
 }
 
-fn overrides(args: &ValidateArgs) -> Result<Overrides, String> {
+fn overrides(args: &ValidateArgs) -> Result<ScenarioOverrides, String> {
     if let Some(n) = args.node_requests_per_s
         && !(n.is_finite() && n > 0.0)
     {
@@ -105,7 +105,7 @@ fn overrides(args: &ValidateArgs) -> Result<Overrides, String> {
         ));
     }
     let latency = args.api_latency.as_deref().map(parse_latency).transpose();
-    Ok(Overrides {
+    Ok(ScenarioOverrides {
         api_latency_ms: latency.map_err(|e| format!("--api-latency {e}"))?,
         node_requests_per_s: args.node_requests_per_s,
     })
@@ -113,7 +113,7 @@ fn overrides(args: &ValidateArgs) -> Result<Overrides, String> {
 
 /// Parses the median and the 95th percentile in ms, written as `8,40` or `8ms,40ms`.
 fn parse_latency(text: &str) -> Result<(f64, f64), String> {
-    let bad = || format!("{text:?}: write the median and the 95th percentile in ms, e.g. 8,40");
+    let bad = || format!("{text:?}: expected the median and the 95th percentile in ms, e.g. 8,40");
     let (p50, p95) = text.split_once(',').ok_or_else(bad)?;
     let number = |s: &str| {
         let s = s.trim();
@@ -125,20 +125,24 @@ fn parse_latency(text: &str) -> Result<(f64, f64), String> {
 }
 
 /// Returns whether any gate failed. Prints every failed gate to standard error.
-fn check_gates(gates: &[Gate], totals: &Totals) -> Result<bool, String> {
+fn check_gates(gates: &[ConformanceGate], totals: &ResultTotals) -> Result<bool, String> {
     let mut failed = false;
     for gate in gates {
         let (value, is_true) = gate.check(totals)?;
         if is_true {
             let value = (value * 1e6).round() / 1e6;
-            console::notice(&format!("gate failed: {gate} (it is {value})"));
+            console::notice(&format!("gate failed: {gate} (value: {value})"));
         }
         failed |= is_true;
     }
     Ok(failed)
 }
 
-fn render(format: ValidateFormat, files: &[FileResult], totals: &Totals) -> Result<String, String> {
+fn render(
+    format: ValidateFormat,
+    files: &[FileResult],
+    totals: &ResultTotals,
+) -> Result<String, String> {
     match format {
         ValidateFormat::Text => {
             let text = text::text(files, totals);

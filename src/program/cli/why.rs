@@ -1,11 +1,11 @@
 //! `why`: the critical path of a restart, a startup or a pod, and what-if runs.
 
-use crate::cli::args::{Format, InputArgs, Look};
-use crate::cli::failure::Failure;
+use crate::cli::args::{DisplayStyle, InputArgs, OutputFormat};
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
 use crate::cli::output;
 use sim_analysis::why;
-use sim_analysis::why::{Asked, NoAnswer, Set};
+use sim_analysis::why::{NoAnswer, OverrideSetter, WhyRequest};
 
 #[derive(Debug, clap::Args)]
 pub struct WhyArgs {
@@ -20,18 +20,18 @@ pub struct WhyArgs {
     /// Print the critical path only, without what-if runs
     #[arg(long)]
     pub path_only: bool,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }
 
 /// Exit code if no pod could be placed.
 const NO_PLACE: u8 = 4;
 
-pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
+pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     let input = stored_run::resolved(&args.input)?;
-    let asked = Asked {
+    let asked = WhyRequest {
         restart: args.restart,
         pod: args.pod.clone(),
         seed: input.seed,
@@ -43,16 +43,16 @@ pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
     let given = ExperimentInput::read(&input)?;
     // Loaded here so that input errors determine the exit code.
     given.pods(&[], "why")?;
-    let load = |more: &[Set]| {
+    let load = |more: &[OverrideSetter]| {
         given
             .pods(more, "why")
             .map_err(|why| why.message().to_owned())
     };
     let answer = why::explain(&load, &asked);
-    let answer = answer.map_err(|NoAnswer::Invalid(text)| Failure::Invalid(text))?;
+    let answer = answer.map_err(|NoAnswer::Invalid(text)| CommandFailure::Invalid(text))?;
     match args.format {
-        Format::Json => output::json(&why::json::Json::of(&answer, &quoted))?,
-        Format::Text => {
+        OutputFormat::Json => output::json(&why::json::WhyJson::of(&answer, &quoted))?,
+        OutputFormat::Text => {
             let style = output::style(&args.look);
             let text = sim_report::console::why::text(&answer, &style, &quoted);
             output::styled(&text, &style)?;

@@ -2,11 +2,11 @@
 //!
 //! This module must never check values: the reader of files does.
 
-use super::{Error, Fault, JobSet, Scenario, Topology, jobset};
+use super::{Fault, JobSet, Scenario, SimulationError, Topology, jobset};
 use serde_json::{Map, Value, json};
 use sim_api::spec::StopWhen;
 use sim_base::Duration;
-use sim_inputs::{Diagnostic, Diagnostics, Source};
+use sim_inputs::{Diagnostic, Diagnostics, SourceText};
 use std::path::{Path, PathBuf};
 
 /// Name of the generated scenario document in errors.
@@ -20,7 +20,7 @@ const GENERATED: &str = "<generated topology>";
 #[derive(Clone, Debug)]
 pub struct ScenarioBuilder {
     document: Map<String, Value>,
-    topology: Option<From>,
+    topology: Option<InputOrigin>,
     jobsets: Vec<JobSet>,
     faults: Vec<Value>,
     containers: Vec<Value>,
@@ -28,7 +28,7 @@ pub struct ScenarioBuilder {
 }
 
 #[derive(Clone, Debug)]
-enum From {
+enum InputOrigin {
     File(PathBuf),
     Code(Topology),
 }
@@ -52,13 +52,13 @@ impl ScenarioBuilder {
 
     /// Sets the cluster. The default cluster has one node per pod, with all labels that the pods select.
     pub fn topology(mut self, topology: Topology) -> ScenarioBuilder {
-        self.topology = Some(From::Code(topology));
+        self.topology = Some(InputOrigin::Code(topology));
         self
     }
 
     /// Sets the cluster from a file of kind Topology.
     pub fn topology_file(mut self, path: impl AsRef<Path>) -> ScenarioBuilder {
-        self.topology = Some(From::File(path.as_ref().to_owned()));
+        self.topology = Some(InputOrigin::File(path.as_ref().to_owned()));
         self
     }
 
@@ -113,13 +113,13 @@ impl ScenarioBuilder {
     }
 
     /// Checks all values and builds the scenario. Returns all errors found.
-    pub fn build(self) -> Result<Scenario, Error> {
+    pub fn build(self) -> Result<Scenario, SimulationError> {
         let misuse = |j: &JobSet| Some(Diagnostic::of_file(DOCUMENT, j.misuse?));
         let misuse: Vec<Diagnostic> = self.jobsets.iter().filter_map(misuse).collect();
         if !misuse.is_empty() {
-            return Err(Error::Invalid(Diagnostics(misuse)));
+            return Err(SimulationError::Invalid(Diagnostics(misuse)));
         }
-        let mut files = Files::default();
+        let mut files = InputFiles::default();
         let submitted = self.jobsets.iter().enumerate();
         let submitted: Vec<Value> = submitted.map(|(i, j)| files.jobset(i, j)).collect();
         let mut document = self.document;
@@ -127,12 +127,12 @@ impl ScenarioBuilder {
         document.insert("faults".to_owned(), self.faults.into());
         document.insert("containers".to_owned(), self.containers.into());
         let topology = match self.topology {
-            Some(From::Code(topology)) => topology.document,
-            Some(From::File(path)) => path.display().to_string().into(),
+            Some(InputOrigin::Code(topology)) => topology.document,
+            Some(InputOrigin::File(path)) => path.display().to_string().into(),
             None => GENERATED.into(),
         };
         document.insert("topology".to_owned(), topology);
-        let source = Source {
+        let source = SourceText {
             file: DOCUMENT.to_owned(),
             text: sim_inputs::print_yaml(&document.into()),
         };
@@ -144,18 +144,18 @@ impl ScenarioBuilder {
 
 /// Files that the document refers to: JobSets as texts, or files on disk.
 #[derive(Default)]
-struct Files {
+struct InputFiles {
     texts: Vec<(String, String)>,
     jobsets: Vec<(String, Vec<(String, String)>)>,
 }
 
-impl Files {
+impl InputFiles {
     /// Returns the entry of `jobSets` for a JobSet.
     fn jobset(&mut self, index: usize, jobset: &JobSet) -> Value {
         let name = match &jobset.from {
-            jobset::From::File(path) => path.display().to_string(),
-            jobset::From::Text(name, text) => self.keep(index, name, text.clone()),
-            jobset::From::Tree(tree) => {
+            jobset::JobSetOrigin::File(path) => path.display().to_string(),
+            jobset::JobSetOrigin::Text(name, text) => self.keep(index, name, text.clone()),
+            jobset::JobSetOrigin::Tree(tree) => {
                 let name = tree["metadata"]["name"].as_str().unwrap_or("jobset");
                 let name = format!("<JobSet {name}>");
                 self.keep(index, &name, sim_inputs::print_yaml(tree))
@@ -198,7 +198,7 @@ impl Files {
         let source = |name: &String| {
             let text = self.read(name).ok()?;
             let file = name.clone();
-            Some(Source { file, text })
+            Some(SourceText { file, text })
         };
         let jobsets = self.jobsets.iter();
         let jobsets = jobsets.filter_map(|(name, sets)| Some((source(name)?, sets.clone())));

@@ -1,7 +1,7 @@
 //! Errors that occur before a run.
 
 use sim_analysis::experiment::NoRuns;
-use sim_engine::{CannotRun, Impossible};
+use sim_engine::{CannotRun, PrepareError};
 use sim_inputs::{Diagnostic, Diagnostics};
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 /// simulation is a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Error {
+pub enum SimulationError {
     /// The inputs are invalid. Contains all errors found, each with its location in the text.
     Invalid(Diagnostics),
     /// The inputs are valid, but some pods can never be placed on the cluster.
@@ -18,54 +18,54 @@ pub enum Error {
     Threads(String),
 }
 
-impl Error {
+impl SimulationError {
     /// Returns the errors of the inputs in the order of the text; empty for other kinds of error.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
-            Error::Invalid(all) => &all.0,
+            SimulationError::Invalid(all) => &all.0,
             _ => &[],
         }
     }
 
     /// Returns the pods that cannot be placed; empty for other kinds of error.
-    pub fn impossible(&self) -> &[Impossible] {
+    pub fn impossible(&self) -> &[PrepareError] {
         match self {
-            Error::Impossible(all) => &all.0,
+            SimulationError::Impossible(all) => &all.0,
             _ => &[],
         }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for SimulationError {
     /// Formats the error as the program prints it: location, line of the text, legal values, suggestions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Invalid(all) => all.fmt(f),
-            Error::Impossible(all) => all.fmt(f),
-            Error::Threads(why) => write!(f, "cannot start threads: {why}"),
+            SimulationError::Invalid(all) => all.fmt(f),
+            SimulationError::Impossible(all) => all.fmt(f),
+            SimulationError::Threads(why) => write!(f, "cannot start threads: {why}"),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for SimulationError {}
 
-impl From<Diagnostics> for Error {
-    fn from(all: Diagnostics) -> Error {
-        Error::Invalid(all)
+impl From<Diagnostics> for SimulationError {
+    fn from(all: Diagnostics) -> SimulationError {
+        SimulationError::Invalid(all)
     }
 }
 
-impl From<CannotRun> for Error {
-    fn from(all: CannotRun) -> Error {
-        Error::Impossible(all)
+impl From<CannotRun> for SimulationError {
+    fn from(all: CannotRun) -> SimulationError {
+        SimulationError::Impossible(all)
     }
 }
 
-impl From<NoRuns> for Error {
-    fn from(why: NoRuns) -> Error {
+impl From<NoRuns> for SimulationError {
+    fn from(why: NoRuns) -> SimulationError {
         match why {
-            NoRuns::Threads(why) => Error::Threads(why),
-            NoRuns::Scenario(why) => Error::Impossible(why),
+            NoRuns::Threads(why) => SimulationError::Threads(why),
+            NoRuns::Scenario(why) => SimulationError::Impossible(why),
         }
     }
 }

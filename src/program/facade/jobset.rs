@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// It is processed as the API server would process it, with all defaults and all validation rules.
 #[derive(Clone, Debug)]
 pub struct JobSet {
-    pub(super) from: From,
+    pub(super) from: JobSetOrigin,
     pub(super) submit_at: Option<Duration>,
     pub(super) sets: Vec<(String, String)>,
     /// Error of the caller, reported when the scenario is built.
@@ -18,7 +18,7 @@ pub struct JobSet {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum From {
+pub(super) enum JobSetOrigin {
     File(PathBuf),
     /// Name in messages, and content.
     Text(String, String),
@@ -39,10 +39,10 @@ impl JobSet {
     ///     .restart_strategy("BlockingRecreate");
     /// let scenario = Scenario::builder("two-kinds").jobset(train).build()?;
     /// assert_eq!(scenario.pods(), 1 + 4 * 8);
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn new(name: &str) -> JobSet {
-        JobSet::of(From::Tree(json!({
+        JobSet::of(JobSetOrigin::Tree(json!({
             "apiVersion": "jobset.x-k8s.io/v1alpha2",
             "kind": "JobSet",
             "metadata": {"name": name},
@@ -53,20 +53,20 @@ impl JobSet {
     /// Uses manifests as for `kubectl apply`. A text may contain several documents. `name` identifies the text in
     /// errors.
     pub fn from_yaml(name: &str, text: &str) -> JobSet {
-        JobSet::of(From::Text(name.to_owned(), text.to_owned()))
+        JobSet::of(JobSetOrigin::Text(name.to_owned(), text.to_owned()))
     }
 
     /// Uses a manifest as a JSON tree, for example from types of another crate through `serde_json::to_value`.
     pub fn from_json(manifest: Value) -> JobSet {
-        JobSet::of(From::Tree(manifest))
+        JobSet::of(JobSetOrigin::Tree(manifest))
     }
 
     /// Uses the manifests in a file.
     pub fn from_file(path: impl AsRef<Path>) -> JobSet {
-        JobSet::of(From::File(path.as_ref().to_owned()))
+        JobSet::of(JobSetOrigin::File(path.as_ref().to_owned()))
     }
 
-    fn of(from: From) -> JobSet {
+    fn of(from: JobSetOrigin) -> JobSet {
         JobSet {
             from,
             submit_at: None,
@@ -93,7 +93,8 @@ impl JobSet {
         match self.jobs() {
             Some(jobs) => jobs.push(job),
             None => {
-                self.misuse = Some("replicated_job: the manifest has no list of them to append to")
+                self.misuse =
+                    Some("replicated_job: the manifest has no spec.replicatedJobs to append to")
             }
         }
         self
@@ -108,7 +109,7 @@ impl JobSet {
             Some(limits) => {
                 limits.insert(resource.to_owned(), quantity.into());
             }
-            None => self.misuse = Some("limit: no replicated_job was added before"),
+            None => self.misuse = Some("limit: call replicated_job first"),
         }
         self
     }
@@ -140,7 +141,7 @@ impl JobSet {
     ///
     /// let train = JobSet::from_yaml("workers.yaml", &text).set("spec.replicatedJobs[0].replicas", 2);
     /// assert_eq!(Scenario::builder("smaller").jobset(train).build()?.pods(), 8);
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn set(mut self, path: &str, value: impl ToString) -> JobSet {
         self.sets.push((path.to_owned(), value.to_string()));
@@ -155,7 +156,7 @@ impl JobSet {
 
     fn jobs(&mut self) -> Option<&mut Vec<Value>> {
         match &mut self.from {
-            From::Tree(tree) => tree.pointer_mut("/spec/replicatedJobs")?.as_array_mut(),
+            JobSetOrigin::Tree(tree) => tree.pointer_mut("/spec/replicatedJobs")?.as_array_mut(),
             _ => None,
         }
     }

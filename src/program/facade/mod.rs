@@ -19,13 +19,13 @@ mod simulation;
 mod topology;
 
 pub use builder::ScenarioBuilder;
-pub use error::Error;
+pub use error::SimulationError;
 pub use fault::{Fault, NodeRef};
 pub use jobset::JobSet;
-pub use outcome::Outcome;
+pub use outcome::SimulationOutcome;
 pub use record::Record;
 pub use replications::{Replications, compared};
-pub use restart::{Piece, Restart};
+pub use restart::{Restart, RestartPiece};
 pub use scenario::Scenario;
 pub use simulation::Simulation;
 pub use topology::{Pool, Topology};

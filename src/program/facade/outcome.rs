@@ -1,23 +1,23 @@
 //! The outcome of a run.
 
 use super::{Restart, Scenario};
-use sim_analysis::experiment::Played;
+use sim_analysis::experiment::SimulatedReplication;
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::summary::Summary;
-use sim_base::Time;
-use sim_engine::record::{EndReason, Ledger, RunOutcome, TrainingOutcome};
+use sim_analysis::metrics::summary::RunSummary;
+use sim_base::SimTime;
+use sim_engine::record::{EndReason, RunOutcome, TimeLedger, TrainingOutcome};
 use sim_report::files::csv;
 use std::fmt;
 
 /// A finished run: its end, the state of every JobSet, its restarts, and the use of accelerator time.
-pub struct Outcome {
+pub struct SimulationOutcome {
     scenario: Scenario,
     seed: u64,
     replication: u64,
-    played: Played,
+    played: SimulatedReplication,
 }
 
-impl fmt::Debug for Outcome {
+impl fmt::Debug for SimulationOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Outcome")
             .field("scenario", &self.scenario.name())
@@ -30,13 +30,13 @@ impl fmt::Debug for Outcome {
     }
 }
 
-impl Outcome {
+impl SimulationOutcome {
     pub(super) fn new(
         scenario: Scenario,
         (seed, replication): (u64, u64),
-        played: Played,
-    ) -> Outcome {
-        Outcome {
+        played: SimulatedReplication,
+    ) -> SimulationOutcome {
+        SimulationOutcome {
             scenario,
             seed,
             replication,
@@ -55,7 +55,7 @@ impl Outcome {
     }
 
     /// Returns the virtual time at the end of the run.
-    pub fn end(&self) -> Time {
+    pub fn end(&self) -> SimTime {
         self.raw().end
     }
 
@@ -81,8 +81,8 @@ impl Outcome {
 
     /// Returns the final states of all JobSets and their Jobs, restart latencies and costs, as printed by `run
     /// --format json`. The summary can be serialized, and its format is stable.
-    pub fn summary(&self) -> Summary {
-        Summary::of(&self.view())
+    pub fn summary(&self) -> RunSummary {
+        RunSummary::of(&self.view())
     }
 
     /// Returns the tables of a run directory as CSV with their names: `restarts`, `ledger` and `control_plane`;
@@ -97,7 +97,7 @@ impl Outcome {
     /// let (name, rows) = &outcome.tables()[0];
     /// assert_eq!(*name, "restarts");
     /// assert!(rows.starts_with("jobset,attempt,strategy"));
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn tables(&self) -> Vec<(&'static str, String)> {
         let all = csv::tables(&self.view()).into_iter();
@@ -105,8 +105,8 @@ impl Outcome {
             .collect()
     }
 
-    /// Returns the rows of one of the [`Outcome::tables`] as JSON objects, with numeric cells as numbers; `None` if
-    /// the run has no such table.
+    /// Returns the rows of one of the [`SimulationOutcome::tables`] as JSON objects, with numeric cells as numbers;
+    /// `None` if the run has no such table.
     ///
     /// ```
     /// use jobset_sim::{Scenario, Simulation};
@@ -115,7 +115,7 @@ impl Outcome {
     /// let outcome = Simulation::new(&scenario)?.run(1, 0);
     /// let restarts = outcome.rows("restarts").expect("every run has this table");
     /// assert!(restarts[0]["strategy"].is_string() && restarts[0]["total"].is_number());
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn rows(&self, table: &str) -> Option<serde_json::Value> {
         let mut all = csv::tables(&self.view()).into_iter();
@@ -131,7 +131,7 @@ impl Outcome {
     }
 
     /// Returns the use of accelerator time by category, as exact integers.
-    pub fn ledger(&self) -> &Ledger {
+    pub fn ledger(&self) -> &TimeLedger {
         &self.raw().ledger
     }
 
@@ -143,7 +143,7 @@ impl Outcome {
     /// Returns one sentence for each permanently blocked object with the reason, and for each JobSet that is not
     /// ready at the end of the run.
     pub fn stuck(&self) -> &[String] {
-        &self.raw().stuck
+        &self.raw().blocked
     }
 
     /// Returns warnings about the validity of the results, and about blocked objects.

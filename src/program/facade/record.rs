@@ -1,9 +1,9 @@
 //! A record for observers of a run.
 
-use sim_base::Time;
+use sim_base::SimTime;
 use sim_engine::record;
-use sim_engine::record::{About, Body, NO_CAUSE, Names};
-use sim_report::files::event_objects::Objects;
+use sim_engine::record::{Body, NO_CAUSE, RecordNames, TicketSubject};
+use sim_report::files::event_objects::EventObjects;
 use sim_report::files::events;
 use std::borrow::Cow;
 use std::fmt;
@@ -11,9 +11,9 @@ use std::fmt;
 /// One record of a run, with access to the names of its ids.
 #[derive(Copy, Clone)]
 pub struct Record<'a> {
-    record: &'a record::Record,
-    names: &'a Names,
-    objects: &'a Objects,
+    record: &'a record::SimulationRecord,
+    names: &'a RecordNames,
+    objects: &'a EventObjects,
 }
 
 impl fmt::Debug for Record<'_> {
@@ -25,9 +25,9 @@ impl fmt::Debug for Record<'_> {
 
 impl<'a> Record<'a> {
     pub(super) fn new(
-        record: &'a record::Record,
-        names: &'a Names,
-        objects: &'a Objects,
+        record: &'a record::SimulationRecord,
+        names: &'a RecordNames,
+        objects: &'a EventObjects,
     ) -> Record<'a> {
         Record {
             record,
@@ -47,7 +47,7 @@ impl<'a> Record<'a> {
     }
 
     /// Returns the virtual time of the record.
-    pub fn time(&self) -> Time {
+    pub fn time(&self) -> SimTime {
         self.record.at
     }
 
@@ -63,12 +63,12 @@ impl<'a> Record<'a> {
 
     /// Returns the object of the record, such as `pod/default/train-workers-0-3-x2m4q`; empty if it has none.
     pub fn object(&self) -> Cow<'a, str> {
-        self.name(self.record.body.head().about)
+        self.name(self.record.body.head().subject)
     }
 
     /// Returns the name of an object, as in [`Record::object`].
-    pub fn name(&self, about: About) -> Cow<'a, str> {
-        String::from_utf8_lossy(self.objects.of(about))
+    pub fn name(&self, about: TicketSubject) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.objects.escaped_name(about))
     }
 
     /// Returns the reason that Kubernetes sets, such as `FailedJobs`; empty if there is none.

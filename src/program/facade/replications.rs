@@ -1,25 +1,27 @@
 //! Replications of one scenario on several threads. Replications differ only in their random numbers.
 
-use super::{Error, Outcome, Scenario};
+use super::{Scenario, SimulationError, SimulationOutcome};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{Limited, Limits, PlayedVariant, StopFlag, Subject};
-use sim_analysis::metrics::Folds;
+use sim_analysis::experiment::{
+    ExperimentSubject, LimitedRun, PlayedVariant, ReplicationLimits, StopFlag,
+};
+use sim_analysis::metrics::MetricFolds;
 use sim_engine::record::EndReason;
 use sim_report::files::compare_tables;
 
 /// Replications 0 to `n` − 1 of a scenario with one seed.
 ///
 /// ```
-/// use jobset_sim::{Estimate, Replications, Scenario};
+/// use jobset_sim::{MeanEstimate, Replications, Scenario};
 ///
 /// let scenario = Scenario::from_file("scenarios/first-steps.yaml")?;
 /// let latencies = Replications::new(&scenario, 1, 8).run(|outcome| {
 ///     let restart = outcome.restarts().next();
 ///     restart.and_then(|r| r.latency()).map_or(0.0, |d| d.seconds())
 /// })?;
-/// let estimate = Estimate::of(latencies).unwrap();
+/// let estimate = MeanEstimate::from_values(latencies).unwrap();
 /// assert!(estimate.ci95[0] < estimate.mean && estimate.mean < estimate.ci95[1]);
-/// # Ok::<(), jobset_sim::Error>(())
+/// # Ok::<(), jobset_sim::SimulationError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Replications {
@@ -27,7 +29,7 @@ pub struct Replications {
     seed: u64,
     n: u64,
     threads: usize,
-    limits: Limits,
+    limits: ReplicationLimits,
 }
 
 impl Replications {
@@ -38,7 +40,7 @@ impl Replications {
             seed,
             n,
             threads: 0,
-            limits: Limits::none(),
+            limits: ReplicationLimits::none(),
         }
     }
 
@@ -54,19 +56,22 @@ impl Replications {
     }
 
     /// Runs the replications and returns the values of `keep` in the order of the replications. Stopped replications
-    /// are omitted: [`Outcome::replication`] identifies an outcome.
+    /// are omitted: [`SimulationOutcome::replication`] identifies an outcome.
     ///
     /// Wait reasons are not recorded, so `waited_for` of all restart pieces is `None`. Each replication has the same
     /// records as [`Simulation::run`](crate::Simulation::run) with its number.
-    pub fn run<T: Send>(&self, keep: impl Fn(&Outcome) -> T + Sync) -> Result<Vec<T>, Error> {
+    pub fn run<T: Send>(
+        &self,
+        keep: impl Fn(&SimulationOutcome) -> T + Sync,
+    ) -> Result<Vec<T>, SimulationError> {
         let spec = self.scenario.spec();
         let (many, stop) = ((self.n, self.threads), &self.limits.flag);
         Ok(experiment::in_parallel(spec, many, stop, |player, i| {
             let simulation = player.simulation(self.seed, i);
-            let folds = Folds::new(simulation.scenario(), false).without_paths();
-            let (key, limits) = ((self.seed, i), Limited::by(&self.limits));
+            let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
+            let (key, limits) = ((self.seed, i), LimitedRun::by(&self.limits));
             let (played, _) = experiment::play(simulation, key, folds, limits);
-            let outcome = Outcome::new(self.scenario.clone(), key, played);
+            let outcome = SimulationOutcome::new(self.scenario.clone(), key, played);
             (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
         })?)
     }
@@ -84,17 +89,18 @@ impl Replications {
 /// let blocking = Scenario::from_file_with(file, &blocking)?;
 /// let rows = compared(&[("recreate", &recreate), ("blocking", &blocking)], (1, 3), 0)?;
 /// assert_eq!(rows.lines().count(), 1 + 2 * 3);
-/// # Ok::<(), jobset_sim::Error>(())
+/// # Ok::<(), jobset_sim::SimulationError>(())
 /// ```
 pub fn compared(
     variants: &[(&str, &Scenario)],
     (seed, n): (u64, u64),
     threads: usize,
-) -> Result<String, Error> {
+) -> Result<String, SimulationError> {
     let mut played = Vec::new();
     for (name, scenario) in variants {
-        let subject = Subject::from(scenario.spec().clone());
-        let replications = subject.replicate((seed, 0..n), (threads, &Limits::none()), &|_| {})?;
+        let subject = ExperimentSubject::from(scenario.spec().clone());
+        let replications =
+            subject.replicate((seed, 0..n), (threads, &ReplicationLimits::none()), &|_| {})?;
         played.push(PlayedVariant {
             name: (*name).to_owned(),
             changes: Vec::new(),

@@ -3,20 +3,20 @@
 use sim_analysis::format;
 use sim_analysis::metrics;
 use sim_analysis::metrics::restarts::{gate, waits};
-use sim_analysis::metrics::{Ending, Milestone, Phase, RunView, Shape};
-use sim_base::{Duration, Time};
+use sim_analysis::metrics::{Milestone, Phase, RestartOutcome, RestartScope, RunView};
+use sim_base::{Duration, SimTime};
 use std::fmt;
 
 /// A restart: the time from a fault until all pods are ready again, as reported by `run`.
 #[derive(Copy, Clone)]
 pub struct Restart<'a> {
     run: RunView<'a>,
-    restart: &'a metrics::Restart,
+    restart: &'a metrics::RestartMetrics,
 }
 
 /// A piece of the critical path of a restart. Pieces are contiguous and cover the whole restart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct RestartPiece {
     /// Phase to which the piece belongs.
     pub phase: Phase,
     /// Description of the piece.
@@ -44,7 +44,7 @@ impl fmt::Debug for Restart<'_> {
 }
 
 impl<'a> Restart<'a> {
-    pub(super) fn new(run: RunView<'a>, restart: &'a metrics::Restart) -> Restart<'a> {
+    pub(super) fn new(run: RunView<'a>, restart: &'a metrics::RestartMetrics) -> Restart<'a> {
         Restart { run, restart }
     }
 
@@ -59,7 +59,7 @@ impl<'a> Restart<'a> {
     }
 
     /// Returns the scope of the restart: all Jobs, one Job, pods or containers.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> RestartScope {
         self.restart.shape
     }
 
@@ -80,17 +80,17 @@ impl<'a> Restart<'a> {
     }
 
     /// Returns the time of the first fault.
-    pub fn start(&self) -> Time {
+    pub fn start(&self) -> SimTime {
         self.restart.start
     }
 
     /// Returns the time at which all pods were ready again, or the end of the JobSet or the run if they were not.
-    pub fn end(&self) -> Time {
+    pub fn end(&self) -> SimTime {
         self.restart.end
     }
 
     /// Returns how the restart ended.
-    pub fn ending(&self) -> Ending {
+    pub fn ending(&self) -> RestartOutcome {
         self.restart.ending
     }
 
@@ -105,7 +105,7 @@ impl<'a> Restart<'a> {
     }
 
     /// Returns the time of a milestone; `None` if it was not reached.
-    pub fn milestone(&self, milestone: Milestone) -> Option<Time> {
+    pub fn milestone(&self, milestone: Milestone) -> Option<SimTime> {
         self.restart.milestone(milestone)
     }
 
@@ -123,14 +123,14 @@ impl<'a> Restart<'a> {
     }
 
     /// Returns the pieces of the critical path in order.
-    pub fn pieces(&self) -> Vec<Piece> {
+    pub fn pieces(&self) -> Vec<RestartPiece> {
         let all = gate::gated(&self.run, self.restart);
-        let piece = |g: gate::Gated| Piece {
+        let piece = |g: gate::BottleneckShare| RestartPiece {
             phase: g.span.phase(),
             what: waits::with_pods(g.span.step.what, self.restart.pods),
             begins: g.span.from.since(self.restart.start),
             takes: g.span.duration(),
-            waited_for: g.gate.as_ref().map(gate::Gate::text),
+            waited_for: g.gate.as_ref().map(gate::RestartBottleneck::text),
         };
         all.into_iter().map(piece).collect()
     }
@@ -138,6 +138,6 @@ impl<'a> Restart<'a> {
     /// Returns the resources and events that the restart waited for, longest wait first.
     pub fn bottleneck(&self) -> Vec<String> {
         let gates = gate::bottleneck(&self.run, self.restart);
-        gates.iter().map(gate::Gate::text).collect()
+        gates.iter().map(gate::RestartBottleneck::text).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! A checked scenario.
 
-use super::{Error, ScenarioBuilder};
+use super::{ScenarioBuilder, SimulationError};
 use sim_api::spec;
-use sim_inputs::{LoadedScenario, Source};
+use sim_inputs::{LoadedScenario, SourceText};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use std::sync::Arc;
 ///
 /// [`Scenario::schema`] returns the format of a scenario file.
 #[derive(Clone, Debug)]
-pub struct Scenario(Arc<Inner>);
+pub struct Scenario(Arc<ScenarioInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct ScenarioInner {
     loaded: LoadedScenario,
     not_modelled: Vec<String>,
 }
 
 impl Scenario {
     /// Reads a scenario file and the files that it refers to. File names are relative to the scenario file.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Scenario, Error> {
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Scenario, SimulationError> {
         Scenario::from_file_with(path, &[])
     }
 
@@ -33,12 +33,12 @@ impl Scenario {
     ///     &[("jobSets[0].restartStrategy", "BlockingRecreate"), ("seed", "7")],
     /// )?;
     /// assert_eq!(scenario.seed(), 7);
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn from_file_with(
         path: impl AsRef<Path>,
         sets: &[(&str, &str)],
-    ) -> Result<Scenario, Error> {
+    ) -> Result<Scenario, SimulationError> {
         let loaded = sim_inputs::read_scenario(path.as_ref(), &owned(sets))?;
         Ok(Scenario::new(loaded))
     }
@@ -55,14 +55,14 @@ impl Scenario {
     /// };
     /// let scenario = jobset_sim::Scenario::from_text("first-steps", &text, files)?;
     /// assert_eq!((scenario.name(), scenario.pods()), ("first-steps", 12));
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn from_text<T: Into<String>>(
         name: &str,
         text: &str,
         file: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Scenario, Error> {
-        let source = Source {
+    ) -> Result<Scenario, SimulationError> {
+        let source = SourceText {
             file: name.to_owned(),
             text: text.to_owned(),
         };
@@ -73,7 +73,7 @@ impl Scenario {
 
     /// Reads JobSets from manifests, as `jobset-sim run -f` does, with the default control plane and the smallest
     /// cluster that fits.
-    pub fn from_manifest(path: impl AsRef<Path>) -> Result<Scenario, Error> {
+    pub fn from_manifest(path: impl AsRef<Path>) -> Result<Scenario, SimulationError> {
         let path = path.as_ref().display().to_string();
         let (manifests, _) = sim_inputs::read_manifest_path(&path)?;
         let loaded = sim_inputs::scenario_from_manifests(vec![manifests], None, &[])?;
@@ -98,7 +98,7 @@ impl Scenario {
 
     pub(super) fn new(loaded: LoadedScenario) -> Scenario {
         let not_modelled = loaded.not_modelled();
-        Scenario(Arc::new(Inner {
+        Scenario(Arc::new(ScenarioInner {
             loaded,
             not_modelled,
         }))
@@ -143,7 +143,7 @@ impl Scenario {
 
     /// Returns the scenario as plain data. The data is not part of the stable interface: its fields may change in
     /// any version.
-    pub fn spec(&self) -> &spec::Scenario {
+    pub fn spec(&self) -> &spec::ScenarioSpec {
         &self.0.loaded.scenario
     }
 }

@@ -1,12 +1,12 @@
 //! Simulations of one scenario that can be observed and stopped.
 
-use super::{Error, Outcome, Record, Scenario};
+use super::{Record, Scenario, SimulationError, SimulationOutcome};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{Limits, StopFlag};
-use sim_analysis::metrics::Folds;
+use sim_analysis::experiment::{ReplicationLimits, StopFlag};
+use sim_analysis::metrics::MetricFolds;
 use sim_engine::record;
-use sim_engine::record::{Names, Sink};
-use sim_report::files::event_objects::Objects;
+use sim_engine::record::{RecordNames, RecordSink};
+use sim_report::files::event_objects::EventObjects;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 /// A run cannot fail; a panic is a bug in this crate.
 pub struct Simulation {
     scenario: Scenario,
-    player: experiment::Player,
-    limits: Limits,
+    player: experiment::ExperimentRunner,
+    limits: ReplicationLimits,
     tables: bool,
 }
 
@@ -33,11 +33,11 @@ impl fmt::Debug for Simulation {
 
 impl Simulation {
     /// Builds the cluster. Returns an error if pods can never be placed on it.
-    pub fn new(scenario: &Scenario) -> Result<Simulation, Error> {
+    pub fn new(scenario: &Scenario) -> Result<Simulation, SimulationError> {
         Ok(Simulation {
-            player: experiment::Player::new(scenario.spec())?,
+            player: experiment::ExperimentRunner::new(scenario.spec())?,
             scenario: scenario.clone(),
-            limits: Limits::none(),
+            limits: ReplicationLimits::none(),
             tables: false,
         })
     }
@@ -65,7 +65,7 @@ impl Simulation {
 
     /// Simulates the scenario to its end. `replication` distinguishes runs of one seed that differ only in their
     /// random numbers.
-    pub fn run(&mut self, seed: u64, replication: u64) -> Outcome {
+    pub fn run(&mut self, seed: u64, replication: u64) -> SimulationOutcome {
         self.observe(seed, replication, |_| ControlFlow::Continue(()))
     }
 
@@ -90,51 +90,51 @@ impl Simulation {
     ///     _ => ControlFlow::Continue(()),
     /// });
     /// assert_eq!(first.map(|t| t.to_string()).as_deref(), Some("126.255s"));
-    /// # Ok::<(), jobset_sim::Error>(())
+    /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn observe(
         &mut self,
         seed: u64,
         replication: u64,
         see: impl FnMut(&Record<'_>) -> ControlFlow<()>,
-    ) -> Outcome {
-        let watch = Watch {
+    ) -> SimulationOutcome {
+        let watch = SimulationObserver {
             see,
-            objects: Objects::default(),
+            objects: EventObjects::default(),
             over: false,
             limits: &self.limits,
         };
         let engine = self.player.simulation(seed, replication);
-        let folds = Folds::new(engine.scenario(), self.tables);
+        let folds = MetricFolds::new(engine.scenario(), self.tables);
         let (played, _) = experiment::play(engine, (seed, replication), folds, watch);
-        Outcome::new(self.scenario.clone(), (seed, replication), played)
+        SimulationOutcome::new(self.scenario.clone(), (seed, replication), played)
     }
 }
 
 /// Passes records to a function, and stops when the function, the flag or the event limit requires it.
-struct Watch<'l, F> {
+struct SimulationObserver<'l, F> {
     see: F,
-    objects: Objects,
+    objects: EventObjects,
     over: bool,
-    limits: &'l Limits,
+    limits: &'l ReplicationLimits,
 }
 
-impl<F: FnMut(&Record<'_>) -> ControlFlow<()>> Sink for Watch<'_, F> {
-    fn record(&mut self, record: &record::Record, names: &Names) {
+impl<F: FnMut(&Record<'_>) -> ControlFlow<()>> RecordSink for SimulationObserver<'_, F> {
+    fn record(&mut self, record: &record::SimulationRecord, names: &RecordNames) {
         if self.over {
             return;
         }
-        self.objects.follow(names);
-        self.objects.learn(names, &record.body);
+        self.objects.add_new_names(names);
+        self.objects.set_pod_name(names, &record.body);
         let shown = Record::new(record, names, &self.objects);
         self.over = (self.see)(&shown).is_break();
     }
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         1
     }
 
-    fn stops(&mut self, events: u64) -> bool {
+    fn should_stop(&mut self, events: u64) -> bool {
         self.over = self.over || self.limits.reached(events);
         self.over
     }

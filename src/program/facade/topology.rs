@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 ///     .jobset(train)
 ///     .build()?;
 /// assert_eq!(scenario.nodes(), 32);
-/// # Ok::<(), jobset_sim::Error>(())
+/// # Ok::<(), jobset_sim::SimulationError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Topology {

@@ -10,7 +10,7 @@ use std::fmt;
 
 /// A breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Break {
+pub struct Breakpoint {
     /// Expression as given by the user.
     text: String,
     kind: &'static str,
@@ -18,21 +18,21 @@ pub struct Break {
     wants: Vec<(String, String)>,
 }
 
-impl fmt::Display for Break {
+impl fmt::Display for Breakpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 /// An alternative name for a member of a record kind, with additional conditions.
-struct Alias {
+struct BreakpointAlias {
     name: &'static str,
     kind: &'static str,
     member: &'static str,
     also: &'static [(&'static str, &'static str)],
 }
 
-const ALIASES: [Alias; 6] = [
+const ALIASES: [BreakpointAlias; 6] = [
     alias(
         "jobset.condition",
         "JobSetCondition",
@@ -56,8 +56,8 @@ const fn alias(
     kind: &'static str,
     member: &'static str,
     also: &'static [(&'static str, &'static str)],
-) -> Alias {
-    Alias {
+) -> BreakpointAlias {
+    BreakpointAlias {
         name,
         kind,
         member,
@@ -68,10 +68,10 @@ const fn alias(
 /// Members that every record has.
 const COMMON: [&str; 4] = ["object", "reason", "message", "t_ns"];
 
-impl std::str::FromStr for Break {
+impl std::str::FromStr for Breakpoint {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Break, String> {
+    fn from_str(text: &str) -> Result<Breakpoint, String> {
         let text = text.trim();
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
@@ -94,13 +94,15 @@ impl std::str::FromStr for Break {
                 let known: Vec<&str> = own.chain(COMMON).collect();
                 if !known.contains(&member) {
                     let known = known.join(", ");
-                    return Err(format!("a {kind} has no {member:?}; it has {known}"));
+                    return Err(format!(
+                        "{kind} has no member {member:?}; its members are {known}"
+                    ));
                 }
                 vec![(member.to_owned(), value.to_owned())]
             }
-            _ => return Err(format!("{text:?}: write KIND, or KIND.MEMBER=VALUE")),
+            _ => return Err(format!("{text:?}: expected KIND or KIND.MEMBER=VALUE")),
         };
-        Ok(Break {
+        Ok(Breakpoint {
             text: text.to_owned(),
             kind,
             wants,
@@ -108,25 +110,33 @@ impl std::str::FromStr for Break {
     }
 }
 
-fn of_alias(text: &str, alias: &Alias, value: Option<&str>) -> Result<Break, String> {
+fn of_alias(
+    text: &str,
+    alias: &BreakpointAlias,
+    value: Option<&str>,
+) -> Result<Breakpoint, String> {
     let value = value.filter(|v| !v.is_empty());
-    let value = value.ok_or_else(|| format!("{text:?}: write {}=VALUE", alias.name))?;
+    let value = value.ok_or_else(|| format!("{text:?}: expected {}=VALUE", alias.name))?;
     let both = |(member, value): (&str, &str)| (member.to_owned(), value.to_owned());
     // Running pods have a separate record kind.
     if alias.name == "pod.phase" && !["Failed", "Succeeded"].contains(&value) {
         let kind = match value {
             "Pending" => "PodCreated",
             "Running" => "PodRunning",
-            _ => return Err("a pod's phase is Pending, Running, Succeeded or Failed".to_owned()),
+            _ => {
+                return Err(
+                    "the phase of a pod is Pending, Running, Succeeded or Failed".to_owned(),
+                );
+            }
         };
-        return Ok(Break {
+        return Ok(Breakpoint {
             text: text.to_owned(),
             kind,
             wants: Vec::new(),
         });
     }
     let wants = std::iter::once((alias.member, value)).chain(alias.also.iter().copied());
-    Ok(Break {
+    Ok(Breakpoint {
         text: text.to_owned(),
         kind: alias.kind,
         wants: wants.map(both).collect(),
@@ -146,11 +156,11 @@ fn unknown(name: &str, kind: &str) -> String {
     let aliases: Vec<&str> = ALIASES.iter().map(|a| a.name).collect();
     let legal = aliases.join(", ");
     format!(
-        "nothing to stop at is called {name:?}{near}\n = legal: a kind of record (docs/run-directory.md), or {legal}"
+        "unknown breakpoint {name:?}{near}\n = legal: a kind of record (docs/run-directory.md), or {legal}"
     )
 }
 
-impl Break {
+impl Breakpoint {
     /// Returns whether records of a kind can match the breakpoint.
     pub fn may_be(&self, kind: &str) -> bool {
         self.kind == kind
@@ -191,30 +201,30 @@ mod tests {
             ("pod.phase=Failed", "PodFinished"),
             ("PodReady.object=train-workers-0-1", "PodReady"),
         ] {
-            let found: Break = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+            let found: Breakpoint = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
             assert_eq!((found.kind, found.to_string()), (kind, text.to_owned()));
         }
         for (text, words) in [
             ("PodRedy", "did you mean \"PodReady\"?"),
-            ("PodReady=1", "write KIND, or KIND.MEMBER=VALUE"),
+            ("PodReady=1", "expected KIND or KIND.MEMBER=VALUE"),
             (
                 "PodReady.exitCode=1",
-                "a PodReady has no \"exitCode\"; it has incarnation",
+                "PodReady has no member \"exitCode\"; its members are incarnation",
             ),
-            ("jobset.condition", "write jobset.condition=VALUE"),
+            ("jobset.condition", "expected jobset.condition=VALUE"),
             ("pod.phase=Lost", "Pending, Running, Succeeded or Failed"),
         ] {
-            let refused = text.parse::<Break>().expect_err(text);
+            let refused = text.parse::<Breakpoint>().expect_err(text);
             assert!(refused.contains(words), "{text}: {refused}");
         }
     }
 
     #[test]
     fn all_that_it_names_must_be_so() {
-        let found: Break = "jobset.condition=Failed".parse().unwrap();
+        let found: Breakpoint = "jobset.condition=Failed".parse().unwrap();
         assert!(found.meets(&json!({"type": "Failed", "status": "True"})));
         assert!(!found.meets(&json!({"type": "Failed", "status": "False"})));
-        let of: Break = "PodReady.object=t-w-0-1".parse().unwrap();
+        let of: Breakpoint = "PodReady.object=t-w-0-1".parse().unwrap();
         assert!(of.meets(&json!({"object": "pod/default/t-w-0-1-x2m4q"})));
         assert!(!of.meets(&json!({"object": "pod/default/t-w-0-11-x2m4q"})));
     }

@@ -1,26 +1,26 @@
 //! The commands of a session, one per line.
 
-use super::breaks::Break;
-use super::{Mode, Session, describe, lists};
+use super::breaks::Breakpoint;
+use super::{StepMode, StepSession, describe, lists};
 use serde_json::Value;
 use sim_api::spec::NodeObject;
 use sim_base::*;
-use sim_engine::record::Names;
+use sim_engine::record::RecordNames;
 use sim_inputs::nearest;
 
-const HELP: &str = "next [N]            the next record, or the next N (n)
-continue            to the next breakpoint, or the end (c)
-until TIME          to the first record at this time or later: until 2m30s (u)
+const HELP: &str = "next [N]            show the next record, or the next N (n)
+continue            run to the next breakpoint or the end (c)
+until TIME          run to the first record at this time or later: until 2m30s (u)
 break EXPR          stop at a kind of record: break PodReady, break RestartCounted.restarts=2,
                     break PodReady.object=train-workers-0-1, break jobset.condition=RestartingJobSet,
                     also job.condition, pod.phase, node.ready, event.reason, container.exitCode (b)
 breaks              list breakpoints
 delete [N]          delete breakpoint N, or all
 get KIND            list jobsets, jobs, pods, nodes, services, claims or events
-describe KIND NAME  an object as kubectl describe shows it (d)
-why                 what brought this record about, back to its origin (w)
-where               the record where the run stands
-quit                end here (q)
+describe KIND NAME  show an object like kubectl describe (d)
+why                 show the chain of causes of this record (w)
+where               show the current record
+quit                end the session (q)
 An empty line repeats the last next, continue or until.
 ";
 
@@ -49,9 +49,9 @@ const COMMANDS: [&str; 12] = [
 /// Maximum number of lines of a list; further lines are only counted.
 const LISTED_MAX: usize = 200;
 
-impl Session<'_> {
+impl StepSession<'_> {
     /// Reads and runs commands until the simulation continues or the session ends.
-    pub(super) fn prompt(&mut self, names: Option<&Names>) {
+    pub(super) fn prompt(&mut self, names: Option<&RecordNames>) {
         loop {
             let Some(line) = self.talk.ask() else {
                 self.quit = true;
@@ -73,27 +73,28 @@ impl Session<'_> {
     }
 
     /// Runs a command. Returns whether the simulation continues.
-    fn command(&mut self, line: &str, names: Option<&Names>) -> Result<bool, String> {
+    fn command(&mut self, line: &str, names: Option<&RecordNames>) -> Result<bool, String> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         let bare = |yes: bool| match rest.is_empty() {
             true => Ok(yes),
-            false => Err(format!("{word} takes nothing after it")),
+            false => Err(format!("{word} takes no argument")),
         };
         match word {
             "next" | "n" => {
                 let n = if rest.is_empty() { Ok(1) } else { rest.parse() };
                 let n = n.ok().filter(|n| *n > 0);
-                let n = n.ok_or_else(|| format!("next takes a number of records, not {rest:?}"))?;
-                self.goes_on(line, Mode::Next(n))
+                let n =
+                    n.ok_or_else(|| format!("next: expected a number of records, not {rest:?}"))?;
+                self.goes_on(line, StepMode::Next(n))
             }
-            "continue" | "c" => bare(true).and_then(|_| self.goes_on(line, Mode::Continue)),
+            "continue" | "c" => bare(true).and_then(|_| self.goes_on(line, StepMode::Continue)),
             "until" | "u" => {
                 let at: Duration = rest.parse().map_err(|e| format!("until {rest}: {e}"))?;
-                self.goes_on(line, Mode::Until(Time::ZERO + at))
+                self.goes_on(line, StepMode::Until(SimTime::ZERO + at))
             }
             "break" | "b" => {
-                let found: Break = rest.parse()?;
+                let found: Breakpoint = rest.parse()?;
                 let text = format!("breakpoint {}: {found}", self.breaks.len() + 1);
                 self.breaks.push(found);
                 self.say(&text);
@@ -122,13 +123,13 @@ impl Session<'_> {
                 Ok(false)
             }
             _ => Err(match nearest(word, COMMANDS) {
-                Some(near) => format!("there is no command {word:?}; did you mean {near:?}?"),
-                None => format!("there is no command {word:?}; help lists them"),
+                Some(near) => format!("unknown command {word:?}; did you mean {near:?}?"),
+                None => format!("unknown command {word:?}; `help` lists all commands"),
             }),
         }
     }
 
-    fn goes_on(&mut self, line: &str, mode: Mode) -> Result<bool, String> {
+    fn goes_on(&mut self, line: &str, mode: StepMode) -> Result<bool, String> {
         if let Some(over) = &self.over {
             return Err(over.clone());
         }
@@ -144,7 +145,7 @@ impl Session<'_> {
         }
         let n: usize = which
             .parse()
-            .map_err(|_| format!("delete takes a number, not {which:?}"))?;
+            .map_err(|_| format!("delete: expected a number, not {which:?}"))?;
         if n == 0 || n > self.breaks.len() {
             return Err(format!("there is no breakpoint {n}"));
         }
@@ -152,20 +153,22 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn why(&mut self, names: Option<&Names>) {
+    fn why(&mut self, names: Option<&RecordNames>) {
         let chain = self.chain();
         let Some(names) = names.filter(|_| !chain.is_empty()) else {
-            return self.say("nothing has happened yet");
+            return self.say("no record yet");
         };
         for seq in chain {
             match self.told(seq, names) {
                 Some(line) => self.say(&line),
-                None => self.say(&format!("record {seq} is not kept: the run has too many")),
+                None => self.say(&format!(
+                    "record {seq} was not stored: the run exceeds the limit of stored records"
+                )),
             }
         }
     }
 
-    fn tell_where(&mut self, names: Option<&Names>) {
+    fn tell_where(&mut self, names: Option<&RecordNames>) {
         let here = self.here.as_ref().map(|(record, _)| record.seq);
         let told = here
             .zip(names)
@@ -173,7 +176,7 @@ impl Session<'_> {
         match (&self.over, told) {
             (Some(over), _) => self.say(&over.clone()),
             (None, Some(line)) => self.say(&line),
-            (None, None) => self.say("nothing has happened yet"),
+            (None, None) => self.say("no record yet"),
         }
     }
 
@@ -217,7 +220,7 @@ impl Session<'_> {
     fn describe(&mut self, what: &str) -> Result<(), String> {
         let (word, name) = what
             .split_once([' ', '/'])
-            .ok_or("write describe KIND NAME")?;
+            .ok_or("expected describe KIND NAME")?;
         let (kind, name) = (kind(word)?, name.trim());
         let now = self.now();
         let objects = self.objects().to_vec();
@@ -256,7 +259,7 @@ fn kind(word: &str) -> Result<&'static str, String> {
         .find(|(_, words)| words.contains(&word.as_str()));
     found.map(|(kind, _)| *kind).ok_or_else(|| {
         let known: Vec<&str> = KINDS.iter().map(|(_, words)| words[0]).collect();
-        format!("{word:?} is no kind of object; legal: {}", known.join(", "))
+        format!("unknown kind {word:?}; legal: {}", known.join(", "))
     })
 }
 
@@ -265,8 +268,8 @@ fn missing<'n>(kind: &str, name: &str, known: impl Iterator<Item = &'n str>) -> 
     let near = nearest(name, known.iter().copied());
     let hint = match (near, known.len()) {
         (Some(near), _) => format!("; did you mean {near:?}?"),
-        (None, 0) => "; there is none".to_owned(),
-        (None, n) => format!("; there are {n}, as {}", known[..n.min(4)].join(", ")),
+        (None, 0) => "; there are no objects of this kind".to_owned(),
+        (None, n) => format!("; there are {n}, e.g. {}", known[..n.min(4)].join(", ")),
     };
-    format!("there is no {kind} {name:?} now{hint}")
+    format!("{kind} {name:?} does not exist now{hint}")
 }

@@ -3,7 +3,7 @@
 //! Jobs, pods and nodes use kubectl's specific layouts (k8s.io/kubectl pkg/describe/describe.go), JobSets and other
 //! kinds its generic layout. Fields that the simulation does not model are omitted.
 
-use super::known::{Known, OfPod, Told};
+use super::known::{KnownState, OfPod, ReportedState};
 use serde_json::Value;
 use sim_api::spec::NodeObject;
 use sim_base::*;
@@ -11,7 +11,7 @@ use sim_engine::record::NodeReady;
 use std::fmt::Write;
 
 /// Describes an object of any kind except Node.
-pub fn object(object: &Value, known: &Known, now: Time) -> String {
+pub fn object(object: &Value, known: &KnownState, now: SimTime) -> String {
     let mut out = String::new();
     let text = |path: &str| {
         object
@@ -195,7 +195,7 @@ fn job(out: &mut String, job: &Value) {
     conditions(out, &status["conditions"]);
 }
 
-fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: Time) {
+fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: SimTime) {
     let phase = pod["status"]["phase"].as_str().unwrap_or("");
     if let Some(known) = known {
         field(out, "Created", &known.created.to_string());
@@ -290,8 +290,8 @@ fn containers(out: &mut String, spec: &Value, known: Option<&OfPod>, pad: &str) 
 }
 
 /// Lists the Events about an object, or all Events.
-pub fn events(known: &Known, about: Option<&str>) -> String {
-    let mine = |e: &&Told| about.is_none_or(|about| e.object == about);
+pub fn events(known: &KnownState, about: Option<&str>) -> String {
+    let mine = |e: &&ReportedState| about.is_none_or(|about| e.object == about);
     let mut found = known.events.iter().filter(mine).peekable();
     if found.peek().is_none() {
         return "Events:           <none>\n".to_owned();
@@ -320,7 +320,7 @@ pub fn events(known: &Known, about: Option<&str>) -> String {
 }
 
 /// Describes a Node.
-pub fn node(node: &NodeObject, objects: &[Value], known: &Known) -> String {
+pub fn node(node: &NodeObject, objects: &[Value], known: &KnownState) -> String {
     let mut out = String::new();
     field(&mut out, "Name", &node.name);
     map(&mut out, "Labels", &serde_json::json!(node.labels));
@@ -346,7 +346,7 @@ pub fn node(node: &NodeObject, objects: &[Value], known: &Known) -> String {
         field(&mut out, "Taints", "<none>");
     }
     let ready = match of.ready {
-        _ if of.gone => "the Node object is gone".to_owned(),
+        _ if of.gone => "the Node object does not exist".to_owned(),
         Some((ready, at)) => format!("{} (since {at})", ready.as_str()),
         None => NodeReady::True.as_str().to_owned(),
     };

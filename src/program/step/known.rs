@@ -1,17 +1,17 @@
 //! State of objects that the API would show, collected from records: Events, readiness, exit codes, nodes.
 
 use sim_base::*;
-use sim_engine::record::About;
-use sim_engine::record::{Body, Names, NodeReady, Record};
-use sim_report::files::event_objects::Objects;
+use sim_engine::record::TicketSubject;
+use sim_engine::record::{Body, NodeReady, RecordNames, SimulationRecord};
+use sim_report::files::event_objects::EventObjects;
 use std::collections::BTreeMap;
 
 /// Maximum number of stored Events; the oldest are dropped first.
 const EVENTS_MAX: usize = 100_000;
 
 /// A Kubernetes Event.
-pub struct Told {
-    pub at: Time,
+pub struct ReportedState {
+    pub at: SimTime,
     pub warning: bool,
     /// Object of the Event, such as `pod/default/train-workers-0-1-x2m4q`.
     pub object: String,
@@ -22,34 +22,39 @@ pub struct Told {
 /// State of a pod in addition to its phase.
 #[derive(Clone, Debug, Default)]
 pub struct OfPod {
-    pub created: Time,
-    pub running: Option<Time>,
+    pub created: SimTime,
+    pub running: Option<SimTime>,
     pub ready: bool,
     pub restarts: u32,
     pub exit_code: Option<i32>,
-    pub deleting: Option<Time>,
+    pub deleting: Option<SimTime>,
     pub attempt: Option<u32>,
 }
 
 /// State of a Node in addition to its topology.
 #[derive(Clone, Debug, Default)]
-pub struct OfNode {
-    pub ready: Option<(NodeReady, Time)>,
+pub struct KnownNode {
+    pub ready: Option<(NodeReady, SimTime)>,
     pub taints: Vec<(String, String)>,
     pub gone: bool,
 }
 
 #[derive(Default)]
-pub struct Known {
-    pub events: Vec<Told>,
+pub struct KnownState {
+    pub events: Vec<ReportedState>,
     pub pods: BTreeMap<String, OfPod>,
-    pub nodes: BTreeMap<String, OfNode>,
+    pub nodes: BTreeMap<String, KnownNode>,
 }
 
-impl Known {
-    pub fn learn(&mut self, record: &Record, objects: &Objects, names: &Names) {
+impl KnownState {
+    pub fn learn(
+        &mut self,
+        record: &SimulationRecord,
+        objects: &EventObjects,
+        names: &RecordNames,
+    ) {
         let head = record.body.head();
-        let object = String::from_utf8_lossy(objects.of(head.about)).into_owned();
+        let object = String::from_utf8_lossy(objects.escaped_name(head.subject)).into_owned();
         if let Body::KubeEvent {
             warning,
             reason,
@@ -62,7 +67,7 @@ impl Known {
             }
             let text = |id| names.text(id).to_owned();
             let (reason, message) = (text(reason), text(message));
-            self.events.push(Told {
+            self.events.push(ReportedState {
                 at: record.at,
                 warning,
                 object,
@@ -71,14 +76,14 @@ impl Known {
             });
             return;
         }
-        match head.about {
-            About::Pod(_) => self.pod(record, object),
-            About::Node(_) => self.node(record, object, names),
+        match head.subject {
+            TicketSubject::Pod(_) => self.pod(record, object),
+            TicketSubject::Node(_) => self.node(record, object, names),
             _ => {}
         }
     }
 
-    fn pod(&mut self, record: &Record, object: String) {
+    fn pod(&mut self, record: &SimulationRecord, object: String) {
         let at = record.at;
         match record.body {
             Body::PodCreated { .. } => {
@@ -112,7 +117,7 @@ impl Known {
         }
     }
 
-    fn node(&mut self, record: &Record, object: String, names: &Names) {
+    fn node(&mut self, record: &SimulationRecord, object: String, names: &RecordNames) {
         let node = self.nodes.entry(object).or_default();
         match record.body {
             Body::NodeState { ready, .. } => node.ready = Some((ready, record.at)),
@@ -127,12 +132,12 @@ impl Known {
                 }
             }
             Body::NodeGone { .. } => {
-                *node = OfNode {
+                *node = KnownNode {
                     gone: true,
-                    ..OfNode::default()
+                    ..KnownNode::default()
                 }
             }
-            Body::NodeCreated { .. } => *node = OfNode::default(),
+            Body::NodeCreated { .. } => *node = KnownNode::default(),
             _ => {}
         }
     }

@@ -1,13 +1,13 @@
 //! Lists of objects in the format of `kubectl get`.
 
 use super::describe::{on_node, plain};
-use super::known::Known;
+use super::known::KnownState;
 use serde_json::Value;
 use sim_engine::record::NodeReady;
 use std::fmt::Write;
 
 /// Lists all Nodes.
-pub fn nodes(names: &[String], objects: &[Value], known: &Known) -> String {
+pub fn nodes(names: &[String], objects: &[Value], known: &KnownState) -> String {
     let mut rows = vec![["NAME", "READY", "PODS"].map(str::to_owned)];
     for name in names {
         let of = known.nodes.get(&format!("node/{name}"));
@@ -23,7 +23,7 @@ pub fn nodes(names: &[String], objects: &[Value], known: &Known) -> String {
 }
 
 /// Lists all objects of a kind.
-pub fn list(kind: &str, objects: &[Value], known: &Known) -> String {
+pub fn list(kind: &str, objects: &[Value], known: &KnownState) -> String {
     let found = objects.iter().filter(|o| o["kind"] == kind);
     let name = |o: &Value| plain(&o["metadata"]["name"]);
     let number = |value: &Value| value.as_i64().unwrap_or(0).to_string();
@@ -79,7 +79,7 @@ pub fn list(kind: &str, objects: &[Value], known: &Known) -> String {
 
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
     if rows.len() == 1 {
-        return "there is none\n".to_owned();
+        return "no objects\n".to_owned();
     }
     let widths: Vec<usize> = (0..N)
         .map(|i| rows.iter().map(|r| r[i].len()).max().unwrap_or(0))

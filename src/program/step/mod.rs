@@ -11,18 +11,18 @@ mod known;
 mod lists;
 mod snapshot;
 
-use breaks::Break;
-use known::Known;
+use breaks::Breakpoint;
+use known::KnownState;
 use serde_json::Value;
 use sim_base::*;
-use sim_engine::Simulation;
-use sim_engine::record::{NO_CAUSE, Names, Record, RunOutcome, Sink};
-use sim_report::files::event_objects::Objects;
+use sim_engine::SimulationInput;
+use sim_engine::record::{NO_CAUSE, RecordNames, RecordSink, RunOutcome, SimulationRecord};
+use sim_report::files::event_objects::EventObjects;
 use sim_report::files::events;
-use snapshot::Snapshots;
+use snapshot::SnapshotStore;
 
 /// Source of commands and destination of output.
-pub trait Talk {
+pub trait Console {
     /// Returns the next command line; `None` at the end of the input.
     fn ask(&mut self) -> Option<String>;
     /// Writes lines of output.
@@ -36,59 +36,59 @@ const KEPT_MAX: usize = 4_000_000;
 
 /// Condition for the next stop.
 #[derive(Copy, Clone, Debug, PartialEq)]
-enum Mode {
+enum StepMode {
     /// Stop after this number of records, and print each of them.
     Next(u64),
     /// Stop at the next breakpoint.
     Continue,
     /// Stop at the first record at this time or later.
-    Until(Time),
+    Until(SimTime),
 }
 
-struct Session<'s> {
-    talk: &'s mut dyn Talk,
-    breaks: Vec<Break>,
-    mode: Mode,
+struct StepSession<'s> {
+    talk: &'s mut dyn Console,
+    breaks: Vec<Breakpoint>,
+    mode: StepMode,
     /// Last command, repeated by an empty line.
     last: String,
-    objects: Objects,
-    known: Known,
-    kept: Vec<Record>,
-    snapshots: Snapshots,
+    objects: EventObjects,
+    known: KnownState,
+    kept: Vec<SimulationRecord>,
+    snapshots: SnapshotStore,
     /// Current record and its text.
-    here: Option<(Record, String)>,
+    here: Option<(SimulationRecord, String)>,
     quit: bool,
     over: Option<String>,
 }
 
 /// Runs a session, which first stops before the start of the run. `breaks` are the initial breakpoints.
 pub fn run(
-    simulation: &mut Simulation,
-    second: Simulation,
-    (seed, breaks): (u64, Vec<Break>),
-    talk: &mut dyn Talk,
+    simulation: &mut SimulationInput,
+    second: SimulationInput,
+    (seed, breaks): (u64, Vec<Breakpoint>),
+    talk: &mut dyn Console,
 ) -> RunOutcome {
-    let mut session = Session {
+    let mut session = StepSession {
         talk,
         breaks,
-        mode: Mode::Continue,
+        mode: StepMode::Continue,
         last: "next".to_owned(),
-        objects: Objects::default(),
-        known: Known::default(),
+        objects: EventObjects::default(),
+        known: KnownState::default(),
         kept: Vec::new(),
-        snapshots: Snapshots::new(second, seed),
+        snapshots: SnapshotStore::new(second, seed),
         here: None,
         quit: false,
         over: None,
     };
     session.prompt(None);
     let outcome = match session.quit {
-        true => simulation.run(seed, 0, &mut Ended),
+        true => simulation.run(seed, 0, &mut SessionEnd),
         false => simulation.run(seed, 0, &mut session),
     };
     if !session.quit {
         let reason = outcome.end_reason.as_str();
-        let over = format!("the run is over at {}: {reason}", outcome.end);
+        let over = format!("run ended at {}: {reason}", outcome.end);
         session.say(&over);
         session.over = Some(over);
         session.prompt(Some(simulation.names()));
@@ -97,38 +97,38 @@ pub fn run(
 }
 
 /// A sink that stops the run immediately.
-struct Ended;
+struct SessionEnd;
 
-impl Sink for Ended {
-    fn record(&mut self, _: &Record, _: &Names) {}
+impl RecordSink for SessionEnd {
+    fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         1
     }
 
-    fn stops(&mut self, _: u64) -> bool {
+    fn should_stop(&mut self, _: u64) -> bool {
         true
     }
 }
 
-impl Sink for Session<'_> {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for StepSession<'_> {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         if self.quit {
             return;
         }
-        self.objects.follow(names);
-        self.objects.learn(names, &record.body);
+        self.objects.add_new_names(names);
+        self.objects.set_pod_name(names, &record.body);
         if self.kept.len() < KEPT_MAX {
             self.kept.push(*record);
         }
         self.known.learn(record, &self.objects, names);
         let (stop, told) = match self.mode {
-            Mode::Next(n) => {
-                self.mode = Mode::Next(n - 1);
+            StepMode::Next(n) => {
+                self.mode = StepMode::Next(n - 1);
                 (n == 1, true)
             }
-            Mode::Continue => (false, false),
-            Mode::Until(at) => (record.at >= at, record.at >= at),
+            StepMode::Continue => (false, false),
+            StepMode::Until(at) => (record.at >= at, record.at >= at),
         };
         let hit = self.hit(record, names);
         if !stop && !told && hit.is_none() {
@@ -148,22 +148,22 @@ impl Sink for Session<'_> {
         }
     }
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         1
     }
 
-    fn stops(&mut self, _: u64) -> bool {
+    fn should_stop(&mut self, _: u64) -> bool {
         self.quit
     }
 }
 
-impl Session<'_> {
+impl StepSession<'_> {
     fn say(&mut self, text: &str) {
         self.talk.tell(&format!("{text}\n"));
     }
 
     /// Returns the index of the first breakpoint that matches a record.
-    fn hit(&self, record: &Record, names: &Names) -> Option<usize> {
+    fn hit(&self, record: &SimulationRecord, names: &RecordNames) -> Option<usize> {
         let kind = record.body.kind();
         let mut of_kind = self.breaks.iter().filter(|b| b.may_be(kind)).peekable();
         of_kind.peek()?;
@@ -174,15 +174,15 @@ impl Session<'_> {
     }
 
     /// Returns the text of a record by its number, with the current pod names.
-    fn told(&self, seq: u32, names: &Names) -> Option<String> {
+    fn told(&self, seq: u32, names: &RecordNames) -> Option<String> {
         let record = self.kept.get(seq as usize)?;
         Some(line(record, names, &self.objects))
     }
 
-    fn now(&self) -> Time {
+    fn now(&self) -> SimTime {
         self.here
             .as_ref()
-            .map_or(Time::ZERO, |(record, _)| record.at)
+            .map_or(SimTime::ZERO, |(record, _)| record.at)
     }
 
     /// Returns the numbers of the current record and of its chain of causes.
@@ -199,14 +199,14 @@ impl Session<'_> {
 }
 
 /// Returns the members of a record as in `events.ndjson`.
-fn members(record: &Record, names: &Names, objects: &Objects) -> Value {
+fn members(record: &SimulationRecord, names: &RecordNames, objects: &EventObjects) -> Value {
     let mut text = Vec::new();
     events::line(&mut text, objects, record, names);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Formats a record as one line: time, number, kind, object, other members, reason and message.
-fn line(record: &Record, names: &Names, objects: &Objects) -> String {
+fn line(record: &SimulationRecord, names: &RecordNames, objects: &EventObjects) -> String {
     let members = members(record, names, objects);
     let text = |key: &str| members[key].as_str().unwrap_or("");
     let (seq, at) = (format!("#{}", record.seq), record.at.to_string());

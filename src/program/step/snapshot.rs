@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 use sim_api::spec::NodeObject;
-use sim_engine::Simulation;
-use sim_engine::record::{Names, Record, Sink};
-use sim_policy::topology::Cluster;
+use sim_engine::SimulationInput;
+use sim_engine::record::{RecordNames, RecordSink, SimulationRecord};
+use sim_policy::topology::ClusterBuilder;
 
-pub struct Snapshots {
-    simulation: Simulation,
+pub struct SnapshotStore {
+    simulation: SimulationInput,
     seed: u64,
     /// The last snapshot and its record; `None` stands for the end of the run.
     taken: Option<(Option<u32>, Vec<Value>)>,
 }
 
-impl Snapshots {
-    pub fn new(simulation: Simulation, seed: u64) -> Snapshots {
-        Snapshots {
+impl SnapshotStore {
+    pub fn new(simulation: SimulationInput, seed: u64) -> SnapshotStore {
+        SnapshotStore {
             simulation,
             seed,
             taken: None,
@@ -26,7 +26,7 @@ impl Snapshots {
     /// end of the run.
     pub fn at(&mut self, seq: Option<u32>) -> &[Value] {
         if self.taken.as_ref().is_none_or(|(of, _)| *of != seq) {
-            let mut sink = Until {
+            let mut sink = StepLimit {
                 seq,
                 reached: false,
                 objects: Vec::new(),
@@ -39,8 +39,8 @@ impl Snapshots {
             .map_or(&[], |(_, objects)| objects.as_slice())
     }
 
-    fn cluster(&self) -> Cluster {
-        Cluster::build(&self.simulation.scenario().topology, &["pods".to_owned()])
+    fn cluster(&self) -> ClusterBuilder {
+        ClusterBuilder::build(&self.simulation.scenario().topology, &["pods".to_owned()])
     }
 
     /// Returns the names of all Nodes of the topology.
@@ -55,18 +55,18 @@ impl Snapshots {
     }
 }
 
-struct Until {
+struct StepLimit {
     seq: Option<u32>,
     reached: bool,
     objects: Vec<Value>,
 }
 
-impl Sink for Until {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for StepLimit {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         self.reached |= self.seq.is_some_and(|seq| record.seq >= seq);
     }
 
-    fn wants_objects(&self) -> bool {
+    fn receives_objects(&self) -> bool {
         true
     }
 
@@ -74,11 +74,11 @@ impl Sink for Until {
         self.objects = objects.to_vec();
     }
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         1
     }
 
-    fn stops(&mut self, _: u64) -> bool {
+    fn should_stop(&mut self, _: u64) -> bool {
         self.reached
     }
 }

@@ -1,17 +1,17 @@
 //! Prints the defaults that a run used, and how much its result depends on each.
 
 use serde_json::{Value, json};
-use sim_analysis::experiment::Derivative;
+use sim_analysis::experiment::MetricDerivative;
 use sim_analysis::format::wrap;
-use sim_base::plain::for_markdown;
-use sim_inputs::Used;
-use sim_report::console::compare::shown;
-use sim_report::console::waterfall::Style;
+use sim_base::escape::for_markdown;
+use sim_inputs::EffectiveDefault;
+use sim_report::console::compare::format_metric_value;
+use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::table::Table;
 use std::fmt::Write;
 
 /// The metric and effort of the elasticities.
-pub struct Played {
+pub struct SimulatedEffect {
     pub metric: String,
     /// Mean of the metric with unchanged parameters.
     pub base: Option<f64>,
@@ -21,26 +21,26 @@ pub struct Played {
 }
 
 /// A default with its effect on the metric.
-pub struct Row {
-    pub used: Used,
-    pub effect: Effect,
+pub struct AssumptionRow {
+    pub used: EffectiveDefault,
+    pub effect: AssumptionEffect,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum AssumptionEffect {
     /// The effect was not simulated.
     NotPlayed,
     /// The value cannot be changed. Contains the reason: no field sets it, or the model rejects the changed values.
     NotTried(String),
     /// The changed values do not affect the first replication.
     None,
-    Of(Derivative),
+    Of(MetricDerivative),
 }
 
-impl Row {
-    fn derivative(&self) -> Option<&Derivative> {
+impl AssumptionRow {
+    fn derivative(&self) -> Option<&MetricDerivative> {
         match &self.effect {
-            Effect::Of(derivative) => Some(derivative),
+            AssumptionEffect::Of(derivative) => Some(derivative),
             _ => None,
         }
     }
@@ -50,11 +50,11 @@ impl Row {
 const HARDLY: f64 = 0.005;
 
 /// Sorts rows by decreasing effect, followed by rows without effect and rows that were not simulated.
-pub fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
-    let rank = |row: &Row| match &row.effect {
-        Effect::Of(d) => (0, -d.per_percent.abs()),
-        Effect::None => (1, 0.0),
-        Effect::NotTried(_) | Effect::NotPlayed => (2, 0.0),
+pub fn sorted(mut rows: Vec<AssumptionRow>) -> Vec<AssumptionRow> {
+    let rank = |row: &AssumptionRow| match &row.effect {
+        AssumptionEffect::Of(d) => (0, -d.per_percent.abs()),
+        AssumptionEffect::None => (1, 0.0),
+        AssumptionEffect::NotTried(_) | AssumptionEffect::NotPlayed => (2, 0.0),
     };
     rows.sort_by(|a, b| {
         let ((a, x), (b, y)) = (rank(a), rank(b));
@@ -63,7 +63,12 @@ pub fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-pub fn text(name: &str, rows: &[Row], played: Option<&Played>, style: &Style) -> String {
+pub fn text(
+    name: &str,
+    rows: &[AssumptionRow],
+    played: Option<&SimulatedEffect>,
+    style: &WaterfallStyle,
+) -> String {
     let mut out = String::new();
     let title = match name {
         "" => "Defaults of the model".to_owned(),
@@ -79,22 +84,27 @@ pub fn text(name: &str, rows: &[Row], played: Option<&Played>, style: &Style) ->
     out
 }
 
-fn effects(out: &mut String, rows: &[Row], played: &Played, style: &Style) {
-    let base = played.base.map(|v| shown(&played.metric, v));
-    let base = base.map_or("never measured".to_owned(), |v| format!("{v} on average"));
+fn effects(
+    out: &mut String,
+    rows: &[AssumptionRow],
+    played: &SimulatedEffect,
+    style: &WaterfallStyle,
+) {
+    let base = played.base.map(|v| format_metric_value(&played.metric, v));
+    let base = base.map_or("undefined".to_owned(), |v| format!("mean {v}"));
     let head = format!(
-        "{}: {base} of {} replications. Each value was played {} % smaller and larger under the same random numbers.",
+        "{}: {base} over {} replications. Each value was simulated {} % smaller and larger with common random numbers.",
         played.metric, played.replications, played.step
     );
     say(out, "", &head, style);
     let found = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
     let (clear, unclear): (Vec<_>, Vec<_>) = found.partition(|(_, d)| d.is_separated());
-    let hardly = |d: &Derivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
+    let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
     let (small, clear): (Vec<_>, Vec<_>) = clear.into_iter().partition(|(_, d)| hardly(d));
     if !clear.is_empty() {
         let head = format!(
-            "\n  {:>12} {:>10}   {:>25}  of",
-            "for 1 % more", "that is", "95 % interval"
+            "\n  {:>12} {:>10}   {:>25}  parameter",
+            "per +1 %", "elasticity", "95 % interval"
         );
         let _ = writeln!(out, "{}", style.dim(&head));
     }
@@ -102,7 +112,7 @@ fn effects(out: &mut String, rows: &[Row], played: &Played, style: &Style) {
         line(out, &row.used, d, &played.metric);
     }
     out.push('\n');
-    let names = |rows: Vec<&Row>| -> String {
+    let names = |rows: Vec<&AssumptionRow>| -> String {
         let names: Vec<&str> = rows.iter().map(|r| r.used.id.as_str()).collect();
         names.join(", ")
     };
@@ -110,26 +120,26 @@ fn effects(out: &mut String, rows: &[Row], played: &Played, style: &Style) {
     let small = names(small.into_iter().map(|(row, _)| row).collect());
     let alone = played.replications < 2;
     let why = match alone {
-        true => "One replication cannot tell how sure this is (--seeds 20): ",
-        false => "Not told from nothing by so few replications: ",
+        true => "One replication gives no interval (use --seeds 20): ",
+        false => "Inconclusive with this number of replications: ",
     };
-    let none = rows.iter().filter(|r| r.effect == Effect::None);
+    let none = rows.iter().filter(|r| r.effect == AssumptionEffect::None);
     let none = names(none.collect());
-    let hardly = "Hardly any influence (less than 0.005 % for 1 %): ";
+    let hardly = "Small effect (less than 0.005 % per 1 %): ";
     for (lead, list) in [
         (why, unclear),
         (hardly, small),
-        ("Without any influence here: ", none),
+        ("No effect in this scenario: ", none),
     ] {
         if !list.is_empty() {
             say(out, lead, &format!("{list}."), style);
         }
     }
     for row in rows {
-        if let Effect::NotTried(why) = &row.effect {
+        if let AssumptionEffect::NotTried(why) = &row.effect {
             say(
                 out,
-                "Not tried: ",
+                "Not varied: ",
                 &format!("{}: {why}", row.used.id),
                 style,
             );
@@ -138,10 +148,10 @@ fn effects(out: &mut String, rows: &[Row], played: &Played, style: &Style) {
     out.push('\n');
 }
 
-fn line(out: &mut String, used: &Used, d: &Derivative, metric: &str) {
+fn line(out: &mut String, used: &EffectiveDefault, d: &MetricDerivative, metric: &str) {
     let signed = |v: f64| match v > 0.0 {
-        true => format!("+{}", shown(metric, v)),
-        false => shown(metric, v),
+        true => format!("+{}", format_metric_value(metric, v)),
+        false => format_metric_value(metric, v),
     };
     let share = d.elasticity.map_or(String::new(), |e| format!("{e:+.3} %"));
     let [low, high] = d.ci95.map(signed);
@@ -154,17 +164,17 @@ fn line(out: &mut String, used: &Used, d: &Derivative, metric: &str) {
     );
 }
 
-fn default(out: &mut String, used: &Used, style: &Style) {
+fn default(out: &mut String, used: &EffectiveDefault, style: &WaterfallStyle) {
     let _ = writeln!(out, "{} = {}", used.id, value(used));
     let note = match &used.instead_of {
-        Some(default) => format!("given by the inputs, instead of {default}"),
+        Some(default) => format!("set by the inputs; default: {default}"),
         None => format!("{}: {}", used.confidence, used.source),
     };
     say(out, "    ", &note, style);
 }
 
 /// Formats a value with its unit, unless the value already contains it.
-fn value(used: &Used) -> String {
+fn value(used: &EffectiveDefault) -> String {
     let said = used.unit() == "s" && used.value.ends_with(['s', 'm', 'h', 'd']);
     match said || used.unit().is_empty() {
         true => used.value.clone(),
@@ -172,14 +182,14 @@ fn value(used: &Used) -> String {
     }
 }
 
-fn say(out: &mut String, lead: &str, text: &str, style: &Style) {
+fn say(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
     let held = lead.replace(' ', "\u{a0}");
     let lines = wrap(&format!("{held}{text}"), style.width - 4);
     let _ = writeln!(out, "{}", lines.join("\n    "));
 }
 
-pub fn as_json(name: &str, rows: &[Row], played: Option<&Played>) -> Value {
-    let row = |row: &Row| {
+pub fn as_json(name: &str, rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> Value {
+    let row = |row: &AssumptionRow| {
         let used = &row.used;
         let mut value = json!({
             "id": used.id,
@@ -190,10 +200,10 @@ pub fn as_json(name: &str, rows: &[Row], played: Option<&Played>) -> Value {
             "insteadOf": used.instead_of,
         });
         match &row.effect {
-            Effect::Of(derivative) => value["effect"] = json!(derivative),
-            Effect::None => value["effect"] = json!({"perPercent": 0.0}),
-            Effect::NotTried(why) => value["notTried"] = json!(why),
-            Effect::NotPlayed => {}
+            AssumptionEffect::Of(derivative) => value["effect"] = json!(derivative),
+            AssumptionEffect::None => value["effect"] = json!({"perPercent": 0.0}),
+            AssumptionEffect::NotTried(why) => value["notTried"] = json!(why),
+            AssumptionEffect::NotPlayed => {}
         }
         value
     };
@@ -224,11 +234,11 @@ const COLUMNS: [&str; 11] = [
     "n",
 ];
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &AssumptionRow) -> [String; 11] {
     let used = &row.used;
-    let of = |f: &dyn Fn(&Derivative) -> String| match &row.effect {
-        Effect::Of(d) => f(d),
-        Effect::None => "0".to_owned(),
+    let of = |f: &dyn Fn(&MetricDerivative) -> String| match &row.effect {
+        AssumptionEffect::Of(d) => f(d),
+        AssumptionEffect::None => "0".to_owned(),
         _ => String::new(),
     };
     [
@@ -246,16 +256,16 @@ fn cells(row: &Row) -> [String; 11] {
     ]
 }
 
-pub fn csv(rows: &[Row]) -> Vec<u8> {
+pub fn csv(rows: &[AssumptionRow]) -> Vec<u8> {
     Table::new(COLUMNS)
         .with_rows(rows.iter().map(|row| cells(row).to_vec()))
         .csv()
 }
 
-pub fn markdown(rows: &[Row], played: Option<&Played>) -> String {
+pub fn markdown(rows: &[AssumptionRow], played: Option<&SimulatedEffect>) -> String {
     let head = match played {
         Some(p) => format!(
-            "| parameter | value | for 1 % more: {} | confidence | source |\n|---|---|---|---|---|\n",
+            "| parameter | value | {} per +1 % | confidence | source |\n|---|---|---|---|---|\n",
             p.metric
         ),
         None => "| parameter | value | confidence | source |\n|---|---|---|---|\n".to_owned(),
@@ -265,8 +275,10 @@ pub fn markdown(rows: &[Row], played: Option<&Played>) -> String {
         let used = &row.used;
         let effect = match (&row.effect, played) {
             (_, None) => String::new(),
-            (Effect::Of(d), Some(p)) => format!("{} | ", shown(&p.metric, d.per_percent)),
-            (Effect::None, _) => "0 | ".to_owned(),
+            (AssumptionEffect::Of(d), Some(p)) => {
+                format!("{} | ", format_metric_value(&p.metric, d.per_percent))
+            }
+            (AssumptionEffect::None, _) => "0 | ".to_owned(),
             _ => " | ".to_owned(),
         };
         let [value, confidence, source] =

@@ -1,18 +1,18 @@
 //! The glossary: all terms in one list.
 
-use super::entry::{Entry, PASSAGE};
+use super::entry::{GlossaryEntry, PASSAGE};
 use super::pages::PAGES;
 use super::{fields, page};
 use sim_lint::table;
 
 /// The glossary, with all entries in the order of their sources.
-pub struct Book {
-    pub entries: Vec<Entry>,
+pub struct Glossary {
+    pub entries: Vec<GlossaryEntry>,
 }
 
-impl Book {
+impl Glossary {
     /// Builds the glossary. `more` contains the commands and options of the program.
-    pub fn new(more: Vec<Entry>) -> Book {
+    pub fn new(more: Vec<GlossaryEntry>) -> Glossary {
         let pages = PAGES
             .iter()
             .flat_map(|(name, text)| page::entries(name, text));
@@ -22,25 +22,25 @@ impl Book {
         entries.extend(assumptions());
         entries.extend(traps());
         entries.retain(|e| !e.word.is_empty() && !e.text.is_empty());
-        Book { entries }
+        Glossary { entries }
     }
 
     /// Returns all entries except passages, which are used only for terms without another entry.
-    pub fn words(&self) -> impl Iterator<Item = &Entry> {
+    pub fn words(&self) -> impl Iterator<Item = &GlossaryEntry> {
         self.entries.iter().filter(|e| e.kind != PASSAGE)
     }
 
     /// Returns the rule with an id. For the id of a part, such as `COND-1e`, returns the whole rule.
-    pub fn rule(&self, id: &str) -> Option<&Entry> {
+    pub fn rule(&self, id: &str) -> Option<&GlossaryEntry> {
         let whole = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let mut rules = self.entries.iter().filter(|e| e.is_rule());
         rules.find(|e| e.word == whole)
     }
 }
 
-fn assumptions() -> Vec<Entry> {
-    let entry = |a: sim_inputs::Assumption| Entry {
-        text: format!("a default of the model: {}", a.value),
+fn assumptions() -> Vec<GlossaryEntry> {
+    let entry = |a: sim_inputs::PresetAssumption| GlossaryEntry {
+        text: format!("default of the model: {}", a.value),
         facts: vec![
             ("source".to_owned(), a.source),
             ("confidence".to_owned(), a.confidence),
@@ -51,19 +51,19 @@ fn assumptions() -> Vec<Entry> {
             false => "src/inputs/presets/control-plane.yaml".to_owned(),
         },
         word: a.id,
-        ..Entry::default()
+        ..GlossaryEntry::default()
     };
     sim_inputs::assumptions().into_iter().map(entry).collect()
 }
 
-fn traps() -> Vec<Entry> {
-    let entry = |(theme, trap): (&str, &sim_lint::Trap)| Entry {
+fn traps() -> Vec<GlossaryEntry> {
+    let entry = |(theme, trap): (&str, &sim_lint::LintTrap)| GlossaryEntry {
         word: trap.name.to_owned(),
         kind: "trap".to_owned(),
         of: format!("lint, {theme}"),
         text: format!("{}: {}", trap.severity.as_str(), trap.title),
         facts: [
-            ("then", trap.consequence),
+            ("consequence", trap.consequence),
             ("fix", trap.fix),
             ("needs", trap.check.needs()),
         ]
@@ -72,7 +72,7 @@ fn traps() -> Vec<Entry> {
         .chain([("rules".to_owned(), trap.rules.join(", "))])
         .collect(),
         source: "docs/lint.md".to_owned(),
-        ..Entry::default()
+        ..GlossaryEntry::default()
     };
     let themes = table::THEMES.iter();
     let all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (*theme, t)));

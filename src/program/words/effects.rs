@@ -6,19 +6,19 @@
 const EFFECTS: &str = include_str!("effects.txt");
 
 /// Example of the effect of a term.
-pub struct Effect {
+pub struct ParameterEffect {
     pub word: &'static str,
     pub command: &'static str,
     pub lines: Vec<&'static str>,
 }
 
 /// Returns all examples.
-pub fn all() -> Vec<Effect> {
-    let mut all: Vec<Effect> = Vec::new();
+pub fn all() -> Vec<ParameterEffect> {
+    let mut all: Vec<ParameterEffect> = Vec::new();
     for line in EFFECTS.lines() {
         if let Some(word) = line.strip_prefix("== ") {
             let lines = Vec::new();
-            all.push(Effect {
+            all.push(ParameterEffect {
                 word,
                 command: "",
                 lines,
@@ -34,9 +34,9 @@ pub fn all() -> Vec<Effect> {
 }
 
 /// Returns the examples for a term, or for the values of a field: `RestartJobSet`, `failurePolicy.rules.action`.
-pub fn of(word: &str) -> Vec<Effect> {
+pub fn of(word: &str) -> Vec<ParameterEffect> {
     let field = |name: &str| word == name || word.ends_with(&format!(".{name}"));
-    let values = |e: &Effect| match e.command.contains("restartStrategy=") {
+    let values = |e: &ParameterEffect| match e.command.contains("restartStrategy=") {
         true => field("restartStrategy"),
         false => field("rules.action") || field("rules[].action"),
     };

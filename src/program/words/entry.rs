@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A term with its meaning in one context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct GlossaryEntry {
     pub word: String,
     /// Kind of the term: column, key, field, rule, condition ...
     pub kind: String,
@@ -24,7 +24,7 @@ pub struct Entry {
     pub mentions: Vec<String>,
 }
 
-impl Entry {
+impl GlossaryEntry {
     /// Returns whether the entry is a rule of `docs/rules/`.
     pub fn is_rule(&self) -> bool {
         self.kind == "rule" && self.source.starts_with("docs/rules/")

@@ -1,6 +1,6 @@
 //! Fields of scenarios, topologies, fleets and manifests, from the tables that also validate files.
 
-use super::entry::Entry;
+use super::entry::GlossaryEntry;
 use super::page::plain;
 use sim_inputs::{FieldRow, field_rows};
 
@@ -13,7 +13,7 @@ const FORMATS: [(&str, &str); 5] = [
     ("Timing", "timing of a scenario"),
 ];
 
-pub fn entries() -> Vec<Entry> {
+pub fn entries() -> Vec<GlossaryEntry> {
     let mut all = Vec::new();
     for (format, of) in FORMATS {
         let rows = field_rows(format);
@@ -22,8 +22,8 @@ pub fn entries() -> Vec<Entry> {
     all
 }
 
-fn entry(format: &str, of: &str, row: &FieldRow) -> Entry {
-    let mut facts = vec![("takes".to_owned(), plain(&row.takes))];
+fn entry(format: &str, of: &str, row: &FieldRow) -> GlossaryEntry {
+    let mut facts = vec![("type".to_owned(), plain(&row.takes))];
     let mut fact = |name: &str, text: &str| {
         if !text.is_empty() && text != "none" {
             facts.push((name.to_owned(), plain(text)));
@@ -36,18 +36,18 @@ fn entry(format: &str, of: &str, row: &FieldRow) -> Entry {
         few @ [_] | few @ [_, _] | few @ [_, _, _] => fact("also at", &few.join(", ")),
         [first, many @ ..] => fact("also at", &format!("{first} and {} more", many.len())),
     }
-    fact("beside others", &row.rules.join(" "));
+    fact("constraints", &row.rules.join(" "));
     let modelled = match row.modelled {
         true => "",
-        false => "known to Kubernetes, and without influence on a run",
+        false => "supported by Kubernetes, but not simulated",
     };
     let text = match (row.doc, modelled) {
-        ("", "") => format!("a field of {of}"),
+        ("", "") => format!("field of {of}"),
         (doc, "") => plain(doc),
         ("", note) => note.to_owned(),
         (doc, note) => format!("{}; {note}", plain(doc)),
     };
-    Entry {
+    GlossaryEntry {
         word: row.path.clone(),
         aliases: row.also.clone(),
         kind: "field".to_owned(),
@@ -58,6 +58,6 @@ fn entry(format: &str, of: &str, row: &FieldRow) -> Entry {
             "JobSet" => "docs/rules/api.md".to_owned(),
             _ => format!("docs/reference/{}.md", format.to_lowercase()),
         },
-        ..Entry::default()
+        ..GlossaryEntry::default()
     }
 }

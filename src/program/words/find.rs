@@ -1,20 +1,20 @@
 //! Searches the glossary for a term: exact, as the end of a path, by pattern, or in the text of other entries. If
 //! nothing matches, finds the closest term.
 
-use super::book::Book;
-use super::entry::{Entry, PASSAGE};
+use super::book::Glossary;
+use super::entry::{GlossaryEntry, PASSAGE};
 use super::page::is_rule;
 use sim_inputs::nearest;
 
 /// Result of a search.
 #[derive(Default)]
-pub struct Found<'b> {
+pub struct FoundTerm<'b> {
     /// All entries for the term.
-    pub entries: Vec<&'b Entry>,
+    pub entries: Vec<&'b GlossaryEntry>,
     /// Longer terms that contain the term.
     pub also: Vec<&'b str>,
     /// Rules that the entries cite or that mention the term.
-    pub rules: Vec<&'b Entry>,
+    pub rules: Vec<&'b GlossaryEntry>,
     /// Search text.
     pub asked: String,
     /// Closest term, if there is no match.
@@ -24,8 +24,8 @@ pub struct Found<'b> {
 /// Maximum number of rules in a result.
 const RULES: usize = 12;
 
-impl Book {
-    pub fn find(&self, asked: &str) -> Found<'_> {
+impl Glossary {
+    pub fn find(&self, asked: &str) -> FoundTerm<'_> {
         let asked = asked.trim();
         if let Some((kind, word)) = self.of_kind(asked) {
             let mut found = self.find(word);
@@ -34,7 +34,7 @@ impl Book {
         }
         let word = folded(asked);
         let is = |m: &String| folded(m) == word;
-        let looks: [&dyn Fn(&Entry) -> bool; 7] = [
+        let looks: [&dyn Fn(&GlossaryEntry) -> bool; 7] = [
             &|e| e.word == asked,
             &|e| is(&e.word),
             &|e| paths(e).any(|p| ends_in(&folded(p), &word)),
@@ -43,9 +43,9 @@ impl Book {
             &|e| e.mentions.iter().any(|m| ends_in(&folded(m), &word)),
             &|e| e.mentions.iter().any(|m| fits(m, asked)),
         ];
-        let mut found = Found {
+        let mut found = FoundTerm {
             asked: asked.to_owned(),
-            ..Found::default()
+            ..FoundTerm::default()
         };
         for look in looks {
             found.entries = self.words().filter(|e| look(e)).collect();
@@ -68,7 +68,7 @@ impl Book {
 
     /// Splits a search text into a kind and a term of this kind, such as `exit code 5` or `column total`.
     fn of_kind<'a>(&'a self, asked: &'a str) -> Option<(&'a str, &'a str)> {
-        let split = |e: &'a Entry| {
+        let split = |e: &'a GlossaryEntry| {
             let word = asked.strip_prefix(e.kind.as_str())?.strip_prefix(' ')?;
             (e.word.eq_ignore_ascii_case(word)).then_some((e.kind.as_str(), word))
         };
@@ -76,7 +76,7 @@ impl Book {
     }
 
     /// Adds entries with the same spelling: `Failed` is a condition, a phase and a reason.
-    fn add_same<'b>(&'b self, entries: &mut Vec<&'b Entry>, word: &str) {
+    fn add_same<'b>(&'b self, entries: &mut Vec<&'b GlossaryEntry>, word: &str) {
         let more = self.words().filter(|e| folded(&e.word) == word);
         for entry in more {
             if !entries.iter().any(|known| std::ptr::eq(*known, entry)) {
@@ -85,7 +85,7 @@ impl Book {
         }
     }
 
-    fn also(&self, word: &str, found: &[&Entry]) -> Vec<&str> {
+    fn also(&self, word: &str, found: &[&GlossaryEntry]) -> Vec<&str> {
         const SHORTEST: usize = 3;
         let mut all: Vec<&str> = Vec::new();
         for entry in self.words() {
@@ -103,8 +103,8 @@ impl Book {
         nearest(word, self.words().map(|e| e.word.as_str()))
     }
 
-    fn rules_of(&self, asked: &str, found: &[&Entry]) -> Vec<&Entry> {
-        let mut all: Vec<&Entry> = Vec::new();
+    fn rules_of(&self, asked: &str, found: &[&GlossaryEntry]) -> Vec<&GlossaryEntry> {
+        let mut all: Vec<&GlossaryEntry> = Vec::new();
         let cited = found
             .iter()
             .filter(|e| !SWEEPING.contains(&e.kind.as_str()));
@@ -162,7 +162,7 @@ fn without_indexes(path: &str) -> String {
     kept.map(|(_, part)| *part).collect::<Vec<_>>().join(".")
 }
 
-fn paths(entry: &Entry) -> impl Iterator<Item = &String> {
+fn paths(entry: &GlossaryEntry) -> impl Iterator<Item = &String> {
     std::iter::once(&entry.word).chain(&entry.aliases)
 }
 

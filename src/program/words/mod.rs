@@ -13,8 +13,8 @@ mod page;
 mod pages;
 pub mod text;
 
-pub use book::Book;
-pub use entry::Entry;
-pub use find::Found;
+pub use book::Glossary;
+pub use entry::GlossaryEntry;
+pub use find::FoundTerm;
 pub use page::plain;
 pub use pages::PAGES;

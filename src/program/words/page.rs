@@ -3,11 +3,11 @@
 //!
 //! Supports only the Markdown features that these pages use.
 
-use super::entry::{Entry, PASSAGE};
+use super::entry::{GlossaryEntry, PASSAGE};
 
 /// A heading with the content up to the next heading.
 #[derive(Default)]
-struct Section {
+struct GlossarySection {
     level: usize,
     title: String,
     /// Text of the first paragraph; for a numbered section, of all paragraphs.
@@ -16,10 +16,10 @@ struct Section {
 }
 
 /// Returns all entries of a page. `name` is the file name without `docs/` and `.md`.
-pub fn entries(name: &str, text: &str) -> Vec<Entry> {
-    let mut reader = Reader {
+pub fn entries(name: &str, text: &str) -> Vec<GlossaryEntry> {
+    let mut reader = PageReader {
         source: format!("docs/{name}.md"),
-        ..Reader::default()
+        ..PageReader::default()
     };
     let mut fenced = false;
     for line in text.lines() {
@@ -44,10 +44,10 @@ pub fn entries(name: &str, text: &str) -> Vec<Entry> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct PageReader {
     source: String,
-    all: Vec<Entry>,
-    section: Section,
+    all: Vec<GlossaryEntry>,
+    section: GlossarySection,
     /// Header of the current table.
     head: Option<Vec<String>>,
     /// Previous line, which may be a table header.
@@ -60,14 +60,14 @@ struct Reader {
     listing: bool,
 }
 
-impl Reader {
+impl PageReader {
     fn line(&mut self, line: &str) {
         if let Some(hashes) = line.find(' ').filter(|at| *at > 0 && line.starts_with('#')) {
             self.end_of_section();
-            self.section = Section {
+            self.section = GlossarySection {
                 level: hashes,
                 title: plain(&line[hashes + 1..]),
-                ..Section::default()
+                ..GlossarySection::default()
             };
             (self.closed, self.listing, self.head) = (false, false, None);
         } else if line.starts_with("|---") {
@@ -147,19 +147,19 @@ impl Reader {
         }
     }
 
-    fn entry(&self, word: &str, kind: &str, text: &str) -> Entry {
-        Entry {
+    fn entry(&self, word: &str, kind: &str, text: &str) -> GlossaryEntry {
+        GlossaryEntry {
             word: word.to_owned(),
             kind: kind.to_owned(),
             of: self.section.title.clone(),
             text: plain(text),
             source: self.source.clone(),
             mentions: spans(text),
-            ..Entry::default()
+            ..GlossaryEntry::default()
         }
     }
 
-    fn keep(&mut self, entry: Entry) {
+    fn keep(&mut self, entry: GlossaryEntry) {
         self.section.words.push(entry.word.clone());
         self.all.push(entry);
     }
@@ -203,13 +203,13 @@ impl Reader {
             false => format!("{}. {}", section.title.trim_end_matches('.'), section.lead),
         };
         for word in words {
-            self.all.push(Entry {
+            self.all.push(GlossaryEntry {
                 word,
                 kind: kind.to_owned(),
                 text: text.clone(),
                 facts: facts.clone(),
                 source: self.source.clone(),
-                ..Entry::default()
+                ..GlossaryEntry::default()
             });
         }
     }
@@ -332,7 +332,7 @@ More.
 
 | column | meaning |
 |---|---|
-| `a`, `b.p50`, `.p95` | one of [two](words.md#y); `x` \\| `y` |
+| `a`, `b.p50`, `.p95` | one of [two](glossary.md#y); `x` \\| `y` |
 
 - **FP-7** The budget is
   used up.

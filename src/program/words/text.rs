@@ -1,11 +1,11 @@
 //! Prints the entries for a term, or a list of all terms.
 
-use super::book::Book;
-use super::entry::Entry;
-use super::find::Found;
+use super::book::Glossary;
+use super::entry::GlossaryEntry;
+use super::find::FoundTerm;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
-use sim_report::console::waterfall::Style;
+use sim_report::console::waterfall::WaterfallStyle;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use std::fmt::Write;
 const FULL: usize = 8;
 const LISTED: usize = 30;
 
-pub fn found(found: &Found<'_>, style: &Style) -> String {
+pub fn found(found: &FoundTerm<'_>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let shown = match found.entries.len() {
         n if n <= FULL + 2 => n,
@@ -24,7 +24,7 @@ pub fn found(found: &Found<'_>, style: &Style) -> String {
     }
     effects(&mut out, found, style);
     let rest = found.entries[shown..].iter().map(|e| title(e));
-    listed(&mut out, "The same word elsewhere", rest.collect(), style);
+    listed(&mut out, "Other meanings", rest.collect(), style);
     if !found.rules.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Rules"));
         for rule in &found.rules {
@@ -40,7 +40,7 @@ pub fn found(found: &Found<'_>, style: &Style) -> String {
 }
 
 /// Prints the examples of effects of the found terms.
-fn effects(out: &mut String, found: &Found, style: &Style) {
+fn effects(out: &mut String, found: &FoundTerm, style: &WaterfallStyle) {
     let mut shown: Vec<&str> = Vec::new();
     let words = found.entries.iter().map(|e| e.word.as_str());
     let words = std::iter::once(found.asked.as_str()).chain(words);
@@ -49,7 +49,7 @@ fn effects(out: &mut String, found: &Found, style: &Style) {
             continue;
         }
         shown.push(effect.word);
-        let _ = writeln!(out, "{}", style.bold(&format!("{} comes to", effect.word)));
+        let _ = writeln!(out, "{}", style.bold(&format!("Effect of {}", effect.word)));
         for line in &effect.lines {
             let _ = writeln!(out, "  {line}");
         }
@@ -58,14 +58,14 @@ fn effects(out: &mut String, found: &Found, style: &Style) {
     }
 }
 
-fn title(entry: &Entry) -> String {
+fn title(entry: &GlossaryEntry) -> String {
     match entry.of.as_str() {
         "" => format!("{} ({})", entry.word, entry.kind),
         of => format!("{} ({}: {of})", entry.word, entry.kind),
     }
 }
 
-fn one(out: &mut String, entry: &Entry, style: &Style) {
+fn one(out: &mut String, entry: &GlossaryEntry, style: &WaterfallStyle) {
     let lines = wrap(&title(entry), style.width - 2);
     let _ = writeln!(out, "{}", style.bold(&lines.join("\n  ")));
     told(out, "  ", &entry.text, style);
@@ -77,7 +77,7 @@ fn one(out: &mut String, entry: &Entry, style: &Style) {
 }
 
 /// Prints a label and a text, wrapped to the width of the terminal.
-fn told(out: &mut String, lead: &str, text: &str, style: &Style) {
+fn told(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
     let hanging = 4.max(lead.chars().take_while(|c| *c == ' ').count() + 2);
     let held = lead.replace(' ', "\u{a0}");
     let lines = wrap(&format!("{held}{text}"), style.width - hanging);
@@ -85,7 +85,7 @@ fn told(out: &mut String, lead: &str, text: &str, style: &Style) {
     let _ = writeln!(out, "{}", lines.join(&between));
 }
 
-fn listed(out: &mut String, title: &str, mut words: Vec<String>, style: &Style) {
+fn listed(out: &mut String, title: &str, mut words: Vec<String>, style: &WaterfallStyle) {
     if words.is_empty() {
         return;
     }
@@ -100,8 +100,8 @@ fn listed(out: &mut String, title: &str, mut words: Vec<String>, style: &Style) 
     out.push('\n');
 }
 
-pub fn found_json(asked: &str, found: &Found<'_>) -> Value {
-    let rule = |e: &&Entry| json!({"id": e.word, "text": e.text, "source": e.source});
+pub fn found_json(asked: &str, found: &FoundTerm<'_>) -> Value {
+    let rule = |e: &&GlossaryEntry| json!({"id": e.word, "text": e.text, "source": e.source});
     json!({
         "schema": "jobset-sim/explain/v1",
         "word": asked,
@@ -113,22 +113,22 @@ pub fn found_json(asked: &str, found: &Found<'_>) -> Value {
 
 const RUN_DIRECTORY: &str = "docs/run-directory.md";
 
-fn names<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<String> {
+fn names<'e>(entries: impl Iterator<Item = &'e GlossaryEntry>) -> Vec<String> {
     entries.map(|e| e.word.clone()).collect()
 }
 
 /// Prints an overview: topics, and the number of terms of each kind.
-pub fn topics(book: &Book, style: &Style) -> String {
+pub fn topics(book: &Glossary, style: &WaterfallStyle) -> String {
     let of = |kind: &str| names(book.words().filter(|e| e.kind == kind));
     let mut out = String::from(
-        "explain WORD tells what a word means that the program prints or reads; explain TOPIC what a page says.\n\n",
+        "explain WORD explains a term of the output or the inputs; explain TOPIC summarizes a page.\n\n",
     );
     let mut part = |name: &str, words: Vec<String>| {
         told(&mut out, &format!("{name:<10} "), &words.join(", "), style);
     };
-    let commands = |e: &&Entry| e.kind == "command" && e.of.is_empty();
+    let commands = |e: &&GlossaryEntry| e.kind == "command" && e.of.is_empty();
     part("commands", names(book.words().filter(commands)));
-    let files = |e: &&Entry| e.kind == "file" && e.source == RUN_DIRECTORY;
+    let files = |e: &&GlossaryEntry| e.kind == "file" && e.source == RUN_DIRECTORY;
     part("files", names(book.words().filter(files)));
     part("topics", of("topic"));
     part("rules", of("rules"));
@@ -139,13 +139,13 @@ pub fn topics(book: &Book, style: &Style) -> String {
     let kinds = kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
     part("kinds", kinds.collect());
     out.push_str(
-        "\nexplain --list prints all words, explain --list --kind KIND those of a kind.\n",
+        "\nexplain --list prints all terms; explain --list --kind KIND prints those of one kind.\n",
     );
     out
 }
 
 /// Prints one line per term.
-pub fn list(entries: &[&Entry], style: &Style) -> String {
+pub fn list(entries: &[&GlossaryEntry], style: &WaterfallStyle) -> String {
     let mut out = String::new();
     for entry in entries {
         let line = format!("{}: {}", title(entry), entry.text);

@@ -1,18 +1,18 @@
 //! Fits all preset values that recordings and metrics determine, and lists the values that are ambiguous or not
 //! observable.
 
-use super::bucket::{self, Line};
-use super::histogram::Histogram;
-use super::lognormal::{self, Cell, Fit};
-use super::prometheus::{Metrics, REQUESTS, WAITS};
-use super::tokens::{self, Tokens};
-use crate::validate::recording::{Recording, RequestRow};
+use super::bucket::{self, BucketLine};
+use super::histogram::CumulativeHistogram;
+use super::lognormal::{self, HistogramCell, LognormalFit};
+use super::prometheus::{LIMITER_METRIC, PrometheusMetrics, REQUEST_METRIC};
+use super::tokens::{self, ClientRequests};
+use crate::validate::recording::{RecordedRun, RequestRow};
 use serde::Serialize;
 use sim_base::stats::{quantile, quantile_interval, sorted};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Value {
+pub enum FitValue {
     Number(f64),
     /// The median in seconds and sigma of a log-normal distribution.
     LogNormal(f64, f64),
@@ -22,10 +22,10 @@ pub enum Value {
 
 /// One fitted value of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Parameter {
+pub struct FittedParameter {
     /// Path of the field in a scenario: `controlPlane.kubeControllerManager.qps`, `timing.apiWrite`.
     pub id: String,
-    pub value: Value,
+    pub value: FitValue,
     /// 95 % interval of the number, or of the median of a distribution.
     pub interval: [f64; 2],
     /// 95 % interval of sigma.
@@ -37,8 +37,8 @@ pub struct Parameter {
 
 /// Result of a calibration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Found {
-    pub parameters: Vec<Parameter>,
+pub struct FitResult {
+    pub parameters: Vec<FittedParameter>,
     /// Values that the data cannot distinguish.
     pub undecided: Vec<String>,
     /// Parameters that the data does not show.
@@ -46,49 +46,53 @@ pub struct Found {
 }
 
 /// Smallest number of observations for a measured value. With fewer, the preset marks the value as unverified.
-pub const ENOUGH: u64 = 20;
+pub const MIN_MEASURED: u64 = 20;
 /// Assumed relative error of the number of requests that were only counted or were inferred from a count. A
 /// recording does not contain a better estimate.
-const MISCOUNTED: f64 = 0.1;
+const COUNT_ERROR: f64 = 0.1;
 /// Smallest number of observations that is fitted.
-const LEAST: usize = 5;
+const MIN_OBSERVATIONS: usize = 5;
 /// Median wait for binding, in seconds, above which the scheduler is taken to be the bottleneck.
-const WAITS_S: f64 = 1.0;
+const MIN_BINDING_WAIT_S: f64 = 1.0;
 /// Smallest bucket bound of the wait histogram in seconds. Shorter waits do not count as waits.
-const SOON_S: f64 = 0.005;
+const MIN_WAIT_S: f64 = 0.005;
 /// Median stop time in seconds below which a stop consists only of two API writes (grace period 0).
-const STOP_LEAST_S: f64 = 0.2;
+const MIN_STOP_S: f64 = 0.2;
 /// p-value at or below which the form of a distribution is rejected.
-pub const UNLIKELY: f64 = 0.01;
+pub const MAX_REJECTED_P: f64 = 0.01;
 
 /// Fits every parameter that the data determines. Each recording is paired with its name. `rest_s` is the default
 /// duration, in seconds, of the parts of a pod's start other than the container start.
-pub fn calibrate(recordings: &[(String, Recording)], metrics: &Metrics, rest_s: f64) -> Found {
-    let mut found = Found::default();
-    rates(recordings, metrics, &mut found);
-    latencies(recordings, metrics, &mut found);
-    start_up(recordings, rest_s, &mut found);
-    stops(recordings, &mut found);
+pub fn calibrate(
+    recordings: &[(String, RecordedRun)],
+    metrics: &PrometheusMetrics,
+    rest_s: f64,
+) -> FitResult {
+    let mut found = FitResult::default();
+    fit_rates(recordings, metrics, &mut found);
+    fit_latencies(recordings, metrics, &mut found);
+    fit_start_up(recordings, rest_s, &mut found);
+    fit_stops(recordings, &mut found);
     for (what, why) in [
         (
             "controlPlane.kubeControllerManager.concurrentJobSyncs, concurrentGcSyncs",
-            "workers that wait look like none",
+            "a waiting worker cannot be distinguished from a missing one",
         ),
         (
             "controlPlane.nodeRequestsPerSecond",
-            "nobody counts what kubelets were answered",
+            "responses to kubelets are not counted",
         ),
         (
             "timing.watchLag, agentFanout",
-            "no object tells when a cache saw it",
+            "objects do not record when a cache received them",
         ),
         (
             "timing.schedulerFixed, schedulerPerNode, schedulerAffinityPerNode",
-            "a cycle leaves no trace of its own",
+            "scheduling cycles are not recorded separately",
         ),
         (
             "timing.cleanup, containerRemove",
-            "a pod's end is told once",
+            "the end of a pod is recorded only once",
         ),
     ] {
         found.unseen.push(format!("{what}: {why}"));
@@ -96,7 +100,7 @@ pub fn calibrate(recordings: &[(String, Recording)], metrics: &Metrics, rest_s: 
     found
 }
 
-fn resolution(recording: &Recording) -> f64 {
+fn time_resolution(recording: &RecordedRun) -> f64 {
     // Imported times are whole seconds. The order of the writes narrows them further.
     match recording.imported.is_some() {
         true => 0.5,
@@ -104,60 +108,74 @@ fn resolution(recording: &Recording) -> f64 {
     }
 }
 
-fn rates(recordings: &[(String, Recording)], metrics: &Metrics, found: &mut Found) {
-    type Of = fn(&Recording, Option<u64>) -> Tokens;
-    let clients: [(&'static str, Of); 3] = [
+fn fit_rates(
+    recordings: &[(String, RecordedRun)],
+    metrics: &PrometheusMetrics,
+    found: &mut FitResult,
+) {
+    type RequestsFn = fn(&RecordedRun, Option<u64>) -> ClientRequests;
+    let clients: [(&'static str, RequestsFn); 3] = [
         ("kubeControllerManager", tokens::job_controller),
         ("kubeScheduler", |r, _| tokens::scheduler(r)),
         ("jobsetManager", |r, _| tokens::jobset_manager(r)),
     ];
     for (client, of) in clients {
-        let waits = metrics.waits.get(client);
-        let waited = waits.map(|h| h.above(SOON_S));
-        let mut lines: Vec<(&str, Line, Tokens)> = Vec::new();
+        let waits = metrics.limiter_waits.get(client);
+        let waited = waits.map(|h| h.count_above(MIN_WAIT_S));
+        let mut lines: Vec<(&str, BucketLine, ClientRequests)> = Vec::new();
         let mut at_once = 0.0f64;
         for (name, recording) in recordings {
             let held = client != "kubeScheduler"
-                || tokens::wait_for_binding(recording).is_some_and(|s| s > WAITS_S);
-            match line_of(recording, of).filter(|_| held) {
+                || tokens::median_binding_wait(recording).is_some_and(|s| s > MIN_BINDING_WAIT_S);
+            match client_line(recording, of).filter(|_| held) {
                 Some((line, tokens)) => lines.push((name, line, tokens)),
-                None => at_once = at_once.max(bucket::at_once(&of(recording, None).times)),
+                None => {
+                    at_once = at_once.max(bucket::max_requests_in_one_second(
+                        &of(recording, None).times,
+                    ))
+                }
             }
         }
-        lines.sort_by_key(|(_, line, _)| (!line.burst_seen, std::cmp::Reverse(line.n)));
-        disagree(client, &lines, found);
+        lines.sort_by_key(|(_, line, _)| (!line.has_burst, std::cmp::Reverse(line.n)));
+        add_disagreements(client, &lines, found);
         let Some((name, line, tokens)) = lines.first() else {
-            unheld(client, at_once, waited, found);
+            add_unlimited_client(client, at_once, waited, found);
             continue;
         };
         // The scheduler handles one pod at a time, so scheduling cycles of equal duration produce the same line as a
         // limit.
-        let shows = line.burst_seen && client != "kubeScheduler";
+        let shows = line.has_burst && client != "kubeScheduler";
         match waited {
-            Some(0.0) => no_limit(client, line, waited, found),
-            None if !shows => no_limit(client, line, waited, found),
-            _ => put_rate(client, name, line, tokens, found),
+            Some(0.0) => add_undecided_limit(client, line, waited, found),
+            None if !shows => add_undecided_limit(client, line, waited, found),
+            _ => add_rate(client, name, line, tokens, found),
         }
     }
 }
 
 /// Returns the line of a client. Requests that were only counted may have been sent evenly or with an initial burst;
 /// the interval covers both cases.
-fn line_of(
-    recording: &Recording,
-    of: fn(&Recording, Option<u64>) -> Tokens,
-) -> Option<(Line, Tokens)> {
-    let resolution = resolution(recording);
+fn client_line(
+    recording: &RecordedRun,
+    of: fn(&RecordedRun, Option<u64>) -> ClientRequests,
+) -> Option<(BucketLine, ClientRequests)> {
+    let resolution = time_resolution(recording);
     let timed = of(recording, None);
-    let alone = bucket::line(&timed.times, resolution);
-    let burst = alone.map_or(bucket::at_once(&timed.times), |line| line.burst);
+    let alone = bucket::longest_line(&timed.times, resolution);
+    let burst = alone.map_or(bucket::max_requests_in_one_second(&timed.times), |line| {
+        line.burst
+    });
     let tokens = of(recording, Some(burst.round() as u64));
-    if tokens.spread == 0 {
+    if tokens.spread_count == 0 {
         let line = alone?;
-        return Some((line.widened(MISCOUNTED * timed.unseen()), timed));
+        return Some((
+            line.widen_intervals(COUNT_ERROR * timed.unobserved_fraction()),
+            timed,
+        ));
     }
-    let mut line = bucket::line(&tokens.times, resolution)?.widened(MISCOUNTED * tokens.unseen());
-    if let Some(even) = bucket::line(&of(recording, Some(0)).times, resolution) {
+    let mut line = bucket::longest_line(&tokens.times, resolution)?
+        .widen_intervals(COUNT_ERROR * tokens.unobserved_fraction());
+    if let Some(even) = bucket::longest_line(&of(recording, Some(0)).times, resolution) {
         let hull = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
         line.qps_interval = hull(line.qps_interval, even.qps_interval);
         line.burst_interval = hull(line.burst_interval, even.burst_interval);
@@ -165,85 +183,100 @@ fn line_of(
     Some((line, tokens))
 }
 
-fn put_rate(client: &str, name: &str, line: &Line, tokens: &Tokens, found: &mut Found) {
+fn add_rate(
+    client: &str,
+    name: &str,
+    line: &BucketLine,
+    tokens: &ClientRequests,
+    found: &mut FitResult,
+) {
     let mut from = format!("{name}: {} requests at the limit", line.n);
     let interval = line.qps_interval;
-    if tokens.unseen() > 0.0 {
-        let part = tokens.unseen() * 100.0;
-        from.push_str(&format!(", {part:.0} % of them not seen but counted"));
+    if tokens.unobserved_fraction() > 0.0 {
+        let part = tokens.unobserved_fraction() * 100.0;
+        from.push_str(&format!(", {part:.0} % of them inferred from counts"));
     }
     let n = line.n as u64;
-    let number = |id: &str, value: f64, interval: [f64; 2]| Parameter {
+    let number = |id: &str, value: f64, interval: [f64; 2]| FittedParameter {
         id: format!("controlPlane.{client}.{id}"),
-        value: Value::Number(value),
+        value: FitValue::Number(value),
         interval,
         sigma_interval: None,
         n,
         from: from.clone(),
     };
     found.parameters.push(number("qps", line.qps, interval));
-    if line.burst_seen {
+    if line.has_burst {
         found
             .parameters
             .push(number("burst", line.burst.round(), line.burst_interval));
         let mean = 0.5 * (line.n as f64 - line.burst) / line.qps;
         found.undecided.push(format!(
-            "controlPlane.{client}.qps and burst: 1 request/s more and {mean:.1} fewer of the burst lie as well on its line"
+            "controlPlane.{client}.qps and burst: raising qps by 1 request/s and lowering burst by {mean:.1} fits equally well"
         ));
     }
 }
 
 /// Records that the client never reached its limit in any recording.
-fn unheld(client: &str, at_once: f64, waited: Option<f64>, found: &mut Found) {
+fn add_unlimited_client(client: &str, at_once: f64, waited: Option<f64>, found: &mut FitResult) {
     let waits = match waited {
-        Some(0.0) => format!("; by {WAITS} it never waited for its limit"),
-        Some(n) => format!("; by {WAITS} {n} requests waited for its limit at some time"),
+        Some(0.0) => format!("; according to {LIMITER_METRIC}, it never waited for its limit"),
+        Some(n) => format!("; according to {LIMITER_METRIC}, {n} requests waited for its limit"),
         None => String::new(),
     };
     found.unseen.push(match at_once > 1.0 {
         true => format!(
-            "controlPlane.{client}.qps, burst: it was never held by its limit; {at_once:.0} requests within a second say \
-             only that burst and qps together are not below that{waits}"
+            "controlPlane.{client}.qps, burst: the client never reached its limit; {at_once:.0} requests within one second show \
+             only that burst plus qps is at least that number{waits}"
         ),
-        false => format!("controlPlane.{client}.qps, burst: no requests of it are in these recordings{waits}"),
+        false => format!("controlPlane.{client}.qps, burst: the recordings contain no requests of this client{waits}"),
     });
 }
 
-fn no_limit(client: &str, line: &Line, waited: Option<f64>, found: &mut Found) {
+fn add_undecided_limit(
+    client: &str,
+    line: &BucketLine,
+    waited: Option<f64>,
+    found: &mut FitResult,
+) {
     let rate = line.qps;
     found.undecided.push(match waited {
         Some(_) => format!(
-            "controlPlane.{client}.qps is {rate:.1}/s or more: requests went out evenly, but by {WAITS} none waited for a \
-             limit: what each took paced them"
+            "controlPlane.{client}.qps is {rate:.1}/s or more: requests were evenly spaced, but according to {LIMITER_METRIC} none waited for a \
+             limit, so the duration of each request set the pace"
         ),
         None => format!(
-            "controlPlane.{client}.qps and what each of its requests took: {} went out evenly at {rate:.1}/s; that is its \
-             limit, or the time of one after the other. {WAITS} of it tells which",
+            "controlPlane.{client}.qps and the duration of its requests: {} requests were evenly spaced at {rate:.1}/s, which is either the \
+             limit or the rate of sequential requests. Provide its {LIMITER_METRIC} to decide",
             line.n
         ),
     });
 }
 
-fn disagree(client: &str, lines: &[(&str, Line, Tokens)], found: &mut Found) {
-    let mut seen = lines.iter().filter(|(_, line, _)| line.burst_seen);
+fn add_disagreements(
+    client: &str,
+    lines: &[(&str, BucketLine, ClientRequests)],
+    found: &mut FitResult,
+) {
+    let mut seen = lines.iter().filter(|(_, line, _)| line.has_burst);
     let Some((name, first, _)) = seen.next() else {
         return;
     };
-    let apart = |line: &Line| {
+    let apart = |line: &BucketLine| {
         line.qps_interval[0] > first.qps_interval[1] * 1.1
             || line.qps_interval[1] < first.qps_interval[0] * 0.9
     };
     if let Some((other, line, _)) = seen.find(|(_, line, _)| apart(line)) {
         found.undecided.push(format!(
-            "controlPlane.{client}.qps: {name} shows {:.1}, {other} {:.1}: of different clusters? The one with more requests \
-             is taken",
+            "controlPlane.{client}.qps: {name} shows {:.1}, {other} shows {:.1}. Are they from different clusters? The recording with \
+             more requests is used",
             first.qps, line.qps
         ));
     }
 }
 
 /// Returns the latency parameter of the model that applies to a request.
-fn class(verb: &str, resource: &str) -> Option<&'static str> {
+fn latency_parameter(verb: &str, resource: &str) -> Option<&'static str> {
     let verb = verb.to_ascii_uppercase();
     let model = ["pods", "jobs", "jobsets", "services"];
     let base = resource.split('/').next().unwrap_or("");
@@ -258,46 +291,61 @@ fn class(verb: &str, resource: &str) -> Option<&'static str> {
     })
 }
 
-const CLASSES: [&str; 3] = ["timing.apiRead", "timing.apiWrite", "timing.apiPodCreate"];
+const LATENCY_PARAMETERS: [&str; 3] = ["timing.apiRead", "timing.apiWrite", "timing.apiPodCreate"];
 
-fn latencies(recordings: &[(String, Recording)], metrics: &Metrics, found: &mut Found) {
-    for id in CLASSES {
-        let mut histogram = Histogram::default();
+fn fit_latencies(
+    recordings: &[(String, RecordedRun)],
+    metrics: &PrometheusMetrics,
+    found: &mut FitResult,
+) {
+    for id in LATENCY_PARAMETERS {
+        let mut histogram = CumulativeHistogram::default();
         let of = metrics
             .requests
             .iter()
-            .filter(|((verb, resource), _)| class(verb, resource) == Some(id));
+            .filter(|((verb, resource), _)| latency_parameter(verb, resource) == Some(id));
         for (_, own) in of {
             own.buckets
                 .iter()
                 .for_each(|(le, n)| histogram.add(*le, *n));
         }
         if let Some(fit) = lognormal::fit(&histogram.cells()) {
-            put_fit(id, &fit, format!("{REQUESTS}, {} requests", fit.n), found);
+            add_distribution(
+                id,
+                &fit,
+                format!("{REQUEST_METRIC}, {} requests", fit.n),
+                found,
+            );
             continue;
         }
         let rows = recordings.iter().filter_map(|(_, r)| r.requests.as_ref());
         let rows: Vec<&RequestRow> = rows
             .flat_map(|r| r.restart.iter().chain(&r.start))
             .collect();
-        match audited(&rows, id) {
-            Some(fit) => put_fit(id, &fit, format!("audit log, {} requests", fit.n), found),
-            None => found.unseen.push(format!("{id}: no {REQUESTS} was given")),
+        match fit_request_latencies(&rows, id) {
+            Some(fit) => {
+                add_distribution(id, &fit, format!("audit log, {} requests", fit.n), found)
+            }
+            None => found
+                .unseen
+                .push(format!("{id}: no {REQUEST_METRIC} in the input")),
         }
     }
 }
 
 /// Fits medians and 95th percentiles of several kinds of requests. Each kind contributes three cells: below the
 /// median, between median and 95th percentile, and above.
-fn audited(rows: &[&RequestRow], id: &str) -> Option<Fit> {
+fn fit_request_latencies(rows: &[&RequestRow], id: &str) -> Option<LognormalFit> {
     let mut cells = Vec::new();
     for RequestRow(client, verb, resource, error, n, p50, p95, ..) in rows {
-        let own = class(verb, resource) == Some(id) && error.is_empty() && client != "kubelets";
+        let own = latency_parameter(verb, resource) == Some(id)
+            && error.is_empty()
+            && client != "kubelets";
         if !own || *p50 <= 0.0 || *n < 20 {
             continue;
         }
         let (p50, p95, n) = (p50 / 1e3, p95.max(*p50 * 1.001) / 1e3, *n as f64);
-        let cell = |low, high, part| Cell {
+        let cell = |low, high, part| HistogramCell {
             low,
             high,
             n: n * part,
@@ -311,10 +359,10 @@ fn audited(rows: &[&RequestRow], id: &str) -> Option<Fit> {
     lognormal::fit(&cells)
 }
 
-fn put_fit(id: &str, fit: &Fit, from: String, found: &mut Found) {
-    found.parameters.push(Parameter {
+fn add_distribution(id: &str, fit: &LognormalFit, from: String, found: &mut FitResult) {
+    found.parameters.push(FittedParameter {
         id: id.to_owned(),
-        value: Value::LogNormal(fit.median_s, fit.sigma),
+        value: FitValue::LogNormal(fit.median_s, fit.sigma),
         interval: fit.median_interval,
         sigma_interval: Some(fit.sigma_interval),
         n: fit.n as u64,
@@ -324,10 +372,10 @@ fn put_fit(id: &str, fit: &Fit, from: String, found: &mut Found) {
 
 /// Returns the time from one event of each pod to another in seconds, with its resolution.
 fn spans(
-    recordings: &[(String, Recording)],
-    of: &dyn Fn(&crate::validate::rows::PodRow) -> Option<(u64, u64)>,
-) -> Vec<Cell> {
-    let one = |recording: &Recording, pod| {
+    recordings: &[(String, RecordedRun)],
+    of: &dyn Fn(&crate::validate::rows::RecordedPodRow) -> Option<(u64, u64)>,
+) -> Vec<HistogramCell> {
+    let one = |recording: &RecordedRun, pod| {
         let (from, to) = of(pod)?;
         let s = to.checked_sub(from)? as f64 / 1e3;
         // The difference of two whole seconds is known to 1 s.
@@ -335,7 +383,7 @@ fn spans(
             true => 1.0,
             false => 0.001,
         };
-        Some(Cell {
+        Some(HistogramCell {
             low: (s - width / 2.0).max(0.0),
             high: s + width / 2.0,
             n: 1.0,
@@ -347,52 +395,53 @@ fn spans(
     all.collect()
 }
 
-fn start_up(recordings: &[(String, Recording)], rest_s: f64, found: &mut Found) {
+fn fit_start_up(recordings: &[(String, RecordedRun)], rest_s: f64, found: &mut FitResult) {
     let cells = spans(recordings, &|pod| Some((pod.bound_ms?, pod.ready_ms?)));
-    if cells.len() < LEAST {
+    if cells.len() < MIN_OBSERVATIONS {
         found.unseen.push(
-            "timing.containerStart: fewer than 5 pods were seen bound and then ready".to_owned(),
+            "timing.containerStart: fewer than 5 pods were observed both bound and ready"
+                .to_owned(),
         );
         return;
     }
-    let less = |c: &Cell| Cell {
+    let less = |c: &HistogramCell| HistogramCell {
         low: (c.low - rest_s).max(0.0),
         high: (c.high - rest_s).max(1e-3),
         n: c.n,
     };
-    let cells: Vec<Cell> = cells.iter().map(less).collect();
-    distribution(
+    let cells: Vec<HistogramCell> = cells.iter().map(less).collect();
+    add_checked_distribution(
         "timing.containerStart",
         &cells,
         "pods, bound to ready",
         found,
     );
     found.undecided.push(format!(
-        "timing.containerStart, volumes, sandbox and imageCheck: only their sum is seen, from bound to ready; containerStart \
-         has all of it but the {rest_s:.2} s that statusWrite and the API take by default, the others are 0"
+        "timing.containerStart, volumes, sandbox and imageCheck: only their sum is observed, from bound to ready. containerStart \
+         is set to the sum minus {rest_s:.2} s (defaults of statusWrite and the API); the others are set to 0"
     ));
 }
 
-fn stops(recordings: &[(String, Recording)], found: &mut Found) {
+fn fit_stops(recordings: &[(String, RecordedRun)], found: &mut FitResult) {
     let cells = spans(recordings, &|pod| {
         pod.ready_ms?;
         Some((pod.deleting_ms?, pod.finished_ms?))
     });
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
     let usual = quantile(&middles, 0.5).unwrap_or(0.0);
-    let long = match usual > STOP_LEAST_S {
+    let long = match usual > MIN_STOP_S {
         true => cells,
         false => Vec::new(),
     };
-    match long.len() >= LEAST {
-        true => distribution(
+    match long.len() >= MIN_OBSERVATIONS {
+        true => add_checked_distribution(
             "timing.containerStop",
             &long,
             "pods, deleted to ended",
             found,
         ),
         false => found.unseen.push(
-            "timing.containerStop: fewer than 5 running pods were seen to be deleted and to take their time to end"
+            "timing.containerStop: fewer than 5 running pods were deleted and took a measurable time to stop"
                 .to_owned(),
         ),
     }
@@ -400,12 +449,12 @@ fn stops(recordings: &[(String, Recording)], found: &mut Found) {
 
 /// Records a log-normal distribution, unless the goodness-of-fit test rejects it. In that case records the
 /// observations themselves.
-fn distribution(id: &str, cells: &[Cell], of: &str, found: &mut Found) {
+fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, found: &mut FitResult) {
     let n = cells.len() as u64;
-    let fit = lognormal::fit(&lognormal::gathered(cells));
+    let fit = lognormal::fit(&lognormal::merge_cells(cells));
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
-    if let Some(fit) = fit.filter(|fit| fit.p > UNLIKELY) {
-        put_fit(
+    if let Some(fit) = fit.filter(|fit| fit.p > MAX_REJECTED_P) {
+        add_distribution(
             id,
             &fit,
             format!("{n} {of}; log-normal, p {:.2}", fit.p),
@@ -413,20 +462,20 @@ fn distribution(id: &str, cells: &[Cell], of: &str, found: &mut Found) {
         );
         return;
     }
-    let [low, high] = quantile_interval(&middles, 0.5, super::LEVEL);
+    let [low, high] = quantile_interval(&middles, 0.5, super::CONFIDENCE_LEVEL);
     let bound = |side: Option<f64>, end: usize| side.unwrap_or(middles[end]);
-    const POINTS: usize = 40;
-    let at = |i: usize| quantile(&middles, (i as f64 + 0.5) / POINTS as f64).unwrap_or(0.0);
-    let values = match middles.len() <= POINTS {
+    const MAX_POINTS: usize = 40;
+    let at = |i: usize| quantile(&middles, (i as f64 + 0.5) / MAX_POINTS as f64).unwrap_or(0.0);
+    let values = match middles.len() <= MAX_POINTS {
         true => middles.clone(),
-        false => (0..POINTS).map(at).collect(),
+        false => (0..MAX_POINTS).map(at).collect(),
     };
-    found.parameters.push(Parameter {
+    found.parameters.push(FittedParameter {
         id: id.to_owned(),
         interval: [bound(low, 0), bound(high, middles.len() - 1)],
-        value: Value::Empirical(values),
+        value: FitValue::Empirical(values),
         sigma_interval: None,
         n,
-        from: format!("{n} {of}; no log-normal"),
+        from: format!("{n} {of}; log-normal rejected"),
     });
 }

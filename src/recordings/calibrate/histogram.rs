@@ -1,15 +1,15 @@
 //! Converts Prometheus histograms to cells (counts between two bounds).
 
-use super::lognormal::Cell;
+use super::lognormal::HistogramCell;
 
 /// A histogram of cumulative counts by upper bound.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
+pub struct CumulativeHistogram {
     /// Upper bounds, and the number of observations at or below each.
     pub buckets: Vec<(f64, f64)>,
 }
 
-impl Histogram {
+impl CumulativeHistogram {
     /// Adds `count` to the bucket with upper bound `le`, which is created if it is missing.
     pub fn add(&mut self, le: f64, count: f64) {
         match self.buckets.iter_mut().find(|(bound, _)| *bound == le) {
@@ -18,13 +18,13 @@ impl Histogram {
         }
     }
 
-    pub fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<HistogramCell> {
         let mut buckets = self.buckets.clone();
         buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (mut low, mut before) = (0.0, 0.0);
         let mut cells = Vec::new();
         for (high, n) in buckets {
-            cells.push(Cell {
+            cells.push(HistogramCell {
                 low,
                 high,
                 // Counts may decrease if they were scraped while the component was updating them.
@@ -40,7 +40,7 @@ impl Histogram {
     }
 
     /// Returns the number of observations above a bound.
-    pub fn above(&self, bound: f64) -> f64 {
+    pub fn count_above(&self, bound: f64) -> f64 {
         let cells = self.cells();
         let above = cells.iter().filter(|c| c.low >= bound);
         above.map(|c| c.n).sum()

@@ -5,17 +5,17 @@
 //! that it does not show, are listed instead of being guessed.
 
 pub mod bucket;
-pub mod climb;
 pub mod fit;
 pub mod groups;
 pub mod histogram;
 pub mod lognormal;
+pub mod maximizer;
 pub mod preset;
 pub mod prometheus;
 pub mod tokens;
 
-pub use fit::{Found, Parameter, Value, calibrate};
-pub use prometheus::Metrics;
+pub use fit::{FitResult, FitValue, FittedParameter, calibrate};
+pub use prometheus::PrometheusMetrics;
 
 /// Confidence level of every interval.
-pub const LEVEL: f64 = 0.95;
+pub const CONFIDENCE_LEVEL: f64 = 0.95;

@@ -1,13 +1,13 @@
 //! Writes a calibration as a preset file: the fields of a scenario's `controlPlane` and `timing`, and the source of
 //! each.
 
-use super::fit::{ENOUGH, Found, Parameter, Value};
+use super::fit::{FitResult, FitValue, FittedParameter, MIN_MEASURED};
 use serde_json::{Map, Value as Json, json};
 
 pub const KIND: &str = "Preset";
 
 /// Rounds to four significant digits. No fitted value is known to more than three.
-fn rounded(x: f64) -> f64 {
+fn round_to_four_digits(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return 0.0;
     }
@@ -16,21 +16,21 @@ fn rounded(x: f64) -> f64 {
     (x * scale).round() / scale
 }
 
-fn value(p: &Parameter) -> Json {
+fn parameter_json(p: &FittedParameter) -> Json {
     match &p.value {
-        Value::Number(n) if p.id.ends_with(".burst") => json!(n.round().max(1.0) as u64),
-        Value::Number(n) => json!(rounded(*n)),
-        Value::LogNormal(median, sigma) => {
-            json!({"logNormal": {"median": rounded(*median), "sigma": rounded(*sigma)}})
+        FitValue::Number(n) if p.id.ends_with(".burst") => json!(n.round().max(1.0) as u64),
+        FitValue::Number(n) => json!(round_to_four_digits(*n)),
+        FitValue::LogNormal(median, sigma) => {
+            json!({"logNormal": {"median": round_to_four_digits(*median), "sigma": round_to_four_digits(*sigma)}})
         }
-        Value::Empirical(values) => {
-            json!({"empirical": values.iter().map(|v| rounded(*v)).collect::<Vec<_>>()})
+        FitValue::Empirical(values) => {
+            json!({"empirical": values.iter().map(|v| round_to_four_digits(*v)).collect::<Vec<_>>()})
         }
     }
 }
 
 /// Returns the preset document. `base` names the preset that supplies all values that were not fitted.
-pub fn document(found: &Found, api_version: &str, name: &str, base: &str) -> Json {
+pub fn preset_document(found: &FitResult, api_version: &str, name: &str, base: &str) -> Json {
     let mut plane = Map::new();
     plane.insert("preset".to_owned(), json!(base));
     let mut timing = Map::new();
@@ -39,17 +39,17 @@ pub fn document(found: &Found, api_version: &str, name: &str, base: &str) -> Jso
         match p.id.split('.').collect::<Vec<_>>().as_slice() {
             ["controlPlane", client, field] => {
                 let of = plane.entry((*client).to_owned()).or_insert(json!({}));
-                of[*field] = value(p);
+                of[*field] = parameter_json(p);
             }
             ["timing", field] => {
-                timing.insert((*field).to_owned(), value(p));
+                timing.insert((*field).to_owned(), parameter_json(p));
             }
             _ => continue,
         }
         let mut source = json!({"id": p.id, "source": p.from, "confidence": confidence(p),
-            "interval": p.interval.map(rounded)});
+            "interval": p.interval.map(round_to_four_digits)});
         if let Some(interval) = p.sigma_interval {
-            source["sigmaInterval"] = json!(interval.map(rounded));
+            source["sigmaInterval"] = json!(interval.map(round_to_four_digits));
         }
         sources.push(source);
     }
@@ -68,8 +68,8 @@ pub fn document(found: &Found, api_version: &str, name: &str, base: &str) -> Jso
     out
 }
 
-pub fn confidence(p: &Parameter) -> &'static str {
-    match p.n >= ENOUGH {
+pub fn confidence(p: &FittedParameter) -> &'static str {
+    match p.n >= MIN_MEASURED {
         true => "measured",
         false => "unverified",
     }

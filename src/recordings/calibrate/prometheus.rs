@@ -3,24 +3,24 @@
 //!
 //! Source of the format: Prometheus text exposition format 0.0.4.
 
-use super::histogram::Histogram;
+use super::histogram::CumulativeHistogram;
 use std::collections::BTreeMap;
 
 /// The histograms that calibration uses.
 #[derive(Clone, Debug, Default)]
-pub struct Metrics {
+pub struct PrometheusMetrics {
     /// `apiserver_request_duration_seconds` by verb and resource (`pods/binding`), without watches.
-    pub requests: BTreeMap<(String, String), Histogram>,
+    pub requests: BTreeMap<(String, String), CumulativeHistogram>,
     /// `rest_client_rate_limiter_duration_seconds` by client.
-    pub waits: BTreeMap<&'static str, Histogram>,
+    pub limiter_waits: BTreeMap<&'static str, CumulativeHistogram>,
 }
 
-pub const REQUESTS: &str = "apiserver_request_duration_seconds";
-pub const WAITS: &str = "rest_client_rate_limiter_duration_seconds";
+pub const REQUEST_METRIC: &str = "apiserver_request_duration_seconds";
+pub const LIMITER_METRIC: &str = "rest_client_rate_limiter_duration_seconds";
 /// Maximum length of a line in bytes. Components print shorter lines.
 const LINE_MAX: usize = 1 << 16;
 
-impl Metrics {
+impl PrometheusMetrics {
     /// Reads one metrics text. An error consists of line, column and message.
     pub fn read(&mut self, text: &str) -> Result<(), (usize, usize, String)> {
         let client = client(text);
@@ -28,9 +28,9 @@ impl Metrics {
         for (i, line) in text.lines().enumerate() {
             let wrong = |column: usize, what: &str| (i + 1, column, what.to_owned());
             if line.len() > LINE_MAX {
-                return Err(wrong(1, "the line is longer than any metric"));
+                return Err(wrong(1, "line too long"));
             }
-            let Some(name) = [REQUESTS, WAITS].into_iter().find(|name| {
+            let Some(name) = [REQUEST_METRIC, LIMITER_METRIC].into_iter().find(|name| {
                 line.strip_prefix(*name)
                     .is_some_and(|rest| rest.starts_with("_bucket{"))
             }) else {
@@ -51,11 +51,11 @@ impl Metrics {
                     .parse()
                     .ok()
                     .filter(|le: &f64| le.is_finite() && *le >= 0.0)
-                    .ok_or_else(|| wrong(labels_at, "le is no bound"))?,
+                    .ok_or_else(|| wrong(labels_at, "label le is not a valid bucket bound"))?,
             };
             used = true;
-            if name == WAITS {
-                self.waits.entry(client).or_default().add(le, value);
+            if name == LIMITER_METRIC {
+                self.limiter_waits.entry(client).or_default().add(le, value);
                 continue;
             }
             let verb = of("verb").to_owned();
@@ -74,7 +74,11 @@ impl Metrics {
         }
         match used {
             true => Ok(()),
-            false => Err((0, 0, format!("neither {REQUESTS} nor {WAITS} is in it"))),
+            false => Err((
+                0,
+                0,
+                format!("the text contains neither {REQUEST_METRIC} nor {LIMITER_METRIC}"),
+            )),
         }
     }
 }
@@ -92,10 +96,10 @@ fn client(text: &str) -> &'static str {
     }
 }
 
-type Sample = (Vec<(String, String)>, f64);
+type MetricSample = (Vec<(String, String)>, f64);
 
 /// Parses the labels from byte `at` on, and the value.
-fn sample(line: &str, at: usize) -> Result<Sample, (usize, &'static str)> {
+fn sample(line: &str, at: usize) -> Result<MetricSample, (usize, &'static str)> {
     let mut labels = Vec::new();
     let mut rest = &line[at..];
     let column = |rest: &str| line.len() - rest.len() + 1;
@@ -111,17 +115,17 @@ fn sample(line: &str, at: usize) -> Result<Sample, (usize, &'static str)> {
                 Some((_, '\\')) => match chars.next() {
                     Some((_, 'n')) => value.push('\n'),
                     Some((_, c)) => value.push(c),
-                    None => return Err((column(after), "the label has no end")),
+                    None => return Err((column(after), "label value is not terminated")),
                 },
                 Some((_, c)) => value.push(c),
-                None => return Err((column(after), "the label has no end")),
+                None => return Err((column(after), "label value is not terminated")),
             }
         };
         labels.push((key.trim_start_matches(',').trim().to_owned(), value));
         rest = &after[end + 1..];
     }
     let Some(value) = rest.trim_start_matches(',').strip_prefix('}') else {
-        return Err((column(rest), "the labels have no end"));
+        return Err((column(rest), "missing } after the labels"));
     };
     let number = value
         .split_whitespace()
@@ -129,6 +133,6 @@ fn sample(line: &str, at: usize) -> Result<Sample, (usize, &'static str)> {
         .and_then(|n| n.parse::<f64>().ok());
     match number.filter(|n| n.is_finite() && *n >= 0.0) {
         Some(number) => Ok((labels, number)),
-        None => Err((column(value), "no number of 0 or more")),
+        None => Err((column(value), "value must be a number ≥ 0")),
     }
 }

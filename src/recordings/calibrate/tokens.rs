@@ -3,38 +3,38 @@
 //! The Job controller sends Events through the same client as its other requests; the scheduler uses a separate
 //! client for Events. Times are in seconds since the JobSet was created.
 
-use crate::validate::recording::{Recording, RequestRow};
-use crate::validate::rows::PodRow;
+use crate::validate::recording::{RecordedRun, RequestRow};
+use crate::validate::rows::RecordedPodRow;
 
 /// Log entry for an observed status write of a Job.
-const COUNTED: &str = "counted";
+const STATUS_WRITE: &str = "counted";
 /// Maximum number of counted requests that are expanded, to bound memory.
 const REQUESTS_MAX: u64 = 1_000_000;
 
 /// Requests of one client: individually timed ones, and ones that were only counted and are spread over a period.
 #[derive(Clone, Debug, Default)]
-pub struct Tokens {
+pub struct ClientRequests {
     pub times: Vec<f64>,
-    pub spread: usize,
+    pub spread_count: usize,
     /// Number of timed requests that were not observed but inferred from an increased count.
-    pub inferred: usize,
+    pub inferred_count: usize,
 }
 
-impl Tokens {
+impl ClientRequests {
     /// Returns the fraction of requests that were not observed individually.
-    pub fn unseen(&self) -> f64 {
-        let n = (self.spread + self.inferred) as f64;
+    pub fn unobserved_fraction(&self) -> f64 {
+        let n = (self.spread_count + self.inferred_count) as f64;
         n / (self.times.len() as f64).max(1.0)
     }
 
-    fn put(&mut self, ms: Option<u64>) {
+    fn add_request(&mut self, ms: Option<u64>) {
         self.times.extend(ms.map(|ms| ms as f64 / 1e3));
     }
 
     /// Adds `n` requests of which only the first and last time are known. `at_once` of them are placed at the first
     /// time, the others evenly.
-    fn spread(&mut self, n: u64, (from, to): (f64, f64), at_once: u64) {
-        self.spread += n.min(REQUESTS_MAX) as usize;
+    fn add_spread(&mut self, n: u64, (from, to): (f64, f64), at_once: u64) {
+        self.spread_count += n.min(REQUESTS_MAX) as usize;
         self.times
             .extend((0..at_once.min(n).min(REQUESTS_MAX)).map(|_| from));
         let n = n.saturating_sub(at_once);
@@ -47,15 +47,15 @@ impl Tokens {
 /// Returns the requests of the Job controller: pod creations and deletions, finalizer removals, status writes and
 /// Events. If `burst` is set, the first `burst` requests of a restart that were only counted are assumed to have
 /// been sent at once. If it is `None`, counted requests are left out.
-pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
-    let mut tokens = Tokens::default();
+pub fn job_controller(recording: &RecordedRun, burst: Option<u64>) -> ClientRequests {
+    let mut tokens = ClientRequests::default();
     let pods = &recording.pods.0;
     let counted = pods.iter().any(|p| p.counted_ms.is_some());
     for pod in pods {
-        tokens.put(pod.created_ms);
-        tokens.put(pod.counted_ms);
-        if deleted_by_its_job(recording, pod) && recording.requests.is_none() {
-            tokens.put(pod.deleting_ms);
+        tokens.add_request(pod.created_ms);
+        tokens.add_request(pod.counted_ms);
+        if is_deleted_by_job(recording, pod) && recording.requests.is_none() {
+            tokens.add_request(pod.deleting_ms);
         }
     }
     let events = recording
@@ -63,19 +63,19 @@ pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
         .iter()
         .filter(|e| e.kind == "Event" && e.what == "job-controller");
     for event in events {
-        tokens.put(Some(event.at_ms));
+        tokens.add_request(Some(event.at_ms));
     }
-    let statuses = statuses(recording);
+    let statuses = status_write_times(recording);
     for at in &statuses {
-        tokens.put(Some(*at));
+        tokens.add_request(Some(*at));
     }
-    if !recording.log.iter().any(|e| e.what == COUNTED) {
-        tokens.inferred = statuses.len();
+    if !recording.log.iter().any(|e| e.what == STATUS_WRITE) {
+        tokens.inferred_count = statuses.len();
     }
     let (Some(requests), Some(burst)) = (&recording.requests, burst) else {
         return tokens;
     };
-    let zero = origin_s(recording);
+    let zero = first_failure_s(recording);
     for (rows, zero) in [(&requests.start, Some(0.0)), (&requests.restart, zero)] {
         let Some(zero) = zero else { continue };
         let mut full = burst;
@@ -97,14 +97,14 @@ pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
             };
             let at_once = full.min(left);
             full -= at_once;
-            tokens.spread(left, (zero + from, zero + to), at_once);
+            tokens.add_spread(left, (zero + from, zero + to), at_once);
         }
     }
     tokens
 }
 
 /// Returns whether the pod was deleted before its Job. Later deletions are made by the garbage collector.
-fn deleted_by_its_job(recording: &Recording, pod: &PodRow) -> bool {
+fn is_deleted_by_job(recording: &RecordedRun, pod: &RecordedPodRow) -> bool {
     let job = format!(
         "{}-{}-{}",
         recording.jobset_name(),
@@ -124,8 +124,8 @@ fn deleted_by_its_job(recording: &Recording, pod: &PodRow) -> bool {
 
 /// Returns the times of Job status writes. If they were not recorded, they are inferred from the increases of
 /// `active` and `ready` in the JobSet status.
-fn statuses(recording: &Recording) -> Vec<u64> {
-    let told = recording.log.iter().filter(|e| e.what == COUNTED);
+fn status_write_times(recording: &RecordedRun) -> Vec<u64> {
+    let told = recording.log.iter().filter(|e| e.what == STATUS_WRITE);
     let told: Vec<u64> = told.map(|e| e.at_ms).collect();
     if !told.is_empty() {
         return told;
@@ -156,8 +156,8 @@ fn statuses(recording: &Recording) -> Vec<u64> {
 }
 
 /// Returns when the first pod failure was observed, in seconds. Request times of a restart are relative to it.
-fn origin_s(recording: &Recording) -> Option<f64> {
-    let alone = |p: &&PodRow| match (p.finished_ms, p.deleting_ms) {
+fn first_failure_s(recording: &RecordedRun) -> Option<f64> {
+    let alone = |p: &&RecordedPodRow| match (p.finished_ms, p.deleting_ms) {
         (Some(finished), Some(deleting)) => finished < deleting,
         (Some(_), None) => true,
         _ => false,
@@ -173,16 +173,16 @@ fn origin_s(recording: &Recording) -> Option<f64> {
 }
 
 /// Returns the bindings written by the scheduler. They reveal its limit only while pods are waiting for it.
-pub fn scheduler(recording: &Recording) -> Tokens {
-    let mut tokens = Tokens::default();
+pub fn scheduler(recording: &RecordedRun) -> ClientRequests {
+    let mut tokens = ClientRequests::default();
     for pod in &recording.pods.0 {
-        tokens.put(pod.bound_ms);
+        tokens.add_request(pod.bound_ms);
     }
     tokens
 }
 
 /// Returns the median time that the later half of the pods waited to be bound, in seconds.
-pub fn wait_for_binding(recording: &Recording) -> Option<f64> {
+pub fn median_binding_wait(recording: &RecordedRun) -> Option<f64> {
     let waits = recording.pods.0.iter().filter_map(|p| {
         let wait = p.bound_ms?.checked_sub(p.created_ms?)?;
         Some((p.bound_ms?, wait))
@@ -196,14 +196,14 @@ pub fn wait_for_binding(recording: &Recording) -> Option<f64> {
 
 /// Returns the Job creations of the JobSet manager in the first attempt, which are sent without waiting for
 /// anything. Its other requests are responses to events.
-pub fn jobset_manager(recording: &Recording) -> Tokens {
-    let mut tokens = Tokens::default();
+pub fn jobset_manager(recording: &RecordedRun) -> ClientRequests {
+    let mut tokens = ClientRequests::default();
     let created = recording
         .log
         .iter()
         .filter(|e| e.kind == "Job" && e.what == "created");
     for entry in created.filter(|e| e.detail.as_str().is_some_and(|d| d.ends_with("=0"))) {
-        tokens.put(Some(entry.at_ms));
+        tokens.add_request(Some(entry.at_ms));
     }
     tokens
 }

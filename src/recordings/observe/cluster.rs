@@ -1,12 +1,12 @@
 //! The nodes of an imported recording: nodes from the input, and nodes on which pods were observed.
 
-use super::life::Life;
+use super::lifecycle::ObservedLifecycle;
 use serde_json::{Map, Value, json};
 use sim_api::spec::keys;
 use sim_base::quantity::parse_milli;
 use std::collections::BTreeMap;
 
-pub struct Cluster {
+pub struct ObservedCluster {
     pub nodes: Vec<Value>,
     /// Version of the kubelets, e.g. `1.36.3`.
     pub version: Option<String>,
@@ -16,7 +16,7 @@ pub struct Cluster {
 /// Maximum number of nodes, to bound memory.
 const NODES_MAX: usize = 1_000_000;
 
-pub fn cluster(life: &Life) -> Cluster {
+pub fn cluster(life: &ObservedLifecycle) -> ObservedCluster {
     let mut assumed = Vec::new();
     let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
     let mut version = None;
@@ -25,29 +25,29 @@ pub fn cluster(life: &Life) -> Cluster {
         let seen = node["status"]["nodeInfo"]["kubeletVersion"].as_str();
         version = version.or_else(|| seen.map(|v| v.trim_start_matches('v').to_owned()));
         version = version.filter(|v| v.starts_with("1."));
-        nodes.insert(name, usable(node));
+        nodes.insert(name, without_transient_state(node));
     }
     let given = nodes.len();
-    let needed = needed(life);
+    let needed = required_node_sizes(life);
     let mut missing = 0;
     for (name, (requests, labels)) in needed {
         match nodes.get_mut(&name) {
-            Some(node) => grow(node, &requests),
+            Some(node) => grow_to_requests(node, &requests),
             None => {
                 missing += 1;
-                nodes.insert(name.clone(), made(&name, requests, labels));
+                nodes.insert(name.clone(), make_node(&name, requests, labels));
             }
         }
     }
     if missing > 0 {
         assumed.push(match given {
             0 => format!(
-                "nodes: no Node was given; the {missing} that pods were seen on, each as large as what it held"
+                "nodes: no Node in the input; added the {missing} nodes on which pods were observed, each sized for the pods it held"
             ),
-            _ => format!("nodes: {missing} that pods were seen on were not given; each as large as what it held"),
+            _ => format!("nodes: {missing} nodes on which pods were observed are not in the input; each is sized for the pods it held"),
         });
     }
-    if uses_rules(&life.jobset.manifest) {
+    if has_restart_policy_rules(&life.jobset.manifest) {
         for node in nodes
             .values_mut()
             .filter(|n| n["status"]["declaredFeatures"].is_null())
@@ -55,20 +55,20 @@ pub fn cluster(life: &Life) -> Cluster {
             node["status"]["declaredFeatures"] = json!([keys::RESTART_ALL_CONTAINERS]);
         }
     }
-    Cluster {
+    ObservedCluster {
         nodes: nodes.into_values().take(NODES_MAX).collect(),
         version,
         assumed,
     }
 }
 
-fn uses_rules(manifest: &Value) -> bool {
+fn has_restart_policy_rules(manifest: &Value) -> bool {
     manifest.to_string().contains("\"restartPolicyRules\"")
 }
 
 /// Removes the parts of a node that were true only at the time of observation: lifecycle taints, taint times and
 /// version.
-fn usable(node: &Value) -> Value {
+fn without_transient_state(node: &Value) -> Value {
     let mut node = node.clone();
     if let Some(taints) = node["spec"]["taints"].as_array_mut() {
         let lifecycle = |t: &Value| {
@@ -89,16 +89,22 @@ fn usable(node: &Value) -> Value {
     node
 }
 
-type Needs = BTreeMap<String, (BTreeMap<String, i64>, Map<String, Value>)>;
+type PodNeeds = BTreeMap<String, (BTreeMap<String, i64>, Map<String, Value>)>;
 
 /// Returns, for each node, the largest sum of requests of the pods of one attempt, and the labels required by their
 /// selectors.
-fn needed(life: &Life) -> Needs {
+fn required_node_sizes(life: &ObservedLifecycle) -> PodNeeds {
     let mut sums: BTreeMap<(&str, Option<u32>), BTreeMap<String, i64>> = BTreeMap::new();
-    let mut needs = Needs::new();
-    for pod in life.pods.iter().filter(|p| !p.last.node.is_empty()) {
-        let sum = sums.entry((&pod.last.node, pod.last.attempt)).or_default();
-        for (name, quantity) in &pod.last.requests {
+    let mut needs = PodNeeds::new();
+    for pod in life
+        .pods
+        .iter()
+        .filter(|p| !p.last_observed.node.is_empty())
+    {
+        let sum = sums
+            .entry((&pod.last_observed.node, pod.last_observed.attempt))
+            .or_default();
+        for (name, quantity) in &pod.last_observed.requests {
             let milli = quantity
                 .as_str()
                 .and_then(|q| parse_milli(q).ok())
@@ -106,12 +112,12 @@ fn needed(life: &Life) -> Needs {
             let all = sum.entry(name.clone()).or_default();
             *all = all.saturating_add(milli);
         }
-        let (most, labels) = needs.entry(pod.last.node.clone()).or_default();
+        let (most, labels) = needs.entry(pod.last_observed.node.clone()).or_default();
         for (name, milli) in sum.iter() {
             let known = most.entry(name.clone()).or_default();
             *known = (*known).max(*milli);
         }
-        labels.extend(pod.last.selector.clone());
+        labels.extend(pod.last_observed.selector.clone());
     }
     needs
 }
@@ -123,7 +129,7 @@ fn quantity(milli: i64) -> Value {
     }
 }
 
-fn made(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Value>) -> Value {
+fn make_node(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Value>) -> Value {
     labels.insert(keys::HOSTNAME.to_owned(), json!(name));
     let mut all: Map<String, Value> = requests
         .into_iter()
@@ -138,7 +144,7 @@ fn made(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Val
 }
 
 /// Increases the size of a node to the requests of the pods that it held.
-fn grow(node: &mut Value, requests: &BTreeMap<String, i64>) {
+fn grow_to_requests(node: &mut Value, requests: &BTreeMap<String, i64>) {
     for part in ["allocatable", "capacity"] {
         for (name, milli) in requests {
             let has = node["status"][part][name]

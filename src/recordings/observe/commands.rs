@@ -6,7 +6,7 @@ use sim_api::spec::keys;
 
 /// A shell command and its description.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Line {
+pub struct RecordedCommand {
     pub what: &'static str,
     pub command: String,
     /// The file that the command writes.
@@ -16,7 +16,7 @@ pub struct Line {
 
 /// The JobSet to record.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct CommandSubject {
     pub jobset: String,
     pub namespace: String,
 }
@@ -24,11 +24,11 @@ pub struct Subject {
 const RESOURCE: &str = "jobsets.jobset.x-k8s.io";
 
 /// Returns the watches that run until the restart is complete, in the order in which they must be started.
-pub fn watches(subject: &Subject) -> Vec<Line> {
-    let ns = quoted(&subject.namespace);
-    let label = quoted(&format!("{}={}", keys::JOBSET_NAME, subject.jobset));
-    let name = quoted(&subject.jobset);
-    let watch = |what, of: String, file: &'static str| Line {
+pub fn watch_commands(subject: &CommandSubject) -> Vec<RecordedCommand> {
+    let ns = quote_for_shell(&subject.namespace);
+    let label = quote_for_shell(&format!("{}={}", keys::JOBSET_NAME, subject.jobset));
+    let name = quote_for_shell(&subject.jobset);
+    let watch = |what, of: String, file: &'static str| RecordedCommand {
         what,
         command: format!(
             "kubectl get {of} -n {ns} -w -o json --output-watch-events --show-managed-fields > {file}"
@@ -38,28 +38,28 @@ pub fn watches(subject: &Subject) -> Vec<Line> {
     };
     vec![
         watch(
-            "status.restarts and conditions: when the restart was counted, and when it was over",
+            "status.restarts and conditions: when the restart was counted and when it completed",
             format!("{RESOURCE} {name}"),
             "watch-jobsets.json",
         ),
         watch(
-            "each attempt's Jobs: when they failed, were deleted, were gone, and came again",
+            "Jobs of each attempt: when they failed, were marked for deletion, were removed and were recreated",
             format!("jobs -l {label}"),
             "watch-jobs.json",
         ),
         watch(
-            "each pod's way: created, bound, ready, failed, deleted, gone; nothing else shows how long containers take to start \
-             and to stop",
+            "lifecycle of each pod: created, bound, ready, failed, deleted, removed; the only source of container start \
+             and stop times",
             format!("pods -l {label}"),
             "watch-pods.json",
         ),
         watch(
-            "Events carry nanoseconds in their names, where objects have whole seconds only",
+            "Events: their names contain timestamps in nanoseconds, while objects have only whole seconds",
             "events".to_owned(),
             "watch-events.json",
         ),
-        Line {
-            what: "nodes that fall silent, are drained, tainted, deleted: such faults are played again; also labels and sizes",
+        RecordedCommand {
+            what: "nodes: labels and capacities, and faults (unreachable, drained, tainted, deleted), which are replayed",
             command: "kubectl get nodes -w -o json --output-watch-events > watch-nodes.json"
                 .to_owned(),
             file: "watch-nodes.json",
@@ -69,9 +69,9 @@ pub fn watches(subject: &Subject) -> Vec<Line> {
 }
 
 /// Returns the commands that save a file once. They can be run at any time.
-pub fn once(subject: &Subject) -> Vec<Line> {
-    let ns = quoted(&subject.namespace);
-    let one = |what, command: String, file: &'static str| Line {
+pub fn snapshot_commands(subject: &CommandSubject) -> Vec<RecordedCommand> {
+    let ns = quote_for_shell(&subject.namespace);
+    let one = |what, command: String, file: &'static str| RecordedCommand {
         what,
         command,
         file,
@@ -79,33 +79,33 @@ pub fn once(subject: &Subject) -> Vec<Line> {
     };
     vec![
         one(
-            "labels, taints and sizes of nodes, if they are not watched: where pods may go",
+            "labels, taints and capacities of nodes, which determine placement; needed only if nodes are not watched",
             "kubectl get nodes -o json > nodes.json".to_owned(),
             "nodes.json",
         ),
         one(
-            "how long the API server takes for each kind of request (apiserver_request_duration_seconds), for `recording calibrate`; \
-             before and after the restart is best",
+            "latency of the API server by kind of request (apiserver_request_duration_seconds), for `recording calibrate`; \
+             best saved both before and after the restart",
             "kubectl get --raw /metrics > apiserver-metrics.txt".to_owned(),
             "apiserver-metrics.txt",
         ),
         one(
-            "how long clients wait for their own rate limit (rest_client_rate_limiter_duration_seconds); needs access to the \
-             controller's pod, and port 10257",
+            "time that requests wait for the client's rate limit (rest_client_rate_limiter_duration_seconds); requires access to the \
+             controller's pod and port 10257",
             "kubectl get --raw /api/v1/namespaces/kube-system/pods/https:kube-controller-manager-NODE:10257/proxy/metrics \
              > kcm-metrics.txt"
                 .to_owned(),
             "kcm-metrics.txt",
         ),
         one(
-            "the same of the scheduler, port 10259",
+            "the same for the scheduler, port 10259",
             "kubectl get --raw /api/v1/namespaces/kube-system/pods/https:kube-scheduler-NODE:10259/proxy/metrics \
              > scheduler-metrics.txt"
                 .to_owned(),
             "scheduler-metrics.txt",
         ),
         one(
-            "after the fact, when nothing was watched: holds what still exists, and Events of the last hour",
+            "if nothing was watched, after the restart: the objects that still exist, and Events of the last hour",
             format!("kubectl get {RESOURCE},jobs,pods,events -n {ns} -o yaml > after.yaml"),
             "after.yaml",
         ),
@@ -113,15 +113,18 @@ pub fn once(subject: &Subject) -> Vec<Line> {
 }
 
 /// Returns a script for `sh` that saves the nodes and runs the watches in the background until it is interrupted.
-pub fn shell(subject: &Subject) -> String {
+pub fn shell_script(subject: &CommandSubject) -> String {
     let mut out = String::from(
-        "#!/bin/sh\n# Writes what a restart shows into the directory that is named, or here. Reads only. End it with Ctrl-C.\n\
+        "#!/bin/sh\n# Records a JobSet restart in the directory given as the first argument (default: current directory). Read-only. Stop it with Ctrl-C.\n\
          set -eu\nmkdir -p \"${1:-.}\"\ncd \"${1:-.}\"\n",
     );
-    for line in once(subject).iter().filter(|l| l.file == "nodes.json") {
+    for line in snapshot_commands(subject)
+        .iter()
+        .filter(|l| l.file == "nodes.json")
+    {
         out.push_str(&format!("# {}\n{}\n", line.what, line.command));
     }
-    for line in watches(subject) {
+    for line in watch_commands(subject) {
         out.push_str(&format!("# {}\n{} &\n", line.what, line.command));
     }
     out.push_str("trap 'kill $(jobs -p) 2>/dev/null' INT TERM EXIT\nwait\n");
@@ -129,7 +132,7 @@ pub fn shell(subject: &Subject) -> String {
 }
 
 /// Quotes a word for the shell if necessary.
-fn quoted(word: &str) -> String {
+fn quote_for_shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

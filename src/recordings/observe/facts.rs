@@ -1,80 +1,80 @@
 //! Extracts the fields of an object that describe the life of a JobSet.
 
-use super::stamp::{At, in_name, nanos};
+use super::timestamp::{ClockTime, parse_nanoseconds, time_in_event_name};
 use serde_json::{Map, Value, json};
 use sim_api::spec::keys;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct ObservedCondition {
     pub kind: String,
     pub status: String,
     pub reason: String,
     pub message: String,
-    pub since: Option<String>,
+    pub last_transition: Option<String>,
 }
 
-impl Condition {
-    pub fn is(&self, kind: &str, status: &str) -> bool {
+impl ObservedCondition {
+    pub fn matches(&self, kind: &str, status: &str) -> bool {
         self.kind == kind && self.status == status
     }
 }
 
 #[derive(Clone, Debug)]
-pub enum Facts {
+pub enum ObservedFacts {
     JobSet {
         /// The manifest, without the fields that the server set.
         manifest: Value,
         status: Value,
-        conditions: Vec<Condition>,
+        conditions: Vec<ObservedCondition>,
     },
     Job {
         jobset: String,
         attempt: String,
         suspended: bool,
         /// Whether the status has not been written yet.
-        new: bool,
+        is_new: bool,
         /// Counts of active, ready, succeeded, failed and terminating pods.
         counts: [Option<u32>; 5],
-        conditions: Vec<Condition>,
+        conditions: Vec<ObservedCondition>,
     },
-    Pod(Box<Pod>),
-    Node(Box<Node>),
+    Pod(Box<ObservedPod>),
+    Node(Box<ObservedNode>),
     Event {
-        /// Involved object as `Kind/name`.
+        /// Involved object as `ObservedKind/name`.
         object: String,
         kind: String,
         reason: String,
         message: String,
         /// When its first occurrence was emitted.
-        first: Option<At>,
+        first_emitted: Option<ClockTime>,
         /// The component that emitted it.
-        by: String,
+        component: String,
         /// Whether the Event was repeated (a count above 1 or a series), so that the observed write is not the
         /// first.
-        merged: bool,
+        is_repeated: bool,
     },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taint {
+pub struct ObservedTaint {
     pub key: String,
     pub value: String,
     pub effect: String,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Node {
+pub struct ObservedNode {
     /// The Node as it could be created again, with the fields that affect the placement of pods.
     pub object: Value,
     /// Status of the condition `Ready`, and the time of its last transition.
     pub ready: String,
-    pub since: Option<String>,
-    pub taints: Vec<Taint>,
+    pub ready_since: Option<String>,
+    pub taints: Vec<ObservedTaint>,
     pub cordoned: bool,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Pod {
+pub struct ObservedPod {
     pub jobset: String,
     pub job: String,
     pub replicated_job: String,
@@ -83,81 +83,85 @@ pub struct Pod {
     pub attempt: Option<u32>,
     pub node: String,
     pub phase: String,
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<ObservedCondition>,
     pub exit_code: Option<i32>,
     pub started: Option<u64>,
     pub finished: Option<u64>,
     /// End of the previous run and start of the current run of a restarted container, in nanoseconds.
-    pub restarted: Option<(u64, u64)>,
+    pub container_restart: Option<(u64, u64)>,
     pub restarts: u32,
     /// Whether the pod still has the Job tracking finalizer, because the Job controller has not counted it yet.
-    pub tracked: bool,
+    pub has_tracking_finalizer: bool,
     pub in_place: Option<u32>,
     /// Resource requests of the pod and its node selector.
     pub requests: Map<String, Value>,
     pub selector: Map<String, Value>,
 }
 
-impl Facts {
+impl ObservedFacts {
     /// Returns the newest time, in nanoseconds, that the object's writers recorded in its status.
-    pub fn since(&self) -> Option<u64> {
-        let newest = |conditions: &[Condition]| {
-            let all = conditions.iter().filter_map(|c| nanos(c.since.as_deref()?));
+    pub fn newest_status_time(&self) -> Option<u64> {
+        let newest = |conditions: &[ObservedCondition]| {
+            let all = conditions
+                .iter()
+                .filter_map(|c| parse_nanoseconds(c.last_transition.as_deref()?));
             all.max()
         };
         match self {
-            Facts::JobSet { conditions, .. } | Facts::Job { conditions, .. } => newest(conditions),
-            Facts::Pod(pod) => newest(&pod.conditions).max(pod.started).max(pod.finished),
-            Facts::Node(node) => node.since.as_deref().and_then(nanos),
-            Facts::Event { .. } => None,
+            ObservedFacts::JobSet { conditions, .. } | ObservedFacts::Job { conditions, .. } => {
+                newest(conditions)
+            }
+            ObservedFacts::Pod(pod) => newest(&pod.conditions).max(pod.started).max(pod.finished),
+            ObservedFacts::Node(node) => node.ready_since.as_deref().and_then(parse_nanoseconds),
+            ObservedFacts::Event { .. } => None,
         }
     }
 }
 
-pub fn of(kind: Kind, object: &Value) -> Result<Facts, String> {
+pub fn from_object(kind: ObservedKind, object: &Value) -> Result<ObservedFacts, String> {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let labels = &object["metadata"]["labels"];
     let status = &object["status"];
     Ok(match kind {
-        Kind::JobSet => Facts::JobSet {
+        ObservedKind::JobSet => ObservedFacts::JobSet {
             manifest: manifest(object),
             status: status.clone(),
             conditions: conditions(status),
         },
-        Kind::Job => Facts::Job {
+        ObservedKind::Job => ObservedFacts::Job {
             jobset: text(&labels[keys::JOBSET_NAME]),
             attempt: text(&labels[keys::RESTART_ATTEMPT]),
             suspended: object["spec"]["suspend"] == true,
-            new: status.as_object().is_none_or(Map::is_empty),
+            is_new: status.as_object().is_none_or(Map::is_empty),
             counts: ["active", "ready", "succeeded", "failed", "terminating"]
-                .map(|key| u32_of(&status[key])),
+                .map(|key| parse_u32(&status[key])),
             conditions: conditions(status),
         },
-        Kind::Pod => Facts::Pod(Box::new(pod(object))),
-        Kind::Node => Facts::Node(Box::new(node(object))),
-        Kind::Event => event(object),
+        ObservedKind::Pod => ObservedFacts::Pod(Box::new(pod(object))),
+        ObservedKind::Node => ObservedFacts::Node(Box::new(node(object))),
+        ObservedKind::Event => event(object),
     })
 }
 
-fn u32_of(value: &Value) -> Option<u32> {
+fn parse_u32(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|n| u32::try_from(n).ok())
 }
 
-fn conditions(status: &Value) -> Vec<Condition> {
+fn conditions(status: &Value) -> Vec<ObservedCondition> {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let all = status["conditions"].as_array().into_iter().flatten();
-    let one = |c: &Value| Condition {
+    let one = |c: &Value| ObservedCondition {
         kind: text(&c["type"]),
         status: text(&c["status"]),
         reason: text(&c["reason"]),
         message: text(&c["message"]),
-        since: c["lastTransitionTime"].as_str().map(str::to_owned),
+        last_transition: c["lastTransitionTime"].as_str().map(str::to_owned),
     };
     all.map(one).collect()
 }
 
 /// Annotation written by `kubectl apply`. JobSet does not use it.
-const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+const LAST_APPLIED_ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Returns the JobSet without the fields that the server set.
 fn manifest(object: &Value) -> Value {
@@ -167,7 +171,7 @@ fn manifest(object: &Value) -> Value {
     for key in ["labels", "annotations"] {
         if let Some(map) = meta[key].as_object() {
             let mut map = map.clone();
-            map.remove(APPLIED);
+            map.remove(LAST_APPLIED_ANNOTATION);
             if !map.is_empty() {
                 own.insert(key.to_owned(), map.into());
             }
@@ -176,26 +180,26 @@ fn manifest(object: &Value) -> Value {
     json!({"apiVersion": object["apiVersion"], "kind": "JobSet", "metadata": own, "spec": object["spec"]})
 }
 
-fn node(object: &Value) -> Node {
+fn node(object: &Value) -> ObservedNode {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let conditions = conditions(&object["status"]);
     let ready = conditions.into_iter().find(|c| c.kind == "Ready");
     let taints = object["spec"]["taints"].as_array().into_iter().flatten();
-    let taint = |t: &Value| Taint {
+    let taint = |t: &Value| ObservedTaint {
         key: text(&t["key"]),
         value: text(&t["value"]),
         effect: text(&t["effect"]),
     };
-    Node {
-        object: created_again(object),
-        since: ready.as_ref().and_then(|c| c.since.clone()),
+    ObservedNode {
+        object: recreatable_node(object),
+        ready_since: ready.as_ref().and_then(|c| c.last_transition.clone()),
         ready: ready.map_or(String::new(), |c| c.status),
         taints: taints.map(taint).collect(),
         cordoned: object["spec"]["unschedulable"] == true,
     }
 }
 
-fn created_again(object: &Value) -> Value {
+fn recreatable_node(object: &Value) -> Value {
     let (meta, status) = (&object["metadata"], &object["status"]);
     let mut out = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": meta["name"]}, "status": {}});
     if meta["labels"].is_object() {
@@ -218,14 +222,14 @@ fn created_again(object: &Value) -> Value {
     out
 }
 
-fn pod(object: &Value) -> Pod {
+fn pod(object: &Value) -> ObservedPod {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let number = |value: &Value| value.as_str().and_then(|n| n.parse::<u32>().ok());
     let (meta, spec, status) = (&object["metadata"], &object["spec"], &object["status"]);
     let (labels, annotations) = (&meta["labels"], &meta["annotations"]);
     let containers = || status["containerStatuses"].as_array().into_iter().flatten();
     let ended = || containers().map(|c| &c["state"]["terminated"]);
-    let time = |value: &Value| value.as_str().and_then(nanos);
+    let time = |value: &Value| value.as_str().and_then(parse_nanoseconds);
     // A container with a nonzero exit code takes precedence.
     let bad = ended().find(|t| t["exitCode"].as_i64().is_some_and(|code| code != 0));
     let end = bad.or_else(|| ended().find(|t| t.is_object()));
@@ -234,7 +238,7 @@ fn pod(object: &Value) -> Pod {
         Some((before, time(&c["state"]["running"]["startedAt"])?))
     };
     let finalizers = meta["finalizers"].as_array().into_iter().flatten();
-    Pod {
+    ObservedPod {
         jobset: text(&labels[keys::JOBSET_NAME]),
         job: match text(&labels[keys::BATCH_JOB_NAME]) {
             job if job.is_empty() => text(&labels[keys::LEGACY_JOB_NAME]),
@@ -255,12 +259,12 @@ fn pod(object: &Value) -> Pod {
             .filter_map(|c| time(&c["state"]["running"]["startedAt"]))
             .max(),
         finished: end.and_then(|t| time(&t["finishedAt"])),
-        restarted: containers().filter_map(again).max(),
+        container_restart: containers().filter_map(again).max(),
         restarts: containers()
-            .filter_map(|c| u32_of(&c["restartCount"]))
+            .filter_map(|c| parse_u32(&c["restartCount"]))
             .max()
             .unwrap_or(0),
-        tracked: finalizers.into_iter().any(|f| f == keys::JOB_TRACKING),
+        has_tracking_finalizer: finalizers.into_iter().any(|f| f == keys::JOB_TRACKING),
         in_place: number(&annotations[keys::IN_PLACE_RESTART_ATTEMPT]),
         requests: requests(spec),
         selector: spec["nodeSelector"]
@@ -296,7 +300,7 @@ fn requests(spec: &Value) -> Map<String, Value> {
     sums.into_iter().map(text).collect()
 }
 
-fn event(object: &Value) -> Facts {
+fn event(object: &Value) -> ObservedFacts {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let involved = match object.get("involvedObject") {
         Some(involved) => involved,
@@ -306,9 +310,9 @@ fn event(object: &Value) -> Facts {
     let told = time("eventTime").or(time("firstTimestamp"));
     let told = told.or(time("deprecatedFirstTimestamp"));
     let name = object["metadata"]["name"].as_str().unwrap_or("");
-    let exact = in_name(name, told.and_then(nanos)).map(At::exact);
+    let exact = time_in_event_name(name, told.and_then(parse_nanoseconds)).map(ClockTime::exact);
     let count = object["count"].as_u64().unwrap_or(1);
-    Facts::Event {
+    ObservedFacts::Event {
         object: format!("{}/{}", text(&involved["kind"]), text(&involved["name"])),
         kind: text(&object["type"]),
         reason: text(&object["reason"]),
@@ -316,18 +320,18 @@ fn event(object: &Value) -> Facts {
             Some(message) => text(message),
             None => text(&object["note"]),
         },
-        first: exact.or_else(|| At::of(told?)),
-        by: match text(&object["source"]["component"]) {
+        first_emitted: exact.or_else(|| ClockTime::parse(told?)),
+        component: match text(&object["source"]["component"]) {
             by if by.is_empty() => text(&object["reportingComponent"]),
             by => by,
         },
-        merged: count > 1 || object["series"].is_object(),
+        is_repeated: count > 1 || object["series"].is_object(),
     }
 }
 
 /// Kinds of objects that are read. Objects of other kinds are only counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ObservedKind {
     JobSet,
     Job,
     Pod,

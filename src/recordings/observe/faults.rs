@@ -3,8 +3,8 @@
 //! Consequences of a fault, such as taints set by the control plane and evictions caused by them, are never
 //! replayed.
 
-use super::life::{Change, Life, NodeLife, PodLife};
-use super::stamp::{At, SECOND};
+use super::lifecycle::{NodeConditionChange, NodeLife, ObservedLifecycle, PodLife};
+use super::timestamp::{ClockTime, SECOND};
 use serde_json::{Value, json};
 use sim_api::spec::ControlPlane;
 use std::collections::BTreeMap;
@@ -13,31 +13,35 @@ use std::collections::BTreeMap;
 const MONITOR_PERIOD_S: f64 = 5.0;
 /// Exit code that a kubelet reports for a container that it finds dead after its own return
 /// (docs/rules/kubernetes.md 4.1).
-pub const FOUND_DEAD: i32 = 255;
+pub const EXIT_CODE_FOUND_DEAD: i32 = 255;
 /// Prefix of taints that the control plane sets. One taint under this prefix, `OUT_OF_SERVICE`, is set by users.
-const OWN_TAINTS: &str = "node.kubernetes.io/";
+const LIFECYCLE_TAINT_PREFIX: &str = "node.kubernetes.io/";
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 #[derive(Default)]
-pub struct Faults {
+pub struct FaultFinder {
     pub actions: Vec<Value>,
     /// Time of the first fault of each node, in nanoseconds. Later changes of its pods are consequences of the
     /// fault.
-    since: BTreeMap<String, u64>,
+    first_fault: BTreeMap<String, u64>,
     pub assumed: Vec<String>,
-    pub not_played: Vec<String>,
+    pub not_reproduced: Vec<String>,
 }
 
-impl Faults {
+impl FaultFinder {
     /// Returns whether the node of the pod had a fault at or before `at`.
-    pub fn explain(&self, pod: &PodLife, at: At) -> bool {
-        let since = self.since.get(&pod.last.node);
-        since.is_some_and(|since| at.ns + at.off >= *since)
+    pub fn explains(&self, pod: &PodLife, at: ClockTime) -> bool {
+        let since = self.first_fault.get(&pod.last_observed.node);
+        since.is_some_and(|since| at.ns + at.uncertainty_ns >= *since)
     }
 }
 
-pub fn faults(life: &Life, zero: At, plane: &ControlPlane) -> Faults {
-    let mut out = Faults::default();
+pub fn infer_faults(
+    life: &ObservedLifecycle,
+    zero: ClockTime,
+    plane: &ControlPlane,
+) -> FaultFinder {
+    let mut out = FaultFinder::default();
     let mut empty = 0;
     let mut wrote = 0;
     let mut silent = 0;
@@ -45,48 +49,48 @@ pub fn faults(life: &Life, zero: At, plane: &ControlPlane) -> Faults {
         let pods: Vec<&PodLife> = life
             .pods
             .iter()
-            .filter(|p| p.last.node == node.name)
+            .filter(|p| p.last_observed.node == node.name)
             .collect();
         if pods.is_empty() {
             empty += 1;
             continue;
         }
-        let mut one = OfNode {
+        let mut one = NodeFaults {
             node,
             pods,
             zero,
             plane,
-            alias: format!("node-{}", out.since.len()),
-            named: false,
+            alias: format!("node-{}", out.first_fault.len()),
+            is_bound: false,
             actions: Vec::new(),
-            since: None,
-            wrote: false,
-            not_played: Vec::new(),
+            first_fault: None,
+            keeps_writing: false,
+            not_reproduced: Vec::new(),
         };
-        one.all();
-        wrote += usize::from(one.wrote);
+        one.add_actions();
+        wrote += usize::from(one.keeps_writing);
         silent += one.actions.iter().filter(|a| is_silence(a)).count();
         out.actions.extend(one.actions);
-        out.not_played.extend(one.not_played);
-        out.since
-            .extend(one.since.map(|since| (node.name.clone(), since)));
+        out.not_reproduced.extend(one.not_reproduced);
+        out.first_fault
+            .extend(one.first_fault.map(|since| (node.name.clone(), since)));
     }
     if silent > 0 {
-        let (earlier, off) = detection(plane);
+        let (earlier, off) = detection_delay(plane);
         out.assumed.push(format!(
-            "script.actions: {silent} silent nodes fell silent {earlier:.1} s before they were seen to be (± {off:.1} s: heartbeats \
-             come every {} s, and node-monitor-grace-period is {} s)",
+            "script.actions: {silent} nodes became unreachable {earlier:.1} s before this was detected (± {off:.1} s: heartbeats \
+             are sent every {} s, and node-monitor-grace-period is {} s)",
             plane.heartbeat_s, plane.node_monitor_grace_period_s
         ));
     }
     if wrote > 0 {
-        out.not_played.push(format!(
-            "{wrote} nodes were told to be without contact while their kubelets went on to write"
+        out.not_reproduced.push(format!(
+            "{wrote} nodes were marked unreachable while their kubelets continued to write"
         ));
     }
     if empty > 0 {
-        out.not_played.push(format!(
-            "what happened to {empty} nodes without a pod of this JobSet"
+        out.not_reproduced.push(format!(
+            "changes of {empty} nodes without a pod of this JobSet"
         ));
     }
     out.actions.sort_by_key(|a| a["atMs"].as_i64());
@@ -100,7 +104,7 @@ fn is_silence(action: &Value) -> bool {
 /// Returns the mean time in seconds from the loss of contact until the condition becomes `Unknown`, and its largest
 /// error. The last heartbeat is up to one heartbeat period older than the fault, and the monitor checks once per
 /// `MONITOR_PERIOD_S`.
-fn detection(plane: &ControlPlane) -> (f64, f64) {
+fn detection_delay(plane: &ControlPlane) -> (f64, f64) {
     let (grace, beat) = (
         plane.node_monitor_grace_period_s as f64,
         plane.heartbeat_s as f64,
@@ -111,62 +115,70 @@ fn detection(plane: &ControlPlane) -> (f64, f64) {
     )
 }
 
-struct OfNode<'l> {
+struct NodeFaults<'l> {
     node: &'l NodeLife,
     pods: Vec<&'l PodLife>,
-    zero: At,
+    zero: ClockTime,
     plane: &'l ControlPlane,
     alias: String,
     /// Whether an action has already bound the alias to the node.
-    named: bool,
+    is_bound: bool,
     actions: Vec<Value>,
-    since: Option<u64>,
-    wrote: bool,
-    not_played: Vec<String>,
+    first_fault: Option<u64>,
+    keeps_writing: bool,
+    not_reproduced: Vec<String>,
 }
 
-impl OfNode<'_> {
-    fn all(&mut self) {
+impl NodeFaults<'_> {
+    fn add_actions(&mut self) {
         let changes = &self.node.changes;
         for (i, (at, change)) in changes.iter().enumerate() {
             let later = &changes[i + 1..];
             match change {
-                Change::Silent => self.silent(*at, later),
-                Change::Back if self.named => self.put("returnNode", at.ns, None),
-                Change::Gone => self.put("deleteNode", at.ns, None),
-                Change::Came if self.named => self.put("newNode", at.ns, None),
-                Change::Cordoned => self.put("cordonNode", at.ns, None),
-                Change::Tainted(t) if t.key == OUT_OF_SERVICE || !t.key.starts_with(OWN_TAINTS) => {
-                    let body = json!({"key": t.key, "value": t.value, "effect": t.effect});
-                    self.put("taintNode", at.ns, Some(body.to_string()));
+                NodeConditionChange::Unreachable => self.add_silence(*at, later),
+                NodeConditionChange::Ready if self.is_bound => {
+                    self.add_action("returnNode", at.ns, None)
                 }
-                Change::Uncordoned => self.not_played("a node could take pods again"),
-                Change::NotReady => self.not_played("a kubelet said that its node was not ready"),
-                Change::Untainted(t) if !t.key.starts_with(OWN_TAINTS) => {
-                    self.not_played("a taint was taken from a node");
+                NodeConditionChange::Gone => self.add_action("deleteNode", at.ns, None),
+                NodeConditionChange::Recreated if self.is_bound => {
+                    self.add_action("newNode", at.ns, None)
+                }
+                NodeConditionChange::Cordoned => self.add_action("cordonNode", at.ns, None),
+                NodeConditionChange::Tainted(t)
+                    if t.key == OUT_OF_SERVICE || !t.key.starts_with(LIFECYCLE_TAINT_PREFIX) =>
+                {
+                    let body = json!({"key": t.key, "value": t.value, "effect": t.effect});
+                    self.add_action("taintNode", at.ns, Some(body.to_string()));
+                }
+                NodeConditionChange::Uncordoned => self.add_not_reproduced("a node was uncordoned"),
+                NodeConditionChange::NotReady => {
+                    self.add_not_reproduced("a kubelet reported that its node was not ready")
+                }
+                NodeConditionChange::Untainted(t) if !t.key.starts_with(LIFECYCLE_TAINT_PREFIX) => {
+                    self.add_not_reproduced("a taint was removed from a node");
                 }
                 _ => {}
             }
         }
     }
 
-    fn not_played(&mut self, what: &str) {
-        if !self.not_played.iter().any(|known| known == what) {
-            self.not_played.push(what.to_owned());
+    fn add_not_reproduced(&mut self, what: &str) {
+        if !self.not_reproduced.iter().any(|known| known == what) {
+            self.not_reproduced.push(what.to_owned());
         }
     }
 
     /// Records the fault of a node whose condition became `Unknown` at `at`.
-    fn silent(&mut self, at: At, later: &[(At, Change)]) {
-        let back = later.iter().find(|(_, c)| *c == Change::Back);
-        let until = back.map_or(u64::MAX, |(at, _)| at.ns.saturating_sub(at.off));
+    fn add_silence(&mut self, at: ClockTime, later: &[(ClockTime, NodeConditionChange)]) {
+        let back = later.iter().find(|(_, c)| *c == NodeConditionChange::Ready);
+        let until = back.map_or(u64::MAX, |(at, _)| at.ns.saturating_sub(at.uncertainty_ns));
         let heard = |p: &&PodLife| {
             let ready = p
                 .ready
                 .iter()
                 .filter(|(_, ready)| *ready)
                 .map(|(at, _)| at.ns);
-            let ended = p.finished.filter(|_| p.last.exit_code.is_some());
+            let ended = p.finished.filter(|_| p.last_observed.exit_code.is_some());
             ready.chain(ended.map(|at| at.ns)).collect::<Vec<u64>>()
         };
         let heard: Vec<u64> = self
@@ -176,48 +188,53 @@ impl OfNode<'_> {
             .filter(|ns| *ns < until)
             .collect();
         // A kubelet that still writes has not lost contact; only its heartbeats were missing.
-        if heard.iter().any(|ns| *ns > at.ns + at.off) {
-            self.wrote = true;
+        if heard.iter().any(|ns| *ns > at.ns + at.uncertainty_ns) {
+            self.keeps_writing = true;
             return;
         }
-        let (earlier, _) = detection(self.plane);
+        let (earlier, _) = detection_delay(self.plane);
         let from = at.ns.saturating_sub((earlier * SECOND as f64) as u64);
         let from = heard.into_iter().fold(from, u64::max);
         if from <= self.zero.ns {
-            self.not_played("a node fell silent before the JobSet came");
+            self.add_not_reproduced("a node became unreachable before the JobSet was created");
             return;
         }
         let dead = |p: &&&PodLife| {
-            p.last.exit_code == Some(FOUND_DEAD) && p.finished.is_some_and(|f| f.ns >= until)
+            p.last_observed.exit_code == Some(EXIT_CODE_FOUND_DEAD)
+                && p.finished.is_some_and(|f| f.ns >= until)
         };
         let what = match back {
             Some(_) if !self.pods.iter().any(|p| dead(&p)) => "partitionNode",
             _ => "crashNode",
         };
-        self.put(what, from, None);
+        self.add_action(what, from, None);
     }
 
     /// Adds an action on the node. The first action identifies the node by a pod that runs on it at that time.
-    fn put(&mut self, what: &str, ns: u64, body: Option<String>) {
+    fn add_action(&mut self, what: &str, ns: u64, body: Option<String>) {
         let on_it = |p: &&&PodLife| {
-            p.bound.is_some_and(|b| b.ns.saturating_sub(b.off) <= ns)
-                && p.gone.is_none_or(|g| g.ns + g.off >= ns)
+            p.bound
+                .is_some_and(|b| b.ns.saturating_sub(b.uncertainty_ns) <= ns)
+                && p.gone.is_none_or(|g| g.ns + g.uncertainty_ns >= ns)
         };
-        let at = At { ns, off: 0 };
+        let at = ClockTime {
+            ns,
+            uncertainty_ns: 0,
+        };
         let mut action =
             json!({"atMs": at.ms_after(self.zero).max(0), "do": what, "name": self.alias});
-        if !self.named {
+        if !self.is_bound {
             let Some(pod) = self.pods.iter().find(on_it) else {
-                self.not_played(&format!("{what} of a node without a pod at that time"));
+                self.add_not_reproduced(&format!("{what} on a node without a pod at that time"));
                 return;
             };
-            action["pod"] = json!(pod.short());
-            self.named = true;
+            action["pod"] = json!(pod.name_without_suffix());
+            self.is_bound = true;
         }
         if let Some(body) = body {
             action["body"] = json!(body);
         }
-        let since = self.since.get_or_insert(ns);
+        let since = self.first_fault.get_or_insert(ns);
         *since = (*since).min(ns);
         self.actions.push(action);
     }

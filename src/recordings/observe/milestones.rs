@@ -3,9 +3,9 @@
 //!
 //! Missing milestones are never estimated. They are listed as unknown, each with a reason.
 
-use super::life::{JobLife, Life, PodLife};
-use super::stamp::{At, SECOND};
-use super::when::{JOB_FAILED, is_restart};
+use super::lifecycle::{JobLife, ObservedLifecycle, PodLife};
+use super::timestamp::{ClockTime, SECOND};
+use super::write_time::{JOB_FAILED_REASONS, is_restart_reason};
 use serde_json::Value;
 use sim_analysis::metrics::restarts::restart::Milestone;
 
@@ -42,37 +42,37 @@ const IN_PLACE: [Milestone; 6] = [
 ];
 
 #[derive(Clone, Debug)]
-pub struct Restart {
+pub struct ObservedRestart {
     /// Number of the restart, starting at 1.
     pub number: u32,
     pub in_place: bool,
     /// The milestone from which times are counted, and its time.
-    pub origin: Option<(Milestone, At)>,
+    pub origin: Option<(Milestone, ClockTime)>,
     pub derived: bool,
-    pub at: Vec<(Milestone, At)>,
+    pub at: Vec<(Milestone, ClockTime)>,
     /// Milestones without a time, each with the reason.
     pub unknown: Vec<(Milestone, String)>,
     /// Name of the pod whose failure or deletion triggered the restart.
     pub first_pod: Option<String>,
 }
 
-impl Restart {
-    pub fn get(&self, milestone: Milestone) -> Option<At> {
+impl ObservedRestart {
+    pub fn get(&self, milestone: Milestone) -> Option<ClockTime> {
         let found = self.at.iter().find(|(m, _)| *m == milestone);
         found.map(|(_, at)| *at)
     }
 }
 
-fn number(status: &Value, key: &str) -> Option<u64> {
+fn status_number(status: &Value, key: &str) -> Option<u64> {
     status[key].as_u64()
 }
 
 /// Returns the number of restarts that the JobSet counted, or triggered in place.
-pub fn count(life: &Life) -> u32 {
-    let in_place = in_place(life);
+pub fn restart_count(life: &ObservedLifecycle) -> u32 {
+    let in_place = is_in_place(life);
     let of = |status: &Value| match in_place {
-        true => number(status, "previousInPlaceRestartAttempt").map_or(0, |n| n + 1),
-        false => number(status, "restarts").unwrap_or(0),
+        true => status_number(status, "previousInPlaceRestartAttempt").map_or(0, |n| n + 1),
+        false => status_number(status, "restarts").unwrap_or(0),
     };
     let statuses = life.jobset.statuses.iter().map(|(_, status)| of(status));
     statuses
@@ -81,12 +81,12 @@ pub fn count(life: &Life) -> u32 {
         .unwrap_or(0)
 }
 
-pub fn in_place(life: &Life) -> bool {
+pub fn is_in_place(life: &ObservedLifecycle) -> bool {
     life.jobset.manifest["spec"]["failurePolicy"]["restartStrategy"] == "InPlaceRestart"
 }
 
 /// Returns the number of pods that the JobSet specifies.
-pub fn wanted(life: &Life) -> u64 {
+pub fn specified_pods(life: &ObservedLifecycle) -> u64 {
     let jobs = life.jobset.manifest["spec"]["replicatedJobs"].as_array();
     let pods = |rj: &Value| {
         let spec = &rj["template"]["spec"];
@@ -100,21 +100,21 @@ pub fn wanted(life: &Life) -> u64 {
 }
 
 /// Returns the milestones of restart `nth`.
-pub fn restart(life: &Life, nth: u32) -> Result<Restart, String> {
-    let counted = count(life);
+pub fn observed_restart(life: &ObservedLifecycle, nth: u32) -> Result<ObservedRestart, String> {
+    let counted = restart_count(life);
     if nth == 0 || nth > counted {
         return Err(match counted {
             0 => "the JobSet did not restart in these files".to_owned(),
             n => format!("--restart {nth}: the JobSet restarted {n} times in these files"),
         });
     }
-    let in_place = in_place(life);
-    let finder = Finder {
+    let in_place = is_in_place(life);
+    let finder = MilestoneFinder {
         life,
         nth,
-        ordered: ordered(life, nth, in_place),
+        triggered_at: triggered_at(life, nth, in_place),
     };
-    let mut restart = Restart {
+    let mut restart = ObservedRestart {
         number: nth,
         in_place,
         origin: None,
@@ -123,10 +123,10 @@ pub fn restart(life: &Life, nth: u32) -> Result<Restart, String> {
         unknown: Vec::new(),
         first_pod: None,
     };
-    finder.origin(&mut restart);
+    finder.set_origin(&mut restart);
     let names: &[Milestone] = if in_place { &IN_PLACE } else { &RECREATE };
     for name in names {
-        match finder.find(*name, in_place) {
+        match finder.milestone_time(*name, in_place) {
             Ok(at) => restart.at.push((*name, at)),
             Err(why) => restart.unknown.push((*name, why)),
         }
@@ -138,12 +138,11 @@ pub fn restart(life: &Life, nth: u32) -> Result<Restart, String> {
 }
 
 /// Returns when the JobSet's status first showed restart `nth`.
-fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
+fn triggered_at(life: &ObservedLifecycle, nth: u32, in_place: bool) -> Option<ClockTime> {
     let tells = |status: &Value| match in_place {
-        true => {
-            number(status, "previousInPlaceRestartAttempt").is_some_and(|n| n + 1 >= u64::from(nth))
-        }
-        false => number(status, "restarts").is_some_and(|n| n >= u64::from(nth)),
+        true => status_number(status, "previousInPlaceRestartAttempt")
+            .is_some_and(|n| n + 1 >= u64::from(nth)),
+        false => status_number(status, "restarts").is_some_and(|n| n >= u64::from(nth)),
     };
     if life.watched {
         let mut statuses = life.jobset.statuses.iter();
@@ -155,14 +154,14 @@ fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
         .jobset
         .conditions
         .iter()
-        .find(|(_, c)| c.is("RestartingJobSet", "True"));
+        .find(|(_, c)| c.matches("RestartingJobSet", "True"));
     // A condition records only its last transition.
-    let last = count(life) == nth;
+    let last = restart_count(life) == nth;
     let told = life
         .events
         .iter()
         .rev()
-        .find(|e| e.object.starts_with("JobSet/") && is_restart(&e.reason));
+        .find(|e| e.object.starts_with("JobSet/") && is_restart_reason(&e.reason));
     let told = told.and_then(|e| e.at);
     let condition = began.map(|(at, _)| *at);
     match (told, condition) {
@@ -176,18 +175,18 @@ fn ordered(life: &Life, nth: u32, in_place: bool) -> Option<At> {
     }
 }
 
-struct Finder<'l> {
-    life: &'l Life,
+struct MilestoneFinder<'l> {
+    life: &'l ObservedLifecycle,
     nth: u32,
-    ordered: Option<At>,
+    triggered_at: Option<ClockTime>,
 }
 
-impl Finder<'_> {
+impl MilestoneFinder<'_> {
     /// Returns the restart attempt of a pod or Job. For one that is known only from Events, the attempt is inferred
     /// from its creation time.
-    fn attempt(&self, own: Option<u32>, created: Option<At>) -> Option<u32> {
+    fn attempt(&self, own: Option<u32>, created: Option<ClockTime>) -> Option<u32> {
         own.or_else(|| {
-            let (ordered, created) = (self.ordered?, created?);
+            let (ordered, created) = (self.triggered_at?, created?);
             let before = created.ns < ordered.ns;
             Some(if before { self.nth - 1 } else { self.nth })
         })
@@ -195,7 +194,7 @@ impl Finder<'_> {
 
     fn pods(&self, attempt: u32) -> impl Iterator<Item = &PodLife> {
         let pods = self.life.pods.iter();
-        pods.filter(move |p| self.attempt(p.last.attempt, p.created) == Some(attempt))
+        pods.filter(move |p| self.attempt(p.last_observed.attempt, p.created) == Some(attempt))
     }
 
     fn jobs(&self, attempt: u32) -> impl Iterator<Item = &JobLife> {
@@ -203,18 +202,19 @@ impl Finder<'_> {
         jobs.filter(move |j| j.attempt.parse() == Ok(attempt))
     }
 
-    fn old(&self) -> u32 {
+    fn previous_attempt(&self) -> u32 {
         self.nth - 1
     }
 
-    fn before_order(&self, at: &At) -> bool {
-        self.ordered.is_none_or(|ordered| at.ns <= ordered.ns)
+    fn is_before_trigger(&self, at: &ClockTime) -> bool {
+        self.triggered_at.is_none_or(|ordered| at.ns <= ordered.ns)
     }
 
     /// Returns when the barrier opened for attempt `nth`.
-    fn barrier(&self, nth: u32) -> Option<At> {
+    fn barrier_opened_at(&self, nth: u32) -> Option<ClockTime> {
         let opened = |status: &Value| {
-            number(status, "currentInPlaceRestartAttempt").is_some_and(|n| n >= u64::from(nth))
+            status_number(status, "currentInPlaceRestartAttempt")
+                .is_some_and(|n| n >= u64::from(nth))
         };
         let mut statuses = self.life.jobset.statuses.iter();
         statuses.find(|(_, s)| opened(s)).map(|(at, _)| *at)
@@ -222,30 +222,31 @@ impl Finder<'_> {
 
     /// Returns whether a time is later than the previous restart. For restarts in place, the previous restart ends
     /// when its barrier opens, because all pods lose their readiness after the restart was triggered.
-    fn of_this(&self, at: &At) -> bool {
-        let in_place = in_place(self.life);
+    fn is_after_previous_restart(&self, at: &ClockTime) -> bool {
+        let in_place = is_in_place(self.life);
         let before = match self.nth {
             1 => None,
             n => self
-                .barrier(n - 1)
+                .barrier_opened_at(n - 1)
                 .filter(|_| in_place)
-                .or_else(|| ordered(self.life, n - 1, in_place)),
+                .or_else(|| triggered_at(self.life, n - 1, in_place)),
         };
         before.is_none_or(|before| at.ns > before.ns)
     }
 
-    fn origin(&self, restart: &mut Restart) {
+    fn set_origin(&self, restart: &mut ObservedRestart) {
         let in_place = restart.in_place;
         let old: Vec<&PodLife> = match in_place {
             true => self.life.pods.iter().collect(),
-            false => self.pods(self.old()).collect(),
+            false => self.pods(self.previous_attempt()).collect(),
         };
         let of_pod = |milestone: Milestone, p: &PodLife| match milestone {
-            Milestone::PodFailed if p.last.phase == "Failed" => p.finished,
+            Milestone::PodFailed if p.last_observed.phase == "Failed" => p.finished,
             // In a restart in place the pod remains. The restart of its containers makes it not ready.
             Milestone::PodNotReady if in_place => {
                 let not = p.ready.iter().filter(|(_, ready)| !ready);
-                not.map(|(at, _)| *at).find(|at| self.of_this(at))
+                not.map(|(at, _)| *at)
+                    .find(|at| self.is_after_previous_restart(at))
             }
             Milestone::PodDeleting => p.deleting,
             _ => None,
@@ -255,17 +256,21 @@ impl Finder<'_> {
                 .iter()
                 .filter_map(|p| Some((of_pod(milestone, p)?, &p.name)));
             let first = all
-                .filter(|(at, _)| self.before_order(at) && self.of_this(at))
+                .filter(|(at, _)| self.is_before_trigger(at) && self.is_after_previous_restart(at))
                 .min_by_key(|(at, _)| at.ns);
             if let Some((at, pod)) = first {
-                let told = self.life.pods.iter().any(|p| p.name == *pod && p.only_told);
+                let told = self
+                    .life
+                    .pods
+                    .iter()
+                    .any(|p| p.name == *pod && p.is_only_from_events);
                 if milestone == Milestone::PodDeleting && told {
                     // The Job controller deletes pods one batch period after it has observed the failure of another
                     // pod. It may have processed the Job earlier for another reason, or its request may have waited
                     // for a token. The uncertainty covers these cases.
-                    let batch = At {
+                    let batch = ClockTime {
                         ns: at.ns.saturating_sub(JOB_SYNC_BATCH),
-                        off: at.off + JOB_SYNC_BATCH,
+                        uncertainty_ns: at.uncertainty_ns + JOB_SYNC_BATCH,
                     };
                     restart.origin = Some((Milestone::PodFailed, batch));
                     restart.derived = true;
@@ -278,18 +283,21 @@ impl Finder<'_> {
         }
     }
 
-    fn find(&self, milestone: Milestone, in_place: bool) -> Result<At, String> {
+    fn milestone_time(&self, milestone: Milestone, in_place: bool) -> Result<ClockTime, String> {
         let none = |why: &str| why.to_owned();
-        let gone = "a list after the fact holds nothing of an object that is gone";
+        let gone = "deleted objects are not part of a list taken afterwards";
         let never = |what: &str| match self.life.watched {
             true => format!("no {what} in these files"),
             false => gone.to_owned(),
         };
-        let first = |all: &mut dyn Iterator<Item = At>| all.min_by_key(|at| at.ns);
-        let last = |all: &mut dyn Iterator<Item = At>| all.max_by_key(|at| at.ns);
+        let first = |all: &mut dyn Iterator<Item = ClockTime>| all.min_by_key(|at| at.ns);
+        let last = |all: &mut dyn Iterator<Item = ClockTime>| all.max_by_key(|at| at.ns);
         let condition = |kind: &'static str| {
-            let mut all = self.jobs(self.old()).flat_map(move |j| {
-                let of = j.conditions.iter().filter(move |(_, c)| c.is(kind, "True"));
+            let mut all = self.jobs(self.previous_attempt()).flat_map(move |j| {
+                let of = j
+                    .conditions
+                    .iter()
+                    .filter(move |(_, c)| c.matches(kind, "True"));
                 of.map(|(at, _)| *at)
             });
             first(&mut all)
@@ -297,83 +305,105 @@ impl Finder<'_> {
         use Milestone::*;
         let found = match milestone {
             FailureTarget => condition("FailureTarget"),
-            JobFailed => condition("Failed").or_else(|| self.failure_told()),
-            RestartCounted | PreviousWritten => self.ordered,
-            FirstJobDeleting => first(&mut self.jobs(self.old()).filter_map(|j| j.deleting)),
-            FirstJobGone => first(&mut self.jobs(self.old()).filter_map(|j| j.gone)),
-            LastJobGone | LastOldPodGone => return self.all_gone(milestone, &never),
+            JobFailed => condition("Failed").or_else(|| self.failure_reported_at()),
+            RestartCounted | PreviousWritten => self.triggered_at,
+            FirstJobDeleting => first(
+                &mut self
+                    .jobs(self.previous_attempt())
+                    .filter_map(|j| j.deleting),
+            ),
+            FirstJobGone => first(&mut self.jobs(self.previous_attempt()).filter_map(|j| j.gone)),
+            LastJobGone | LastOldPodGone => return self.last_removal(milestone, &never),
             FirstJobCreated => first(&mut self.jobs(self.nth).filter_map(|j| j.created)),
             LastJobCreated => last(&mut self.jobs(self.nth).filter_map(|j| j.created)),
             FirstPodCreated => first(&mut self.pods(self.nth).filter_map(|p| p.created)),
-            LastPodCreated => return self.every(|p| p.created, "created", in_place),
-            LastPodBound => return self.every(|p| p.bound, "bound", in_place),
-            LastReady => return self.every(|p| self.ready_again(p, in_place), "ready", in_place),
+            LastPodCreated => return self.latest_over_pods(|p| p.created, "created", in_place),
+            LastPodBound => return self.latest_over_pods(|p| p.bound, "bound", in_place),
+            LastReady => {
+                return self.latest_over_pods(
+                    |p| self.ready_again_at(p, in_place),
+                    "ready",
+                    in_place,
+                );
+            }
             FirstReady => {
                 let again = self
                     .life
                     .pods
                     .iter()
-                    .filter_map(|p| self.ready_again(p, true));
+                    .filter_map(|p| self.ready_again_at(p, true));
                 first(&mut { again })
             }
             JobsReady => {
                 let over = self.life.jobset.conditions.iter().filter(|(at, c)| {
-                    c.is("RestartingJobSet", "False") && self.ordered.is_some_and(|o| at.ns >= o.ns)
+                    c.matches("RestartingJobSet", "False")
+                        && self.triggered_at.is_some_and(|o| at.ns >= o.ns)
                 });
                 first(&mut over.map(|(at, _)| *at))
             }
-            AttemptsFirst => first(&mut self.attempts()),
-            AttemptsLast => return self.every(|p| self.attempt_of(p), "at the new attempt", true),
-            CurrentWritten => self.barrier(self.nth),
+            AttemptsFirst => first(&mut self.new_attempt_times()),
+            AttemptsLast => {
+                return self.latest_over_pods(
+                    |p| self.new_attempt_at(p),
+                    "at the new attempt",
+                    true,
+                );
+            }
+            CurrentWritten => self.barrier_opened_at(self.nth),
             _ => None,
         };
         found.ok_or_else(|| match milestone {
             FailureTarget | FirstJobDeleting | FirstJobGone => never("such Job"),
-            RestartCounted | PreviousWritten => none("it had happened before these files begin"),
-            _ => none("it is not in these files"),
+            RestartCounted | PreviousWritten => {
+                none("it happened before the first entry of these files")
+            }
+            _ => none("not in these files"),
         })
     }
 
-    fn attempt_of(&self, pod: &PodLife) -> Option<At> {
+    fn new_attempt_at(&self, pod: &PodLife) -> Option<ClockTime> {
         let own = pod.in_place.iter().find(|(_, n)| *n >= self.nth);
         own.map(|(at, _)| *at)
     }
 
-    fn attempts(&self) -> impl Iterator<Item = At> {
-        self.life.pods.iter().filter_map(|p| self.attempt_of(p))
+    fn new_attempt_times(&self) -> impl Iterator<Item = ClockTime> {
+        self.life.pods.iter().filter_map(|p| self.new_attempt_at(p))
     }
 
     /// Returns when the failure of a Job was reported. The Job controller emits this Event right after it has
     /// written the failure.
-    fn failure_told(&self) -> Option<At> {
-        let told =
-            self.life.events.iter().filter(|e| {
-                e.object.starts_with("Job/") && JOB_FAILED.contains(&e.reason.as_str())
-            });
+    fn failure_reported_at(&self) -> Option<ClockTime> {
+        let told = self.life.events.iter().filter(|e| {
+            e.object.starts_with("Job/") && JOB_FAILED_REASONS.contains(&e.reason.as_str())
+        });
         let near = told
             .filter_map(|e| e.at)
-            .filter(|at| self.before_order(at) && self.of_this(at));
+            .filter(|at| self.is_before_trigger(at) && self.is_after_previous_restart(at));
         near.min_by_key(|at| at.ns)
     }
 
-    fn all_gone(&self, milestone: Milestone, never: &dyn Fn(&str) -> String) -> Result<At, String> {
-        let ends: Vec<Option<At>> = match milestone {
-            Milestone::LastJobGone => self.jobs(self.old()).map(|j| j.gone).collect(),
-            _ => self.pods(self.old()).map(|p| p.gone).collect(),
+    fn last_removal(
+        &self,
+        milestone: Milestone,
+        never: &dyn Fn(&str) -> String,
+    ) -> Result<ClockTime, String> {
+        let ends: Vec<Option<ClockTime>> = match milestone {
+            Milestone::LastJobGone => self.jobs(self.previous_attempt()).map(|j| j.gone).collect(),
+            _ => self.pods(self.previous_attempt()).map(|p| p.gone).collect(),
         };
         let left = ends.iter().filter(|gone| gone.is_none()).count();
         if left > 0 && self.life.watched {
             return Err(format!(
-                "{left} of {} are not gone in these files",
+                "{left} of {} are not removed in these files",
                 ends.len()
             ));
         }
         let last = ends.into_iter().flatten().max_by_key(|at| at.ns);
-        last.ok_or_else(|| never("old one"))
+        last.ok_or_else(|| never("previous Job or pod"))
     }
 
-    fn ready_again(&self, pod: &PodLife, in_place: bool) -> Option<At> {
-        let since = self.ordered?;
+    fn ready_again_at(&self, pod: &PodLife, in_place: bool) -> Option<ClockTime> {
+        let since = self.triggered_at?;
         let mut ready = pod
             .ready
             .iter()
@@ -382,27 +412,28 @@ impl Finder<'_> {
     }
 
     /// Returns the latest of a time over all specified pods, or an error if it is missing for any of them.
-    fn every(
+    fn latest_over_pods(
         &self,
-        of: impl Fn(&PodLife) -> Option<At>,
+        of: impl Fn(&PodLife) -> Option<ClockTime>,
         what: &str,
         in_place: bool,
-    ) -> Result<At, String> {
+    ) -> Result<ClockTime, String> {
         let pods: Vec<&PodLife> = match in_place {
             true => self.life.pods.iter().filter(|p| p.gone.is_none()).collect(),
             false => self.pods(self.nth).collect(),
         };
         // If an index has several pods, the earliest counts.
-        let mut done: std::collections::BTreeMap<(&str, Option<u32>), At> = Default::default();
+        let mut done: std::collections::BTreeMap<(&str, Option<u32>), ClockTime> =
+            Default::default();
         for pod in &pods {
             if let Some(at) = of(pod) {
                 let slot = done
-                    .entry((pod.last.job.as_str(), pod.last.index))
+                    .entry((pod.last_observed.job.as_str(), pod.last_observed.index))
                     .or_insert(at);
                 *slot = if at.ns < slot.ns { at } else { *slot };
             }
         }
-        let wanted = wanted(self.life);
+        let wanted = specified_pods(self.life);
         let n = done.len() as u64;
         if n < wanted {
             return Err(format!("{n} of {wanted} pods were {what} in these files"));

@@ -4,21 +4,21 @@
 //! All functions are pure: the input is text, the output is data. Nothing is simulated and no cluster is contacted.
 //! Missing information is listed, never invented.
 
-pub mod anonymous;
+pub mod anonymizer;
 mod cluster;
 pub mod commands;
 mod facts;
 mod faults;
-pub mod life;
+pub mod lifecycle;
 pub mod milestones;
+pub mod object_version;
 pub mod recording;
 mod script;
-pub mod sighting;
-pub mod stamp;
 pub mod text;
-pub mod when;
+pub mod timestamp;
+pub mod write_time;
 
-pub use life::Life;
-pub use recording::{Imported, import};
-pub use sighting::{Reader, Sighting};
-pub use text::Problem;
+pub use lifecycle::ObservedLifecycle;
+pub use object_version::{ObjectVersion, WatchReader};
+pub use recording::{ImportedRecording, import};
+pub use text::TextProblem;

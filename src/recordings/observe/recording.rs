@@ -3,19 +3,19 @@
 //!
 //! Watches do not show client rate limits. The values of a preset are used instead and are listed as assumed.
 
-use super::life::{JobLife, Life, PodLife, Told};
-use super::milestones::{self, Restart};
-use super::stamp::At;
+use super::lifecycle::{JobLife, ObservedEvent, ObservedLifecycle, PodLife};
+use super::milestones::{self, ObservedRestart};
+use super::timestamp::ClockTime;
 use super::{cluster, script};
 use serde_json::{Value, json};
 use sim_analysis::metrics::restarts::restart::Milestone;
 use sim_api::spec::ControlPlane;
 
 /// An imported restart and its recording.
-pub struct Imported {
+pub struct ImportedRecording {
     pub json: Value,
-    pub restart: Restart,
-    pub zero: At,
+    pub restart: ObservedRestart,
+    pub zero: ClockTime,
     pub assumed: Vec<String>,
     pub notes: Vec<String>,
 }
@@ -44,39 +44,43 @@ const COLUMNS: [&str; 16] = [
 ];
 
 /// Imports restart `nth` of a JobSet. Control-plane settings that were not observed are taken from `defaults`.
-pub fn import(life: &Life, nth: u32, defaults: &ControlPlane) -> Result<Imported, String> {
-    let restart = milestones::restart(life, nth)?;
+pub fn import(
+    life: &ObservedLifecycle,
+    nth: u32,
+    defaults: &ControlPlane,
+) -> Result<ImportedRecording, String> {
+    let restart = milestones::observed_restart(life, nth)?;
     let zero = life
         .jobset
         .created
         .ok_or("the JobSet has no creationTimestamp")?;
-    let script = script::script(life, &restart, (zero, defaults));
+    let script = script::build_script(life, &restart, (zero, defaults));
     let cluster = cluster::cluster(life);
     let mut assumed = script.assumed;
     assumed.extend(cluster.assumed);
     let version = cluster.version.unwrap_or_else(|| {
         let own = defaults.kubernetes;
         assumed.push(format!(
-            "controlPlane.kubernetes: no Node says it; {}.{} stands in",
+            "controlPlane.kubernetes: not reported by any Node; assumed {}.{}",
             own.major, own.minor
         ));
         format!("{}.{}", own.major, own.minor)
     });
     assumed.push(format!(
-        "controlPlane: rates and workers of the preset {}; `recording calibrate` finds those that the recording shows",
+        "controlPlane: rate limits and workers are those of the preset {}; `recording calibrate` estimates them from the recording",
         defaults.preset
     ));
     let mut notes = life.notes.clone();
     notes.extend(
         script
-            .not_played
+            .not_reproduced
             .into_iter()
-            .map(|what| format!("not played again: {what}")),
+            .map(|what| format!("not replayed: {what}")),
     );
     if restart.derived {
         notes.push(
-            "the pod that failed is gone and left no trace: it is placed one batch period of the Job controller (1 s) before \
-             the first pod that this deleted"
+            "the failed pod was removed without a trace; its failure is assumed one batch period of the Job controller (1 s) before \
+             the first pod deletion by that controller"
                 .to_owned(),
         );
     }
@@ -85,19 +89,19 @@ pub fn import(life: &Life, nth: u32, defaults: &ControlPlane) -> Result<Imported
         "about": format!("{} restart {nth} of {}, imported", strategy(life), life.jobset.name),
         "controlPlane": control_plane(life, defaults, &version),
         "jobSet": life.jobset.manifest, "objects": cluster.nodes, "script": script.json,
-        "playedForMs": end(life, zero),
+        "playedForMs": end_ms(life, zero),
         "milestones": milestones_json(life, &restart),
         "imported": {
-            "restart": nth, "at": instants(&restart), "assumed": assumed, "notes": notes,
-            "unknown": restart.unknown.iter().map(|(m, why)| json!({"name": called(&restart, *m), "why": why})).collect::<Vec<_>>(),
+            "restart": nth, "at": uncertainties(&restart), "assumed": assumed, "notes": notes,
+            "unknown": restart.unknown.iter().map(|(m, why)| json!({"name": milestone_name(&restart, *m), "why": why})).collect::<Vec<_>>(),
         },
         "status": status(life), "deleted": false,
         "jobs": life.jobs.iter().map(|j| job(life, j)).collect::<Vec<_>>(),
         "events": events(life), "log": log(life, zero),
-        "podColumns": COLUMNS, "pods": life.pods.iter().filter(|p| !p.only_told).map(|p| pod(p, zero)).collect::<Vec<_>>(),
+        "podColumns": COLUMNS, "pods": life.pods.iter().filter(|p| !p.is_only_from_events).map(|p| pod(p, zero)).collect::<Vec<_>>(),
     });
-    let json = with_scored(json, &restart);
-    Ok(Imported {
+    let json = limit_scored(json, &restart);
+    Ok(ImportedRecording {
         json,
         restart,
         zero,
@@ -106,52 +110,52 @@ pub fn import(life: &Life, nth: u32, defaults: &ControlPlane) -> Result<Imported
     })
 }
 
-fn strategy(life: &Life) -> &str {
+fn strategy(life: &ObservedLifecycle) -> &str {
     let strategy = &life.jobset.manifest["spec"]["failurePolicy"]["restartStrategy"];
     strategy.as_str().unwrap_or("Recreate")
 }
 
 /// Returns the name of a milestone in recordings. The readiness of the last pod has a different name for recreated
 /// JobSets than for restarts in place.
-pub fn called(restart: &Restart, milestone: Milestone) -> &'static str {
+pub fn milestone_name(restart: &ObservedRestart, milestone: Milestone) -> &'static str {
     match milestone {
         Milestone::LastReady if !restart.in_place => "lastPodReady",
         other => other.as_str(),
     }
 }
 
-fn seconds(restart: &Restart, at: At) -> Option<f64> {
+fn seconds_since_origin(restart: &ObservedRestart, at: ClockTime) -> Option<f64> {
     let (_, origin) = restart.origin?;
     Some(at.ms_after(origin) as f64 / 1e3)
 }
 
-fn milestones_json(life: &Life, restart: &Restart) -> Value {
-    let one = |(m, at): &(Milestone, At)| {
+fn milestones_json(life: &ObservedLifecycle, restart: &ObservedRestart) -> Value {
+    let one = |(m, at): &(Milestone, ClockTime)| {
         Some((
-            called(restart, *m).to_owned(),
-            json!(seconds(restart, *at)?),
+            milestone_name(restart, *m).to_owned(),
+            json!(seconds_since_origin(restart, *at)?),
         ))
     };
     let of: serde_json::Map<String, Value> = restart.at.iter().filter_map(one).collect();
     let mut json = json!({
-        "name": life.jobset.name, "strategy": strategy(life), "pods": milestones::wanted(life), "milestones_s": of,
+        "name": life.jobset.name, "strategy": strategy(life), "pods": milestones::specified_pods(life), "milestones_s": of,
     });
     if let Some((origin, _)) = restart.origin
         && origin != milestones::ORIGINS[usize::from(restart.in_place)]
     {
-        json["origin"] = json!(called(restart, origin));
+        json["origin"] = json!(milestone_name(restart, origin));
     }
     json
 }
 
 /// Returns the uncertainty of each instant in seconds.
-fn instants(restart: &Restart) -> Value {
-    let one = |(m, at): &(Milestone, At)| {
+fn uncertainties(restart: &ObservedRestart) -> Value {
+    let one = |(m, at): &(Milestone, ClockTime)| {
         let off = restart
             .origin
-            .map_or(0.0, |(_, origin)| at.off_with(origin));
+            .map_or(0.0, |(_, origin)| at.uncertainty_with(origin));
         (
-            called(restart, *m).to_owned(),
+            milestone_name(restart, *m).to_owned(),
             json!({"plusMinus_s": (off * 1e3).round() / 1e3}),
         )
     };
@@ -164,22 +168,22 @@ fn instants(restart: &Restart) -> Value {
 }
 
 /// Limits the comparison to the last milestone that is present if the restart did not complete.
-fn with_scored(mut json: Value, restart: &Restart) -> Value {
+fn limit_scored(mut json: Value, restart: &ObservedRestart) -> Value {
     let end = Milestone::LastReady;
     if restart.get(end).is_none()
         && let Some((last, _)) = restart.at.iter().max_by_key(|(_, at)| at.ns)
     {
-        json["scoredUpTo"] = json!(called(restart, *last));
+        json["scoredUpTo"] = json!(milestone_name(restart, *last));
     }
     json
 }
 
-fn control_plane(life: &Life, defaults: &ControlPlane, version: &str) -> Value {
+fn control_plane(life: &ObservedLifecycle, defaults: &ControlPlane, version: &str) -> Value {
     let rate = |r: sim_api::spec::ClientRate| json!({"qps": r.qps, "burst": r.burst});
     let mut kcm = rate(defaults.kube_controller_manager);
     kcm["concurrentJobSyncs"] = json!(defaults.concurrent_job_syncs);
     let mut gates = Vec::new();
-    if milestones::in_place(life) {
+    if milestones::is_in_place(life) {
         gates.push("InPlaceRestart");
     }
     let text = life.jobset.manifest["spec"]["failurePolicy"].to_string();
@@ -194,7 +198,7 @@ fn control_plane(life: &Life, defaults: &ControlPlane, version: &str) -> Value {
     })
 }
 
-fn end(life: &Life, zero: At) -> i64 {
+fn end_ms(life: &ObservedLifecycle, zero: ClockTime) -> i64 {
     let statuses = life.jobset.statuses.iter().map(|(at, _)| *at);
     let pods = life
         .pods
@@ -208,7 +212,7 @@ fn end(life: &Life, zero: At) -> i64 {
     all.map(|at| at.ms_after(zero)).max().unwrap_or(0).max(1)
 }
 
-fn status(life: &Life) -> Value {
+fn status(life: &ObservedLifecycle) -> Value {
     let last = life
         .jobset
         .statuses
@@ -217,15 +221,19 @@ fn status(life: &Life) -> Value {
     last.filter(Value::is_object).unwrap_or(json!({}))
 }
 
-fn text_of(c: &super::facts::Condition) -> String {
+fn condition_text(c: &super::facts::ObservedCondition) -> String {
     format!("{}={} {}: {}", c.kind, c.status, c.reason, c.message)
 }
 
-fn job(life: &Life, job: &JobLife) -> Value {
+fn job(life: &ObservedLifecycle, job: &JobLife) -> Value {
     let [active, ready, succeeded, failed, terminating] = job.counts;
     let n = |n: Option<u32>| n.unwrap_or(0);
     let gone = job.gone.is_some();
-    let own: Vec<String> = job.conditions.iter().map(|(_, c)| text_of(c)).collect();
+    let own: Vec<String> = job
+        .conditions
+        .iter()
+        .map(|(_, c)| condition_text(c))
+        .collect();
     let mut row = json!({
         "name": job.name, "restartAttempt": job.attempt, "conditions": own, "active": n(active), "ready": n(ready),
         "succeeded": n(succeeded), "failed": n(failed), "suspended": job.suspended,
@@ -237,9 +245,9 @@ fn job(life: &Life, job: &JobLife) -> Value {
     row
 }
 
-fn pod(pod: &PodLife, zero: At) -> Value {
-    let ms = |at: Option<At>| at.map_or(-1, |at| at.ms_after(zero).max(0));
-    let last = &pod.last;
+fn pod(pod: &PodLife, zero: ClockTime) -> Value {
+    let ms = |at: Option<ClockTime>| at.map_or(-1, |at| at.ms_after(zero).max(0));
+    let last = &pod.last_observed;
     let changes = pod.ready.iter().map(|(at, ready)| {
         let ms = at.ms_after(zero).max(1);
         if *ready { ms } else { -ms }
@@ -271,16 +279,17 @@ fn pod(pod: &PodLife, zero: At) -> Value {
         last.restarts,
         all,
         in_place,
-        ms(pod.counted)
+        ms(pod.finalizer_removed)
     ])
 }
 
-fn events(life: &Life) -> Vec<Value> {
+fn events(life: &ObservedLifecycle) -> Vec<Value> {
     let mut rows: Vec<Value> = Vec::new();
-    let wanted = |e: &&Told| !e.object.starts_with("Pod/") || e.reason == "FailedScheduling";
+    let wanted =
+        |e: &&ObservedEvent| !e.object.starts_with("Pod/") || e.reason == "FailedScheduling";
     for e in life.events.iter().filter(wanted) {
-        let row = json!({"object": without_suffix(&e.object, life), "type": e.kind, "reason": e.reason,
-            "message": without_suffix(&e.message, life)});
+        let row = json!({"object": mask_pod_suffixes(&e.object, life), "type": e.kind, "reason": e.reason,
+            "message": mask_pod_suffixes(&e.message, life)});
         if !rows.contains(&row) {
             rows.push(row);
         }
@@ -289,7 +298,7 @@ fn events(life: &Life) -> Vec<Value> {
 }
 
 /// Replaces the random suffix that the server appends to pod names.
-fn without_suffix(text: &str, life: &Life) -> String {
+fn mask_pod_suffixes(text: &str, life: &ObservedLifecycle) -> String {
     let name = text.rsplit(['/', ' ']).next().unwrap_or("");
     let pod = life.pods.iter().any(|p| p.name == name);
     match name.rsplit_once('-') {
@@ -299,9 +308,9 @@ fn without_suffix(text: &str, life: &Life) -> String {
 }
 
 /// Returns the log rows `[ms, kind, name, what, detail]` as a watcher would have seen them.
-fn log(life: &Life, zero: At) -> Vec<Value> {
-    let mut rows: Vec<(At, Value)> = Vec::new();
-    let mut row = |at: At, kind: &str, name: &str, what: &str, detail: Value| {
+fn log(life: &ObservedLifecycle, zero: ClockTime) -> Vec<Value> {
+    let mut rows: Vec<(ClockTime, Value)> = Vec::new();
+    let mut row = |at: ClockTime, kind: &str, name: &str, what: &str, detail: Value| {
         let ms = at.ms_after(zero).max(0);
         let row = match detail.is_null() && what != "status" {
             true => json!([ms, kind, name, what]),
@@ -325,7 +334,7 @@ fn log(life: &Life, zero: At) -> Vec<Value> {
             row(at, "Job", &job.name, "created", detail);
         }
         for (at, c) in &job.conditions {
-            row(*at, "Job", &job.name, "condition", json!(text_of(c)));
+            row(*at, "Job", &job.name, "condition", json!(condition_text(c)));
         }
         for at in &job.statuses {
             row(*at, "Job", &job.name, "counted", Value::Null);
@@ -338,7 +347,7 @@ fn log(life: &Life, zero: At) -> Vec<Value> {
         }
     }
     // Events of the Job controller consume tokens of its rate limit. Calibration needs their times.
-    for event in life.events.iter().filter(|e| e.by == JOB_CONTROLLER) {
+    for event in life.events.iter().filter(|e| e.component == JOB_CONTROLLER) {
         if let Some(at) = event.at {
             row(at, "Event", &event.object, JOB_CONTROLLER, Value::Null);
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// An error in a text and its position. Lines and columns start at 1; line 0 means the whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct TextProblem {
     pub file: String,
     pub line: usize,
     pub column: usize,
@@ -22,15 +22,15 @@ pub fn is_json(text: &str) -> bool {
 }
 
 /// Passes each value to `take` in turn. An error returned by `take` is reported at the start of that value.
-pub fn values(
+pub fn for_each_value(
     file: &str,
     text: &str,
     take: &mut dyn FnMut(Value) -> Result<(), String>,
-) -> Result<(), Problem> {
+) -> Result<(), TextProblem> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut begin = 0;
     while let Some(value) = stream.next() {
-        let problem = |(line, column): (usize, usize), message: String| Problem {
+        let problem = |(line, column): (usize, usize), message: String| TextProblem {
             file: file.to_owned(),
             line,
             column,
@@ -38,8 +38,8 @@ pub fn values(
         };
         let value = value.map_err(|e| {
             let what = match e.is_eof() {
-                true => "the JSON ends in the middle of an object; a watch that was interrupted while it printed? \
-                         Delete the last object"
+                true => "the JSON ends in the middle of an object; the watch may have been interrupted. \
+                         Delete the last, incomplete object"
                     .to_owned(),
                 false => {
                     let text = e.to_string();
@@ -49,14 +49,14 @@ pub fn values(
             };
             problem((e.line(), e.column().max(1)), what)
         })?;
-        take(value).map_err(|message| problem(place(text, begin), message))?;
+        take(value).map_err(|message| problem(position(text, begin), message))?;
         begin = stream.byte_offset();
     }
     Ok(())
 }
 
 /// Returns line and column of the first non-whitespace character at or after the byte `from`.
-fn place(text: &str, from: usize) -> (usize, usize) {
+fn position(text: &str, from: usize) -> (usize, usize) {
     let rest = &text[from..];
     let at = from + rest.len() - rest.trim_start().len();
     let before = &text[..at];

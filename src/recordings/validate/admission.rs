@@ -12,16 +12,16 @@ pub mod compare;
 pub mod create;
 pub mod update;
 
-use super::recording::Kind;
-use super::result::{Admission, Difference, FileResult};
+use super::recording::RecordingKind;
+use super::result::{AdmissionResult, FileResult, RecordedDifference};
 
 use serde_json::Value;
 
 const SCHEMA: &str = "jobset-sim/admission-recording/v1";
 
 #[derive(Clone, Debug)]
-pub struct File {
-    pub kind: Kind,
+pub struct AdmissionFile {
+    pub kind: RecordingKind,
     pub cases: Vec<Value>,
 }
 
@@ -31,25 +31,25 @@ pub fn is_admission(text: &str) -> bool {
 }
 
 /// Reads one file; `file` appears in the error.
-pub fn read(file: &str, text: &str) -> Result<File, String> {
+pub fn read(file: &str, text: &str) -> Result<AdmissionFile, String> {
     let cases: Vec<Value> =
         serde_json::from_str(text).map_err(|e| format!("{file}: not JSON: {e}"))?;
     let Some((head, cases)) = cases.split_first() else {
-        return Err(format!("{file}: an empty list, not a recording"));
+        return Err(format!("{file}: empty list, not a recording"));
     };
     if head["schema"] != SCHEMA {
         return Err(format!(
-            "{file}: schema {} is not known; a list of cases has {SCHEMA:?}",
+            "{file}: unknown schema {}; expected {SCHEMA:?}",
             head["schema"]
         ));
     }
     let kind = match head["kind"].as_str() {
-        Some("create") => Kind::Create,
-        Some("update") => Kind::Update,
-        Some("children") => Kind::Children,
+        Some("create") => RecordingKind::Create,
+        Some("update") => RecordingKind::Update,
+        Some("children") => RecordingKind::Children,
         _ => {
             return Err(format!(
-                "{file}: kind {} is not known; the kinds are create, update, children",
+                "{file}: unknown kind {}; expected create, update or children",
                 head["kind"]
             ));
         }
@@ -59,28 +59,28 @@ pub fn read(file: &str, text: &str) -> Result<File, String> {
             return Err(format!("{file}: case {} has no id", i + 1));
         }
     }
-    Ok(File {
+    Ok(AdmissionFile {
         kind,
         cases: cases.to_vec(),
     })
 }
 
-fn compare_children(recording: &str, case: &Value) -> Vec<Difference> {
+fn compare_children(recording: &str, case: &Value) -> Vec<RecordedDifference> {
     match children_documents::documents(recording, case) {
         Ok(documents) => children::compare(case, &documents),
-        Err(problem) => vec![Difference::new("docs", "readable", problem)],
+        Err(problem) => vec![RecordedDifference::new("docs", "readable", problem)],
     }
 }
 
 /// Simulates and compares every case of a file.
-pub fn validate(name: &str, file: &File) -> FileResult {
+pub fn validate(name: &str, file: &AdmissionFile) -> FileResult {
     let mut result = FileResult::new(name, file.kind);
     let compare = |case: &Value| match file.kind {
-        Kind::Create => create::compare(case),
-        Kind::Update => update::compare(case),
+        RecordingKind::Create => create::compare(case),
+        RecordingKind::Update => update::compare(case),
         _ => compare_children(name, case),
     };
-    let mut found = Admission::default();
+    let mut found = AdmissionResult::default();
     for case in &file.cases {
         let differences = compare(case);
         found.count.total += 1;
@@ -93,17 +93,17 @@ pub fn validate(name: &str, file: &File) -> FileResult {
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::Equal;
+    use super::super::result::EqualCounts;
     use super::*;
 
     #[test]
-    fn what_is_no_list_of_cases_says_so_with_the_file_name() {
+    fn file_without_list_of_cases_is_rejected_by_name() {
         let head = |kind: &str| format!("[{{\"schema\": \"{SCHEMA}\", \"kind\": \"{kind}\"}}]");
         for (text, expected) in [
             ("[".to_owned(), "f.json: not JSON"),
-            ("[]".to_owned(), "f.json: an empty list"),
-            ("[{}]".to_owned(), "f.json: schema null is not known"),
-            (head("film"), "f.json: kind \"film\" is not known"),
+            ("[]".to_owned(), "f.json: empty list"),
+            ("[{}]".to_owned(), "f.json: unknown schema null"),
+            (head("film"), "f.json: unknown kind \"film\""),
             (
                 head("create").replace(']', ", {}]"),
                 "f.json: case 1 has no id",
@@ -114,19 +114,19 @@ mod tests {
         }
         assert_eq!(
             read("f.json", &head("update")).map(|f| f.kind),
-            Ok(Kind::Update)
+            Ok(RecordingKind::Update)
         );
     }
 
     #[test]
-    fn every_shared_case_is_answered_as_recorded() {
+    fn shared_cases_match_recorded_responses() {
         for (file, text) in super::super::read::tests::shared("admission") {
             let read = read(&file, &text).unwrap();
             let result = validate(&file, &read);
             let Some(admission) = result.admission else {
                 continue;
             };
-            let Equal { equal, total } = admission.count;
+            let EqualCounts { equal, total } = admission.count;
             assert!(total > 20, "{file}: {total} cases");
             assert_eq!(equal, total, "{file}: {:#?}", admission.differences);
         }

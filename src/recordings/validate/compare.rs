@@ -1,44 +1,44 @@
 //! Compares one recording with one run.
 //!
-//! This module does not run anything. Its input is an `Observed` run, which tests construct by hand.
+//! This module does not run anything. Its input is an `ObservedRun` run, which tests construct by hand.
 
-use super::decisions::history::History;
+use super::decisions::history::DecisionHistory;
 use super::milestones::{self, IN_PLACE, RECREATE};
-use super::recording::{Kind, Recording};
+use super::recording::{RecordedRun, RecordingKind};
 use super::result::*;
 use super::run_steps::RunSteps;
-use super::scenario::NotSimulated;
+use super::scenario::UnmodelledAction;
 use super::{decisions, nodes, requests};
 use sim_analysis::metrics;
 use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::pods::PodFold;
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_engine::record::*;
 use std::collections::BTreeMap;
 
 /// The observations of a run that the comparison needs.
-pub struct Observed {
+pub struct ObservedRun {
     pub outcome: RunOutcome,
-    pub names: Names,
-    pub sink: Observer,
+    pub names: RecordNames,
+    pub sink: RunObserver,
     /// The restart that the recording describes, as reported by `run`. Only for kind `times`.
-    pub restart: Option<metrics::Restart>,
+    pub restart: Option<metrics::RestartMetrics>,
 }
 
 /// The sink of a run that is compared with a recording.
-pub struct Observer {
+pub struct RunObserver {
     pub restarts: RestartFold,
-    pub history: History,
+    pub history: DecisionHistory,
     pub steps: RunSteps,
     pub pods: PodFold,
-    kind: Kind,
+    kind: RecordingKind,
 }
 
-impl Observer {
-    pub fn new(recording: &Recording, scenario: &Scenario) -> Observer {
-        Observer {
+impl RunObserver {
+    pub fn new(recording: &RecordedRun, scenario: &ScenarioSpec) -> RunObserver {
+        RunObserver {
             restarts: RestartFold::new(scenario).without_paths(),
-            history: History::default(),
+            history: DecisionHistory::default(),
             steps: RunSteps::default(),
             pods: PodFold::default(),
             kind: recording.kind,
@@ -46,10 +46,10 @@ impl Observer {
     }
 }
 
-impl Sink for Observer {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for RunObserver {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         match self.kind {
-            Kind::Times => self.restarts.record(record, names),
+            RecordingKind::Times => self.restarts.record(record, names),
             _ => {
                 self.history.record(record, names);
                 self.steps.record(record, names);
@@ -58,7 +58,7 @@ impl Sink for Observer {
         }
     }
 
-    fn wants_events(&self) -> bool {
+    fn receives_events(&self) -> bool {
         self.kind.has_decisions()
     }
 
@@ -70,54 +70,60 @@ impl Sink for Observer {
 /// Reason why there is no run to compare with.
 pub enum NoRun {
     /// The model does not support a part of the script.
-    NotSimulated(NotSimulated),
+    NotSimulated(UnmodelledAction),
     /// The real control plane accepted the JobSet, but the program rejected it. This counts as a difference.
     Refused(String),
     /// The real control plane rejected the JobSet. Only the responses are compared.
     Rejected { recorded: String, simulated: String },
 }
 
-fn is_in_place(recording: &Recording) -> bool {
+fn is_in_place(recording: &RecordedRun) -> bool {
     let strategy = recording.milestones.as_ref().map(|m| m.strategy.as_str());
     strategy == Some("InPlaceRestart")
 }
 
 /// Compares a recording with a run, or with the reason why there is no run.
-pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>) -> FileResult {
+pub fn compare(
+    file: &str,
+    recording: &RecordedRun,
+    run: Result<&ObservedRun, NoRun>,
+) -> FileResult {
     let mut result = FileResult::new(file, recording.kind);
     result.about = recording.about.clone();
     match run {
-        Err(NoRun::NotSimulated(NotSimulated(reasons))) => {
+        Err(NoRun::NotSimulated(UnmodelledAction(reasons))) => {
             result.not_simulated = reasons;
             // A missing value must not look like an error of zero.
-            if recording.kind == Kind::Times {
-                result.restart = restart(recording, |_| None);
+            if recording.kind == RecordingKind::Times {
+                result.restart = restart_result(recording, |_| None);
             }
         }
-        Err(NoRun::Refused(reason)) if recording.kind == Kind::Times => {
+        Err(NoRun::Refused(reason)) if recording.kind == RecordingKind::Times => {
             result.about = format!("{}; refused: {reason}", result.about);
-            result.restart = restart(recording, |_| None);
+            result.restart = restart_result(recording, |_| None);
         }
         Err(NoRun::Refused(reason)) => {
-            result.differences = Some(vec![Difference::new("jobSet", "accepted", reason)]);
+            result.differences = Some(vec![RecordedDifference::new("jobSet", "accepted", reason)]);
         }
         Err(NoRun::Rejected {
             recorded,
             simulated,
         }) => {
             let differs = recorded != simulated;
-            let difference = Difference::new("jobSet", recorded, simulated);
+            let difference = RecordedDifference::new("jobSet", recorded, simulated);
             result.differences = Some(differs.then_some(difference).into_iter().collect());
         }
-        Ok(run) if recording.kind == Kind::Times => times(recording, run, &mut result),
+        Ok(run) if recording.kind == RecordingKind::Times => {
+            compare_times(recording, run, &mut result)
+        }
         Ok(run) => {
-            let Observed {
+            let ObservedRun {
                 outcome,
                 names,
                 sink,
                 ..
             } = run;
-            let compared = decisions::Run {
+            let compared = decisions::DecisionRun {
                 outcome,
                 history: &sink.history,
                 steps: &sink.steps,
@@ -125,7 +131,7 @@ pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>)
                 names,
             };
             let mut found = decisions::compare(recording, &compared);
-            if recording.kind == Kind::Nodes {
+            if recording.kind == RecordingKind::Nodes {
                 let (late, steps) = nodes::compare(recording, &sink.steps, names);
                 found.extend(late);
                 result.milestones = steps;
@@ -136,7 +142,7 @@ pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>)
     result
 }
 
-fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
+fn compare_times(recording: &RecordedRun, run: &ObservedRun, result: &mut FileResult) {
     let Some(recorded) = &recording.milestones else {
         return;
     };
@@ -152,7 +158,7 @@ fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
     let others = recorded.milestones_s.keys().map(String::as_str);
     let others = others.filter(|name| !known.contains(name));
     for name in known.iter().copied().chain(others) {
-        let milestone = Milestone {
+        let milestone = MilestoneResult {
             name: name.to_owned(),
             recorded_s: recorded.milestones_s.get(name).copied(),
             simulated_s: simulated.get(name).copied(),
@@ -161,21 +167,24 @@ fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
             result.milestones.push(milestone);
         }
     }
-    result.restart = restart(recording, |name| simulated.get(name).copied());
+    result.restart = restart_result(recording, |name| simulated.get(name).copied());
     if let Some(recorded) = &recording.requests {
         result.requests = requests::compare(recorded, &run.outcome.requests);
     }
 }
 
 /// Returns the total time of the restart, or the time of the last scored milestone.
-fn restart(recording: &Recording, simulated: impl Fn(&str) -> Option<f64>) -> Option<Restart> {
+fn restart_result(
+    recording: &RecordedRun,
+    simulated: impl Fn(&str) -> Option<f64>,
+) -> Option<RestartResult> {
     let recorded = recording.milestones.as_ref()?;
     let milestone = match &recording.scored_up_to {
         Some(name) => name.as_str(),
-        None => milestones::total(is_in_place(recording)),
+        None => milestones::final_milestone(is_in_place(recording)),
     };
     let recorded_s = *recorded.milestones_s.get(milestone)?;
-    (recorded_s > 0.0).then(|| Restart {
+    (recorded_s > 0.0).then(|| RestartResult {
         milestone: milestone.to_owned(),
         recorded_s,
         simulated_s: simulated(milestone),

@@ -3,56 +3,56 @@
 //! A missing value never passes: a condition on the restart error without any scored restart is an error of the
 //! command.
 
-use super::result::Totals;
-use sim_base::condition::Condition;
+use super::result::ResultTotals;
+use sim_base::condition::FieldCondition;
 use std::fmt;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Name {
+enum GateName {
     RestartErrorP50,
     RestartErrorMax,
     DecisionsDifferent,
     AdmissionDifferent,
 }
 
-const NAMES: [(&str, Name); 4] = [
-    ("restart.error.p50", Name::RestartErrorP50),
-    ("restart.error.max", Name::RestartErrorMax),
-    ("decisions.different", Name::DecisionsDifferent),
-    ("admission.different", Name::AdmissionDifferent),
+const NAMES: [(&str, GateName); 4] = [
+    ("restart.error.p50", GateName::RestartErrorP50),
+    ("restart.error.max", GateName::RestartErrorMax),
+    ("decisions.different", GateName::DecisionsDifferent),
+    ("admission.different", GateName::AdmissionDifferent),
 ];
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gate {
-    condition: Condition,
-    name: Name,
+pub struct ConformanceGate {
+    condition: FieldCondition,
+    name: GateName,
 }
 
-impl fmt::Display for Gate {
+impl fmt::Display for ConformanceGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.condition.fmt(f)
     }
 }
 
-impl std::str::FromStr for Gate {
+impl std::str::FromStr for ConformanceGate {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Gate, String> {
-        let condition: Condition = text.parse()?;
+    fn from_str(text: &str) -> Result<ConformanceGate, String> {
+        let condition: FieldCondition = text.parse()?;
         let known = NAMES.iter().find(|n| n.0 == condition.name);
-        let unknown = || condition.unknown(NAMES.iter().map(|n| n.0));
+        let unknown = || condition.unknown_name_error(NAMES.iter().map(|n| n.0));
         let name = known.ok_or_else(unknown)?.1;
         // A relative condition has no baseline here, so it is rejected.
         if condition.is_relative() {
-            condition.holds(0.0, None)?;
+            condition.evaluate(0.0, None)?;
         }
-        Ok(Gate { condition, name })
+        Ok(ConformanceGate { condition, name })
     }
 }
 
-impl Gate {
+impl ConformanceGate {
     /// Returns the value, and whether the gate failed, i.e. whether the condition is true.
-    pub fn check(&self, totals: &Totals) -> Result<(f64, bool), String> {
+    pub fn check(&self, totals: &ResultTotals) -> Result<(f64, bool), String> {
         let nothing = || {
             format!(
                 "--fail-if {:?}: none of the recordings has a scored restart",
@@ -63,12 +63,12 @@ impl Gate {
         let decisions = totals.decisions.unwrap_or_default();
         let admission = totals.admission.unwrap_or_default();
         let value = match self.name {
-            Name::RestartErrorP50 => restart()?.p50,
-            Name::RestartErrorMax => restart()?.max,
-            Name::DecisionsDifferent => (decisions.total() - decisions.equal) as f64,
-            Name::AdmissionDifferent => (admission.total - admission.equal) as f64,
+            GateName::RestartErrorP50 => restart()?.p50,
+            GateName::RestartErrorMax => restart()?.max,
+            GateName::DecisionsDifferent => (decisions.total() - decisions.equal) as f64,
+            GateName::AdmissionDifferent => (admission.total - admission.equal) as f64,
         };
-        let verdict = self.condition.holds(value, None)?;
+        let verdict = self.condition.evaluate(value, None)?;
         Ok((value, verdict.failed))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Milestones are determined by `metrics::RestartFold`, which also provides those of the waterfall.
 
-use sim_analysis::metrics::{Milestone, Restart};
+use sim_analysis::metrics::{Milestone, RestartMetrics};
 use std::collections::BTreeMap;
 
 /// Milestones of a recreated JobSet, in display order.
@@ -32,7 +32,7 @@ pub const IN_PLACE: [&str; 6] = [
 ];
 
 /// Returns the milestone that ends a restart: all pods are ready again.
-pub fn total(in_place: bool) -> &'static str {
+pub fn final_milestone(in_place: bool) -> &'static str {
     if in_place {
         "lastReady"
     } else {
@@ -43,7 +43,7 @@ pub fn total(in_place: bool) -> &'static str {
 /// Returns the seconds from the status of the failing pod to each milestone that was reached. In a restart in place
 /// the pod remains, and its status is observed as not ready.
 pub fn seconds(
-    restart: &Restart,
+    restart: &RestartMetrics,
     in_place: bool,
     origin: Option<&str>,
 ) -> BTreeMap<&'static str, f64> {
@@ -53,20 +53,20 @@ pub fn seconds(
     };
     let start = match origin {
         None => Some(start),
-        Some(origin) => named(origin),
+        Some(origin) => parse_milestone(origin),
     };
     let Some(start) = start.and_then(|start| restart.milestone(start)) else {
         return BTreeMap::new();
     };
     let at = |name: &&'static str| {
-        let at = restart.milestone(named(name)?)?;
+        let at = restart.milestone(parse_milestone(name)?)?;
         Some((*name, at.seconds() - start.seconds()))
     };
     names.iter().filter_map(at).collect()
 }
 
 /// Returns the milestone with this name in recordings.
-fn named(name: &str) -> Option<Milestone> {
+fn parse_milestone(name: &str) -> Option<Milestone> {
     let name = match name {
         "lastPodReady" => "lastReady",
         name => name,

@@ -5,72 +5,75 @@
 //! depends on the engine and the manifest reader.
 
 pub mod admission;
-pub mod beside;
-mod beside_inputs;
 pub mod compare;
 pub mod decisions;
 pub mod gate;
 pub mod milestones;
 pub mod nodes;
 pub mod output;
-mod plays;
 pub mod read;
 pub mod recording;
 pub mod requests;
 pub mod result;
 pub mod rows;
 mod run_steps;
+pub mod run_vs_recording;
+mod run_vs_recording_inputs;
 pub mod scenario;
 pub mod simulate;
 pub mod steps;
 pub mod text;
+mod unobserved_inputs;
 
 use rayon::prelude::*;
-use recording::Recording;
+use recording::RecordedRun;
 use result::FileResult;
-use scenario::{Defaults, Overrides};
-use sim_api::spec::{ControlPlane, Timing};
+use scenario::{RecordingDefaults, ScenarioOverrides};
+use sim_api::spec::{ControlPlane, TimingSpec};
 use std::io::Read;
 use std::path::Path;
 
 /// Contents of one input file.
 #[derive(Debug)]
-pub enum Input {
-    Recording(Box<Recording>),
-    Admission(admission::File),
+pub enum ValidationInput {
+    Recording(Box<RecordedRun>),
+    Admission(admission::AdmissionFile),
 }
 
 /// Reads files, and all files of directories, ordered by name. Returns the contents and all errors.
-pub fn read_all(arguments: &[String]) -> (Vec<(String, Input)>, Vec<String>) {
+pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<String>) {
     let mut errors = Vec::new();
     let mut keep = |error: String| errors.push(error);
     let mut files = Vec::new();
     for argument in arguments {
-        match paths(argument) {
+        match recording_paths(argument) {
             Ok(paths) => files.extend(paths),
             Err(error) => keep(error),
         }
     }
-    let read: Vec<Result<(String, Input), String>> = files.into_par_iter().map(read_one).collect();
+    let read: Vec<Result<(String, ValidationInput), String>> =
+        files.into_par_iter().map(read_one).collect();
     let inputs = read.into_iter().filter_map(|r| r.map_err(&mut keep).ok());
     let inputs = inputs.collect();
     (inputs, errors)
 }
 
 /// Reads a recording of a run. Files with admission cases are rejected, because they do not describe a run.
-pub fn recording_of(file: &str) -> Result<Recording, String> {
+pub fn read_run_recording(file: &str) -> Result<RecordedRun, String> {
     match read_one(file.to_owned())?.1 {
-        Input::Recording(recording) => Ok(*recording),
-        Input::Admission(_) => Err(format!("{file}: cases of admission; nothing ran in them")),
+        ValidationInput::Recording(recording) => Ok(*recording),
+        ValidationInput::Admission(_) => Err(format!(
+            "{file}: contains admission cases, not the recording of a run"
+        )),
     }
 }
 
-fn read_one(file: String) -> Result<(String, Input), String> {
-    let text = text_of(&file)?;
+fn read_one(file: String) -> Result<(String, ValidationInput), String> {
+    let text = read_text(&file)?;
     let input = if admission::is_admission(&text) {
-        Input::Admission(admission::read(&file, &text)?)
+        ValidationInput::Admission(admission::read(&file, &text)?)
     } else {
-        Input::Recording(Box::new(read::read(&file, &text)?))
+        ValidationInput::Recording(Box::new(read::read(&file, &text)?))
     };
     Ok((file, input))
 }
@@ -78,15 +81,13 @@ fn read_one(file: String) -> Result<(String, Input), String> {
 /// Maximum size of a file in bytes. Recordings are considerably smaller, and special files may be endless.
 const TEXT_MAX: u64 = 100 << 20;
 
-fn text_of(file: &str) -> Result<String, String> {
+fn read_text(file: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file).and_then(|f| f.take(TEXT_MAX + 1).read_to_end(&mut bytes));
-    read.map_err(|e| format!("{file}: cannot be read: {e}"))?;
+    read.map_err(|e| format!("{file}: cannot read: {e}"))?;
     if bytes.len() as u64 > TEXT_MAX {
         let mib = TEXT_MAX >> 20;
-        return Err(format!(
-            "{file}: the file is too large; legal: at most {mib} MiB"
-        ));
+        return Err(format!("{file}: file too large; maximum: {mib} MiB"));
     }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
@@ -96,27 +97,29 @@ fn text_of(file: &str) -> Result<String, String> {
 
 /// Simulates and compares all inputs in parallel. The results are in the order of the files.
 pub fn compare_all(
-    inputs: &[(String, Input)],
-    overrides: &Overrides,
-    preset: Option<(ControlPlane, Timing)>,
+    inputs: &[(String, ValidationInput)],
+    overrides: &ScenarioOverrides,
+    preset: Option<(ControlPlane, TimingSpec)>,
 ) -> Result<Vec<FileResult>, String> {
     let mut defaults = simulate::defaults()?;
     if let Some((control_plane, timing)) = preset {
-        defaults = Defaults {
+        defaults = RecordingDefaults {
             control_plane,
             timing,
-            win: true,
+            preset_overrides_recording: true,
         };
     }
-    let one = |(file, input): &(String, Input)| match input {
-        Input::Recording(recording) => simulate::validate(file, recording, &defaults, overrides),
-        Input::Admission(cases) => admission::validate(file, cases),
+    let one = |(file, input): &(String, ValidationInput)| match input {
+        ValidationInput::Recording(recording) => {
+            simulate::validate(file, recording, &defaults, overrides)
+        }
+        ValidationInput::Admission(cases) => admission::validate(file, cases),
     };
     Ok(inputs.par_iter().map(one).collect())
 }
 
 /// Returns the path of a file, or the `*.json` files of a directory, ordered by name.
-fn paths(argument: &str) -> Result<Vec<String>, String> {
+fn recording_paths(argument: &str) -> Result<Vec<String>, String> {
     let path = Path::new(argument);
     if !path.is_dir() {
         return Ok(vec![argument.to_owned()]);
@@ -151,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_stands_for_its_recordings() {
+    fn directory_expands_to_its_recordings() {
         let dir = read::tests::folder("nodes").display().to_string();
         let (recordings, errors) = read_all(&[dir]);
         assert_eq!(errors, Vec::<String>::new());

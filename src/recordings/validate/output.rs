@@ -6,20 +6,20 @@ use super::result::*;
 use serde_json::{Map, Value, json};
 
 /// Rounds to six decimals (microseconds), which is finer than the resolution of the recordings.
-fn rounded(value: f64) -> f64 {
+fn round_to_microseconds(value: f64) -> f64 {
     let rounded = (value * 1e6).round() / 1e6;
     // −0 would print as "-0.0".
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-pub fn json(files: &[FileResult], totals: &Totals) -> Value {
+pub fn json(files: &[FileResult], totals: &ResultTotals) -> Value {
     let mut out = Map::new();
     let recordings: Vec<Value> = files.iter().map(file_json).collect();
     out.insert("recordings".to_owned(), Value::Array(recordings));
     if let Some(all) = totals.decisions {
-        out.insert("decisions".to_owned(), verdicts(all));
+        out.insert("decisions".to_owned(), verdicts_json(all));
         let kinds = totals.kinds.iter();
-        let kinds = kinds.map(|(kind, of_kind)| ((*kind).to_owned(), verdicts(*of_kind)));
+        let kinds = kinds.map(|(kind, of_kind)| ((*kind).to_owned(), verdicts_json(*of_kind)));
         out.insert("kinds".to_owned(), Value::Object(kinds.collect()));
     }
     if let Some(e) = totals.admission {
@@ -27,26 +27,28 @@ pub fn json(files: &[FileResult], totals: &Totals) -> Value {
         out.insert("admission".to_owned(), admission);
     }
     if let Some(e) = totals.restart {
-        let error = json!({"p50": rounded(e.p50), "max": rounded(e.max)});
+        let error =
+            json!({"p50": round_to_microseconds(e.p50), "max": round_to_microseconds(e.max)});
         out.insert("restart".to_owned(), json!({"error": error}));
     }
     Value::Object(out)
 }
 
-fn verdicts(v: Verdicts) -> Value {
-    json!({"equal": v.equal, "otherPlay": v.other_play, "different": v.different,
+fn verdicts_json(v: ValidationVerdicts) -> Value {
+    json!({"equal": v.equal, "otherPlay": v.other_replay, "different": v.different,
         "notSimulated": v.not_simulated, "total": v.total()})
 }
 
-fn decisions_json(file: &FileResult, verdict: Verdict) -> Value {
+fn decisions_json(file: &FileResult, verdict: ValidationVerdict) -> Value {
     let differences = file.differences.iter().flatten();
     let list: Vec<Value> = differences.map(difference_json).collect();
-    let mut decisions = json!({"result": verdict.as_str(), "equal": verdict == Verdict::Equal});
-    if let Some(play) = &file.play {
+    let mut decisions =
+        json!({"result": verdict.as_str(), "equal": verdict == ValidationVerdict::Equal});
+    if let Some(play) = &file.equal_replay {
         decisions["play"] = json!(play);
     }
     match verdict {
-        Verdict::NotSimulated => decisions["notSimulated"] = json!(file.not_simulated),
+        ValidationVerdict::NotSimulated => decisions["notSimulated"] = json!(file.not_simulated),
         _ => decisions["differences"] = json!(list),
     }
     decisions
@@ -72,25 +74,25 @@ fn file_json(file: &FileResult) -> Value {
         out.insert("milestones".to_owned(), Value::Array(list));
     }
     if let Some(r) = &file.restart {
-        let mut restart = json!({"recorded_s": rounded(r.recorded_s), "error": rounded(r.error())});
+        let mut restart = json!({"recorded_s": round_to_microseconds(r.recorded_s), "error": round_to_microseconds(r.error())});
         if let Some(simulated_s) = r.simulated_s {
-            restart["simulated_s"] = json!(rounded(simulated_s));
+            restart["simulated_s"] = json!(round_to_microseconds(simulated_s));
         }
         out.insert("restart".to_owned(), restart);
     }
     Value::Object(out)
 }
 
-fn difference_json(d: &Difference) -> Value {
+fn difference_json(d: &RecordedDifference) -> Value {
     json!({"path": d.path, "recorded": d.recorded, "simulated": d.simulated})
 }
 
-fn milestone_json(m: &Milestone) -> Value {
+fn milestone_json(m: &MilestoneResult) -> Value {
     let mut out = Map::new();
     out.insert("name".to_owned(), json!(m.name));
     for (key, value) in [("recorded_s", m.recorded_s), ("simulated_s", m.simulated_s)] {
         if let Some(value) = value {
-            out.insert(key.to_owned(), json!(rounded(value)));
+            out.insert(key.to_owned(), json!(round_to_microseconds(value)));
         }
     }
     Value::Object(out)
@@ -121,7 +123,7 @@ pub fn rows(files: &[FileResult]) -> Vec<Vec<String>> {
 
 fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     let mut rows = Vec::new();
-    let number = |n: Option<f64>| n.map_or(String::new(), |n| rounded(n).to_string());
+    let number = |n: Option<f64>| n.map_or(String::new(), |n| round_to_microseconds(n).to_string());
     let text = |s: &str| s.to_owned();
     let empty = || [(); 3].map(|()| String::new());
     let mut named = |section: &str, name: &str| {
@@ -131,12 +133,12 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     for reason in &file.not_simulated {
         named("not simulated", reason);
     }
-    if let Some(play) = &file.play {
+    if let Some(play) = &file.equal_replay {
         named("equal in another play", play);
     }
     let admission = file.admission.iter().flat_map(|a| &a.differences);
     for d in file.differences.iter().flatten().chain(admission) {
-        let (recorded, simulated) = (plain(&d.recorded), plain(&d.simulated));
+        let (recorded, simulated) = (unquoted(&d.recorded), unquoted(&d.simulated));
         rows.push([
             text("difference"),
             d.path.clone(),
@@ -151,7 +153,7 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
             m.name.clone(),
             number(m.recorded_s),
             number(m.simulated_s),
-            number(relative(m.recorded_s, m.simulated_s)),
+            number(relative_error(m.recorded_s, m.simulated_s)),
         ]);
     }
     if let Some(r) = &file.restart {
@@ -173,14 +175,17 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
             request_name(r),
             r.recorded.to_string(),
             r.simulated.to_string(),
-            number(relative(Some(r.recorded as f64), Some(r.simulated as f64))),
+            number(relative_error(
+                Some(r.recorded as f64),
+                Some(r.simulated as f64),
+            )),
         ]);
     }
     rows
 }
 
 /// Returns (simulated − recorded) / recorded, or `None` if a value is missing or the recorded value is 0.
-pub fn relative(recorded: Option<f64>, simulated: Option<f64>) -> Option<f64> {
+pub fn relative_error(recorded: Option<f64>, simulated: Option<f64>) -> Option<f64> {
     let (recorded, simulated) = (recorded?, simulated?);
     (recorded != 0.0).then_some((simulated - recorded) / recorded)
 }
@@ -195,7 +200,7 @@ pub fn request_name(r: &RequestDifference) -> String {
 }
 
 /// Returns a value without the quotes of JSON strings. Null is printed as `-`.
-pub fn plain(value: &Value) -> String {
+pub fn unquoted(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(s) if s.is_empty() => "(empty)".to_owned(),

@@ -2,28 +2,28 @@
 //!
 //! Unreadable or implausible contents are errors that name the file; nothing is guessed.
 
-use super::recording::{Kind, Recording, SCHEMA};
+use super::recording::{RecordedRun, RecordingKind, SCHEMA};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// Longest time accepted in a recording, in milliseconds: 100 years, the same as for other inputs.
-const LONGEST_MS: u64 = 100 * 365 * 86_400 * 1_000;
+const MAX_TIME_MS: u64 = 100 * 365 * 86_400 * 1_000;
 /// Maximum number of nodes accepted in a recording, to bound memory.
-const MOST_NODES: u32 = 1_000_000;
+const MAX_NODES: u32 = 1_000_000;
 
 #[derive(Deserialize)]
-struct Head {
+struct RecordingHead {
     schema: Option<Value>,
     kind: Option<Value>,
 }
 
 /// Reads one recording; `file` appears in the error.
-pub fn read(file: &str, text: &str) -> Result<Recording, String> {
+pub fn read(file: &str, text: &str) -> Result<RecordedRun, String> {
     check_head(file, text)?;
-    let recording: Recording = serde_json::from_str(text)
+    let recording: RecordedRun = serde_json::from_str(text)
         .map_err(|e| format!("{file}: not a recording of schema {SCHEMA}: {e}"))?;
-    check(&recording).map_err(|e| format!("{file}: {e}"))?;
+    check_ranges(&recording).map_err(|e| format!("{file}: {e}"))?;
     Ok(recording)
 }
 
@@ -35,17 +35,17 @@ fn check_head(file: &str, text: &str) -> Result<(), String> {
             "{file}: a list of admission cases, not one recording"
         ));
     }
-    let head: Head = serde_json::from_str(text).map_err(not_json)?;
+    let head: RecordingHead = serde_json::from_str(text).map_err(not_json)?;
     match head.schema {
         Some(Value::String(s)) if s == SCHEMA => {}
         Some(other) => {
             return Err(format!(
-                "{file}: schema {other} is not known; this command reads {SCHEMA:?}"
+                "{file}: unknown schema {other}; expected {SCHEMA:?}"
             ));
         }
         None => {
             return Err(format!(
-                "{file}: no key `schema`; a recording has \"schema\": {SCHEMA:?}"
+                "{file}: key `schema` is missing; a recording has \"schema\": {SCHEMA:?}"
             ));
         }
     }
@@ -53,17 +53,17 @@ fn check_head(file: &str, text: &str) -> Result<(), String> {
     match head.kind {
         Some(Value::String(k)) if known.contains(&k.as_str()) => Ok(()),
         Some(other) => Err(format!(
-            "{file}: kind {other} is not known; the kinds are {}",
+            "{file}: unknown kind {other}; expected one of {}",
             known.join(", ")
         )),
         None => Err(format!(
-            "{file}: no key `kind`; the kinds are {}",
+            "{file}: key `kind` is missing; expected one of {}",
             known.join(", ")
         )),
     }
 }
 
-fn check(recording: &Recording) -> Result<(), String> {
+fn check_ranges(recording: &RecordedRun) -> Result<(), String> {
     let cp = &recording.control_plane;
     for (name, rate) in [
         ("kubeControllerManager", cp.kube_controller_manager),
@@ -78,9 +78,9 @@ fn check(recording: &Recording) -> Result<(), String> {
         }
     }
     let own = recording.objects.iter().any(|o| o["kind"] == "Node");
-    if (cp.nodes == 0 && !own) || cp.nodes > MOST_NODES {
+    if (cp.nodes == 0 && !own) || cp.nodes > MAX_NODES {
         return Err(format!(
-            "controlPlane.nodes: {} is not between 1 and {MOST_NODES}",
+            "controlPlane.nodes: {} is not between 1 and {MAX_NODES}",
             cp.nodes
         ));
     }
@@ -99,15 +99,17 @@ fn check(recording: &Recording) -> Result<(), String> {
         times.extend([rule.start_ms, rule.term_ms].into_iter().flatten());
         times.push(rule.run_ms.max(0) as u64);
     }
-    if let Some(ms) = times.into_iter().find(|ms| *ms > LONGEST_MS) {
-        return Err(format!("a time of {ms} ms is longer than 100 years"));
-    }
-    if recording.kind == Kind::Times && recording.milestones.is_none() {
-        return Err("kind times needs the key `milestones`".to_owned());
-    }
-    if recording.kind != Kind::Times && recording.played_for_ms.is_none() {
+    if let Some(ms) = times.into_iter().find(|ms| *ms > MAX_TIME_MS) {
         return Err(format!(
-            "kind {} needs the key `playedForMs`",
+            "{ms} ms exceeds the longest supported time, 100 years"
+        ));
+    }
+    if recording.kind == RecordingKind::Times && recording.milestones.is_none() {
+        return Err("kind times requires the key `milestones`".to_owned());
+    }
+    if recording.kind != RecordingKind::Times && recording.played_for_ms.is_none() {
+        return Err(format!(
+            "kind {} requires the key `playedForMs`",
             recording.kind.as_str()
         ));
     }

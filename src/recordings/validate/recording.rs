@@ -3,7 +3,7 @@
 //! The interpretation for a run or a comparison is the task of other modules. Unknown keys may affect the
 //! simulation, so they are kept in `unknown`.
 
-use super::rows::{LogEntry, Pods};
+use super::rows::{LogEntry, RecordedPods};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub const SCHEMA: &str = "jobset-sim/recording/v1";
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RecordingKind {
     Decisions,
     Times,
     Corner,
@@ -25,46 +25,49 @@ pub enum Kind {
     Children,
 }
 
-impl Kind {
+impl RecordingKind {
     /// Returns whether the decisions are compared, rather than only the times.
     pub fn has_decisions(self) -> bool {
-        matches!(self, Kind::Decisions | Kind::Corner | Kind::Nodes)
+        matches!(
+            self,
+            RecordingKind::Decisions | RecordingKind::Corner | RecordingKind::Nodes
+        )
     }
 
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Decisions => "decisions",
-            Kind::Times => "times",
-            Kind::Corner => "corner",
-            Kind::Nodes => "nodes",
-            Kind::Create => "create",
-            Kind::Update => "update",
-            Kind::Children => "children",
+            RecordingKind::Decisions => "decisions",
+            RecordingKind::Times => "times",
+            RecordingKind::Corner => "corner",
+            RecordingKind::Nodes => "nodes",
+            RecordingKind::Create => "create",
+            RecordingKind::Update => "update",
+            RecordingKind::Children => "children",
         }
     }
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Recording {
-    pub kind: Kind,
+pub struct RecordedRun {
+    pub kind: RecordingKind,
     pub name: String,
     #[serde(default)]
     pub about: String,
     pub control_plane: RecordedControlPlane,
     /// The manifest as submitted.
     pub job_set: Value,
-    pub script: Script,
+    pub script: RecordedScript,
     /// The spec as first stored; absent if the JobSet was refused.
     #[serde(default)]
     pub stored_spec: Option<Value>,
-    pub milestones: Option<Milestones>,
-    pub requests: Option<Requests>,
+    pub milestones: Option<RecordedMilestones>,
+    pub requests: Option<RecordedRequests>,
     pub played_for_ms: Option<u64>,
     /// Manifests of the objects that were created before the JobSet.
     #[serde(default)]
     pub objects: Vec<Value>,
-    pub status: Option<Status>,
+    pub status: Option<RecordedStatus>,
     #[serde(default)]
     pub deleted: bool,
     #[serde(default)]
@@ -74,7 +77,7 @@ pub struct Recording {
     #[serde(default)]
     pub log: Vec<LogEntry>,
     #[serde(flatten)]
-    pub pods: Pods,
+    pub pods: RecordedPods,
     pub scored: Option<bool>,
     pub scored_up_to: Option<String>,
     /// Notes of `recording import`: unknown milestones and assumed values. They do not affect the replay.
@@ -92,9 +95,9 @@ pub struct RecordedControlPlane {
     pub kubernetes: String,
     #[serde(default)]
     pub feature_gates: Vec<String>,
-    pub kube_controller_manager: Rate,
-    pub kube_scheduler: Rate,
-    pub jobset_manager: Rate,
+    pub kube_controller_manager: RecordedRate,
+    pub kube_scheduler: RecordedRate,
+    pub jobset_manager: RecordedRate,
     pub nodes: u32,
     pub nodes_per_pool: u32,
     #[serde(default = "pods_per_node")]
@@ -102,7 +105,7 @@ pub struct RecordedControlPlane {
     pub nodes_per_zone: Option<u32>,
     pub node_monitor_grace_period_s: Option<u64>,
     pub heartbeat_s: Option<u64>,
-    pub api_latency_ms: Option<Latency>,
+    pub api_latency_ms: Option<RecordedLatency>,
     #[serde(default)]
     pub gate_switches: Vec<RecordedGateSwitch>,
     #[serde(default)]
@@ -131,7 +134,7 @@ fn pods_per_node() -> u32 {
 
 #[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rate {
+pub struct RecordedRate {
     pub qps: f64,
     pub burst: u32,
     pub concurrent_job_syncs: Option<u32>,
@@ -140,22 +143,22 @@ pub struct Rate {
 /// Median and 95th percentile of the latency of a request in milliseconds: `[8, 40]` or `{"p50": 8, "p95": 40}`.
 #[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum Latency {
+pub enum RecordedLatency {
     Pair([f64; 2]),
     Named { p50: f64, p95: f64 },
 }
 
-impl Latency {
+impl RecordedLatency {
     pub fn p50_p95(self) -> (f64, f64) {
         match self {
-            Latency::Pair([p50, p95]) | Latency::Named { p50, p95 } => (p50, p95),
+            RecordedLatency::Pair([p50, p95]) | RecordedLatency::Named { p50, p95 } => (p50, p95),
         }
     }
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Script {
+pub struct RecordedScript {
     pub start_ms: u64,
     pub term_ms: u64,
     pub term_exit: i32,
@@ -163,7 +166,7 @@ pub struct Script {
     #[serde(default)]
     pub pods: Vec<PodRule>,
     #[serde(default)]
-    pub actions: Vec<Action>,
+    pub actions: Vec<ScriptAction>,
     #[serde(flatten)]
     pub unknown: BTreeMap<String, Value>,
 }
@@ -196,7 +199,7 @@ pub struct PodRule {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Action {
+pub struct ScriptAction {
     pub at_ms: u64,
     #[serde(rename = "do")]
     pub what: String,
@@ -216,7 +219,7 @@ pub struct Action {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Milestones {
+pub struct RecordedMilestones {
     pub strategy: String,
     pub milestones_s: BTreeMap<String, f64>,
     /// Milestone from which times are counted, if it is not the status of the failing pod.
@@ -226,7 +229,7 @@ pub struct Milestones {
 /// Requests of the two windows. Columns: client, verb, resource, error, requests, p50 and p95 in ms, first and last
 /// in seconds.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Requests {
+pub struct RecordedRequests {
     #[serde(default)]
     pub start: Vec<RequestRow>,
     #[serde(default)]
@@ -248,8 +251,8 @@ pub struct RequestRow(
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Status {
-    pub conditions: Vec<Condition>,
+pub struct RecordedStatus {
+    pub conditions: Vec<RecordedCondition>,
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
     pub restarts: u32,
     pub restarts_count_towards_max: u32,
@@ -259,7 +262,7 @@ pub struct Status {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Condition {
+pub struct RecordedCondition {
     #[serde(rename = "type")]
     pub kind: String,
     pub status: String,
@@ -279,7 +282,7 @@ pub struct JobRow {
     /// Text of the label. It may not be a number if a user changed it.
     #[serde(default)]
     pub restart_attempt: String,
-    /// Conditions as `Type=Status Reason: message`.
+    /// Conditions as `Type=RecordedStatus Reason: message`.
     #[serde(default)]
     pub conditions: Vec<String>,
     #[serde(default)]
@@ -300,7 +303,7 @@ pub struct JobRow {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct EventRow {
-    /// Involved object as `Kind/name`.
+    /// Involved object as `RecordingKind/name`.
     pub object: String,
     #[serde(rename = "type")]
     pub kind: String,
@@ -309,7 +312,7 @@ pub struct EventRow {
     pub message: String,
 }
 
-impl Recording {
+impl RecordedRun {
     /// Returns the name of the recorded JobSet, `js` by default.
     pub fn jobset_name(&self) -> &str {
         self.job_set
@@ -326,16 +329,16 @@ impl Recording {
     }
 
     /// Returns the error message of the API server if it rejected the JobSet.
-    pub fn rejected(&self) -> Option<&str> {
+    pub fn rejection_message(&self) -> Option<&str> {
         let entry = self.log.iter().find(|e| e.what == "rejected")?;
         Some(entry.detail.as_str().unwrap_or(""))
     }
 
     /// Returns the response to each action of the script, in the order of the script. `None` means that the action
     /// was not executed.
-    pub fn answers(&self) -> Vec<Option<&str>> {
+    pub fn responses(&self) -> Vec<Option<&str>> {
         let mut used = vec![false; self.log.len()];
-        let mut answer = |action: &Action| {
+        let mut answer = |action: &ScriptAction| {
             let target = action.pod.as_deref().or(action.name.as_deref());
             let found = self.log.iter().enumerate().position(|(i, e)| {
                 !used[i]
@@ -355,7 +358,7 @@ mod tests {
     use super::super::read::tests::example;
 
     #[test]
-    fn answers_go_to_the_action_they_belong_to() {
+    fn responses_are_assigned_to_their_actions() {
         let r = example(|j| {
             j["script"]["actions"] = serde_json::json!([
                 {"atMs": 6500, "do": "suspend"}, {"atMs": 12500, "do": "resume"},
@@ -365,6 +368,6 @@ mod tests {
                 [6551, "User", "", "suspend"]
             ]);
         });
-        assert_eq!(r.answers(), [Some(""), None, Some("no such pod")]);
+        assert_eq!(r.responses(), [Some(""), None, Some("no such pod")]);
     }
 }

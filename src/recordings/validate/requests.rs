@@ -2,13 +2,13 @@
 //!
 //! The counts help to explain errors of the times. They are not scored.
 
-use super::recording::{RequestRow, Requests};
+use super::recording::{RecordedRequests, RequestRow};
 use super::result::RequestDifference;
 use sim_engine::record::RequestCount;
 use std::collections::BTreeMap;
 
 /// Client, verb, resource and code of a request.
-type Key = [String; 4];
+type RequestKey = [String; 4];
 
 /// Requests that the model deliberately omits: client, resource, code ("" matches all), reason. The first matching
 /// row applies.
@@ -17,47 +17,42 @@ pub const NOT_MODELLED: [(&str, &str, &str, &str); 7] = [
         "endpoint-controller",
         "",
         "",
-        "endpoints follow the pods; nothing waits for them",
+        "endpoints are derived from the pods; no other component waits for them",
     ),
     (
         "endpointslice-controller",
         "",
         "",
-        "endpoint slices follow the pods; nothing waits for them",
+        "endpoint slices are derived from the pods; no other component waits for them",
     ),
-    (
-        "admin",
-        "",
-        "",
-        "the user's own request, before the run begins",
-    ),
+    ("admin", "", "", "request of the user before the run starts"),
     (
         "kubelets",
         "",
         "404",
-        "late answers about pods that are gone; nothing waits for them",
+        "late requests about deleted pods; no other component waits for them",
     ),
     (
         "",
         "",
         "409",
-        "conflicts of stale caches; the request is repeated, the decision stays",
+        "conflicts caused by stale caches; the request is retried and the decision is the same",
     ),
     (
         "",
         "events",
         "",
-        "Events are written beside the work, by a client of their own",
+        "Events are written by a separate client and do not delay other requests",
     ),
     (
         "",
         "",
         "404",
-        "questions about objects that are gone; nothing waits for them",
+        "requests about deleted objects; no other component waits for them",
     ),
 ];
 
-fn note(key: &Key) -> Option<&'static str> {
+fn omission_reason(key: &RequestKey) -> Option<&'static str> {
     let fits = |pattern: &str, value: &str| pattern.is_empty() || pattern == value;
     NOT_MODELLED
         .iter()
@@ -68,16 +63,19 @@ fn note(key: &Key) -> Option<&'static str> {
 }
 
 /// Compares both windows: before the restart, and from its start on.
-pub fn compare(recorded: &Requests, simulated: &[RequestCount]) -> Vec<RequestDifference> {
-    let before = by_key(simulated, |c| c.count.saturating_sub(c.since_restart));
-    let during = by_key(simulated, |c| c.since_restart);
-    let mut rows = window("start", &recorded.start, before);
-    rows.extend(window("restart", &recorded.restart, during));
+pub fn compare(recorded: &RecordedRequests, simulated: &[RequestCount]) -> Vec<RequestDifference> {
+    let before = counts_by_key(simulated, |c| c.count.saturating_sub(c.since_restart));
+    let during = counts_by_key(simulated, |c| c.since_restart);
+    let mut rows = compare_window("start", &recorded.start, before);
+    rows.extend(compare_window("restart", &recorded.restart, during));
     rows
 }
 
-fn by_key(counts: &[RequestCount], count: fn(&RequestCount) -> u64) -> BTreeMap<Key, u64> {
-    let mut by_key: BTreeMap<Key, u64> = BTreeMap::new();
+fn counts_by_key(
+    counts: &[RequestCount],
+    count: fn(&RequestCount) -> u64,
+) -> BTreeMap<RequestKey, u64> {
+    let mut by_key: BTreeMap<RequestKey, u64> = BTreeMap::new();
     for c in counts {
         let key = [c.client, c.verb, c.resource, c.code].map(str::to_owned);
         *by_key.entry(key).or_default() += count(c);
@@ -85,12 +83,12 @@ fn by_key(counts: &[RequestCount], count: fn(&RequestCount) -> u64) -> BTreeMap<
     by_key
 }
 
-fn window(
+fn compare_window(
     window: &'static str,
     recorded: &[RequestRow],
-    simulated: BTreeMap<Key, u64>,
+    simulated: BTreeMap<RequestKey, u64>,
 ) -> Vec<RequestDifference> {
-    let mut pairs: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
+    let mut pairs: BTreeMap<RequestKey, (u64, u64)> = BTreeMap::new();
     for r in recorded {
         let key = [r.0.clone(), r.1.clone(), r.2.clone(), r.3.clone()];
         pairs.entry(key).or_default().0 += r.4;
@@ -100,7 +98,7 @@ fn window(
     }
     let rows = pairs.into_iter().filter(|(_, (r, s))| r + s > 0);
     rows.map(|(key, (recorded, simulated))| {
-        let note = note(&key).filter(|_| simulated == 0);
+        let note = omission_reason(&key).filter(|_| simulated == 0);
         let [client, verb, resource, code] = key;
         RequestDifference {
             window,

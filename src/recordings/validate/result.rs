@@ -2,7 +2,7 @@
 //!
 //! Formatting is the task of other modules.
 
-use super::recording::Kind;
+use super::recording::RecordingKind;
 use serde::Serialize;
 use serde_json::Value;
 use sim_base::stats::quantile;
@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 
 /// A difference between the recording and the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Difference {
+pub struct RecordedDifference {
     pub path: String,
     pub recorded: Value,
     pub simulated: Value,
 }
 
-impl Difference {
+impl RecordedDifference {
     pub fn new(
         path: impl Into<String>,
         recorded: impl Into<Value>,
         simulated: impl Into<Value>,
-    ) -> Difference {
-        Difference {
+    ) -> RecordedDifference {
+        RecordedDifference {
             path: path.into(),
             recorded: recorded.into(),
             simulated: simulated.into(),
@@ -32,17 +32,17 @@ impl Difference {
 
 /// An instant on one side or both, in seconds since the creation of the JobSet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Moment {
+pub struct ComparedMoment {
     pub what: String,
     pub recorded_s: Option<f64>,
     pub simulated_s: Option<f64>,
     pub differs: bool,
 }
 
-impl Moment {
+impl ComparedMoment {
     /// Returns an instant that has not been compared yet.
-    pub fn new(what: String, recorded_s: Option<f64>, simulated_s: Option<f64>) -> Moment {
-        Moment {
+    pub fn new(what: String, recorded_s: Option<f64>, simulated_s: Option<f64>) -> ComparedMoment {
+        ComparedMoment {
             what,
             recorded_s,
             simulated_s,
@@ -56,7 +56,7 @@ impl Moment {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Milestone {
+pub struct MilestoneResult {
     pub name: String,
     pub recorded_s: Option<f64>,
     pub simulated_s: Option<f64>,
@@ -64,7 +64,7 @@ pub struct Milestone {
 
 /// Time of a complete restart, or up to the last scored milestone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Restart {
+pub struct RestartResult {
     pub milestone: String,
     pub recorded_s: f64,
     /// Simulated time in seconds; `None` if the restart did not complete in the run.
@@ -73,7 +73,7 @@ pub struct Restart {
     pub scored: bool,
 }
 
-impl Restart {
+impl RestartResult {
     /// Returns (simulated − recorded) / recorded. A restart that did not complete counts as −100 %.
     pub fn error(&self) -> f64 {
         (self.simulated_s.unwrap_or(0.0) - self.recorded_s) / self.recorded_s
@@ -97,31 +97,31 @@ pub struct RequestDifference {
 #[derive(Clone, Debug)]
 pub struct FileResult {
     pub file: String,
-    pub kind: Kind,
+    pub kind: RecordingKind,
     pub about: String,
     /// Reasons why the recording was not simulated. If there are any, nothing is compared.
     pub not_simulated: Vec<String>,
     /// Differences of the first replay; `None` if it was not simulated or the kind has no decisions.
-    pub differences: Option<Vec<Difference>>,
+    pub differences: Option<Vec<RecordedDifference>>,
     /// Unrecorded properties with which a later replay had equal decisions.
-    pub play: Option<String>,
-    pub milestones: Vec<Milestone>,
-    pub restart: Option<Restart>,
+    pub equal_replay: Option<String>,
+    pub milestones: Vec<MilestoneResult>,
+    pub restart: Option<RestartResult>,
     pub requests: Vec<RequestDifference>,
     /// Result of the cases; only for admission recordings.
-    pub admission: Option<Admission>,
+    pub admission: Option<AdmissionResult>,
 }
 
 impl FileResult {
     /// Returns an empty result.
-    pub fn new(file: &str, kind: Kind) -> FileResult {
+    pub fn new(file: &str, kind: RecordingKind) -> FileResult {
         FileResult {
             file: file.to_owned(),
             kind,
             about: String::new(),
             not_simulated: Vec::new(),
             differences: None,
-            play: None,
+            equal_replay: None,
             milestones: Vec::new(),
             restart: None,
             requests: Vec::new(),
@@ -130,78 +130,78 @@ impl FileResult {
     }
 
     /// Returns the result for the decisions, or `None` if they are not compared for this kind.
-    pub fn verdict(&self) -> Option<Verdict> {
+    pub fn verdict(&self) -> Option<ValidationVerdict> {
         if !self.kind.has_decisions() {
             return None;
         }
-        Some(match (&self.differences, &self.play) {
-            _ if !self.not_simulated.is_empty() => Verdict::NotSimulated,
-            (Some(differences), _) if differences.is_empty() => Verdict::Equal,
-            (_, Some(_)) => Verdict::OtherPlay,
-            _ => Verdict::Different,
+        Some(match (&self.differences, &self.equal_replay) {
+            _ if !self.not_simulated.is_empty() => ValidationVerdict::NotSimulated,
+            (Some(differences), _) if differences.is_empty() => ValidationVerdict::Equal,
+            (_, Some(_)) => ValidationVerdict::OtherReplay,
+            _ => ValidationVerdict::Different,
         })
     }
 }
 
-/// Result for the decisions of one recording. Only `Equal` is a success.
+/// Result for the decisions of one recording. Only `EqualCounts` is a success.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ValidationVerdict {
     Equal,
     /// Equal only in a later replay, not in the first.
-    OtherPlay,
+    OtherReplay,
     Different,
     NotSimulated,
 }
 
-impl Verdict {
+impl ValidationVerdict {
     pub fn as_str(self) -> &'static str {
         match self {
-            Verdict::Equal => "equal",
-            Verdict::OtherPlay => "otherPlay",
-            Verdict::Different => "different",
-            Verdict::NotSimulated => "notSimulated",
+            ValidationVerdict::Equal => "equal",
+            ValidationVerdict::OtherReplay => "otherPlay",
+            ValidationVerdict::Different => "different",
+            ValidationVerdict::NotSimulated => "notSimulated",
         }
     }
 }
 
 /// Number of recordings by verdict.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdicts {
+pub struct ValidationVerdicts {
     pub equal: usize,
-    pub other_play: usize,
+    pub other_replay: usize,
     pub different: usize,
     pub not_simulated: usize,
 }
 
-impl Verdicts {
+impl ValidationVerdicts {
     pub fn total(self) -> usize {
-        self.equal + self.other_play + self.different + self.not_simulated
+        self.equal + self.other_replay + self.different + self.not_simulated
     }
 
-    fn count(&mut self, verdict: Verdict) {
+    fn add(&mut self, verdict: ValidationVerdict) {
         *match verdict {
-            Verdict::Equal => &mut self.equal,
-            Verdict::OtherPlay => &mut self.other_play,
-            Verdict::Different => &mut self.different,
-            Verdict::NotSimulated => &mut self.not_simulated,
+            ValidationVerdict::Equal => &mut self.equal,
+            ValidationVerdict::OtherReplay => &mut self.other_replay,
+            ValidationVerdict::Different => &mut self.different,
+            ValidationVerdict::NotSimulated => &mut self.not_simulated,
         } += 1;
     }
 }
 
 /// Result of the cases of one admission recording.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Admission {
-    pub count: Equal,
-    pub differences: Vec<Difference>,
+pub struct AdmissionResult {
+    pub count: EqualCounts,
+    pub differences: Vec<RecordedDifference>,
 }
 
 /// Totals over all files.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Totals {
-    pub decisions: Option<Verdicts>,
+pub struct ResultTotals {
+    pub decisions: Option<ValidationVerdicts>,
     /// Number of recordings by kind and verdict.
-    pub kinds: BTreeMap<&'static str, Verdicts>,
-    pub admission: Option<Equal>,
+    pub kinds: BTreeMap<&'static str, ValidationVerdicts>,
+    pub admission: Option<EqualCounts>,
     /// Median and maximum of the absolute error of scored restarts.
     pub restart: Option<RestartError>,
     pub scored_restarts: usize,
@@ -210,7 +210,7 @@ pub struct Totals {
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Equal {
+pub struct EqualCounts {
     pub equal: usize,
     pub total: usize,
 }
@@ -221,21 +221,21 @@ pub struct RestartError {
     pub max: f64,
 }
 
-impl Totals {
-    pub fn of(files: &[FileResult]) -> Totals {
-        let mut totals = Totals::default();
+impl ResultTotals {
+    pub fn from_files(files: &[FileResult]) -> ResultTotals {
+        let mut totals = ResultTotals::default();
         let mut errors = Vec::new();
         for file in files {
             for reason in &file.not_simulated {
                 *totals.not_simulated.entry(reason.clone()).or_default() += 1;
             }
             if let Some(verdict) = file.verdict() {
-                totals.decisions.get_or_insert_default().count(verdict);
+                totals.decisions.get_or_insert_default().add(verdict);
                 totals
                     .kinds
                     .entry(file.kind.as_str())
                     .or_default()
-                    .count(verdict);
+                    .add(verdict);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();

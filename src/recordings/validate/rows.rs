@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for LogVisitor {
 
 /// One pod object. Times are in ms since the creation of the JobSet; `None` means never.
 #[derive(Clone, Debug, Default)]
-pub struct PodRow {
+pub struct RecordedPodRow {
     pub replicated_job: String,
     pub job_index: u32,
     pub pod_index: u32,
@@ -68,7 +68,7 @@ pub struct PodRow {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "RawPods")]
-pub struct Pods(pub Vec<PodRow>);
+pub struct RecordedPods(pub Vec<RecordedPodRow>);
 
 #[derive(Deserialize)]
 struct RawPods {
@@ -78,12 +78,12 @@ struct RawPods {
     pods: Vec<Vec<Value>>,
 }
 
-impl TryFrom<RawPods> for Pods {
+impl TryFrom<RawPods> for RecordedPods {
     type Error = String;
 
-    fn try_from(raw: RawPods) -> Result<Pods, String> {
+    fn try_from(raw: RawPods) -> Result<RecordedPods, String> {
         if raw.pods.is_empty() {
-            return Ok(Pods::default());
+            return Ok(RecordedPods::default());
         }
         let column = |name: &str| {
             let found = raw.columns.iter().position(|c| c == name);
@@ -104,7 +104,7 @@ impl TryFrom<RawPods> for Pods {
         ];
         let more = ["boundMs", "readyMs", "countedMs"].map(|name| column(name).ok());
         let row = |(i, cells): (usize, &Vec<Value>)| {
-            let bad = |c: usize| format!("pods[{i}]: column {} has another type", raw.columns[c]);
+            let bad = |c: usize| format!("pods[{i}]: column {} has the wrong type", raw.columns[c]);
             let text = |c: usize| cells.get(c)?.as_str().map(str::to_owned);
             let number = |c: usize| cells.get(c)?.as_i64();
             let index = |c: usize| {
@@ -116,7 +116,7 @@ impl TryFrom<RawPods> for Pods {
                 Ok::<_, String>(u64::try_from(n).ok())
             };
             let maybe = |c: Option<usize>| c.map_or(Ok(None), &time);
-            Ok(PodRow {
+            Ok(RecordedPodRow {
                 bound_ms: maybe(more[0])?,
                 ready_ms: maybe(more[1])?,
                 counted_ms: maybe(more[2])?,
@@ -138,6 +138,6 @@ impl TryFrom<RawPods> for Pods {
             .enumerate()
             .map(row)
             .collect::<Result<_, _>>()
-            .map(Pods)
+            .map(RecordedPods)
     }
 }

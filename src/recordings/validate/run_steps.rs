@@ -2,8 +2,8 @@
 //!
 //! Matching and comparison are the task of `nodes`.
 
-use super::recording::Recording;
-use super::steps::{NodeView, Object, Step, What};
+use super::recording::RecordedRun;
+use super::steps::{NodeView, RecordedStep, StepAction, StepObject};
 use sim_api::spec::TaintEffect;
 use sim_base::{JobId, NodeId, PodId};
 use sim_engine::record::*;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The object of a step, identified by ids of the run.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Subject {
+enum StepSubject {
     Action(u32),
     Node(NodeId),
     Job(JobId),
@@ -21,19 +21,23 @@ enum Subject {
 /// A sink that collects the steps of a run.
 #[derive(Default)]
 pub struct RunSteps {
-    steps: Vec<(Subject, What, f64)>,
+    steps: Vec<(StepSubject, StepAction, f64)>,
     nodes: BTreeMap<NodeId, NodeView>,
     /// Node on which each action acted, by action index.
     acted_on: BTreeMap<u32, NodeId>,
     pods: BTreeMap<(PodId, u32), (JobId, u32, u32, u32)>,
     /// Number of pod objects so far by Job name, index and attempt. The key is the name because every object of a
     /// Job has its own id.
-    tries: BTreeMap<(String, u32, u32), u32>,
+    pod_object_counts: BTreeMap<(String, u32, u32), u32>,
 }
 
 impl RunSteps {
     /// Returns the steps with object names, in order of time.
-    pub fn named(&self, recording: &Recording, names: &Names) -> Vec<Step> {
+    pub fn recorded_steps(
+        &self,
+        recording: &RecordedRun,
+        names: &RecordNames,
+    ) -> Vec<RecordedStep> {
         let mut aliases: BTreeMap<NodeId, String> = BTreeMap::new();
         for (index, node) in &self.acted_on {
             let action = recording.script.actions.get(*index as usize);
@@ -41,13 +45,13 @@ impl RunSteps {
                 aliases.insert(*node, alias);
             }
         }
-        let object = |subject: Subject| match subject {
-            Subject::Action(i) => Some(Object::Action(i as usize)),
-            Subject::Node(node) => aliases.get(&node).cloned().map(Object::Node),
-            Subject::Job(job) => Some(Object::Job(names.job(job).to_owned())),
-            Subject::Pod(pod, incarnation) => {
+        let object = |subject: StepSubject| match subject {
+            StepSubject::Action(i) => Some(StepObject::Action(i as usize)),
+            StepSubject::Node(node) => aliases.get(&node).cloned().map(StepObject::Node),
+            StepSubject::Job(job) => Some(StepObject::Job(names.job(job).to_owned())),
+            StepSubject::Pod(pod, incarnation) => {
                 let (job, index, attempt, nth) = *self.pods.get(&(pod, incarnation))?;
-                Some(Object::Pod {
+                Some(StepObject::Pod {
                     job: names.job(job).to_owned(),
                     index,
                     attempt,
@@ -55,10 +59,10 @@ impl RunSteps {
                 })
             }
         };
-        let named = |(subject, what, at_s): &(Subject, What, f64)| {
-            Some(Step {
+        let named = |(subject, what, at_s): &(StepSubject, StepAction, f64)| {
+            Some(RecordedStep {
                 object: object(*subject)?,
-                what: what.clone(),
+                action: what.clone(),
                 at_s: *at_s,
             })
         };
@@ -73,14 +77,14 @@ impl RunSteps {
         attempt: u32,
     ) {
         let key = (name.to_owned(), index, attempt);
-        let nth = self.tries.entry(key).or_default();
+        let nth = self.pod_object_counts.entry(key).or_default();
         self.pods.insert(pod, (job, index, attempt, *nth));
         *nth += 1;
     }
 }
 
 impl RunSteps {
-    fn node_step(&mut self, body: &Body, names: &Names) -> Option<(Subject, What)> {
+    fn node_step(&mut self, body: &Body, names: &RecordNames) -> Option<(StepSubject, StepAction)> {
         let (node, what) = match *body {
             Body::NodeState { node, ready } => {
                 let status = match ready {
@@ -88,7 +92,10 @@ impl RunSteps {
                     NodeReady::False => "False",
                     NodeReady::Unknown => "Unknown",
                 };
-                (node, self.nodes.entry(node).or_default().ready(status))
+                (
+                    node,
+                    self.nodes.entry(node).or_default().readiness_change(status),
+                )
             }
             Body::NodeTaint {
                 node,
@@ -97,7 +104,7 @@ impl RunSteps {
                 added,
             } if effect == TaintEffect::NoExecute as u8 => {
                 let view = self.nodes.entry(node).or_default();
-                (node, view.taint(names.text(key), added))
+                (node, view.taint_change(names.text(key), added))
             }
             Body::NodeGone { node } => {
                 self.nodes.remove(&node);
@@ -105,23 +112,24 @@ impl RunSteps {
             }
             _ => return None,
         };
-        Some((Subject::Node(node), what?))
+        Some((StepSubject::Node(node), what?))
     }
 
-    fn job_step(body: &Body) -> Option<(Subject, What)> {
+    fn job_step(body: &Body) -> Option<(StepSubject, StepAction)> {
         let (job, what) = match *body {
-            Body::JobCreated { job, .. } => (job, What::Created),
-            Body::JobDeleting { job } => (job, What::Deleting),
-            Body::JobGone { job } => (job, What::Gone),
-            Body::JobCondition { job, kind, .. } if kind != JobConditionType::Suspended => {
-                (job, What::Condition(format!("{}=True", kind.as_str())))
-            }
+            Body::JobCreated { job, .. } => (job, StepAction::Created),
+            Body::JobDeleting { job } => (job, StepAction::Deleting),
+            Body::JobGone { job } => (job, StepAction::Gone),
+            Body::JobCondition { job, kind, .. } if kind != JobConditionType::Suspended => (
+                job,
+                StepAction::Condition(format!("{}=True", kind.as_str())),
+            ),
             _ => return None,
         };
-        Some((Subject::Job(job), what))
+        Some((StepSubject::Job(job), what))
     }
 
-    fn pod_step(&mut self, body: &Body, names: &Names) -> Option<(Subject, What)> {
+    fn pod_step(&mut self, body: &Body, names: &RecordNames) -> Option<(StepSubject, StepAction)> {
         let (pod, incarnation, what) = match *body {
             Body::PodCreated {
                 pod,
@@ -132,28 +140,32 @@ impl RunSteps {
             } => {
                 let job = (job, names.job(job));
                 self.pod_created((pod, incarnation), job, index, attempt);
-                (pod, incarnation, What::Created)
+                (pod, incarnation, StepAction::Created)
             }
             Body::PodDeleting {
                 pod, incarnation, ..
-            } => (pod, incarnation, What::Deleting),
+            } => (pod, incarnation, StepAction::Deleting),
             Body::PodFinished {
                 pod, incarnation, ..
-            } => (pod, incarnation, What::Finished),
-            Body::PodGone { pod, incarnation } => (pod, incarnation, What::Gone),
+            } => (pod, incarnation, StepAction::Finished),
+            Body::PodGone { pod, incarnation } => (pod, incarnation, StepAction::Gone),
             _ => return None,
         };
-        Some((Subject::Pod(pod, incarnation), what))
+        Some((StepSubject::Pod(pod, incarnation), what))
     }
 }
 
-impl Sink for RunSteps {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for RunSteps {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         if let Body::Fault { index, node, .. } = record.body {
             if node.is_some() {
                 self.acted_on.insert(index, node);
             }
-            let step = (Subject::Action(index), What::Acted, record.at.seconds());
+            let step = (
+                StepSubject::Action(index),
+                StepAction::Applied,
+                record.at.seconds(),
+            );
             self.steps.push(step);
             return;
         }

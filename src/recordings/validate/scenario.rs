@@ -1,21 +1,21 @@
-//! Converts a recording to a `spec::Scenario` with the same JobSet, cluster, rates and script.
+//! Converts a recording to a `spec::ScenarioSpec` with the same JobSet, cluster, rates and script.
 //!
-//! No part of the script is dropped silently. If the model does not support a part, the recording is `NotSimulated`,
-//! with the reason, so that it is counted separately instead of being compared.
+//! No part of the script is dropped silently. If the model does not support a part, the recording is
+//! `UnmodelledAction`, with the reason, so that it is counted separately instead of being compared.
 
 pub(crate) mod clock;
+pub(crate) mod environment;
 pub(crate) mod script;
 pub(crate) mod script_requests;
-pub(crate) mod surroundings;
 pub(crate) mod topology;
 
-use super::recording::{Kind, RecordedControlPlane, Recording, Requests};
+use super::recording::{RecordedControlPlane, RecordedRequests, RecordedRun, RecordingKind};
 use script::{container_rule, faults};
 
-use sim_api::spec::timing::Kubelet;
+use sim_api::spec::timing::KubeletTiming;
 use sim_api::spec::*;
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use topology::topology;
 
 /// Requests of nodes per second that the API server handled while the recordings were made. The simulator of all
@@ -24,21 +24,21 @@ use topology::topology;
 pub const NODE_REQUESTS_PER_S: f64 = 240.0;
 
 /// Time limit for recordings of kind `times`. The run normally ends earlier, when every pod is ready again.
-const LIMIT_WITHOUT_END: Duration = Duration::from_secs(2 * 3600);
+const TIMES_LIMIT: Duration = Duration::from_secs(2 * 3600);
 
 /// Length of the last part of a recording that is not compared, in milliseconds.
-pub const LAST_MS: u64 = 1000;
+pub const UNCOMPARED_END_MS: u64 = 1000;
 
 /// Seed of the runs of `validate`.
 pub const SEED: u64 = 1;
 
 /// Reasons why a recording cannot be simulated: sorted short phrases, identical for identical causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotSimulated(pub Vec<String>);
+pub struct UnmodelledAction(pub Vec<String>);
 
 /// Values that are set by flags of the command.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
+pub struct ScenarioOverrides {
     /// Median and 95th percentile of the latency of an API request in milliseconds.
     pub api_latency_ms: Option<(f64, f64)>,
     pub node_requests_per_s: Option<f64>,
@@ -46,23 +46,26 @@ pub struct Overrides {
 
 /// Default values, which a recording overrides in part.
 #[derive(Clone, Debug)]
-pub struct Defaults {
+pub struct RecordingDefaults {
     pub control_plane: ControlPlane,
-    pub timing: Timing,
+    pub timing: TimingSpec,
     /// Whether the rates and latencies are from a preset file and replace those of the recording.
-    pub win: bool,
+    pub preset_overrides_recording: bool,
 }
 
 /// Returns the scenario that replays `recording`, without the JobSet itself.
-pub fn scenario(
-    recording: &Recording,
-    defaults: &Defaults,
-    overrides: &Overrides,
-) -> Result<Scenario, NotSimulated> {
+pub fn replay_scenario(
+    recording: &RecordedRun,
+    defaults: &RecordingDefaults,
+    overrides: &ScenarioOverrides,
+) -> Result<ScenarioSpec, UnmodelledAction> {
     let mut reasons = unknown_keys(recording);
-    let (gates, gate_switches) = keep(surroundings::gates(recording), &mut reasons);
-    let objects = keep(surroundings::objects(recording, gates), &mut reasons);
-    let mut faults = keep(faults(recording), &mut reasons);
+    let (gates, gate_switches) = take_or_default(
+        environment::initial_gates_and_switches(recording),
+        &mut reasons,
+    );
+    let objects = take_or_default(environment::objects(recording, gates), &mut reasons);
+    let mut faults = take_or_default(faults(recording), &mut reasons);
     faults.extend(gate_switches);
     let rules = recording.script.pods.iter().map(container_rule);
     let (rules, unknown): (Vec<_>, Vec<_>) = rules.partition(Result::is_ok);
@@ -72,16 +75,16 @@ pub fn scenario(
     if !reasons.is_empty() {
         reasons.sort();
         reasons.dedup();
-        return Err(NotSimulated(reasons));
+        return Err(UnmodelledAction(reasons));
     }
     let mut control_plane = control_plane(
         &recording.control_plane,
         gates,
-        (&defaults.control_plane, defaults.win),
+        (&defaults.control_plane, defaults.preset_overrides_recording),
         overrides,
     );
     control_plane.kubernetes = kubernetes.unwrap_or(control_plane.kubernetes);
-    Ok(Scenario {
+    Ok(ScenarioSpec {
         name: recording.name.clone(),
         description: recording.about.clone(),
         topology: topology(recording),
@@ -97,19 +100,19 @@ pub fn scenario(
         node_repair: None,
         node_spares: None,
         clocks: Vec::new(),
-        repairs_later: false,
-        claims_bind: false,
-        only_described_classes: true,
+        has_repairs_after_end: false,
+        binds_claims: false,
+        requires_listed_classes: true,
         ties: TieBreak::default(),
         // `simulate` sets the readers.
-        decode: Decoders::NONE,
-        stop: stop(recording),
+        decoders: ObjectDecoders::NONE,
+        stop: stop_spec(recording),
         seed: SEED,
     })
 }
 
 /// Returns the value. If there is none, adds the reasons and returns the default.
-fn keep<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) -> T {
+fn take_or_default<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) -> T {
     value.unwrap_or_else(|found| {
         reasons.extend(found);
         T::default()
@@ -117,7 +120,7 @@ fn keep<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) ->
 }
 
 /// Returns the unknown keys. Their effect on the simulation is unknown.
-fn unknown_keys(recording: &Recording) -> Vec<String> {
+fn unknown_keys(recording: &RecordedRun) -> Vec<String> {
     let places = [
         ("", &recording.unknown),
         ("controlPlane ", &recording.control_plane.unknown),
@@ -129,15 +132,15 @@ fn unknown_keys(recording: &Recording) -> Vec<String> {
     keys.collect()
 }
 
-fn stop(recording: &Recording) -> Stop {
+fn stop_spec(recording: &RecordedRun) -> StopSpec {
     match (recording.kind, recording.played_for_ms) {
-        (Kind::Times, _) | (_, None) => Stop {
-            at: LIMIT_WITHOUT_END,
+        (RecordingKind::Times, _) | (_, None) => StopSpec {
+            at: TIMES_LIMIT,
             when: StopWhen::Settled,
         },
         // Changes in the last second are not compared.
-        (_, Some(ms)) => Stop {
-            at: Duration::from_millis(ms.saturating_sub(LAST_MS)),
+        (_, Some(ms)) => StopSpec {
+            at: Duration::from_millis(ms.saturating_sub(UNCOMPARED_END_MS)),
             when: StopWhen::Time,
         },
     }
@@ -147,11 +150,11 @@ fn control_plane(
     recorded: &RecordedControlPlane,
     gates: FeatureGates,
     defaults: (&ControlPlane, bool),
-    overrides: &Overrides,
+    overrides: &ScenarioOverrides,
 ) -> ControlPlane {
-    let rate = |r: super::recording::Rate| ClientRate::new(r.qps, r.burst);
+    let rate = |r: super::recording::RecordedRate| ClientRate::new(r.qps, r.burst);
     let kcm = recorded.kube_controller_manager;
-    let own = |recorded: super::recording::Rate, preset: ClientRate| match defaults.1 {
+    let own = |recorded: super::recording::RecordedRate, preset: ClientRate| match defaults.1 {
         true => preset,
         false => rate(recorded),
     };
@@ -167,7 +170,7 @@ fn control_plane(
         node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
         feature_gates: gates,
         placement_repair: match recorded.manager_may_write_pod_status {
-            true => PlacementRepair::Works,
+            true => PlacementRepair::Succeeds,
             false => PlacementRepair::Forbidden,
         },
         node_monitor_grace_period_s: recorded
@@ -179,28 +182,35 @@ fn control_plane(
 }
 
 /// Parses `1.36.3` or `v1.36`. Only the minor version is used.
-fn version(text: &str) -> Result<Version, String> {
+fn version(text: &str) -> Result<KubeVersion, String> {
     let mut parts = text.trim_start_matches('v').split('.');
     match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
-        (Some("1"), Some(minor)) => Ok(Version::new(minor)),
+        (Some("1"), Some(minor)) => Ok(KubeVersion::new(minor)),
         _ => Err(format!("Kubernetes version {text:?}")),
     }
 }
 
-fn timing(recording: &Recording, defaults: &Defaults, overrides: &Overrides) -> Timing {
+fn timing(
+    recording: &RecordedRun,
+    defaults: &RecordingDefaults,
+    overrides: &ScenarioOverrides,
+) -> TimingSpec {
     let script = &recording.script;
     let mut timing = defaults.timing.clone();
-    timing.kubelet = Kubelet::Scripted {
+    timing.kubelet = KubeletTiming::Scripted {
         start: Duration::from_millis(script.start_ms),
         stop: Duration::from_millis(script.term_ms),
         stop_exit_code: script.term_exit,
         restart: Duration::from_millis(script.restart_ms),
     };
-    let requests = recording.requests.as_ref().filter(|_| !defaults.win);
-    timing.api_measured = requests.map_or(Vec::new(), measured);
+    let requests = recording
+        .requests
+        .as_ref()
+        .filter(|_| !defaults.preset_overrides_recording);
+    timing.api_measured = requests.map_or(Vec::new(), measured_latencies);
     let recorded = recording.control_plane.api_latency_ms.map(|l| l.p50_p95());
     if let Some((p50, p95)) = overrides.api_latency_ms.or(recorded) {
-        let latency = Dist::from_p50_p95(p50 / 1e3, p95 / 1e3);
+        let latency = Distribution::from_p50_p95(p50 / 1e3, p95 / 1e3);
         timing.api_read = latency.clone();
         timing.api_write = latency.clone();
         timing.api_pod_create = latency;
@@ -213,14 +223,14 @@ fn timing(recording: &Recording, defaults: &Defaults, overrides: &Overrides) -> 
 
 /// Returns the latencies of successful requests by kind, as measured during the restart, or before it if there are
 /// none.
-fn measured(requests: &Requests) -> Vec<MeasuredLatency> {
+fn measured_latencies(requests: &RecordedRequests) -> Vec<MeasuredLatency> {
     let rows = requests.restart.iter().chain(&requests.start);
     let succeeded = rows.filter(|row| row.3.is_empty());
     let measured = succeeded.map(|row| MeasuredLatency {
         client: row.0.clone(),
         verb: row.1.clone(),
         resource: row.2.clone(),
-        latency: Dist::Measured {
+        latency: Distribution::Measured {
             p50_s: row.5 / 1e3,
             p95_s: row.6.max(row.5) / 1e3,
         },

@@ -3,35 +3,40 @@
 //! It reads the JobSet, runs the scenario and returns the observations. It does not compare them.
 
 use super::admission::children_case;
-use super::compare::{NoRun, Observed, Observer, compare};
-use super::plays::{Play, plays};
-use super::recording::{Kind, Recording};
-use super::result::{FileResult, Verdict};
-use super::scenario::surroundings;
-use super::scenario::{Defaults, NotSimulated, Overrides, SEED, scenario};
+use super::compare::{NoRun, ObservedRun, RunObserver, compare};
+use super::recording::{RecordedRun, RecordingKind};
+use super::result::{FileResult, ValidationVerdict};
+use super::scenario::environment;
+use super::scenario::{
+    RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, replay_scenario,
+};
+use super::unobserved_inputs::{UnobservedInputs, candidates};
 use sim_api::admission;
-use sim_api::admission::Create;
-use sim_base::{Duration, Time};
-use sim_engine::{CannotRun, Simulation};
+use sim_api::admission::CreateRequest;
+use sim_base::{Duration, SimTime};
+use sim_engine::{CannotRun, SimulationInput};
 
 use serde_json::Value;
 use sim_analysis::metrics::RestartFold;
 use sim_api::spec::{
-    BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, Kubelet, ObjectKind, Scenario,
-    Stop, StopWhen, SubmittedJobSet, TieBreak, UserRequest, Verb, Version,
+    BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, KubeVersion, KubeletTiming,
+    ObjectKind, RequestVerb, ScenarioSpec, StopSpec, StopWhen, SubmittedJobSet, TieBreak,
+    UserRequest,
 };
-use sim_engine::record::{Body, Discard, JobSetConditionType, Names, Record, Sink};
+use sim_engine::record::{
+    Body, DiscardSink, JobSetConditionType, RecordNames, RecordSink, SimulationRecord,
+};
 
 /// Preset for the number of workers. The recordings were made with upstream's defaults.
 const PRESET: &str = "stock";
 
 /// Returns the values that a recording does not contain.
-pub fn defaults() -> Result<Defaults, String> {
-    Ok(Defaults {
+pub fn defaults() -> Result<RecordingDefaults, String> {
+    Ok(RecordingDefaults {
         control_plane: sim_inputs::control_plane(PRESET)
             .ok_or_else(|| format!("no control-plane preset {PRESET:?}"))?,
         timing: sim_inputs::timing(),
-        win: false,
+        preset_overrides_recording: false,
     })
 }
 
@@ -41,7 +46,7 @@ const HEAD_START: Duration = Duration::from_secs(1);
 
 /// Returns all documents of a YAML text.
 pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
-    let source = sim_inputs::Source {
+    let source = sim_inputs::SourceText {
         file: file.to_owned(),
         text: text.to_owned(),
     };
@@ -51,52 +56,56 @@ pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
 /// Simulates one recording and compares the result.
 pub fn validate(
     file: &str,
-    recording: &Recording,
-    defaults: &Defaults,
-    overrides: &Overrides,
+    recording: &RecordedRun,
+    defaults: &RecordingDefaults,
+    overrides: &ScenarioOverrides,
 ) -> FileResult {
     let observed = |play| match observe(file, recording, defaults, overrides, play) {
         Ok(observed) => compare(file, recording, Ok(&observed)),
         Err(no_run) => compare(file, recording, Err(no_run)),
     };
-    let mut plays = plays(recording).into_iter();
-    let mut first = observed(plays.next().unwrap_or(Play::PLAIN));
-    if first.verdict() == Some(Verdict::Different) {
-        let equal = plays.find(|play| observed(*play).verdict() == Some(Verdict::Equal));
-        first.play = equal.map(|play| play.to_string());
+    let mut plays = candidates(recording).into_iter();
+    let mut first = observed(plays.next().unwrap_or(UnobservedInputs::DEFAULT));
+    if first.verdict() == Some(ValidationVerdict::Different) {
+        let equal = plays.find(|play| observed(*play).verdict() == Some(ValidationVerdict::Equal));
+        first.equal_replay = equal.map(|play| play.to_string());
     }
     first
 }
 
 /// Returns the scenario of the first replay of a recording, for other uses.
-pub fn played(file: &str, recording: &Recording) -> Result<Scenario, String> {
-    let plays = prepared(
+pub fn default_replay_scenario(
+    file: &str,
+    recording: &RecordedRun,
+) -> Result<ScenarioSpec, String> {
+    let plays = prepare_scenario(
         file,
         recording,
         &defaults()?,
-        (&Overrides::default(), Play::PLAIN),
+        (&ScenarioOverrides::default(), UnobservedInputs::DEFAULT),
     );
     plays.map_err(|no_run| match no_run {
-        NoRun::NotSimulated(NotSimulated(reasons)) => reasons.join("; "),
+        NoRun::NotSimulated(UnmodelledAction(reasons)) => reasons.join("; "),
         NoRun::Refused(why) | NoRun::Rejected { recorded: why, .. } => why,
     })
 }
 
-fn prepared(
+fn prepare_scenario(
     file: &str,
-    recording: &Recording,
-    defaults: &Defaults,
-    (overrides, play): (&Overrides, Play),
-) -> Result<Scenario, NoRun> {
-    let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
-    scenario.decode = sim_inputs::DECODERS;
-    if play.seed == Play::PLAIN.seed && recording.kind != Kind::Times {
+    recording: &RecordedRun,
+    defaults: &RecordingDefaults,
+    (overrides, play): (&ScenarioOverrides, UnobservedInputs),
+) -> Result<ScenarioSpec, NoRun> {
+    let mut scenario =
+        replay_scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
+    scenario.decoders = sim_inputs::DECODERS;
+    if play.seed == UnobservedInputs::DEFAULT.seed && recording.kind != RecordingKind::Times {
         // Decisions that do not depend on a race are simulated without random latencies.
-        scenario.timing = scenario.timing.without_chance_of_the_server();
+        scenario.timing = scenario.timing.with_median_api_latency();
     }
     scenario.ties = play.ties;
-    readable(&scenario).map_err(NoRun::NotSimulated)?;
-    let stored = admitted(recording, &scenario)?;
+    check_supported(&scenario).map_err(NoRun::NotSimulated)?;
+    let stored = admit_recorded_jobset(recording, &scenario)?;
     let submit = |jobset, submit_at| SubmittedJobSet {
         jobset,
         submit_at,
@@ -111,50 +120,50 @@ fn prepared(
     for created in created_jobsets(&scenario) {
         scenario.jobsets.push(submit(read(&created)?, BY_SCRIPT));
     }
-    begin_at(start, &mut scenario);
+    shift_start(start, &mut scenario);
     Ok(scenario)
 }
 
 fn observe(
     file: &str,
-    recording: &Recording,
-    defaults: &Defaults,
-    overrides: &Overrides,
-    play: Play,
-) -> Result<Observed, NoRun> {
-    let mut scenario = prepared(file, recording, defaults, (overrides, play))?;
+    recording: &RecordedRun,
+    defaults: &RecordingDefaults,
+    overrides: &ScenarioOverrides,
+    play: UnobservedInputs,
+) -> Result<ObservedRun, NoRun> {
+    let mut scenario = prepare_scenario(file, recording, defaults, (overrides, play))?;
     let refused = |why: CannotRun| NoRun::Refused(why.to_string().replace('\n', "; "));
-    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    let mut simulation = SimulationInput::new(&scenario).map_err(refused)?;
     if let Some(margin) = recorded_margin(recording) {
         // The recorded audit log ends soon after the restart, with Events still unsent. The simulated one ends after
         // the same margin.
         let mut end = RestartEnd::default();
         simulation.run(play.seed, 0, &mut end);
-        if end.0 > Time::ZERO {
-            scenario.stop.at = end.0.since(Time::ZERO) + margin;
+        if end.0 > SimTime::ZERO {
+            scenario.stop.at = end.0.since(SimTime::ZERO) + margin;
             scenario.stop.when = StopWhen::Time;
-            simulation = Simulation::new(&scenario).map_err(refused)?;
+            simulation = SimulationInput::new(&scenario).map_err(refused)?;
         }
     }
-    let (observed, Discard) = watched(recording, &mut simulation, play.seed, Discard);
+    let (observed, DiscardSink) = run_observed(recording, &mut simulation, play.seed, DiscardSink);
     Ok(observed)
 }
 
 /// Runs a prepared simulation and collects the observations for a comparison with the recording. The sink `more`
 /// also receives the records and is returned.
-pub fn watched<S: Sink>(
-    recording: &Recording,
-    simulation: &mut Simulation,
+pub fn run_observed<S: RecordSink>(
+    recording: &RecordedRun,
+    simulation: &mut SimulationInput,
     seed: u64,
     more: S,
-) -> (Observed, S) {
-    let mut sinks = (Observer::new(recording, simulation.scenario()), more);
+) -> (ObservedRun, S) {
+    let mut sinks = (RunObserver::new(recording, simulation.scenario()), more);
     let outcome = simulation.run(seed, 0, &mut sinks);
     let (mut sink, more) = sinks;
     let names = simulation.names().clone();
     let no_more = RestartFold::from_parts(Vec::new());
     let restarts = std::mem::replace(&mut sink.restarts, no_more).finish(&outcome, &names);
-    let observed = Observed {
+    let observed = ObservedRun {
         outcome,
         names,
         sink,
@@ -165,14 +174,14 @@ pub fn watched<S: Sink>(
 
 /// Returns a recorded JobSet as stored, for a comparison with another one. Returns `None` if the recorded or the
 /// simulated API server rejected it.
-pub fn stored(recording: &Recording) -> Option<Value> {
+pub fn stored_jobset(recording: &RecordedRun) -> Option<Value> {
     let defaults = defaults().ok()?;
-    let scenario = scenario(recording, &defaults, &Overrides::default()).ok()?;
-    admitted(recording, &scenario).ok()
+    let scenario = replay_scenario(recording, &defaults, &ScenarioOverrides::default()).ok()?;
+    admit_recorded_jobset(recording, &scenario).ok()
 }
 
 /// Shifts all times, which count from the creation of the recorded JobSet, by `start`.
-fn begin_at(start: Duration, scenario: &mut Scenario) {
+fn shift_start(start: Duration, scenario: &mut ScenarioSpec) {
     for fault in &mut scenario.faults {
         if let FaultTime::At(at) = &mut fault.at {
             *at = *at + start;
@@ -182,17 +191,17 @@ fn begin_at(start: Duration, scenario: &mut Scenario) {
 }
 
 /// Checks that the model supports every object that exists or is created.
-fn readable(scenario: &Scenario) -> Result<(), NotSimulated> {
+fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
     let created = scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(UserRequest {
-            verb: Verb::Create { object, .. },
+            verb: RequestVerb::Create { object, .. },
             ..
         }) => Some(object),
         _ => None,
     });
     let problem = |object: &Value| {
         let kind = object["kind"].as_str().unwrap_or("");
-        let read = match ObjectKind::of_kind(kind) {
+        let read = match ObjectKind::from_kind(kind) {
             ObjectKind::Job => sim_inputs::stored_job(object).map(drop),
             ObjectKind::Pod => sim_inputs::stored_pod(object).map(drop),
             ObjectKind::Node => sim_inputs::stored_node(object).map(drop),
@@ -209,12 +218,12 @@ fn readable(scenario: &Scenario) -> Result<(), NotSimulated> {
         .collect();
     match problems.is_empty() {
         true => Ok(()),
-        false => Err(NotSimulated(problems)),
+        false => Err(UnmodelledAction(problems)),
     }
 }
 
 /// Returns the time from the last milestone of the restart to the last recorded request.
-fn recorded_margin(recording: &Recording) -> Option<Duration> {
+fn recorded_margin(recording: &RecordedRun) -> Option<Duration> {
     let requests = recording.requests.as_ref()?;
     let last_request = requests
         .restart
@@ -234,10 +243,10 @@ fn recorded_margin(recording: &Recording) -> Option<Duration> {
 
 /// Time at which all pods became ready for the last time. The JobSet's own condition is used if there is one.
 #[derive(Default)]
-struct RestartEnd(Time);
+struct RestartEnd(SimTime);
 
-impl Sink for RestartEnd {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for RestartEnd {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         use JobSetConditionType::RestartingJobSet;
         match record.body {
             Body::AllReady { ready: true, .. }
@@ -252,21 +261,25 @@ impl Sink for RestartEnd {
 }
 
 /// Returns the request that posts an object to the namespace of the recording.
-fn posted<'r>(object: &'r Value, scenario: &'r Scenario, claims: &'r [Value]) -> Create<'r> {
-    Create {
+fn create_request<'r>(
+    object: &'r Value,
+    scenario: &'r ScenarioSpec,
+    claims: &'r [Value],
+) -> CreateRequest<'r> {
+    CreateRequest {
         object,
         namespace: &scenario.name,
-        gates: surroundings::admission_gates(scenario.control_plane.feature_gates),
+        gates: environment::admission_gates(scenario.control_plane.feature_gates),
         existing_claims: claims,
     }
 }
 
 /// Returns the JobSets that are created by actions of the script, in order.
-fn created_jobsets(scenario: &Scenario) -> Vec<Value> {
+fn created_jobsets(scenario: &ScenarioSpec) -> Vec<Value> {
     let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(UserRequest {
             verb:
-                Verb::Create {
+                RequestVerb::Create {
                     object,
                     jobset: Some(_),
                 },
@@ -276,18 +289,18 @@ fn created_jobsets(scenario: &Scenario) -> Vec<Value> {
     });
     // A rejected JobSet is kept unchanged, because it is rejected again when it is created.
     let stored = bodies.map(|body| {
-        let stored = admission::create(&posted(body, scenario, &[]));
+        let stored = admission::create(&create_request(body, scenario, &[]));
         stored.unwrap_or_else(|_| body.clone())
     });
     stored.collect()
 }
 
 /// Returns the recorded JobSet as stored, or the outcome if the recorded or the simulated API server rejected it.
-fn admitted(recording: &Recording, scenario: &Scenario) -> Result<Value, NoRun> {
-    let claims = surroundings::claims(&scenario.objects);
-    let object = surroundings::in_namespace(&recording.job_set, &recording.name);
-    let simulated = admission::create(&posted(&object, scenario, &claims));
-    match (recording.rejected(), simulated) {
+fn admit_recorded_jobset(recording: &RecordedRun, scenario: &ScenarioSpec) -> Result<Value, NoRun> {
+    let claims = environment::claims(&scenario.objects);
+    let object = environment::in_namespace(&recording.job_set, &recording.name);
+    let simulated = admission::create(&create_request(&object, scenario, &claims));
+    match (recording.rejection_message(), simulated) {
         (None, Ok(stored)) => Ok(stored),
         (None, Err(refusal)) => Err(NoRun::Refused(refusal.message)),
         (Some(recorded), simulated) => Err(NoRun::Rejected {
@@ -302,7 +315,7 @@ fn admitted(recording: &Recording, scenario: &Scenario) -> Result<Value, NoRun> 
 
 /// Parses YAML like the API server. Returns the object, and the errors of a strict reader for duplicate keys.
 pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
-    let source = sim_inputs::Source {
+    let source = sim_inputs::SourceText {
         file: String::new(),
         text: text.to_owned(),
     };
@@ -318,16 +331,16 @@ pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
 }
 
 /// Time for which child objects were observed.
-const WATCHED: Duration = Duration::from_secs(4);
+const OBSERVATION_TIME: Duration = Duration::from_secs(4);
 /// Longer than the observation of any case, so that no container starts.
-const NEVER: Duration = Duration::from_secs(3600);
+const BEYOND_OBSERVATION: Duration = Duration::from_secs(3600);
 
 /// Returns the objects that exist a few seconds after the JobSets of a case were created.
-pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
+pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, String> {
     let defaults = defaults()?;
-    let mut timing = defaults.timing.without_chance_of_the_server();
-    timing.kubelet = Kubelet::Scripted {
-        start: NEVER,
+    let mut timing = defaults.timing.with_median_api_latency();
+    timing.kubelet = KubeletTiming::Scripted {
+        start: BEYOND_OBSERVATION,
         stop: Duration::ZERO,
         stop_exit_code: 0,
         restart: Duration::ZERO,
@@ -344,12 +357,12 @@ pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
             source: "children".to_owned(),
         })
     };
-    let scenario = Scenario {
+    let scenario = ScenarioSpec {
         name: case.namespace.clone(),
         description: String::new(),
         topology: children_case::topology(),
         control_plane: ControlPlane {
-            kubernetes: Version::new(36),
+            kubernetes: KubeVersion::new(36),
             feature_gates: gates,
             ..defaults.control_plane
         },
@@ -368,31 +381,31 @@ pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
         node_repair: None,
         node_spares: None,
         clocks: Vec::new(),
-        repairs_later: false,
-        claims_bind: false,
-        only_described_classes: true,
+        has_repairs_after_end: false,
+        binds_claims: false,
+        requires_listed_classes: true,
         ties: TieBreak::default(),
-        decode: sim_inputs::DECODERS,
-        stop: Stop {
-            at: WATCHED,
+        decoders: sim_inputs::DECODERS,
+        stop: StopSpec {
+            at: OBSERVATION_TIME,
             when: StopWhen::Time,
         },
         seed: SEED,
     };
-    let mut simulation = Simulation::new(&scenario).map_err(|e| e.to_string())?;
-    let mut sink = Objects::default();
+    let mut simulation = SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
+    let mut sink = SimulatedObjects::default();
     simulation.run(SEED, 0, &mut sink);
     Ok(sink.0)
 }
 
 /// A sink that keeps the objects that exist at the end.
 #[derive(Default)]
-struct Objects(Vec<Value>);
+struct SimulatedObjects(Vec<Value>);
 
-impl Sink for Objects {
-    fn record(&mut self, _: &Record, _: &Names) {}
+impl RecordSink for SimulatedObjects {
+    fn record(&mut self, _: &SimulationRecord, _: &RecordNames) {}
 
-    fn wants_objects(&self) -> bool {
+    fn receives_objects(&self) -> bool {
         true
     }
 
@@ -407,16 +420,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_jobset_that_is_played_is_the_one_that_was_stored() {
+    fn replayed_jobset_equals_stored_jobset() {
         let defaults = defaults().unwrap();
         let mut compared = 0;
         for folder in ["decisions", "corner", "nodes"] {
             for (file, text) in shared(folder) {
                 let recording = read(&file, &text).unwrap();
-                let scenario = scenario(&recording, &defaults, &Overrides::default()).unwrap();
-                let (Ok(played), Some(stored)) =
-                    (admitted(&recording, &scenario), &recording.stored_spec)
-                else {
+                let scenario =
+                    replay_scenario(&recording, &defaults, &ScenarioOverrides::default()).unwrap();
+                let (Ok(played), Some(stored)) = (
+                    admit_recorded_jobset(&recording, &scenario),
+                    &recording.stored_spec,
+                ) else {
                     continue;
                 };
                 assert_eq!(played["spec"], *stored, "{file}");
@@ -427,31 +442,35 @@ mod tests {
     }
 
     #[test]
-    fn times_of_the_script_count_from_the_creation_and_objects_are_there_before() {
+    fn script_times_count_from_creation_and_objects_exist_before() {
         let recording = super::super::read::tests::example(|j| {
             j["controlPlane"]["gateSwitches"] = serde_json::json!([{"atMs": 3000}]);
             j["script"]["actions"] = serde_json::json!([{"atMs": 1000, "do": "suspend"}]);
         });
-        let mut scenario =
-            scenario(&recording, &defaults().unwrap(), &Overrides::default()).unwrap();
-        begin_at(Duration::from_secs(2), &mut scenario);
+        let mut scenario = replay_scenario(
+            &recording,
+            &defaults().unwrap(),
+            &ScenarioOverrides::default(),
+        )
+        .unwrap();
+        shift_start(Duration::from_secs(2), &mut scenario);
         assert_eq!(scenario.faults[0].at, FaultTime::At(Duration::from_secs(3)));
         assert_eq!(scenario.faults[1].at, FaultTime::At(Duration::from_secs(5)));
         assert_eq!(scenario.stop.at, Duration::from_secs(10));
     }
 
     #[test]
-    fn an_object_the_model_does_not_understand_is_not_simulated() {
+    fn unsupported_object_is_not_simulated() {
         let recording = super::super::read::tests::example(|j| {
             j["objects"] = serde_json::json!([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
                 "status": {"conditions": [{"type": "Ready", "status": "False"}]}}]);
         });
         let defaults = defaults().unwrap();
-        let result = validate("f", &recording, &defaults, &Overrides::default());
-        assert_eq!(result.verdict(), Some(Verdict::NotSimulated));
+        let result = validate("f", &recording, &defaults, &ScenarioOverrides::default());
+        assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
         assert_eq!(
             result.not_simulated,
-            ["object Node n: a Node that begins with Ready=False is not modelled"]
+            ["object Node n: a Node with condition Ready=False at the start is not modelled"]
         );
     }
 }

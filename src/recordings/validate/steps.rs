@@ -3,12 +3,12 @@
 //! Matching and comparison are the task of `nodes`. Nodes are identified only by the alias in the script, because
 //! the scheduler may use another node.
 
-use super::recording::Recording;
+use super::recording::RecordedRun;
 use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Object {
+pub enum StepObject {
     /// Action of the script, by its index.
     Action(usize),
     Node(String),
@@ -23,8 +23,8 @@ pub enum Object {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
-    Acted,
+pub enum StepAction {
+    Applied,
     Ready(String),
     Tainted(String),
     Untainted(String),
@@ -38,35 +38,35 @@ pub enum What {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    pub object: Object,
-    pub what: What,
+pub struct RecordedStep {
+    pub object: StepObject,
+    pub action: StepAction,
     pub at_s: f64,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for RecordedStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.object {
-            Object::Action(i) => write!(f, "action {i}")?,
-            Object::Node(alias) => write!(f, "node {alias}")?,
-            Object::Job(name) => write!(f, "Job {name}")?,
-            Object::Pod {
+            StepObject::Action(i) => write!(f, "action {i}")?,
+            StepObject::Node(alias) => write!(f, "node {alias}")?,
+            StepObject::Job(name) => write!(f, "Job {name}")?,
+            StepObject::Pod {
                 job,
                 index,
                 attempt,
                 nth,
             } => write!(f, "pod {job}-{index} attempt {attempt} try {nth}")?,
         }
-        match &self.what {
-            What::Acted => f.write_str(" done"),
-            What::Ready(status) => write!(f, " Ready={status}"),
-            What::Tainted(key) => write!(f, " tainted {key}:NoExecute"),
-            What::Untainted(key) => write!(f, " untainted {key}:NoExecute"),
-            What::Created => f.write_str(" created"),
-            What::Condition(condition) => write!(f, " {condition}"),
-            What::Deleting => f.write_str(" marked for deletion"),
-            What::Finished => f.write_str(" finished"),
-            What::Gone => f.write_str(" gone"),
+        match &self.action {
+            StepAction::Applied => f.write_str(" done"),
+            StepAction::Ready(status) => write!(f, " Ready={status}"),
+            StepAction::Tainted(key) => write!(f, " tainted {key}:NoExecute"),
+            StepAction::Untainted(key) => write!(f, " untainted {key}:NoExecute"),
+            StepAction::Created => f.write_str(" created"),
+            StepAction::Condition(condition) => write!(f, " {condition}"),
+            StepAction::Deleting => f.write_str(" marked for deletion"),
+            StepAction::Finished => f.write_str(" finished"),
+            StepAction::Gone => f.write_str(" gone"),
         }
     }
 }
@@ -79,13 +79,13 @@ pub struct NodeView {
 }
 
 impl NodeView {
-    pub fn ready(&mut self, status: &str) -> Option<What> {
+    pub fn readiness_change(&mut self, status: &str) -> Option<StepAction> {
         let changed = self.not_ready == (status == "True");
         self.not_ready = status != "True";
-        changed.then(|| What::Ready(status.to_owned()))
+        changed.then(|| StepAction::Ready(status.to_owned()))
     }
 
-    pub fn taint(&mut self, key: &str, present: bool) -> Option<What> {
+    pub fn taint_change(&mut self, key: &str, present: bool) -> Option<StepAction> {
         let there = self.taints.get(key).copied().unwrap_or(false);
         // While a node is not ready, its taints may be rewritten by the component that set them. Only their first
         // appearance, and their removal from a node that is ready again, are decisions of the control plane.
@@ -94,16 +94,16 @@ impl NodeView {
         }
         self.taints.insert(key.to_owned(), present);
         Some(if present {
-            What::Tainted(key.to_owned())
+            StepAction::Tainted(key.to_owned())
         } else {
-            What::Untainted(key.to_owned())
+            StepAction::Untainted(key.to_owned())
         })
     }
 }
 
 /// Returns the alias of each node, e.g. `node-00052`, derived from the responses to the actions.
-pub fn aliases(recording: &Recording) -> BTreeMap<String, String> {
-    let answers = recording.answers();
+pub fn node_aliases(recording: &RecordedRun) -> BTreeMap<String, String> {
+    let answers = recording.responses();
     let actions = recording.script.actions.iter().zip(answers);
     // Actions on pods do not return a node.
     actions
@@ -113,19 +113,19 @@ pub fn aliases(recording: &Recording) -> BTreeMap<String, String> {
 }
 
 /// Returns the object of each row of `pods`, in the same order.
-pub fn pod_objects(recording: &Recording) -> Vec<Object> {
+pub fn pod_objects(recording: &RecordedRun) -> Vec<StepObject> {
     let jobset = recording.jobset_name();
     let rows = &recording.pods.0;
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|i| rows[*i].created_ms);
     let mut tries: BTreeMap<(String, u32, u32), u32> = BTreeMap::new();
-    let mut objects = vec![Object::Action(0); rows.len()];
+    let mut objects = vec![StepObject::Action(0); rows.len()];
     for i in order {
         let row = &rows[i];
         let job = format!("{jobset}-{}-{}", row.replicated_job, row.job_index);
         let key = (job.clone(), row.pod_index, row.restart_attempt);
         let nth = tries.entry(key).or_default();
-        objects[i] = Object::Pod {
+        objects[i] = StepObject::Pod {
             job,
             index: row.pod_index,
             attempt: row.restart_attempt,
@@ -137,16 +137,20 @@ pub fn pod_objects(recording: &Recording) -> Vec<Object> {
 }
 
 /// Returns the recorded steps in order of time.
-pub fn recorded(recording: &Recording) -> Vec<Step> {
+pub fn recorded_steps(recording: &RecordedRun) -> Vec<RecordedStep> {
     let mut steps = Vec::new();
-    let mut add = |object: Object, what: What, at_ms: u64| {
+    let mut add = |object: StepObject, what: StepAction, at_ms: u64| {
         let at_s = at_ms as f64 / 1e3;
-        steps.push(Step { object, what, at_s });
+        steps.push(RecordedStep {
+            object,
+            action: what,
+            at_s,
+        });
     };
     for (i, action) in recording.script.actions.iter().enumerate() {
-        add(Object::Action(i), What::Acted, action.at_ms);
+        add(StepObject::Action(i), StepAction::Applied, action.at_ms);
     }
-    let aliases = aliases(recording);
+    let aliases = node_aliases(recording);
     let mut nodes: BTreeMap<&str, NodeView> = BTreeMap::new();
     for e in &recording.log {
         let detail = e.detail.as_str().unwrap_or("");
@@ -157,30 +161,30 @@ pub fn recorded(recording: &Recording) -> Vec<Step> {
                 };
                 let node = nodes.entry(alias).or_default();
                 for what in node_changes(node, detail) {
-                    add(Object::Node(alias.clone()), what, e.at_ms);
+                    add(StepObject::Node(alias.clone()), what, e.at_ms);
                 }
             }
             ("Job", what) => {
                 let what = match what {
-                    "created" => What::Created,
-                    "deleting" => What::Deleting,
-                    "gone" => What::Gone,
+                    "created" => StepAction::Created,
+                    "deleting" => StepAction::Deleting,
+                    "gone" => StepAction::Gone,
                     "condition" if !detail.starts_with("Suspended") => {
-                        What::Condition(detail.split(' ').next().unwrap_or("").to_owned())
+                        StepAction::Condition(detail.split(' ').next().unwrap_or("").to_owned())
                     }
                     _ => continue,
                 };
-                add(Object::Job(e.name.clone()), what, e.at_ms);
+                add(StepObject::Job(e.name.clone()), what, e.at_ms);
             }
             _ => {}
         }
     }
     for (row, object) in recording.pods.0.iter().zip(pod_objects(recording)) {
         for (what, ms) in [
-            (What::Created, row.created_ms),
-            (What::Deleting, row.deleting_ms),
-            (What::Finished, row.finished_ms),
-            (What::Gone, row.gone_ms),
+            (StepAction::Created, row.created_ms),
+            (StepAction::Deleting, row.deleting_ms),
+            (StepAction::Finished, row.finished_ms),
+            (StepAction::Gone, row.gone_ms),
         ] {
             if let Some(ms) = ms {
                 add(object.clone(), what, ms);
@@ -193,7 +197,7 @@ pub fn recorded(recording: &Recording) -> Vec<Step> {
 
 /// Returns the changes shown by a node state, `Ready=Unknown NodeStatusUnknown, key=value:NoExecute, …`. The
 /// deletion of the Node is a user action, and a later Node with the same name starts from the initial state.
-fn node_changes(node: &mut NodeView, detail: &str) -> Vec<What> {
+fn node_changes(node: &mut NodeView, detail: &str) -> Vec<StepAction> {
     if detail == "gone" {
         *node = NodeView::default();
     }
@@ -207,13 +211,13 @@ fn node_changes(node: &mut NodeView, detail: &str) -> Vec<What> {
         .filter_map(|p| p.strip_suffix(":NoExecute"))
         .map(|t| t.split('=').next().unwrap_or(t))
         .collect();
-    let mut changes: Vec<What> = node.ready(status).into_iter().collect();
+    let mut changes: Vec<StepAction> = node.readiness_change(status).into_iter().collect();
     let known: Vec<String> = node.taints.keys().cloned().collect();
     for key in known.iter().filter(|k| !present.contains(&k.as_str())) {
-        changes.extend(node.taint(key, false));
+        changes.extend(node.taint_change(key, false));
     }
     for key in present {
-        changes.extend(node.taint(key, true));
+        changes.extend(node.taint_change(key, true));
     }
     changes
 }
@@ -226,8 +230,10 @@ mod tests {
     fn node_steps(name: &str) -> Option<Vec<String>> {
         let files = shared("nodes");
         let (file, text) = files.iter().find(|(f, _)| f.ends_with(name))?;
-        let steps = recorded(&read(file, text).ok()?);
-        let nodes = steps.iter().filter(|s| matches!(s.object, Object::Node(_)));
+        let steps = recorded_steps(&read(file, text).ok()?);
+        let nodes = steps
+            .iter()
+            .filter(|s| matches!(s.object, StepObject::Node(_)));
         Some(nodes.map(|s| format!("{:.1} {s}", s.at_s)).collect())
     }
 
@@ -248,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn taints_rewritten_on_a_dead_node_are_no_steps() {
+    fn taints_rewritten_on_a_dead_node_are_not_steps() {
         let Some(steps) = node_steps("n-crash-out-of-service.json") else {
             return;
         };

@@ -2,16 +2,16 @@
 //!
 //! This module does not compute anything. Omitted entries are counted.
 
-use super::output::{plain, relative, request_name};
-use super::recording::Kind;
+use super::output::{relative_error, request_name, unquoted};
+use super::recording::RecordingKind;
 use super::result::*;
 use sim_analysis::metrics::restarts::waits::with_sign;
 use std::fmt::Write;
 
 /// Maximum number of differences shown per recording. JSON and CSV contain all of them.
-const SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 
-pub fn text(files: &[FileResult], totals: &Totals) -> String {
+pub fn text(files: &[FileResult], totals: &ResultTotals) -> String {
     let mut out = String::new();
     for file in files {
         file_text(&mut out, file);
@@ -37,7 +37,7 @@ fn file_text(out: &mut String, file: &FileResult) {
         line!(out, "  not simulated: {reason}");
     }
     if let Some(differences) = &file.differences {
-        differences_text(out, differences, file.play.as_deref());
+        differences_text(out, differences, file.equal_replay.as_deref());
     }
     if let Some(a) = &file.admission {
         line!(out, "  {} of {} cases equal", a.count.equal, a.count.total);
@@ -46,7 +46,7 @@ fn file_text(out: &mut String, file: &FileResult) {
         }
     }
     // A node failure has many steps. Only the steps that differ are shown, above.
-    if file.kind == Kind::Times && !file.milestones.is_empty() {
+    if file.kind == RecordingKind::Times && !file.milestones.is_empty() {
         milestones_text(out, &file.milestones);
     }
     if let Some(r) = &file.restart {
@@ -63,24 +63,27 @@ fn file_text(out: &mut String, file: &FileResult) {
     requests_text(out, &file.requests);
 }
 
-fn differences_text(out: &mut String, differences: &[Difference], play: Option<&str>) {
+fn differences_text(out: &mut String, differences: &[RecordedDifference], play: Option<&str>) {
     // Another replay, with different values for properties that the recording does not contain, had the same
     // decisions.
     if let Some(play) = play {
-        line!(out, "  equal only if {play}; as first played:");
+        line!(
+            out,
+            "  equal only with {play}; differences of the first replay:"
+        );
     }
     match differences.len() {
         0 => line!(out, "  equal"),
         1 => line!(out, "  1 difference"),
         n => line!(out, "  {n} differences"),
     }
-    for d in differences.iter().take(SHOWN) {
+    for d in differences.iter().take(MAX_SHOWN) {
         line!(out, "    {}", d.path);
-        line!(out, "      recorded   {}", plain(&d.recorded));
-        line!(out, "      simulated  {}", plain(&d.simulated));
+        line!(out, "      recorded   {}", unquoted(&d.recorded));
+        line!(out, "      simulated  {}", unquoted(&d.simulated));
     }
-    if differences.len() > SHOWN {
-        let more = differences.len() - SHOWN;
+    if differences.len() > MAX_SHOWN {
+        let more = differences.len() - MAX_SHOWN;
         line!(out, "    and {more} more; --format json shows all");
     }
 }
@@ -93,7 +96,7 @@ fn percent(fraction: Option<f64>) -> String {
     fraction.map_or("-".to_owned(), |f| format!("{} %", with_sign(f * 100.0, 1)))
 }
 
-fn milestones_text(out: &mut String, milestones: &[Milestone]) {
+fn milestones_text(out: &mut String, milestones: &[MilestoneResult]) {
     line!(
         out,
         "  {:<18}{:>12}{:>12}{:>12}",
@@ -109,7 +112,7 @@ fn milestones_text(out: &mut String, milestones: &[Milestone]) {
             m.name,
             seconds(m.recorded_s),
             seconds(m.simulated_s),
-            percent(relative(m.recorded_s, m.simulated_s))
+            percent(relative_error(m.recorded_s, m.simulated_s))
         );
     }
 }
@@ -131,7 +134,10 @@ fn requests_text(out: &mut String, requests: &[RequestDifference]) {
     for r in shown {
         let difference = match r.note {
             Some(_) => "not modelled".to_owned(),
-            None => percent(relative(Some(r.recorded as f64), Some(r.simulated as f64))),
+            None => percent(relative_error(
+                Some(r.recorded as f64),
+                Some(r.simulated as f64),
+            )),
         };
         line!(
             out,
@@ -143,12 +149,12 @@ fn requests_text(out: &mut String, requests: &[RequestDifference]) {
     }
 }
 
-fn totals_text(out: &mut String, totals: &Totals) {
+fn totals_text(out: &mut String, totals: &ResultTotals) {
     line!(out, "");
     if let Some(all) = totals.decisions {
-        line!(out, "decisions: {}", verdicts(all));
+        line!(out, "decisions: {}", verdict_counts(all));
         for (kind, of_kind) in totals.kinds.iter().filter(|_| totals.kinds.len() > 1) {
-            line!(out, "  {kind}: {}", verdicts(*of_kind));
+            line!(out, "  {kind}: {}", verdict_counts(*of_kind));
         }
     }
     if let Some(e) = totals.admission {
@@ -172,12 +178,12 @@ fn totals_text(out: &mut String, totals: &Totals) {
 }
 
 /// Returns all four counts, including zeros, so that none of them is mistaken for another.
-fn verdicts(v: Verdicts) -> String {
+fn verdict_counts(v: ValidationVerdicts) -> String {
     format!(
-        "{} of {} equal, {} only in another play, {} different, {} not simulated",
+        "{} of {} equal, {} equal only in another replay, {} different, {} not simulated",
         v.equal,
         v.total(),
-        v.other_play,
+        v.other_replay,
         v.different,
         v.not_simulated
     )
@@ -212,16 +218,16 @@ mod tests {
 
     #[test]
     fn a_timed_recording_shows_its_milestones_side_by_side() {
-        let mut timed = file(Kind::Times);
+        let mut timed = file(RecordingKind::Times);
         timed.about = "Recreate".into();
         timed.restart = Some(restart(20.0, None));
         timed.milestones = vec![
-            Milestone {
+            MilestoneResult {
                 name: "jobFailed".into(),
                 recorded_s: Some(2.0),
                 simulated_s: Some(1.9),
             },
-            Milestone {
+            MilestoneResult {
                 name: "lastPodReady".into(),
                 recorded_s: Some(20.0),
                 simulated_s: None,
@@ -229,7 +235,7 @@ mod tests {
         ];
         let files = [timed];
         assert_eq!(
-            text(&files, &Totals::of(&files)),
+            text(&files, &ResultTotals::from_files(&files)),
             "times.json (times): Recreate\n\
              \x20 milestone             recorded   simulated  difference\n\
              \x20 jobFailed              2.000 s     1.900 s      -5.0 %\n\
@@ -240,18 +246,22 @@ mod tests {
     }
 
     #[test]
-    fn more_differences_than_fit_are_counted() {
-        let mut decided = file(Kind::Decisions);
-        decided.differences = Some((0..10).map(|i| Difference::new("events", i, "")).collect());
-        let mut skipped = file(Kind::Corner);
+    fn omitted_differences_are_counted() {
+        let mut decided = file(RecordingKind::Decisions);
+        decided.differences = Some(
+            (0..10)
+                .map(|i| RecordedDifference::new("events", i, ""))
+                .collect(),
+        );
+        let mut skipped = file(RecordingKind::Corner);
         skipped.not_simulated = vec!["action patch".into()];
         let files = [decided, skipped];
-        let text = text(&files, &Totals::of(&files));
+        let text = text(&files, &ResultTotals::from_files(&files));
         for part in [
             "  10 differences\n",
             "      recorded   7\n      simulated  (empty)\n    and 2 more;",
             "corner.json (corner)\n  not simulated: action patch\n",
-            "decisions: 0 of 2 equal, 0 only in another play, 1 different, 1 not simulated\n  corner: 0 of 1 equal, ",
+            "decisions: 0 of 2 equal, 0 equal only in another replay, 1 different, 1 not simulated\n  corner: 0 of 1 equal, ",
             "not simulated, by reason:\n  1 action patch\n",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");

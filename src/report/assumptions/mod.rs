@@ -1,6 +1,6 @@
 //! The assumptions a result depends on, and where its numbers come from.
 
-pub(crate) mod decided_by;
-pub mod deciding;
-pub mod hanging;
+pub(crate) mod attribution;
+pub mod dominant;
 pub mod provenance;
+pub mod sensitivity;

@@ -1,15 +1,15 @@
 //! The provenance of a chart or page: program version, inputs, seeds and digest, and the assumptions its numbers
 //! depend on.
 
-use super::deciding::{self, Defaults};
+use super::dominant::{self, AssumedDefaults};
 use sim_analysis::format::count;
-use sim_analysis::metrics::{Restart, RunView};
+use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::ControlPlane;
 use sim_base::*;
 
 /// Returns the provenance line, for example `jobset-sim 0.1.0 · scenario … · preset scale-test, Kubernetes 1.36 ·
 /// seed 42 · digest …`.
-pub fn of_run(run: &RunView<'_>) -> String {
+pub fn run_provenance(run: &RunView<'_>) -> String {
     [
         format!("jobset-sim {}", env!("CARGO_PKG_VERSION")),
         format!("scenario {}", run.scenario.name),
@@ -42,24 +42,35 @@ pub fn preset(cp: &ControlPlane) -> String {
 }
 
 /// Returns the footer lines of a chart of these restarts.
-pub fn foot(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> Vec<String> {
-    let lines = [of_run(run), hangs(run, restarts, defaults)];
+pub fn footer_lines(
+    run: &RunView<'_>,
+    restarts: &[&RestartMetrics],
+    defaults: &AssumedDefaults,
+) -> Vec<String> {
+    let lines = [
+        run_provenance(run),
+        assumption_line(run, restarts, defaults),
+    ];
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
 /// Returns the footer line with the assumptions of these restarts; empty if there are none.
-pub fn hangs(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> String {
+pub fn assumption_line(
+    run: &RunView<'_>,
+    restarts: &[&RestartMetrics],
+    defaults: &AssumedDefaults,
+) -> String {
     let total = restarts.iter().map(|r| r.path.total().0).sum();
-    let found = deciding::deciders(run, restarts, defaults);
-    deciding::line(&found, Duration(total))
+    let found = dominant::dominant_assumptions(run, restarts, defaults);
+    dominant::footer_line(&found, Duration(total))
 }
 
 /// Returns the provenance of several runs: one line with the common values, one with the scenario, seed and digest
 /// of each.
-pub fn of_runs(runs: &[(String, RunView<'_>)]) -> Vec<String> {
+pub fn runs_provenance(runs: &[(String, RunView<'_>)]) -> Vec<String> {
     match runs {
         [] => Vec::new(),
-        [(_, one)] => vec![of_run(one)],
+        [(_, one)] => vec![run_provenance(one)],
         many => {
             let each = |(name, run): &(String, RunView<'_>)| {
                 let seed = run.seed;

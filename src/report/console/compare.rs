@@ -1,26 +1,28 @@
 //! Console output of `compare`: estimates per metric and variant, paired differences, and a conclusion.
 
-use super::waterfall::Style;
-use crate::estimates::{Estimates, HEAD};
-use sim_analysis::experiment::{Comparison, MetricEstimate, PairedEstimate, Verdict, is_by_cause};
+use super::waterfall::WaterfallStyle;
+use crate::estimates::{EstimateFormat, HEAD};
+use sim_analysis::experiment::{
+    CompareVerdict, MetricEstimate, PairedEstimate, VariantComparison, is_by_cause,
+};
 use sim_analysis::format::{column, count, seconds, wrap};
 use sim_analysis::metrics::restarts::waits::thousands;
-use sim_base::stats::Weakness;
+use sim_base::stats::StatisticalWarning;
 use sim_base::*;
 use std::fmt::Write;
 
 /// With more variants, only differences from the first one are printed. The output files contain all pairs.
 const ALL_PAIRS_MAX: usize = 4;
 
-pub fn text(all: &Comparison, style: &Style) -> String {
+pub fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let most = all.variants.iter().map(|v| v.replications).max();
     let title = format!(
-        "jobset-sim {}: {}, {}, {} each of seed {}, all under the same random numbers",
+        "jobset-sim {}: {}, {}, {} each, seed {}, common random numbers",
         all.version,
         all.scenario,
         count(all.variants.len() as u64, "variant"),
-        count(most.unwrap_or(0) as u64, all.level.replication()),
+        count(most.unwrap_or(0) as u64, all.level.replication_term()),
         all.seed
     );
     let _ = writeln!(out, "{}\n", style.bold(&title));
@@ -29,14 +31,14 @@ pub fn text(all: &Comparison, style: &Style) -> String {
     }
     out.push('\n');
     variants(&mut out, all);
-    let (told, same) = parted(all);
+    let (told, same) = split_by_difference(all);
     for (i, metric) in told.iter().enumerate() {
-        let alike = |known: &&&str| rows(all, known).eq(rows(all, metric));
+        let alike = |known: &&&str| metric_estimates(all, known).eq(metric_estimates(all, metric));
         match told[..i].iter().find(alike) {
             Some(known) => {
-                let _ = writeln!(out, "{}: as {known}\n", style.bold(metric));
+                let _ = writeln!(out, "{}: same values as {known}\n", style.bold(metric));
             }
-            None => one_metric(&mut out, all, metric, style),
+            None => write_metric(&mut out, all, metric, style),
         }
     }
     for line in caveats(all, &same) {
@@ -48,15 +50,18 @@ pub fn text(all: &Comparison, style: &Style) -> String {
 }
 
 /// Returns the estimates of a metric, one per variant.
-fn rows<'a>(all: &'a Comparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {
+fn metric_estimates<'a>(
+    all: &'a VariantComparison,
+    metric: &'a str,
+) -> impl Iterator<Item = &'a MetricEstimate> {
     estimates(all, metric).map(|(_, e)| e)
 }
 
-fn name_width(all: &Comparison) -> usize {
+fn name_width(all: &VariantComparison) -> usize {
     column(all.variants.iter().map(|v| v.name.as_str()), 8)
 }
 
-fn variants(out: &mut String, all: &Comparison) {
+fn variants(out: &mut String, all: &VariantComparison) {
     let width = name_width(all);
     for v in &all.variants {
         let ends: Vec<String> = v
@@ -75,7 +80,7 @@ fn variants(out: &mut String, all: &Comparison) {
                 "" => String::new(),
                 reason => format!("   (for {reason})"),
             };
-            let value = shortened(&c.value);
+            let value = shorten_value(&c.value);
             let _ = writeln!(out, "  {:<width$}    {}={value}{because}", "", c.path);
         }
     }
@@ -83,7 +88,7 @@ fn variants(out: &mut String, all: &Comparison) {
 }
 
 /// Shortens a value to 40 characters. The JSON output contains the full value.
-fn shortened(value: &str) -> String {
+fn shorten_value(value: &str) -> String {
     const LONGEST: usize = 40;
     match value.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}...", &value[..at]),
@@ -92,18 +97,18 @@ fn shortened(value: &str) -> String {
 }
 
 /// Splits the metrics into those with differences or missing values and those equal in each replication.
-pub(crate) fn parted(all: &Comparison) -> (Vec<&str>, Vec<&str>) {
+pub(crate) fn split_by_difference(all: &VariantComparison) -> (Vec<&str>, Vec<&str>) {
     let left_out = |e: &MetricEstimate| e.stuck + e.cut > 0;
     let differs = |metric: &&str| {
         let mut pairs = all.paired.iter().filter(|p| p.metric == *metric);
         pairs.any(|p| p.difference.ci95 != [0.0, 0.0] || p.unpaired > 0)
-            || rows(all, metric).any(left_out)
+            || metric_estimates(all, metric).any(left_out)
     };
     all.metrics.iter().map(String::as_str).partition(differs)
 }
 
 pub(crate) fn estimates<'a>(
-    all: &'a Comparison,
+    all: &'a VariantComparison,
     metric: &'a str,
 ) -> impl Iterator<Item = (&'a str, &'a MetricEstimate)> {
     let of = move |v: &'a sim_analysis::experiment::VariantEstimates| {
@@ -112,12 +117,12 @@ pub(crate) fn estimates<'a>(
     all.variants.iter().filter_map(of)
 }
 
-fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
-    if rows(all, metric).all(|e| e.n == 0) {
-        let why =
-            estimates(all, metric).filter_map(|(v, e)| Some(format!("{v}: {}", left_out(e)?)));
+fn write_metric(out: &mut String, all: &VariantComparison, metric: &str, style: &WaterfallStyle) {
+    if metric_estimates(all, metric).all(|e| e.n == 0) {
+        let why = estimates(all, metric)
+            .filter_map(|(v, e)| Some(format!("{v}: {}", missing_value_note(e)?)));
         let why: Vec<String> = why.collect();
-        let text = format!("{metric}: no run has a number. {}.", why.join(". "));
+        let text = format!("{metric}: no run has a value. {}.", why.join(". "));
         for line in wrap(&text, style.width) {
             let _ = writeln!(out, "{line}");
         }
@@ -127,16 +132,20 @@ fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
     let width = name_width(all);
     let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == metric).collect();
     let better = match sim_analysis::experiment::better(metric) {
-        sim_analysis::experiment::Better::Lower => "lower is better",
-        sim_analysis::experiment::Better::Higher => "higher is better",
+        sim_analysis::experiment::BetterDirection::Lower => "lower is better",
+        sim_analysis::experiment::BetterDirection::Higher => "higher is better",
     };
     let _ = writeln!(out, "{} ({}{better})", style.bold(metric), unit(metric));
-    let mut table = Estimates::new(&HEAD, [width, 6, 10]);
+    let mut table = EstimateFormat::new(&HEAD, [width, 6, 10]);
     for (name, e) in estimates(all, metric) {
-        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
+        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
         let interval = match e.ci95 {
             Some([low, high]) if e.n > 1 => {
-                format!("{} to {}", shown(metric, low), shown(metric, high))
+                format!(
+                    "{} to {}",
+                    format_metric_value(metric, low),
+                    format_metric_value(metric, high)
+                )
             }
             _ => "-".to_owned(),
         };
@@ -149,7 +158,7 @@ fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
             cell(e.mean),
             interval,
         ]);
-        if let Some(text) = left_out(e) {
+        if let Some(text) = missing_value_note(e) {
             table.text(format!("{:<width$} ATTENTION: {text}", ""));
         }
     }
@@ -160,21 +169,21 @@ fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
     out.push('\n');
 }
 
-fn is_printed(all: &Comparison, p: &PairedEstimate) -> bool {
+fn is_printed(all: &VariantComparison, p: &PairedEstimate) -> bool {
     all.variants.len() <= ALL_PAIRS_MAX || all.variants.first().is_some_and(|v| v.name == p.a)
 }
 
-pub(crate) fn left_out(e: &MetricEstimate) -> Option<String> {
+pub(crate) fn missing_value_note(e: &MetricEstimate) -> Option<String> {
     let of = e.n + e.stuck + e.cut + e.absent;
     let mut parts = Vec::new();
     if e.stuck > 0 {
-        parts.push(format!("{} got stuck", e.stuck));
+        parts.push(format!("{} deadlocked", e.stuck));
     }
     if e.cut > 0 {
-        parts.push(format!("{} were cut by the end of the run", e.cut));
+        parts.push(format!("{} were cut off by the end of the run", e.cut));
     }
     let text = format!(
-        "of {of} runs {}; they are in no number here",
+        "of {of} runs, {}; excluded from these estimates",
         parts.join(" and ")
     );
     (!parts.is_empty()).then_some(text)
@@ -185,35 +194,39 @@ fn difference(p: &PairedEstimate) -> String {
     let d = &p.difference;
     let [low, high] = d.ci95;
     let interval = match d.n {
-        1 => "one pair has no interval".to_owned(),
-        _ => format!("{} to {}", shown(&p.metric, low), shown(&p.metric, high)),
+        1 => "no interval from one pair".to_owned(),
+        _ => format!(
+            "{} to {}",
+            format_metric_value(&p.metric, low),
+            format_metric_value(&p.metric, high)
+        ),
     };
     let unpaired = match p.unpaired {
         0 => String::new(),
         n => format!(
-            "; {} in which only one has a number",
+            "; {} with a value in only one variant",
             count(n as u64, "run")
         ),
     };
     format!(
-        "{} less {}: {} ({interval}): {}{unpaired}",
+        "{} − {}: {} ({interval}): {}{unpaired}",
         p.b,
         p.a,
-        shown(&p.metric, d.mean),
+        format_metric_value(&p.metric, d.mean),
         verdict(p)
     )
 }
 
 fn verdict(p: &PairedEstimate) -> String {
     match (p.verdict, p.needed) {
-        (Verdict::A, _) => format!("{} is better", p.a),
-        (Verdict::B, _) => format!("{} is better", p.b),
-        (Verdict::NotSeparated, Some(needed)) if needed > p.difference.n => {
+        (CompareVerdict::A, _) => format!("{} is better", p.a),
+        (CompareVerdict::B, _) => format!("{} is better", p.b),
+        (CompareVerdict::NotSeparated, Some(needed)) if needed > p.difference.n => {
             let more = count((needed - p.difference.n) as u64, "more replication");
-            format!("not separated; about {more} would")
+            format!("inconclusive; about {more} needed")
         }
-        (Verdict::NotSeparated, _) if p.difference.mean == 0.0 => "no difference".to_owned(),
-        (Verdict::NotSeparated, _) => "not separated".to_owned(),
+        (CompareVerdict::NotSeparated, _) if p.difference.mean == 0.0 => "no difference".to_owned(),
+        (CompareVerdict::NotSeparated, _) => "inconclusive".to_owned(),
     }
 }
 
@@ -233,45 +246,48 @@ pub(crate) const HEADLINES: [&str; 10] = [
 
 /// Returns whether the metric is `headline`, for the only JobSet or for one of several. Per-cause metrics never
 /// match, even if a cause has such a name.
-pub(crate) fn tells(metric: &str, headline: &str) -> bool {
+pub(crate) fn is_headline_metric(metric: &str, headline: &str) -> bool {
     metric.ends_with(headline) && !is_by_cause(metric)
 }
 
 /// Returns whether the metric grows until the end of the run. Such metrics do not rank variants whose runs end
 /// because no events are pending.
-fn until_the_end(metric: &str) -> bool {
-    tells(metric, "end.t_s") || metric.starts_with("cost.") || metric.starts_with("ledger.")
+fn grows_until_end(metric: &str) -> bool {
+    is_headline_metric(metric, "end.t_s")
+        || metric.starts_with("cost.")
+        || metric.starts_with("ledger.")
 }
 
-const UNTRIED: &str = "The variants differ only in when nothing more went on, which ranks nobody: no JobSet finished, and none \
-     had to restart. --fail POD:exit=1, or faults in a scenario, would try them.";
+const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the last event, which does not rank them: no JobSet finished and none \
+     restarted. To compare them, add faults to the scenario or use --fail POD:exit=1.";
 
 /// Returns the conclusion: the best variant and its margin, or that no variant is best.
-pub fn conclusion(all: &Comparison) -> String {
-    let (mut told, _) = parted(all);
+pub fn conclusion(all: &VariantComparison) -> String {
+    let (mut told, _) = split_by_difference(all);
     let differ = !told.is_empty();
     if all
         .variants
         .iter()
         .any(|v| v.end_reasons.contains_key("Settled"))
     {
-        told.retain(|metric| !until_the_end(metric));
+        told.retain(|metric| !grows_until_end(metric));
     }
     let has_pairs = |metric: &&&str| all.paired.iter().any(|p| p.metric == **metric);
     let asked = HEADLINES.iter().find_map(|headline| {
         let mut fit = told.iter().filter(has_pairs);
-        fit.find(|metric| tells(metric, headline))
+        fit.find(|metric| is_headline_metric(metric, headline))
     });
     let Some(metric) = asked.or_else(|| told.iter().find(has_pairs)) else {
         return match told.is_empty() {
-            true if differ => UNTRIED.to_owned(),
-            true => "The variants do not differ in anything that was measured.".to_owned(),
-            false => "There is no number that two variants have in the same run.".to_owned(),
+            true if differ => ONLY_END_TIME_DIFFERS.to_owned(),
+            true => "The variants do not differ in any metric.".to_owned(),
+            false => "No metric has values for two variants in the same replication.".to_owned(),
         };
     };
     let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == *metric).collect();
     let wins = |name: &str, p: &PairedEstimate| {
-        p.verdict == Verdict::A && p.a == name || p.verdict == Verdict::B && p.b == name
+        p.verdict == CompareVerdict::A && p.a == name
+            || p.verdict == CompareVerdict::B && p.b == name
     };
     let is_in = |name: &str, p: &PairedEstimate| p.a == name || p.b == name;
     let best = estimates(all, metric).find(|(name, _)| {
@@ -279,18 +295,23 @@ pub fn conclusion(all: &Comparison) -> String {
         own.peek().is_some() && own.all(|p| wins(name, p))
     });
     let mut text = match best {
-        Some((name, _)) => best_of(all, name, metric, &pairs),
-        None => none_is_best(all, metric, &pairs),
+        Some((name, _)) => describe_best(all, name, metric, &pairs),
+        None => describe_unbeaten(all, metric, &pairs),
     };
     for (name, e) in estimates(all, metric) {
-        if let Some(left_out) = left_out(e) {
-            let _ = write!(text, " Attention: {name}: {left_out}.");
+        if let Some(left_out) = missing_value_note(e) {
+            let _ = write!(text, " Warning: {name}: {left_out}.");
         }
     }
     text
 }
 
-fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]) -> String {
+fn describe_best(
+    all: &VariantComparison,
+    name: &str,
+    metric: &str,
+    pairs: &[&PairedEstimate],
+) -> String {
     let own = pairs.iter().filter(|p| p.a == name || p.b == name);
     //  The next best variant has the smallest difference.
     let closest = own.min_by(|x, y| x.difference.mean.abs().total_cmp(&y.difference.mean.abs()));
@@ -301,43 +322,44 @@ fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]
     let mean = |of: &str| {
         let found = estimates(all, metric).find(|(name, _)| *name == of);
         let mean = found.and_then(|(_, e)| e.mean);
-        mean.map_or(String::new(), |m| shown(metric, m))
+        mean.map_or(String::new(), |m| format_metric_value(metric, m))
     };
     //  The interval excludes zero, so both bounds have the same sign.
     let mut bounds = p.difference.ci95.map(f64::abs);
     bounds.sort_by(f64::total_cmp);
     format!(
-        "{name} is best in {metric}: {} on average against {} of {other}, the next best; the difference is {} (95 % interval {} to {}, {}).",
+        "{name} is best in {metric}: mean {} against {} for {other}, the next best; difference {} (95 % interval {} to {}, {}).",
         mean(name),
         mean(other),
-        shown(metric, p.difference.mean.abs()),
-        shown(metric, bounds[0]),
-        shown(metric, bounds[1]),
+        format_metric_value(metric, p.difference.mean.abs()),
+        format_metric_value(metric, bounds[0]),
+        format_metric_value(metric, bounds[1]),
         count(p.difference.n as u64, "pair")
     )
 }
 
 /// Maximum number of pairs in the conclusion. The tables contain all pairs.
-const PAIRS_TOLD: usize = 3;
+const MAX_CONCLUSION_PAIRS: usize = 3;
 
 /// Describes the variants that no other variant beats, with the differences between them.
-fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
+fn describe_unbeaten(all: &VariantComparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
     let loses = |name: &str, p: &PairedEstimate| {
-        p.verdict == Verdict::A && p.b == name || p.verdict == Verdict::B && p.a == name
+        p.verdict == CompareVerdict::A && p.b == name
+            || p.verdict == CompareVerdict::B && p.a == name
     };
     let is_beaten = |name: &&str| pairs.iter().any(|p| loses(name, p));
     let names = estimates(all, metric).map(|(name, _)| name);
     let (beaten, unbeaten): (Vec<&str>, Vec<&str>) = names.partition(is_beaten);
     let own = |p: &&&PairedEstimate| [&p.a, &p.b].iter().all(|n| unbeaten.contains(&n.as_str()));
     let mut among: Vec<String> = pairs.iter().filter(own).map(|p| difference(p)).collect();
-    let more = among.len().saturating_sub(PAIRS_TOLD);
+    let more = among.len().saturating_sub(MAX_CONCLUSION_PAIRS);
     if more > 0 {
-        among.truncate(PAIRS_TOLD);
+        among.truncate(MAX_CONCLUSION_PAIRS);
         among.push(format!("{} more below", count(more as u64, "pair")));
     }
     let worse = match beaten.as_slice() {
         [] => String::new(),
-        beaten => format!(" Worse than one of these: {}.", beaten.join(", ")),
+        beaten => format!(" Worse than at least one of these: {}.", beaten.join(", ")),
     };
     format!(
         "No variant is best in {metric}: {}.{worse}",
@@ -346,7 +368,7 @@ fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> St
 }
 
 /// Returns the caveats: metrics without differences, heavy tails, too few replications, warnings.
-fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
+fn caveats(all: &VariantComparison, same: &[&str]) -> Vec<String> {
     let mut lines = Vec::new();
     if !same.is_empty() {
         lines.push(format!("Equal in each replication: {}.", same.join(", ")));
@@ -357,27 +379,30 @@ fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
         for (metric, e) in &v.metrics {
             for weakness in &e.weaknesses {
                 match *weakness {
-                    Weakness::TooFew { n, needed } => too_few = Some((n, needed)),
-                    Weakness::HeavyTail {
+                    StatisticalWarning::TooFew { n, needed } => too_few = Some((n, needed)),
+                    StatisticalWarning::HeavyTail {
                         skewness, needed, ..
                     } => {
-                        skewed.push(format!("{metric} (skewness {skewness:.1}, {needed})"));
+                        skewed.push(format!(
+                            "{metric} (skewness {skewness:.1}, {needed} needed)"
+                        ));
                     }
                     //  Printed next to the estimate.
-                    Weakness::LeftOut { .. } => {}
+                    StatisticalWarning::LeftOut { .. } => {}
                 }
             }
         }
         if !skewed.is_empty() {
-            let text = "Heavy tails, and how many replications the interval of the mean needs:";
+            let text =
+                "Heavy-tailed metrics, with the replications needed for an interval of the mean:";
             lines.push(format!("{text} {}: {}.", v.name, skewed.join(", ")));
         }
     }
     if let Some((_, needed)) = too_few {
-        let text = "Too few replications: with less than";
+        let text = "Too few replications: with fewer than";
         lines.insert(
             0,
-            format!("{text} {needed} numbers, p10 and p90 have no 95 % interval."),
+            format!("{text} {needed} values, p10 and p90 have no 95 % interval."),
         );
     }
     lines.extend(all.warnings.iter().map(|w| format!("Warning: {w}")));
@@ -399,11 +424,11 @@ pub(crate) fn unit(metric: &str) -> &'static str {
     }
 }
 
-pub fn shown(metric: &str, v: f64) -> String {
+pub fn format_metric_value(metric: &str, v: f64) -> String {
     let sign = if v < 0.0 { "-" } else { "" };
     let size = v.abs();
     if metric.contains("ledger.") {
-        return format!("{sign}{}", figures(size / 3600.0));
+        return format!("{sign}{}", format_significant(size / 3600.0));
     }
     if is_seconds(metric) && size >= 0.9995 {
         return format!("{sign}{}", seconds(Duration::from_seconds_f64(size)));
@@ -413,11 +438,11 @@ pub fn shown(metric: &str, v: f64) -> String {
         m if m.ends_with("_h") => " h",
         _ => "",
     };
-    format!("{sign}{}{unit}", figures(size))
+    format!("{sign}{}{unit}", format_significant(size))
 }
 
 /// Formats a number with three or four significant digits. Values below 1e-9 are shown as 0.
-fn figures(v: f64) -> String {
+fn format_significant(v: f64) -> String {
     match v {
         v if v < 1e-9 => "0".to_owned(),
         v if v == v.trunc() && v < 1e15 => thousands(v as u64),
@@ -435,18 +460,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_that_is_named_like_a_headline_is_none() {
+    fn cause_named_like_a_headline_is_not_a_headline() {
         for (metric, told) in [
             ("failed", true),
             ("train.failed", true),
             ("lost_s.failed", false),
         ] {
-            assert_eq!(tells(metric, "failed"), told, "{metric}");
+            assert_eq!(is_headline_metric(metric, "failed"), told, "{metric}");
         }
     }
 
     #[test]
-    fn numbers_have_the_figures_that_a_reader_needs() {
+    fn numbers_have_three_or_four_significant_digits() {
         for (metric, value, expected) in [
             ("end.t_s", 731.4, "731 s"),
             ("restartLatency_s.p50", -0.0831, "-0.0831 s"),
@@ -457,7 +482,11 @@ mod tests {
             ("restarts", 12_345.0, "12,345"),
             ("restarts", 12.345, "12.35"),
         ] {
-            assert_eq!(shown(metric, value), expected, "{metric} {value}");
+            assert_eq!(
+                format_metric_value(metric, value),
+                expected,
+                "{metric} {value}"
+            );
         }
     }
 }

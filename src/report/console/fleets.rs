@@ -1,24 +1,24 @@
 //! Console output of `run` for a fleet: estimates of all outputs, and node time by state.
 
 use super::replications;
-use super::waterfall::Style;
-use crate::estimates::Estimates;
+use super::waterfall::WaterfallStyle;
+use crate::estimates::EstimateFormat;
 use crate::table::Table;
 use sim_analysis::experiment::FleetReplications;
 use sim_analysis::fleet::FleetOutcome;
 use sim_analysis::format::count;
-use sim_base::stats::Estimate;
+use sim_base::stats::MeanEstimate;
 use std::fmt::Write;
 
 /// Returns the console output.
-pub fn text(all: &FleetReplications, style: &Style) -> String {
+pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
     let played = count(all.replications as u64, "replication");
     replications::head(&mut out, of, (&played, all.seed), &all.ends, style);
-    let mut table = Estimates::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
+    let mut table = EstimateFormat::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
     for (name, e) in &all.rows {
-        row(&mut table, name, e);
+        add_estimate(&mut table, name, e);
     }
     table.write(&mut out, style);
     let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
@@ -26,7 +26,7 @@ pub fn text(all: &FleetReplications, style: &Style) -> String {
     let _ = writeln!(
         out,
         "{}",
-        style.bold("Where the nodes' time went (mean share of all node-hours)")
+        style.bold("Node time by state (mean share of all node-hours)")
     );
     for (name, e) in all
         .node_hours
@@ -54,7 +54,7 @@ fn number(v: f64) -> String {
     }
 }
 
-fn row(table: &mut Estimates, name: &str, e: &Estimate) {
+fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
     let interval = format!("{} to {}", number(e.ci95[0]), number(e.ci95[1]));
     let numbers = [e.mean, e.p10, e.p50, e.p90].map(number);
     let cells = [name.to_owned()]

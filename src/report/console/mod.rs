@@ -1,11 +1,11 @@
 //! Console output.
 
-pub mod check_collapsed;
+pub mod check_reduced;
 pub mod compare;
 pub mod fleets;
+pub mod main_events;
 pub mod replications;
 pub mod side_by_side;
-pub mod story;
 pub mod sweep;
 pub mod text;
 pub mod training;

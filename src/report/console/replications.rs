@@ -1,27 +1,27 @@
 //! Console output of `run --seeds N`: latency and phases of each restart over the replications.
 
-use super::waterfall::Style;
-use crate::estimates::{COLUMNS, Estimates, HEAD, cells};
+use super::waterfall::WaterfallStyle;
+use crate::estimates::{COLUMNS, EstimateFormat, HEAD, cells};
 use crate::table::Table;
-use sim_analysis::experiment::{Cost, JobSetEstimates, Replication, Replications};
+use sim_analysis::experiment::{JobSetEstimates, ReplicationResult, ReplicationSet, WorkCost};
 use sim_analysis::format::{count, seconds, wrap};
 use sim_analysis::metrics::Phase;
-use sim_base::plain::for_cell;
-use sim_base::stats::Estimate;
+use sim_base::escape::for_cell;
+use sim_base::stats::MeanEstimate;
 use sim_base::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Preferred widths of the name, count and value columns of an estimate.
-const ROOMY: [usize; 3] = [22, 5, 9];
+const PREFERRED_WIDTHS: [usize; 3] = [22, 5, 9];
 
-pub fn text(all: &Replications, style: &Style) -> String {
+pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    let played = count(all.replications as u64, all.level.replication());
+    let played = count(all.replications as u64, all.level.replication_term());
     head(&mut out, of, (&played, all.seed), &all.end.reasons, style);
     for jobset in &all.job_sets {
-        one_jobset(&mut out, jobset, style);
+        write_jobset(&mut out, jobset, style);
     }
     costs(&mut out, &all.cost, style);
     let mut told = |text: &str| {
@@ -44,16 +44,16 @@ pub(crate) fn head(
     (version, scenario, digest): (&str, &str, &str),
     (played, seed): (&str, u64),
     ends: &BTreeMap<&'static str, usize>,
-    style: &Style,
+    style: &WaterfallStyle,
 ) {
-    let title = format!("jobset-sim {version}: {scenario}, {played} of seed {seed}");
+    let title = format!("jobset-sim {version}: {scenario}, {played}, seed {seed}");
     let _ = writeln!(out, "{}", style.bold(&title));
     let _ = writeln!(out, "  digest {digest}");
     let ends: Vec<String> = ends.iter().map(|(why, n)| format!("{why} {n}")).collect();
-    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
+    let _ = writeln!(out, "  end reasons: {}\n", ends.join(", "));
 }
 
-fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
+fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallStyle) {
     let states: Vec<String> = jobset
         .terminal_states
         .iter()
@@ -64,12 +64,12 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
         "{}",
         style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
     );
-    let mut table = Estimates::new(&HEAD, ROOMY);
-    shares(&mut table, jobset);
+    let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
+    add_training_shares(&mut table, jobset);
     for r in &jobset.each_restart {
         if r.not_ended > 0 && r.ended > 0 {
             table.text(format!(
-                "ATTENTION: restart {} ended in {} of {}; the numbers leave out the other {}",
+                "ATTENTION: restart {} ended in {} of {}; the estimates exclude the other {}",
                 r.restart,
                 r.ended,
                 count((r.ended + r.not_ended) as u64, "replication"),
@@ -77,15 +77,15 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
             ));
         }
         if let Some(total) = &r.total_s {
-            row(&mut table, &format!("restart {}", r.restart), total);
+            add_estimate(&mut table, &format!("restart {}", r.restart), total);
             for phase in Phase::ALL.map(Phase::as_str) {
                 if let Some(e) = r.phases_s.get(phase) {
-                    row(&mut table, &format!("  {phase}"), e);
+                    add_estimate(&mut table, &format!("  {phase}"), e);
                 }
             }
         } else {
             table.text(format!(
-                "restart {}: never ready again in any replication",
+                "restart {}: all pods ready again in no replication",
                 r.restart
             ));
         }
@@ -98,44 +98,49 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
 }
 
 /// Adds goodput and effective training time ratio of the training job, if there is one.
-fn shares(table: &mut Estimates, jobset: &JobSetEstimates) {
+fn add_training_shares(table: &mut EstimateFormat, jobset: &JobSetEstimates) {
     let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
     let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
     for (name, e) in told.iter().filter_map(|(name, e)| Some((name, (*e)?))) {
-        line(table, name, &e, |v| format!("{:.2} %", v * 100.0));
+        add_formatted_estimate(table, name, &e, |v| format!("{:.2} %", v * 100.0));
     }
 }
 
 /// Writes the accelerator cost by activity in descending order.
-fn costs(out: &mut String, cost: &Cost, style: &Style) {
+fn costs(out: &mut String, cost: &WorkCost, style: &WaterfallStyle) {
     let Some(total) = cost.total.filter(|total| total.mean > 0.0) else {
         return;
     };
-    let of = |(name, e): (&&'static str, &Option<Estimate>)| e.map(|e| (*name, e));
-    let mut all: Vec<(&str, Estimate)> = cost.by_category.iter().filter_map(of).collect();
+    let of = |(name, e): (&&'static str, &Option<MeanEstimate>)| e.map(|e| (*name, e));
+    let mut all: Vec<(&str, MeanEstimate)> = cost.by_category.iter().filter_map(of).collect();
     all.retain(|(_, e)| e.mean > 0.0);
     all.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
     all.push(("total", total));
     let money = |v: f64| format!("{v:.2}");
     let title = format!(
-        "Cost in {}, by what accelerators did",
+        "Cost in {} by accelerator activity",
         for_cell(&cost.currency)
     );
     let _ = writeln!(out, "{}", style.bold(&title));
-    let mut table = Estimates::new(&HEAD, ROOMY);
+    let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
     for (name, e) in all {
-        line(&mut table, name, &e, money);
+        add_formatted_estimate(&mut table, name, &e, money);
     }
     table.write(out, style);
     out.push('\n');
 }
 
-fn row(table: &mut Estimates, name: &str, e: &Estimate) {
-    line(table, name, e, |v| seconds(Duration::from_seconds_f64(v)));
+fn add_estimate(table: &mut EstimateFormat, name: &str, e: &MeanEstimate) {
+    add_formatted_estimate(table, name, e, |v| seconds(Duration::from_seconds_f64(v)));
 }
 
 /// Adds a row for an estimate, with its values formatted by `show`.
-fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> String) {
+fn add_formatted_estimate(
+    table: &mut EstimateFormat,
+    name: &str,
+    e: &MeanEstimate,
+    show: impl Fn(f64) -> String,
+) {
     let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
     table.row(vec![
         name.to_owned(),
@@ -149,7 +154,7 @@ fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> S
 }
 
 /// Returns a table with a row per JobSet and estimate. Values are seconds or shares.
-pub fn estimates_table(all: &Replications) -> Table {
+pub fn estimates_table(all: &ReplicationSet) -> Table {
     let mut table = Table::new(["jobset", "what"].into_iter().chain(COLUMNS));
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
@@ -173,7 +178,7 @@ pub fn estimates_table(all: &Replications) -> Table {
 }
 
 /// Returns `replications.csv` with a row per replication and JobSet.
-pub fn table(all: &Replications, rows: &[Replication]) -> Table {
+pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
     let header = [
         "replication",
         "seed",

@@ -1,22 +1,22 @@
 //! Two restarts after the same fault, side by side per phase on one time scale.
 
-use super::waterfall::Style;
+use super::waterfall::WaterfallStyle;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::{Phase, Restart, RunView};
+use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::*;
 use std::fmt::Write;
 
 const BAR: usize = 32;
 
 /// One side: its label, its run and the restart to show.
-pub struct Side<'a> {
+pub struct VariantSide<'a> {
     pub label: &'a str,
     pub run: RunView<'a>,
-    pub restart: &'a Restart,
+    pub restart: &'a RestartMetrics,
 }
 
-pub fn compare(left: &Side<'_>, right: &Side<'_>, style: &Style) -> String {
+pub fn compare(left: &VariantSide<'_>, right: &VariantSide<'_>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let scale = left.restart.total().max(right.restart.total());
     let column = 10 + BAR;
@@ -35,11 +35,13 @@ pub fn compare(left: &Side<'_>, right: &Side<'_>, style: &Style) -> String {
         if sides.iter().all(|(e, _)| e[i].is_empty()) {
             continue;
         }
-        let cell = |(extents, start): &(Extents, Time)| half(&extents[i], *start, scale, style);
+        let cell = |(extents, start): &(ColumnExtents, SimTime)| {
+            render_phase(&extents[i], *start, scale, style)
+        };
         let (l, r) = (cell(&sides[0]), cell(&sides[1]));
         let _ = writeln!(out, "  {:<10} {l} {line} {}", phase.as_str(), r.trim_end());
     }
-    let total = |s: &Side<'_>| {
+    let total = |s: &VariantSide<'_>| {
         format!(
             "{:>8} {:<BAR$}",
             seconds(s.restart.total()),
@@ -56,11 +58,11 @@ pub fn compare(left: &Side<'_>, right: &Side<'_>, style: &Style) -> String {
     out
 }
 
-type Extents = [Vec<(Time, Time)>; Phase::COUNT];
+type ColumnExtents = [Vec<(SimTime, SimTime)>; Phase::COUNT];
 
 /// Returns the time segments of each phase. A phase can occur more than once.
-fn extents(r: &Restart) -> Extents {
-    let mut all: Extents = Default::default();
+fn extents(r: &RestartMetrics) -> ColumnExtents {
+    let mut all: ColumnExtents = Default::default();
     for span in r.spans() {
         let pieces = &mut all[span.phase() as usize];
         match pieces.last_mut() {
@@ -73,7 +75,12 @@ fn extents(r: &Restart) -> Extents {
 }
 
 /// Renders the duration and bar of one phase on one side.
-fn half(pieces: &[(Time, Time)], start: Time, scale: Duration, style: &Style) -> String {
+fn render_phase(
+    pieces: &[(SimTime, SimTime)],
+    start: SimTime,
+    scale: Duration,
+    style: &WaterfallStyle,
+) -> String {
     if pieces.is_empty() {
         return format!("{:>8} {:<BAR$}", "-", "");
     }
@@ -96,24 +103,29 @@ fn half(pieces: &[(Time, Time)], start: Time, scale: Duration, style: &Style) ->
     )
 }
 
-fn bottleneck(out: &mut String, side: &Side<'_>) {
+fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
     for (i, gate) in gate::bottleneck(&side.run, side.restart).iter().enumerate() {
         let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",
             (0, false) => "the longest part is",
-            _ => "about as long took",
+            _ => "followed by",
         };
         let label = side.label;
         let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent:.0} %)");
     }
 }
 
-fn ratio(out: &mut String, left: &Side<'_>, right: &Side<'_>, style: &Style) {
+fn ratio(
+    out: &mut String,
+    left: &VariantSide<'_>,
+    right: &VariantSide<'_>,
+    style: &WaterfallStyle,
+) {
     let (Some(l), Some(r)) = (left.restart.latency(), right.restart.latency()) else {
         let _ = writeln!(
             out,
-            "  At least one of the two never became ready again: no ratio."
+            "  No ratio: at least one of the two restarts never became ready again."
         );
         return;
     };

@@ -1,15 +1,15 @@
 //! Console output of `sweep`: a conclusion with the best point, and a table per metric that differs between points.
 
-use super::compare::{left_out, shown, unit};
-use super::waterfall::Style;
-use crate::estimates::{Estimates, HEAD};
-use crate::sweep_pick::{axis_names, point_name, told};
-use sim_analysis::experiment::{Better, MetricEstimate, better, warnings_of};
+use super::compare::{format_metric_value, missing_value_note, unit};
+use super::waterfall::WaterfallStyle;
+use crate::estimates::{EstimateFormat, HEAD};
+use crate::sweep_selection::{axis_names, point_name, selected_metrics};
+use sim_analysis::experiment::{BetterDirection, MetricEstimate, better, warnings_of};
 use sim_analysis::format::{column, count, wrap};
 use sim_analysis::sweep::points::short;
-use sim_analysis::sweep::results::Best;
-use sim_analysis::sweep::{Identity, Results};
-use sim_base::stats::Weakness;
+use sim_analysis::sweep::results::BestPoint;
+use sim_analysis::sweep::{SweepIdentity, SweepResults};
+use sim_base::stats::StatisticalWarning;
 use std::fmt::Write;
 
 /// Maximum number of points in a table. With more points, only the best are printed; the output files contain all.
@@ -17,12 +17,17 @@ const ROWS: usize = 40;
 /// Maximum number of points named in a sentence.
 const NAMED: usize = 3;
 
-pub fn text(identity: &Identity, all: &Results, asked: &[String], style: &Style) -> String {
+pub fn text(
+    identity: &SweepIdentity,
+    all: &SweepResults,
+    asked: &[String],
+    style: &WaterfallStyle,
+) -> String {
     let mut out = String::new();
     let points = all.points();
     let most = (0..points.count()).map(|p| all.rows(p).len()).max();
     let title = format!(
-        "jobset-sim {}: {}, {}, {} each of seed {}, all under the same random numbers",
+        "jobset-sim {}: {}, {}, {} each, seed {}, common random numbers",
         identity.version,
         identity.scenario,
         count(points.count() as u64, "point"),
@@ -38,7 +43,7 @@ pub fn text(identity: &Identity, all: &Results, asked: &[String], style: &Style)
         let _ = writeln!(out, "  {}", short(&axis.told()));
     }
     out.push('\n');
-    for metric in told(all, asked) {
+    for metric in selected_metrics(all, asked) {
         match grid(all) {
             Some((rows, columns)) => matrix(&mut out, all, &metric, (rows, columns), style),
             None => list(&mut out, all, &metric, style),
@@ -54,13 +59,13 @@ pub fn text(identity: &Identity, all: &Results, asked: &[String], style: &Style)
 
 /// Returns the conclusion: the best point in the most relevant metric, and the points for which the difference is
 /// inconclusive.
-pub fn conclusion(all: &Results) -> String {
-    let metrics = told(all, &[]);
+pub fn conclusion(all: &SweepResults) -> String {
+    let metrics = selected_metrics(all, &[]);
     let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
-        return "The points do not differ in anything that was measured.".to_owned();
+        return "The points do not differ in any metric.".to_owned();
     };
     let e = all.estimate(best.point, &best.metric);
-    let shown = |v: f64| shown(&best.metric, v);
+    let shown = |v: f64| format_metric_value(&best.metric, v);
     let interval = match e.ci95 {
         Some([low, high]) if e.n > 1 => {
             format!(" (95 % interval {} to {})", shown(low), shown(high))
@@ -68,7 +73,7 @@ pub fn conclusion(all: &Results) -> String {
         _ => String::new(),
     };
     let mut text = format!(
-        "{} is best in {}: {} on average{interval}",
+        "{} is best in {}: mean {}{interval}",
         point_name(all, best.point),
         best.metric,
         shown(e.mean.unwrap_or(f64::NAN))
@@ -81,14 +86,14 @@ pub fn conclusion(all: &Results) -> String {
             if others.len() > NAMED {
                 names.push(format!("{} more", others.len() - NAMED));
             }
-            let _ = write!(text, "; not separated from it: {}.", names.join("; "));
+            let _ = write!(text, "; inconclusive against: {}.", names.join("; "));
         }
     }
     text
 }
 
 /// Returns the axes for rows and columns if the sweep has exactly two axes that form a grid.
-fn grid(all: &Results) -> Option<(usize, usize)> {
+fn grid(all: &SweepResults) -> Option<(usize, usize)> {
     let points = all.points();
     let two = points.axes().len() == 2;
     let values = |axis| points.grid(axis).map(<[String]>::len);
@@ -99,15 +104,15 @@ fn grid(all: &Results) -> Option<(usize, usize)> {
 
 fn head(metric: &str) -> String {
     let side = match better(metric) {
-        Better::Higher => "higher is better",
-        Better::Lower => "lower is better",
+        BetterDirection::Higher => "higher is better",
+        BetterDirection::Lower => "lower is better",
     };
     format!(" ({}{side})", unit(metric))
 }
 
 /// Returns the marker printed after the value of a point: `*` for the best, `~` if the difference from it is
 /// inconclusive.
-fn sign(best: Option<&Best>, point: usize) -> &'static str {
+fn rank_marker(best: Option<&BestPoint>, point: usize) -> &'static str {
     match best {
         Some(best) if best.point == point => "*",
         Some(best) if best.not_separated.contains(&point) => "~",
@@ -115,7 +120,7 @@ fn sign(best: Option<&Best>, point: usize) -> &'static str {
     }
 }
 
-fn legend(out: &mut String, best: Option<&Best>, style: &Style) {
+fn legend(out: &mut String, best: Option<&BestPoint>, style: &WaterfallStyle) {
     let Some(best) = best else {
         out.push('\n');
         return;
@@ -123,7 +128,7 @@ fn legend(out: &mut String, best: Option<&Best>, style: &Style) {
     let text = match best.not_separated.is_empty() {
         true => "  * best",
         false => {
-            "  * best   ~ not separated from it: the interval of the paired difference contains zero"
+            "  * best   ~ inconclusive: the interval of the paired difference from the best contains zero"
         }
     };
     let _ = writeln!(out, "{}\n", style.dim(text));
@@ -132,10 +137,10 @@ fn legend(out: &mut String, best: Option<&Best>, style: &Style) {
 /// Writes a matrix of means with the first axis in rows and the second in columns.
 fn matrix(
     out: &mut String,
-    all: &Results,
+    all: &SweepResults,
     metric: &str,
     (down, across): (usize, usize),
-    style: &Style,
+    style: &WaterfallStyle,
 ) {
     let names = axis_names(all);
     let points = all.points();
@@ -144,7 +149,8 @@ fn matrix(
     let means = all.means(metric);
     let best = all.best(metric);
     let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
-    let cell = |point: usize| means[point].map_or("-".to_owned(), |m| shown(metric, m));
+    let cell =
+        |point: usize| means[point].map_or("-".to_owned(), |m| format_metric_value(metric, m));
     let cells: Vec<String> = (0..means.len()).map(cell).collect();
     let width = column(cells.iter().chain(columns).map(String::as_str), 6) + 2;
     let left = column(rows.iter().chain([&names[down]]).map(|t| t.as_ref()), 0) + 2;
@@ -164,7 +170,7 @@ fn matrix(
                 line,
                 "{:>width$}{}",
                 cells[point],
-                sign(best.as_ref(), point)
+                rank_marker(best.as_ref(), point)
             );
         }
         let _ = writeln!(out, "{}", line.trim_end());
@@ -173,7 +179,7 @@ fn matrix(
 }
 
 /// Writes one row per point, limited to the best points.
-fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
+fn list(out: &mut String, all: &SweepResults, metric: &str, style: &WaterfallStyle) {
     let best = all.best(metric);
     let points = all.points().count();
     let mut order: Vec<usize> = (0..points).collect();
@@ -181,31 +187,35 @@ fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
     let mut which = String::new();
     if points > ROWS {
         let worst = match better(metric) {
-            Better::Higher => f64::MIN,
-            Better::Lower => f64::MAX,
+            BetterDirection::Higher => f64::MIN,
+            BetterDirection::Lower => f64::MAX,
         };
         let key = |p: &usize| means[*p].unwrap_or(worst);
         order.sort_by(|a, b| match better(metric) {
-            Better::Higher => key(b).total_cmp(&key(a)),
-            Better::Lower => key(a).total_cmp(&key(b)),
+            BetterDirection::Higher => key(b).total_cmp(&key(a)),
+            BetterDirection::Lower => key(a).total_cmp(&key(b)),
         });
         order.truncate(ROWS);
         which = format!(": the best {ROWS} of {points} points");
     }
     let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(metric));
     let names: Vec<String> = order.iter().map(|p| point_name(all, *p)).collect();
-    let mut table = Estimates::new(&HEAD, [0, 6, 10]);
+    let mut table = EstimateFormat::new(&HEAD, [0, 6, 10]);
     for (point, name) in order.iter().zip(&names) {
         let e = all.estimate(*point, metric);
-        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
+        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
         let interval = match e.ci95 {
             Some([low, high]) if e.n > 1 => {
-                format!("{} to {}", shown(metric, low), shown(metric, high))
+                format!(
+                    "{} to {}",
+                    format_metric_value(metric, low),
+                    format_metric_value(metric, high)
+                )
             }
             _ => "-".to_owned(),
         };
         table.row(vec![
-            format!("{} {name}", sign(best.as_ref(), *point)),
+            format!("{} {name}", rank_marker(best.as_ref(), *point)),
             e.n.to_string(),
             cell(e.p10),
             cell(e.p50),
@@ -219,7 +229,7 @@ fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
 }
 
 /// Returns the caveats: too few replications, missing values, warnings.
-fn caveats(all: &Results) -> Vec<String> {
+fn caveats(all: &SweepResults) -> Vec<String> {
     let mut lines = Vec::new();
     let points = all.points().count();
     let estimates = |p: usize| {
@@ -233,7 +243,7 @@ fn caveats(all: &Results) -> Vec<String> {
         let mut worst: Option<(usize, &String, MetricEstimate)> = None;
         for (name, e) in estimates(point) {
             for weakness in &e.weaknesses {
-                if let Weakness::TooFew { needed, .. } = weakness {
+                if let StatisticalWarning::TooFew { needed, .. } = weakness {
                     few = few.max(Some(*needed));
                 }
             }
@@ -243,19 +253,19 @@ fn caveats(all: &Results) -> Vec<String> {
             }
         }
         if let Some((_, name, e)) = worst {
-            let text = left_out(&e).unwrap_or_default();
+            let text = missing_value_note(&e).unwrap_or_default();
             without.push(format!("{}, {name}: {text}", point_name(all, point)));
         }
     }
     if let Some(needed) = few {
         lines.push(format!(
-            "Too few replications: with less than {needed} numbers, p10 and p90 have no 95 % interval."
+            "Too few replications: with fewer than {needed} values, p10 and p90 have no 95 % interval."
         ));
     }
     if let Some(first) = without.first() {
         let n = count(without.len() as u64, "point");
         lines.push(format!(
-            "Attention: at {n} some replications have no number, and what has none is not ranked: {first}."
+            "Warning: at {n} some replications have no value; points without a value are not ranked: {first}."
         ));
     }
     let rows = (0..points).flat_map(|p| all.rows(p));

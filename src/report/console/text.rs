@@ -1,28 +1,28 @@
 //! Console output of `run`: the scenario, the main events, a waterfall per restart, shared resources and caveats.
 
-use super::story;
+use super::main_events;
 use super::training;
-use super::waterfall::{self, Style};
+use super::waterfall::{self, WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::assumed;
 use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::summary::Latency;
-use sim_analysis::metrics::{Restart, RunView};
+use sim_analysis::metrics::summary::LatencySummary;
+use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::{ClientRate, JobSet};
 use sim_base::*;
 use sim_engine::record::ResourceUsage;
 use std::fmt::Write;
 
 /// Number of restarts shown as a waterfall, and number of further restarts shown as a line each.
-const FULL: usize = 3;
-const LISTED: usize = 20;
+const MAX_WATERFALLS: usize = 3;
+const MAX_RESTART_LINES: usize = 20;
 
 /// Returns the report of one run. `files` is the path of the run directory, if one was written.
-pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
+pub fn run(run: &RunView<'_>, files: Option<&str>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
-    story::story(&mut out, run, style);
+    main_events::write_main_events(&mut out, run, style);
     out.push('\n');
     restarts(&mut out, run, style);
     training::training(&mut out, run, style);
@@ -38,7 +38,12 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
 }
 
 /// Returns the header of the report followed by the decision log.
-pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Style) -> String {
+pub fn decisions(
+    run: &RunView<'_>,
+    log: &str,
+    files: Option<&str>,
+    style: &WaterfallStyle,
+) -> String {
     let mut out = String::new();
     header(&mut out, run, style);
     out.push_str(log);
@@ -48,21 +53,21 @@ pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Styl
     out
 }
 
-pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
+pub fn header(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let title = format!(
         "jobset-sim {}: {}",
         env!("CARGO_PKG_VERSION"),
         run.scenario.name
     );
     let _ = writeln!(out, "{}", style.bold(&title));
-    for (label, text) in facts(run) {
-        labelled(out, label, &text, style);
+    for (label, text) in header_entries(run) {
+        write_labeled(out, label, &text, style);
     }
     out.push('\n');
 }
 
 /// Writes a labeled header entry, wrapped to the line width.
-fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
+fn write_labeled(out: &mut String, label: &str, text: &str, style: &WaterfallStyle) {
     for (i, part) in format::wrap(text, style.width - 17).iter().enumerate() {
         let label = if i == 0 { label } else { "" };
         let _ = writeln!(out, "  {label:<14} {part}");
@@ -70,7 +75,7 @@ fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
 }
 
 /// Returns the header entries as label and text. An empty label marks a continuation of the previous entry.
-pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
+pub fn header_entries(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let scenario = run.scenario;
     let accelerators = match run.outcome.ledger.accelerators {
         0 => String::new(),
@@ -87,7 +92,7 @@ pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
         (
             "control plane",
             format!(
-                "{}: Kubernetes {}.{}; each controller of kube-controller-manager {}, kube-scheduler {}, JobSet manager {}",
+                "{}: Kubernetes {}.{}; kube-controller-manager {} per controller, kube-scheduler {}, JobSet manager {}",
                 cp.preset,
                 cp.kubernetes.major,
                 cp.kubernetes.minor,
@@ -100,7 +105,7 @@ pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let jobsets = scenario.jobsets.iter();
     facts.extend(jobsets.map(|j| ("JobSet", jobset(&j.jobset))));
     let trainings = scenario.training.iter();
-    facts.extend(trainings.map(|t| ("training", training::given(run, t))));
+    facts.extend(trainings.map(|t| ("training", training::describe_training_job(run, t))));
     let assumed = assumed::containers(scenario).lines();
     for (i, line) in assumed.into_iter().enumerate() {
         facts.push((if i == 0 { "containers" } else { "" }, line));
@@ -131,21 +136,26 @@ fn jobset(jobset: &JobSet) -> String {
     )
 }
 
-fn restarts(out: &mut String, run: &RunView<'_>, style: &Style) {
+fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let all = run.restarts();
     if all.is_empty() {
         let _ = writeln!(out, "No restart.\n");
         return;
     }
-    for (i, r) in all.iter().take(FULL).enumerate() {
+    for (i, r) in all.iter().take(MAX_WATERFALLS).enumerate() {
         waterfall::restart(out, run, r, i + 1, style);
         out.push('\n');
     }
-    for (i, r) in all.iter().enumerate().skip(FULL).take(LISTED) {
+    for (i, r) in all
+        .iter()
+        .enumerate()
+        .skip(MAX_WATERFALLS)
+        .take(MAX_RESTART_LINES)
+    {
         let _ = writeln!(out, "{}", format::restart_title(run, r, i + 1));
     }
-    if all.len() > FULL {
-        let more = all.len().saturating_sub(FULL + LISTED) as u64;
+    if all.len() > MAX_WATERFALLS {
+        let more = all.len().saturating_sub(MAX_WATERFALLS + MAX_RESTART_LINES) as u64;
         if more > 0 {
             let _ = writeln!(out, "... and {}", count(more, "more restart"));
         }
@@ -154,13 +164,13 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &Style) {
     }
 }
 
-fn quantiles(out: &mut String, all: &[Restart]) {
-    let latency = Latency::of(all.iter().filter_map(|r| r.latency()));
+fn quantiles(out: &mut String, all: &[RestartMetrics]) {
+    let latency = LatencySummary::of(all.iter().filter_map(|r| r.latency()));
     if let (Some(p50), Some(p95), Some(max)) = (latency.p50, latency.p95, latency.max) {
         let s = |v| seconds(Duration::from_seconds_f64(v));
         let _ = writeln!(
             out,
-            "{} back to all ready: half within {}, 95 % within {}, longest {}.\n",
+            "{} (time until all pods are ready again): p50 {}, p95 {}, max {}.\n",
             count(latency.count as u64, "restart"),
             s(p50),
             s(p95),
@@ -170,7 +180,7 @@ fn quantiles(out: &mut String, all: &[Restart]) {
 }
 
 /// Returns the share of the given intervals, in percent, in which the queue of the resource was not empty.
-pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f64 {
+pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(SimTime, SimTime)]) -> f64 {
     let (mut busy, mut total) = (0u64, 0u64);
     for &(from, to) in intervals {
         busy += usage.busy_within(from, to).0;
@@ -179,7 +189,7 @@ pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f
     busy as f64 / (total as f64).max(1.0) * 100.0
 }
 
-fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
+fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let outcome = run.outcome;
     let used: Vec<&ResourceUsage> = outcome
         .resources
@@ -190,9 +200,9 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
         return;
     }
     let gating = gate::bottlenecks(run.restarts());
-    let whole = [(Time::ZERO, outcome.end)];
-    let during: Vec<(Time, Time)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
-    let title = "Shared resources (busy: somebody waited for it)";
+    let whole = [(SimTime::ZERO, outcome.end)];
+    let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
+    let title = "Shared resources (busy: share of time with a non-empty queue; longest: maximum queue length)";
     let _ = writeln!(out, "{}", style.bold(title));
     let head = format!(
         "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}",
@@ -223,7 +233,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
     out.push('\n');
 }
 
-fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
+fn notes(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     let mut list = |title: &str, lines: &[String]| {
         if lines.is_empty() {
             return;
@@ -236,8 +246,8 @@ fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
         }
         out.push('\n');
     };
-    let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
-    list("What can never go on", &stuck);
+    let (stuck, overtaken) = run.outcome.blocked_and_unfinished();
+    list("Permanently blocked", &stuck);
     list("Not ready at the end", &overtaken);
     list("Suspended at the end", &run.suspended());
     list("Warnings", &run.outcome.warnings);

@@ -3,23 +3,23 @@
 use sim_analysis::format;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::restarts::gate::Gated;
+use sim_analysis::metrics::restarts::gate::BottleneckShare;
 use sim_analysis::metrics::restarts::waits;
-use sim_analysis::metrics::{Phase, Restart, RunView};
+use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::*;
 use std::fmt::Write;
 
 /// Output width, character set and color.
 #[derive(Copy, Clone, Debug)]
-pub struct Style {
+pub struct WaterfallStyle {
     pub width: usize,
     pub unicode: bool,
     pub color: bool,
 }
 
-impl Default for Style {
-    fn default() -> Style {
-        Style {
+impl Default for WaterfallStyle {
+    fn default() -> WaterfallStyle {
+        WaterfallStyle {
             width: 100,
             unicode: true,
             color: false,
@@ -27,16 +27,16 @@ impl Default for Style {
     }
 }
 
-impl Style {
+impl WaterfallStyle {
     pub fn bold(&self, text: &str) -> String {
-        self.paint("1", text)
+        self.apply_ansi_code("1", text)
     }
 
     pub fn dim(&self, text: &str) -> String {
-        self.paint("2", text)
+        self.apply_ansi_code("2", text)
     }
 
-    fn paint(&self, code: &str, text: &str) -> String {
+    fn apply_ansi_code(&self, code: &str, text: &str) -> String {
         if self.color {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
@@ -55,7 +55,7 @@ impl Style {
             Phase::Barrier => "38;5;178",
             _ => "38;5;175",
         };
-        self.paint(code, text)
+        self.apply_ansi_code(code, text)
     }
 
     /// Returns a bar of `cells` characters that covers `from` to `to` on a scale of `total`. At least an eighth of a
@@ -98,7 +98,7 @@ impl Style {
 
 /// Returns whether a step is long enough to be shown: at least 50 ms or 0.5 % of the total. Shorter steps are only
 /// counted.
-pub(crate) fn is_shown(g: &Gated, total: Duration) -> bool {
+pub(crate) fn is_long_enough(g: &BottleneckShare, total: Duration) -> bool {
     let d = g.span.duration();
     d >= Duration::from_millis(50) || d.0 * 200 >= total.0.max(1)
 }
@@ -106,7 +106,13 @@ pub(crate) fn is_shown(g: &Gated, total: Duration) -> bool {
 const BAR: usize = 24;
 
 /// Writes the waterfall of one restart. `number` counts from 1.
-pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
+pub fn restart(
+    out: &mut String,
+    run: &RunView<'_>,
+    r: &RestartMetrics,
+    number: usize,
+    style: &WaterfallStyle,
+) {
     let gated = gate::gated(run, r);
     let heading = format::restart_title(run, r, number);
     let _ = writeln!(out, "{}", style.bold(&heading));
@@ -118,13 +124,13 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
     let _ = writeln!(out);
     let column = format::seconds_width(r.total(), 8);
     let head = format!(
-        "  {:<10} {:>column$} {:>column$}  {:<BAR$}  what happens, and what it waited for",
-        "phase", "begins", "takes", "0 s"
+        "  {:<10} {:>column$} {:>column$}  {:<BAR$}  step and what it waited for",
+        "phase", "start", "duration", "0 s"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
     let mut hidden = (0, Duration::ZERO);
     for g in &gated {
-        if is_shown(g, r.total()) {
+        if is_long_enough(g, r.total()) {
             step(out, r, g, style);
         } else {
             hidden = (hidden.0 + 1, hidden.1 + g.span.duration());
@@ -133,7 +139,7 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
     if hidden.0 > 0 {
         let steps = format::count(hidden.0, "short step");
         let line = format!(
-            "  ({steps} not shown, {} s together)",
+            "  ({steps} not shown, {} s in total)",
             format::exact_seconds(u128::from(hidden.1.0 / 1_000_000 * 1_000_000))
         );
         let _ = writeln!(out, "{}", style.dim(&line));
@@ -144,8 +150,8 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
 }
 
 /// Writes the longest wait of the restart with its duration.
-fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
-    let text = longest(run, r);
+fn bottleneck(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, style: &WaterfallStyle) {
+    let text = describe_longest_waits(run, r);
     if text.is_empty() {
         return;
     }
@@ -155,7 +161,7 @@ fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
 }
 
 /// Describes the longest waits of the restart in one sentence; empty if there are none.
-pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
+pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
     let gates = gate::bottleneck(run, r);
     let Some(first) = gates.first() else {
         return String::new();
@@ -183,7 +189,7 @@ pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
     text
 }
 
-fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {
+fn step(out: &mut String, r: &RestartMetrics, g: &BottleneckShare, style: &WaterfallStyle) {
     let begins = g.span.from.since(r.start);
     let bar = style.bar(begins, g.span.to.since(r.start), r.total(), BAR);
     let column = format::seconds_width(r.total(), 8);
@@ -211,7 +217,7 @@ fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {
     }
 }
 
-fn milestones(out: &mut String, r: &Restart, style: &Style) {
+fn milestones(out: &mut String, r: &RestartMetrics, style: &WaterfallStyle) {
     let list: Vec<String> = r
         .reached()
         .iter()

@@ -1,22 +1,26 @@
 //! Console output of `why`: the critical path with its spans, the cause of a blocked state, and what-if runs.
 
-use crate::console::waterfall::Style;
+use crate::console::waterfall::WaterfallStyle;
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};
 use sim_analysis::metrics::CriticalSpan;
 use sim_analysis::metrics::restarts::critical;
-use sim_analysis::metrics::restarts::critical::{Group, counts};
-use sim_analysis::metrics::restarts::waits::What;
-use sim_analysis::why::explain::{WhatIf, Why};
-use sim_analysis::why::levers::{Setting, typed};
+use sim_analysis::metrics::restarts::critical::{RequestGroup, counts};
+use sim_analysis::metrics::restarts::waits::WaitKind;
+use sim_analysis::why::explain::{WhatIf, WhyExplanation};
+use sim_analysis::why::levers::{LeverSetting, typed};
 use sim_base::*;
 use std::fmt::Write;
 
 /// Maximum number of what-if rows shown. The JSON output contains all.
-const SHOWN: usize = 10;
+const MAX_WHAT_IFS: usize = 10;
 
 /// Returns the report. `quoted` quotes a word for the shell.
-pub fn text(why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) -> String {
+pub fn text(
+    why: &WhyExplanation,
+    style: &WaterfallStyle,
+    quoted: &dyn Fn(&str) -> String,
+) -> String {
     let mut out = String::new();
     let subject = &why.subject;
     let _ = writeln!(out, "{}", style.bold(&subject.title));
@@ -31,50 +35,55 @@ pub fn text(why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) -> String
     if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
         let _ = writeln!(
             out,
-            "  restart {number} of {of}; --restart N explains another one"
+            "  restart {number} of {of}; use --restart N to select another"
         );
     }
     let _ = writeln!(out);
     if !why.spans.is_empty() {
-        path(&mut out, why, style);
+        write_critical_path(&mut out, why, style);
     }
-    blocked(&mut out, why, style, quoted);
+    write_blockers(&mut out, why, style, quoted);
     what_ifs(&mut out, why, style, quoted);
     out
 }
 
-fn paragraph(out: &mut String, text: &str, indent: usize, style: &Style) {
+fn paragraph(out: &mut String, text: &str, indent: usize, style: &WaterfallStyle) {
     for line in format::wrap(text, style.width - indent) {
         let _ = writeln!(out, "{:indent$}{line}", "");
     }
 }
 
-fn path(out: &mut String, why: &Why, style: &Style) {
+fn write_critical_path(out: &mut String, why: &WhyExplanation, style: &WaterfallStyle) {
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
     let head = format!(
-        "  {:>column$} {:>column$}  {:<10} what went on, and what it waited for",
-        "from", "length", "phase"
+        "  {:>column$} {:>column$}  {:<10} step and what it waited for",
+        "from", "duration", "phase"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
     for group in critical::groups(&why.spans, total) {
         match group.long {
-            Some(longest) => told(out, why, (&group, longest), style),
-            None => fold(out, why, &group.spans, style),
+            Some(longest) => write_group(out, why, (&group, longest), style),
+            None => write_short_spans(out, why, &group.spans, style),
         }
     }
     let sum: u64 = why.spans.iter().map(|s| s.step.duration().0).sum();
     let sum = exact_seconds(u128::from(sum));
     let of = match why.subject.kind {
-        "restart" => "the whole restart",
-        "pod" => "the pod's whole way",
-        _ => "the whole start",
+        "restart" => "the complete restart",
+        "pod" => "the complete path of the pod",
+        _ => "the complete startup",
     };
     let spans = count(why.spans.len() as u64, "span");
-    let _ = writeln!(out, "  {spans}, together {sum} s: {of}\n");
+    let _ = writeln!(out, "  {spans}, {sum} s in total: {of}\n");
 }
 
-fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), style: &Style) {
+fn write_group(
+    out: &mut String,
+    why: &WhyExplanation,
+    (group, longest): (&RequestGroup, &CriticalSpan),
+    style: &WaterfallStyle,
+) {
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
     let indent = 2 + column + 1 + column + 2 + 10 + 1;
@@ -98,12 +107,12 @@ fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), 
     let alike = group
         .spans
         .iter()
-        .filter(|s| What::of(&s.step) == What::of(&longest.step));
+        .filter(|s| WaitKind::of(&s.step) == WaitKind::of(&longest.step));
     let (n, time) = alike.fold((0, 0), |(n, t), s| (n + 1, t + s.step.duration().0));
     if n > 1 {
         let longest = seconds(longest.step.duration());
         let time = seconds(Duration(time));
-        let _ = write!(waited, ": {longest} here, {n} times {time} in all");
+        let _ = write!(waited, ": {longest} here, {n} times and {time} in total");
     }
     let arrow = if style.unicode { "← " } else { "< " };
     for (i, line) in format::wrap(&waited, room - 2).iter().enumerate() {
@@ -113,7 +122,12 @@ fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), 
 }
 
 /// Writes a single line for consecutive short spans, with the dominant wait if it is significant.
-fn fold(out: &mut String, why: &Why, short: &[&CriticalSpan], style: &Style) {
+fn write_short_spans(
+    out: &mut String,
+    why: &WhyExplanation,
+    short: &[&CriticalSpan],
+    style: &WaterfallStyle,
+) {
     let Some(first) = short.first() else { return };
     let total = why.subject.total();
     let column = format::seconds_width(total, 8);
@@ -134,9 +148,14 @@ fn fold(out: &mut String, why: &Why, short: &[&CriticalSpan], style: &Style) {
     }
 }
 
-fn blocked(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) {
+fn write_blockers(
+    out: &mut String,
+    why: &WhyExplanation,
+    style: &WaterfallStyle,
+    quoted: &dyn Fn(&str) -> String,
+) {
     let Some(blocked) = &why.blocked else { return };
-    let _ = writeln!(out, "{}", style.bold("What blocks"));
+    let _ = writeln!(out, "{}", style.bold("Blocked by"));
     paragraph(
         out,
         &format!("{}: {}", blocked.object, blocked.condition),
@@ -146,32 +165,32 @@ fn blocked(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) -> 
     match &blocked.change {
         Some((setting, takes)) => {
             let text = format!(
-                "Smallest change that ends it, of those that were played: {}, then it takes {}",
+                "Smallest tested change that resolves it: {}; the duration is then {}",
                 setting.lever,
                 seconds(*takes)
             );
             paragraph(out, &text, 2, style);
-            let _ = writeln!(out, "    --set {}", one_word(setting, quoted));
+            let _ = writeln!(out, "    --set {}", quoted_setting(setting, quoted));
         }
         None if why.no_help.is_empty() && why.what_if.is_empty() => {}
-        None => paragraph(
-            out,
-            "None of the changes that were played ends it.",
-            2,
-            style,
-        ),
+        None => paragraph(out, "None of the tested changes resolves it.", 2, style),
     }
     let _ = writeln!(out);
 }
 
-fn one_word(setting: &Setting, quoted: &dyn Fn(&str) -> String) -> String {
+fn quoted_setting(setting: &LeverSetting, quoted: &dyn Fn(&str) -> String) -> String {
     match setting.sets.as_slice() {
         [(path, value)] => quoted(&format!("{path}={value}")),
         sets => typed(sets, quoted),
     }
 }
 
-fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) {
+fn what_ifs(
+    out: &mut String,
+    why: &WhyExplanation,
+    style: &WaterfallStyle,
+    quoted: &dyn Fn(&str) -> String,
+) {
     if let Some(binding) = &why.binding {
         let time = format!(
             "{} of {}",
@@ -183,7 +202,7 @@ fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) ->
             let w = &why.what_if[i];
             let _ = write!(
                 text,
-                "; what acts on it: {}, saves {}",
+                "; most effective change: {}, saves {}",
                 w.setting.lever,
                 seconds(w.saves)
             );
@@ -195,20 +214,21 @@ fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) ->
     let shown = best_of_each(why);
     let shown: Vec<&WhatIf> = shown.into_iter().filter(worth).collect();
     if !shown.is_empty() {
-        let title = "What if (each is a run of its own; `run` with the same --set gives the same)";
+        let title =
+            "What if (each row is a separate run; reproduce it with `run` and the same --set)";
         let _ = writeln!(out, "{}", style.bold(title));
         let takes = match why.subject.kind {
             "restart" => "restart",
-            _ => "takes",
+            _ => "duration",
         };
-        let head = format!("  {:>10} {takes:>10}  lever", "saves");
+        let head = format!("  {:>10} {takes:>10}  change", "saves");
         let _ = writeln!(out, "{}", style.dim(&head));
         let saves = |w: &WhatIf| match why.subject.ended {
             true => seconds(w.saves),
-            false => "ends it".to_owned(),
+            false => "unblocks".to_owned(),
         };
-        for w in shown.iter().take(SHOWN) {
-            row(out, (w, &saves(w)), style, quoted);
+        for w in shown.iter().take(MAX_WHAT_IFS) {
+            write_what_if(out, (w, &saves(w)), style, quoted);
         }
         let _ = writeln!(out);
     }
@@ -227,7 +247,7 @@ fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) ->
     }
     if !names.is_empty() {
         let text = format!(
-            "Tried, and saved hardly anything or nothing: {}",
+            "Tested, with negligible or no savings: {}",
             names.join(", ")
         );
         paragraph(out, &text, 2, style);
@@ -238,7 +258,7 @@ fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) ->
             told.push(&setting.lever);
             paragraph(
                 out,
-                &format!("Could not be tried: {} ({why})", setting.lever),
+                &format!("Not testable: {} ({why})", setting.lever),
                 2,
                 style,
             );
@@ -248,7 +268,7 @@ fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) ->
 
 /// Returns the best setting of each lever, and the combinations whose saving differs from the sum of the individual
 /// savings.
-fn best_of_each(why: &Why) -> Vec<&WhatIf> {
+fn best_of_each(why: &WhyExplanation) -> Vec<&WhatIf> {
     let mut shown: Vec<&WhatIf> = Vec::new();
     let total = why.subject.total();
     for w in &why.what_if {
@@ -263,15 +283,19 @@ fn best_of_each(why: &Why) -> Vec<&WhatIf> {
     shown
 }
 
-fn row(
+fn write_what_if(
     out: &mut String,
     (w, saves): (&WhatIf, &str),
-    style: &Style,
+    style: &WaterfallStyle,
     quoted: &dyn Fn(&str) -> String,
 ) {
     let mut lever = w.setting.lever.clone();
     if let Some(parts) = w.parts_save {
-        let _ = write!(lever, " (their savings one by one: {})", seconds(parts));
+        let _ = write!(
+            lever,
+            " (sum of the individual savings: {})",
+            seconds(parts)
+        );
     }
     let room = style.width - 25;
     for (i, line) in format::wrap(&lever, room).iter().enumerate() {
@@ -280,9 +304,9 @@ fn row(
             _ => writeln!(out, "{:25}{line}", ""),
         };
     }
-    let set = format!("--set {}", one_word(&w.setting, quoted));
+    let set = format!("--set {}", quoted_setting(&w.setting, quoted));
     let shown = match set.chars().count() > LONGEST {
-        true => "(its --set is long: --format json has it)".to_owned(),
+        true => "(--set omitted because of its length; see --format json)".to_owned(),
         false => set,
     };
     let _ = writeln!(out, "{:25}{}", "", style.dim(&shown));

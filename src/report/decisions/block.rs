@@ -4,7 +4,7 @@
 pub const LISTED: usize = 4;
 
 /// The title of a decision, with lines of label, text and rule id.
-pub struct Block {
+pub struct DecisionBlock {
     pub title: String,
     /// The decision as a single line with its rule id, for decisions that need no explanation.
     pub short: Option<(String, String)>,
@@ -21,8 +21,8 @@ pub fn names(list: &[String]) -> String {
     }
 }
 
-impl Block {
-    pub fn add(&mut self, label: &'static str, text: impl Into<String>, rule: &str) {
+impl DecisionBlock {
+    pub fn add_line(&mut self, label: &'static str, text: impl Into<String>, rule: &str) {
         self.lines.push((label, text.into(), rule.to_owned()));
     }
 }

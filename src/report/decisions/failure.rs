@@ -1,33 +1,33 @@
 //! The evaluation of a failure policy: the failed Jobs, each rule with its result per Job, and the restart budget.
 
-use super::block::{Block, names};
+use super::block::{DecisionBlock, names};
 use sim_analysis::format::count;
 use sim_policy::decision::*;
 
 /// Number of failed Jobs shown in the list and for each rule.
-const SHOWN: usize = 5;
+const MAX_SHOWN_JOBS: usize = 5;
 
-pub fn trace(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
-    for (i, failed) in f.failed_jobs.iter().take(SHOWN).enumerate() {
+pub fn add_failure_policy(block: &mut DecisionBlock, pass: &JobSetPass, f: &FailureTrace) {
+    for (i, failed) in f.failed_jobs.iter().take(MAX_SHOWN_JOBS).enumerate() {
         let record = failed
             .record
             .map_or(String::new(), |seq| format!(" (#{seq})"));
         let text = format!(
             "Job {} Failed at {}{record}: {}",
             failed.name,
-            whole(failed.failed_at),
+            whole_seconds(failed.failed_at),
             failed.reason
         );
-        block.add(
+        block.add_line(
             if i == 0 { "seen" } else { "" },
             text,
             if i == 0 { "REC-10" } else { "" },
         );
-        block.add("", format!("\"{}\"", failed.message), "");
+        block.add_line("", format!("\"{}\"", failed.message), "");
     }
-    let more = f.failed_jobs.len().saturating_sub(SHOWN) as u64;
+    let more = f.failed_jobs.len().saturating_sub(MAX_SHOWN_JOBS) as u64;
     if more > 0 {
-        block.add(
+        block.add_line(
             "",
             format!("... and {}", count(more, "more failed Job")),
             "",
@@ -35,22 +35,22 @@ pub fn trace(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
     }
     if f.failed_jobs.len() > 1 {
         let text = format!("{} is the earliest", f.failed_jobs[0].name);
-        block.add("", text, "FP-2");
+        block.add_line("", text, "FP-2");
     }
     if f.success_not_asked > 0 {
         let complete = count(u64::from(f.success_not_asked), "Job");
-        let text = format!("not asked about {complete} Complete: a failed Job comes first");
-        block.add("success", text, "REC-10");
+        let text = format!("not evaluated, {complete} Complete: failed Jobs take precedence");
+        block.add_line("success", text, "REC-10");
     }
     for rule in &f.rules {
-        tried(block, rule, f);
+        add_rule(block, rule, f);
     }
-    chosen(block, f);
+    add_result(block, f);
     counters(block, pass, f);
 }
 
 /// Formats a time in whole seconds, the precision of API timestamps.
-fn whole(at: sim_base::Time) -> String {
+fn whole_seconds(at: sim_base::SimTime) -> String {
     format!("{}s", at.0 / 1_000_000_000)
 }
 
@@ -59,27 +59,23 @@ const LABELS: [&str; 10] = [
     "rule 9",
 ];
 
-fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
+fn add_rule(block: &mut DecisionBlock, rule: &RuleTrace, f: &FailureTrace) {
     let label = LABELS.get(rule.index).copied().unwrap_or("rule");
     let head = format!("{} -> {}", rule.name, rule.action);
     if rule.verdicts.is_empty() {
         let by = f.chosen_rule.unwrap_or(0);
-        block.add(
-            label,
-            format!("{head}: not tried, rule {by} has decided"),
-            "FP-3",
-        );
+        block.add_line(label, format!("{head}: skipped, rule {by} matched"), "FP-3");
         return;
     }
-    block.add(label, head, "FP-4");
+    block.add_line(label, head, "FP-4");
     for invalid in &rule.invalid_patterns {
         let text = format!(
-            "  {} is no valid RE2 pattern: it never matches",
+            "  {} is not a valid RE2 pattern: it never matches",
             quoted(invalid)
         );
-        block.add("", text, "API-20");
+        block.add_line("", text, "API-20");
     }
-    for v in rule.verdicts.iter().take(SHOWN) {
+    for v in rule.verdicts.iter().take(MAX_SHOWN_JOBS) {
         let word = if v.matches {
             "yes:\u{a0}"
         } else {
@@ -90,21 +86,25 @@ fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
         } else {
             String::new()
         };
-        block.add("", format!("  {word}{whom}{}", why(rule, v, f)), "");
+        block.add_line(
+            "",
+            format!("  {word}{whom}{}", verdict_reasons(rule, v, f)),
+            "",
+        );
     }
-    let more = rule.verdicts.len().saturating_sub(SHOWN);
+    let more = rule.verdicts.len().saturating_sub(MAX_SHOWN_JOBS);
     if more > 0 {
         let hits = rule
             .verdicts
             .iter()
-            .skip(SHOWN)
+            .skip(MAX_SHOWN_JOBS)
             .filter(|v| v.matches)
             .count();
         let text = format!(
             "  ... {}, {hits} of them match",
             count(more as u64, "more failed Job")
         );
-        block.add("", text, "");
+        block.add_line("", text, "");
     }
 }
 
@@ -114,7 +114,7 @@ fn quoted(pattern: &str) -> String {
 }
 
 /// Returns the conditions of the rule that match or do not match.
-fn why(rule: &RuleTrace, v: &Verdict, f: &FailureTrace) -> String {
+fn verdict_reasons(rule: &RuleTrace, v: &PolicyVerdict, f: &FailureTrace) -> String {
     let failed = f.failed_jobs.iter().find(|j| j.name == v.job);
     let (reason, rj) = failed.map_or(("", ""), |j| (j.reason.as_str(), j.replicated_job.as_str()));
     let mut parts = Vec::new();
@@ -144,15 +144,19 @@ fn why(rule: &RuleTrace, v: &Verdict, f: &FailureTrace) -> String {
     }
     //  Conditions after the first failing one are not evaluated.
     if parts.is_empty() {
-        return "the rule has no conditions: it matches every failed Job".to_owned();
+        return "the rule has no conditions and matches every failed Job".to_owned();
     }
     parts.join("; ")
 }
 
-fn chosen(block: &mut Block, f: &FailureTrace) {
+fn add_result(block: &mut DecisionBlock, f: &FailureTrace) {
     let Some(action) = f.action else {
         if !f.has_policy {
-            block.add("so", "the JobSet fails: it has no failurePolicy", "FP-1");
+            block.add_line(
+                "result",
+                "the JobSet fails: it has no failurePolicy",
+                "FP-1",
+            );
         }
         return;
     };
@@ -160,7 +164,7 @@ fn chosen(block: &mut Block, f: &FailureTrace) {
         Some(at) => {
             let name = f.rules.get(at).map_or("", |r| r.name.as_str());
             let text = format!("{action} for Job {}, by rule {at} {name}", f.job);
-            block.add("so", text, "FP-3");
+            block.add_line("result", text, "FP-3");
         }
         None => {
             let why = match f.rules.as_slice() {
@@ -168,15 +172,15 @@ fn chosen(block: &mut Block, f: &FailureTrace) {
                 _ => "no rule matches",
             };
             let text = format!("{action} for Job {}, the default: {why}", f.job);
-            block.add("so", text, "FP-5");
+            block.add_line("result", text, "FP-5");
         }
     }
     if let Some(budget) = &f.budget {
-        spend(block, action, budget);
+        add_budget(block, action, budget);
     }
 }
 
-fn spend(block: &mut Block, action: &str, b: &Budget) {
+fn add_budget(block: &mut DecisionBlock, action: &str, b: &RestartBudget) {
     if !b.counted {
         let rule = match action {
             "FailJobSet" => "FP-8",
@@ -184,21 +188,21 @@ fn spend(block: &mut Block, action: &str, b: &Budget) {
             _ => "FP-12",
         };
         let text = format!(
-            "not asked: {action} does not count towards maxRestarts {}",
+            "not checked: {action} does not count towards maxRestarts {}",
             b.max_restarts
         );
-        return block.add("budget", text, rule);
+        return block.add_line("budget", text, rule);
     }
     let total = b.restarts_count_towards_max + b.job_restarts_count_towards_max;
     let used = match b.job_restarts_count_towards_max {
         0 => format!("{total}"),
         jobs => format!(
-            "{total} ({} of the JobSet, {jobs} of single Jobs)",
+            "{total} ({} by JobSet restarts, {jobs} by Job restarts)",
             b.restarts_count_towards_max
         ),
     };
     let left = if b.reached {
-        "used up, so the JobSet fails instead"
+        "exhausted, so the JobSet fails"
     } else {
         "one more is allowed"
     };
@@ -206,11 +210,11 @@ fn spend(block: &mut Block, action: &str, b: &Budget) {
         "{used} of maxRestarts {} counted so far: {left}",
         b.max_restarts
     );
-    block.add("budget", text, "FP-7");
+    block.add_line("budget", text, "FP-7");
 }
 
 /// Adds both counters, including unchanged ones.
-fn counters(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
+fn counters(block: &mut DecisionBlock, pass: &JobSetPass, f: &FailureTrace) {
     let rule = match f.action {
         Some("RestartJobSet") => "FP-9",
         Some("RestartJobSetAndIgnoreMaxRestarts") => "FP-10",
@@ -223,5 +227,5 @@ fn counters(block: &mut Block, pass: &JobSetPass, f: &FailureTrace) {
         "restarts {} -> {}, restartsCountTowardsMax {} -> {}",
         all.before, all.after, counted.before, counted.after
     );
-    block.add("counters", text, rule);
+    block.add_line("counters", text, rule);
 }

@@ -1,17 +1,20 @@
 //! The evaluation of an in-place restart step: the rule and the values it is based on.
 
-use super::block::Block;
+use super::block::DecisionBlock;
 use sim_policy::decision::InPlaceTrace;
 
-pub fn trace(block: &mut Block, t: &InPlaceTrace) {
+pub fn add_in_place_restart(block: &mut DecisionBlock, t: &InPlaceTrace) {
     let expected = t.expected.map_or("?".to_owned(), |n| n.to_string());
     let range = match (t.smallest, t.largest) {
         (Some(a), Some(b)) if a == b => format!(", all at {a}"),
         (Some(a), Some(b)) => format!(", from {a} to {b}"),
         _ => String::new(),
     };
-    let text = format!("{} of {expected} pods announced{range}", t.attempts);
-    block.add("attempts", text, "IPR-3");
+    let text = format!(
+        "{} of {expected} pods have an attempt annotation{range}",
+        t.attempts
+    );
+    block.add_line("attempts", text, "IPR-3");
     let largest = t.largest.unwrap_or(0);
     let (text, rule) = match t.row {
         1 => (
@@ -27,7 +30,7 @@ pub fn trace(block: &mut Block, t: &InPlaceTrace) {
         ),
         3 => (
             format!(
-                "attempt {largest} less {} uncounted restarts is more than maxRestarts {}: the JobSet fails",
+                "attempt {largest} − {} uncounted restarts exceeds maxRestarts {}: the JobSet fails",
                 t.uncounted, t.max_restarts
             ),
             "IPR-4",
@@ -41,7 +44,7 @@ pub fn trace(block: &mut Block, t: &InPlaceTrace) {
             "IPR-7",
         ),
         6 => (
-            "first start: waits until all pods have announced".to_owned(),
+            "first start: waiting for the attempt annotations of all pods".to_owned(),
             "IPR-6",
         ),
         _ => (
@@ -52,5 +55,5 @@ pub fn trace(block: &mut Block, t: &InPlaceTrace) {
             "IPR-9",
         ),
     };
-    block.add("in place", format!("row {}: {text}", t.row), rule);
+    block.add_line("in place", format!("row {}: {text}", t.row), rule);
 }

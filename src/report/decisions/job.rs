@@ -1,28 +1,28 @@
 //! A sync of the Job controller: failed pods, podFailurePolicy, backoffLimit and the resulting actions.
 
-use super::block::Block;
+use super::block::DecisionBlock;
 use sim_analysis::format::{count, seconds};
 use sim_policy::decision::{FailedPod, JobSync};
 
-pub fn sync(block: &mut Block, s: &JobSync) {
+pub fn add_job_sync(block: &mut DecisionBlock, s: &JobSync) {
     for pod in &s.failed_pods {
         failed_pod(block, pod);
     }
     if s.more_failed_pods > 0 {
         let more = count(u64::from(s.more_failed_pods), "more failed pod");
-        block.add("", format!("... and {more}"), "");
+        block.add_line("", format!("... and {more}"), "");
     }
     counts(block, s);
     if let Some((reason, message)) = &s.fails {
-        block.add("so", format!("the Job fails: {reason}"), "FP-18");
-        block.add("", format!("\"{message}\""), "");
+        block.add_line("result", format!("the Job fails: {reason}"), "FP-18");
+        block.add_line("", format!("\"{message}\""), "");
     }
     if let Some((reason, _)) = &s.completes {
         let text = match s.completions {
             Some(n) => format!("{} of {n} completions", s.succeeded),
             None => count(u64::from(s.succeeded), "pod") + " succeeded",
         };
-        block.add("so", format!("{text}, the Job completes: {reason}"), "");
+        block.add_line("result", format!("{text}, the Job completes: {reason}"), "");
     }
     if s.delete_pods > 0 {
         let why = if s.suspends {
@@ -30,17 +30,17 @@ pub fn sync(block: &mut Block, s: &JobSync) {
         } else {
             ""
         };
-        block.add(
+        block.add_line(
             "deletes",
             format!("{}{why}", count(u64::from(s.delete_pods), "active pod")),
             "",
         );
     }
     if s.create_pods > 0 {
-        block.add("creates", count(u64::from(s.create_pods), "pod"), "");
+        block.add_line("creates", count(u64::from(s.create_pods), "pod"), "");
     }
     if let Some(wait) = s.wait {
-        block.add(
+        block.add_line(
             "waits",
             format!("{} before pods are created again (back-off)", seconds(wait)),
             "FP-19",
@@ -48,7 +48,7 @@ pub fn sync(block: &mut Block, s: &JobSync) {
     }
 }
 
-fn failed_pod(block: &mut Block, pod: &FailedPod) {
+fn failed_pod(block: &mut DecisionBlock, pod: &FailedPod) {
     let record = pod.record.map_or(String::new(), |seq| format!(" (#{seq})"));
     let state = if pod.by_deletion { "deleted" } else { "Failed" };
     let code = match pod.exit_code {
@@ -61,7 +61,7 @@ fn failed_pod(block: &mut Block, pod: &FailedPod) {
         ""
     };
     let rule = if pod.by_deletion { "FP-20" } else { "" };
-    block.add(
+    block.add_line(
         "seen",
         format!("pod {} {state}{record}{code}{target}", pod.place),
         rule,
@@ -72,7 +72,7 @@ fn failed_pod(block: &mut Block, pod: &FailedPod) {
         } else {
             "no:\u{a0}\u{a0}"
         };
-        block.add(
+        block.add_line(
             "",
             format!(
                 "  {word}podFailurePolicy rule {}: {} {}",
@@ -92,10 +92,10 @@ fn failed_pod(block: &mut Block, pod: &FailedPod) {
         Some("FailIndex") => format!("fails its index, {by}"),
         _ => format!("counts, {by}"),
     };
-    block.add("", format!("  {text}"), "");
+    block.add_line("", format!("  {text}"), "");
 }
 
-fn counts(block: &mut Block, s: &JobSync) {
+fn counts(block: &mut DecisionBlock, s: &JobSync) {
     let judged = !s.failed_pods.is_empty();
     let restarts = s.container_restarts.filter(|n| *n > 0);
     if let Some(n) = restarts {
@@ -110,14 +110,14 @@ fn counts(block: &mut Block, s: &JobSync) {
             count(u64::from(n), "container restart"),
             s.backoff_limit
         );
-        block.add("count", text, "FP-19");
+        block.add_line("count", text, "FP-19");
     }
     if judged && s.failed_indexes > 0 {
         let indexes = match s.failed_indexes {
             1 => "1 index has".to_owned(),
             n => format!("{n} indexes have"),
         };
-        block.add("", format!("{indexes} failed for good"), "");
+        block.add_line("", format!("{indexes} failed permanently"), "");
     }
     if judged {
         let over = i64::from(s.failed.after) > i64::from(s.backoff_limit);
@@ -126,6 +126,6 @@ fn counts(block: &mut Block, s: &JobSync) {
             "failed {} -> {}, backoffLimit {}: {word}",
             s.failed.before, s.failed.after, s.backoff_limit
         );
-        block.add("count", text, "FP-18");
+        block.add_line("count", text, "FP-18");
     }
 }

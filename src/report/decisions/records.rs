@@ -8,11 +8,11 @@ use sim_engine::record::*;
 
 impl DecisionLog {
     /// Returns a short description of the record, or `None` for kinds that are only in `events.ndjson`.
-    pub(crate) fn words(&self, body: &Body, names: &Names) -> Option<String> {
+    pub(crate) fn describe_record(&self, body: &Body, names: &RecordNames) -> Option<String> {
         use Body::*;
         let jobset = |id: JobSetId| format!("JobSet {}", names.jobset(id));
         let job = |id: JobId| format!("Job {}", names.job(id));
-        let pod = |id: PodId| format!("pod {}", self.place(id, names));
+        let pod = |id: PodId| format!("pod {}", self.pod_place(id, names));
         let node = |id: NodeId| format!("node {}", names.node(id));
         Some(match *body {
             JobSetCreated { jobset: id } => format!("{}: created", jobset(id)),
@@ -88,7 +88,7 @@ impl DecisionLog {
                 reached,
                 kept,
             } => format!(
-                "{}: training stops at {reached}, saved are {kept}",
+                "{}: training interrupted at {reached}, saved progress {kept}",
                 jobset(id)
             ),
             TrainingDone { jobset: id, .. } => format!("{}: training is done", jobset(id)),
@@ -130,7 +130,10 @@ impl DecisionLog {
                 format!("{}: phase Failed, exit code {exit_code}", pod(id))
             }
             PodDeleting { pod: id, by, .. }
-                if !matches!(by, Deleter::JobController | Deleter::GarbageCollector) =>
+                if !matches!(
+                    by,
+                    DeletionActor::JobController | DeletionActor::GarbageCollector
+                ) =>
             {
                 format!("{}: deletionTimestamp, by {}", pod(id), by.as_str())
             }

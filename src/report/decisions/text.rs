@@ -3,41 +3,41 @@
 //! The text repeats the decision trace of the policies and does not evaluate any policy itself. The deciding rule is
 //! always included.
 
-use super::block::{Block, LISTED, names};
+use super::block::{DecisionBlock, LISTED, names};
 use sim_analysis::format::count;
 use sim_policy::decision::*;
 
 /// Renders the decision as a block of lines.
-pub fn block(decision: &Decision) -> Block {
-    let mut block = Block {
+pub fn decision_block(decision: &PolicyDecision) -> DecisionBlock {
+    let mut block = DecisionBlock {
         title: String::new(),
         short: None,
         lines: Vec::new(),
     };
     match &decision.what {
-        Decided::JobSet(pass) => {
+        PolicyOutcome::JobSet(pass) => {
             block.title = title(JOBSET_CONTROLLER, &pass.object);
-            block.pass(pass);
-            if only_counts(pass) {
+            block.add_pass(pass);
+            if only_writes_counts(pass) {
                 let counters = block.lines.iter().filter(|(_, _, rule)| rule == "REC-6");
                 let text: Vec<&str> = counters.map(|(_, text, _)| text.as_str()).collect();
                 let text = format!("{}: {}", block.title, text.join("; "));
                 block.short = Some((text, "REC-6".to_owned()));
             }
         }
-        Decided::Job(sync) => {
+        PolicyOutcome::Job(sync) => {
             block.title = title("Job controller", &sync.object);
-            super::job::sync(&mut block, sync);
+            super::job::add_job_sync(&mut block, sync);
             if let [(label, text, rule)] = block.lines.as_slice() {
-                let lead = if *label == "so" { "" } else { label };
+                let lead = if *label == "result" { "" } else { label };
                 let text = format!("{}: {lead} {text}", block.title).replace(":  ", ": ");
                 block.short = Some((text, rule.clone()));
             }
         }
-        Decided::JobSetPassLost(lost) => {
+        PolicyOutcome::JobSetPassLost(lost) => {
             let title = title(JOBSET_CONTROLLER, &lost.object);
             let text = format!(
-                "{title}: D{} is lost, {}; the pass is repeated",
+                "{title}: D{} is discarded, {}; the pass is repeated",
                 lost.decision, lost.why
             );
             block.short = Some((text, lost.rule.to_owned()));
@@ -46,11 +46,11 @@ pub fn block(decision: &Decision) -> Block {
     block
 }
 
-impl Block {
-    fn pass(&mut self, pass: &JobSetPass) {
+impl DecisionBlock {
+    fn add_pass(&mut self, pass: &JobSetPass) {
         match &pass.failure_policy {
-            Some(failure) => super::failure::trace(self, pass, failure),
-            None => self.seen(pass),
+            Some(failure) => super::failure::add_failure_policy(self, pass, failure),
+            None => self.add_job_counts(pass),
         }
         if let Some(success) = &pass.success_policy {
             self.success(success);
@@ -60,41 +60,37 @@ impl Block {
         }
         for d in &pass.depends_on {
             let text = format!(
-                "{} for {} to be {}: {} of {}",
+                "{}, until {} is {}: {} of {}",
                 d.replicated_job,
                 d.on,
                 d.status,
                 d.have,
                 count(u64::from(d.need), "Job")
             );
-            self.add("waits", text, "DEP-3");
+            self.add_line("waits", text, "DEP-3");
         }
         if let Some(restart) = &pass.restart {
             self.restart(restart);
         }
         if let Some(in_place) = &pass.in_place {
-            super::in_place::trace(self, in_place);
+            super::in_place::add_in_place_restart(self, in_place);
         }
         if let Some(ttl) = &pass.ttl {
             let text = format!(
-                "ttlSecondsAfterFinished {} from {} on: due at {}",
+                "ttlSecondsAfterFinished {}, finished at {}: due at {}",
                 ttl.ttl_seconds_after_finished, ttl.finished_at, ttl.due
             );
-            self.add("ttl", text, "TTL-1");
+            self.add_line("ttl", text, "TTL-1");
         }
-        self.does(pass);
-        self.writes(pass);
+        self.add_requests(pass);
+        self.add_writes(pass);
         if let Some(error) = &pass.error {
-            self.add("error", error.as_str(), "REC-13");
-            self.add(
-                "",
-                "nothing of the status is written; again after a back-off",
-                "",
-            );
+            self.add_line("error", error.as_str(), "REC-13");
+            self.add_line("", "the status is not written; retry after a back-off", "");
         }
     }
 
-    fn seen(&mut self, pass: &JobSetPass) {
+    fn add_job_counts(&mut self, pass: &JobSetPass) {
         let n = pass.jobs;
         let all = [
             (n.active, "active"),
@@ -111,7 +107,7 @@ impl Block {
             [] => "no Job".to_owned(),
             some => format!("Jobs: {}", some.join(", ")),
         };
-        self.add("seen", text, "");
+        self.add_line("seen", text, "");
     }
 
     fn success(&mut self, s: &SuccessTrace) {
@@ -126,12 +122,12 @@ impl Block {
             count(s.matched, "Job"),
             s.needed
         );
-        self.add("success", text, "SP-2");
+        self.add_line("success", text, "SP-2");
     }
 
     fn startup(&mut self, s: &StartupTrace) {
         let Some(first) = &s.waits_for else {
-            return self.add(
+            return self.add_line(
                 "startup",
                 "InOrder: every replicatedJob has started",
                 "CRE-6",
@@ -146,24 +142,24 @@ impl Block {
             [] => started,
             held => format!("{started}; {} must wait", held.join(", ")),
         };
-        self.add("startup", text, "SU-2");
+        self.add_line("startup", text, "SU-2");
     }
 
     fn restart(&mut self, r: &RestartTrace) {
         let (text, rule) = if r.blocks {
-            ("no Job is created before all of them are gone", "RS-2")
+            ("no Job is created until all of them are gone", "RS-2")
         } else {
             ("a Job is created as soon as its name is free", "RS-1")
         };
-        self.add(
+        self.add_line(
             "previous",
             format!("of an earlier attempt: {}", names(&r.previous)),
             "REC-5",
         );
-        self.add("", format!("{}: {text}", r.strategy), rule);
+        self.add_line("", format!("{}: {text}", r.strategy), rule);
     }
 
-    fn does(&mut self, pass: &JobSetPass) {
+    fn add_requests(&mut self, pass: &JobSetPass) {
         let does = &pass.does;
         let cited = |rules: &[&'static str]| {
             let mut all = pass.rules.iter().filter(|r| rules.contains(r));
@@ -171,18 +167,18 @@ impl Block {
         };
         if !does.delete.is_empty() {
             let rule = cited(&["REC-8", "REC-7"]);
-            self.add("deletes", jobs(&does.delete), rule);
+            self.add_line("deletes", jobs(&does.delete), rule);
         }
         if does.create_service {
-            self.add("creates", "the headless Service", "SVC-1");
+            self.add_line("creates", "the headless Service", "SVC-1");
         }
         if does.create_claims > 0 {
             let claims = count(u64::from(does.create_claims), "PersistentVolumeClaim");
-            self.add("creates", format!("{claims}, unless there"), "PVC-1");
+            self.add_line("creates", format!("{claims}, if missing"), "PVC-1");
         }
         if !does.patch.is_empty() {
             let text = format!("{}: parallelism and completions", jobs(&does.patch));
-            self.add("patches", text, "ELA-2");
+            self.add_line("patches", text, "ELA-2");
         }
         if !does.create.is_empty() {
             let suspended = if does.create_suspended {
@@ -191,20 +187,20 @@ impl Block {
                 ""
             };
             let text = format!("{}{suspended}", jobs(&does.create));
-            self.add("creates", text, cited(&["CRE-4", "CRE-7"]));
+            self.add_line("creates", text, cited(&["CRE-4", "CRE-7"]));
         }
         if !does.suspend.is_empty() {
-            self.add("suspends", jobs(&does.suspend), "SUS-1");
+            self.add_line("suspends", jobs(&does.suspend), "SUS-1");
         }
         if !does.resume.is_empty() {
-            self.add("resumes", jobs(&does.resume), "SUS-5");
+            self.add_line("resumes", jobs(&does.resume), "SUS-5");
         }
         if does.delete_job_set {
-            self.add("deletes", "the JobSet", "TTL-1");
+            self.add_line("deletes", "the JobSet", "TTL-1");
         }
     }
 
-    fn writes(&mut self, pass: &JobSetPass) {
+    fn add_writes(&mut self, pass: &JobSetPass) {
         for c in &pass.conditions {
             let status = if c.status { "True" } else { "False" };
             let was = match c.was {
@@ -212,22 +208,22 @@ impl Block {
                 Some(false) => " (was False)",
                 None => "",
             };
-            self.add(
+            self.add_line(
                 "condition",
                 format!("{}={status} {}{was}", c.kind, c.reason),
                 "COND-1",
             );
-            self.add("", format!("\"{}\"", c.message), "");
+            self.add_line("", format!("\"{}\"", c.message), "");
         }
-        self.status(&pass.status);
+        self.add_status_changes(&pass.status);
         let announced = |reason: &String| pass.conditions.iter().any(|c| c.reason == *reason);
         for (reason, _) in pass.events.iter().filter(|(reason, _)| !announced(reason)) {
-            self.add("event", reason.as_str(), "FP-17");
+            self.add_line("event", reason.as_str(), "FP-17");
         }
     }
 
     /// Adds a line per replicatedJob with its status changes.
-    fn status(&mut self, changes: &[Change]) {
+    fn add_status_changes(&mut self, changes: &[PlannedChange]) {
         let mut lines: Vec<(String, String)> = Vec::new();
         for c in changes {
             let (of, field) = c.field.rsplit_once('.').unwrap_or(("", &c.field));
@@ -260,10 +256,10 @@ impl Block {
             } else {
                 format!("{of}: {text}")
             };
-            self.add(label, text, rule);
+            self.add_line(label, text, rule);
         }
         if more > 0 {
-            self.add(
+            self.add_line(
                 "",
                 format!("... and {}", count(more as u64, "more replicatedJob")),
                 "",
@@ -281,10 +277,10 @@ fn title(controller: &str, object: &str) -> String {
 }
 
 /// Returns whether the pass only writes Job counts (REC-6) and no Job has just finished.
-fn only_counts(pass: &JobSetPass) -> bool {
-    let claims_only = Requests {
+fn only_writes_counts(pass: &JobSetPass) -> bool {
+    let claims_only = PlannedRequests {
         create_claims: pass.does.create_claims,
-        ..Requests::default()
+        ..PlannedRequests::default()
     };
     pass.does == claims_only
         && pass.error.is_none()

@@ -1,29 +1,29 @@
 //! Rendering of scenes to PNG. Only this module uses the `plotters` library.
 
-use super::scene::Scene;
+use super::scene::DrawScene;
 use std::path::Path;
 
 #[cfg(feature = "png")]
-pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+pub fn save(scene: &DrawScene, path: &Path) -> Result<(), String> {
     drawing::save(scene, path)
 }
 
 #[cfg(not(feature = "png"))]
-pub fn save(_: &Scene, _: &Path) -> Result<(), String> {
-    Err("this program was built without PNG; write an .svg".to_owned())
+pub fn save(_: &DrawScene, _: &Path) -> Result<(), String> {
+    Err("PNG is not supported by this build (feature `png`); use .svg".to_owned())
 }
 
 #[cfg(feature = "png")]
 mod drawing {
-    use super::super::scene::{self, Anchor, PAPER, Scene, Shape};
+    use super::super::scene::{self, BACKGROUND_COLOR, DrawScene, SceneShape, TextAnchor};
     use super::super::svg::{AREA_OPACITY, FONT, FONT_NAME};
     use plotters::coord::Shift;
     use plotters::prelude::*;
     use plotters::style::text_anchor::{HPos, Pos, VPos};
-    use sim_base::plain::for_terminal;
+    use sim_base::escape::for_terminal;
     use std::path::Path;
 
-    pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+    pub fn save(scene: &DrawScene, path: &Path) -> Result<(), String> {
         plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT)
             .map_err(|_| "the bundled font cannot be read".to_owned())?;
         let size = (scene.width, scene.height);
@@ -38,23 +38,26 @@ mod drawing {
 
     /// Ratio of the line height to the em size of the bundled font (ascent 1901 + descent 483 of 2048 units).
     /// `plotters` interprets a font size as the line height, scenes specify the em size.
-    const LINE: f64 = 2384.0 / 2048.0;
+    const LINE_HEIGHT_RATIO: f64 = 2384.0 / 2048.0;
 
-    fn rgb((r, g, b): scene::Color) -> RGBColor {
+    fn rgb((r, g, b): scene::Rgb) -> RGBColor {
         RGBColor(r, g, b)
     }
 
-    type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+    type DrawResult<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
-    fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Drawn<DB> {
-        root.fill(&rgb(PAPER))?;
+    fn draw<DB: DrawingBackend>(
+        scene: &DrawScene,
+        root: &DrawingArea<DB, Shift>,
+    ) -> DrawResult<DB> {
+        root.fill(&rgb(BACKGROUND_COLOR))?;
         for shape in &scene.shapes {
             match shape {
-                Shape::Rect { x, y, w, h, color } => {
+                SceneShape::Rect { x, y, w, h, color } => {
                     let corners = [(*x, *y), (x + w, y + h)];
                     root.draw(&Rectangle::new(corners, rgb(*color).filled()))?;
                 }
-                Shape::Line {
+                SceneShape::Line {
                     points,
                     width,
                     color,
@@ -62,11 +65,11 @@ mod drawing {
                     let style = rgb(*color).stroke_width(*width);
                     root.draw(&PathElement::new(points.clone(), style))?;
                 }
-                Shape::Area { points, color } => {
+                SceneShape::Area { points, color } => {
                     let style = rgb(*color).mix(AREA_OPACITY).filled();
                     root.draw(&Polygon::new(points.clone(), style))?;
                 }
-                Shape::Text {
+                SceneShape::Text {
                     x,
                     y,
                     size,
@@ -75,14 +78,16 @@ mod drawing {
                     text,
                 } => {
                     let h = match anchor {
-                        Anchor::Left => HPos::Left,
-                        Anchor::Middle => HPos::Center,
-                        Anchor::Right => HPos::Right,
+                        TextAnchor::Left => HPos::Left,
+                        TextAnchor::Middle => HPos::Center,
+                        TextAnchor::Right => HPos::Right,
                     };
                     let color = rgb(*color);
-                    let style = TextStyle::from((FONT_NAME, f64::from(*size) * LINE).into_font())
-                        .color(&color)
-                        .pos(Pos::new(h, VPos::Center));
+                    let style = TextStyle::from(
+                        (FONT_NAME, f64::from(*size) * LINE_HEIGHT_RATIO).into_font(),
+                    )
+                    .color(&color)
+                    .pos(Pos::new(h, VPos::Center));
                     //  `plotters` centers the line box, whose center is above the center of the letters.
                     let text = for_terminal(text, false).replace('\n', " ");
                     root.draw_text(&text, &style, (*x, *y + size / 10))?;

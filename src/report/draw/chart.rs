@@ -1,14 +1,14 @@
 //! Charts written to files. The file extension selects the format.
 
-use super::scene::Scene;
+use super::scene::DrawScene;
 use crate::export;
-use crate::export::Subject;
-use crate::figures::figure;
+use crate::export::ExportSubject;
 use crate::figures::growth_figure;
-use sim_analysis::metrics::Restart;
+use crate::figures::restart_figure;
+use sim_analysis::metrics::RestartMetrics;
 use std::path::Path;
 
-pub use crate::figures::growth_figure::Panel;
+pub use crate::figures::growth_figure::GrowthPanel;
 
 /// Width and height of a 16:9 slide in pixels.
 pub const SLIDE: (u32, u32) = (1600, 900);
@@ -17,17 +17,20 @@ pub const SLIDE: (u32, u32) = (1600, 900);
 pub fn restart_chart(
     title: &str,
     subtitle: &str,
-    (bars, below): (&[(String, Restart)], &[String]),
+    (bars, below): (&[(String, RestartMetrics)], &[String]),
     size: (u32, u32),
     path: &Path,
 ) -> Result<(), String> {
-    save(&figure::restarts(title, subtitle, bars, below, size), path)
+    save(
+        &restart_figure::restart_bars(title, subtitle, bars, below, size),
+        path,
+    )
 }
 
 /// Writes a line chart of quantities against the number of nodes.
 pub fn growth_chart(
     title: &str,
-    panels: &[Panel],
+    panels: &[GrowthPanel],
     size: (u32, u32),
     path: &Path,
 ) -> Result<(), String> {
@@ -35,17 +38,17 @@ pub fn growth_chart(
 }
 
 /// Writes a scene to a file. The file extension selects the format: `.svg`, or `.png` with the feature `png`.
-pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
-    export::save(Subject::Chart(scene), path)
+pub fn save(scene: &DrawScene, path: &Path) -> Result<(), String> {
+    export::save(ExportSubject::Chart(scene), path)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::figure::tests::{bars, panels};
+    use super::restart_figure::tests::{bars, panels};
     use super::*;
 
     #[test]
-    fn a_name_in_a_chart_is_only_text() {
+    fn markup_in_chart_names_is_escaped() {
         let dir = std::env::temp_dir().join(format!("jobset-sim-test-name-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let file = dir.join("a.svg");
@@ -61,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn both_formats_are_written_and_others_refused() {
+    fn svg_and_png_are_written_and_other_formats_rejected() {
         let dir =
             std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();

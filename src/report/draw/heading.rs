@@ -5,25 +5,25 @@ use super::scene::*;
 pub(crate) const MARGIN: i32 = 60;
 
 /// Draws title and subtitle. Returns the y coordinate below them, which is lower if the subtitle takes two lines.
-pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
+pub(crate) fn heading(scene: &mut DrawScene, title: &str, subtitle: &str) -> i32 {
     let (w, h) = (scene.width as i32, scene.height as i32);
     let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
     let width = w - 2 * MARGIN;
-    let size = fitting(title, big, width);
+    let size = fitting_font_size(title, big, width);
     let title = shorten(title, size, width);
-    scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, &title);
+    scene.text((MARGIN, MARGIN), size, TextAnchor::Left, TEXT_COLOR, &title);
     let below = MARGIN + big;
-    let size = fitting(subtitle, normal, width);
-    let lines = two_lines(subtitle, size, width);
+    let size = fitting_font_size(subtitle, normal, width);
+    let lines = split_in_two_lines(subtitle, size, width);
     for (i, line) in (0..).zip(&lines) {
         let at = (MARGIN, below + normal / 2 + i * 3 * size / 2);
-        scene.text(at, size, Anchor::Left, FAINT, line);
+        scene.text(at, size, TextAnchor::Left, MUTED_COLOR, line);
     }
     below + (lines.len() as i32 - 1) * 3 * size / 2
 }
 
 /// Breaks a text into at most two lines that fit the width. The second line is shortened if necessary.
-fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
+fn split_in_two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
     if text_width(text, size) <= width {
         return vec![text.to_owned()];
     }
@@ -36,7 +36,7 @@ fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
 }
 
 /// Returns the largest font size up to `size` at which the text fits, but at least 22 pixels.
-pub(crate) fn fitting(text: &str, size: i32, width: i32) -> i32 {
+pub(crate) fn fitting_font_size(text: &str, size: i32, width: i32) -> i32 {
     let needed = text_width(text, size);
     if needed <= width {
         size
@@ -59,11 +59,11 @@ pub(crate) fn shorten(text: &str, size: i32, width: i32) -> String {
 }
 
 /// Font size of the footer, and the separator between its parts.
-const FOOT: i32 = 18;
+const FOOTER_FONT_SIZE: i32 = 18;
 const PARTS: &str = "  ·  ";
 
 /// Breaks footer lines that are too wide at the separators between their parts.
-fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
+fn wrap_footer_lines(lines: &[String], width: i32) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in lines {
         let mut open = String::new();
@@ -72,7 +72,7 @@ fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
                 true => part.to_owned(),
                 false => format!("{open}{PARTS}{part}"),
             };
-            if !open.is_empty() && text_width(&longer, FOOT) > width {
+            if !open.is_empty() && text_width(&longer, FOOTER_FONT_SIZE) > width {
                 all.push(std::mem::replace(&mut open, format!("     {part}")));
             } else {
                 open = longer;
@@ -83,20 +83,26 @@ fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
     all
 }
 
-pub(crate) fn foot_height(lines: &[String], width: i32) -> i32 {
-    match foot_lines(lines, width - 2 * MARGIN).len() {
+pub(crate) fn footer_height(lines: &[String], width: i32) -> i32 {
+    match wrap_footer_lines(lines, width - 2 * MARGIN).len() {
         0 => 0,
-        n => n as i32 * (FOOT + 8) + MARGIN / 2,
+        n => n as i32 * (FOOTER_FONT_SIZE + 8) + MARGIN / 2,
     }
 }
 
 /// Draws the footer at the lower edge: provenance and assumptions.
-pub(crate) fn foot(scene: &mut Scene, lines: &[String]) {
+pub(crate) fn draw_footer(scene: &mut DrawScene, lines: &[String]) {
     let width = scene.width as i32 - 2 * MARGIN;
-    let top = scene.height as i32 - foot_height(lines, scene.width as i32) + FOOT / 2;
-    for (i, line) in foot_lines(lines, width).iter().enumerate() {
-        let y = top + i as i32 * (FOOT + 8);
-        let line = shorten(line, FOOT, width);
-        scene.text((MARGIN, y), FOOT, Anchor::Left, FAINT, &line);
+    let top = scene.height as i32 - footer_height(lines, scene.width as i32) + FOOTER_FONT_SIZE / 2;
+    for (i, line) in wrap_footer_lines(lines, width).iter().enumerate() {
+        let y = top + i as i32 * (FOOTER_FONT_SIZE + 8);
+        let line = shorten(line, FOOTER_FONT_SIZE, width);
+        scene.text(
+            (MARGIN, y),
+            FOOTER_FONT_SIZE,
+            TextAnchor::Left,
+            MUTED_COLOR,
+            &line,
+        );
     }
 }

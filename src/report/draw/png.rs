@@ -34,7 +34,7 @@ fn chunk(file: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
     file.extend_from_slice(&checksum.to_be_bytes());
 }
 
-/// Returns the 32-bit CRC of ISO 3309. It is computed bit by bit; a chart has 20 to 100 KiB.
+/// Returns the 32-bit checksum of ISO 3309. It is computed bit by bit; a chart has 20 to 100 KiB.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
     let byte = |crc: u32, &byte: &u8| (0..8).fold(crc ^ u32::from(byte), step);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_are_found_again_in_the_compressed_stream() {
+    fn pixels_can_be_decompressed() {
         let rgb = [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9];
         let file = encode(&rgb, (2, 2));
         assert_eq!(file[16..24], [0, 0, 0, 2, 0, 0, 0, 2]);

@@ -3,18 +3,18 @@
 //!
 //! This module does not depend on a drawing library, so tests can check layouts for overlapping and clipped texts.
 
-pub type Color = (u8, u8, u8);
+pub type Rgb = (u8, u8, u8);
 
-pub const INK: Color = (30, 30, 30);
-pub const FAINT: Color = (105, 105, 105);
-pub const GRID: Color = (222, 222, 222);
-pub const PAPER: Color = (255, 255, 255);
+pub const TEXT_COLOR: Rgb = (30, 30, 30);
+pub const MUTED_COLOR: Rgb = (105, 105, 105);
+pub const GRID: Rgb = (222, 222, 222);
+pub const BACKGROUND_COLOR: Rgb = (255, 255, 255);
 /// Text colors on colored shapes. They are the same in the light and the dark theme.
-pub const ON_DARK: Color = (254, 254, 254);
-pub const ON_LIGHT: Color = (31, 31, 31);
+pub const ON_DARK: Rgb = (254, 254, 254);
+pub const ON_LIGHT: Rgb = (31, 31, 31);
 
 /// The Okabe-Ito palette, which is readable with all forms of color blindness. The gray is used for waiting.
-pub const PALETTE: [Color; 8] = [
+pub const PALETTE: [Rgb; 8] = [
     (136, 136, 136),
     (213, 94, 0),
     (0, 114, 178),
@@ -26,8 +26,8 @@ pub const PALETTE: [Color; 8] = [
 ];
 
 /// Returns the text color with the higher WCAG contrast ratio on this background.
-pub fn ink_on(color: Color) -> Color {
-    let ratio = |ink: Color| {
+pub fn text_color_on(color: Rgb) -> Rgb {
+    let ratio = |ink: Rgb| {
         let (a, b) = (luminance(ink), luminance(color));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     };
@@ -37,7 +37,7 @@ pub fn ink_on(color: Color) -> Color {
     }
 }
 
-fn luminance((r, g, b): Color) -> f64 {
+fn luminance((r, g, b): Rgb) -> f64 {
     let linear = |v: u8| match f64::from(v) / 255.0 {
         v if v <= 0.04045 => v / 12.92,
         v => libm::pow((v + 0.055) / 1.055, 2.4),
@@ -46,77 +46,74 @@ fn luminance((r, g, b): Color) -> f64 {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Anchor {
+pub enum TextAnchor {
     Left,
     Middle,
     Right,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum SceneShape {
     Rect {
         x: i32,
         y: i32,
         w: i32,
         h: i32,
-        color: Color,
+        color: Rgb,
     },
     Line {
         points: Vec<(i32, i32)>,
         width: u32,
-        color: Color,
+        color: Rgb,
     },
     /// The interior of a polygon, drawn semi-transparent.
-    Area {
-        points: Vec<(i32, i32)>,
-        color: Color,
-    },
+    Area { points: Vec<(i32, i32)>, color: Rgb },
     /// A line of text, vertically centered on `y`.
     Text {
         x: i32,
         y: i32,
         size: i32,
-        anchor: Anchor,
-        color: Color,
+        anchor: TextAnchor,
+        color: Rgb,
         text: String,
     },
 }
 
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct DrawScene {
     pub width: u32,
     pub height: u32,
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<SceneShape>,
 }
 
-impl Scene {
-    pub fn new((width, height): (u32, u32)) -> Scene {
-        Scene {
+impl DrawScene {
+    pub fn new((width, height): (u32, u32)) -> DrawScene {
+        DrawScene {
             width,
             height,
             shapes: Vec::new(),
         }
     }
 
-    pub fn rect(&mut self, x: i32, y: i32, w: i32, h: i32, color: Color) {
-        self.shapes.push(Shape::Rect { x, y, w, h, color });
+    pub fn rect(&mut self, x: i32, y: i32, w: i32, h: i32, color: Rgb) {
+        self.shapes.push(SceneShape::Rect { x, y, w, h, color });
     }
 
-    pub fn line(&mut self, points: Vec<(i32, i32)>, width: u32, color: Color) {
-        self.shapes.push(Shape::Line {
+    pub fn line(&mut self, points: Vec<(i32, i32)>, width: u32, color: Rgb) {
+        self.shapes.push(SceneShape::Line {
             points,
             width,
             color,
         });
     }
 
-    pub fn area(&mut self, points: Vec<(i32, i32)>, color: Color) {
-        self.shapes.push(Shape::Area { points, color });
+    pub fn area(&mut self, points: Vec<(i32, i32)>, color: Rgb) {
+        self.shapes.push(SceneShape::Area { points, color });
     }
 
-    pub fn text(&mut self, at: (i32, i32), size: i32, anchor: Anchor, color: Color, text: &str) {
+    pub fn text(&mut self, at: (i32, i32), size: i32, anchor: TextAnchor, color: Rgb, text: &str) {
         let text = text.to_owned();
-        self.shapes.push(Shape::Text {
+        self.shapes.push(SceneShape::Text {
             x: at.0,
             y: at.1,
             size,
@@ -127,7 +124,7 @@ impl Scene {
     }
 
     /// Scales the scene to fit a picture of the given size and centers it.
-    pub fn within(&self, (width, height): (u32, u32)) -> Scene {
+    pub fn scaled_to(&self, (width, height): (u32, u32)) -> DrawScene {
         let part = |of: u32, own: u32| f64::from(of) / f64::from(own.max(1));
         let factor = part(width, self.width).min(part(height, self.height));
         let long = |v: i32| (f64::from(v) * factor).round() as i32;
@@ -135,28 +132,28 @@ impl Scene {
         let (left, top) = (middle(width, self.width), middle(height, self.height));
         let at = |x: i32, y: i32| (left + long(x), top + long(y));
         let all = |points: &[(i32, i32)]| points.iter().map(|(x, y)| at(*x, *y)).collect();
-        let one = |shape: &Shape| match shape.clone() {
-            Shape::Rect { x, y, w, h, color } => {
+        let one = |shape: &SceneShape| match shape.clone() {
+            SceneShape::Rect { x, y, w, h, color } => {
                 //  Both corners are rounded the same way, so adjacent rectangles remain adjacent at any size.
                 let ((from, up), (to, down)) = (at(x, y), at(x + w, y + h));
                 let (w, h) = (to - from, down - up);
                 let (x, y) = (from, up);
-                Shape::Rect { x, y, w, h, color }
+                SceneShape::Rect { x, y, w, h, color }
             }
-            Shape::Line {
+            SceneShape::Line {
                 points,
                 width,
                 color,
-            } => Shape::Line {
+            } => SceneShape::Line {
                 points: all(&points),
                 width: (f64::from(width) * factor).round().max(1.0) as u32,
                 color,
             },
-            Shape::Area { points, color } => Shape::Area {
+            SceneShape::Area { points, color } => SceneShape::Area {
                 points: all(&points),
                 color,
             },
-            Shape::Text {
+            SceneShape::Text {
                 x,
                 y,
                 size,
@@ -166,7 +163,7 @@ impl Scene {
             } => {
                 let (x, y) = at(x, y);
                 let size = (f64::from(size) * factor) as i32;
-                Shape::Text {
+                SceneShape::Text {
                     x,
                     y,
                     size,
@@ -176,7 +173,7 @@ impl Scene {
                 }
             }
         };
-        Scene {
+        DrawScene {
             width,
             height,
             shapes: self.shapes.iter().map(one).collect(),
@@ -184,19 +181,25 @@ impl Scene {
     }
 
     /// Draws a text on a background rectangle that hides lines behind it.
-    pub fn note(&mut self, at: (i32, i32), size: i32, color: Color, text: &str) {
+    pub fn boxed_text(&mut self, at: (i32, i32), size: i32, color: Rgb, text: &str) {
         if !text.is_empty() {
             let width = text_width(text, size);
-            self.rect(at.0 - 4, at.1 - size / 2 - 4, width + 8, size + 8, PAPER);
+            self.rect(
+                at.0 - 4,
+                at.1 - size / 2 - 4,
+                width + 8,
+                size + 8,
+                BACKGROUND_COLOR,
+            );
         }
-        self.text(at, size, Anchor::Left, color, text);
+        self.text(at, size, TextAnchor::Left, color, text);
     }
 
     /// Returns the bounding boxes of all texts: left, top, right, bottom, text.
     #[cfg(test)]
     pub fn text_boxes(&self) -> Vec<(i32, i32, i32, i32, &str)> {
-        let of = |s: &Shape| match s {
-            Shape::Text {
+        let of = |s: &SceneShape| match s {
+            SceneShape::Text {
                 x,
                 y,
                 size,
@@ -206,9 +209,9 @@ impl Scene {
             } => {
                 let w = text_width(text, *size);
                 let left = match anchor {
-                    Anchor::Left => *x,
-                    Anchor::Middle => x - w / 2,
-                    Anchor::Right => x - w,
+                    TextAnchor::Left => *x,
+                    TextAnchor::Middle => x - w / 2,
+                    TextAnchor::Right => x - w,
                 };
                 Some((left, y - size / 2, left + w, y + size / 2, text.clone()))
             }
@@ -223,7 +226,7 @@ impl Scene {
 }
 
 /// Advance widths of the printable ASCII characters in the bundled font, in thousandths of the font size.
-const ADVANCE: [i32; 95] = [
+const ADVANCE_WIDTHS: [i32; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636,
     636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
     575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685,
@@ -234,7 +237,7 @@ const ADVANCE: [i32; 95] = [
 /// Returns the width of a text in the bundled font, in pixels.
 pub fn text_width(text: &str, size: i32) -> i32 {
     let advance = |c: char| {
-        ADVANCE
+        ADVANCE_WIDTHS
             .get((c as usize).wrapping_sub(32))
             .copied()
             .unwrap_or(840)

@@ -4,7 +4,7 @@
 //! All texts are escaped, and the output is deterministic.
 
 use super::scene::*;
-use sim_base::plain::for_html;
+use sim_base::escape::for_html;
 use std::fmt::Write;
 
 /// The printable ASCII characters of DejaVu Sans. All text widths are measured with this font.
@@ -16,21 +16,21 @@ pub const AREA_OPACITY: f64 = 0.25;
 
 /// An animated scene that repeats.
 #[derive(Clone, Debug)]
-pub struct Film {
-    pub scene: Scene,
-    pub moving: Vec<Moving>,
+pub struct Animation {
+    pub scene: DrawScene,
+    pub animated: Vec<AnimatedItem>,
     /// Duration of one repetition in seconds.
     pub seconds: f64,
 }
 
 /// An animated part of a scene. Instants are fractions of the duration.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Moving {
+pub enum AnimatedItem {
     /// Squares (left, top, side) with a shared sequence of colors. Each color has the instant from which it applies;
     /// the first starts at 0.
     Squares {
         squares: Vec<(i32, i32, i32)>,
-        colors: Vec<(f64, Color)>,
+        colors: Vec<(f64, Rgb)>,
     },
     /// A vertical line that moves from the first to the second `x` and stops there.
     Line {
@@ -42,38 +42,38 @@ pub enum Moving {
 
 /// The output medium, which determines the colors.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum On {
+enum AnimationTarget {
     Paper,
     /// A page with a light or dark theme.
     Page,
 }
 
 /// Returns a standalone SVG file that looks the same in every viewer.
-pub fn file(scene: &Scene) -> String {
+pub fn file(scene: &DrawScene) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
          font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
         font_face()
     );
-    shapes(&mut out, scene, On::Paper);
+    shapes(&mut out, scene, AnimationTarget::Paper);
     out.push_str("</svg>\n");
     out
 }
 
 /// Returns a standalone animated SVG file. It uses SMIL, which browsers play without a script. Viewers without
 /// animation show the first frame.
-pub fn film(film: &Film) -> String {
+pub fn animated_svg(film: &Animation) -> String {
     let still = file(&film.scene);
     let mut out = still.trim_end().trim_end_matches("</svg>").to_owned();
     let lasts = format!("dur=\"{:.3}s\" repeatCount=\"indefinite\"", film.seconds);
-    for moving in &film.moving {
+    for moving in &film.animated {
         match moving {
-            Moving::Squares { squares, colors } => {
+            AnimatedItem::Squares { squares, colors } => {
                 let corner =
                     |(x, y, side): &(i32, i32, i32)| format!("M{x} {y}h{side}v{side}h-{side}z");
                 let d: String = squares.iter().map(corner).collect();
-                let first = colors.first().map_or(PAPER, |(_, color)| *color);
+                let first = colors.first().map_or(BACKGROUND_COLOR, |(_, color)| *color);
                 let _ = write!(out, "<path d=\"{d}\" fill=\"{}\"", hex(first));
                 let _ = match colors.as_slice() {
                     [] | [_] => writeln!(out, "/>"),
@@ -91,7 +91,7 @@ pub fn film(film: &Film) -> String {
                     }
                 };
             }
-            Moving::Line { y, x, until } => {
+            AnimatedItem::Line { y, x, until } => {
                 let _ = writeln!(
                     out,
                     "<path d=\"M{} {}v{}\" stroke=\"{}\" stroke-width=\"3\"><animateTransform \
@@ -99,7 +99,7 @@ pub fn film(film: &Film) -> String {
                     x.0,
                     y.0,
                     y.1 - y.0,
-                    hex(INK),
+                    hex(TEXT_COLOR),
                     x.1 - x.0,
                     x.1 - x.0,
                 );
@@ -112,13 +112,13 @@ pub fn film(film: &Film) -> String {
 
 /// Returns inline SVG for a page that defines the font and the colors of text, lines and background. `alt` is the
 /// alternative text.
-pub fn inline(scene: &Scene, alt: &str) -> String {
+pub fn inline(scene: &DrawScene, alt: &str) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
         "<svg class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" xml:space=\"preserve\" aria-label=\"{}\">\n",
         for_html(alt)
     );
-    shapes(&mut out, scene, On::Page);
+    shapes(&mut out, scene, AnimationTarget::Page);
     out.push_str("</svg>\n");
     out
 }
@@ -129,38 +129,39 @@ pub fn font_face() -> String {
     format!("@font-face{{font-family:{FONT_NAME};src:url(data:font/ttf;base64,{data})}}")
 }
 
-fn shapes(out: &mut String, scene: &Scene, on: On) {
+fn shapes(out: &mut String, scene: &DrawScene, on: AnimationTarget) {
     let mut rest = scene.shapes.as_slice();
     while let Some((shape, more)) = rest.split_first() {
         rest = more;
         match shape {
-            Shape::Rect { color, .. } => {
-                let alike = |s: &&Shape| matches!(s, Shape::Rect { color: c, .. } if c == color);
+            SceneShape::Rect { color, .. } => {
+                let alike =
+                    |s: &&SceneShape| matches!(s, SceneShape::Rect { color: c, .. } if c == color);
                 let n = more.iter().take_while(alike).count();
                 let mut d = corners(shape);
                 more[..n].iter().for_each(|s| d.push_str(&corners(s)));
                 rest = &more[n..];
                 element(out, &format!("<path d=\"{d}\""), "fill", *color, on);
             }
-            Shape::Line {
+            SceneShape::Line {
                 points,
                 width,
                 color,
             } => {
                 let head = format!(
                     "<path d=\"{}\" fill=\"none\" stroke-width=\"{width}\"",
-                    way(points)
+                    path_points(points)
                 );
                 element(out, &head, "stroke", *color, on);
             }
-            Shape::Area { points, color } => {
+            SceneShape::Area { points, color } => {
                 let head = format!(
                     "<path d=\"{}z\" fill-opacity=\"{AREA_OPACITY}\"",
-                    way(points)
+                    path_points(points)
                 );
                 element(out, &head, "fill", *color, on);
             }
-            Shape::Text {
+            SceneShape::Text {
                 x,
                 y,
                 size,
@@ -169,14 +170,14 @@ fn shapes(out: &mut String, scene: &Scene, on: On) {
                 text,
             } => {
                 let anchor = match anchor {
-                    Anchor::Left => "",
-                    Anchor::Middle => " text-anchor=\"middle\"",
-                    Anchor::Right => " text-anchor=\"end\"",
+                    TextAnchor::Left => "",
+                    TextAnchor::Middle => " text-anchor=\"middle\"",
+                    TextAnchor::Right => " text-anchor=\"end\"",
                 };
                 //  The baseline is half the capital height below the center.
                 let baseline = y + size * 36 / 100;
                 let text = for_html(text).replace('\n', " ");
-                let paint = paint("fill", *color, on);
+                let paint = color_attribute("fill", *color, on);
                 let _ = writeln!(
                     out,
                     "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\"{anchor}{paint}>{text}</text>"
@@ -186,14 +187,14 @@ fn shapes(out: &mut String, scene: &Scene, on: On) {
     }
 }
 
-fn corners(shape: &Shape) -> String {
+fn corners(shape: &SceneShape) -> String {
     match shape {
-        Shape::Rect { x, y, w, h, .. } => format!("M{x} {y}h{w}v{h}h{}z", -w),
+        SceneShape::Rect { x, y, w, h, .. } => format!("M{x} {y}h{w}v{h}h{}z", -w),
         _ => String::new(),
     }
 }
 
-fn way(points: &[(i32, i32)]) -> String {
+fn path_points(points: &[(i32, i32)]) -> String {
     let mut d = String::new();
     let mut at: Option<(i32, i32)> = None;
     for &(x, y) in points {
@@ -209,26 +210,26 @@ fn way(points: &[(i32, i32)]) -> String {
     d
 }
 
-fn element(out: &mut String, head: &str, what: &str, color: Color, on: On) {
-    let _ = writeln!(out, "{head}{}/>", paint(what, color, on));
+fn element(out: &mut String, head: &str, what: &str, color: Rgb, on: AnimationTarget) {
+    let _ = writeln!(out, "{head}{}/>", color_attribute(what, color, on));
 }
 
-fn paint(what: &str, color: Color, on: On) -> String {
+fn color_attribute(what: &str, color: Rgb, on: AnimationTarget) -> String {
     let themed = match color {
-        INK => "ink",
-        FAINT => "faint",
+        TEXT_COLOR => "ink",
+        MUTED_COLOR => "faint",
         GRID => "grid",
-        PAPER => "paper",
+        BACKGROUND_COLOR => "paper",
         _ => "",
     };
-    if on == On::Page && !themed.is_empty() {
+    if on == AnimationTarget::Page && !themed.is_empty() {
         return format!(" style=\"{what}:var(--{themed})\"");
     }
     format!(" {what}=\"{}\"", hex(color))
 }
 
 /// Formats a color as `#rrggbb`.
-pub fn hex((r, g, b): Color) -> String {
+pub fn hex((r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 

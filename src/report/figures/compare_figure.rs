@@ -5,29 +5,32 @@
 use super::compare_ledger::{ledger, shares};
 pub use super::compare_panel::provenance;
 use super::compare_panel::{
-    Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end, shrunk,
+    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
+    shrunk_font_size,
 };
-use super::compare_time::{self, beneath, color_of};
-use crate::console::compare::{HEADLINES, estimates, parted, shown, tells, unit};
+use super::compare_time::{self, line_width, variant_color};
+use crate::console::compare::{
+    HEADLINES, estimates, format_metric_value, is_headline_metric, split_by_difference, unit,
+};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
-use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics};
+use sim_analysis::experiment::{CompareVerdict, PlayedVariant, VariantComparison, metrics};
 
 /// Maximum number of panels.
 const PANELS: usize = 4;
 
-const BETTER: Color = PALETTE[4];
-const WORSE: Color = PALETTE[1];
-const OPEN: Color = PALETTE[0];
+const BETTER: Rgb = PALETTE[4];
+const WORSE: Rgb = PALETTE[1];
+const INCONCLUSIVE: Rgb = PALETTE[0];
 
 /// Returns the charts for which the comparison has data, with their file names.
 ///
 /// `hangs` contains the footer lines with the assumptions.
 pub fn figures(
-    all: &Comparison,
+    all: &VariantComparison,
     played: &[PlayedVariant],
     hangs: &[String],
-) -> Vec<(&'static str, Scene)> {
+) -> Vec<(&'static str, DrawScene)> {
     let told = headlines(all);
     let mut figures = Vec::new();
     if all.variants.len() > 1 && !told.is_empty() {
@@ -44,8 +47,8 @@ pub fn figures(
 }
 
 /// Returns the most relevant metrics that differ between the variants, in order of relevance.
-fn headlines(all: &Comparison) -> Vec<&str> {
-    let (told, _) = parted(all);
+fn headlines(all: &VariantComparison) -> Vec<&str> {
+    let (told, _) = split_by_difference(all);
     //  Differences within rounding error are ignored.
     let differs = |metric: &&&str| {
         let size = |e: &sim_analysis::experiment::MetricEstimate| e.mean.map_or(0.0, f64::abs);
@@ -57,12 +60,12 @@ fn headlines(all: &Comparison) -> Vec<&str> {
     };
     let asked = HEADLINES.iter().flat_map(|headline| {
         let fit = told.iter().filter(differs);
-        fit.filter(move |metric| tells(metric, headline))
+        fit.filter(move |metric| is_headline_metric(metric, headline))
     });
     asked.copied().take(PANELS).collect()
 }
 
-fn labelled(metric: &str) -> String {
+fn metric_with_unit(metric: &str) -> String {
     match unit(metric).trim_end_matches("; ") {
         "" => metric.to_owned(),
         unit => format!("{metric} ({unit})"),
@@ -70,21 +73,22 @@ fn labelled(metric: &str) -> String {
 }
 
 /// Draws a panel per metric with the interval of each variant's difference from the first variant.
-fn differences((all, hangs): Compared<'_>, told: &[&str]) -> Scene {
+fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
     let others = all.variants.len() as i32 - 1;
     let panel = others * ROW + 4 * SIZE + 10;
-    let mut scene = Scene::new((WIDTH as u32, 900));
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
     let first = &all.variants[0].name;
     let title = format!(
-        "{}: differences to {first} on the same faults",
+        "{}: differences from {first} with the same faults",
         all.scenario
     );
-    let subtitle = "mean of the paired differences with its 95 % interval; what contains zero is not separated";
+    let subtitle =
+        "mean of the paired differences with its 95 % interval; inconclusive if it contains zero";
     let mut top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let words = [
         (BETTER, "better"),
         (WORSE, "worse"),
-        (OPEN, "not separated"),
+        (INCONCLUSIVE, "inconclusive"),
     ];
     legend(
         &mut scene,
@@ -97,61 +101,86 @@ fn differences((all, hangs): Compared<'_>, told: &[&str]) -> Scene {
         let pairs: Vec<_> = pairs
             .filter(|p| p.metric == *metric && p.a == *first)
             .collect();
-        let label = labelled(metric);
-        scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, &label);
+        let label = metric_with_unit(metric);
+        scene.text(
+            (MARGIN, top + SIZE),
+            SIZE,
+            TextAnchor::Left,
+            TEXT_COLOR,
+            &label,
+        );
         let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + others * ROW);
         let bounds = pairs.iter().flat_map(|p| p.difference.ci95);
-        let axis = Axis::over(bounds.chain([0.0]), (names_end(all), WIDTH - MARGIN - 420));
+        let axis = PanelAxis::from_values(
+            bounds.chain([0.0]),
+            (plot_left_edge(all), WIDTH - MARGIN - 420),
+        );
         axis.draw(&mut scene, metric, (from, to));
-        scene.line(vec![(axis.x(0.0), from), (axis.x(0.0), to)], 3, INK);
+        scene.line(vec![(axis.x(0.0), from), (axis.x(0.0), to)], 3, TEXT_COLOR);
         for (i, p) in pairs.iter().enumerate() {
             let y = from + i as i32 * ROW + ROW / 2;
             let color = match p.verdict {
-                Verdict::A => WORSE,
-                Verdict::B => BETTER,
-                Verdict::NotSeparated => OPEN,
+                CompareVerdict::A => WORSE,
+                CompareVerdict::B => BETTER,
+                CompareVerdict::NotSeparated => INCONCLUSIVE,
             };
-            name(&mut scene, y, &p.b);
+            draw_name(&mut scene, y, &p.b);
             let [low, high] = p.difference.ci95;
             scene.line(vec![(axis.x(low), y), (axis.x(high), y)], 5, color);
             scene.rect(axis.x(p.difference.mean) - 7, y - 7, 14, 14, color);
             let text = format!(
                 "{}  ({} to {})",
-                shown(metric, p.difference.mean),
-                shown(metric, low),
-                shown(metric, high)
+                format_metric_value(metric, p.difference.mean),
+                format_metric_value(metric, low),
+                format_metric_value(metric, high)
             );
-            let size = shrunk(&text, SIZE, 400);
-            scene.text((WIDTH - MARGIN - 400, y), size, Anchor::Left, INK, &text);
+            let size = shrunk_font_size(&text, SIZE, 400);
+            scene.text(
+                (WIDTH - MARGIN - 400, y),
+                size,
+                TextAnchor::Left,
+                TEXT_COLOR,
+                &text,
+            );
         }
         top += panel;
     }
-    end(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, hangs));
     scene
 }
 
 /// Draws a panel per metric with the empirical distribution over the replications, one line per variant.
-fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&str]) -> Scene {
+fn distributions(
+    (all, hangs): ComparedVariants<'_>,
+    played: &[PlayedVariant],
+    told: &[&str],
+) -> DrawScene {
     const PLOT: i32 = 220;
     let panel = PLOT + 11 * SIZE / 2;
-    let mut scene = Scene::new((WIDTH as u32, 900));
-    let title = format!("{}: how the replications differ", all.scenario);
-    let subtitle = "share of the replications at or below a value; those that got stuck or were cut have no value";
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
+    let title = format!("{}: distribution over the replications", all.scenario);
+    let subtitle = "share of the replications at or below a value; deadlocked and censored replications have no value";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let entries = played
         .iter()
         .enumerate()
-        .map(|(i, v)| (color_of(i), v.name.clone()));
+        .map(|(i, v)| (variant_color(i), v.name.clone()));
     let mut top = legend(&mut scene, top, entries);
     for metric in told {
-        let label = labelled(metric);
-        scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, &label);
+        let label = metric_with_unit(metric);
+        scene.text(
+            (MARGIN, top + SIZE),
+            SIZE,
+            TextAnchor::Left,
+            TEXT_COLOR,
+            &label,
+        );
         //  Leaves room for the upper axis label below the name.
         let from = top + 5 * SIZE / 2;
         let to = from + PLOT;
         let values: Vec<Vec<f64>> = played.iter().map(|v| sorted_values(v, metric)).collect();
         let left = MARGIN + text_width("100 %", SIZE) + 14;
-        let axis = Axis::over(values.iter().flatten().copied(), (left, WIDTH - MARGIN));
+        let axis = PanelAxis::from_values(values.iter().flatten().copied(), (left, WIDTH - MARGIN));
         axis.draw(&mut scene, metric, (from, to));
         let y = |share: f64| to - (share * f64::from(PLOT)) as i32;
         for share in [0.0, 0.5, 1.0] {
@@ -160,8 +189,8 @@ fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&
             scene.text(
                 (axis.left - 12, y(share)),
                 SIZE - 2,
-                Anchor::Right,
-                FAINT,
+                TextAnchor::Right,
+                MUTED_COLOR,
                 &text,
             );
         }
@@ -173,12 +202,12 @@ fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&
             };
             let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
             if points.len() > 1 {
-                scene.line(points, beneath(i, values.len()), color_of(i));
+                scene.line(points, line_width(i, values.len()), variant_color(i));
             }
         }
         top += panel;
     }
-    end(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, hangs));
     scene
 }
 

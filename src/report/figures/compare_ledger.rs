@@ -1,12 +1,14 @@
 //! Chart of accelerator time by category, with one stacked bar per variant of a comparison.
 
-use super::compare_panel::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
+use super::compare_panel::{
+    ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
+};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
-use sim_analysis::experiment::Comparison;
+use sim_analysis::experiment::VariantComparison;
 
 /// Returns the share of each category in all accelerator-seconds, per variant.
-pub(crate) fn shares(all: &Comparison) -> Vec<(&str, Vec<(&str, f64)>)> {
+pub(crate) fn shares(all: &VariantComparison) -> Vec<(&str, Vec<(&str, f64)>)> {
     let of = |v: &sim_analysis::experiment::VariantEstimates| -> Vec<(&str, f64)> {
         let own = all.metrics.iter().filter_map(|metric| {
             let category = metric.strip_prefix("ledger.")?;
@@ -25,11 +27,11 @@ pub(crate) fn shares(all: &Comparison) -> Vec<(&str, Vec<(&str, f64)>)> {
 }
 
 /// Additional colors for rare categories, from Tol's muted palette.
-const RARE: [Color; 4] = [(51, 34, 136), (136, 34, 85), (17, 119, 51), (153, 153, 51)];
+const RARE_COLORS: [Rgb; 4] = [(51, 34, 136), (136, 34, 85), (17, 119, 51), (153, 153, 51)];
 
 /// Assigns colors to the categories. Productive and idle time have fixed colors; the others are assigned in
 /// descending order of their share.
-fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
+fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Rgb)> {
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for (category, share) in shares.iter().flat_map(|(_, s)| s) {
         match sums.iter_mut().find(|(c, _)| c == category) {
@@ -43,7 +45,7 @@ fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
     let (mut own, lost): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(c, _)| *c == useful);
     own.extend(lost);
     let free = [1, 2, 3, 6, 7, 5].iter().map(|&i| PALETTE[i]);
-    let mut next = free.chain(RARE).chain(std::iter::repeat(GRID));
+    let mut next = free.chain(RARE_COLORS).chain(std::iter::repeat(GRID));
     let idle = sim_engine::record::LedgerCategory::Idle.as_str();
     let color = |(category, _): (&'a str, f64)| match category {
         c if c == useful => (category, PALETTE[4]),
@@ -54,30 +56,39 @@ fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
 }
 
 /// Draws stacked bars of all accelerator-seconds, and below them of the non-productive part.
-pub(crate) fn ledger((all, hangs): Compared<'_>) -> Scene {
+pub(crate) fn ledger((all, hangs): ComparedVariants<'_>) -> DrawScene {
     let shares = shares(all);
     let colors = colors(&shares);
     let useful = sim_engine::record::LedgerCategory::Productive.as_str();
     let slot = ROW + 16;
     let panel = all.variants.len() as i32 * slot + 4 * SIZE + 20;
-    let mut scene = Scene::new((WIDTH as u32, 900));
-    let title = format!("{}: where the accelerators' time went", all.scenario);
-    let subtitle = "mean share of all accelerator-seconds of the cluster, from the beginning to the end of the run";
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
+    let title = format!("{}: accelerator time by category", all.scenario);
+    let subtitle = "mean share of all accelerator-seconds of the cluster, over the whole run";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let entries = colors.iter().map(|(c, color)| (*color, (*c).to_owned()));
     let mut top = legend(&mut scene, top, entries);
     let lost = |s: &[(&str, f64)]| s.iter().filter(|(c, _)| *c != useful).map(|(_, v)| v).sum();
     let most = shares.iter().map(|(_, s)| lost(s)).fold(0.0, f64::max);
-    for (label, whole) in [("everything", true), ("what was not productive", false)] {
-        scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, label);
+    for (label, whole) in [
+        ("all categories", true),
+        ("non-productive categories", false),
+    ] {
+        scene.text(
+            (MARGIN, top + SIZE),
+            SIZE,
+            TextAnchor::Left,
+            TEXT_COLOR,
+            label,
+        );
         let (from, to) = (
             top + 2 * SIZE,
             top + 2 * SIZE + all.variants.len() as i32 * slot,
         );
-        let axis = Axis {
+        let axis = PanelAxis {
             from: 0.0,
             to: if whole { 1.0 } else { most.max(1e-9) * 1.02 },
-            left: names_end(all),
+            left: plot_left_edge(all),
             right: WIDTH - MARGIN - 120,
         };
         for t in axis.ticks(8, 1.0) {
@@ -86,14 +97,14 @@ pub(crate) fn ledger((all, hangs): Compared<'_>) -> Scene {
             scene.text(
                 (axis.x(t), to + SIZE),
                 SIZE - 2,
-                Anchor::Middle,
-                FAINT,
+                TextAnchor::Middle,
+                MUTED_COLOR,
                 &text,
             );
         }
         for (i, (variant, own)) in shares.iter().enumerate() {
             let y = from + i as i32 * slot + slot / 2;
-            name(&mut scene, y, variant);
+            draw_name(&mut scene, y, variant);
             let mut at = 0.0;
             for (category, color) in colors.iter().filter(|(c, _)| whole || *c != useful) {
                 let share = own
@@ -105,17 +116,29 @@ pub(crate) fn ledger((all, hangs): Compared<'_>) -> Scene {
                 let text = percent(share);
                 if text_width(&text, SIZE - 2) + 12 < right - left {
                     let middle = ((left + right) / 2, y);
-                    scene.text(middle, SIZE - 2, Anchor::Middle, ink_on(*color), &text);
+                    scene.text(
+                        middle,
+                        SIZE - 2,
+                        TextAnchor::Middle,
+                        text_color_on(*color),
+                        &text,
+                    );
                 }
                 at += share;
             }
             if !whole {
-                scene.text((axis.x(at) + 12, y), SIZE, Anchor::Left, INK, &percent(at));
+                scene.text(
+                    (axis.x(at) + 12, y),
+                    SIZE,
+                    TextAnchor::Left,
+                    TEXT_COLOR,
+                    &percent(at),
+                );
             }
         }
         top += panel;
     }
-    end(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, hangs));
     scene
 }
 

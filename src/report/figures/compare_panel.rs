@@ -1,9 +1,9 @@
 //! Shared parts of the charts of a comparison: sizes, axes, names, legends and footers.
 
-use crate::console::compare::{is_seconds, shown};
-use crate::draw::heading::{MARGIN, foot, foot_height};
+use crate::console::compare::{format_metric_value, is_seconds};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height};
 use crate::draw::scene::*;
-use sim_analysis::experiment::Comparison;
+use sim_analysis::experiment::VariantComparison;
 use sim_analysis::format::count;
 
 pub(crate) const WIDTH: i32 = 1600;
@@ -14,48 +14,51 @@ pub(crate) const SIZE: i32 = 22;
 pub(crate) const ROW: i32 = 40;
 
 /// A comparison, and the footer lines with its assumptions.
-pub(crate) type Compared<'a> = (&'a Comparison, &'a [String]);
+pub(crate) type ComparedVariants<'a> = (&'a VariantComparison, &'a [String]);
 
 /// Sets the height of the scene and draws the footer with provenance and assumptions below the last panel.
-pub(crate) fn end(scene: &mut Scene, top: i32, (all, hangs): Compared<'_>) {
+pub(crate) fn finish_scene(scene: &mut DrawScene, top: i32, (all, hangs): ComparedVariants<'_>) {
     let mut lines = provenance(all);
     lines.extend_from_slice(hangs);
-    scene.height = (top + SIZE + foot_height(&lines, WIDTH)) as u32;
-    foot(scene, &lines);
+    scene.height = (top + SIZE + footer_height(&lines, WIDTH)) as u32;
+    draw_footer(scene, &lines);
 }
 
 /// Returns the footer lines with program version, scenario, seed, number of replications and digests.
-pub fn provenance(all: &Comparison) -> Vec<String> {
+pub fn provenance(all: &VariantComparison) -> Vec<String> {
     let of =
         |v: &sim_analysis::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
     let digests: Vec<String> = all.variants.iter().map(of).collect();
     let n = all.variants.iter().map(|v| v.replications).max();
     vec![
         format!(
-            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} of each variant",
+            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} per variant",
             all.version,
             all.scenario,
             all.seed,
-            count(n.unwrap_or(0) as u64, all.level.replication())
+            count(n.unwrap_or(0) as u64, all.level.replication_term())
         ),
         format!("digests: {}", digests.join("  ·  ")),
     ]
 }
 
 /// A horizontal axis that maps a range of values to pixels.
-pub(crate) struct Axis {
+pub(crate) struct PanelAxis {
     pub from: f64,
     pub to: f64,
     pub left: i32,
     pub right: i32,
 }
 
-impl Axis {
+impl PanelAxis {
     /// Creates an axis over the values with a margin of 6 % on both sides.
-    pub(crate) fn over(values: impl Iterator<Item = f64>, (left, right): (i32, i32)) -> Axis {
+    pub(crate) fn from_values(
+        values: impl Iterator<Item = f64>,
+        (left, right): (i32, i32),
+    ) -> PanelAxis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let air = ((high - low) * 0.06).max(high.abs() * 1e-6).max(1e-12);
-        Axis {
+        PanelAxis {
             from: low - air,
             to: high + air,
             left,
@@ -91,42 +94,46 @@ impl Axis {
     }
 
     /// Draws the grid lines with their labels below.
-    pub(crate) fn draw(&self, scene: &mut Scene, metric: &str, (top, bottom): (i32, i32)) {
+    pub(crate) fn draw(&self, scene: &mut DrawScene, metric: &str, (top, bottom): (i32, i32)) {
         let mut free = i32::MIN;
         for t in self.ticks(8, self.unit(metric)) {
             scene.line(vec![(self.x(t), top), (self.x(t), bottom)], 2, GRID);
-            let label = shown(metric, t);
+            let label = format_metric_value(metric, t);
             let half = text_width(&label, SIZE - 2) / 2;
             if self.x(t) - half > free {
                 let at = (self.x(t), bottom + SIZE);
-                scene.text(at, SIZE - 2, Anchor::Middle, FAINT, &label);
+                scene.text(at, SIZE - 2, TextAnchor::Middle, MUTED_COLOR, &label);
                 free = self.x(t) + half + 16;
             }
         }
-        scene.line(vec![(self.left, bottom), (self.right, bottom)], 2, FAINT);
+        scene.line(
+            vec![(self.left, bottom), (self.right, bottom)],
+            2,
+            MUTED_COLOR,
+        );
     }
 }
 
 /// Returns the x coordinate at which bars and intervals start, to the right of the longest variant name.
-pub(crate) fn names_end(all: &Comparison) -> i32 {
+pub(crate) fn plot_left_edge(all: &VariantComparison) -> i32 {
     let widest = all.variants.iter().map(|v| text_width(&v.name, SIZE)).max();
     MARGIN + widest.unwrap_or(0).min(WIDTH / 4) + 20
 }
 
 /// Returns the font size at which the text fits the width, without a lower limit.
-pub(crate) fn shrunk(text: &str, size: i32, width: i32) -> i32 {
+pub(crate) fn shrunk_font_size(text: &str, size: i32, width: i32) -> i32 {
     size.min(size * width / text_width(text, size).max(1))
 }
 
-pub(crate) fn name(scene: &mut Scene, y: i32, name: &str) {
-    let size = shrunk(name, SIZE, WIDTH / 4);
-    scene.text((MARGIN, y), size, Anchor::Left, INK, name);
+pub(crate) fn draw_name(scene: &mut DrawScene, y: i32, name: &str) {
+    let size = shrunk_font_size(name, SIZE, WIDTH / 4);
+    scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, name);
 }
 
 pub(crate) fn legend(
-    scene: &mut Scene,
+    scene: &mut DrawScene,
     y: i32,
-    entries: impl Iterator<Item = (Color, String)>,
+    entries: impl Iterator<Item = (Rgb, String)>,
 ) -> i32 {
     let (mut x, mut y) = (MARGIN, y);
     for (color, text) in entries {
@@ -135,7 +142,13 @@ pub(crate) fn legend(
             (x, y) = (MARGIN, y + SIZE * 3 / 2);
         }
         scene.rect(x, y - SIZE / 2, SIZE, SIZE, color);
-        scene.text((x + SIZE + 10, y), SIZE, Anchor::Left, INK, &text);
+        scene.text(
+            (x + SIZE + 10, y),
+            SIZE,
+            TextAnchor::Left,
+            TEXT_COLOR,
+            &text,
+        );
         x += width;
     }
     y + SIZE

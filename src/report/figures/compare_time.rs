@@ -2,7 +2,9 @@
 //!
 //! The statistics come from `experiment::over_time`.
 
-use super::compare_panel::{Axis, Compared, SIZE, WIDTH, end, legend, name, names_end};
+use super::compare_panel::{
+    ComparedVariants, PanelAxis, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
+};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use sim_analysis::experiment::PlayedVariant;
@@ -10,25 +12,28 @@ use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
 use sim_base::Duration;
 
 /// Plot heights in pixels: of one variant in the goodput chart, and of all variants in the other charts.
-const FAN: i32 = 170;
+const GOODPUT_HEIGHT: i32 = 170;
 const PLOT: i32 = 420;
 /// Width reserved to the right of a plot.
-const ASIDE: i32 = 300;
+const RIGHT_MARGIN: i32 = 300;
 /// The first share of the time is ignored when the goodput axis is scaled, because early values vary widely.
-const BEGINNING: f64 = 0.1;
+const IGNORED_TIME_SHARE: f64 = 0.1;
 
-pub(crate) fn color_of(i: usize) -> Color {
+pub(crate) fn variant_color(i: usize) -> Rgb {
     PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]]
 }
 
 /// Returns the width of the `i`th of several lines. Lines drawn earlier are wider so that they remain visible below
 /// later ones.
-pub(crate) fn beneath(i: usize, of: usize) -> u32 {
+pub(crate) fn line_width(i: usize, of: usize) -> u32 {
     4 + 3 * (of - 1 - i).min(3) as u32
 }
 
 /// Returns the charts over time for which the comparison has data, with their file names.
-pub(crate) fn figures(all: Compared<'_>, played: &[PlayedVariant]) -> Vec<(&'static str, Scene)> {
+pub(crate) fn figures(
+    all: ComparedVariants<'_>,
+    played: &[PlayedVariant],
+) -> Vec<(&'static str, DrawScene)> {
     let mut figures = Vec::new();
     if let Some((jobset, variants)) = over_time(played) {
         figures.push(("goodput", goodput(all, jobset, &variants)));
@@ -42,18 +47,18 @@ pub(crate) fn figures(all: Compared<'_>, played: &[PlayedVariant]) -> Vec<(&'sta
 }
 
 /// A vertical axis of shares from `low` to 1.
-struct Shares {
+struct ComparedShares {
     low: f64,
     top: i32,
     bottom: i32,
 }
 
-impl Shares {
+impl ComparedShares {
     /// Creates an axis from the lowest value, rounded down to a tenth and at most 0.9.
-    fn over(values: impl Iterator<Item = f64>, (top, bottom): (i32, i32)) -> Shares {
+    fn from_values(values: impl Iterator<Item = f64>, (top, bottom): (i32, i32)) -> ComparedShares {
         let low = values.fold(0.9, f64::min);
         let low = (low * 10.0).floor() / 10.0;
-        Shares { low, top, bottom }
+        ComparedShares { low, top, bottom }
     }
 
     /// Returns the y coordinate of a share, clamped to the axis.
@@ -62,21 +67,27 @@ impl Shares {
         self.bottom - (part * f64::from(self.bottom - self.top)) as i32
     }
 
-    fn draw(&self, scene: &mut Scene, axis: &Axis) {
+    fn draw(&self, scene: &mut DrawScene, axis: &PanelAxis) {
         for part in 0..=2 {
             let share = self.low + (1.0 - self.low) * f64::from(part) / 2.0;
             let y = self.y(share);
             scene.line(vec![(axis.left, y), (axis.right, y)], 2, GRID);
             let text = format!("{:.0} %", share * 100.0);
-            scene.text((axis.left - 10, y), SIZE - 4, Anchor::Right, FAINT, &text);
+            scene.text(
+                (axis.left - 10, y),
+                SIZE - 4,
+                TextAnchor::Right,
+                MUTED_COLOR,
+                &text,
+            );
         }
     }
 }
 
-fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> Axis {
+fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> PanelAxis {
     let last = variants.iter().filter_map(|v| v.goodput.last());
     let to = last.map(|(after, _)| *after).fold(0.0, f64::max);
-    Axis {
+    PanelAxis {
         from: 0.0,
         to: to.max(1e-9),
         left,
@@ -85,7 +96,7 @@ fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> Axis {
 }
 
 /// Draws the time axis below a plot in days, hours, minutes or seconds.
-fn times(scene: &mut Scene, axis: &Axis, (top, bottom): (i32, i32)) {
+fn draw_time_axis(scene: &mut DrawScene, axis: &PanelAxis, (top, bottom): (i32, i32)) {
     let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
     let fits = |(unit, _): &&(f64, &str)| axis.to >= 2.0 * unit;
     let (unit, word) = units.iter().find(fits).unwrap_or(&units[3]);
@@ -93,29 +104,38 @@ fn times(scene: &mut Scene, axis: &Axis, (top, bottom): (i32, i32)) {
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
         let text = format!("{} {word}", tick_label(t / unit));
-        scene.text((x, bottom + SIZE), SIZE - 4, Anchor::Middle, FAINT, &text);
+        scene.text(
+            (x, bottom + SIZE),
+            SIZE - 4,
+            TextAnchor::Middle,
+            MUTED_COLOR,
+            &text,
+        );
     }
 }
 
 /// Draws a panel per variant: the median, the p25 to p75 and p10 to p90 bands, and the median of the first variant.
-fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
-    let mut scene = Scene::new((WIDTH as u32, 900));
-    let title = format!("{}: goodput of {jobset} so far", all.scenario);
-    let subtitle = "steps that count / time since all pods were there first, until then; median, p25 to p75 and p10 to p90 of the replications";
+fn goodput((all, hangs): ComparedVariants<'_>, jobset: &str, variants: &[OverTime]) -> DrawScene {
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
+    let title = format!("{}: cumulative goodput of {jobset}", all.scenario);
+    let subtitle = "productive time / time since all pods were first ready; median, p25 to p75 and p10 to p90 of the replications";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let first = format!("median of {}", all.variants[0].name);
-    let mut top = legend(&mut scene, top, [(FAINT, first)].into_iter()) + SIZE;
-    let axis = time_axis(variants, (names_end(all) + 70, WIDTH - MARGIN - ASIDE));
+    let mut top = legend(&mut scene, top, [(MUTED_COLOR, first)].into_iter()) + SIZE;
+    let axis = time_axis(
+        variants,
+        (plot_left_edge(all) + 70, WIDTH - MARGIN - RIGHT_MARGIN),
+    );
     let said = |v: &OverTime| {
-        let from = axis.to * BEGINNING;
+        let from = axis.to * IGNORED_TIME_SHARE;
         let told = v.goodput.iter().filter(move |(after, _)| *after >= from);
         told.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
     };
     let lows: Vec<f64> = variants.iter().flat_map(said).collect();
     for (i, v) in variants.iter().enumerate() {
-        let y = Shares::over(lows.iter().copied(), (top, top + FAN));
-        name(&mut scene, top + FAN / 2, &v.name);
-        times(&mut scene, &axis, (top, top + FAN));
+        let y = ComparedShares::from_values(lows.iter().copied(), (top, top + GOODPUT_HEIGHT));
+        draw_name(&mut scene, top + GOODPUT_HEIGHT / 2, &v.name);
+        draw_time_axis(&mut scene, &axis, (top, top + GOODPUT_HEIGHT));
         y.draw(&mut scene, &axis);
         let line = |nth: usize| v.goodput.iter().map(move |(t, fan)| (*t, fan[nth]));
         for (low, high) in [(0, 4), (1, 3)] {
@@ -123,7 +143,7 @@ fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> S
             let back = line(high).map(|(t, s)| (axis.x(t), y.y(s)));
             let mut points: Vec<(i32, i32)> = there.collect();
             points.extend(back.collect::<Vec<_>>().into_iter().rev());
-            scene.area(points, color_of(i));
+            scene.area(points, variant_color(i));
         }
         let median = |v: &OverTime| -> Vec<(i32, i32)> {
             v.goodput
@@ -132,39 +152,47 @@ fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> S
                 .collect()
         };
         if i > 0 {
-            scene.line(median(&variants[0]), 2, FAINT);
+            scene.line(median(&variants[0]), 2, MUTED_COLOR);
         }
-        scene.line(median(v), 4, color_of(i));
+        scene.line(median(v), 4, variant_color(i));
         if let Some((_, fan)) = v.goodput.last() {
             let text = format!("{:.3}  ({:.3} to {:.3})", fan[2], fan[0], fan[4]);
             let at = (
                 axis.right + 16,
-                y.y(fan[2]).clamp(top + SIZE, top + FAN - SIZE),
+                y.y(fan[2]).clamp(top + SIZE, top + GOODPUT_HEIGHT - SIZE),
             );
-            scene.text(at, SIZE - 2, Anchor::Left, INK, &text);
+            scene.text(at, SIZE - 2, TextAnchor::Left, TEXT_COLOR, &text);
         }
-        top += FAN + 3 * SIZE;
+        top += GOODPUT_HEIGHT + 3 * SIZE;
     }
-    end(&mut scene, top, (all, hangs));
+    finish_scene(&mut scene, top, (all, hangs));
     scene
 }
 
 /// Draws a line per variant: the mean share of each sixtieth of the time in which all pods were at work.
-fn availability((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
-    let mut scene = Scene::new((WIDTH as u32, 900));
-    let title = format!("{}: time with all pods of {jobset} at work", all.scenario);
-    let subtitle = "share of each sixtieth of the time since all pods were there first, mean over the replications";
+fn availability(
+    (all, hangs): ComparedVariants<'_>,
+    jobset: &str,
+    variants: &[OverTime],
+) -> DrawScene {
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
+    let title = format!(
+        "{}: share of time with all pods of {jobset} at work",
+        all.scenario
+    );
+    let subtitle =
+        "per sixtieth of the time since all pods were first ready; mean of the replications";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let entries = variants.iter().enumerate();
     let top = legend(
         &mut scene,
         top,
-        entries.map(|(i, v)| (color_of(i), v.name.clone())),
+        entries.map(|(i, v)| (variant_color(i), v.name.clone())),
     ) + SIZE;
     let axis = time_axis(variants, (MARGIN + 70, WIDTH - MARGIN));
     let shares = variants.iter().flat_map(|v| &v.at_work).map(|(_, s)| *s);
-    let y = Shares::over(shares, (top, top + PLOT));
-    times(&mut scene, &axis, (top, top + PLOT));
+    let y = ComparedShares::from_values(shares, (top, top + PLOT));
+    draw_time_axis(&mut scene, &axis, (top, top + PLOT));
     y.draw(&mut scene, &axis);
     for (i, v) in variants.iter().enumerate() {
         let points: Vec<_> = v
@@ -173,15 +201,15 @@ fn availability((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime])
             .map(|(t, s)| (axis.x(*t), y.y(*s)))
             .collect();
         if points.len() > 1 {
-            scene.line(points, beneath(i, variants.len()), color_of(i));
+            scene.line(points, line_width(i, variants.len()), variant_color(i));
         }
     }
-    end(&mut scene, top + PLOT + 3 * SIZE, (all, hangs));
+    finish_scene(&mut scene, top + PLOT + 3 * SIZE, (all, hangs));
     scene
 }
 
 /// Draws the empirical distribution of restart durations on a logarithmic axis.
-fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
+fn restarts((all, hangs): ComparedVariants<'_>, times: &[(Vec<f64>, usize)]) -> DrawScene {
     const MARKS: [f64; 11] = [
         0.1,
         1.0,
@@ -197,18 +225,18 @@ fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
     ];
     /// With fewer of these marks on the axis, round numbers are used instead.
     const FEW: usize = 2;
-    let mut scene = Scene::new((WIDTH as u32, 900));
-    let title = format!("{}: how long single restarts take", all.scenario);
-    let subtitle = "share of the restarts of all replications that took so long or less, from the fault until every pod is ready";
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
+    let title = format!("{}: restart duration", all.scenario);
+    let subtitle = "share of the restarts of all replications that took at most this long, from the fault until every pod is ready";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let told = all.variants.iter().zip(times).enumerate();
     let entries = told.map(|(i, (v, (over, left)))| {
         let unfinished = match left {
             0 => String::new(),
-            n => format!(", {n} more had no end"),
+            n => format!(", {n} unfinished"),
         };
         (
-            color_of(i),
+            variant_color(i),
             format!("{}: {}{unfinished}", v.name, over.len()),
         )
     });
@@ -216,14 +244,14 @@ fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
     let log = |s: f64| libm::log10(s.max(1e-3));
     let values = || times.iter().flat_map(|(own, _)| own).map(|s| log(*s));
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let axis = Axis {
+    let axis = PanelAxis {
         from: low - 0.05,
         to: high.max(low + 0.1) + 0.05,
         left: MARGIN + 70,
         right: WIDTH - MARGIN,
     };
     let bottom = top + PLOT;
-    let y = Shares {
+    let y = ComparedShares {
         low: 0.0,
         top,
         bottom,
@@ -245,7 +273,13 @@ fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
         }
         free = x + half + 10;
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
-        scene.text((x, bottom + SIZE), SIZE - 4, Anchor::Middle, FAINT, &text);
+        scene.text(
+            (x, bottom + SIZE),
+            SIZE - 4,
+            TextAnchor::Middle,
+            MUTED_COLOR,
+            &text,
+        );
     }
     for (i, (own, _)) in times.iter().enumerate() {
         let share = |k: usize| y.y(k as f64 / own.len() as f64);
@@ -253,10 +287,10 @@ fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
             |(k, s): (usize, &f64)| [(axis.x(log(*s)), share(k)), (axis.x(log(*s)), share(k + 1))];
         let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
         if points.len() > 1 {
-            scene.line(points, beneath(i, times.len()), color_of(i));
+            scene.line(points, line_width(i, times.len()), variant_color(i));
         }
     }
-    end(&mut scene, bottom + 3 * SIZE, (all, hangs));
+    finish_scene(&mut scene, bottom + 3 * SIZE, (all, hangs));
     scene
 }
 

@@ -1,25 +1,25 @@
 //! Line charts of quantities against the number of nodes, as a column of panels.
 
-use crate::draw::heading::{MARGIN, fitting};
+use crate::draw::heading::{MARGIN, fitting_font_size};
 use crate::draw::scene::*;
 use sim_analysis::format::thousands;
 
 /// One quantity against the number of nodes.
-pub struct Panel {
+pub struct GrowthPanel {
     pub label: String,
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// Draws panels below each other with a common logarithmic axis of nodes.
-pub fn growth(title: &str, panels: &[Panel], size: (u32, u32)) -> Scene {
-    let mut scene = Scene::new(size);
+pub fn growth(title: &str, panels: &[GrowthPanel], size: (u32, u32)) -> DrawScene {
+    let mut scene = DrawScene::new(size);
     let (w, h) = (size.0 as i32, size.1 as i32);
     let (big, normal) = ((h / 22).max(28), (h / 40).max(22));
     scene.text(
         (MARGIN, MARGIN),
-        fitting(title, big, w - 2 * MARGIN),
-        Anchor::Left,
-        INK,
+        fitting_font_size(title, big, w - 2 * MARGIN),
+        TextAnchor::Left,
+        TEXT_COLOR,
         title,
     );
     let top = MARGIN + big + normal / 2;
@@ -32,7 +32,7 @@ pub fn growth(title: &str, panels: &[Panel], size: (u32, u32)) -> Scene {
     nodes.sort_by(f64::total_cmp);
     nodes.dedup();
     for (i, panel) in panels.iter().enumerate() {
-        let frame = Frame {
+        let frame = GrowthFrame {
             left: MARGIN + text_width("00,000", normal),
             right: w - 2 * MARGIN,
             top: top + i as i32 * slot + 2 * normal,
@@ -43,21 +43,27 @@ pub fn growth(title: &str, panels: &[Panel], size: (u32, u32)) -> Scene {
     scene.text(
         (w / 2, h - MARGIN / 2 - 4),
         normal,
-        Anchor::Middle,
-        INK,
+        TextAnchor::Middle,
+        TEXT_COLOR,
         "nodes (logarithmic)",
     );
     scene
 }
 
-struct Frame {
+struct GrowthFrame {
     left: i32,
     right: i32,
     top: i32,
     bottom: i32,
 }
 
-fn draw_panel(scene: &mut Scene, panel: &Panel, nodes: &[f64], f: &Frame, size: i32) {
+fn draw_panel(
+    scene: &mut DrawScene,
+    panel: &GrowthPanel,
+    nodes: &[f64],
+    f: &GrowthFrame,
+    size: i32,
+) {
     let (Some(&first), Some(&last)) = (nodes.first(), nodes.last()) else {
         return;
     };
@@ -73,8 +79,8 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, nodes: &[f64], f: &Frame, size: 
         scene.text(
             (f.left - 12, y(t)),
             size,
-            Anchor::Right,
-            FAINT,
+            TextAnchor::Right,
+            MUTED_COLOR,
             &tick_label(t),
         );
     }
@@ -82,18 +88,28 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, nodes: &[f64], f: &Frame, size: 
     for &n in nodes {
         let label = thousands(n as u64);
         let half = text_width(&label, size) / 2;
-        scene.line(vec![(x(n), f.bottom), (x(n), f.bottom + 6)], 2, FAINT);
+        scene.line(vec![(x(n), f.bottom), (x(n), f.bottom + 6)], 2, MUTED_COLOR);
         if x(n) - half > free {
-            scene.text((x(n), f.bottom + size), size, Anchor::Middle, FAINT, &label);
+            scene.text(
+                (x(n), f.bottom + size),
+                size,
+                TextAnchor::Middle,
+                MUTED_COLOR,
+                &label,
+            );
             free = x(n) + half + 12;
         }
     }
-    scene.line(vec![(f.left, f.bottom), (f.right, f.bottom)], 2, FAINT);
+    scene.line(
+        vec![(f.left, f.bottom), (f.right, f.bottom)],
+        2,
+        MUTED_COLOR,
+    );
     scene.text(
         (MARGIN, f.top - size - size / 4),
         size,
-        Anchor::Left,
-        INK,
+        TextAnchor::Left,
+        TEXT_COLOR,
         &panel.label,
     );
     let mut key = MARGIN + text_width(&panel.label, size) + 50;
@@ -107,8 +123,8 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, nodes: &[f64], f: &Frame, size: 
         scene.text(
             (key + size + 10, f.top - size - size / 4),
             size,
-            Anchor::Left,
-            INK,
+            TextAnchor::Left,
+            TEXT_COLOR,
             label,
         );
         key += size + 10 + text_width(label, size) + 28;

@@ -2,32 +2,32 @@
 //!
 //! The node assignment comes from `metrics::occupancy`.
 
-use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
 use crate::draw::scene::*;
 use sim_analysis::format::thousands;
-use sim_analysis::metrics::occupancy::{Occupancy, Tenant};
-use sim_analysis::metrics::{Restart, RunView};
+use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};
+use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::IslandKind;
 use sim_base::JobId;
 
 /// One half of the map: the node assignment at one time.
-struct Side<'a> {
+struct MapSide<'a> {
     title: String,
-    nodes: &'a [Tenant],
+    nodes: &'a [NodeOccupant],
 }
 
 /// Colors of Jobs, by Job number; the colors repeat.
-const JOBS: [Color; 7] = [
+const JOBS: [Rgb; 7] = [
     PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5],
 ];
-const EMPTY: Color = GRID;
-const BROKEN: Color = INK;
+const EMPTY: Rgb = GRID;
+const FAILED_NODE: Rgb = TEXT_COLOR;
 const GAP: i32 = 40;
 /// Maximum number of Jobs in the legend.
 const NAMED: usize = 8;
 
 /// Consecutive nodes of one island, or of a pool without islands.
-struct Block {
+struct MapBlock {
     name: String,
     from: usize,
     to: usize,
@@ -36,20 +36,26 @@ struct Block {
 fn map(
     run: &RunView<'_>,
     (title, subtitle): (&str, &str),
-    sides: &[Side<'_>],
+    sides: &[MapSide<'_>],
     below: &[String],
     size: (u32, u32),
-) -> Scene {
-    let mut scene = Scene::new(size);
+) -> DrawScene {
+    let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
     let top = legend(&mut scene, run, sides, top) + 56;
-    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
+    let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let n = sides.len().max(1) as i32;
     let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
     let blocks = blocks(run, sides.first().map_or(0, |s| s.nodes.len()));
     for (i, side) in sides.iter().enumerate() {
         let left = MARGIN + i as i32 * (width + GAP);
-        scene.text((left, top - 12), 22, Anchor::Left, INK, &side.title);
+        scene.text(
+            (left, top - 12),
+            22,
+            TextAnchor::Left,
+            TEXT_COLOR,
+            &side.title,
+        );
         draw(
             &mut scene,
             side,
@@ -58,19 +64,19 @@ fn map(
             (width, bottom - top - 12),
         );
     }
-    foot(&mut scene, below);
+    draw_footer(&mut scene, below);
     scene
 }
 
 /// Returns the map before and after a restart; `None` if the node assignment was not recorded or there are no nodes.
-pub fn of_restart(
+pub fn restart_map(
     run: &RunView<'_>,
-    pods: &Occupancy,
-    (i, r): (usize, &Restart),
+    pods: &NodeOccupancy,
+    (i, r): (usize, &RestartMetrics),
     below: &[String],
     size: (u32, u32),
-) -> Option<Scene> {
-    let side = |title: String, nodes| Side { title, nodes };
+) -> Option<DrawScene> {
+    let side = |title: String, nodes| MapSide { title, nodes };
     let (before, after) = (pods.at(r.start)?, pods.at(r.end)?);
     if before.is_empty() {
         return None;
@@ -84,11 +90,14 @@ pub fn of_restart(
         side(format!("before, at {}", r.start), before),
         side(format!("after, at {}", r.end), after),
     ];
-    let title = format!("Restart {}: the nodes by Job, before and after", i + 1);
+    let title = format!(
+        "Restart {}: node assignment before and after, by Job",
+        i + 1
+    );
     let subtitle = match moved {
-        0 => "every node has pods of the same Job as before".to_owned(),
+        0 => "every node runs pods of the same Job as before".to_owned(),
         n => format!(
-            "{} of {} nodes changed hands",
+            "{} of {} nodes run pods of a different Job",
             thousands(n as u64),
             thousands(before.len() as u64)
         ),
@@ -96,15 +105,15 @@ pub fn of_restart(
     Some(map(run, (&title, &subtitle), &sides, below, size))
 }
 
-fn color(tenant: &Tenant) -> Color {
+fn color(tenant: &NodeOccupant) -> Rgb {
     match (tenant.ready, tenant.job.is_some()) {
-        (false, _) => BROKEN,
+        (false, _) => FAILED_NODE,
         (true, true) => JOBS[tenant.job.ix() % JOBS.len()],
         (true, false) => EMPTY,
     }
 }
 
-fn legend(scene: &mut Scene, run: &RunView<'_>, sides: &[Side<'_>], y: i32) -> i32 {
+fn legend(scene: &mut DrawScene, run: &RunView<'_>, sides: &[MapSide<'_>], y: i32) -> i32 {
     let mut jobs: Vec<JobId> = sides
         .iter()
         .flat_map(|s| s.nodes.iter().map(|t| t.job))
@@ -114,18 +123,18 @@ fn legend(scene: &mut Scene, run: &RunView<'_>, sides: &[Side<'_>], y: i32) -> i
     jobs.retain(|job| job.is_some());
     let more = jobs.len().saturating_sub(NAMED);
     let named = jobs.iter().take(NAMED);
-    let mut entries: Vec<(Color, String)> = named
+    let mut entries: Vec<(Rgb, String)> = named
         .map(|job| (JOBS[job.ix() % JOBS.len()], run.names.job(*job).to_owned()))
         .collect();
     if more > 0 {
         entries.push((
-            PAPER,
-            format!("and {} more Jobs, colors again", thousands(more as u64)),
+            BACKGROUND_COLOR,
+            format!("and {} more Jobs (colors repeat)", thousands(more as u64)),
         ));
     }
     entries.push((EMPTY, "no pod of a Job".to_owned()));
     if sides.iter().any(|s| s.nodes.iter().any(|t| !t.ready)) {
-        entries.push((BROKEN, "node not ready".to_owned()));
+        entries.push((FAILED_NODE, "node not ready".to_owned()));
     }
     let (mut x, mut y) = (MARGIN, y);
     for (color, text) in entries {
@@ -135,7 +144,7 @@ fn legend(scene: &mut Scene, run: &RunView<'_>, sides: &[Side<'_>], y: i32) -> i
             (x, y) = (MARGIN, y + 30);
         }
         scene.rect(x, y - 10, 20, 20, color);
-        scene.text((x + 30, y), 20, Anchor::Left, INK, &text);
+        scene.text((x + 30, y), 20, TextAnchor::Left, TEXT_COLOR, &text);
         x += width;
     }
     y
@@ -150,7 +159,7 @@ pub(crate) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<(usize, usize)> {
 /// With more blocks, all nodes are drawn as one block.
 const BLOCKS: usize = 400;
 
-fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
+fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<MapBlock> {
     let mut all = Vec::new();
     let mut from = 0usize;
     for pool in &run.scenario.topology.pools {
@@ -163,7 +172,7 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
             for _ in 0..islands {
                 let to = (from + size).min(nodes);
                 let name = format!("{} nodes", thousands((to - from) as u64));
-                all.push(Block { name, from, to });
+                all.push(MapBlock { name, from, to });
                 from = to;
             }
         }
@@ -171,7 +180,7 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
     //  Nodes added during the run.
     if from < nodes {
         let name = format!("{} more", thousands((nodes - from) as u64));
-        all.push(Block {
+        all.push(MapBlock {
             name,
             from,
             to: nodes,
@@ -180,7 +189,7 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
     all.retain(|b| b.to > b.from);
     if all.len() > BLOCKS {
         let name = format!("{} nodes", thousands(nodes as u64));
-        return vec![Block {
+        return vec![MapBlock {
             name,
             from: 0,
             to: nodes,
@@ -190,11 +199,11 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
 }
 
 /// The arrangement of blocks of nodes, with the number of blocks per row that gives the largest cells.
-pub(crate) struct Grid {
+pub(crate) struct MapGrid {
     corner: (i32, i32),
     /// Width and height of the area of one block.
-    room: (i32, i32),
-    across: i32,
+    block_size: (i32, i32),
+    blocks_per_row: i32,
     /// Size of a node in pixels.
     pub(crate) cell: i32,
     /// Number of nodes per row of a block.
@@ -203,13 +212,13 @@ pub(crate) struct Grid {
     pub(crate) bottom: i32,
 }
 
-impl Grid {
+impl MapGrid {
     /// Computes the arrangement. `blocks` contains node ranges (start, end exclusive).
     pub(crate) fn new(
         blocks: &[(usize, usize)],
         corner: (i32, i32),
         (width, height): (i32, i32),
-    ) -> Grid {
+    ) -> MapGrid {
         let n = blocks.len().max(1) as i32;
         let largest = blocks.iter().map(|b| b.1 - b.0).max().unwrap_or(1) as i32;
         let fit = |across: i32| {
@@ -224,10 +233,10 @@ impl Grid {
         let columns = ((w - 12) / cell).max(1);
         let rows = (largest + columns - 1) / columns;
         let h = (height / down).min(rows * cell + 16);
-        Grid {
+        MapGrid {
             corner,
-            room: (w, h),
-            across,
+            block_size: (w, h),
+            blocks_per_row: across,
             cell,
             columns,
             bottom: corner.1 + down * h,
@@ -236,21 +245,24 @@ impl Grid {
 
     /// Returns the upper left corner of a block.
     pub(crate) fn block(&self, i: usize) -> (i32, i32) {
-        let (i, (w, h)) = (i as i32, self.room);
+        let (i, (w, h)) = (i as i32, self.block_size);
         let (left, top) = self.corner;
-        (left + i % self.across * w, top + i / self.across * h)
+        (
+            left + i % self.blocks_per_row * w,
+            top + i / self.blocks_per_row * h,
+        )
     }
 }
 
 fn draw(
-    scene: &mut Scene,
-    side: &Side<'_>,
-    blocks: &[Block],
+    scene: &mut DrawScene,
+    side: &MapSide<'_>,
+    blocks: &[MapBlock],
     (left, top): (i32, i32),
     (width, height): (i32, i32),
 ) {
     let ranges: Vec<(usize, usize)> = blocks.iter().map(|b| (b.from, b.to)).collect();
-    let grid = Grid::new(&ranges, (left, top), (width, height));
+    let grid = MapGrid::new(&ranges, (left, top), (width, height));
     for (i, block) in blocks.iter().enumerate() {
         let nodes = &side.nodes[block.from..block.to];
         draw_block(scene, nodes, grid.block(i), (grid.cell, grid.columns));
@@ -266,19 +278,19 @@ fn draw(
             ),
         };
         let y = (grid.bottom + 6).min(top + height - 2);
-        scene.text((left, y), 18, Anchor::Left, FAINT, &text);
+        scene.text((left, y), 18, TextAnchor::Left, MUTED_COLOR, &text);
     }
 }
 
 /// Draws the nodes of a block. Adjacent nodes of one color are one rectangle; with cells of at least 5 pixels, thin
 /// lines separate the nodes.
 fn draw_block(
-    scene: &mut Scene,
-    nodes: &[Tenant],
+    scene: &mut DrawScene,
+    nodes: &[NodeOccupant],
     (x, y): (i32, i32),
     (cell, columns): (i32, i32),
 ) {
-    let mut rects: Vec<(Color, i32, i32, i32)> = Vec::new();
+    let mut rects: Vec<(Rgb, i32, i32, i32)> = Vec::new();
     for (row, line) in nodes.chunks(columns as usize).enumerate() {
         let mut at = 0;
         for run in line.chunk_by(|a, b| color(a) == color(b)) {
@@ -294,10 +306,10 @@ fn draw_block(
         let rows = (nodes.len() as i32 + columns - 1) / columns;
         let wide = columns.min(nodes.len() as i32) * cell;
         for row in 1..rows {
-            scene.rect(x, y + row * cell, wide, 1, PAPER);
+            scene.rect(x, y + row * cell, wide, 1, BACKGROUND_COLOR);
         }
         for column in 1..columns.min(nodes.len() as i32) {
-            scene.rect(x + column * cell, y, 1, rows * cell, PAPER);
+            scene.rect(x + column * cell, y, 1, rows * cell, BACKGROUND_COLOR);
         }
     }
 }

@@ -2,45 +2,45 @@
 //!
 //! The states come from `metrics::node_states`.
 
-use super::figure::color_of as color_of_phase;
-use super::map_figure::{Grid, islands};
-use crate::draw::heading::{MARGIN, foot, foot_height, heading};
+use super::map_figure::{MapGrid, islands};
+use super::restart_figure::phase_color as color_of_phase;
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
 use crate::draw::scene::*;
-use crate::draw::svg::{Film, Moving};
-use crate::timeline::color_of;
+use crate::draw::svg::{AnimatedItem, Animation};
+use crate::timeline::occupancy_color;
 use sim_analysis::format::{seconds, thousands};
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
-use sim_analysis::metrics::occupancy::PodState;
-use sim_analysis::metrics::{Phase, Restart, RunView};
+use sim_analysis::metrics::occupancy::OccupancyState;
+use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::*;
 use std::collections::BTreeMap;
 
 /// Color of a node without pods on an island where other nodes have pods.
-const STRANDED: Color = PALETTE[0];
+const STRANDED: Rgb = PALETTE[0];
 const FONT: i32 = 20;
 /// Frames per second of the animation. A higher rate increases the file size without a visible benefit.
-const PICTURES_PER_S: f64 = 12.0;
+const FRAMES_PER_S: f64 = 12.0;
 /// Time in seconds for which the last frame is shown.
 const REST_S: f64 = 1.5;
 const AXIS: i32 = 96;
 const GAP: i32 = 40;
 
-fn color(state: NodeState) -> Color {
+fn color(state: NodeState) -> Rgb {
     match state {
         NodeState::Free => GRID,
-        NodeState::Ready => color_of(PodState::Ready),
-        NodeState::Starting => color_of(PodState::Starting),
-        NodeState::Down => color_of(PodState::Down),
-        NodeState::Ending => color_of(PodState::Ending),
-        NodeState::Broken => INK,
+        NodeState::Ready => occupancy_color(OccupancyState::Ready),
+        NodeState::Starting => occupancy_color(OccupancyState::Starting),
+        NodeState::Down => occupancy_color(OccupancyState::Down),
+        NodeState::Ending => occupancy_color(OccupancyState::Ending),
+        NodeState::Broken => TEXT_COLOR,
     }
 }
 
-fn legend(scene: &mut Scene, entries: &[(Color, String)], y: i32) {
+fn legend(scene: &mut DrawScene, entries: &[(Rgb, String)], y: i32) {
     let mut x = MARGIN;
     for (color, text) in entries {
         scene.rect(x, y - 10, 20, 20, *color);
-        scene.text((x + 30, y), FONT, Anchor::Left, INK, text);
+        scene.text((x + 30, y), FONT, TextAnchor::Left, TEXT_COLOR, text);
         x += 30 + text_width(text, FONT) + 26;
     }
 }
@@ -49,21 +49,21 @@ fn legend(scene: &mut Scene, entries: &[(Color, String)], y: i32) {
 /// stranded.
 pub fn map(
     run: &RunView<'_>,
-    (states, at): (&NodeStates, Time),
+    (states, at): (&NodeStates, SimTime),
     below: &[String],
     size: (u32, u32),
-) -> Scene {
-    let mut scene = Scene::new(size);
+) -> DrawScene {
+    let mut scene = DrawScene::new(size);
     let blocks = islands(run, states.nodes());
     let state = |node: usize| states.at(node, at);
     let mut painted = Vec::new();
-    let mut counts: BTreeMap<Color, (String, u64)> = BTreeMap::new();
+    let mut counts: BTreeMap<Rgb, (String, u64)> = BTreeMap::new();
     for (i, &(from, to)) in blocks.iter().enumerate() {
         let spare = (from..to).all(|node| matches!(state(node), NodeState::Free));
         for node in from..to {
             let (color, name) = match state(node) {
-                NodeState::Free if !spare => (STRANDED, "free, others of its island are not"),
-                NodeState::Free => (color(NodeState::Free), "free with its whole island"),
+                NodeState::Free if !spare => (STRANDED, "stranded (slice partly in use)"),
+                NodeState::Free => (color(NodeState::Free), "spare (whole slice free)"),
                 other => (color(other), other.as_str()),
             };
             painted.push((i, node - from, color));
@@ -72,33 +72,33 @@ pub fn map(
         }
     }
     let title = format!(
-        "{}: what the nodes do after {}",
+        "{}: node states after {}",
         run.scenario.name,
-        seconds(at.since(Time::ZERO))
+        seconds(at.since(SimTime::ZERO))
     );
     let (nodes, n) = (thousands(states.nodes() as u64), blocks.len());
     let subtitle = match n {
         1 => format!("{nodes} nodes"),
-        n => format!("{nodes} nodes in {} islands", thousands(n as u64)),
+        n => format!("{nodes} nodes in {} slices or pools", thousands(n as u64)),
     };
     let top = heading(&mut scene, &title, &subtitle) + 74;
     let entry =
-        |(color, (name, n)): (Color, (String, u64))| (color, format!("{name}: {}", thousands(n)));
-    let entries: Vec<(Color, String)> = counts.into_iter().map(entry).collect();
+        |(color, (name, n)): (Rgb, (String, u64))| (color, format!("{name}: {}", thousands(n)));
+    let entries: Vec<(Rgb, String)> = counts.into_iter().map(entry).collect();
     legend(&mut scene, &entries, top);
-    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
+    let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let room = (size.0 as i32 - 2 * MARGIN, bottom - top - 40);
-    let grid = Grid::new(&blocks, (MARGIN, top + 40), room);
+    let grid = MapGrid::new(&blocks, (MARGIN, top + 40), room);
     for (block, i, color) in painted {
         let (x, y, side) = cell(&grid, block, i);
         scene.rect(x, y, side, side, color);
     }
-    foot(&mut scene, below);
+    draw_footer(&mut scene, below);
     scene
 }
 
 /// Returns the position and size of the `i`th node of a block. Cells of at least 5 pixels leave a gap of one pixel.
-fn cell(grid: &Grid, block: usize, i: usize) -> (i32, i32, i32) {
+fn cell(grid: &MapGrid, block: usize, i: usize) -> (i32, i32, i32) {
     let (x, y) = grid.block(block);
     let (column, row) = (i as i32 % grid.columns, i as i32 / grid.columns);
     let side = grid.cell - i32::from(grid.cell >= 5);
@@ -106,28 +106,33 @@ fn cell(grid: &Grid, block: usize, i: usize) -> (i32, i32, i32) {
 }
 
 /// One side of an animation.
-pub struct Take<'a> {
+pub struct NodeInterval<'a> {
     pub label: String,
     pub run: RunView<'a>,
-    pub restart: &'a Restart,
+    pub restart: &'a RestartMetrics,
     pub states: NodeStates,
 }
 
 /// Returns an animation of the restarts side by side, starting at their faults, at `speed` times the simulated
 /// speed.
-pub fn film(takes: &[Take<'_>], speed: f64, below: &[String], size: (u32, u32)) -> Film {
-    let mut scene = Scene::new(size);
+pub fn restart_animation(
+    takes: &[NodeInterval<'_>],
+    speed: f64,
+    below: &[String],
+    size: (u32, u32),
+) -> Animation {
+    let mut scene = DrawScene::new(size);
     let longest = takes.iter().map(|t| t.restart.total()).max();
     let longest = longest.unwrap_or(Duration::ZERO).seconds().max(1e-9);
     let of_film = longest / speed;
-    let pictures = (of_film * PICTURES_PER_S).ceil().max(1.0) as usize;
+    let pictures = (of_film * FRAMES_PER_S).ceil().max(1.0) as usize;
     let whole = of_film + REST_S;
     let title = "From the fault until every pod is ready again";
-    let subtitle = format!("{speed:.1} times as fast as it was, again and again");
+    let subtitle = format!("played at {speed:.1} times the simulated speed, in a loop");
     let top = heading(&mut scene, title, &subtitle) + 74;
     let entries = NodeState::ALL.map(|state| (color(state), state.as_str().to_owned()));
     legend(&mut scene, &entries, top);
-    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
+    let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 16;
     let n = takes.len().max(1) as i32;
     let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
     let mut moving = Vec::new();
@@ -135,36 +140,47 @@ pub fn film(takes: &[Take<'_>], speed: f64, below: &[String], size: (u32, u32)) 
         let left = MARGIN + i as i32 * (width + GAP);
         let total = seconds(take.restart.total());
         let label = format!("{}: {total}", take.label);
-        scene.text((left, top + 46), 24, Anchor::Left, INK, &label);
+        scene.text((left, top + 46), 24, TextAnchor::Left, TEXT_COLOR, &label);
         let room = (width, bottom - AXIS - top - 76);
         let stage = (left, top + 76, room.0, room.1);
         let at = |picture: usize| longest * picture as f64 / pictures as f64;
-        moving.extend(cells(take, stage, (pictures, of_film / whole), at));
+        moving.extend(animated_squares(
+            take,
+            stage,
+            (pictures, of_film / whole),
+            at,
+        ));
         let axis = (left, bottom - AXIS + 20, width);
-        moving.push(steps(&mut scene, take, axis, longest, of_film / whole));
+        moving.push(draw_phases(
+            &mut scene,
+            take,
+            axis,
+            longest,
+            of_film / whole,
+        ));
     }
-    foot(&mut scene, below);
-    Film {
+    draw_footer(&mut scene, below);
+    Animation {
         scene,
-        moving,
+        animated: moving,
         seconds: whole,
     }
 }
 
 /// Returns the animated squares. Nodes with the same states in all frames share a shape.
-fn cells(
-    take: &Take<'_>,
+fn animated_squares(
+    take: &NodeInterval<'_>,
     (left, top, width, height): (i32, i32, i32, i32),
     (pictures, share): (usize, f64),
     at: impl Fn(usize) -> f64,
-) -> Vec<Moving> {
+) -> Vec<AnimatedItem> {
     let blocks = islands(&take.run, take.states.nodes());
-    let grid = Grid::new(&blocks, (left, top), (width, height));
-    type Places = Vec<(i32, i32, i32)>;
-    let mut alike: BTreeMap<Vec<(usize, Color)>, Places> = BTreeMap::new();
+    let grid = MapGrid::new(&blocks, (left, top), (width, height));
+    type NodeSquares = Vec<(i32, i32, i32)>;
+    let mut alike: BTreeMap<Vec<(usize, Rgb)>, NodeSquares> = BTreeMap::new();
     for (block, &(from, to)) in blocks.iter().enumerate() {
         for node in from..to {
-            let mut shown: Vec<(usize, Color)> = Vec::new();
+            let mut shown: Vec<(usize, Rgb)> = Vec::new();
             for picture in 0..=pictures {
                 let then = take.restart.start + Duration((at(picture) * 1e9) as u64);
                 let color = color(take.states.at(node, then.min(take.restart.end)));
@@ -177,7 +193,7 @@ fn cells(
         }
     }
     let moment = |picture: usize| share * picture as f64 / pictures as f64;
-    let shape = |(shown, squares): (Vec<(usize, Color)>, _)| Moving::Squares {
+    let shape = |(shown, squares): (Vec<(usize, Rgb)>, _)| AnimatedItem::Squares {
         squares,
         colors: shown.into_iter().map(|(p, c)| (moment(p), c)).collect(),
     };
@@ -185,13 +201,13 @@ fn cells(
 }
 
 /// Draws the phases on an axis of seconds. Returns the animated time marker.
-fn steps(
-    scene: &mut Scene,
-    take: &Take<'_>,
+fn draw_phases(
+    scene: &mut DrawScene,
+    take: &NodeInterval<'_>,
     (left, top, width): (i32, i32, i32),
     longest: f64,
     share: f64,
-) -> Moving {
+) -> AnimatedItem {
     let x = |s: f64| left + (s / longest * f64::from(width)) as i32;
     let r = take.restart;
     for span in r.spans() {
@@ -206,9 +222,9 @@ fn steps(
         );
     }
     for t in ticks(longest, 5) {
-        scene.line(vec![(x(t), top + 24), (x(t), top + 30)], 2, FAINT);
+        scene.line(vec![(x(t), top + 24), (x(t), top + 30)], 2, MUTED_COLOR);
         let text = format!("{} s", tick_label(t));
-        scene.text((x(t), top + 42), 18, Anchor::Middle, FAINT, &text);
+        scene.text((x(t), top + 42), 18, TextAnchor::Middle, MUTED_COLOR, &text);
     }
     let parts = Phase::ALL.iter().zip(r.phases());
     let parts = parts.filter(|(_, d)| *d > Duration::ZERO);
@@ -216,8 +232,8 @@ fn steps(
         .map(|(p, d)| format!("{} {}", p.as_str(), seconds(d)))
         .collect();
     let line = crate::draw::heading::shorten(&parts.join("  ·  "), 18, width);
-    scene.text((left, top + 66), 18, Anchor::Left, FAINT, &line);
-    Moving::Line {
+    scene.text((left, top + 66), 18, TextAnchor::Left, MUTED_COLOR, &line);
+    AnimatedItem::Line {
         y: (top - 6, top + 30),
         x: (left, left + width),
         until: share,

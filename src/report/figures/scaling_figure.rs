@@ -3,36 +3,36 @@
 //!
 //! Points are simulation results and closed forms are formulas with given parameters. No curves are fitted.
 
-use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
 use crate::draw::scene::*;
-use crate::planning::plane::Scale;
+use crate::planning::plane::PlaneScale;
 use sim_analysis::format::{seconds, thousands};
 use sim_base::*;
 
 /// A line of a scaling chart.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct ScalingLine {
     pub name: String,
     pub points: Vec<(f64, f64)>,
     /// Intervals: x, lower bound, upper bound.
     pub bars: Vec<(f64, f64, f64)>,
     /// Whether the line is a closed form, which is drawn thin and gray.
-    pub closed: bool,
+    pub is_closed_form: bool,
 }
 
-impl Line {
-    pub fn new(name: String) -> Line {
-        Line {
+impl ScalingLine {
+    pub fn new(name: String) -> ScalingLine {
+        ScalingLine {
             name,
             points: Vec::new(),
             bars: Vec::new(),
-            closed: false,
+            is_closed_form: false,
         }
     }
 }
 
 /// Names of the axes and the formats of their labels.
-pub struct Axes<'a> {
+pub struct ScalingAxes<'a> {
     pub x: &'a str,
     pub y: &'a str,
     pub x_label: &'a dyn Fn(f64) -> String,
@@ -41,9 +41,9 @@ pub struct Axes<'a> {
     pub is_time: bool,
 }
 
-impl Axes<'_> {
+impl ScalingAxes<'_> {
     /// Axes for recovery time in seconds against the number of nodes.
-    pub const NODES: Axes<'static> = Axes {
+    pub const NODES_TO_RECOVERY: ScalingAxes<'static> = ScalingAxes {
         x: "nodes",
         y: "time to recover",
         x_label: &|n| match n >= 1000.0 {
@@ -63,20 +63,20 @@ pub fn token_bucket(n: f64, rate: f64, burst: f64) -> f64 {
 
 const COLORS: [usize; 7] = [1, 2, 4, 6, 7, 3, 0];
 /// Width reserved for the names at the line ends.
-const ASIDE: i32 = 330;
+const RIGHT_MARGIN: i32 = 330;
 const SIZE: i32 = 22;
 const NAME: i32 = 19;
 
 pub fn scaling(
     (title, subtitle): (&str, &str),
-    axes: &Axes<'_>,
-    lines: &[Line],
+    axes: &ScalingAxes<'_>,
+    lines: &[ScalingLine],
     below: &[String],
     size: (u32, u32),
-) -> Scene {
-    let mut scene = Scene::new(size);
+) -> DrawScene {
+    let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 92;
-    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 80;
+    let bottom = size.1 as i32 - footer_height(below, size.0 as i32) - 80;
     //  A logarithmic axis cannot show values of 0, such as a closed form of 0 s. They are omitted.
     let all = || lines.iter().flat_map(|l| &l.points);
     let log_y = axes.is_time && all().any(|p| p.1 > 0.0);
@@ -84,19 +84,29 @@ pub fn scaling(
     let bars = lines.iter().flat_map(|l| &l.bars);
     let ends = bars.flat_map(|b| [b.1, b.2]).filter(|v| !log_y || *v > 0.0);
     let heights = all().filter(shown).map(|p| p.1).chain(ends);
-    let y = Axis::over(heights, (bottom, top), log_y);
+    let y = ScalingAxis::from_values(heights, (bottom, top), log_y);
     let ticks = y.ticks();
     let widest = ticks.iter().map(|v| text_width(&(axes.y_label)(*v), SIZE));
     let left = MARGIN + widest.max().unwrap_or(0) + 12;
-    let x_ends = (left, size.0 as i32 - MARGIN - ASIDE);
+    let x_ends = (left, size.0 as i32 - MARGIN - RIGHT_MARGIN);
     let positive = all().all(|p| p.0 > 0.0);
-    let x = Axis::over(all().filter(shown).map(|p| p.0), x_ends, positive);
+    let x = ScalingAxis::from_values(all().filter(shown).map(|p| p.0), x_ends, positive);
     for v in ticks {
-        scene.line(vec![(x.from, y.at(v)), (x.to, y.at(v))], 2, GRID);
+        scene.line(
+            vec![(x.from, y.to_pixels(v)), (x.to, y.to_pixels(v))],
+            2,
+            GRID,
+        );
         let label = (axes.y_label)(v);
-        scene.text((left - 12, y.at(v)), SIZE, Anchor::Right, FAINT, &label);
+        scene.text(
+            (left - 12, y.to_pixels(v)),
+            SIZE,
+            TextAnchor::Right,
+            MUTED_COLOR,
+            &label,
+        );
     }
-    sizes(
+    draw_size_grid(
         &mut scene,
         &x,
         axes,
@@ -106,7 +116,7 @@ pub fn scaling(
     let logarithmic = match (x.log, y.log) {
         (true, true) => " (both axes are logarithmic)",
         (true, false) => " (logarithmic)",
-        (false, true) => " (the other axis is logarithmic)",
+        (false, true) => " (the vertical axis is logarithmic)",
         (false, false) => "",
     };
     let middle = (x.from + x.to) / 2;
@@ -115,19 +125,31 @@ pub fn scaling(
         SIZE,
         size.0 as i32 - 2 * MARGIN,
     );
-    scene.text((middle, bottom + 54), SIZE, Anchor::Middle, INK, &words);
+    scene.text(
+        (middle, bottom + 54),
+        SIZE,
+        TextAnchor::Middle,
+        TEXT_COLOR,
+        &words,
+    );
     let words = shorten(axes.y, SIZE, x.to - MARGIN);
-    scene.text((MARGIN, top - 32), SIZE, Anchor::Left, INK, &words);
+    scene.text(
+        (MARGIN, top - 32),
+        SIZE,
+        TextAnchor::Left,
+        TEXT_COLOR,
+        &words,
+    );
     draw(&mut scene, lines, axes, (&x, &y));
-    foot(&mut scene, below);
+    draw_footer(&mut scene, below);
     scene
 }
 
 /// Draws a grid line and a label for each size.
-fn sizes(
-    scene: &mut Scene,
-    x: &Axis,
-    axes: &Axes<'_>,
+fn draw_size_grid(
+    scene: &mut DrawScene,
+    x: &ScalingAxis,
+    axes: &ScalingAxes<'_>,
     mut all: Vec<f64>,
     (top, bottom): (i32, i32),
 ) {
@@ -137,30 +159,39 @@ fn sizes(
     for n in all {
         let label = (axes.x_label)(n);
         let half = text_width(&label, SIZE) / 2;
-        scene.line(vec![(x.at(n), top), (x.at(n), bottom)], 2, GRID);
-        if x.at(n) - half > free {
-            let at = (x.at(n), bottom + SIZE);
-            scene.text(at, SIZE, Anchor::Middle, FAINT, &label);
-            free = x.at(n) + half + 14;
+        scene.line(
+            vec![(x.to_pixels(n), top), (x.to_pixels(n), bottom)],
+            2,
+            GRID,
+        );
+        if x.to_pixels(n) - half > free {
+            let at = (x.to_pixels(n), bottom + SIZE);
+            scene.text(at, SIZE, TextAnchor::Middle, MUTED_COLOR, &label);
+            free = x.to_pixels(n) + half + 14;
         }
     }
 }
 
-fn draw(scene: &mut Scene, lines: &[Line], axes: &Axes<'_>, (x, y): (&Axis, &Axis)) {
-    let mut ends: Vec<(i32, Color, String)> = Vec::new();
+fn draw(
+    scene: &mut DrawScene,
+    lines: &[ScalingLine],
+    axes: &ScalingAxes<'_>,
+    (x, y): (&ScalingAxis, &ScalingAxis),
+) {
+    let mut ends: Vec<(i32, Rgb, String)> = Vec::new();
     let mut nth = 0;
     for line in lines {
         let points: Vec<(i32, i32)> = line
             .points
             .iter()
             .filter(|p| !y.log || p.1 > 0.0)
-            .map(|p| (x.at(p.0), y.at(p.1)))
+            .map(|p| (x.to_pixels(p.0), y.to_pixels(p.1)))
             .collect();
         let Some(end) = points.last().copied() else {
             continue;
         };
-        let color = match line.closed {
-            true => FAINT,
+        let color = match line.is_closed_form {
+            true => MUTED_COLOR,
             false => {
                 nth += 1;
                 PALETTE[COLORS[(nth - 1) % COLORS.len()]]
@@ -168,19 +199,26 @@ fn draw(scene: &mut Scene, lines: &[Line], axes: &Axes<'_>, (x, y): (&Axis, &Axi
         };
         let last = line.points.last().map_or(0.0, |p| p.1);
         let value = (axes.y_label)(last);
-        let room = ASIDE - 20 - text_width(&format!("  {value}"), NAME);
+        let room = RIGHT_MARGIN - 20 - text_width(&format!("  {value}"), NAME);
         let name = format!("{}  {value}", shorten(&line.name, NAME, room));
         ends.push((end.1, color, name));
         for (at, low, high) in &line.bars {
             let low = if y.log { low.max(y.low) } else { *low };
             scene.line(
-                vec![(x.at(*at), y.at(low)), (x.at(*at), y.at(*high))],
+                vec![
+                    (x.to_pixels(*at), y.to_pixels(low)),
+                    (x.to_pixels(*at), y.to_pixels(*high)),
+                ],
                 2,
                 color,
             );
         }
-        scene.line(points.clone(), if line.closed { 2 } else { 4 }, color);
-        for (px, py) in points.iter().filter(|_| !line.closed) {
+        scene.line(
+            points.clone(),
+            if line.is_closed_form { 2 } else { 4 },
+            color,
+        );
+        for (px, py) in points.iter().filter(|_| !line.is_closed_form) {
             scene.rect(px - 6, py - 6, 12, 12, color);
         }
     }
@@ -188,7 +226,11 @@ fn draw(scene: &mut Scene, lines: &[Line], axes: &Axes<'_>, (x, y): (&Axis, &Axi
 }
 
 /// Draws the names from top to bottom, each as close to the end of its line as possible.
-fn names(scene: &mut Scene, mut ends: Vec<(i32, Color, String)>, (x, y): (&Axis, &Axis)) {
+fn names(
+    scene: &mut DrawScene,
+    mut ends: Vec<(i32, Rgb, String)>,
+    (x, y): (&ScalingAxis, &ScalingAxis),
+) {
     let (top, bottom) = (y.to, y.from);
     let step = (SIZE + 8).min((bottom - top) / (ends.len() as i32).max(1));
     ends.sort_by_key(|e| e.0);
@@ -204,13 +246,13 @@ fn names(scene: &mut Scene, mut ends: Vec<(i32, Color, String)>, (x, y): (&Axis,
     }
     for (at, color, name) in ends {
         scene.rect(x.to + 14, at - 7, 14, 14, color);
-        let name = shorten(&name, NAME, ASIDE - 20);
-        scene.text((x.to + 36, at), NAME, Anchor::Left, INK, &name);
+        let name = shorten(&name, NAME, RIGHT_MARGIN - 20);
+        scene.text((x.to + 36, at), NAME, TextAnchor::Left, TEXT_COLOR, &name);
     }
 }
 
 /// An axis that maps a range of values to pixels.
-struct Axis {
+struct ScalingAxis {
     low: f64,
     high: f64,
     from: i32,
@@ -218,8 +260,12 @@ struct Axis {
     log: bool,
 }
 
-impl Axis {
-    fn over(values: impl Iterator<Item = f64>, (from, to): (i32, i32), log: bool) -> Axis {
+impl ScalingAxis {
+    fn from_values(
+        values: impl Iterator<Item = f64>,
+        (from, to): (i32, i32),
+        log: bool,
+    ) -> ScalingAxis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = match low <= high {
             true if log => (low, high.max(low * 1.01)),
@@ -236,7 +282,7 @@ impl Axis {
                 (low - air, high + air)
             }
         };
-        Axis {
+        ScalingAxis {
             low,
             high,
             from,
@@ -245,7 +291,7 @@ impl Axis {
         }
     }
 
-    fn at(&self, v: f64) -> i32 {
+    fn to_pixels(&self, v: f64) -> i32 {
         let share = match self.log {
             true => libm::log(v / self.low) / libm::log(self.high / self.low),
             false => (v - self.low) / (self.high - self.low),
@@ -257,7 +303,7 @@ impl Axis {
     /// if the range exceeds three decades.
     fn ticks(&self) -> Vec<f64> {
         if !self.log {
-            return Scale::new(self.low, self.high).ticks(6);
+            return PlaneScale::new(self.low, self.high).ticks(6);
         }
         let first = libm::floor(libm::log10(self.low)) as i32;
         let last = libm::ceil(libm::log10(self.high)) as i32;
@@ -270,7 +316,7 @@ impl Axis {
         let all: Vec<f64> = all.filter(|v| (self.low..=self.high).contains(v)).collect();
         match all.len() {
             //  A narrow range on a logarithmic axis gets linear ticks.
-            ..2 => Scale::new(self.low, self.high).ticks(4),
+            ..2 => PlaneScale::new(self.low, self.high).ticks(4),
             _ => all,
         }
     }
@@ -278,11 +324,11 @@ impl Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::tests::check;
+    use super::super::restart_figure::tests::check;
     use super::*;
 
     #[test]
-    fn the_closed_form_is_that_of_the_calibration() {
+    fn closed_form_equals_calibration_value() {
         for (n, rate, burst, expected) in [
             (5000.0, 50.0, 100.0, 98.0),
             (5000.0, 20.0, 30.0, 248.5),
@@ -294,8 +340,8 @@ mod tests {
     }
 
     #[test]
-    fn names_at_the_ends_of_lines_that_meet_do_not_overlap() {
-        let line = |i: u32| Line {
+    fn line_names_do_not_overlap() {
+        let line = |i: u32| ScalingLine {
             name: format!("strategy number {i}"),
             points: vec![
                 (100.0, 8.0),
@@ -303,13 +349,13 @@ mod tests {
                 (15_000.0, 400.0 + f64::from(i)),
             ],
             bars: vec![(1000.0, 50.0, 70.0)],
-            closed: i == 3,
+            is_closed_form: i == 3,
         };
-        let lines: Vec<Line> = (0..4).map(line).collect();
+        let lines: Vec<ScalingLine> = (0..4).map(line).collect();
         let names = ("Time to recover", "kill-process");
         check(&scaling(
             names,
-            &Axes::NODES,
+            &ScalingAxes::NODES_TO_RECOVERY,
             &lines,
             &["jobset-sim".to_owned()],
             (1600, 900),

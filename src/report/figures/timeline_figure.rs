@@ -2,26 +2,26 @@
 //!
 //! The counts are those of the timeline on the page.
 
-use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
+use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
 use crate::draw::scene::*;
-use crate::page::sums;
-use crate::timeline::{Group, Lane, Timeline, Window};
+use crate::page::cumulative_heights;
+use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow};
 use sim_analysis::metrics::RunView;
 
-const WORDS: i32 = 330;
+const LABEL_WIDTH: i32 = 330;
 const ROW: (i32, i32) = (30, 90);
 
 /// Returns a chart per group over the initial time window of the page.
 pub fn charts(
     run: &RunView<'_>,
-    timeline: &Timeline,
+    timeline: &TimelineChart,
     below: &[String],
     size: (u32, u32),
-) -> Vec<(&'static str, Scene)> {
+) -> Vec<(&'static str, DrawScene)> {
     let Some(window) = timeline.windows.first() else {
         return Vec::new();
     };
-    let one = |group: &Group| {
+    let one = |group: &LaneGroup| {
         let subtitle = format!("{}: {}", run.scenario.name, window.name);
         let names = (group.title, subtitle.as_str());
         (
@@ -34,35 +34,41 @@ pub fn charts(
 
 fn chart(
     (title, subtitle): (&str, &str),
-    timeline: &Timeline,
-    (group, window): (&Group, &Window),
+    timeline: &TimelineChart,
+    (group, window): (&LaneGroup, &ViewWindow),
     below: &[String],
     size: (u32, u32),
-) -> Scene {
-    let mut scene = Scene::new(size);
+) -> DrawScene {
+    let mut scene = DrawScene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
     let mut x = MARGIN;
     for (color, what) in &group.legend {
         scene.rect(x, top - 11, 22, 22, *color);
-        scene.text((x + 32, top), 22, Anchor::Left, INK, what);
+        scene.text((x + 32, top), 22, TextAnchor::Left, TEXT_COLOR, what);
         x += 32 + text_width(what, 22) + 28;
     }
     let top = top + 34;
-    let under = 62 + foot_height(below, size.0 as i32);
+    let under = 62 + footer_height(below, size.0 as i32);
     let lanes = group.lanes.len().max(1) as i32;
     let row = ((size.1 as i32 - top - under) / lanes).clamp(ROW.0, ROW.1);
     scene.height = scene.height.max((top + lanes * row + under) as u32);
     let bottom = top + lanes * row;
-    let axis = Axis {
+    let axis = TimelineAxis {
         window,
-        left: MARGIN + WORDS,
+        left: MARGIN + LABEL_WIDTH,
         right: size.0 as i32 - MARGIN,
     };
     for t in axis.ticks() {
         let x = axis.x(t);
         scene.line(vec![(x, top), (x, bottom)], 2, GRID);
         let label = format!("{} s", tick_label(t));
-        scene.text((x, bottom + 22), 22, Anchor::Middle, FAINT, &label);
+        scene.text(
+            (x, bottom + 22),
+            22,
+            TextAnchor::Middle,
+            MUTED_COLOR,
+            &label,
+        );
     }
     for (i, lane) in group.lanes.iter().enumerate() {
         draw(
@@ -73,30 +79,45 @@ fn chart(
             (top + i as i32 * row, row),
         );
     }
-    for mark in timeline.marks.iter().filter(|m| within(window, m.at)) {
+    for mark in timeline.marks.iter().filter(|m| is_in_window(window, m.at)) {
         let x = axis.x(mark.at.seconds());
-        let color = if mark.what == "fault" { INK } else { FAINT };
+        let color = if mark.label == "fault" {
+            TEXT_COLOR
+        } else {
+            MUTED_COLOR
+        };
         scene.line(vec![(x, top), (x, bottom)], 2, color);
     }
-    scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, FAINT);
-    let words = "seconds since the start of the run; black lines are faults, gray ones the ends of restarts";
+    scene.line(
+        vec![(axis.left, bottom), (axis.right, bottom)],
+        2,
+        MUTED_COLOR,
+    );
+    let words =
+        "seconds since the start of the run; black lines: faults, gray lines: ends of restarts";
     let middle = (axis.left + axis.right) / 2;
-    scene.text((middle, bottom + 48), 19, Anchor::Middle, FAINT, words);
-    foot(&mut scene, below);
+    scene.text(
+        (middle, bottom + 48),
+        19,
+        TextAnchor::Middle,
+        MUTED_COLOR,
+        words,
+    );
+    draw_footer(&mut scene, below);
     scene
 }
 
-fn within(window: &Window, at: sim_base::Time) -> bool {
+fn is_in_window(window: &ViewWindow, at: sim_base::SimTime) -> bool {
     window.from <= at && at <= window.to
 }
 
-struct Axis<'w> {
-    window: &'w Window,
+struct TimelineAxis<'w> {
+    window: &'w ViewWindow,
     left: i32,
     right: i32,
 }
 
-impl Axis<'_> {
+impl TimelineAxis<'_> {
     fn x(&self, s: f64) -> i32 {
         let (from, to) = (self.window.from.seconds(), self.window.to.seconds());
         let share = ((s - from) / (to - from).max(1e-9)).clamp(0.0, 1.0);
@@ -113,36 +134,36 @@ impl Axis<'_> {
 }
 
 fn draw(
-    scene: &mut Scene,
-    timeline: &Timeline,
-    lane: &Lane,
-    axis: &Axis<'_>,
+    scene: &mut DrawScene,
+    timeline: &TimelineChart,
+    lane: &TimelineLane,
+    axis: &TimelineAxis<'_>,
     (top, row): (i32, i32),
 ) {
     let middle = top + row / 2;
-    let width = WORDS - 20;
+    let width = LABEL_WIDTH - 20;
     let words = |size: i32, text: &str| shorten(text, size, width);
     if row >= 46 {
         scene.text(
             (MARGIN, middle - 11),
             20,
-            Anchor::Left,
-            INK,
+            TextAnchor::Left,
+            TEXT_COLOR,
             &words(20, &lane.label),
         );
         scene.text(
             (MARGIN, middle + 13),
             18,
-            Anchor::Left,
-            FAINT,
+            TextAnchor::Left,
+            MUTED_COLOR,
             &words(18, &lane.note),
         );
     } else {
         scene.text(
             (MARGIN, middle),
             18,
-            Anchor::Left,
-            INK,
+            TextAnchor::Left,
+            TEXT_COLOR,
             &words(18, &lane.label),
         );
     }
@@ -151,24 +172,24 @@ fn draw(
         if lane.layers[layer].1.iter().all(|(_, n)| *n == 0) {
             continue;
         }
-        for (x, to, y) in steps(timeline, lane, layer, axis, (base, high)) {
+        for (x, to, y) in stack_outline(timeline, lane, layer, axis, (base, high)) {
             scene.rect(x, y, to - x, base - y, lane.layers[layer].0);
         }
     }
 }
 
 /// Returns the outline of the stack up to a layer as (from, to, height) segments, clipped to the window.
-fn steps(
-    timeline: &Timeline,
-    lane: &Lane,
+fn stack_outline(
+    timeline: &TimelineChart,
+    lane: &TimelineLane,
     top: usize,
-    axis: &Axis<'_>,
+    axis: &TimelineAxis<'_>,
     (base, high): (i32, i32),
 ) -> Vec<(i32, i32, i32)> {
-    let y = |n: u32| base - (u64::from(n) * high as u64 / u64::from(lane.full)) as i32;
+    let y = |n: u32| base - (u64::from(n) * high as u64 / u64::from(lane.full_height)) as i32;
     let mut pieces: Vec<(i32, i32, i32)> = Vec::new();
     let (mut from, mut last) = (axis.left, base);
-    for (at, n) in sums(lane, top) {
+    for (at, n) in cumulative_heights(lane, top) {
         let at = timeline.moments[at as usize];
         if at > axis.window.to {
             break;

@@ -1,185 +1,201 @@
 //! Columns of the files of a run directory: names, units and descriptions. `docs/run-directory.md` contains the
 //! descriptions.
 
-use crate::table::Column;
+use crate::table::TableColumn;
 
 /// Columns of `restarts.csv` except `digest`.
-pub const RESTARTS: [Column; 19] = [
-    Column::new("jobset", "", "name of the JobSet"),
-    Column::new(
+pub const RESTARTS: [TableColumn; 19] = [
+    TableColumn::new("jobset", "", "name of the JobSet"),
+    TableColumn::new(
         "attempt",
         "",
-        "restart attempt that the new pods carry; in place, the new in-place attempt",
+        "restart attempt of the new pods; for in-place restarts, the new in-place attempt",
     ),
-    Column::new(
+    TableColumn::new(
         "strategy",
         "",
-        "`Recreate`, `BlockingRecreate`, `InPlaceRestart`; or what happened instead: `RestartJob` (one Job was created again), `PodReplacement` (the Job controller replaced pods), `ContainerRestart` (the kubelet started a container again)",
+        "`Recreate`, `BlockingRecreate`, `InPlaceRestart`; or, without a restart of the JobSet: `RestartJob` (one Job was recreated), `PodReplacement` (the Job controller replaced pods), `ContainerRestart` (the kubelet restarted a container)",
     ),
-    Column::new("fault_cause", "", "what went wrong first"),
-    Column::new("start_time", "s", "instant of the fault"),
-    Column::new(
+    TableColumn::new("fault_cause", "", "the fault that triggered the restart"),
+    TableColumn::new("start_time", "s", "time of the fault"),
+    TableColumn::new(
         "end",
         "s",
-        "instant at which every pod was ready again; empty if that was never reached",
+        "time at which all pods were ready again; empty if they never were",
     ),
-    Column::new("total", "s", "`end` − `start_time`"),
-    Column::new(
+    TableColumn::new("total", "s", "`end` − `start_time`"),
+    TableColumn::new(
         "detect",
         "s",
-        "until the failure is known where it is acted on",
+        "until the responsible component detects the failure",
     ),
-    Column::new(
+    TableColumn::new(
         "terminate",
         "s",
-        "until the last pod of the previous attempt is gone",
+        "until the last pod of the previous attempt is removed",
     ),
-    Column::new("recreate", "s", "until the last pod object is created"),
-    Column::new(
+    TableColumn::new("recreate", "s", "until the last pod object is created"),
+    TableColumn::new(
         "queue",
         "s",
-        "always 0: waiting for a token or a worker is part of the phase that waits",
+        "always 0: waiting for a rate limiter token or a worker is part of the phase in which it occurs",
     ),
-    Column::new("schedule", "s", "until the last pod is bound to a node"),
-    Column::new("start", "s", "until the last pod is ready"),
-    Column::new(
+    TableColumn::new("schedule", "s", "until the last pod is bound to a node"),
+    TableColumn::new("start", "s", "until the last pod is ready"),
+    TableColumn::new(
         "barrier",
         "s",
-        "in place: until the JobSet controller has seen all agents and opens the barrier",
+        "in-place restarts: until the JobSet controller has seen all agents and lifts the barrier",
     ),
-    Column::new(
+    TableColumn::new(
         "rendezvous",
         "s",
-        "after `end`, of a JobSet that trains ([training.md](training.md)): until the processes have found each other and compiled",
+        "after `end`, for training jobs ([training.md](training.md)): until the processes have connected and compiled",
     ),
-    Column::new("restore", "s", "likewise: reading the checkpoint"),
-    Column::new(
+    TableColumn::new(
+        "restore",
+        "s",
+        "after `end`, for training jobs: reading the checkpoint",
+    ),
+    TableColumn::new(
         "redo",
         "s",
-        "likewise: making steps again that were made before; less if the next interruption comes first",
+        "after `end`, for training jobs: repeating lost steps, up to the next interruption",
     ),
-    Column::new(
+    TableColumn::new(
         "ending",
         "",
-        "`ready`; `jobSetEnded`: the JobSet completed, failed, was suspended or deleted first; `unfinished`: the run ended first",
+        "`ready`; `jobSetEnded`: the JobSet completed, failed, was suspended or deleted first; `unfinished`: the run ended before either",
     ),
-    Column::new(
+    TableColumn::new(
         "bottleneck",
         "",
-        "what the restart waited for longest, on the chain of waits that led to its end; a second thing after `; ` if it took at least 90 % of that",
+        "the longest wait on the critical path of the restart; a second one after `; ` if it took at least 90 % of that time",
     ),
 ];
 
 /// Columns of `pods.csv` except `digest`.
-pub const PODS: [Column; 21] = [
-    Column::new(
+pub const PODS: [TableColumn; 21] = [
+    TableColumn::new(
         "pod",
         "",
-        "name; the five letters at the end are a function of the run, not random",
+        "name of the pod; its five-letter suffix is deterministic",
     ),
-    Column::new("namespace", "", "namespace of the JobSet"),
-    Column::new("jobset", "", "name of the JobSet"),
-    Column::new("job", "", "name of the Job"),
-    Column::new("index", "", "completion index"),
-    Column::new("restart_attempt", "", "label `restart-attempt`"),
-    Column::new("node", "", "node to which it is bound"),
-    Column::new("created", "s", "the object exists"),
-    Column::new("bound", "s", "the binding is stored"),
-    Column::new("running", "s", "phase Running is stored"),
-    Column::new("ready", "s", "it became ready, the first time"),
-    Column::new("not_ready", "s", "it lost readiness, the last time"),
-    Column::new("exited", "s", "a container ended by itself, the last time"),
-    Column::new("finished", "s", "phase Succeeded or Failed is stored"),
-    Column::new("deleting", "s", "it got a deletionTimestamp"),
-    Column::new("gone", "s", "the object is removed"),
-    Column::new(
+    TableColumn::new("namespace", "", "namespace of the JobSet"),
+    TableColumn::new("jobset", "", "name of the JobSet"),
+    TableColumn::new("job", "", "name of the Job"),
+    TableColumn::new("index", "", "completion index"),
+    TableColumn::new("restart_attempt", "", "label `restart-attempt`"),
+    TableColumn::new("node", "", "node to which the pod is bound"),
+    TableColumn::new("created", "s", "time at which the object was created"),
+    TableColumn::new("bound", "s", "time at which the binding was stored"),
+    TableColumn::new("running", "s", "time at which phase Running was stored"),
+    TableColumn::new("ready", "s", "first time at which the pod became ready"),
+    TableColumn::new(
+        "not_ready",
+        "s",
+        "last time at which the pod lost readiness",
+    ),
+    TableColumn::new(
+        "exited",
+        "s",
+        "last time at which a container exited by itself",
+    ),
+    TableColumn::new(
+        "finished",
+        "s",
+        "time at which phase Succeeded or Failed was stored",
+    ),
+    TableColumn::new(
+        "deleting",
+        "s",
+        "time at which the deletionTimestamp was set",
+    ),
+    TableColumn::new("gone", "s", "time at which the object was removed"),
+    TableColumn::new(
         "phase",
         "",
-        "the last one: `Pending`, `Running`, `Succeeded`, `Failed`",
+        "last phase: `Pending`, `Running`, `Succeeded` or `Failed`",
     ),
-    Column::new(
+    TableColumn::new(
         "exit_code",
         "",
-        "of its last end; 255: found dead after a crash of its node",
+        "exit code of the last container exit; 255 if the container was lost in a crash of its node",
     ),
-    Column::new(
+    TableColumn::new(
         "deleted_by",
         "",
-        "component that requested the deletion, by controller name; `user`, `eviction` or `kubelet`",
+        "component that requested the deletion: a controller name, `user`, `eviction` or `kubelet`",
     ),
-    Column::new(
+    TableColumn::new(
         "in_place_attempt",
         "",
-        "the last attempt that its agent wrote",
+        "last in-place attempt written by the pod's agent",
     ),
-    Column::new(
-        "container_restarts",
-        "",
-        "number of restarts of its containers",
-    ),
+    TableColumn::new("container_restarts", "", "number of container restarts"),
 ];
 
 /// Columns of `nodes.csv` except `digest`.
-pub const NODES: [Column; 7] = [
-    Column::new("node", "", "name"),
-    Column::new("pods_bound", "", "number of pods bound to it"),
-    Column::new(
+pub const NODES: [TableColumn; 7] = [
+    TableColumn::new("node", "", "name"),
+    TableColumn::new("pods_bound", "", "number of pods bound to the node"),
+    TableColumn::new(
         "first_fault",
         "s",
-        "first action of the script on it, or on a pod on it",
+        "time of the first scripted fault on the node or on one of its pods",
     ),
-    Column::new(
+    TableColumn::new(
         "not_ready_total",
         "s",
-        "seconds during which its Ready condition was not True",
+        "time during which the Ready condition was not True",
     ),
-    Column::new("gone", "s", "the Node object was deleted"),
-    Column::new(
+    TableColumn::new("gone", "s", "time at which the Node object was deleted"),
+    TableColumn::new(
         "transitions",
         "",
-        "its Ready condition as `seconds:status`, separated by `;`",
+        "changes of the Ready condition as `seconds:status`, separated by `;`",
     ),
-    Column::new(
+    TableColumn::new(
         "taints",
         "",
-        "`seconds:+key` or `seconds:-key`, separated by `;`",
+        "added and removed taints as `seconds:+key` or `seconds:-key`, separated by `;`",
     ),
 ];
 
 /// Columns of `ledger.csv` except `digest`.
-pub const LEDGER: [Column; 3] = [
-    Column::new("category", "", "see below"),
-    Column::new(
+pub const LEDGER: [TableColumn; 3] = [
+    TableColumn::new("category", "", "see below"),
+    TableColumn::new(
         "accelerator_seconds",
         "accelerator·s",
-        "accelerators × seconds",
+        "accelerator time in this category",
     ),
-    Column::new(
+    TableColumn::new(
         "cost",
         "currency",
-        "with the topology's prices, in its currency",
+        "cost at the topology's prices, in its currency",
     ),
 ];
 
 /// Columns of `control_plane.csv` except `digest`.
-pub const CONTROL_PLANE: [Column; 7] = [
-    Column::new(
+pub const CONTROL_PLANE: [TableColumn; 7] = [
+    TableColumn::new(
         "resource",
         "",
-        "a client's token bucket, a pool of workers, the scheduling cycle, the reconciler, the taint limiter, or the API server's share for nodes",
+        "a client's token bucket, a worker pool, the scheduling cycle, the reconciler, the taint limiter, or the API server's capacity for node requests",
     ),
-    Column::new("capacity", "", "rate or number of workers"),
-    Column::new("requests", "", "requests or pieces of work"),
-    Column::new(
+    TableColumn::new("capacity", "", "rate or number of workers"),
+    TableColumn::new("requests", "", "number of requests or work items"),
+    TableColumn::new(
         "busy_share",
         "share",
-        "share of the run with a non-empty queue; for a server, in which it worked",
+        "share of the run with a non-empty queue; for a server, share of the run in which it was busy",
     ),
-    Column::new("busy_seconds", "s", "duration of `busy_share`"),
-    Column::new("longest_queue", "", "largest queue length"),
-    Column::new(
+    TableColumn::new("busy_seconds", "s", "`busy_share` as a duration"),
+    TableColumn::new("longest_queue", "", "largest queue length"),
+    TableColumn::new(
         "bottleneck",
         "",
-        "`true` if at least a tenth of some restart was spent waiting for it, on the chain of waits that led to its end",
+        "`true` if a restart spent at least 10 % of its critical path waiting for the resource",
     ),
 ];

@@ -1,15 +1,23 @@
 //! A comparison as CSV and Markdown tables, and the CSV table of its replications.
 
 use crate::console::compare::conclusion;
-use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
+use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
 use crate::table::Table;
-use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
+use sim_analysis::experiment::{
+    CompareVerdict, PlayedVariant, VariantComparison, metrics, unnamed,
+};
 use std::fmt::Write;
 
 /// Returns a row per variant and metric, followed by a row per pair of variants and metric.
-pub fn estimates(all: &Comparison) -> Table {
+pub fn estimates(all: &VariantComparison) -> Table {
     let header = ["kind", "a", "b", "metric"];
-    let header: Vec<&str> = [&header[..], &COLUMNS, &WITHOUT, &["verdict", "needed"]].concat();
+    let header: Vec<&str> = [
+        &header[..],
+        &COLUMNS,
+        &MISSING_COLUMNS,
+        &["verdict", "needed"],
+    ]
+    .concat();
     let columns = header.len();
     let mut table = Table::new(header);
     let number = |v: Option<f64>| {
@@ -46,11 +54,11 @@ pub fn estimates(all: &Comparison) -> Table {
     table
 }
 
-fn verdict_word(verdict: Verdict) -> &'static str {
+fn verdict_word(verdict: CompareVerdict) -> &'static str {
     match verdict {
-        Verdict::A => "a",
-        Verdict::B => "b",
-        Verdict::NotSeparated => "notSeparated",
+        CompareVerdict::A => "a",
+        CompareVerdict::B => "b",
+        CompareVerdict::NotSeparated => "notSeparated",
     }
 }
 
@@ -93,26 +101,27 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
 }
 
 /// Returns Markdown for a design document: the conclusion, a table of means and a table of differences.
-pub fn markdown(all: &Comparison) -> String {
-    let mut out = format!("{}\n\n", cell(&conclusion(all)));
-    let names: Vec<String> = all.variants.iter().map(|v| cell(&v.name)).collect();
+pub fn markdown(all: &VariantComparison) -> String {
+    let mut out = format!("{}\n\n", escape_cell(&conclusion(all)));
+    let names: Vec<String> = all.variants.iter().map(|v| escape_cell(&v.name)).collect();
     let _ = writeln!(out, "| metric | {} |", names.join(" | "));
     let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
     for metric in &all.metrics {
         let one = |v: &sim_analysis::experiment::VariantEstimates| match v.metrics.get(metric) {
             Some(e) if e.n > 0 => {
                 let [mean, low, high] = [e.mean, e.ci95.map(|c| c[0]), e.ci95.map(|c| c[1])];
-                let [mean, low, high] = [mean, low, high].map(|v| short(v.unwrap_or(f64::NAN)));
+                let [mean, low, high] =
+                    [mean, low, high].map(|v| format_short(v.unwrap_or(f64::NAN)));
                 let left_out = match e.stuck + e.cut {
                     0 => String::new(),
-                    n => format!("; {n} runs left out"),
+                    n => format!("; {n} runs excluded"),
                 };
                 format!("{mean} ({low} to {high}; n {}{left_out})", e.n)
             }
             _ => "-".to_owned(),
         };
         let cells: Vec<String> = all.variants.iter().map(one).collect();
-        let _ = writeln!(out, "| {} | {} |", cell(metric), cells.join(" | "));
+        let _ = writeln!(out, "| {} | {} |", escape_cell(metric), cells.join(" | "));
     }
     let _ = writeln!(
         out,
@@ -122,19 +131,19 @@ pub fn markdown(all: &Comparison) -> String {
     for p in &all.paired {
         let d = &p.difference;
         let better = match p.verdict {
-            Verdict::A => cell(&p.a),
-            Verdict::B => cell(&p.b),
-            Verdict::NotSeparated => "not separated".to_owned(),
+            CompareVerdict::A => escape_cell(&p.a),
+            CompareVerdict::B => escape_cell(&p.b),
+            CompareVerdict::NotSeparated => "inconclusive".to_owned(),
         };
         let _ = writeln!(
             out,
-            "| {} less {} | {} | {} | {} to {} | {} | {better} |",
-            cell(&p.b),
-            cell(&p.a),
-            cell(&p.metric),
-            short(d.mean),
-            short(d.ci95[0]),
-            short(d.ci95[1]),
+            "| {} − {} | {} | {} | {} to {} | {} | {better} |",
+            escape_cell(&p.b),
+            escape_cell(&p.a),
+            escape_cell(&p.metric),
+            format_short(d.mean),
+            format_short(d.ci95[0]),
+            format_short(d.ci95[1]),
             d.n
         );
     }
@@ -142,11 +151,11 @@ pub fn markdown(all: &Comparison) -> String {
 }
 
 /// Escapes a table cell: `|` is escaped and line breaks become spaces.
-pub(crate) fn cell(text: &str) -> String {
+pub(crate) fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn short(v: f64) -> String {
+fn format_short(v: f64) -> String {
     match v {
         v if !v.is_finite() => "-".to_owned(),
         v if v == v.trunc() && v.abs() < 1e15 => format!("{v}"),

@@ -4,20 +4,20 @@
 //! Every table ends with the column `digest`, which identifies the run of a file that was moved.
 
 use super::columns;
-use crate::table::{Column, Table};
+use crate::table::{Table, TableColumn};
 use sim_analysis::format;
 use sim_analysis::format::{exact_seconds, exact_time};
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::nodes::NodeRow;
-use sim_analysis::metrics::pods::PodRow;
+use sim_analysis::metrics::nodes::NodeMetrics;
+use sim_analysis::metrics::pods::PodMetrics;
 use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::restarts::restart::{Ending, Restart};
+use sim_analysis::metrics::restarts::restart::{RestartMetrics, RestartOutcome};
 use sim_base::JobSetId;
 use sim_engine::record::LedgerCategory;
 
 /// Builds a table with the run's digest as its last column.
 fn table(
-    columns: impl IntoIterator<Item = impl Into<Column>>,
+    columns: impl IntoIterator<Item = impl Into<TableColumn>>,
     rows: impl Iterator<Item = Vec<String>>,
     run: &RunView<'_>,
 ) -> Table {
@@ -48,8 +48,8 @@ pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Table)> {
 /// containers start. `end` and `total` are empty if the pods never became ready again; the phases then cover the
 /// restart up to the end of the JobSet or of the run.
 pub fn restarts(run: &RunView<'_>) -> Table {
-    let row = |r: &Restart| {
-        let ready = r.ending == Ending::Ready;
+    let row = |r: &RestartMetrics| {
+        let ready = r.ending == RestartOutcome::Ready;
         let mut row = vec![
             run.names.jobset(r.jobset).to_owned(),
             r.attempt.to_string(),
@@ -80,16 +80,16 @@ pub fn restarts(run: &RunView<'_>) -> Table {
 }
 
 /// Returns `pods.csv` with a row per pod object in order of creation.
-pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Table {
-    let row = |r: &PodRow| {
-        let ended = r.finished != sim_base::Time::NEVER;
+pub fn pods(run: &RunView<'_>, rows: &[PodMetrics]) -> Table {
+    let row = |r: &PodMetrics| {
+        let ended = r.finished != sim_base::SimTime::NEVER;
         let phase = match (ended, r.succeeded) {
             (true, true) => "Succeeded",
             (true, false) => "Failed",
-            (false, _) if r.running != sim_base::Time::NEVER => "Running",
+            (false, _) if r.running != sim_base::SimTime::NEVER => "Running",
             (false, _) => "Pending",
         };
-        let exited = ended || r.exited != sim_base::Time::NEVER;
+        let exited = ended || r.exited != sim_base::SimTime::NEVER;
         let node = if r.node.is_some() {
             run.names.node(r.node)
         } else {
@@ -133,8 +133,8 @@ pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Table {
 }
 
 /// Returns `nodes.csv`. The columns `transitions` and `taints` list `seconds:change` entries separated by `;`.
-pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Table {
-    let row = |(i, r): (usize, &NodeRow)| {
+pub fn nodes(run: &RunView<'_>, rows: &[NodeMetrics]) -> Table {
+    let row = |(i, r): (usize, &NodeMetrics)| {
         let transitions: Vec<String> = r
             .transitions
             .iter()
@@ -155,7 +155,7 @@ pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Table {
             taints.join(";"),
         ]
     };
-    let untouched = NodeRow::default();
+    let untouched = NodeMetrics::default();
     let all = 0..run.names.nodes.len();
     let all = all.map(|i| (i, rows.get(i).unwrap_or(&untouched)));
     table(&columns::NODES, all.map(row), run)
@@ -179,7 +179,7 @@ pub fn ledger(run: &RunView<'_>) -> Table {
 /// with a training job.
 pub fn jobset_ledger(run: &RunView<'_>) -> Table {
     let ledger = &run.outcome.ledger;
-    let jobsets = ledger.of_jobsets.iter().enumerate();
+    let jobsets = ledger.by_jobset.iter().enumerate();
     let rows = jobsets.flat_map(|(i, own)| {
         let name = run.names.jobset(JobSetId(i as u32));
         let held = ledger.categories().iter();
@@ -193,7 +193,7 @@ pub fn jobset_ledger(run: &RunView<'_>) -> Table {
             ]
         })
     });
-    let jobset = Column::new("jobset", "", "name of the JobSet");
+    let jobset = TableColumn::new("jobset", "", "name of the JobSet");
     table(std::iter::once(&jobset).chain(&columns::LEDGER), rows, run)
 }
 
@@ -203,7 +203,7 @@ pub fn control_plane(run: &RunView<'_>) -> Table {
     let outcome = run.outcome;
     let gating = gate::bottlenecks(run.restarts());
     let row = |u: &sim_engine::record::ResourceUsage| {
-        let busy = u.busy_within(sim_base::Time::ZERO, outcome.end);
+        let busy = u.busy_within(sim_base::SimTime::ZERO, outcome.end);
         let share = busy.0 as f64 / (outcome.end.0 as f64).max(1.0);
         vec![
             u.resource.as_str().to_owned(),

@@ -3,14 +3,14 @@
 //! Names are added as they appear during the run. The fields come from `Body::fields`, so this module does not
 //! depend on record kinds.
 
-use super::json::{Members, escape, number};
+use super::json::{JsonMembers, escape, number};
 use sim_base::*;
 use sim_engine::record::names::{JobName, suffix};
 use sim_engine::record::*;
 
 /// Object names by id, for example `pod/default/train-workers-0-3-x2m4q`.
 #[derive(Default)]
-pub struct Objects {
+pub struct EventObjects {
     jobsets: Vec<Vec<u8>>,
     jobs: Vec<Vec<u8>>,
     nodes: Vec<Vec<u8>>,
@@ -27,9 +27,9 @@ fn escaped(text: &str) -> Vec<u8> {
     out
 }
 
-impl Objects {
+impl EventObjects {
     /// Adds the names that appeared since the last record.
-    pub fn follow(&mut self, names: &Names) {
+    pub fn add_new_names(&mut self, names: &RecordNames) {
         for j in names.jobsets.iter().skip(self.jobsets.len()) {
             let name = escaped(&format!("jobset/{}/{}", j.namespace, j.name));
             self.jobsets.push(name);
@@ -43,7 +43,7 @@ impl Objects {
         }
     }
 
-    pub fn learn(&mut self, names: &Names, body: &Body) {
+    pub fn set_pod_name(&mut self, names: &RecordNames, body: &Body) {
         let Body::PodCreated {
             pod,
             incarnation,
@@ -54,13 +54,13 @@ impl Objects {
         else {
             return;
         };
-        let name = row(&mut self.pods, pod.ix());
+        let name = row_or_default(&mut self.pods, pod.ix());
         name.clear();
         name.extend_from_slice(b"pod/");
         if let Some(job) = self.jobs.get(job.ix()) {
             name.extend_from_slice(&job[JOB.len()..]);
         }
-        if !names.is_bare(job) {
+        if !names.is_standalone_pod(job) {
             name.push(b'-');
             if let Some(index) = names.index_in_name(job, index) {
                 number(name, u64::from(index));
@@ -70,53 +70,54 @@ impl Objects {
         }
     }
 
-    /// Returns the escaped name of an object, or an empty slice for `About::Nothing`.
-    pub fn of(&self, about: About) -> &[u8] {
+    /// Returns the escaped name of an object, or an empty slice for `TicketSubject::Nothing`.
+    pub fn escaped_name(&self, about: TicketSubject) -> &[u8] {
         let found = match about {
-            About::JobSet(id) => self.jobsets.get(id.ix()),
-            About::Job(id) => self.jobs.get(id.ix()),
-            About::Pod(id) => self.pods.get(id.ix()),
-            About::Node(id) => self.nodes.get(id.ix()),
-            About::Nothing => None,
+            TicketSubject::JobSet(id) => self.jobsets.get(id.ix()),
+            TicketSubject::Job(id) => self.jobs.get(id.ix()),
+            TicketSubject::Pod(id) => self.pods.get(id.ix()),
+            TicketSubject::Node(id) => self.nodes.get(id.ix()),
+            TicketSubject::Nothing => None,
         };
         found.map_or(b"", Vec::as_slice)
     }
 
     /// Writes the fields of a record that follow the seven common keys.
-    pub fn members(&self, m: &mut Members<'_>, body: &Body, names: &Names) {
+    pub fn members(&self, m: &mut JsonMembers<'_>, body: &Body, names: &RecordNames) {
         body.fields(&mut |role, value| match role {
-            Role::Member(key) => self.member(m, key, value, names),
-            Role::ObjectAndKind(key) => {
-                m.raw(key, kind_of(value.about()).as_bytes());
+            FieldRole::Member(key) => self.member(m, key, value, names),
+            FieldRole::ObjectAndKind(key) => {
+                m.escaped(key, object_kind(value.subject()).as_bytes());
             }
-            Role::ObjectAndMember(key) if value.about() != About::Nothing => {
+            FieldRole::ObjectAndMember(key) if value.subject() != TicketSubject::Nothing => {
                 self.member(m, key, value, names);
             }
             _ => {}
         });
     }
 
-    fn member(&self, m: &mut Members<'_>, key: &str, value: Value, names: &Names) {
+    fn member(&self, m: &mut JsonMembers<'_>, key: &str, value: FieldValue, names: &RecordNames) {
         match value {
-            Value::Number(n) => m.u(key, n),
-            Value::Nanoseconds(ns) => m.u64(key, ns),
-            Value::Signed(n) => m.i(key, n),
-            Value::Flag(flag) => m.b(key, flag),
-            Value::Word(_, word) => m.raw(key, word.as_bytes()),
-            Value::Text(text) => m.s(key, names.text(text)),
-            Value::JobSet(_) | Value::Job(_) | Value::Pod(_) | Value::Node(_) => {
-                m.raw(key, self.of(value.about()))
-            }
+            FieldValue::Number(n) => m.u32(key, n),
+            FieldValue::Nanoseconds(ns) => m.u64(key, ns),
+            FieldValue::Signed(n) => m.i32(key, n),
+            FieldValue::Flag(flag) => m.bool(key, flag),
+            FieldValue::Word(_, word) => m.escaped(key, word.as_bytes()),
+            FieldValue::Text(text) => m.str(key, names.text(text)),
+            FieldValue::JobSet(_)
+            | FieldValue::Job(_)
+            | FieldValue::Pod(_)
+            | FieldValue::Node(_) => m.escaped(key, self.escaped_name(value.subject())),
         };
     }
 }
 
-fn kind_of(about: About) -> &'static str {
+fn object_kind(about: TicketSubject) -> &'static str {
     match about {
-        About::Nothing => "",
-        About::JobSet(_) => "JobSet",
-        About::Job(_) => "Job",
-        About::Pod(_) => "Pod",
-        About::Node(_) => "Node",
+        TicketSubject::Nothing => "",
+        TicketSubject::JobSet(_) => "JobSet",
+        TicketSubject::Job(_) => "Job",
+        TicketSubject::Pod(_) => "Pod",
+        TicketSubject::Node(_) => "Node",
     }
 }

@@ -4,8 +4,8 @@
 //! fields of the kind. The last line has kind `Digest`. Writing a record does not allocate once every pod has been
 //! seen.
 
-use super::event_objects::Objects;
-use super::json::{Members, number};
+use super::event_objects::EventObjects;
+use super::json::{JsonMembers, number};
 use sim_base::*;
 use sim_engine::record::*;
 use std::io::{self, Write};
@@ -16,8 +16,8 @@ const BUFFER: usize = 1 << 20;
 pub struct EventWriter<W: Write> {
     out: W,
     buffer: Vec<u8>,
-    objects: Objects,
-    last: (u32, Time),
+    objects: EventObjects,
+    last: (u32, SimTime),
     error: Option<io::Error>,
 }
 
@@ -26,8 +26,8 @@ impl<W: Write> EventWriter<W> {
         EventWriter {
             out,
             buffer: Vec::with_capacity(BUFFER + 4096),
-            objects: Objects::default(),
-            last: (0, Time::ZERO),
+            objects: EventObjects::default(),
+            last: (0, SimTime::ZERO),
             error: None,
         }
     }
@@ -37,11 +37,11 @@ impl<W: Write> EventWriter<W> {
         let (seq, at) = self.last;
         let seq = seq.wrapping_add(1);
         head(&mut self.buffer, seq, at, (NO_CAUSE, "Digest"));
-        Members(&mut self.buffer)
-            .s("object", "")
-            .s("reason", "")
-            .s("message", "")
-            .s("digest", digest);
+        JsonMembers(&mut self.buffer)
+            .str("object", "")
+            .str("reason", "")
+            .str("message", "")
+            .str("digest", digest);
         self.buffer.extend_from_slice(b"}\n");
         self.flush();
         match self.error {
@@ -58,10 +58,10 @@ impl<W: Write> EventWriter<W> {
     }
 }
 
-impl<W: Write> Sink for EventWriter<W> {
-    fn record(&mut self, record: &Record, names: &Names) {
-        self.objects.follow(names);
-        self.objects.learn(names, &record.body);
+impl<W: Write> RecordSink for EventWriter<W> {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        self.objects.add_new_names(names);
+        self.objects.set_pod_name(names, &record.body);
         self.last = (record.seq, record.at);
         line(&mut self.buffer, &self.objects, record, names);
         self.buffer.push(b'\n');
@@ -72,7 +72,12 @@ impl<W: Write> Sink for EventWriter<W> {
 }
 
 /// Writes one record without the line feed. `objects` must already contain the names of this record.
-pub fn line(buffer: &mut Vec<u8>, objects: &Objects, record: &Record, names: &Names) {
+pub fn line(
+    buffer: &mut Vec<u8>,
+    objects: &EventObjects,
+    record: &SimulationRecord,
+    names: &RecordNames,
+) {
     let body = record.body.head();
     head(
         buffer,
@@ -80,23 +85,23 @@ pub fn line(buffer: &mut Vec<u8>, objects: &Objects, record: &Record, names: &Na
         record.at,
         (record.cause, record.body.kind()),
     );
-    let mut m = Members(buffer);
-    m.raw("object", objects.of(body.about))
-        .s("reason", names.text(body.reason))
-        .s("message", names.text(body.message));
+    let mut m = JsonMembers(buffer);
+    m.escaped("object", objects.escaped_name(body.subject))
+        .str("reason", names.text(body.reason))
+        .str("message", names.text(body.message));
     objects.members(&mut m, &record.body, names);
     buffer.push(b'}');
 }
 
-fn head(b: &mut Vec<u8>, seq: u32, at: Time, (cause, kind): (u32, &str)) {
+fn head(b: &mut Vec<u8>, seq: u32, at: SimTime, (cause, kind): (u32, &str)) {
     b.extend_from_slice(b"{\"seq\":");
     number(b, u64::from(seq));
-    let mut m = Members(b);
+    let mut m = JsonMembers(b);
     m.u64("t_ns", at.0);
     if cause == NO_CAUSE {
         m.0.extend_from_slice(b",\"cause\":null");
     } else {
-        m.u("cause", cause);
+        m.u32("cause", cause);
     }
-    m.raw("kind", kind.as_bytes());
+    m.escaped("kind", kind.as_bytes());
 }

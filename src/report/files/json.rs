@@ -41,16 +41,16 @@ pub fn number(out: &mut Vec<u8>, mut n: u64) {
 }
 
 /// Writer for the members of one JSON object. Every method appends a member.
-pub struct Members<'a>(pub &'a mut Vec<u8>);
+pub struct JsonMembers<'a>(pub &'a mut Vec<u8>);
 
-impl Members<'_> {
+impl JsonMembers<'_> {
     fn key(&mut self, key: &str) {
         self.0.extend_from_slice(b",\"");
         self.0.extend_from_slice(key.as_bytes());
         self.0.extend_from_slice(b"\":");
     }
 
-    pub fn u(&mut self, key: &str, value: u32) -> &mut Self {
+    pub fn u32(&mut self, key: &str, value: u32) -> &mut Self {
         self.u64(key, u64::from(value))
     }
 
@@ -60,7 +60,7 @@ impl Members<'_> {
         self
     }
 
-    pub fn i(&mut self, key: &str, value: i32) -> &mut Self {
+    pub fn i32(&mut self, key: &str, value: i32) -> &mut Self {
         self.key(key);
         if value < 0 {
             self.0.push(b'-');
@@ -69,14 +69,14 @@ impl Members<'_> {
         self
     }
 
-    pub fn b(&mut self, key: &str, value: bool) -> &mut Self {
+    pub fn bool(&mut self, key: &str, value: bool) -> &mut Self {
         self.key(key);
         self.0
             .extend_from_slice(if value { b"true" } else { b"false" });
         self
     }
 
-    pub fn s(&mut self, key: &str, value: &str) -> &mut Self {
+    pub fn str(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key);
         self.0.push(b'"');
         escape(self.0, value);
@@ -85,7 +85,7 @@ impl Members<'_> {
     }
 
     /// Appends a string that is already escaped.
-    pub fn raw(&mut self, key: &str, value: &[u8]) -> &mut Self {
+    pub fn escaped(&mut self, key: &str, value: &[u8]) -> &mut Self {
         self.key(key);
         self.0.push(b'"');
         self.0.extend_from_slice(value);

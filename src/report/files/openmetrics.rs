@@ -6,26 +6,26 @@
 //! families whose values are simulated are written.
 
 use super::openmetrics_requests as requests;
-use super::openmetrics_text::{Text, label};
+use super::openmetrics_text::{MetricsText, label};
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, Scraped};
+use sim_analysis::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics};
 use sim_base::*;
-use sim_engine::record::{JobSetConditionType, NodeReady, Resource};
+use sim_engine::record::{JobSetConditionType, LedgerResource, NodeReady};
 
 /// A run and its metrics, sampled over the whole run.
-pub struct Metrics<'a> {
+pub struct MetricFamilies<'a> {
     pub run: RunView<'a>,
-    pub scraped: &'a Scraped,
+    pub samples: &'a ScrapedMetrics,
 }
 
-pub fn text(of: &Metrics<'_>) -> String {
-    let mut out = Text(String::with_capacity(1 << 16));
+pub fn text(of: &MetricFamilies<'_>) -> String {
+    let mut out = MetricsText(String::with_capacity(1 << 16));
     jobsets(&mut out, of);
     jobs(&mut out, of);
     pods(&mut out, of);
     nodes(&mut out, of);
     control_plane(&mut out, of);
-    requests::write(&mut out, of.scraped);
+    requests::write(&mut out, of.samples);
     out.0.push_str("# EOF\n");
     out.0
 }
@@ -36,8 +36,8 @@ const CUSTOM_RESOURCE: &str = ",customresource_group=\"jobset.x-k8s.io\",customr
 
 const REPLICAS: [&str; 5] = ["ready", "succeeded", "failed", "active", "suspended"];
 
-fn jobsets(out: &mut Text, of: &Metrics<'_>) {
-    let (run, scraped) = (&of.run, of.scraped);
+fn jobsets(out: &mut MetricsText, of: &MetricFamilies<'_>) {
+    let (run, scraped) = (&of.run, of.samples);
     let n = run.names.jobsets.len();
     let labels = |i: usize| {
         let j = &run.names.jobsets[i];
@@ -57,13 +57,14 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
         };
         spec.iter().enumerate().map(one).collect::<Vec<_>>()
     };
-    let each = |out: &mut Text, i: usize, write: &dyn Fn(&mut Text, &JobSetNow, Time)| {
-        for (all, at) in scraped.jobsets.iter().zip(&scraped.at) {
-            if let Some(now) = all.get(i).filter(|now| now.exists) {
-                write(out, now, *at);
+    let each =
+        |out: &mut MetricsText, i: usize, write: &dyn Fn(&mut MetricsText, &JobSetNow, SimTime)| {
+            for (all, at) in scraped.jobsets.iter().zip(&scraped.at) {
+                if let Some(now) = all.get(i).filter(|now| now.exists) {
+                    write(out, now, *at);
+                }
             }
-        }
-    };
+        };
     let name = "kube_jobset_specified_replicas";
     out.family(
         name,
@@ -120,13 +121,13 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
             }
         }
     }
-    ends(out, of);
+    write_terminal_states(out, of);
 }
 
 /// Writes the metrics of the JobSet controller: failed and completed JobSets and their terminal states.
-fn ends(out: &mut Text, of: &Metrics<'_>) {
+fn write_terminal_states(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     use JobSetConditionType::{Completed, Failed};
-    let (run, scraped) = (&of.run, of.scraped);
+    let (run, scraped) = (&of.run, of.samples);
     let is = |now: &JobSetNow, kind| now.conditions.get(&kind).copied().unwrap_or(false);
     let named = |i: usize| {
         let j = &run.names.jobsets[i];
@@ -170,10 +171,10 @@ fn ends(out: &mut Text, of: &Metrics<'_>) {
     }
 }
 
-fn jobs(out: &mut Text, of: &Metrics<'_>) {
-    let (run, scraped) = (&of.run, of.scraped);
-    type Value = fn(&JobNow) -> Option<f64>;
-    let families: [(&str, &str, &str, Value); 6] = [
+fn jobs(out: &mut MetricsText, of: &MetricFamilies<'_>) {
+    let (run, scraped) = (&of.run, of.samples);
+    type JobSampleFn = fn(&JobNow) -> Option<f64>;
+    let families: [(&str, &str, &str, JobSampleFn); 6] = [
         ("kube_job_created", "", "Unix creation timestamp.", |j| {
             Some(j.created?.seconds())
         }),
@@ -223,9 +224,9 @@ fn jobs(out: &mut Text, of: &Metrics<'_>) {
     }
 }
 
-fn pods(out: &mut Text, of: &Metrics<'_>) {
-    let (names, scraped) = (of.run.names, of.scraped);
-    let labels = |p: &sim_analysis::metrics::scraped::Pod| {
+fn pods(out: &mut MetricsText, of: &MetricFamilies<'_>) {
+    let (names, scraped) = (of.run.names, of.samples);
+    let labels = |p: &sim_analysis::metrics::scraped::ScrapedPod| {
         let pod = names.pod(p.job, p.index, p.pod, p.incarnation);
         let namespace = label("namespace", names.namespace_of(p.job));
         format!("{namespace},{}", label("pod", &pod))
@@ -261,7 +262,7 @@ fn pods(out: &mut Text, of: &Metrics<'_>) {
     }
 }
 
-fn nodes(out: &mut Text, of: &Metrics<'_>) {
+fn nodes(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     let name = "kube_node_status_condition";
     out.family(name, "gauge", "The condition of a cluster node.");
     for (i, node) in of.run.names.nodes.iter().enumerate() {
@@ -275,7 +276,7 @@ fn nodes(out: &mut Text, of: &Metrics<'_>) {
                 label("node", node),
                 label("status", status)
             );
-            for (all, at) in of.scraped.nodes.iter().zip(&of.scraped.at) {
+            for (all, at) in of.samples.nodes.iter().zip(&of.samples.at) {
                 if let Some(now) = all.get(i) {
                     out.sample(name, &labels, u8::from(*now == state), *at);
                 }
@@ -284,13 +285,13 @@ fn nodes(out: &mut Text, of: &Metrics<'_>) {
     }
 }
 
-fn control_plane(out: &mut Text, of: &Metrics<'_>) {
-    let scraped = of.scraped;
+fn control_plane(out: &mut MetricsText, of: &MetricFamilies<'_>) {
+    let scraped = of.samples;
     let name = "workqueue_depth";
     out.family(name, "gauge", "Current depth of workqueue");
     for (queue, resource) in [
-        ("job", Resource::JobControllerWorkers),
-        ("jobset", Resource::JobSetReconciler),
+        ("job", LedgerResource::JobControllerWorkers),
+        ("jobset", LedgerResource::JobSetReconciler),
     ] {
         let steps = scraped.queued.of(resource);
         let labels = label("name", queue);
@@ -310,7 +311,7 @@ fn control_plane(out: &mut Text, of: &Metrics<'_>) {
         let own = format!(
             "{},{}",
             label("job", limiter.client),
-            label("verb", &requests::http(limiter.verb))
+            label("verb", &requests::http_method(limiter.verb))
         );
         let mut sums = [0u64; LIMITER_BOUNDS.len() + 1];
         let mut total = Duration::ZERO;

@@ -3,12 +3,12 @@
 //! Sources of the names and labels: `staging/src/k8s.io/apiserver/pkg/endpoints/metrics/metrics.go` and client-go's
 //! `tools/metrics` in component-base.
 
-use super::openmetrics_text::{Text, label};
-use sim_analysis::metrics::scraped::{Answers, Scraped};
-use sim_base::Time;
+use super::openmetrics_text::{MetricsText, label};
+use sim_analysis::metrics::scraped::{ScrapedAnswers, ScrapedMetrics};
+use sim_base::SimTime;
 use std::collections::BTreeMap;
 
-pub fn write(out: &mut Text, scraped: &Scraped) {
+pub fn write(out: &mut MetricsText, scraped: &ScrapedMetrics) {
     let name = "apiserver_request";
     out.family(
         name,
@@ -16,18 +16,23 @@ pub fn write(out: &mut Text, scraped: &Scraped) {
         "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, \
          and HTTP response code.",
     );
-    counted(out, name, scraped, of_server);
+    write_request_counts(out, name, scraped, server_labels);
     let name = "rest_client_requests";
     out.family(
         name,
         "counter",
         "Number of HTTP requests, partitioned by status code, method, and host.",
     );
-    counted(out, name, scraped, of_client);
+    write_request_counts(out, name, scraped, client_labels);
 }
 
 /// Writes the cumulative number of requests per set of labels, sorted by labels.
-fn counted(out: &mut Text, name: &str, scraped: &Scraped, labels: fn(&Answers) -> String) {
+fn write_request_counts(
+    out: &mut MetricsText,
+    name: &str,
+    scraped: &ScrapedMetrics,
+    labels: fn(&ScrapedAnswers) -> String,
+) {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for answers in &scraped.answers {
         let sums = all
@@ -42,13 +47,13 @@ fn counted(out: &mut Text, name: &str, scraped: &Scraped, labels: fn(&Answers) -
         let mut total = 0;
         for (n, at) in since.iter().zip(&scraped.at) {
             total += n;
-            let at: Time = *at;
+            let at: SimTime = *at;
             out.sample(&name, labels, total, at);
         }
     }
 }
 
-fn of_server(answers: &Answers) -> String {
+fn server_labels(answers: &ScrapedAnswers) -> String {
     let kind = answers.call.kind();
     let (resource, subresource) = kind.resource.split_once('/').unwrap_or((kind.resource, ""));
     let (group, version) = match (resource, kind.client) {
@@ -60,7 +65,7 @@ fn of_server(answers: &Answers) -> String {
     };
     let verb = match kind.verb {
         "list" => "LIST".to_owned(),
-        other => http(other),
+        other => http_method(other),
     };
     let scope = match kind.verb {
         "list" => "namespace",
@@ -80,17 +85,17 @@ fn of_server(answers: &Answers) -> String {
     all.join(",")
 }
 
-fn of_client(answers: &Answers) -> String {
+fn client_labels(answers: &ScrapedAnswers) -> String {
     let kind = answers.call.kind();
     let all = [
         label("code", code(answers)),
         label("job", kind.client),
-        label("method", &http(kind.verb)),
+        label("method", &http_method(kind.verb)),
     ];
     all.join(",")
 }
 
-fn code(answers: &Answers) -> &'static str {
+fn code(answers: &ScrapedAnswers) -> &'static str {
     match (answers.code, answers.call.kind().verb) {
         ("", "create") => "201",
         ("", _) => "200",
@@ -99,7 +104,7 @@ fn code(answers: &Answers) -> &'static str {
 }
 
 /// Returns the HTTP method of an API verb, as client-go labels it.
-pub(crate) fn http(verb: &str) -> String {
+pub(crate) fn http_method(verb: &str) -> String {
     match verb {
         "get" | "list" | "watch" => "GET".to_owned(),
         "create" => "POST".to_owned(),

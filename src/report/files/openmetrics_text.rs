@@ -1,11 +1,11 @@
 //! Formatting of samples and labels as OpenMetrics text.
 
-use sim_base::Time;
+use sim_base::SimTime;
 use std::fmt::Write;
 
-pub(crate) struct Text(pub(crate) String);
+pub(crate) struct MetricsText(pub(crate) String);
 
-impl Text {
+impl MetricsText {
     pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}");
     }
@@ -15,7 +15,7 @@ impl Text {
         name: &str,
         labels: &str,
         value: impl std::fmt::Display,
-        at: Time,
+        at: SimTime,
     ) {
         let ms = at.0 / 1_000_000;
         let (s, ms) = (ms / 1000, ms % 1000);

@@ -5,30 +5,32 @@
 //! TrackEvent is used because overlapping slices are rendered incorrectly in the JSON format. The trace contains
 //! every record.
 
-use super::perfetto_tracks::{Kind, Tracks};
-use super::proto::Message;
+use super::perfetto_tracks::{TraceTracks, TrackKind};
+use super::proto::ProtoMessage;
 use crate::figures::map_figure::islands;
-use crate::timeline::closely;
+use crate::timeline::highlighted_restarts;
 use sim_analysis::format;
-use sim_analysis::metrics::kept::Kept;
+use sim_analysis::metrics::kept::RetainedMetrics;
 use sim_analysis::metrics::restarts::critical;
-use sim_analysis::metrics::{RunView, Witness};
+use sim_analysis::metrics::{RestartBlocker, RunView};
 use sim_base::*;
-use sim_engine::record::{About, Body, NO_CAUSE, Record, Resource, Waited};
+use sim_engine::record::{
+    Body, LedgerResource, NO_CAUSE, SimulationRecord, TicketSubject, TicketWait,
+};
 
 /// A run with all data that the trace contains.
 #[derive(Copy, Clone)]
-pub struct Trace<'a> {
+pub struct PerfettoTrace<'a> {
     pub run: RunView<'a>,
-    pub witness: &'a Witness,
-    pub kept: &'a Kept,
+    pub blockers: &'a RestartBlocker,
+    pub retained: &'a RetainedMetrics,
 }
 
-pub fn trace(of: &Trace<'_>) -> Vec<u8> {
-    let mut tracks = Tracks::default();
-    let roots = Roots::declare(&mut tracks, &of.run);
-    let mut writer = Writer {
-        of,
+pub fn trace(of: &PerfettoTrace<'_>) -> Vec<u8> {
+    let mut tracks = TraceTracks::default();
+    let roots = RootTracks::declare(&mut tracks, &of.run);
+    let mut writer = PerfettoWriter {
+        input: of,
         tracks,
         roots,
         slots: Vec::new(),
@@ -41,39 +43,39 @@ pub fn trace(of: &Trace<'_>) -> Vec<u8> {
 }
 
 /// Tracks that are declared at the beginning.
-struct Roots {
+struct RootTracks {
     script: u64,
-    plane: u64,
+    control_plane: u64,
     jobsets: Vec<u64>,
     jobs: Vec<u64>,
     nodes: Vec<u64>,
 }
 
-impl Roots {
-    fn declare(tracks: &mut Tracks, run: &RunView<'_>) -> Roots {
-        let script = tracks.declare(0, "script", Kind::Events);
-        let plane = tracks.declare(0, "control plane: who waits", Kind::Events);
-        let all = tracks.declare(0, "JobSets", Kind::Events);
+impl RootTracks {
+    fn declare(tracks: &mut TraceTracks, run: &RunView<'_>) -> RootTracks {
+        let script = tracks.declare(0, "script", TrackKind::Events);
+        let plane = tracks.declare(0, "control plane: queue lengths", TrackKind::Events);
+        let all = tracks.declare(0, "JobSets", TrackKind::Events);
         let names = run.names;
         let jobsets = names.jobsets.iter();
         let jobsets: Vec<u64> = jobsets
-            .map(|j| tracks.declare(all, &format!("JobSet {}", j.name), Kind::Events))
+            .map(|j| tracks.declare(all, &format!("JobSet {}", j.name), TrackKind::Events))
             .collect();
-        let all = tracks.declare(0, "Jobs", Kind::Events);
+        let all = tracks.declare(0, "Jobs", TrackKind::Events);
         let jobs = names.jobs.iter();
-        let jobs = jobs.map(|j| tracks.declare(all, &format!("Job {}", j.name), Kind::Events));
+        let jobs = jobs.map(|j| tracks.declare(all, &format!("Job {}", j.name), TrackKind::Events));
         let jobs = jobs.collect();
         let mut nodes = Vec::new();
         for (from, to) in islands(run, names.nodes.len()) {
             let (first, last) = (&names.nodes[from], &names.nodes[to - 1]);
-            let island = tracks.declare(0, &format!("nodes {first} to {last}"), Kind::Events);
+            let island = tracks.declare(0, &format!("nodes {first} to {last}"), TrackKind::Events);
             for node in &names.nodes[from..to] {
-                nodes.push(tracks.declare(island, &format!("node {node}"), Kind::Events));
+                nodes.push(tracks.declare(island, &format!("node {node}"), TrackKind::Events));
             }
         }
-        Roots {
+        RootTracks {
             script,
-            plane,
+            control_plane: plane,
             jobsets,
             jobs,
             nodes,
@@ -83,27 +85,27 @@ impl Roots {
 
 /// The track on which a pod is shown: a slot of its node, which can be reused by later pods.
 #[derive(Copy, Clone)]
-struct Place {
+struct TracePlace {
     job: JobId,
     index: u32,
     slot: Option<(NodeId, usize, u64)>,
     /// Number of open slices: the pod's slice and the slice of its state.
-    open: u32,
+    open_slices: u32,
 }
 
-struct Writer<'a> {
-    of: &'a Trace<'a>,
-    tracks: Tracks,
-    roots: Roots,
+struct PerfettoWriter<'a> {
+    input: &'a PerfettoTrace<'a>,
+    tracks: TraceTracks,
+    roots: RootTracks,
     /// For each node, its pod tracks and whether they are in use.
     slots: Vec<Vec<(u64, bool)>>,
     /// Places of the pods, indexed by pod id.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<TracePlace>>,
 }
 
-impl Writer<'_> {
+impl PerfettoWriter<'_> {
     fn records(&mut self) {
-        let records = &self.of.kept.records;
+        let records = &self.input.retained.records;
         //  Effects of each record. The cause of a record always precedes it.
         let mut effects: Vec<Vec<u32>> = vec![Vec::new(); records.len()];
         for record in records.iter().filter(|r| r.cause != NO_CAUSE) {
@@ -112,9 +114,9 @@ impl Writer<'_> {
             }
         }
         for (record, effects) in records.iter().zip(&effects) {
-            self.before(record);
-            let track = self.track(record);
-            let mut event = Message::default();
+            self.update_before(record);
+            let track = self.record_track(record);
+            let mut event = ProtoMessage::default();
             event
                 .number(9, 3)
                 .number(11, track)
@@ -127,47 +129,47 @@ impl Writer<'_> {
             }
             self.annotate(&mut event, record);
             self.tracks.event(record.at, &event);
-            self.after(record);
+            self.update_after(record);
         }
-        let end = self.of.run.outcome.end;
+        let end = self.input.run.outcome.end;
         for pod in 0..self.places.len() {
-            self.leave(PodId(pod as u32), end);
+            self.close_pod_slices(PodId(pod as u32), end);
         }
     }
 
-    fn annotate(&self, event: &mut Message, record: &Record) {
-        let names = self.of.run.names;
+    fn annotate(&self, event: &mut ProtoMessage, record: &SimulationRecord) {
+        let names = self.input.run.names;
         let head = record.body.head();
         let mut note = |name: &str, text: &str| {
             if !text.is_empty() {
-                let mut note = Message::default();
+                let mut note = ProtoMessage::default();
                 note.text(10, name).text(6, text);
                 event.message(4, &note);
             }
         };
         note("seq", &record.seq.to_string());
-        if let About::Pod(pod) = head.about
+        if let TicketSubject::Pod(pod) = head.subject
             && let Some(Some(place)) = self.places.get(pod.ix())
         {
-            note("pod", &names.pod_place(place.job, place.index));
+            note("pod", &names.pod_base_name(place.job, place.index));
         }
         note("reason", names.text(head.reason));
         note("message", names.text(head.message));
     }
 
-    fn track(&self, record: &Record) -> u64 {
+    fn record_track(&self, record: &SimulationRecord) -> u64 {
         let roots = &self.roots;
         if matches!(record.body, Body::Fault { .. } | Body::Answered { .. }) {
             return roots.script;
         }
         let of = |all: &[u64], i: usize| all.get(i).copied().unwrap_or(roots.script);
-        match record.body.head().about {
-            About::Nothing => roots.script,
-            About::JobSet(id) => of(&roots.jobsets, id.ix()),
-            About::Job(id) => of(&roots.jobs, id.ix()),
-            About::Node(id) => of(&roots.nodes, id.ix()),
-            About::Pod(pod) => match self.places.get(pod.ix()) {
-                Some(Some(Place {
+        match record.body.head().subject {
+            TicketSubject::Nothing => roots.script,
+            TicketSubject::JobSet(id) => of(&roots.jobsets, id.ix()),
+            TicketSubject::Job(id) => of(&roots.jobs, id.ix()),
+            TicketSubject::Node(id) => of(&roots.nodes, id.ix()),
+            TicketSubject::Pod(pod) => match self.places.get(pod.ix()) {
+                Some(Some(TracePlace {
                     slot: Some((.., track)),
                     ..
                 })) => *track,
@@ -178,24 +180,24 @@ impl Writer<'_> {
     }
 
     /// Updates the state that is needed before the record is written.
-    fn before(&mut self, record: &Record) {
+    fn update_before(&mut self, record: &SimulationRecord) {
         match record.body {
             Body::PodCreated {
                 pod, job, index, ..
             } => {
-                *row(&mut self.places, pod.ix()) = Some(Place {
+                *row_or_default(&mut self.places, pod.ix()) = Some(TracePlace {
                     job,
                     index,
                     slot: None,
-                    open: 0,
+                    open_slices: 0,
                 });
             }
-            Body::PodBound { pod, node, .. } => self.take(pod, node, record.at),
+            Body::PodBound { pod, node, .. } => self.open_pod_slices(pod, node, record.at),
             _ => {}
         }
     }
 
-    fn after(&mut self, record: &Record) {
+    fn update_after(&mut self, record: &SimulationRecord) {
         let state = match record.body {
             Body::PodReady { .. } => "ready",
             Body::PodNotReady { .. } | Body::ContainersRestarting { .. } => "containers down",
@@ -203,79 +205,84 @@ impl Writer<'_> {
             Body::PodFinished { .. } => "ended",
             _ => "",
         };
-        match record.body.head().about {
-            About::Pod(pod) if matches!(record.body, Body::PodGone { .. }) => {
-                self.leave(pod, record.at)
+        match record.body.head().subject {
+            TicketSubject::Pod(pod) if matches!(record.body, Body::PodGone { .. }) => {
+                self.close_pod_slices(pod, record.at)
             }
-            About::Pod(pod) if !state.is_empty() => self.turn(pod, state, record.at),
+            TicketSubject::Pod(pod) if !state.is_empty() => {
+                self.switch_state_slice(pod, state, record.at)
+            }
             _ => {}
         }
     }
 
     /// Assigns a pod to a free slot of its node and opens its slices.
-    fn take(&mut self, pod: PodId, node: NodeId, at: Time) {
+    fn open_pod_slices(&mut self, pod: PodId, node: NodeId, at: SimTime) {
         let Some(Some(place)) = self.places.get(pod.ix()).copied() else {
             return;
         };
-        let slots = row(&mut self.slots, node.ix());
+        let slots = row_or_default(&mut self.slots, node.ix());
         let free = slots.iter().position(|(_, taken)| !taken);
         let slot = free.unwrap_or_else(|| {
             let parent = self.roots.nodes.get(node.ix()).copied().unwrap_or(0);
             let name = format!("pods {}", slots.len());
-            slots.push((self.tracks.declare(parent, &name, Kind::Events), false));
+            slots.push((self.tracks.declare(parent, &name, TrackKind::Events), false));
             slots.len() - 1
         });
         slots[slot].1 = true;
         let track = slots[slot].0;
-        let name = self.of.run.names.pod_place(place.job, place.index);
+        let name = self.input.run.names.pod_base_name(place.job, place.index);
         self.tracks.begin(track, &name, at);
         self.tracks.begin(track, "starting", at);
-        self.places[pod.ix()] = Some(Place {
+        self.places[pod.ix()] = Some(TracePlace {
             slot: Some((node, slot, track)),
-            open: 2,
+            open_slices: 2,
             ..place
         });
     }
 
     /// Ends the slice of the pod's current state and begins the next one.
-    fn turn(&mut self, pod: PodId, state: &str, at: Time) {
+    fn switch_state_slice(&mut self, pod: PodId, state: &str, at: SimTime) {
         let Some(Some(place)) = self.places.get(pod.ix()).copied() else {
             return;
         };
         if let Some((.., track)) = place.slot
-            && place.open == 2
+            && place.open_slices == 2
         {
             self.tracks.end(track, at);
             self.tracks.begin(track, state, at);
         }
     }
 
-    fn leave(&mut self, pod: PodId, at: Time) {
+    fn close_pod_slices(&mut self, pod: PodId, at: SimTime) {
         let Some(Some(place)) = self.places.get(pod.ix()).copied() else {
             return;
         };
         if let Some((node, slot, track)) = place.slot {
-            for _ in 0..place.open {
+            for _ in 0..place.open_slices {
                 self.tracks.end(track, at);
             }
-            row(&mut self.slots, node.ix())[slot].1 = false;
+            row_or_default(&mut self.slots, node.ix())[slot].1 = false;
         }
-        self.places[pod.ix()] = Some(Place {
+        self.places[pod.ix()] = Some(TracePlace {
             slot: None,
-            open: 0,
+            open_slices: 0,
             ..place
         });
     }
 
     /// Writes a track with the phases of each restart, and the critical paths of the longest restarts.
     fn restarts(&mut self) {
-        let run = self.of.run;
-        let close: Vec<usize> = closely(&run).into_iter().map(|(i, _)| i).collect();
+        let run = self.input.run;
+        let close: Vec<usize> = highlighted_restarts(&run)
+            .into_iter()
+            .map(|(i, _)| i)
+            .collect();
         for (i, r) in run.restarts().iter().enumerate() {
             let parent = self.roots.jobsets.get(r.jobset.ix()).copied().unwrap_or(0);
-            let track = self
-                .tracks
-                .declare(parent, &format!("restart {}", i + 1), Kind::Events);
+            let track =
+                self.tracks
+                    .declare(parent, &format!("restart {}", i + 1), TrackKind::Events);
             self.tracks
                 .begin(track, &format::restart_title(&run, r, i + 1), r.start);
             for span in r.spans().iter().filter(|s| s.to > s.from) {
@@ -287,8 +294,8 @@ impl Writer<'_> {
                 continue;
             }
             let name = format!("critical path of restart {}", i + 1);
-            let track = self.tracks.declare(parent, &name, Kind::Events);
-            for span in critical::spans(&run, self.of.witness, &r.path, Some(r)) {
+            let track = self.tracks.declare(parent, &name, TrackKind::Events);
+            for span in critical::spans(&run, self.input.blockers, &r.path, Some(r)) {
                 let name = format!("{} <- {}", span.what, span.waited_for);
                 self.tracks.begin(track, &name, span.step.from);
                 self.tracks.end(track, span.step.to);
@@ -298,14 +305,14 @@ impl Writer<'_> {
 
     /// Writes the queue length of each resource at every change, and the digest at the end of the run.
     fn queues(&mut self) {
-        let mut steps: Vec<(Resource, Vec<(Time, i64)>)> = Vec::new();
-        for ticket in &self.of.kept.tickets {
-            let until = match ticket.waited {
-                Waited::Request(_) => ticket.granted,
-                Waited::Queue(_) | Waited::TaintLimiter => ticket.to,
+        let mut steps: Vec<(LedgerResource, Vec<(SimTime, i64)>)> = Vec::new();
+        for ticket in &self.input.retained.tickets {
+            let until = match ticket.wait {
+                TicketWait::Request(_) => ticket.granted,
+                TicketWait::Queue(_) | TicketWait::TaintLimiter => ticket.to,
                 _ => continue,
             };
-            let Some(resource) = ticket.waited.resource().filter(|_| until > ticket.from) else {
+            let Some(resource) = ticket.wait.resource().filter(|_| until > ticket.from) else {
                 continue;
             };
             let at = steps
@@ -320,24 +327,29 @@ impl Writer<'_> {
         steps.sort_by_key(|(resource, _)| *resource);
         for (resource, mut changes) in steps {
             let name = format!("waiting: {}", resource.as_str());
-            let track = self.tracks.declare(self.roots.plane, &name, Kind::Counter);
+            let track = self
+                .tracks
+                .declare(self.roots.control_plane, &name, TrackKind::Counter);
             changes.sort_by_key(|(at, _)| *at);
             let mut waiting = 0i64;
             let mut rest = changes.as_slice();
             while let Some((at, _)) = rest.first().copied() {
                 let n = rest.iter().take_while(|(other, _)| *other == at).count();
                 waiting += rest[..n].iter().map(|(_, step)| step).sum::<i64>();
-                self.tracks.count(track, waiting.max(0) as u64, at);
+                self.tracks.counter_value(track, waiting.max(0) as u64, at);
                 rest = &rest[n..];
             }
         }
-        let end = format::seconds(self.of.run.outcome.end.since(Time::ZERO));
-        let name = format!("digest {} of {end}", self.of.run.digest());
-        let mut event = Message::default();
+        let end = format::seconds(self.input.run.outcome.end.since(SimTime::ZERO));
+        let name = format!(
+            "digest {}, end of the run at {end}",
+            self.input.run.digest()
+        );
+        let mut event = ProtoMessage::default();
         event
             .number(9, 3)
             .number(11, self.roots.script)
             .text(23, &name);
-        self.tracks.event(self.of.run.outcome.end, &event);
+        self.tracks.event(self.input.run.outcome.end, &event);
     }
 }

@@ -2,9 +2,9 @@
 
 /// A message under construction.
 #[derive(Default)]
-pub struct Message(Vec<u8>);
+pub struct ProtoMessage(Vec<u8>);
 
-impl Message {
+impl ProtoMessage {
     fn varint(&mut self, mut n: u64) {
         while n >= 0x80 {
             self.0.push(n as u8 | 0x80);
@@ -17,30 +17,30 @@ impl Message {
         self.varint(u64::from(field) << 3 | wire);
     }
 
-    pub fn number(&mut self, field: u32, n: u64) -> &mut Message {
+    pub fn number(&mut self, field: u32, n: u64) -> &mut ProtoMessage {
         self.key(field, 0);
         self.varint(n);
         self
     }
 
-    pub fn fixed64(&mut self, field: u32, n: u64) -> &mut Message {
+    pub fn fixed64(&mut self, field: u32, n: u64) -> &mut ProtoMessage {
         self.key(field, 1);
         self.0.extend_from_slice(&n.to_le_bytes());
         self
     }
 
-    pub fn bytes(&mut self, field: u32, bytes: &[u8]) -> &mut Message {
+    pub fn bytes(&mut self, field: u32, bytes: &[u8]) -> &mut ProtoMessage {
         self.key(field, 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
         self
     }
 
-    pub fn text(&mut self, field: u32, text: &str) -> &mut Message {
+    pub fn text(&mut self, field: u32, text: &str) -> &mut ProtoMessage {
         self.bytes(field, text.as_bytes())
     }
 
-    pub fn message(&mut self, field: u32, inner: &Message) -> &mut Message {
+    pub fn message(&mut self, field: u32, inner: &ProtoMessage) -> &mut ProtoMessage {
         self.bytes(field, &inner.0)
     }
 

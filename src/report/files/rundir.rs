@@ -4,11 +4,11 @@
 
 use super::csv;
 use super::events::EventWriter;
-use crate::draw::scene::Scene;
+use crate::draw::scene::DrawScene;
 use crate::export;
-use crate::export::Subject;
+use crate::export::ExportSubject;
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::summary::Summary;
+use sim_analysis::metrics::summary::RunSummary;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -19,8 +19,8 @@ pub struct RunDir {
     /// Parents that were created, innermost first. They are removed if the run directory is not committed.
     new_parents: Vec<PathBuf>,
     /// Path shown in error messages, and a note on the remaining files if writing fails.
-    shown: PathBuf,
-    kept: String,
+    display_path: PathBuf,
+    failure_note: String,
 }
 
 impl RunDir {
@@ -29,12 +29,12 @@ impl RunDir {
         let shown = target.display();
         if fs::symlink_metadata(target).is_ok() {
             return Err(format!(
-                "{shown} exists already; choose another name for --out or remove it"
+                "{shown} already exists; choose another name for --out or remove it"
             ));
         }
         let name = target
             .file_name()
-            .ok_or_else(|| format!("{shown} is not a name for a directory"))?;
+            .ok_or_else(|| format!("{shown} is not a valid directory name"))?;
         let parent = match target.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
@@ -45,13 +45,13 @@ impl RunDir {
         let new_parents = new_parents.map(Path::to_owned).collect();
         fs::create_dir_all(parent).map_err(failed)?;
         let partial = format!(".{}.partial-{}", name.to_string_lossy(), process_id());
-        let temporary = create_free(&parent.join(partial)).map_err(failed)?;
+        let temporary = create_unique_dir(&parent.join(partial)).map_err(failed)?;
         Ok(RunDir {
             target: target.to_owned(),
             temporary,
             new_parents,
-            shown: target.to_owned(),
-            kept: "nothing was kept".to_owned(),
+            display_path: target.to_owned(),
+            failure_note: "no output was kept".to_owned(),
         })
     }
 
@@ -62,20 +62,20 @@ impl RunDir {
 
     /// Creates a run directory at `place` that is later renamed to `shown` by the caller. Error messages contain
     /// `shown` and `kept`.
-    pub fn beside(place: &Path, shown: &Path, kept: String) -> Result<RunDir, String> {
+    pub fn create_for_rename(place: &Path, shown: &Path, kept: String) -> Result<RunDir, String> {
         let mut dir = RunDir::create(place)?;
-        (dir.shown, dir.kept) = (shown.to_owned(), kept);
+        (dir.display_path, dir.failure_note) = (shown.to_owned(), kept);
         Ok(dir)
     }
 
     /// Creates a directory inside this one. It must be committed first.
-    pub fn inner(&self, name: &str) -> Result<RunDir, String> {
-        let shown = self.shown.join(name);
-        RunDir::beside(&self.path(name), &shown, self.kept.clone())
+    pub fn create_subdirectory(&self, name: &str) -> Result<RunDir, String> {
+        let shown = self.display_path.join(name);
+        RunDir::create_for_rename(&self.path(name), &shown, self.failure_note.clone())
     }
 
     /// Writes a chart as SVG, and as PNG with the feature `png`.
-    pub fn write_chart(&self, name: &str, scene: &Scene) -> Result<(), String> {
+    pub fn write_chart(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
         self.write_svg(name, scene)?;
         match cfg!(feature = "png") {
             true => self.draw(&format!("{name}.png"), scene),
@@ -83,22 +83,23 @@ impl RunDir {
         }
     }
 
-    pub fn write_svg(&self, name: &str, scene: &Scene) -> Result<(), String> {
+    pub fn write_svg(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
         self.draw(&format!("{name}.svg"), scene)
     }
 
-    fn draw(&self, name: &str, scene: &Scene) -> Result<(), String> {
+    fn draw(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
         let path = self.temporary.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.map_err(|e| e.to_string())
-            .and_then(|()| export::write(Subject::Chart(scene), &path))
-            .map_err(|e| self.failed(name, &e))
+            .and_then(|()| export::write(ExportSubject::Chart(scene), &path))
+            .map_err(|e| self.error_message(name, &e))
     }
 
     /// Creates a writer for `events.ndjson`.
     pub fn events(&self) -> Result<EventWriter<File>, String> {
         let path = self.temporary.join("events.ndjson");
-        let file = File::create(&path).map_err(|e| self.failed("events.ndjson", &e.to_string()))?;
+        let file =
+            File::create(&path).map_err(|e| self.error_message("events.ndjson", &e.to_string()))?;
         Ok(EventWriter::new(file))
     }
 
@@ -106,19 +107,19 @@ impl RunDir {
         events
             .finish(digest)
             .map(drop)
-            .map_err(|e| self.failed("events.ndjson", &e.to_string()))
+            .map_err(|e| self.error_message("events.ndjson", &e.to_string()))
     }
 
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), String> {
         let path = self.temporary.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, content))
-            .map_err(|e| self.failed(name, &e.to_string()))
+            .map_err(|e| self.error_message(name, &e.to_string()))
     }
 
     /// Writes all files except the event log.
     pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
-        self.write_json("summary.json", &Summary::of(run))?;
+        self.write_json("summary.json", &RunSummary::of(run))?;
         for (name, table) in csv::tables(run) {
             self.write(&format!("{name}.csv"), &table.csv())?;
         }
@@ -126,8 +127,8 @@ impl RunDir {
     }
 
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<(), String> {
-        let mut bytes =
-            serde_json::to_vec_pretty(value).map_err(|e| self.failed(name, &e.to_string()))?;
+        let mut bytes = serde_json::to_vec_pretty(value)
+            .map_err(|e| self.error_message(name, &e.to_string()))?;
         bytes.push(b'\n');
         self.write(name, &bytes)
     }
@@ -135,10 +136,10 @@ impl RunDir {
     /// Writes the inputs as read to `inputs/`, and the command that repeats the run with them.
     pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
         for (name, text) in inputs {
-            let kept = input_name(name);
+            let kept = input_path(name);
             match name.ends_with('/') {
                 true => fs::create_dir_all(self.temporary.join(&kept))
-                    .map_err(|e| self.failed(&kept, &e.to_string()))?,
+                    .map_err(|e| self.error_message(&kept, &e.to_string()))?,
                 false => self.write(&kept, text.as_bytes())?,
             }
         }
@@ -149,18 +150,21 @@ impl RunDir {
         //  Another process may have created the target in the meantime, and `rename` would silently replace an empty
         //  directory.
         if fs::symlink_metadata(&self.target).is_ok() {
-            return Err(format!("{} appeared during the run", self.target.display()));
+            return Err(format!(
+                "{} was created by another process during the run",
+                self.target.display()
+            ));
         }
         fs::rename(&self.temporary, &self.target)
             .map_err(|e| format!("cannot create {}: {e}", self.target.display()))?;
         Ok(self.target.clone())
     }
 
-    fn failed(&self, name: &str, error: &str) -> String {
+    fn error_message(&self, name: &str, error: &str) -> String {
         format!(
-            "cannot write {name} of {}: {error}; {}",
-            self.shown.display(),
-            self.kept
+            "cannot write {name} in {}: {error}; {}",
+            self.display_path.display(),
+            self.failure_note
         )
     }
 }
@@ -179,7 +183,7 @@ fn process_id() -> u32 {
 
 /// Creates a directory with this name, or with a numeric suffix if it exists. A killed process may have left its
 /// directory behind, and processes in different containers may have the same id.
-fn create_free(path: &Path) -> io::Result<PathBuf> {
+fn create_unique_dir(path: &Path) -> io::Result<PathBuf> {
     for n in 0..1000 {
         let mut name = path.as_os_str().to_owned();
         if n > 0 {
@@ -205,7 +209,7 @@ impl Drop for RunDir {
 }
 
 /// Returns the path of an input below the run directory. Components that lead outside of it are removed.
-pub fn input_name(name: &str) -> String {
+pub fn input_path(name: &str) -> String {
     let mut path = PathBuf::from("inputs");
     for part in Path::new(name).components() {
         if let Component::Normal(part) = part {

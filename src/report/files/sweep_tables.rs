@@ -1,21 +1,21 @@
 //! A sweep as CSV and Markdown tables, and the CSV table of its replications.
 
-use super::compare_tables::cell;
-use crate::console::compare::shown;
-use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
-use crate::sweep_pick::{axis_names, told};
+use super::compare_tables::escape_cell;
+use crate::console::compare::format_metric_value;
+use crate::estimates::{COLUMNS, MISSING_COLUMNS, metric_cells};
+use crate::sweep_selection::{axis_names, selected_metrics};
 use crate::table::Table;
-use sim_analysis::sweep::Results;
-use sim_analysis::sweep::results::Best;
+use sim_analysis::sweep::SweepResults;
+use sim_analysis::sweep::results::BestPoint;
 use std::fmt::Write;
 
 /// Returns a row per point and metric.
-pub fn estimates(all: &Results) -> Table {
+pub fn estimates(all: &SweepResults) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
-    let numbers = [&["metric"][..], &COLUMNS, &WITHOUT, &["rank"]].concat();
+    let numbers = [&["metric"][..], &COLUMNS, &MISSING_COLUMNS, &["rank"]].concat();
     let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
     let mut table = Table::new(header);
-    let best: Vec<Option<Best>> = all.names().iter().map(|name| all.best(name)).collect();
+    let best: Vec<Option<BestPoint>> = all.names().iter().map(|name| all.best(name)).collect();
     for point in 0..all.points().count() {
         for (metric, best) in all.names().iter().zip(&best) {
             let e = all.estimate(point, metric);
@@ -29,7 +29,7 @@ pub fn estimates(all: &Results) -> Table {
     table
 }
 
-fn rank(best: Option<&Best>, point: usize) -> &'static str {
+fn rank(best: Option<&BestPoint>, point: usize) -> &'static str {
     match best {
         Some(best) if best.point == point => "best",
         Some(best) if best.not_separated.contains(&point) => "notSeparated",
@@ -39,7 +39,7 @@ fn rank(best: Option<&Best>, point: usize) -> &'static str {
 
 /// Returns `replications.csv` with a row per point and replication. Metrics are exact; cells of undefined metrics
 /// are empty.
-pub fn replications(seed: u64, all: &Results) -> Table {
+pub fn replications(seed: u64, all: &SweepResults) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let header = ["point"].into_iter().chain(paths);
     let header = header.chain(["replication", "seed", "end_reason", "digest"]);
@@ -78,18 +78,21 @@ pub fn replications(seed: u64, all: &Results) -> Table {
 }
 
 /// Returns Markdown for a design document: the conclusion and a table of the means of the selected metrics.
-pub fn markdown(all: &Results, asked: &[String]) -> String {
-    let mut out = format!("{}\n\n", cell(&crate::console::sweep::conclusion(all)));
-    let metrics = told(all, asked);
+pub fn markdown(all: &SweepResults, asked: &[String]) -> String {
+    let mut out = format!(
+        "{}\n\n",
+        escape_cell(&crate::console::sweep::conclusion(all))
+    );
+    let metrics = selected_metrics(all, asked);
     let names = axis_names(all).into_iter().chain(metrics.iter().cloned());
-    let names: Vec<String> = names.map(|name| cell(&name)).collect();
+    let names: Vec<String> = names.map(|name| escape_cell(&name)).collect();
     let _ = writeln!(out, "| {} |", names.join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(names.len()));
     for point in 0..all.points().count() {
-        let values = all.points().values(point).into_iter().map(cell);
+        let values = all.points().values(point).into_iter().map(escape_cell);
         let mean = |metric: &String| {
             let e = all.estimate(point, metric);
-            let shown = |v: f64| shown(metric, v);
+            let shown = |v: f64| format_metric_value(metric, v);
             match (e.mean, e.ci95) {
                 (Some(mean), Some([low, high])) if e.n > 1 => {
                     format!(

@@ -2,25 +2,25 @@
 //!
 //! The estimates are those of `compare` and are not computed here.
 
-use super::reproduce::Reproduction;
+use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
-use super::{Block, Chart, KeyFigure, Page, Section};
-use crate::assumptions::hanging;
-use crate::assumptions::hanging::Hung;
-use crate::console::compare::{conclusion, estimates, parted, shown};
+use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
+use crate::assumptions::sensitivity;
+use crate::assumptions::sensitivity::SensitiveResult;
+use crate::console::compare::{conclusion, estimates, format_metric_value, split_by_difference};
 use crate::figures::compare_figure::{figures, provenance};
 use crate::table::Table;
-use sim_analysis::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
+use sim_analysis::experiment::{CompareVerdict, MetricEstimate, PlayedVariant, VariantComparison};
 use sim_analysis::format::{count, thousands};
 
 /// Builds the page. `commands` contains the commands that repeat the comparison and the page, `inputs` the digest of
 /// the inputs.
 pub fn page(
-    all: &Comparison,
+    all: &VariantComparison,
     played: &[PlayedVariant],
-    hung: &[Hung],
+    hung: &[SensitiveResult],
     (commands, inputs): (&[String], &str),
-) -> Page {
+) -> ReportPage {
     let n = all
         .variants
         .iter()
@@ -28,84 +28,84 @@ pub fn page(
         .max()
         .unwrap_or(0) as u64;
     let conclusion = conclusion(all);
-    let mut page = Page {
+    let mut page = ReportPage {
         kicker: format!("jobset-sim report: comparison of {}", all.scenario),
-        title: answer(&conclusion),
+        title: conclusion_without_numbers(&conclusion),
         lead: format!(
-            "{conclusion} {} of {} under the same random numbers, {} each: variant and variant meet the same faults, so what is \
-             told are differences of pairs, with 95 % intervals. What contains zero is not separated, and nothing is \
-             ranked by it.",
+            "{conclusion} {} of {}, {} each, with common random numbers: all variants are exposed to the same faults. \
+             Differences are paired and have 95 % intervals. A difference whose interval contains zero is inconclusive \
+             and does not rank the variants.",
             count(all.variants.len() as u64, "variant"),
             all.scenario,
             count(n, "replication"),
         ),
         figures: vec![
             figure("variants", thousands(all.variants.len() as u64)),
-            figure("replications of each", thousands(n)),
+            figure("replications per variant", thousands(n)),
             figure("seed", all.seed.to_string()),
         ],
         sections: Vec::new(),
-        foot: provenance(all),
+        provenance_lines: provenance(all),
     };
-    let charts = figures(all, played, &hanging::foot(hung))
+    let charts = figures(all, played, &sensitivity::footer_lines(hung))
         .into_iter()
         .map(|(name, scene)| {
-            Block::Chart(Chart {
+            PageBlock::Chart(PageChart {
                 name: name.to_owned(),
-                alt: format!("{}: {name} of the variants", all.scenario),
+                alt: format!("{}: {name} by variant", all.scenario),
                 scene,
             })
         });
-    let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
-    section("charts", "What tells the variants apart", charts.collect());
+    let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
+    section("charts", "Charts", charts.collect());
     section(
         "variants",
-        "What each variant changes",
-        changes(all, played),
+        "Changes per variant",
+        variant_changes(all, played),
     );
-    section("numbers", "Each metric", numbers(all));
+    section("numbers", "Metrics", numbers(all));
     section("differences", "Paired differences", differences(all));
     section(
         "assumptions",
-        "Assumptions that mattered",
-        hanging::blocks(hung),
+        "Relevant assumptions",
+        sensitivity::blocks(hung),
     );
     let limits = NOT_MODELLED.map(str::to_owned).to_vec();
     let mut distrust = Vec::new();
     if !all.warnings.is_empty() {
-        distrust.push(Block::Heading("Warnings of the runs".to_owned()));
-        distrust.push(Block::List(all.warnings.clone()));
+        distrust.push(PageBlock::Heading("Warnings".to_owned()));
+        distrust.push(PageBlock::List(all.warnings.clone()));
     }
-    distrust.push(Block::Heading("Never modelled".to_owned()));
-    distrust.push(Block::List(limits));
-    section("limits", "What to distrust", distrust);
-    let mut reproduction = Reproduction::new(commands, &page.foot, inputs);
-    reproduction.depends_on = hanging::together(hung);
+    distrust.push(PageBlock::Heading("Not modelled in any run".to_owned()));
+    distrust.push(PageBlock::List(limits));
+    section("limits", "Caveats", distrust);
+    let mut reproduction = ReproductionSteps::new(commands, &page.provenance_lines, inputs);
+    reproduction.assumptions = sensitivity::merge_assumptions(hung);
     page.push(reproduction.section());
     page
 }
 
 /// Returns the conclusion without its numbers, which is the title of the page.
-fn answer(conclusion: &str) -> String {
+fn conclusion_without_numbers(conclusion: &str) -> String {
     let first = conclusion.split(": ").next().unwrap_or(conclusion);
     first.trim_end_matches('.').to_owned()
 }
 
 fn figure(what: &str, value: String) -> KeyFigure {
     KeyFigure {
-        what: what.to_owned(),
+        label: what.to_owned(),
         value,
     }
 }
 
-fn changes(all: &Comparison, played: &[PlayedVariant]) -> Vec<Block> {
+fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<PageBlock> {
     let mut rows = Vec::new();
     for (i, v) in played.iter().enumerate() {
         if v.changes.is_empty() {
             let what = if i == 0 {
-                "the scenario itself"
+                "the unmodified scenario"
             } else {
-                "nothing"
+                "no changes"
             };
             rows.push(vec![
                 v.name.clone(),
@@ -116,7 +116,7 @@ fn changes(all: &Comparison, played: &[PlayedVariant]) -> Vec<Block> {
         }
         for c in &v.changes {
             let because = match c.because.as_str() {
-                "" => "asked for",
+                "" => "requested",
                 because => because,
             };
             let cells = [&v.name, &c.path, &c.value, because];
@@ -126,30 +126,34 @@ fn changes(all: &Comparison, played: &[PlayedVariant]) -> Vec<Block> {
     let digests = all.variants.iter();
     let digests = digests.map(|v| format!("{}: digest {:016x}", v.name, v.digest));
     vec![
-        Block::Table(
-            Table::new(["variant", "field", "value", "because"])
+        PageBlock::Table(
+            Table::new(["variant", "field", "value", "reason"])
                 .with_rows(rows)
-                .open(40),
+                .with_initial_rows(40),
         ),
-        Block::List(digests.collect()),
+        PageBlock::List(digests.collect()),
     ]
 }
 
-fn value(metric: &str, e: &MetricEstimate) -> [String; 3] {
-    let show = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
+fn metric_cells(metric: &str, e: &MetricEstimate) -> [String; 3] {
+    let show = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
     let interval = e.ci95.map_or("-".to_owned(), |[low, high]| {
-        format!("{} to {}", shown(metric, low), shown(metric, high))
+        format!(
+            "{} to {}",
+            format_metric_value(metric, low),
+            format_metric_value(metric, high)
+        )
     });
     let quantiles = format!("{} / {} / {}", show(e.p10), show(e.p50), show(e.p90));
     [show(e.mean), interval, quantiles]
 }
 
-fn numbers(all: &Comparison) -> Vec<Block> {
-    let (told, same) = parted(all);
+fn numbers(all: &VariantComparison) -> Vec<PageBlock> {
+    let (told, same) = split_by_difference(all);
     let mut rows = Vec::new();
     for metric in &told {
         for (name, e) in estimates(all, metric) {
-            let [mean, interval, quantiles] = value(metric, e);
+            let [mean, interval, quantiles] = metric_cells(metric, e);
             let out = match e.stuck + e.cut {
                 0 => String::new(),
                 n => thousands(n as u64),
@@ -159,7 +163,7 @@ fn numbers(all: &Comparison) -> Vec<Block> {
             rows.push(cells.map(str::to_owned).to_vec());
         }
     }
-    let mut blocks = vec![Block::Table(
+    let mut blocks = vec![PageBlock::Table(
         Table::new([
             "metric",
             "variant",
@@ -167,42 +171,42 @@ fn numbers(all: &Comparison) -> Vec<Block> {
             "95 % interval",
             "p10 / p50 / p90",
             "n",
-            "stuck or cut",
+            "excluded",
         ])
-        .numbers(&[2, 3, 4, 5, 6])
+        .with_number_columns(&[2, 3, 4, 5, 6])
         .with_rows(rows)
-        .open(24),
+        .with_initial_rows(24),
     )];
     if !same.is_empty() {
         let n = count(same.len() as u64, "metric");
         let text = format!("Equal in all variants, {n}: {}.", same.join(", "));
-        blocks.push(Block::Text(text));
+        blocks.push(PageBlock::Text(text));
     }
     blocks
 }
 
-fn differences(all: &Comparison) -> Vec<Block> {
-    let (told, _) = parted(all);
+fn differences(all: &VariantComparison) -> Vec<PageBlock> {
+    let (told, _) = split_by_difference(all);
     let mut rows = Vec::new();
     for metric in &told {
         for p in all.paired.iter().filter(|p| p.metric == **metric) {
             let d = &p.difference;
             let better = match p.verdict {
-                Verdict::A => p.a.clone(),
-                Verdict::B => p.b.clone(),
-                Verdict::NotSeparated => match p.needed {
-                    Some(n) => format!("not separated; about {} pairs would", thousands(n as u64)),
-                    None => "not separated".to_owned(),
+                CompareVerdict::A => p.a.clone(),
+                CompareVerdict::B => p.b.clone(),
+                CompareVerdict::NotSeparated => match p.needed {
+                    Some(n) => format!("inconclusive; about {} pairs needed", thousands(n as u64)),
+                    None => "inconclusive".to_owned(),
                 },
             };
             rows.push(vec![
                 (*metric).to_owned(),
-                format!("{} less {}", p.b, p.a),
-                shown(metric, d.mean),
+                format!("{} − {}", p.b, p.a),
+                format_metric_value(metric, d.mean),
                 format!(
                     "{} to {}",
-                    shown(metric, d.ci95[0]),
-                    shown(metric, d.ci95[1])
+                    format_metric_value(metric, d.ci95[0]),
+                    format_metric_value(metric, d.ci95[1])
                 ),
                 thousands(d.n as u64),
                 better,
@@ -212,7 +216,7 @@ fn differences(all: &Comparison) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::Table(
+    vec![PageBlock::Table(
         Table::new([
             "metric",
             "difference",
@@ -221,8 +225,8 @@ fn differences(all: &Comparison) -> Vec<Block> {
             "pairs",
             "better",
         ])
-        .numbers(&[2, 3, 4])
+        .with_number_columns(&[2, 3, 4])
         .with_rows(rows)
-        .open(24),
+        .with_initial_rows(24),
     )]
 }

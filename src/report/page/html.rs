@@ -4,26 +4,26 @@
 //! All texts are escaped.
 
 use super::timeline;
-use super::{Block, Chart, Page, Section};
+use super::{PageBlock, PageChart, PageSection, ReportPage};
 use crate::draw::svg;
 use crate::table::write_html;
-use sim_base::plain::for_html;
+use sim_base::escape::for_html;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Content security policy. It forbids all requests even if a text were not escaped correctly.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:";
 
-pub fn html(page: &Page) -> String {
+pub fn html(page: &ReportPage) -> String {
     let mut out = String::with_capacity(1 << 16);
     let title = for_html(&page.title);
     let kicker = for_html(&page.kicker);
     let _ = write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{CONTENT_SECURITY_POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title} - {kicker}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
@@ -37,7 +37,7 @@ pub fn html(page: &Page) -> String {
         write_section(&mut out, section);
     }
     out.push_str("</main>\n<footer>\n");
-    for line in &page.foot {
+    for line in &page.provenance_lines {
         let _ = writeln!(out, "<p>{}</p>", for_html(line));
     }
     let _ = write!(
@@ -47,7 +47,7 @@ pub fn html(page: &Page) -> String {
     out
 }
 
-fn head(out: &mut String, page: &Page) {
+fn head(out: &mut String, page: &ReportPage) {
     let _ = write!(
         out,
         "<header>\n<div class=\"top\"><p class=\"kicker\">{}</p>\
@@ -59,7 +59,7 @@ fn head(out: &mut String, page: &Page) {
     if !page.figures.is_empty() {
         out.push_str("<dl class=\"figures\">\n");
         for f in &page.figures {
-            let (what, value) = (for_html(&f.what), for_html(&f.value));
+            let (what, value) = (for_html(&f.label), for_html(&f.value));
             let _ = writeln!(out, "<div><dt>{what}</dt><dd>{value}</dd></div>");
         }
         out.push_str("</dl>\n");
@@ -72,7 +72,7 @@ fn head(out: &mut String, page: &Page) {
     out.push_str("</ul></nav>\n</header>\n");
 }
 
-fn write_section(out: &mut String, section: &Section) {
+fn write_section(out: &mut String, section: &PageSection) {
     let _ = writeln!(
         out,
         "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>",
@@ -81,23 +81,23 @@ fn write_section(out: &mut String, section: &Section) {
     );
     for block in &section.blocks {
         match block {
-            Block::Text(text) => {
+            PageBlock::Text(text) => {
                 let _ = writeln!(out, "<p>{}</p>", for_html(text));
             }
-            Block::Heading(text) => {
+            PageBlock::Heading(text) => {
                 let _ = writeln!(out, "<h3>{}</h3>", for_html(text));
             }
-            Block::List(items) => {
+            PageBlock::List(items) => {
                 out.push_str("<ul>\n");
                 for item in items {
                     let _ = writeln!(out, "<li>{}</li>", for_html(item));
                 }
                 out.push_str("</ul>\n");
             }
-            Block::Table(table) => write_html(out, table),
-            Block::Chart(chart) => write_chart(out, chart),
-            Block::Timeline(lanes, chart) => timeline::write(out, lanes, &chart.alt),
-            Block::Code(text) => {
+            PageBlock::Table(table) => write_html(out, table),
+            PageBlock::Chart(chart) => write_chart(out, chart),
+            PageBlock::Timeline(lanes, chart) => timeline::write(out, lanes, &chart.alt),
+            PageBlock::Code(text) => {
                 let _ = writeln!(
                     out,
                     "<pre tabindex=\"0\"><code>{}</code></pre>",
@@ -109,7 +109,7 @@ fn write_section(out: &mut String, section: &Section) {
     out.push_str("</section>\n");
 }
 
-fn write_chart(out: &mut String, chart: &Chart) {
+fn write_chart(out: &mut String, chart: &PageChart) {
     let svg = svg::inline(&chart.scene, &chart.alt);
     let _ = write!(out, "<figure>\n{svg}</figure>\n");
 }

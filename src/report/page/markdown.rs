@@ -2,13 +2,13 @@
 //!
 //! All texts are escaped.
 
-use super::{Block, Page};
-use sim_base::plain::{for_markdown, for_terminal};
+use super::{PageBlock, ReportPage};
+use sim_base::escape::{for_markdown, for_terminal};
 use std::fmt::Write;
 
 /// Returns the page as Markdown. `assets` is the path of the charts relative to the file; with `None`, charts are
 /// omitted.
-pub fn markdown(page: &Page, assets: Option<&str>) -> String {
+pub fn markdown(page: &ReportPage, assets: Option<&str>) -> String {
     let mut out = format!("# {}\n\n", for_markdown(&page.title));
     if !page.kicker.is_empty() {
         let _ = writeln!(out, "{}\n", for_markdown(&page.kicker));
@@ -17,7 +17,7 @@ pub fn markdown(page: &Page, assets: Option<&str>) -> String {
     if !page.figures.is_empty() {
         out.push_str("| | |\n|---|---|\n");
         for f in &page.figures {
-            let (what, value) = (for_markdown(&f.what), for_markdown(&f.value));
+            let (what, value) = (for_markdown(&f.label), for_markdown(&f.value));
             let _ = writeln!(out, "| {what} | {value} |");
         }
         out.push('\n');
@@ -28,7 +28,7 @@ pub fn markdown(page: &Page, assets: Option<&str>) -> String {
             write_block(&mut out, block, assets);
         }
     }
-    for line in &page.foot {
+    for line in &page.provenance_lines {
         let _ = writeln!(out, "*{}*\n", for_markdown(line));
     }
     while out.ends_with("\n\n") {
@@ -37,25 +37,25 @@ pub fn markdown(page: &Page, assets: Option<&str>) -> String {
     out
 }
 
-fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
+fn write_block(out: &mut String, block: &PageBlock, assets: Option<&str>) {
     let _ = match (block, assets) {
-        (Block::Text(text), _) => writeln!(out, "{}\n", for_markdown(text)),
-        (Block::Heading(text), _) => writeln!(out, "### {}\n", for_markdown(text)),
-        (Block::List(items), _) => {
+        (PageBlock::Text(text), _) => writeln!(out, "{}\n", for_markdown(text)),
+        (PageBlock::Heading(text), _) => writeln!(out, "### {}\n", for_markdown(text)),
+        (PageBlock::List(items), _) => {
             for item in items {
                 let _ = writeln!(out, "- {}", for_markdown(item));
             }
             writeln!(out)
         }
-        (Block::Table(table), _) => writeln!(out, "{}", table.markdown()),
-        (Block::Chart(chart) | Block::Timeline(_, chart), Some(assets)) => {
+        (PageBlock::Table(table), _) => writeln!(out, "{}", table.markdown()),
+        (PageBlock::Chart(chart) | PageBlock::Timeline(_, chart), Some(assets)) => {
             let alt = for_markdown(&chart.alt);
             writeln!(out, "![{alt}]({assets}/{}.svg)\n", chart.name)
         }
-        (Block::Chart(_) | Block::Timeline(..), None) => Ok(()),
-        (Block::Code(text), _) => {
+        (PageBlock::Chart(_) | PageBlock::Timeline(..), None) => Ok(()),
+        (PageBlock::Code(text), _) => {
             //  The fence is longer than any run of backticks in the text, so the text cannot close it.
-            let fence = "`".repeat(longest_run(text) + 3);
+            let fence = "`".repeat(longest_backtick_run(text) + 3);
             writeln!(
                 out,
                 "{fence}text\n{}\n{fence}\n",
@@ -65,7 +65,7 @@ fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
     };
 }
 
-fn longest_run(text: &str) -> usize {
+fn longest_backtick_run(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0)
 }

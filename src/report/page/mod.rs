@@ -14,15 +14,15 @@ mod run_parts;
 pub mod sweep;
 mod timeline;
 pub use run_parts::NOT_MODELLED;
-pub use timeline::sums;
+pub use timeline::cumulative_heights;
 
-use super::draw::scene::Scene;
-use super::timeline::Timeline;
+use super::draw::scene::DrawScene;
+use super::timeline::TimelineChart;
 use crate::table::Table;
 
 /// A complete report.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub struct ReportPage {
     /// Short line above the title that names the report and its subject.
     pub kicker: String,
     /// The main result in one line.
@@ -31,49 +31,49 @@ pub struct Page {
     pub lead: String,
     /// The key figures.
     pub figures: Vec<KeyFigure>,
-    pub sections: Vec<Section>,
+    pub sections: Vec<PageSection>,
     /// Provenance lines at the end of the page.
-    pub foot: Vec<String>,
+    pub provenance_lines: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
 pub struct KeyFigure {
     pub value: String,
-    pub what: String,
+    pub label: String,
 }
 
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct PageSection {
     /// Id of the anchor: lower case with hyphens.
     pub id: &'static str,
     pub title: String,
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PageBlock>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Block {
+pub enum PageBlock {
     Text(String),
     Heading(String),
     List(Vec<String>),
     Table(Table),
-    Chart(Chart),
+    Chart(PageChart),
     /// Lanes that can be zoomed in HTML, and a static chart for Markdown.
-    Timeline(Box<Timeline>, Chart),
+    Timeline(Box<TimelineChart>, PageChart),
     /// A command or preformatted text.
     Code(String),
 }
 
 /// A chart. `name` is its file name without extension, `alt` its alternative text.
 #[derive(Clone, Debug)]
-pub struct Chart {
+pub struct PageChart {
     pub name: String,
     pub alt: String,
-    pub scene: Scene,
+    pub scene: DrawScene,
 }
 
-impl Section {
-    pub fn new(id: &'static str, title: &str, blocks: Vec<Block>) -> Section {
-        Section {
+impl PageSection {
+    pub fn new(id: &'static str, title: &str, blocks: Vec<PageBlock>) -> PageSection {
+        PageSection {
             id,
             title: title.to_owned(),
             blocks,
@@ -81,17 +81,17 @@ impl Section {
     }
 }
 
-impl Page {
-    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+impl ReportPage {
+    pub fn charts(&self) -> impl Iterator<Item = &PageChart> {
         let blocks = self.sections.iter().flat_map(|s| &s.blocks);
         blocks.filter_map(|b| match b {
-            Block::Chart(chart) | Block::Timeline(_, chart) => Some(chart),
+            PageBlock::Chart(chart) | PageBlock::Timeline(_, chart) => Some(chart),
             _ => None,
         })
     }
 
     /// Appends a section unless it is empty.
-    pub fn push(&mut self, section: Section) {
+    pub fn push(&mut self, section: PageSection) {
         if !section.blocks.is_empty() {
             self.sections.push(section);
         }

@@ -2,68 +2,62 @@
 //!
 //! All times come from the folds and critical paths of the run and are not computed here.
 
-pub use super::run_input::Told;
-use super::{KeyFigure, Page, Section};
+pub use super::run_input::RunInputText;
+use super::{KeyFigure, PageSection, ReportPage};
 use super::{run_charts as charts, run_parts as parts};
 use crate::assumptions::provenance;
 use crate::console::waterfall;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::restarts::restart;
-use sim_analysis::metrics::{Ending, Restart, RunView};
+use sim_analysis::metrics::{RestartMetrics, RestartOutcome, RunView};
 use sim_engine::record::LedgerCategory;
 
-pub fn page(told: &Told<'_>) -> Page {
+pub fn page(told: &RunInputText<'_>) -> ReportPage {
     let run = &told.run;
-    let mut page = Page {
+    let mut page = ReportPage {
         kicker: format!("jobset-sim report: {}", run.scenario.name),
         title: title(run),
         lead: lead(run),
         figures: figures(run),
         sections: Vec::new(),
-        foot: vec![provenance::of_run(run)],
+        provenance_lines: vec![provenance::run_provenance(run)],
     };
-    let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
-    section(
-        "seconds",
-        "Where the seconds went",
-        charts::waterfalls(told),
-    );
-    section("timeline", "What was when", charts::over_time(told));
-    section("map", "Who has which node", charts::maps(told));
-    section("path", "Critical path", charts::paths(told));
+    let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
+    section("seconds", "Restart breakdown", charts::waterfalls(told));
+    section("timeline", "Timeline", charts::timeline_blocks(told));
+    section("map", "Node assignment", charts::maps(told));
+    section("path", "Critical path", charts::critical_path_blocks(told));
     section("restarts", "All restarts", parts::restarts(run));
     section("training", "Training", parts::training(run));
     section("control-plane", "Control plane", parts::control_plane(run));
-    section(
-        "ledger",
-        "Where the accelerators' time went",
-        parts::ledger(run),
-    );
-    section("story", "What happened", parts::story(run));
+    section("ledger", "Accelerator time by category", parts::ledger(run));
+    section("story", "Main events", parts::main_event_blocks(run));
     section("events", "Kubernetes Events", parts::events(run));
     section(
         "assumptions",
-        "Assumptions that mattered",
+        "Relevant assumptions",
         parts::assumptions(told),
     );
-    section("limits", "What to distrust", parts::limits(told));
+    section("limits", "Caveats", parts::limits(told));
     page.push(parts::reproduction(told).section());
     page
 }
 
-fn longest_one<'r>(run: &RunView<'r>) -> Option<&'r Restart> {
+fn longest_restart<'r>(run: &RunView<'r>) -> Option<&'r RestartMetrics> {
     restart::longest(run.restarts()).map(|i| &run.restarts()[i])
 }
 
 fn title(run: &RunView<'_>) -> String {
-    let Some(r) = longest_one(run) else {
+    let Some(r) = longest_restart(run) else {
         return format!("{}: no restart", run.scenario.name);
     };
     let end = match r.ending {
-        Ending::Ready => "from the fault until every pod is ready again",
-        Ending::JobSetEnded => "from the fault until the JobSet ends, never ready again",
-        Ending::Unfinished => "after the fault it is still not ready",
+        RestartOutcome::Ready => "from the fault until every pod is ready again",
+        RestartOutcome::JobSetEnded => {
+            "from the fault to the end of the JobSet, without becoming ready again"
+        }
+        RestartOutcome::Unfinished => "after the fault, not ready at the end of the run",
     };
     let which = match run.restarts().len() {
         1 => String::new(),
@@ -97,35 +91,37 @@ fn lead(run: &RunView<'_>) -> String {
         topology.name,
         cp.preset
     );
-    match longest_one(run) {
-        None => text.push_str("nothing restarted. "),
-        Some(r) => text.push_str(&of_restart(run, r)),
+    match longest_restart(run) {
+        None => text.push_str("no restart occurred. "),
+        Some(r) => text.push_str(&describe_restart(run, r)),
     }
-    text.push_str(&accelerators(run));
+    text.push_str(&describe_accelerators(run));
     text.trim_end().to_owned()
 }
 
-fn of_restart(run: &RunView<'_>, r: &Restart) -> String {
+fn describe_restart(run: &RunView<'_>, r: &RestartMetrics) -> String {
     let cause = format::cause(run, &r.cause);
     let total = seconds(r.total());
     let mut text = match run.restarts().len() {
         1 => format!("after {cause}, at {}, ", r.start),
         n => format!(
-            "there were {n} restarts. In the longest, after {cause}, at {}, ",
+            "{n} restarts occurred. In the longest, after {cause}, at {}, ",
             r.start
         ),
     };
     text.push_str(&match r.ending {
-        Ending::Ready => format!(
+        RestartOutcome::Ready => format!(
             "it took {total} until all {} were ready again. ",
             count(u64::from(r.pods), "pod")
         ),
-        Ending::JobSetEnded => {
+        RestartOutcome::JobSetEnded => {
             format!("the JobSet ended {total} later and was never ready again. ")
         }
-        Ending::Unfinished => format!("the run ended {total} later, and it was not ready again. "),
+        RestartOutcome::Unfinished => {
+            format!("the run ended {total} later, before all pods were ready again. ")
+        }
     });
-    let longest = waterfall::longest(run, r);
+    let longest = waterfall::describe_longest_waits(run, r);
     if !longest.is_empty() {
         text.push_str(&longest);
         text.push(' ');
@@ -133,7 +129,7 @@ fn of_restart(run: &RunView<'_>, r: &Restart) -> String {
     text
 }
 
-fn accelerators(run: &RunView<'_>) -> String {
+fn describe_accelerators(run: &RunView<'_>) -> String {
     let ledger = &run.outcome.ledger;
     let all: u128 = ledger.accelerator_ns.iter().sum();
     if all == 0 {
@@ -142,7 +138,7 @@ fn accelerators(run: &RunView<'_>) -> String {
     let productive = ledger.accelerator_ns[LedgerCategory::Productive as usize];
     format!(
         "Over the whole run of {} the {} were productive for {:.1} % of their time.",
-        seconds(run.outcome.end.since(sim_base::Time::ZERO)),
+        seconds(run.outcome.end.since(sim_base::SimTime::ZERO)),
         count(ledger.accelerators, "accelerator"),
         productive as f64 / all as f64 * 100.0
     )
@@ -150,13 +146,13 @@ fn accelerators(run: &RunView<'_>) -> String {
 
 fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
     let figure = |what: &str, value: String| KeyFigure {
-        what: what.to_owned(),
+        label: what.to_owned(),
         value,
     };
     let mut all = Vec::new();
-    if let Some(r) = longest_one(run) {
+    if let Some(r) = longest_restart(run) {
         let what = match (run.restarts().len(), r.ending) {
-            (1, Ending::Ready) => "time to recover",
+            (1, RestartOutcome::Ready) => "time to recover",
             (1, _) => "time after the fault, not recovered",
             _ => "longest restart",
         };
@@ -166,7 +162,7 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
                 Some(resource) => resource.as_str(),
                 None => gate.name.split(" (").next().unwrap_or_default(),
             };
-            let what = format!("of it, waiting for {name}");
+            let what = format!("share of it waiting for {name}");
             all.push(figure(&what, format!("{:.0} %", gate.share * 100.0)));
         }
         let n = run.restarts().len() as u64;
@@ -180,7 +176,7 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
     if cost > 0 {
         let (currency, cost) = (&run.outcome.ledger.currency, (cost / 1_000_000) as u64);
         let value = format!("{} {currency}", format::thousands(cost));
-        all.push(figure("cost of the whole run", value));
+        all.push(figure("total cost", value));
     }
     all
 }

@@ -1,32 +1,32 @@
 //! Charts and critical paths on the page of a run.
 
-use super::run_input::Told;
-use super::{Block, Chart};
+use super::run_input::RunInputText;
+use super::{PageBlock, PageChart};
 use crate::assumptions::provenance;
 use crate::console::waterfall;
 use crate::figures::{map_figure, timeline_figure, waterfall_figure};
 use crate::table::Table;
 use crate::timeline;
-use crate::timeline::closely;
+use crate::timeline::highlighted_restarts;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
-use sim_analysis::metrics::Restart;
+use sim_analysis::metrics::RestartMetrics;
 use sim_analysis::metrics::restarts::critical;
-use sim_analysis::metrics::restarts::critical::Group;
+use sim_analysis::metrics::restarts::critical::RequestGroup;
 use sim_base::*;
 
 /// Width and height of a chart on the page.
 pub const SIZE: (u32, u32) = (1600, 700);
 
-pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
+pub fn waterfalls(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let mut blocks = Vec::new();
-    for (i, r) in closely(run) {
-        let below = provenance::foot(run, &[r], told.defaults);
+    for (i, r) in highlighted_restarts(run) {
+        let below = provenance::footer_lines(run, &[r], told.defaults);
         let title = format::restart_title(run, r, i + 1);
-        blocks.push(Block::Chart(Chart {
+        blocks.push(PageBlock::Chart(PageChart {
             name: format!("waterfall-{}", i + 1),
-            alt: format!("{title}. {}", waterfall::longest(run, r)),
+            alt: format!("{title}. {}", waterfall::describe_longest_waits(run, r)),
             scene: waterfall_figure::waterfall(run, r, i + 1, &below, SIZE),
         }));
     }
@@ -34,37 +34,34 @@ pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
 }
 
 /// Returns the timeline of pods and queues, with the chart of the pods for static output.
-pub fn over_time(told: &Told<'_>) -> Vec<Block> {
+pub fn timeline_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let lanes = timeline::timeline(run, told.pods, told.queued);
-    let alt = timeline::alt(&lanes);
-    let below = [provenance::of_run(run)];
+    let alt = timeline::alternative_text(&lanes);
+    let below = [provenance::run_provenance(run)];
     let charts = timeline_figure::charts(run, &lanes, &below, SIZE);
     let Some((name, scene)) = charts.into_iter().next() else {
         return Vec::new();
     };
-    let chart = Chart {
+    let chart = PageChart {
         name: name.to_owned(),
         alt,
         scene,
     };
-    vec![Block::Timeline(Box::new(lanes), chart)]
+    vec![PageBlock::Timeline(Box::new(lanes), chart)]
 }
 
-pub fn maps(told: &Told<'_>) -> Vec<Block> {
+pub fn maps(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let mut blocks = Vec::new();
-    for (i, r) in closely(run) {
-        let below = [provenance::of_run(run)];
-        let Some(scene) = map_figure::of_restart(run, told.pods, (i, r), &below, SIZE) else {
+    for (i, r) in highlighted_restarts(run) {
+        let below = [provenance::run_provenance(run)];
+        let Some(scene) = map_figure::restart_map(run, told.pods, (i, r), &below, SIZE) else {
             continue;
         };
-        blocks.push(Block::Chart(Chart {
+        blocks.push(PageBlock::Chart(PageChart {
             name: format!("map-{}", i + 1),
-            alt: format!(
-                "The nodes of the cluster, before and after restart {}",
-                i + 1
-            ),
+            alt: format!("Node assignment before and after restart {}", i + 1),
             scene,
         }));
     }
@@ -72,46 +69,39 @@ pub fn maps(told: &Told<'_>) -> Vec<Block> {
 }
 
 /// Returns the critical paths as tables, with the same descriptions as in the output of `why`.
-pub fn paths(told: &Told<'_>) -> Vec<Block> {
+pub fn critical_path_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let mut blocks = Vec::new();
-    for (i, r) in closely(run) {
-        let spans = critical::spans(run, told.witness, &r.path, Some(r));
+    for (i, r) in highlighted_restarts(run) {
+        let spans = critical::spans(run, told.blockers, &r.path, Some(r));
         if spans.is_empty() {
             continue;
         }
         let groups = critical::groups(&spans, r.total());
-        let rows = groups.iter().map(|group| row(group, r));
-        blocks.push(Block::Heading(format::restart_title(run, r, i + 1)));
+        let rows = groups.iter().map(|group| critical_path_row(group, r));
+        blocks.push(PageBlock::Heading(format::restart_title(run, r, i + 1)));
         let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());
-        blocks.push(Block::Text(format!(
-            "The waits that followed each other from the fault to the end, without a gap: {}, together {}. Whatever is \
-             not here did not make it longer.",
+        blocks.push(PageBlock::Text(format!(
+            "The critical path is the chain of waits from the fault to the end, without gaps: {}, {} in total. Waits \
+             that are not on it did not extend the restart.",
             count(spans.len() as u64, "span"),
             seconds(sum)
         )));
-        blocks.push(Block::Table(
-            Table::new([
-                "from",
-                "took",
-                "phase",
-                "what went on",
-                "what it waited for",
-                "rule",
-            ])
-            .numbers(&[0, 1])
-            .with_rows(rows),
+        blocks.push(PageBlock::Table(
+            Table::new(["from", "duration", "phase", "step", "waited for", "rule"])
+                .with_number_columns(&[0, 1])
+                .with_rows(rows),
         ));
     }
     if !blocks.is_empty() {
-        blocks.push(Block::Text(
-            "jobset-sim why tries what would have been different.".to_owned(),
+        blocks.push(PageBlock::Text(
+            "Use jobset-sim why to test the effect of changes.".to_owned(),
         ));
     }
     blocks
 }
 
-fn row(group: &Group<'_>, r: &Restart) -> Vec<String> {
+fn critical_path_row(group: &RequestGroup<'_>, r: &RestartMetrics) -> Vec<String> {
     let first = group.spans[0];
     let from = seconds(first.step.from.since(r.start));
     let took = seconds(group.time());

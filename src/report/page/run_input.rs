@@ -1,17 +1,17 @@
 //! Inputs of the page of one run.
 
-use crate::assumptions::deciding::Defaults;
-use sim_analysis::metrics::occupancy::Occupancy;
-use sim_analysis::metrics::queued::Queued;
-use sim_analysis::metrics::{RunView, Witness};
+use crate::assumptions::dominant::AssumedDefaults;
+use sim_analysis::metrics::occupancy::NodeOccupancy;
+use sim_analysis::metrics::queued::QueuedWork;
+use sim_analysis::metrics::{RestartBlocker, RunView};
 
 /// A run and the data that its page shows.
-pub struct Told<'a> {
+pub struct RunInputText<'a> {
     pub run: RunView<'a>,
-    pub witness: &'a Witness,
-    pub pods: &'a Occupancy,
-    pub queued: &'a Queued,
-    pub defaults: &'a Defaults,
+    pub blockers: &'a RestartBlocker,
+    pub pods: &'a NodeOccupancy,
+    pub queued: &'a QueuedWork,
+    pub defaults: &'a AssumedDefaults,
     /// Commands that repeat the run and the page.
     pub commands: &'a [String],
     /// Digest of the inputs.

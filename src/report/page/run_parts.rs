@@ -1,22 +1,22 @@
 //! Tables on the page of a run.
 
-use super::Block;
-use super::reproduce::Reproduction;
-use super::run_input::Told;
-use crate::assumptions::hanging;
-use crate::assumptions::hanging::Hung;
-use crate::assumptions::{deciding, provenance};
-use crate::console::waterfall::Style;
-use crate::console::{story as lines, text, training as trained};
+use super::PageBlock;
+use super::reproduce::ReproductionSteps;
+use super::run_input::RunInputText;
+use crate::assumptions::sensitivity;
+use crate::assumptions::sensitivity::SensitiveResult;
+use crate::assumptions::{dominant, provenance};
+use crate::console::waterfall::WaterfallStyle;
+use crate::console::{main_events as lines, text, training as trained};
 use crate::table::Table;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::{Phase, Restart, RunView, assumed};
+use sim_analysis::metrics::{Phase, RestartMetrics, RunView, assumed};
 use sim_base::*;
 use sim_engine::record::{LedgerCategory, ResourceUsage};
 
-pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
+pub fn restarts(run: &RunView<'_>) -> Vec<PageBlock> {
     let all = run.restarts();
     if all.len() < 2 {
         return Vec::new();
@@ -28,8 +28,8 @@ pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
     let phases: Vec<Phase> = Phase::ALL.iter().filter(used).copied().collect();
     let mut head = vec!["", "JobSet", "strategy", "cause", "at", "total"];
     head.extend(phases.iter().map(|p| p.as_str()));
-    head.push("waited longest for");
-    let row = |(i, r): (usize, &Restart)| {
+    head.push("longest wait");
+    let row = |(i, r): (usize, &RestartMetrics)| {
         let mut row = vec![
             (i + 1).to_string(),
             run.names.jobset(r.jobset).to_owned(),
@@ -46,29 +46,29 @@ pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
         row.push(gates.first().map_or(String::new(), |g| g.name.clone()));
         row
     };
-    vec![Block::Table(
+    vec![PageBlock::Table(
         Table::new(head.iter().copied())
-            .numbers(&[0, 4, 5, 6, 7, 8, 9, 10, 11])
+            .with_number_columns(&[0, 4, 5, 6, 7, 8, 9, 10, 11])
             .with_rows(all.iter().enumerate().map(row))
-            .open(20),
+            .with_initial_rows(20),
     )]
 }
 
-pub fn training(run: &RunView<'_>) -> Vec<Block> {
+pub fn training(run: &RunView<'_>) -> Vec<PageBlock> {
     if run.outcome.training.is_empty() {
         return Vec::new();
     }
     let mut text = String::new();
-    trained::training(&mut text, run, &Style::default());
-    vec![Block::Code(text)]
+    trained::training(&mut text, run, &WaterfallStyle::default());
+    vec![PageBlock::Code(text)]
 }
 
-pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
+pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     let outcome = run.outcome;
     let gating = gate::bottlenecks(run.restarts());
-    let whole = [(Time::ZERO, outcome.end)];
-    let during: Vec<(Time, Time)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
-    let share = |u: &ResourceUsage, of: &[(Time, Time)]| match of.is_empty() {
+    let whole = [(SimTime::ZERO, outcome.end)];
+    let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
+    let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| match of.is_empty() {
         true => "-".to_owned(),
         false => format!("{:.0} %", text::busy_share(u, of)),
     };
@@ -104,13 +104,13 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
             },
             thousands(r.count),
             thousands(r.since_restart),
-            seconds(r.first.since(Time::ZERO)),
-            seconds(r.last.since(Time::ZERO)),
+            seconds(r.first.since(SimTime::ZERO)),
+            seconds(r.last.since(SimTime::ZERO)),
         ]
     };
     vec![
-        Block::Text("Busy: the share of the time in which somebody waited for it.".to_owned()),
-        Block::Table(
+        PageBlock::Text("Busy: share of time with a non-empty queue.".to_owned()),
+        PageBlock::Table(
             Table::new([
                 "shared resource",
                 "capacity",
@@ -120,28 +120,28 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
                 "longest queue",
                 "",
             ])
-            .numbers(&[2, 3, 4, 5])
+            .with_number_columns(&[2, 3, 4, 5])
             .with_rows(rows),
         ),
-        Block::Heading("Requests per client".to_owned()),
-        Block::Table(
+        PageBlock::Heading("Requests per client".to_owned()),
+        PageBlock::Table(
             Table::new([
                 "client",
                 "request",
-                "answer",
+                "response",
                 "count",
                 "since the first restart",
                 "first",
                 "last",
             ])
-            .numbers(&[3, 4, 5, 6])
+            .with_number_columns(&[3, 4, 5, 6])
             .with_rows(requests.iter().map(request))
-            .open(12),
+            .with_initial_rows(12),
         ),
     ]
 }
 
-pub fn ledger(run: &RunView<'_>) -> Vec<Block> {
+pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
     let ledger = &run.outcome.ledger;
     let all: u128 = ledger.accelerator_ns.iter().sum();
     if all == 0 {
@@ -173,20 +173,20 @@ pub fn ledger(run: &RunView<'_>) -> Vec<Block> {
         false => String::new(),
     };
     vec![
-        Block::Text(format!(
-            "Each of the {n} is in one category at each instant; the sum is exactly installed accelerators times the \
-             length of the run.{cost}"
+        PageBlock::Text(format!(
+            "Each of the {n} is in exactly one category at any time; the sum equals the number of installed accelerators \
+             times the duration of the run.{cost}"
         )),
-        Block::Table(
+        PageBlock::Table(
             Table::new(head.iter().copied())
-                .numbers(&[1, 2, 3])
+                .with_number_columns(&[1, 2, 3])
                 .with_rows(ledger.categories().iter().filter(own).map(row)),
         ),
     ]
 }
 
-pub fn story(run: &RunView<'_>) -> Vec<Block> {
-    let mut rows: Vec<Vec<String>> = lines::lines(run)
+pub fn main_event_blocks(run: &RunView<'_>) -> Vec<PageBlock> {
+    let mut rows: Vec<Vec<String>> = lines::event_lines(run)
         .into_iter()
         .map(|(at, text)| vec![at.to_string(), text])
         .collect();
@@ -196,17 +196,17 @@ pub fn story(run: &RunView<'_>) -> Vec<Block> {
     }
     rows.push(vec![
         run.outcome.end.to_string(),
-        lines::ending(run).to_owned(),
+        lines::end_reason_sentence(run).to_owned(),
     ]);
-    vec![Block::Table(
+    vec![PageBlock::Table(
         Table::new(["at", "what"])
-            .numbers(&[0])
+            .with_number_columns(&[0])
             .with_rows(rows)
-            .open(40),
+            .with_initial_rows(40),
     )]
 }
 
-pub fn events(run: &RunView<'_>) -> Vec<Block> {
+pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
     let jobsets = (0..run.names.jobsets.len() as u32).map(JobSetId);
     let all = jobsets.chain([JobSetId::NONE]);
     let rows: Vec<Vec<String>> = all
@@ -226,71 +226,77 @@ pub fn events(run: &RunView<'_>) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::Table(
+    vec![PageBlock::Table(
         Table::new(["JobSet", "type", "reason", "count"])
-            .numbers(&[3])
+            .with_number_columns(&[3])
             .with_rows(rows)
-            .open(30),
+            .with_initial_rows(30),
     )]
 }
 
-pub fn assumptions(told: &Told<'_>) -> Vec<Block> {
+pub fn assumptions(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let all: Vec<_> = run.restarts().iter().collect();
-    hanging::blocks(&[Hung::of_restarts("", run, &all, told.defaults)])
+    sensitivity::blocks(&[SensitiveResult::from_restarts("", run, &all, told.defaults)])
 }
 
 /// Limits of the model that apply to every run. They are listed in every report.
 pub const NOT_MODELLED: [&str; 6] = [
-    "Networks: links have no speed, and nothing is congested.",
-    "Storage: checkpoints take the time that the scenario says, however many write at once.",
-    "Images: they are on the nodes, nobody pulls.",
-    "The API server itself: latencies and client limits, no priority and fairness, no etcd, no failures of its own.",
-    "Scores of the scheduler, preemption, Kueue, autoscaling.",
-    "People: nobody looks into it unless the scenario says so.",
+    "Networks: link bandwidth and congestion.",
+    "Storage: checkpoints take the configured time, regardless of the number of concurrent writers.",
+    "Images: cached on all nodes, without pulls.",
+    "API server internals: priority and fairness, etcd and API server failures. Latencies and client rate limits are modelled.",
+    "Scheduler scoring, preemption, Kueue and autoscaling.",
+    "Operators: no manual intervention, except for actions in the scenario.",
 ];
 
-pub fn limits(told: &Told<'_>) -> Vec<Block> {
+pub fn limits(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let mut blocks = Vec::new();
     let mut list = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            blocks.push(Block::Heading(title.to_owned()));
-            blocks.push(Block::List(lines));
+            blocks.push(PageBlock::Heading(title.to_owned()));
+            blocks.push(PageBlock::List(lines));
         }
     };
-    let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
-    list("What can never go on", stuck);
+    let (stuck, overtaken) = run.outcome.blocked_and_unfinished();
+    list("Permanently blocked", stuck);
     list("Not ready at the end", overtaken);
     list("Suspended at the end", run.suspended());
     list("Warnings", run.outcome.warnings.clone());
-    let one =
-        "One run under one seed is a trace, not a result: --seeds N tells how far chance moves it.";
-    list("How far to generalize", vec![one.to_owned()]);
+    let one = "A single run with one seed is one sample. Use --seeds N to estimate the spread.";
+    list("Generalization", vec![one.to_owned()]);
     list(
-        "Assumed of containers",
+        "Container assumptions",
         assumed::containers(run.scenario).lines(),
     );
     list(
-        "Fields of the inputs that are not modelled",
+        "Input fields that are not modelled",
         run.not_modelled.to_vec(),
     );
     list(
-        "Objects of the inputs that were not played",
+        "Input objects that were not simulated",
         told.skipped.to_vec(),
     );
-    list("Never modelled", NOT_MODELLED.map(str::to_owned).to_vec());
+    list(
+        "Not modelled in any run",
+        NOT_MODELLED.map(str::to_owned).to_vec(),
+    );
     blocks
 }
 
-pub fn reproduction(told: &Told<'_>) -> Reproduction {
+pub fn reproduction(told: &RunInputText<'_>) -> ReproductionSteps {
     let run = &told.run;
-    let mut all = Reproduction::new(told.commands, &[provenance::of_run(run)], told.inputs);
-    let facts = text::facts(run).into_iter();
+    let mut all = ReproductionSteps::new(
+        told.commands,
+        &[provenance::run_provenance(run)],
+        told.inputs,
+    );
+    let facts = text::header_entries(run).into_iter();
     all.facts
         .extend(facts.map(|(label, text)| (label.to_owned(), text)));
     let restarts: Vec<_> = run.restarts().iter().collect();
-    all.depends_on = deciding::deciders(run, &restarts, told.defaults);
+    all.assumptions = dominant::dominant_assumptions(run, &restarts, told.defaults);
     all.notes.push(format!(
         "The same inputs and seed give the same digest, {}, on every machine.",
         run.digest()

@@ -2,30 +2,30 @@
 //!
 //! The estimates are those of the sweep and are not computed here.
 
-use super::reproduce::Reproduction;
+use super::reproduce::ReproductionSteps;
 use super::run_parts::NOT_MODELLED;
-use super::{Block, Chart, KeyFigure, Page, Section};
-use crate::assumptions::hanging;
-use crate::assumptions::hanging::Hung;
-use crate::console::compare::{shown, unit};
+use super::{KeyFigure, PageBlock, PageChart, PageSection, ReportPage};
+use crate::assumptions::sensitivity;
+use crate::assumptions::sensitivity::SensitiveResult;
+use crate::console::compare::{format_metric_value, unit};
 use crate::console::sweep::conclusion;
 use crate::figures::sweep_figure;
-use crate::figures::sweep_figure::{Closed, Swept, axis_of};
-use crate::sweep_pick::{axis_names, told};
+use crate::figures::sweep_figure::{ClosedFormCurve, SweptMetric, numeric_axis_named};
+use crate::sweep_selection::{axis_names, selected_metrics};
 use crate::table::Table;
-use sim_analysis::experiment::Better;
+use sim_analysis::experiment::BetterDirection;
 use sim_analysis::format::{count, thousands};
-use sim_analysis::sweep::Results;
+use sim_analysis::sweep::SweepResults;
 
 /// Width and height of a chart over a swept field on the page.
 const SIZE: (u32, u32) = (1600, 800);
 
 /// The data that the page of a sweep shows.
-pub struct Told<'a> {
-    pub of: Swept<'a>,
-    pub hung: &'a [Hung],
+pub struct SweepText<'a> {
+    pub swept: SweptMetric<'a>,
+    pub sensitivities: &'a [SensitiveResult],
     /// Closed form of restart latencies, if there is one.
-    pub closed: Option<&'a Closed>,
+    pub closed_form: Option<&'a ClosedFormCurve>,
     /// Warnings of the runs.
     pub warnings: &'a [String],
     /// Commands that repeat the sweep and the page.
@@ -34,12 +34,12 @@ pub struct Told<'a> {
     pub inputs: &'a str,
 }
 
-pub fn page(told: &Told<'_>) -> Page {
-    let (identity, all) = (told.of.identity, told.of.results);
+pub fn page(told: &SweepText<'_>) -> ReportPage {
+    let (identity, all) = (told.swept.identity, told.swept.results);
     let points = all.points().count();
     let n = (0..points).map(|p| all.rows(p).len()).max().unwrap_or(0) as u64;
     let sentence = conclusion(all);
-    let mut page = Page {
+    let mut page = ReportPage {
         kicker: format!("jobset-sim report: sweep of {}", identity.scenario),
         title: sentence
             .split(": ")
@@ -48,101 +48,104 @@ pub fn page(told: &Told<'_>) -> Page {
             .trim_end_matches('.')
             .to_owned(),
         lead: format!(
-            "{sentence} {} of {}, {} each, all under the same random numbers: point and point meet the same faults, so \
-             what is worse than the best is so in paired differences with 95 % intervals.",
+            "{sentence} {} of {}, {} each, with common random numbers: all points are exposed to the same faults. \
+             Differences from the best point are paired and have 95 % intervals.",
             count(points as u64, "point"),
             identity.scenario,
             count(n, "replication"),
         ),
         figures: vec![
             figure("points", thousands(points as u64)),
-            figure("replications of each", thousands(n)),
+            figure("replications per point", thousands(n)),
             figure("seed", identity.seed.to_string()),
         ],
         sections: Vec::new(),
-        foot: sweep_figure::provenance(told.of),
+        provenance_lines: sweep_figure::provenance(told.swept),
     };
-    let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
-    section("charts", "What tells the points apart", charts(told));
-    section("fields", "What is varied", fields(told));
-    section("numbers", "Each point", numbers(all));
+    let mut section = |id, title, blocks| page.push(PageSection::new(id, title, blocks));
+    section("charts", "Charts", charts(told));
+    section("fields", "Swept fields", fields(told));
+    section("numbers", "Points", numbers(all));
     section(
         "assumptions",
-        "Assumptions that mattered",
-        hanging::blocks(told.hung),
+        "Relevant assumptions",
+        sensitivity::blocks(told.sensitivities),
     );
-    section("limits", "What to distrust", limits(told));
-    let mut reproduction = Reproduction::new(told.commands, &page.foot, told.inputs);
-    reproduction.depends_on = hanging::together(told.hung);
+    section("limits", "Caveats", limits(told));
+    let mut reproduction =
+        ReproductionSteps::new(told.commands, &page.provenance_lines, told.inputs);
+    reproduction.assumptions = sensitivity::merge_assumptions(told.sensitivities);
     page.push(reproduction.section());
     page
 }
 
 fn figure(what: &str, value: String) -> KeyFigure {
     KeyFigure {
-        what: what.to_owned(),
+        label: what.to_owned(),
         value,
     }
 }
 
-fn charts(told: &Told<'_>) -> Vec<Block> {
-    let (identity, all) = (told.of.identity, told.of.results);
+fn charts(told: &SweepText<'_>) -> Vec<PageBlock> {
+    let (identity, all) = (told.swept.identity, told.swept.results);
     let chart = |name: &str, scene| {
-        Block::Chart(Chart {
+        PageBlock::Chart(PageChart {
             name: name.to_owned(),
-            alt: format!("{}: {name} of the points", identity.scenario),
+            alt: format!("{}: {name} by point", identity.scenario),
             scene,
         })
     };
-    let drawn = sweep_figure::figures(told.of, &[]).into_iter();
-    let mut blocks: Vec<Block> = drawn.map(|(name, scene)| chart(name, scene)).collect();
-    let latency = told_metrics(all);
+    let drawn = sweep_figure::figures(told.swept, &[]).into_iter();
+    let mut blocks: Vec<PageBlock> = drawn.map(|(name, scene)| chart(name, scene)).collect();
+    let latency = default_metrics(all);
     let latency = latency.iter().find(|m| sweep_figure::has_closed_form(m));
-    if let (Some(metric), Some(closed), Ok(axis)) = (latency, told.closed, axis_of(all, None)) {
-        let scene = sweep_figure::over(told.of, (metric, axis), Some(closed), SIZE);
+    if let (Some(metric), Some(closed), Ok(axis)) =
+        (latency, told.closed_form, numeric_axis_named(all, None))
+    {
+        let scene = sweep_figure::scaling_chart(told.swept, (metric, axis), Some(closed), SIZE);
         blocks.push(chart("scaling", scene));
     }
     blocks
 }
 
-fn told_metrics(all: &Results) -> Vec<String> {
-    told(all, &[])
+fn default_metrics(all: &SweepResults) -> Vec<String> {
+    selected_metrics(all, &[])
 }
 
-fn fields(told: &Told<'_>) -> Vec<Block> {
-    let identity = told.of.identity;
+fn fields(told: &SweepText<'_>) -> Vec<PageBlock> {
+    let identity = told.swept.identity;
     let row = |axis: &sim_analysis::sweep::identity::AxisText| {
         let text = axis.told();
         let values = text.split_once('=').map_or("", |(_, values)| values);
         vec![axis.path.clone(), values.replace(',', ", ")]
     };
-    let mut blocks = vec![Block::Table(
+    let mut blocks = vec![PageBlock::Table(
         Table::new(["field", "values"]).with_rows(identity.axes.iter().map(row)),
     )];
     if let Some(n) = identity.latin_hypercube {
         let text = format!(
-            "Ranges are those of a Latin hypercube of {}.",
+            "Ranges are sampled with a Latin hypercube of {}.",
             count(n, "point")
         );
-        blocks.push(Block::Text(text));
+        blocks.push(PageBlock::Text(text));
     }
     blocks
 }
 
 /// Returns a table per selected metric, with the points in order of their means, best first.
-fn numbers(all: &Results) -> Vec<Block> {
+fn numbers(all: &SweepResults) -> Vec<PageBlock> {
     let names = axis_names(all);
     let mut blocks = Vec::new();
-    for metric in told_metrics(all) {
+    for metric in default_metrics(all) {
         let better = match sim_analysis::experiment::better(&metric) {
-            Better::Higher => "higher is better",
-            Better::Lower => "lower is better",
+            BetterDirection::Higher => "higher is better",
+            BetterDirection::Lower => "lower is better",
         };
-        blocks.push(Block::Heading(format!(
+        blocks.push(PageBlock::Heading(format!(
             "{metric} ({}{better})",
             unit(&metric)
         )));
-        blocks.push(Block::Table(
+        blocks.push(PageBlock::Table(
             Table::new(
                 names
                     .iter()
@@ -152,46 +155,50 @@ fn numbers(all: &Results) -> Vec<Block> {
                         "95 % interval",
                         "p10 / p50 / p90",
                         "n",
-                        "stuck or cut",
+                        "excluded",
                         "",
                     ])
                     .map(str::to_owned),
             )
             .with_rows(rows(all, &metric))
-            .open(24),
+            .with_initial_rows(24),
         ));
     }
     if all.names().len() > blocks.len() / 2 {
         let names = all.names().join(", ");
-        blocks.push(Block::Text(format!(
-            "Measured as well, in replications.csv: {names}."
+        blocks.push(PageBlock::Text(format!(
+            "All metrics in replications.csv: {names}."
         )));
     }
     blocks
 }
 
-fn rows(all: &Results, metric: &str) -> Vec<Vec<String>> {
+fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
     let best = all.best(metric);
     let means = all.means(metric);
     let mut order: Vec<usize> = (0..all.points().count()).collect();
     let sign = match sim_analysis::experiment::better(metric) {
-        Better::Higher => -1.0,
-        Better::Lower => 1.0,
+        BetterDirection::Higher => -1.0,
+        BetterDirection::Lower => 1.0,
     };
     let key = |p: &usize| means[*p].map_or(f64::INFINITY, |m| m * sign);
     order.sort_by(|a, b| key(a).total_cmp(&key(b)));
     let row = |p: usize| {
         let e = all.estimate(p, metric);
-        let show = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
+        let show = |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
         let interval = match e.ci95 {
             Some([low, high]) if e.n > 1 => {
-                format!("{} to {}", shown(metric, low), shown(metric, high))
+                format!(
+                    "{} to {}",
+                    format_metric_value(metric, low),
+                    format_metric_value(metric, high)
+                )
             }
             _ => "-".to_owned(),
         };
         let rank = match &best {
             Some(best) if best.point == p => "best",
-            Some(best) if best.not_separated.contains(&p) => "not separated from the best",
+            Some(best) if best.not_separated.contains(&p) => "inconclusive against the best",
             _ => "",
         };
         let values = all.points().values(p).into_iter().map(str::to_owned);
@@ -213,18 +220,21 @@ fn rows(all: &Results, metric: &str) -> Vec<Vec<String>> {
     order.into_iter().map(row).collect()
 }
 
-fn limits(told: &Told<'_>) -> Vec<Block> {
+fn limits(told: &SweepText<'_>) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let mut list = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            blocks.push(Block::Heading(title.to_owned()));
-            blocks.push(Block::List(lines));
+            blocks.push(PageBlock::Heading(title.to_owned()));
+            blocks.push(PageBlock::List(lines));
         }
     };
-    list("Attention", told.warnings.to_vec());
-    let best = "The best point is the best of those that were played: with many points one of them is lucky. What is not \
-                separated from it may be as good.";
-    list("How far to generalize", vec![best.to_owned()]);
-    list("Never modelled", NOT_MODELLED.map(str::to_owned).to_vec());
+    list("Warnings", told.warnings.to_vec());
+    let best = "The best point is the best of the simulated points. With many points, one of them may be best by chance; \
+                points with an inconclusive difference may be equally good.";
+    list("Generalization", vec![best.to_owned()]);
+    list(
+        "Not modelled in any run",
+        NOT_MODELLED.map(str::to_owned).to_vec(),
+    );
     blocks
 }

@@ -3,21 +3,21 @@
 //!
 //! Without the script, the page shows the first window.
 
-use crate::draw::scene::{Color, tick_label, ticks};
+use crate::draw::scene::{Rgb, tick_label, ticks};
 use crate::draw::svg::hex;
-use crate::timeline::{Group, Lane, Mark, Timeline, Window};
-use sim_base::Time;
-use sim_base::plain::for_html;
+use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, TimelineMark, ViewWindow};
+use sim_base::SimTime;
+use sim_base::escape::for_html;
 use std::fmt::Write;
 
 /// Height of a lane in the units of its `viewBox`.
-const HIGH: u64 = 1000;
+const LANE_HEIGHT: u64 = 1000;
 
-pub fn write(out: &mut String, timeline: &Timeline, alt: &str) {
+pub fn write(out: &mut String, timeline: &TimelineChart, alt: &str) {
     let Some(window) = timeline.windows.first() else {
         return;
     };
-    let end = timeline.moments.last().copied().unwrap_or(Time::ZERO);
+    let end = timeline.moments.last().copied().unwrap_or(SimTime::ZERO);
     let _ = writeln!(
         out,
         "<div class=\"timeline\" role=\"group\" aria-label=\"{}\" tabindex=\"0\" data-end=\"{}\" data-from=\"{}\" data-to=\"{}\">",
@@ -26,22 +26,22 @@ pub fn write(out: &mut String, timeline: &Timeline, alt: &str) {
         ms(window.from),
         ms(window.to)
     );
-    bar(out, timeline);
+    write_window_bar(out, timeline);
     for group in &timeline.groups {
         write_group(out, timeline, group, window);
     }
     axis(out, window);
     out.push_str(
-        "<p class=\"hint\">Drag over a part to look closer, double-click for the whole run; with the keyboard: arrows move, + and - \
-         zoom, 0 shows the whole run. Solid lines are faults, dotted ones the ends of restarts.</p>\n</div>\n",
+        "<p class=\"hint\">Drag to zoom in, double-click to show the whole run. Keyboard: arrow keys move, + and - \
+         zoom, 0 shows the whole run. Solid lines: faults; dotted lines: ends of restarts.</p>\n</div>\n",
     );
 }
 
-fn ms(at: Time) -> u64 {
+fn ms(at: SimTime) -> u64 {
     at.0 / 1_000_000
 }
 
-fn bar(out: &mut String, timeline: &Timeline) {
+fn write_window_bar(out: &mut String, timeline: &TimelineChart) {
     out.push_str("<div class=\"bar\">");
     for (i, w) in timeline.windows.iter().enumerate() {
         let _ = write!(
@@ -60,7 +60,7 @@ fn bar(out: &mut String, timeline: &Timeline) {
     );
 }
 
-fn write_group(out: &mut String, timeline: &Timeline, group: &Group, window: &Window) {
+fn write_group(out: &mut String, timeline: &TimelineChart, group: &LaneGroup, window: &ViewWindow) {
     let _ = writeln!(
         out,
         "<h3>{}</h3>\n<ul class=\"legend\">",
@@ -76,55 +76,60 @@ fn write_group(out: &mut String, timeline: &Timeline, group: &Group, window: &Wi
     }
 }
 
-fn write_lane(out: &mut String, timeline: &Timeline, lane: &Lane, window: &Window) {
+fn write_lane(
+    out: &mut String,
+    timeline: &TimelineChart,
+    lane: &TimelineLane,
+    window: &ViewWindow,
+) {
     let _ = write!(
         out,
-        "<div class=\"lane\"><p>{}<small>{}</small></p><div class=\"field\"><svg viewBox=\"{} 0 {} {HIGH}\" \
+        "<div class=\"lane\"><p>{}<small>{}</small></p><div class=\"field\"><svg viewBox=\"{} 0 {} {LANE_HEIGHT}\" \
          preserveAspectRatio=\"none\" aria-hidden=\"true\">",
         for_html(&lane.label),
         for_html(&lane.note),
         ms(window.from),
         (ms(window.to) - ms(window.from)).max(1)
     );
-    for (color, path) in paths(timeline, lane) {
+    for (color, path) in layer_paths(timeline, lane) {
         let _ = write!(out, "<path fill=\"{}\" d=\"{path}\"/>", hex(color));
     }
     out.push_str("</svg>");
     for mark in &timeline.marks {
-        line(out, mark, window);
+        write_mark(out, mark, window);
     }
     out.push_str("</div></div>\n");
 }
 
 /// Returns the layers from the top of the stack down, in drawing order: each covers the area below it and is
 /// overdrawn by the next.
-fn paths(timeline: &Timeline, lane: &Lane) -> Vec<(Color, String)> {
-    let end = timeline.moments.last().copied().unwrap_or(Time::ZERO);
-    let mut stacked: Vec<(Color, String)> = Vec::new();
+fn layer_paths(timeline: &TimelineChart, lane: &TimelineLane) -> Vec<(Rgb, String)> {
+    let end = timeline.moments.last().copied().unwrap_or(SimTime::ZERO);
+    let mut stacked: Vec<(Rgb, String)> = Vec::new();
     for top in (0..lane.layers.len()).rev() {
         if lane.layers[top].1.iter().all(|(_, n)| *n == 0) {
             continue;
         }
         let mut d = String::new();
         let mut last = 0;
-        for (at, n) in sums(lane, top) {
-            let y = HIGH - u64::from(n) * HIGH / u64::from(lane.full);
+        for (at, n) in cumulative_heights(lane, top) {
+            let y = LANE_HEIGHT - u64::from(n) * LANE_HEIGHT / u64::from(lane.full_height);
             let x = ms(timeline.moments[at as usize]);
             if d.is_empty() {
-                let _ = write!(d, "M{x} {HIGH}V{y}");
+                let _ = write!(d, "M{x} {LANE_HEIGHT}V{y}");
             } else if y != last {
                 let _ = write!(d, "H{x}V{y}");
             }
             last = y;
         }
-        let _ = write!(d, "H{}V{HIGH}z", ms(end));
+        let _ = write!(d, "H{}V{LANE_HEIGHT}z", ms(end));
         stacked.push((lane.layers[top].0, d));
     }
     stacked
 }
 
 /// Returns the cumulative height of the stack up to a layer at every change.
-pub fn sums(lane: &Lane, top: usize) -> Vec<(u32, u32)> {
+pub fn cumulative_heights(lane: &TimelineLane, top: usize) -> Vec<(u32, u32)> {
     let layers = &lane.layers[..=top];
     let mut at: Vec<u32> = layers
         .iter()
@@ -140,25 +145,25 @@ pub fn sums(lane: &Lane, top: usize) -> Vec<(u32, u32)> {
     at.into_iter().map(sum).collect()
 }
 
-fn percent(at: Time, window: &Window) -> f64 {
+fn position_percent(at: SimTime, window: &ViewWindow) -> f64 {
     let span = window.to.since(window.from).0.max(1);
     (at.0 as f64 - window.from.0 as f64) / span as f64 * 100.0
 }
 
-fn line(out: &mut String, mark: &Mark, window: &Window) {
-    let class = match mark.what {
+fn write_mark(out: &mut String, mark: &TimelineMark, window: &ViewWindow) {
+    let class = match mark.label {
         "fault" => "",
         _ => " class=\"r\"",
     };
-    let (at, title) = (ms(mark.at), for_html(mark.what));
-    let left = percent(mark.at, window);
+    let (at, title) = (ms(mark.at), for_html(mark.label));
+    let left = position_percent(mark.at, window);
     let _ = write!(
         out,
         "<i{class} data-t=\"{at}\" title=\"{title}\" style=\"left:{left:.3}%\"></i>"
     );
 }
 
-fn axis(out: &mut String, window: &Window) {
+fn axis(out: &mut String, window: &ViewWindow) {
     out.push_str("<div class=\"axis\"><p></p><div class=\"ticks\">");
     let (from, to) = (window.from.seconds(), window.to.seconds());
     let step = ticks(to - from, 7).get(1).copied().unwrap_or(1.0);

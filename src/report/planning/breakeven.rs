@@ -1,24 +1,26 @@
 //! Report of a break-even search: the conclusion, the simulated points and the chart of the difference.
 
 use super::columns::columns;
-use super::number::{change, exact, of_unit, short};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
-use super::{Provenance, Told, sentences, table};
-use crate::console::waterfall::Style;
+use super::number::{change_with_interval, exact_value, short_value, value_with_unit};
+use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
+use super::{PlanProvenance, PlanText, sentences, table};
+use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
-use sim_analysis::planning::breakeven::{BreakEven, Crossing, Played, Side};
-use sim_analysis::planning::{Range, Unit};
+use sim_analysis::planning::breakeven::{
+    BreakEven, BreakEvenCrossing, BreakEvenSide, SimulatedPoint,
+};
+use sim_analysis::planning::{ParameterRange, RangeUnit};
 
 /// A break-even result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BreakEvenReport {
     #[serde(flatten)]
-    pub of: Provenance,
+    pub provenance: PlanProvenance,
     /// Name of the first variant.
     pub a: String,
     /// Name of the second variant.
@@ -26,24 +28,24 @@ pub struct BreakEvenReport {
     /// The metric that is compared.
     pub metric: String,
     /// The varied field with its range.
-    pub over: Range,
+    pub over: ParameterRange,
     #[serde(flatten)]
-    pub crossing: Crossing,
+    pub crossing: BreakEvenCrossing,
     /// All simulated points.
-    pub points: Vec<Played>,
+    pub points: Vec<SimulatedPoint>,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
 impl BreakEvenReport {
     pub fn new(
-        of: Provenance,
+        of: PlanProvenance,
         (a, b): (&str, &str),
-        (over, metric): (&Range, &str),
+        (over, metric): (&ParameterRange, &str),
         found: BreakEven,
     ) -> BreakEvenReport {
         let mut report = BreakEvenReport {
-            of,
+            provenance: of,
             a: a.to_owned(),
             b: b.to_owned(),
             metric: metric.to_owned(),
@@ -56,85 +58,89 @@ impl BreakEvenReport {
         report
     }
 
-    fn name(&self, side: Side) -> &str {
+    fn name(&self, side: BreakEvenSide) -> &str {
         match side {
-            Side::A => &self.a,
-            Side::B => &self.b,
-            Side::NotSeparated => "neither",
+            BreakEvenSide::A => &self.a,
+            BreakEvenSide::B => &self.b,
+            BreakEvenSide::NotSeparated => "neither",
         }
     }
 
-    fn shown(&self, value: f64) -> String {
-        of_unit(value, self.over.unit)
+    fn format_value(&self, value: f64) -> String {
+        value_with_unit(value, self.over.unit)
     }
 }
 
-fn other(side: Side) -> Side {
+fn other_side(side: BreakEvenSide) -> BreakEvenSide {
     match side {
-        Side::A => Side::B,
-        Side::B => Side::A,
-        Side::NotSeparated => Side::NotSeparated,
+        BreakEvenSide::A => BreakEvenSide::B,
+        BreakEvenSide::B => BreakEvenSide::A,
+        BreakEvenSide::NotSeparated => BreakEvenSide::NotSeparated,
     }
 }
 
 fn conclusion(r: &BreakEvenReport) -> String {
     let (metric, path) = (&r.metric, &r.over.path);
-    let range = format!("{} to {}", r.shown(r.over.low), r.shown(r.over.high));
+    let range = format!(
+        "{} to {}",
+        r.format_value(r.over.low),
+        r.format_value(r.over.high)
+    );
     match r.crossing {
-        Crossing::Everywhere { side } => format!(
-            "{} is better in {metric} everywhere in the range: {path} from {range}.",
+        BreakEvenCrossing::Everywhere { side } => format!(
+            "{} is better in {metric} over the whole range: {path} from {range}.",
             r.name(side)
         ),
-        Crossing::At {
+        BreakEvenCrossing::At {
             below,
             estimate,
             low,
             high,
         } => format!(
-            "{} overtakes {} in {metric} at {path} = {}; it is surely better from {} on, and {} is up to {}.",
-            r.name(other(below)),
+            "{} becomes better than {} in {metric} at {path} = {}. It is significantly better from {}, and {} is significantly better up to {}.",
+            r.name(other_side(below)),
             r.name(below),
-            r.shown(estimate),
-            r.shown(high),
+            r.format_value(estimate),
+            r.format_value(high),
             r.name(below),
-            r.shown(low)
+            r.format_value(low)
         ),
-        Crossing::OneEnd { side, lower, until } => format!(
-            "{} is better in {metric} {} {path} = {}; beyond that the replications cannot tell.",
+        BreakEvenCrossing::OneEnd { side, lower, until } => format!(
+            "{} is better in {metric} {} {path} = {}; inconclusive beyond that.",
             r.name(side),
             if lower { "up to" } else { "from" },
-            r.shown(until)
+            r.format_value(until)
         ),
-        Crossing::NotTold => format!(
-            "Nobody is better in {metric} for {path} from {range} as far as these replications tell."
-        ),
-        Crossing::SeveralTimes => format!(
-            "{} and {} change places more than once for {path} from {range}; the table says where.",
+        BreakEvenCrossing::NotTold => {
+            format!("Inconclusive: no significant difference in {metric} for {path} from {range}.")
+        }
+        BreakEvenCrossing::SeveralTimes => format!(
+            "{} and {} alternate as the better variant for {path} from {range}; see the table.",
             r.a, r.b
         ),
     }
 }
 
-impl Told for BreakEvenReport {
-    fn text(&self, style: &Style) -> String {
+impl PlanText for BreakEvenReport {
+    fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("{} against {} over {}", self.a, self.b, self.over.text);
-        let mut out = self.of.title(&what, style);
+        let mut out = self.provenance.title(&what, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
-        let difference = format!("{} of {} less {}", self.metric, self.b, self.a);
+        let difference = format!("{}: {} − {}", self.metric, self.b, self.a);
         let head = [&self.over.path, difference.as_str(), "pairs", "better"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for p in &self.points {
             let difference = p
                 .difference
-                .map_or("-".to_owned(), |d| change(d.mean, d.ci95));
+                .map_or("-".to_owned(), |d| change_with_interval(d.mean, d.ci95));
             let better = match p.side {
-                Side::NotSeparated => "not separated",
+                BreakEvenSide::NotSeparated => "inconclusive",
                 side => self.name(side),
             };
             rows.push(vec![
-                self.shown(p.value),
+                self.format_value(p.value),
                 difference,
                 p.replications.to_string(),
                 better.to_owned(),
@@ -146,18 +152,18 @@ impl Told for BreakEvenReport {
 
     fn table(&self) -> Table {
         let head = ["value", "difference", "low", "high", "pairs", "better"];
-        let row = |p: &Played| {
+        let row = |p: &SimulatedPoint| {
             let d = p.difference;
             let better = match p.side {
-                Side::A => "a",
-                Side::B => "b",
-                Side::NotSeparated => "notSeparated",
+                BreakEvenSide::A => "a",
+                BreakEvenSide::B => "b",
+                BreakEvenSide::NotSeparated => "notSeparated",
             };
             vec![
                 p.value.to_string(),
-                exact(d.map(|d| d.mean)),
-                exact(d.map(|d| d.ci95[0])),
-                exact(d.map(|d| d.ci95[1])),
+                exact_value(d.map(|d| d.mean)),
+                exact_value(d.map(|d| d.ci95[0])),
+                exact_value(d.map(|d| d.ci95[1])),
                 p.replications.to_string(),
                 better.to_owned(),
             ]
@@ -165,7 +171,7 @@ impl Told for BreakEvenReport {
         table(&head, self.points.iter().map(row))
     }
 
-    fn figures(&self) -> Vec<(&'static str, Scene)> {
+    fn figures(&self) -> Vec<(&'static str, DrawScene)> {
         match self.points.len() {
             0 | 1 => Vec::new(),
             _ => vec![("breakeven", chart(self))],
@@ -173,13 +179,13 @@ impl Told for BreakEvenReport {
     }
 }
 
-fn chart(r: &BreakEvenReport) -> Scene {
-    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
-    let title = format!("{}: {} against {}", r.of.scenario, r.b, r.a);
+fn chart(r: &BreakEvenReport) -> DrawScene {
+    let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
+    let title = format!("{}: {} against {}", r.provenance.scenario, r.b, r.a);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let x = match r.over.is_log() {
-        true => Scale::log(r.over.low, r.over.high),
-        false => Scale::new(r.over.low, r.over.high),
+        true => PlaneScale::logarithmic(r.over.low, r.over.high),
+        false => PlaneScale::new(r.over.low, r.over.high),
     };
     let bounds = || {
         r.points
@@ -187,41 +193,41 @@ fn chart(r: &BreakEvenReport) -> Scene {
             .filter_map(|p| p.difference)
             .flat_map(|d| d.ci95)
     };
-    let y = Scale::over(bounds().chain([0.0]));
-    let name = format!("{} of {} less that of {}", r.metric, r.b, r.a);
-    let y_labels = Labels {
+    let y = PlaneScale::from_values(bounds().chain([0.0]));
+    let name = format!("{}: {} minus {}", r.metric, r.b, r.a);
+    let y_labels = PlaneLabels {
         name: &name,
         ticks: y.ticks(6),
-        label: &short,
+        label: &short_value,
     };
-    let x_labels = Labels {
+    let x_labels = PlaneLabels {
         name: &r.over.path,
         ticks: match r.over.unit {
-            Unit::Seconds if x.log => x.times(),
-            Unit::Seconds => x.round_times(8),
+            RangeUnit::Seconds if x.log => x.time_ticks(),
+            RangeUnit::Seconds => x.round_times(8),
             _ => x.ticks(8),
         },
-        label: &|v| of_unit(v, r.over.unit),
+        label: &|v| value_with_unit(v, r.over.unit),
     };
-    let plane = Plane {
+    let plane = ParameterPlane {
         right: WIDTH - MARGIN - 30,
-        ..Plane::alone(below, (x, y), &y_labels)
+        ..ParameterPlane::single(below, (x, y), &y_labels)
     };
-    if let Crossing::At { low, high, .. } = r.crossing {
-        plane.between(&mut scene, [low, high], PALETTE[0]);
+    if let BreakEvenCrossing::At { low, high, .. } = r.crossing {
+        plane.fill_between_x(&mut scene, [low, high], PALETTE[0]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
-    plane.level(&mut scene, 0.0, 3, INK);
+    plane.horizontal_line(&mut scene, 0.0, 3, TEXT_COLOR);
     let means: Vec<_> = r
         .points
         .iter()
         .filter_map(|p| Some((p.value, p.difference?.mean)))
         .collect();
     plane.curve(&mut scene, &means, 3, PALETTE[3]);
-    let color = |side: Side| match side {
-        Side::A => PALETTE[1],
-        Side::B => PALETTE[4],
-        Side::NotSeparated => PALETTE[0],
+    let color = |side: BreakEvenSide| match side {
+        BreakEvenSide::A => PALETTE[1],
+        BreakEvenSide::B => PALETTE[4],
+        BreakEvenSide::NotSeparated => PALETTE[0],
     };
     for p in &r.points {
         if let Some(d) = p.difference {
@@ -234,15 +240,21 @@ fn chart(r: &BreakEvenReport) -> Scene {
         }
     }
     let mut entries = vec![
-        (color(Side::A), format!("{} is better", r.a)),
-        (color(Side::B), format!("{} is better", r.b)),
-        (color(Side::NotSeparated), "not separated".to_owned()),
+        (color(BreakEvenSide::A), format!("{} is better", r.a)),
+        (color(BreakEvenSide::B), format!("{} is better", r.b)),
+        (
+            color(BreakEvenSide::NotSeparated),
+            "inconclusive".to_owned(),
+        ),
     ];
-    if let Crossing::At { estimate, .. } = r.crossing {
-        plane.upright(&mut scene, estimate, 4, PALETTE[2]);
-        entries.push((PALETTE[2], format!("break-even {}", r.shown(estimate))));
+    if let BreakEvenCrossing::At { estimate, .. } = r.crossing {
+        plane.vertical_line(&mut scene, estimate, 4, PALETTE[2]);
+        entries.push((
+            PALETTE[2],
+            format!("break-even {}", r.format_value(estimate)),
+        ));
     }
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
-    provenance(&mut scene, &r.of);
+    draw_provenance(&mut scene, &r.provenance);
     scene
 }

@@ -2,82 +2,85 @@
 //! sufficient.
 
 use super::columns::columns;
-use super::number::{percent, share, short};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
-use super::{Provenance, Told, length, sentences, table};
-use crate::console::waterfall::Style;
+use super::number::{percent, share_with_interval, short_value};
+use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
+use super::{PlanProvenance, PlanText, format_horizon, sentences, table};
+use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::{count, thousands};
-use sim_analysis::planning::budget::{AtDay, Budget, LeastLimit, Share};
+use sim_analysis::planning::budget::{AtDay, LeastLimit, LossBudget, LossShare};
 
 /// A restart budget result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 pub struct BudgetReport {
     #[serde(flatten)]
-    pub of: Provenance,
+    pub provenance: PlanProvenance,
     /// Name of the JobSet with the limit; empty for a fleet.
     #[serde(rename = "jobSet", skip_serializing_if = "String::is_empty")]
     pub jobset: String,
     #[serde(flatten)]
-    pub budget: Budget,
+    pub budget: LossBudget,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
 impl BudgetReport {
-    pub fn new(of: Provenance, jobset: String, budget: Budget) -> BudgetReport {
+    pub fn new(of: PlanProvenance, jobset: String, budget: LossBudget) -> BudgetReport {
         BudgetReport {
             conclusion: conclusion(&budget),
-            of,
+            provenance: of,
             jobset,
             budget,
         }
     }
 }
 
-fn conclusion(b: &Budget) -> Vec<String> {
+fn conclusion(b: &LossBudget) -> Vec<String> {
     let mut all = Vec::new();
-    let horizon = length(b.horizon_s);
+    let horizon = format_horizon(b.horizon_s);
     let used = format!(
-        "a run uses {} of it on average, {} to {} in eight runs of ten",
-        short(b.used.mean),
-        short(b.used.p10),
-        short(b.used.p90)
+        "a run uses {} restarts on average (p10 {}, p90 {})",
+        short_value(b.used.mean),
+        short_value(b.used.p10),
+        short_value(b.used.p90)
     );
     match b.max_restarts.zip(b.lasts) {
         Some((limit, lasts)) => all.push(format!(
-            "maxRestarts {} lasts {horizon} with a chance of {}; {used}.",
+            "maxRestarts {} is sufficient for {horizon} with probability {}; {used}.",
             thousands(u64::from(limit)),
-            share(lasts)
+            share_with_interval(lasts)
         )),
         None => all.push(format!(
-            "There is no limit of restarts; until {horizon} {used}."
+            "maxRestarts is unlimited; within {horizon} {used}."
         )),
     }
     if b.used.mean == 0.0 {
         all.push(
-            "No run restarted at all: without failures any limit lasts. faultProcesses of a scenario, or --fail, bring some."
+            "No run restarted: without failures any limit is sufficient. Add failures with faultProcesses in the scenario or with --fail."
                 .to_owned(),
         );
     }
     all.push(format!(
-        "The least maxRestarts that lasts with a chance of {} is {}.",
+        "The smallest maxRestarts that is sufficient with probability {} is {}.",
         percent(b.probability),
-        least(b.least)
+        format_minimum(b.least)
     ));
     if let Some(rule) = &b.rule {
         let lasts = rule.lasts.map_or(String::new(), |lasts| {
-            format!("it would last with a chance of {}, and ", share(lasts))
+            format!(
+                "maxRestarts would be sufficient with probability {}; ",
+                share_with_interval(lasts)
+            )
         });
         all.push(format!(
-            "If {} did not count (an action that ends in AndIgnoreMaxRestarts): {lasts}the least would be {}; a run would use {} on average.",
+            "If {} were not counted (an action that ends in AndIgnoreMaxRestarts): {lasts}the smallest value would be {}; a run would use {} restarts on average.",
             rule.what,
-            least(rule.least),
-            short(rule.used.mean)
+            format_minimum(rule.least),
+            short_value(rule.used.mean)
         ));
     }
     all
@@ -85,34 +88,37 @@ fn conclusion(b: &Budget) -> Vec<String> {
 
 /// Formats the smallest sufficient limit: `7`, `between 5 and 7`, or a lower bound if there are too few
 /// replications.
-fn least(of: LeastLimit) -> String {
+fn format_minimum(of: LeastLimit) -> String {
     let number = |n: u32| thousands(u64::from(n));
     match of.high {
         Some(high) if high == of.low => number(high),
         Some(high) => format!("between {} and {}", number(of.low), number(high)),
         None => format!(
-            "at least {}; to name one takes {} replications or more",
+            "at least {} (an exact value needs at least {} replications)",
             number(of.low),
             thousands(of.replications_needed as u64)
         ),
     }
 }
 
-impl Told for BudgetReport {
-    fn text(&self, style: &Style) -> String {
+impl PlanText for BudgetReport {
+    fn text(&self, style: &WaterfallStyle) -> String {
         let b = &self.budget;
         let whose = match self.jobset.as_str() {
             "" => String::new(),
             name => format!("JobSet {name}, "),
         };
-        let what = format!("{whose}{} without a limit of restarts", length(b.horizon_s));
+        let what = format!(
+            "{whose}{} with unlimited restarts",
+            format_horizon(b.horizon_s)
+        );
         let n = b.replications as u64;
-        let again = match self.of.replications_played > n {
-            true => ", all of them again with a rule",
+        let again = match self.provenance.replications_played > n {
+            true => ", each repeated with the rule",
             false => "",
         };
         let played = format!("{}{again}", count(n, "replication"));
-        let mut out = self.of.title_of(&what, &played, style);
+        let mut out = self.provenance.title_with_count(&what, &played, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         if !b.causes.is_empty() {
@@ -149,7 +155,7 @@ impl Told for BudgetReport {
             "share",
         ];
         let mut rows = Vec::new();
-        let of = |s: Share| [s.share, s.ci95[0], s.ci95[1]].map(|v| v.to_string());
+        let of = |s: LossShare| [s.share, s.ci95[0], s.ci95[1]].map(|v| v.to_string());
         let none = || ["", "", ""].map(str::to_owned);
         for l in &b.limits {
             let mut row = vec!["limit".to_owned(), (b.horizon_s / 86_400.0).to_string()];
@@ -185,20 +191,20 @@ impl Told for BudgetReport {
         table(&head, rows)
     }
 
-    fn figures(&self) -> Vec<(&'static str, Scene)> {
+    fn figures(&self) -> Vec<(&'static str, DrawScene)> {
         vec![("budget", survival(self))]
     }
 }
 
-fn cause_rows(b: &Budget) -> Vec<Vec<String>> {
-    let mut head = vec!["cause", "uses of it a run", "share"];
+fn cause_rows(b: &LossBudget) -> Vec<Vec<String>> {
+    let mut head = vec!["cause", "restarts per run", "share"];
     if b.max_restarts.is_some() {
-        head.extend(["last straw in", "lasts without it"]);
+        head.extend(["exhausted the limit in", "sufficient without it"]);
     }
-    head.push("least without it");
+    head.push("smallest value without it");
     let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for c in &b.causes {
-        let mut row = vec![c.cause.clone(), short(c.used.mean), percent(c.share)];
+        let mut row = vec![c.cause.clone(), short_value(c.used.mean), percent(c.share)];
         if let Some(lasts) = c.lasts_without {
             row.extend([format!("{} runs", c.last_straw), percent(lasts.share)]);
         }
@@ -212,11 +218,11 @@ fn cause_rows(b: &Budget) -> Vec<Vec<String>> {
     rows
 }
 
-fn limit_rows(b: &Budget) -> Vec<Vec<String>> {
+fn limit_rows(b: &LossBudget) -> Vec<Vec<String>> {
     let wider = b.limits.iter().any(|l| l.negative_binomial.is_some());
     let mut head = vec![
         "maxRestarts",
-        "lasts",
+        "sufficient",
         "95 % interval",
         "if independent (Poisson)",
     ];
@@ -238,38 +244,38 @@ fn limit_rows(b: &Budget) -> Vec<Vec<String>> {
     rows
 }
 
-fn notes(b: &Budget) -> Vec<String> {
+fn notes(b: &LossBudget) -> Vec<String> {
     let mut all = Vec::new();
-    let d = short(b.dispersion);
+    let d = short_value(b.dispersion);
     all.push(match b.dispersion {
         v if v > 1.25 => format!(
-            "Restarts come in clusters: the variance of their number is {d} times its mean (1 if they came independently), so Poisson's chances are too good."
+            "Restarts are clustered: the variance of their number is {d} times its mean (1 for independent restarts). The Poisson probabilities are too high."
         ),
         v if v < 0.8 => format!(
-            "Restarts come more evenly than by chance: the variance of their number is {d} times its mean."
+            "Restarts are more regular than independent restarts: the variance of their number is {d} times its mean."
         ),
-        _ => format!("The variance of the number of restarts is {d} times its mean: they come as if independently."),
+        _ => format!("The variance of the number of restarts is {d} times its mean: consistent with independent restarts."),
     });
     if let Some(rule) = &b.rule {
-        let one = |(cause, n): (&String, &f64)| format!("{cause} {}", short(*n));
+        let one = |(cause, n): (&String, &f64)| format!("{cause} {}", short_value(*n));
         let each: Vec<String> = rule.uncounted.iter().map(one).collect();
         all.push(match each.is_empty() {
-            true => format!(
-                "The rule leaves nothing uncounted: no run had {}.",
-                rule.what
+            true => format!("The rule has no effect: no run had {}.", rule.what),
+            false => format!(
+                "Mean number of restarts per run that the rule does not count: {}.",
+                each.join(", ")
             ),
-            false => format!("In a run the rule leaves uncounted: {}.", each.join(", ")),
         });
     }
     if b.completed > 0 {
         all.push(format!(
-            "{} of {} runs had done their work before and need nothing after it.",
+            "{} of {} runs completed before the horizon and use no further restarts.",
             b.completed, b.replications
         ));
     }
     if b.ended_otherwise > 0 {
         all.push(format!(
-            "ATTENTION: {} of {} runs ended before for another reason than the limit (a rule that fails the JobSet, or stuck); they are counted with what they used until then.",
+            "ATTENTION: {} of {} runs ended before the horizon for another reason than the limit (a rule that fails the JobSet, or a deadlock). Their restarts up to that time are counted.",
             b.ended_otherwise, b.replications
         ));
     }
@@ -277,72 +283,75 @@ fn notes(b: &Budget) -> Vec<String> {
 }
 
 /// Draws the share of runs within the limit over time.
-fn survival(report: &BudgetReport) -> Scene {
+fn survival(report: &BudgetReport) -> DrawScene {
     let b = &report.budget;
-    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
+    let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
     let limit = thousands(u64::from(b.curve_limit));
-    let title = format!("{}: how long maxRestarts {limit} lasts", report.of.scenario);
-    let below = heading(&mut scene, &title, &b_subtitle(b));
+    let title = format!(
+        "{}: survival of maxRestarts {limit}",
+        report.provenance.scenario
+    );
+    let below = heading(&mut scene, &title, &survival_subtitle(b));
     let lows = b
         .curve
         .iter()
         .flat_map(|i| [i.lasts.ci95[0], i.with_rule.map_or(1.0, |r| r.ci95[0])]);
     let low = (lows.fold(0.9, f64::min) * 10.0).floor() / 10.0;
-    let y = Scale::new(low.max(0.0), 1.0);
-    let y_labels = Labels {
-        name: "runs whose limit is not used up",
+    let y = PlaneScale::new(low.max(0.0), 1.0);
+    let y_labels = PlaneLabels {
+        name: "share of runs within the limit",
         ticks: y.ticks(6),
         label: &|v| format!("{:.0} %", v * 100.0),
     };
-    let x = Scale::new(0.0, b.horizon_s / 86_400.0);
-    let x_labels = Labels {
+    let x = PlaneScale::new(0.0, b.horizon_s / 86_400.0);
+    let x_labels = PlaneLabels {
         name: "days since the start",
         ticks: x.ticks(10),
         label: &tick_label,
     };
-    let plane = Plane::alone(below, (x, y), &y_labels);
+    let plane = ParameterPlane::single(below, (x, y), &y_labels);
     plane.draw(&mut scene, &x_labels, &y_labels);
-    let mut curves = vec![(PALETTE[1], "every restart counts".to_owned())];
+    let mut curves = vec![(PALETTE[1], "all restarts counted".to_owned())];
     if let Some(rule) = &b.rule {
         //  The line is wide so that it remains visible where both curves are equal.
         draw(&plane, &mut scene, &b.curve, (10, PALETTE[2]), |i| {
             i.with_rule
         });
-        curves.push((PALETTE[2], format!("{} do not count", rule.what)));
+        curves.push((PALETTE[2], format!("{} not counted", rule.what)));
     }
     draw(&plane, &mut scene, &b.curve, (4, PALETTE[1]), |i| {
         Some(i.lasts)
     });
-    plane.level(&mut scene, b.probability, 2, INK);
-    curves.push((INK, format!("asked for: {}", percent(b.probability))));
+    plane.horizontal_line(&mut scene, b.probability, 2, TEXT_COLOR);
+    curves.push((TEXT_COLOR, format!("target: {}", percent(b.probability))));
     legend(&mut scene, below + 3 * SIZE, curves.into_iter());
-    provenance(&mut scene, &report.of);
+    draw_provenance(&mut scene, &report.provenance);
     scene
 }
 
-fn b_subtitle(b: &Budget) -> String {
+fn survival_subtitle(b: &LossBudget) -> String {
     let rule = b.rule.as_ref().map_or(String::new(), |rule| {
-        format!("; {} with the rule", least(rule.least))
+        format!("; {} with the rule", format_minimum(rule.least))
     });
     format!(
-        "share of {} runs with its exact 95 % interval; the least that lasts {} with a chance of {}: {}{rule}",
+        "share of {} runs with exact 95 % interval; smallest value sufficient for {} with probability {}: {}{rule}",
         b.replications,
-        length(b.horizon_s),
+        format_horizon(b.horizon_s),
         percent(b.probability),
-        least(b.least)
+        format_minimum(b.least)
     )
 }
 
 fn draw(
-    plane: &Plane,
-    scene: &mut Scene,
+    plane: &ParameterPlane,
+    scene: &mut DrawScene,
     curve: &[AtDay],
-    (width, color): (u32, Color),
-    of: impl Fn(&AtDay) -> Option<Share>,
+    (width, color): (u32, Rgb),
+    of: impl Fn(&AtDay) -> Option<LossShare>,
 ) {
     let all = || curve.iter().filter_map(|i| Some((i.day, of(i)?)));
     let band: Vec<_> = all().map(|(x, s)| (x, s.ci95[0], s.ci95[1])).collect();
-    plane.band(scene, &band, color);
+    plane.fill_between_curves(scene, &band, color);
     let line: Vec<_> = all().map(|(x, s)| (x, s.share)).collect();
     plane.curve(scene, &line, width, color);
 }

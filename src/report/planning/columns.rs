@@ -1,6 +1,6 @@
 //! Console tables with a marked row.
 
-use super::Style;
+use super::WaterfallStyle;
 use crate::table::Table;
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub fn columns(
     out: &mut String,
     rows: &[Vec<String>],
     is_marked: impl Fn(usize) -> bool,
-    style: &Style,
+    style: &WaterfallStyle,
 ) {
     let Some((head, rows)) = rows.split_first() else {
         return;

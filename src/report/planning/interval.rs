@@ -2,24 +2,24 @@
 //! and the chart.
 
 use super::columns::columns;
-use super::number::{change, exact, short, span};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
-use super::{Provenance, Told, sentences, table};
-use crate::console::waterfall::Style;
+use super::number::{change_with_interval, duration_text, exact_value, short_value};
+use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
+use super::{PlanProvenance, PlanText, sentences, table};
+use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::ClosedForm;
-use sim_analysis::planning::interval::{Best, Played};
+use sim_analysis::planning::interval::{BestInterval, SimulatedInterval};
 
 /// A checkpoint interval result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IntervalReport {
     #[serde(flatten)]
-    pub of: Provenance,
+    pub provenance: PlanProvenance,
     /// The varied field.
     pub path: String,
     /// The optimized metric.
@@ -36,7 +36,7 @@ pub struct IntervalReport {
     /// Intervals according to the closed forms.
     pub closed_form: ClosedForm,
     /// All simulated intervals.
-    pub points: Vec<Played>,
+    pub points: Vec<SimulatedInterval>,
     /// Features of these inputs that the closed forms do not cover.
     pub not_in_formula: Vec<String>,
     /// Sentences at the beginning of the text output.
@@ -45,14 +45,14 @@ pub struct IntervalReport {
 
 impl IntervalReport {
     pub fn new(
-        of: Provenance,
+        of: PlanProvenance,
         (path, metric, now_s): (&str, &str, f64),
-        found: Best,
+        found: BestInterval,
         closed_form: ClosedForm,
         not_in_formula: Vec<String>,
     ) -> IntervalReport {
         let mut report = IntervalReport {
-            of,
+            provenance: of,
             path: path.to_owned(),
             metric: metric.to_owned(),
             every_s: found.every_s,
@@ -67,15 +67,15 @@ impl IntervalReport {
         report
     }
 
-    fn now(&self) -> Option<&Played> {
+    fn configured_point(&self) -> Option<&SimulatedInterval> {
         self.points
             .iter()
             .find(|p| (p.every_s - self.now_s).abs() < 1e-3)
     }
 
     /// Returns the range of simulated intervals whose loss against the best one is below `loss`.
-    fn flat(&self, loss: f64) -> Option<(f64, f64)> {
-        let near = |p: &&Played| p.change.is_none_or(|c| c.mean.abs() < loss);
+    fn flat_range(&self, loss: f64) -> Option<(f64, f64)> {
+        let near = |p: &&SimulatedInterval| p.change.is_none_or(|c| c.mean.abs() < loss);
         let all = || self.points.iter().filter(near).map(|p| p.every_s);
         Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
     }
@@ -87,44 +87,48 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
     match (r.every_s, r.ci95_s) {
         (Some(best), Some([low, high])) => all.push(format!(
             "The best interval is {} (95 % interval {} to {}).",
-            span(best),
-            span(low),
-            span(high)
+            duration_text(best),
+            duration_text(low),
+            duration_text(high)
         )),
         (Some(best), None) => all.push(format!(
-            "The best interval is about {}; so few replications give it no bounds.",
-            span(best)
+            "The best interval is about {}; there are too few replications for a confidence interval.",
+            duration_text(best)
         )),
         (None, _) if at_edge => all.push(format!(
-            "No best interval: {} still changes at the end of what was played.",
+            "No best interval found: {} has no optimum within the simulated range.",
             r.metric
         )),
         (None, _) => all.push(format!(
-            "No best interval can be told: {} differs too little between intervals for so few replications.",
+            "No best interval found: the differences in {} are inconclusive with this number of replications.",
             r.metric
         )),
     }
     all.push(format!(
-        "Formulas for a checkpoint that stands still for {} and an interruption every {} at work: Young {}, Daly {}, of greatest availability {}.",
-        span(c.blocking_s),
-        span(c.between_s),
-        span(c.young_s),
-        span(c.daly_s),
-        span(c.exact_s)
+        "Closed forms for checkpoints that block for {} and one interruption per {} of training steps: Young {}, Daly {}, exact {}.",
+        duration_text(c.blocking_s),
+        duration_text(c.between_s),
+        duration_text(c.young_s),
+        duration_text(c.daly_s),
+        duration_text(c.exact_s)
     ));
-    all.extend(difference(r));
-    if let Some((low, high)) = r.flat(0.002).filter(|(low, high)| low < high) {
+    all.extend(closed_form_difference(r));
+    if let Some((low, high)) = r.flat_range(0.002).filter(|(low, high)| low < high) {
         all.push(format!(
-            "It is flat there: of what was played, {} to {} are within 0.002 of the best.",
-            span(low),
-            span(high)
+            "The optimum is flat: simulated intervals from {} to {} are within 0.002 of the best.",
+            duration_text(low),
+            duration_text(high)
         ));
     }
-    if let Some(change) = r.now().and_then(|p| p.change).filter(|c| c.mean != 0.0) {
+    if let Some(change) = r
+        .configured_point()
+        .and_then(|p| p.change)
+        .filter(|c| c.mean != 0.0)
+    {
         all.push(format!(
-            "The {} of the inputs against the best that was played: {} of {}.",
-            span(r.now_s),
-            self::change(change.mean, change.ci95),
+            "The configured interval of {} differs from the best simulated one by {} in {}.",
+            duration_text(r.now_s),
+            self::change_with_interval(change.mean, change.ci95),
             r.metric
         ));
     }
@@ -132,37 +136,36 @@ fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
 }
 
 /// Compares the exact closed form with the simulated optimum.
-fn difference(r: &IntervalReport) -> Option<String> {
+fn closed_form_difference(r: &IntervalReport) -> Option<String> {
     let (best, [low, high]) = (r.every_s?, r.ci95_s?);
     let exact = r.closed_form.exact_s;
-    let knows =
-        "It assumes exponential failures of one rate, and is the same whatever a restart takes.";
+    let knows = "The formula assumes exponentially distributed failures with a constant rate; its optimum does not depend on the restart time.";
     let reasons = match r.not_in_formula.is_empty() {
         true => String::new(),
         false => format!(
-            " What it does not know of these inputs: {}.",
+            " Not covered by the formula: {}.",
             r.not_in_formula.join("; ")
         ),
     };
     Some(match (low..=high).contains(&exact) {
         true => format!(
-            "The last one is within the interval: the formula is good enough here. {knows}{reasons}"
+            "The exact closed form is within the confidence interval, so the formula is sufficient here. {knows}{reasons}"
         ),
         false => {
             let percent = 100.0 * (best / exact - 1.0);
             let word = if percent > 0.0 { "longer" } else { "shorter" };
             format!(
-                "The simulated one is {:.0} % {word} than the last one, which is outside of the interval. {knows}{reasons}",
+                "The simulated optimum is {:.0} % {word} than the exact closed form, which is outside the confidence interval. {knows}{reasons}",
                 percent.abs()
             )
         }
     })
 }
 
-impl Told for IntervalReport {
-    fn text(&self, style: &Style) -> String {
+impl PlanText for IntervalReport {
+    fn text(&self, style: &WaterfallStyle) -> String {
         let what = format!("the best {} for {}", self.path, self.metric);
-        let mut out = self.of.title(&what, style);
+        let mut out = self.provenance.title(&what, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
@@ -170,22 +173,22 @@ impl Told for IntervalReport {
             "every",
             &self.metric,
             "95 % interval of the mean",
-            "change against the best",
+            "difference from the best",
             "runs",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for p in &self.points {
             let m = p.metric;
             let interval = m.map_or("-".to_owned(), |m| {
-                format!("{} to {}", short(m.ci95[0]), short(m.ci95[1]))
+                format!("{} to {}", short_value(m.ci95[0]), short_value(m.ci95[1]))
             });
             rows.push(vec![
-                span(p.every_s),
-                m.map_or("-".to_owned(), |m| short(m.mean)),
+                duration_text(p.every_s),
+                m.map_or("-".to_owned(), |m| short_value(m.mean)),
                 interval,
                 p.change
                     .filter(|c| c.mean != 0.0)
-                    .map_or("-".to_owned(), |c| change(c.mean, c.ci95)),
+                    .map_or("-".to_owned(), |c| change_with_interval(c.mean, c.ci95)),
                 p.replications.to_string(),
             ]);
         }
@@ -205,33 +208,36 @@ impl Told for IntervalReport {
             "change_high",
             "replications",
         ];
-        let row = |p: &Played| {
+        let row = |p: &SimulatedInterval| {
             let (m, c) = (p.metric, p.change);
             vec![
                 p.every_s.to_string(),
-                exact(m.map(|m| m.mean)),
-                exact(m.map(|m| m.ci95[0])),
-                exact(m.map(|m| m.ci95[1])),
-                exact(c.map(|c| c.mean)),
-                exact(c.map(|c| c.ci95[0])),
-                exact(c.map(|c| c.ci95[1])),
+                exact_value(m.map(|m| m.mean)),
+                exact_value(m.map(|m| m.ci95[0])),
+                exact_value(m.map(|m| m.ci95[1])),
+                exact_value(c.map(|c| c.mean)),
+                exact_value(c.map(|c| c.ci95[0])),
+                exact_value(c.map(|c| c.ci95[1])),
                 p.replications.to_string(),
             ]
         };
         table(&head, self.points.iter().map(row))
     }
 
-    fn figures(&self) -> Vec<(&'static str, Scene)> {
+    fn figures(&self) -> Vec<(&'static str, DrawScene)> {
         match self.points.len() {
             0 | 1 => Vec::new(),
-            _ => vec![("interval", curve(self))],
+            _ => vec![("interval", interval_chart(self))],
         }
     }
 }
 
-fn curve(r: &IntervalReport) -> Scene {
-    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
-    let title = format!("{}: {} by checkpoint interval", r.of.scenario, r.metric);
+fn interval_chart(r: &IntervalReport) -> DrawScene {
+    let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
+    let title = format!(
+        "{}: {} by checkpoint interval",
+        r.provenance.scenario, r.metric
+    );
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let c = &r.closed_form;
     let marks = [
@@ -247,40 +253,40 @@ fn curve(r: &IntervalReport) -> Scene {
             .chain(marks)
             .filter(|v| *v > 0.0)
     };
-    let x = Scale::log(
+    let x = PlaneScale::logarithmic(
         xs().fold(f64::MAX, f64::min) * 0.9,
         xs().fold(0.0, f64::max) * 1.1,
     );
     //  The difference removes the variation that is common to all intervals of a replication.
     let ys = r.points.iter().filter_map(|p| p.change);
-    let y = Scale::over(ys.flat_map(|c| c.ci95).chain([0.0]));
-    let name = format!("{} less that of the best that was played", r.metric);
-    let y_labels = Labels {
+    let y = PlaneScale::from_values(ys.flat_map(|c| c.ci95).chain([0.0]));
+    let name = format!("{} minus that of the best simulated interval", r.metric);
+    let y_labels = PlaneLabels {
         name: &name,
         ticks: y.ticks(6),
-        label: &short,
+        label: &short_value,
     };
-    let x_labels = Labels {
-        name: "work between two checkpoints",
-        ticks: x.times(),
-        label: &span,
+    let x_labels = PlaneLabels {
+        name: "work between checkpoints",
+        ticks: x.time_ticks(),
+        label: &duration_text,
     };
-    let plane = Plane::alone(below, (x, y), &y_labels);
+    let plane = ParameterPlane::single(below, (x, y), &y_labels);
     if let Some(ci95_s) = r.ci95_s {
-        plane.between(&mut scene, ci95_s, PALETTE[4]);
+        plane.fill_between_x(&mut scene, ci95_s, PALETTE[4]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
-    plane.upright(&mut scene, c.young_s, 5, PALETTE[7]);
-    plane.upright(&mut scene, c.exact_s, 11, PALETTE[6]);
-    plane.upright(&mut scene, c.daly_s, 3, PALETTE[1]);
-    let mut entries = vec![(PALETTE[2], "played".to_owned())];
+    plane.vertical_line(&mut scene, c.young_s, 5, PALETTE[7]);
+    plane.vertical_line(&mut scene, c.exact_s, 11, PALETTE[6]);
+    plane.vertical_line(&mut scene, c.daly_s, 3, PALETTE[1]);
+    let mut entries = vec![(PALETTE[2], "simulated".to_owned())];
     if let Some(best) = r.every_s {
-        plane.upright(&mut scene, best, 4, PALETTE[4]);
-        entries.push((PALETTE[4], format!("best {}", span(best))));
+        plane.vertical_line(&mut scene, best, 4, PALETTE[4]);
+        entries.push((PALETTE[4], format!("best {}", duration_text(best))));
     }
-    entries.push((PALETTE[7], format!("Young {}", span(c.young_s))));
-    entries.push((PALETTE[1], format!("Daly {}", span(c.daly_s))));
-    entries.push((PALETTE[6], format!("exact formula {}", span(c.exact_s))));
+    entries.push((PALETTE[7], format!("Young {}", duration_text(c.young_s))));
+    entries.push((PALETTE[1], format!("Daly {}", duration_text(c.daly_s))));
+    entries.push((PALETTE[6], format!("exact {}", duration_text(c.exact_s))));
     let means: Vec<_> = r
         .points
         .iter()
@@ -298,6 +304,6 @@ fn curve(r: &IntervalReport) -> Scene {
         }
     }
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
-    provenance(&mut scene, &r.of);
+    draw_provenance(&mut scene, &r.provenance);
     scene
 }

@@ -6,15 +6,15 @@ pub mod breakeven;
 pub mod budget;
 mod columns;
 pub mod interval;
+pub mod minimum_multi;
 pub mod number;
 pub(crate) mod plane;
 pub mod rare;
-pub mod several;
 pub mod spares;
 pub mod tornado;
 
-use super::console::waterfall::Style;
-use super::draw::scene::Scene;
+use super::console::waterfall::WaterfallStyle;
+use super::draw::scene::DrawScene;
 use super::table::Table;
 use serde::Serialize;
 use sim_analysis::format::{count, wrap};
@@ -22,19 +22,19 @@ use sim_base::Duration;
 use std::fmt::Write;
 
 /// A planning result that can be output in every format.
-pub trait Told: Serialize {
+pub trait PlanText: Serialize {
     /// Returns the console output.
-    fn text(&self, style: &Style) -> String;
+    fn text(&self, style: &WaterfallStyle) -> String;
     /// Returns the table for CSV and Markdown output.
     fn table(&self) -> Table;
     /// Returns the charts with their file names.
-    fn figures(&self) -> Vec<(&'static str, Scene)>;
+    fn figures(&self) -> Vec<(&'static str, DrawScene)>;
 }
 
 /// The data needed to reproduce a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Provenance {
+pub struct PlanProvenance {
     /// Identifier of the output format.
     pub schema: &'static str,
     /// Version of this program.
@@ -53,11 +53,11 @@ pub struct Provenance {
     pub interrupted: bool,
     /// Footer lines with the assumptions behind the first replication.
     #[serde(skip)]
-    pub hangs: Vec<String>,
+    pub assumption_lines: Vec<String>,
 }
 
-impl Provenance {
-    fn line(&self) -> String {
+impl PlanProvenance {
+    fn provenance_line(&self) -> String {
         format!(
             "jobset-sim {}  ·  scenario {} ({})  ·  seed {}  ·  {}  ·  digest {}",
             self.version,
@@ -69,15 +69,15 @@ impl Provenance {
         )
     }
 
-    fn title(&self, what: &str, style: &Style) -> String {
+    fn title(&self, what: &str, style: &WaterfallStyle) -> String {
         let played = count(self.replications_played, "replication");
-        self.title_of(what, &played, style)
+        self.title_with_count(what, &played, style)
     }
 
     /// Returns the title. `played` is the number of replications as text.
-    fn title_of(&self, what: &str, played: &str, style: &Style) -> String {
+    fn title_with_count(&self, what: &str, played: &str, style: &WaterfallStyle) -> String {
         let text = format!(
-            "jobset-sim {}: {}, {what}; {played} ({}) of seed {}",
+            "jobset-sim {}: {}, {what}; {played} ({}), seed {}",
             self.version, self.scenario, self.level, self.seed
         );
         let lines = wrap(&text, style.width);
@@ -87,7 +87,7 @@ impl Provenance {
 }
 
 /// Writes sentences wrapped to the line width with a hanging indent.
-fn sentences(out: &mut String, texts: &[String], style: &Style) {
+fn sentences(out: &mut String, texts: &[String], style: &WaterfallStyle) {
     for text in texts {
         for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
             let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
@@ -96,9 +96,9 @@ fn sentences(out: &mut String, texts: &[String], style: &Style) {
 }
 
 /// Formats a horizon, for example `30 days` or `12h`.
-pub(super) fn length(seconds: f64) -> String {
+pub(super) fn format_horizon(seconds: f64) -> String {
     match seconds {
-        s if s >= 2.0 * 86_400.0 => format!("{} days", number::short(s / 86_400.0)),
+        s if s >= 2.0 * 86_400.0 => format!("{} days", number::short_value(s / 86_400.0)),
         s => Duration::from_seconds_f64(s).to_string(),
     }
 }

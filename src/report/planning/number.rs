@@ -1,17 +1,17 @@
 //! Number formats of planning results, with as many digits as are significant.
 
 use sim_analysis::format::thousands;
-use sim_analysis::planning::Unit;
-use sim_analysis::planning::budget::Share;
+use sim_analysis::planning::RangeUnit;
+use sim_analysis::planning::budget::LossShare;
 use sim_base::Duration;
 
 /// Formats a value without rounding, or returns an empty string for `None`.
-pub fn exact(value: Option<f64>) -> String {
+pub fn exact_value(value: Option<f64>) -> String {
     value.map_or(String::new(), |v| v.to_string())
 }
 
 /// Formats a number with up to four significant digits.
-pub fn short(v: f64) -> String {
+pub fn short_value(v: f64) -> String {
     match v.abs() {
         _ if !v.is_finite() => "-".to_owned(),
         0.0 => "0".to_owned(),
@@ -36,7 +36,7 @@ fn trimmed(text: String) -> String {
 }
 
 /// Formats a change with its interval, rounded to the precision of the interval: `+0.0042 (0.0007 to 0.0084)`.
-pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
+pub fn change_with_interval(mean: f64, [low, high]: [f64; 2]) -> String {
     if mean == 0.0 && low == high {
         return "0".to_owned();
     }
@@ -52,7 +52,7 @@ pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
 }
 
 /// Formats a duration with at most two units: `12m 37s`, `2d 3h`, `5.3s`.
-pub fn span(seconds: f64) -> String {
+pub fn duration_text(seconds: f64) -> String {
     let rounded = match seconds {
         s if s < 100.0 => (s * 10.0).round() / 10.0,
         s if s < 3_600.0 => s.round(),
@@ -63,10 +63,10 @@ pub fn span(seconds: f64) -> String {
 }
 
 /// Formats a value of a unit: a number or a duration.
-pub fn of_unit(value: f64, unit: Unit) -> String {
+pub fn value_with_unit(value: f64, unit: RangeUnit) -> String {
     match unit {
-        Unit::Whole | Unit::Number => short(value),
-        Unit::Seconds => span(value),
+        RangeUnit::Whole | RangeUnit::Number => short_value(value),
+        RangeUnit::Seconds => duration_text(value),
     }
 }
 
@@ -85,7 +85,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Formats a probability, in scientific notation below about 1 %: `12.1 %`, `3.82e-6`.
-pub fn rarely(p: f64) -> String {
+pub fn probability(p: f64) -> String {
     match p {
         p if p >= 0.0095 || p == 0.0 => percent(p),
         p => format!("{p:.2e}"),
@@ -93,7 +93,7 @@ pub fn rarely(p: f64) -> String {
 }
 
 /// Formats a share with its interval: `43.0 % (36.1 % to 50.2 %)`.
-pub fn share(s: Share) -> String {
+pub fn share_with_interval(s: LossShare) -> String {
     let [low, high] = s.ci95;
     format!(
         "{} ({} to {})",

@@ -1,7 +1,7 @@
 //! A plot with two axes: scales, grid lines, labels and marks.
 
-use super::Provenance;
-use crate::draw::heading::{MARGIN, fitting, foot, foot_height};
+use super::PlanProvenance;
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::SIZE;
 
@@ -11,17 +11,17 @@ pub const HEIGHT: i32 = 900;
 
 /// The range of an axis.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Scale {
+pub struct PlaneScale {
     pub from: f64,
     pub to: f64,
     /// Whether the axis is logarithmic.
     pub log: bool,
 }
 
-impl Scale {
-    pub fn new(from: f64, to: f64) -> Scale {
+impl PlaneScale {
+    pub fn new(from: f64, to: f64) -> PlaneScale {
         let to = if to > from { to } else { from + 1.0 };
-        Scale {
+        PlaneScale {
             from,
             to,
             log: false,
@@ -29,15 +29,15 @@ impl Scale {
     }
 
     /// Creates a logarithmic scale. `from` must be positive.
-    pub fn log(from: f64, to: f64) -> Scale {
-        Scale {
+    pub fn logarithmic(from: f64, to: f64) -> PlaneScale {
+        PlaneScale {
             log: true,
-            ..Scale::new(from, to)
+            ..PlaneScale::new(from, to)
         }
     }
 
     /// Returns round times in seconds, for a logarithmic scale.
-    pub fn times(&self) -> Vec<f64> {
+    pub fn time_ticks(&self) -> Vec<f64> {
         const ALL: [f64; 28] = [
             1.0,
             2.0,
@@ -80,19 +80,19 @@ impl Scale {
             s if s < 86_400.0 => 3_600.0,
             _ => 86_400.0,
         };
-        let scaled = Scale::new(self.from / unit, self.to / unit);
+        let scaled = PlaneScale::new(self.from / unit, self.to / unit);
         scaled.ticks(count).into_iter().map(|t| t * unit).collect()
     }
 
     /// Creates a linear scale over the values with a margin of 8 % on both sides.
-    pub fn over(values: impl Iterator<Item = f64>) -> Scale {
+    pub fn from_values(values: impl Iterator<Item = f64>) -> PlaneScale {
         let finite = values.filter(|v| v.is_finite());
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         if low > high {
-            return Scale::new(0.0, 1.0);
+            return PlaneScale::new(0.0, 1.0);
         }
         let air = ((high - low) * 0.08).max(high.abs() * 1e-6).max(1e-9);
-        Scale::new(low - air, high + air)
+        PlaneScale::new(low - air, high + air)
     }
 
     fn share(&self, v: f64) -> f64 {
@@ -136,9 +136,9 @@ impl Scale {
 }
 
 /// A plot area with the scales of its axes; edges are in pixels.
-pub struct Plane {
-    pub x: Scale,
-    pub y: Scale,
+pub struct ParameterPlane {
+    pub x: PlaneScale,
+    pub y: PlaneScale,
     pub left: i32,
     pub right: i32,
     pub top: i32,
@@ -146,41 +146,51 @@ pub struct Plane {
 }
 
 /// Name, tick positions and tick labels of an axis.
-pub struct Labels<'a> {
+pub struct PlaneLabels<'a> {
     pub name: &'a str,
     pub ticks: Vec<f64>,
     pub label: &'a dyn Fn(f64) -> String,
 }
 
-impl Plane {
+impl ParameterPlane {
     /// Creates the only plot of a chart, below the heading and the legend.
-    pub fn alone(below: i32, (x, y): (Scale, Scale), labels: &Labels<'_>) -> Plane {
-        Plane {
+    pub fn single(
+        below: i32,
+        (x, y): (PlaneScale, PlaneScale),
+        labels: &PlaneLabels<'_>,
+    ) -> ParameterPlane {
+        ParameterPlane {
             x,
             y,
-            left: left_of(labels),
+            left: plot_left_edge(labels),
             right: WIDTH - MARGIN - 20,
             top: below + 7 * SIZE,
             bottom: HEIGHT - MARGIN - 4 * SIZE,
         }
     }
 
-    pub fn at(&self, x: f64, y: f64) -> (i32, i32) {
+    pub fn to_pixels(&self, x: f64, y: f64) -> (i32, i32) {
         let across = f64::from(self.right - self.left) * self.x.share(x);
         let up = f64::from(self.bottom - self.top) * self.y.share(y);
         (self.left + across as i32, self.bottom - up as i32)
     }
 
-    pub fn draw(&self, scene: &mut Scene, x: &Labels<'_>, y: &Labels<'_>) {
+    pub fn draw(&self, scene: &mut DrawScene, x: &PlaneLabels<'_>, y: &PlaneLabels<'_>) {
         for &tick in &y.ticks {
-            let at = self.at(self.x.from, tick).1;
+            let at = self.to_pixels(self.x.from, tick).1;
             scene.line(vec![(self.left, at), (self.right, at)], 2, GRID);
             let label = (y.label)(tick);
-            said(scene, (self.left - 14, at), Anchor::Right, FAINT, &label);
+            draw_label(
+                scene,
+                (self.left - 14, at),
+                TextAnchor::Right,
+                MUTED_COLOR,
+                &label,
+            );
         }
         let mut free = i32::MIN;
         for &tick in &x.ticks {
-            let at = self.at(tick, self.y.from).0;
+            let at = self.to_pixels(tick, self.y.from).0;
             scene.line(vec![(at, self.top), (at, self.bottom)], 2, GRID);
             let label = (x.label)(tick);
             let half = text_width(&label, SIZE) / 2;
@@ -188,8 +198,8 @@ impl Plane {
                 scene.text(
                     (at, self.bottom + SIZE),
                     SIZE,
-                    Anchor::Middle,
-                    FAINT,
+                    TextAnchor::Middle,
+                    MUTED_COLOR,
                     &label,
                 );
                 free = at + half + 14;
@@ -198,44 +208,61 @@ impl Plane {
         scene.line(
             vec![(self.left, self.bottom), (self.right, self.bottom)],
             2,
-            FAINT,
+            MUTED_COLOR,
         );
         let middle = (self.left + self.right) / 2;
         let below = self.bottom + 5 * SIZE / 2;
-        said(scene, (middle, below), Anchor::Middle, INK, x.name);
+        draw_label(
+            scene,
+            (middle, below),
+            TextAnchor::Middle,
+            TEXT_COLOR,
+            x.name,
+        );
         let above = (MARGIN, self.top - SIZE - 6);
-        said(scene, above, Anchor::Left, INK, y.name);
+        draw_label(scene, above, TextAnchor::Left, TEXT_COLOR, y.name);
     }
 
     /// Fills the area between two x values.
-    pub fn between(&self, scene: &mut Scene, [low, high]: [f64; 2], color: Color) {
-        let (left, right) = (self.at(low, self.y.from).0, self.at(high, self.y.from).0);
+    pub fn fill_between_x(&self, scene: &mut DrawScene, [low, high]: [f64; 2], color: Rgb) {
+        let (left, right) = (
+            self.to_pixels(low, self.y.from).0,
+            self.to_pixels(high, self.y.from).0,
+        );
         let (top, bottom) = (self.top, self.bottom);
         let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         scene.area(corners, color);
     }
 
     /// Draws a vertical line.
-    pub fn upright(&self, scene: &mut Scene, x: f64, width: u32, color: Color) {
-        let at = self.at(x, self.y.from).0;
+    pub fn vertical_line(&self, scene: &mut DrawScene, x: f64, width: u32, color: Rgb) {
+        let at = self.to_pixels(x, self.y.from).0;
         scene.line(vec![(at, self.top), (at, self.bottom)], width, color);
     }
 
     /// Draws a horizontal line.
-    pub fn level(&self, scene: &mut Scene, y: f64, width: u32, color: Color) {
-        let at = self.at(self.x.from, y).1;
+    pub fn horizontal_line(&self, scene: &mut DrawScene, y: f64, width: u32, color: Rgb) {
+        let at = self.to_pixels(self.x.from, y).1;
         scene.line(vec![(self.left, at), (self.right, at)], width, color);
     }
 
     /// Fills the area between two curves over the same points.
-    pub fn band(&self, scene: &mut Scene, points: &[(f64, f64, f64)], color: Color) {
-        let upper = points.iter().map(|(x, _, high)| self.at(*x, *high));
-        let lower = points.iter().rev().map(|(x, low, _)| self.at(*x, *low));
+    pub fn fill_between_curves(
+        &self,
+        scene: &mut DrawScene,
+        points: &[(f64, f64, f64)],
+        color: Rgb,
+    ) {
+        let upper = points.iter().map(|(x, _, high)| self.to_pixels(*x, *high));
+        let lower = points
+            .iter()
+            .rev()
+            .map(|(x, low, _)| self.to_pixels(*x, *low));
         scene.area(upper.chain(lower).collect(), color);
     }
 
-    pub fn curve(&self, scene: &mut Scene, points: &[(f64, f64)], width: u32, color: Color) {
-        let points: Vec<_> = points.iter().map(|(x, y)| self.at(*x, *y)).collect();
+    pub fn curve(&self, scene: &mut DrawScene, points: &[(f64, f64)], width: u32, color: Rgb) {
+        let points: Vec<_> = points.iter().map(|(x, y)| self.to_pixels(*x, *y)).collect();
         if points.len() > 1 {
             scene.line(points, width, color);
         }
@@ -244,26 +271,30 @@ impl Plane {
     /// Draws a mark with a vertical interval.
     pub fn mark(
         &self,
-        scene: &mut Scene,
+        scene: &mut DrawScene,
         x: f64,
         (low, value, high): (f64, f64, f64),
-        color: Color,
+        color: Rgb,
     ) {
-        scene.line(vec![self.at(x, low), self.at(x, high)], 4, color);
-        let (px, py) = self.at(x, value);
+        scene.line(
+            vec![self.to_pixels(x, low), self.to_pixels(x, high)],
+            4,
+            color,
+        );
+        let (px, py) = self.to_pixels(x, value);
         scene.rect(px - 7, py - 7, 14, 14, color);
     }
 }
 
 /// Draws a text unless it is empty. Panels to the right of the first one have no axis labels.
-fn said(scene: &mut Scene, at: (i32, i32), anchor: Anchor, color: Color, text: &str) {
+fn draw_label(scene: &mut DrawScene, at: (i32, i32), anchor: TextAnchor, color: Rgb, text: &str) {
     if !text.is_empty() {
         scene.text(at, SIZE, anchor, color, text);
     }
 }
 
 /// Returns the x coordinate of the left edge of a plot with these labels on its y axis.
-pub fn left_of(labels: &Labels<'_>) -> i32 {
+pub fn plot_left_edge(labels: &PlaneLabels<'_>) -> i32 {
     let widths = labels
         .ticks
         .iter()
@@ -272,12 +303,12 @@ pub fn left_of(labels: &Labels<'_>) -> i32 {
 }
 
 /// Draws the footer of a chart: provenance and assumptions.
-pub fn provenance(scene: &mut Scene, of: &Provenance) {
-    let line = of.line();
-    let size = fitting(&line, 22, WIDTH - 2 * MARGIN).min(22);
+pub fn draw_provenance(scene: &mut DrawScene, of: &PlanProvenance) {
+    let line = of.provenance_line();
+    let size = fitting_font_size(&line, 22, WIDTH - 2 * MARGIN).min(22);
     let size = size.min(22 * (WIDTH - 2 * MARGIN) / text_width(&line, 22).max(1));
     let bottom = scene.height as i32 - MARGIN / 2;
-    scene.text((MARGIN, bottom), size, Anchor::Left, FAINT, &line);
-    scene.height += foot_height(&of.hangs, WIDTH) as u32;
-    foot(scene, &of.hangs);
+    scene.text((MARGIN, bottom), size, TextAnchor::Left, MUTED_COLOR, &line);
+    scene.height += footer_height(&of.assumption_lines, WIDTH) as u32;
+    draw_footer(scene, &of.assumption_lines);
 }

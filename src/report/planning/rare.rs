@@ -1,24 +1,24 @@
 //! Report on a rare event: its probability, and the levels of the splitting estimate.
 
 use super::columns::columns;
-use super::number::{rarely, short, span};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
-use super::{Provenance, Told, length, sentences, table};
-use crate::console::waterfall::Style;
+use super::number::{duration_text, probability, short_value};
+use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
+use super::{PlanProvenance, PlanText, format_horizon, sentences, table};
+use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::SIZE;
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::{count, thousands};
-use sim_analysis::planning::rare::{Level, Rare};
+use sim_analysis::planning::rare::{RareEventSearch, SplittingLevel};
 
 /// A rare event result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RareReport {
     #[serde(flatten)]
-    pub of: Provenance,
+    pub provenance: PlanProvenance,
     /// The quantity that is limited: `restarts` or `lost_s`.
     pub excess: &'static str,
     /// The event occurs when the quantity reaches this value.
@@ -27,19 +27,19 @@ pub struct RareReport {
     #[serde(rename = "horizon_s")]
     pub horizon_s: f64,
     #[serde(flatten)]
-    pub rare: Rare,
+    pub rare: RareEventSearch,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
 impl RareReport {
     pub fn new(
-        of: Provenance,
+        of: PlanProvenance,
         (excess, limit, horizon_s): (&'static str, f64, f64),
-        rare: Rare,
+        rare: RareEventSearch,
     ) -> RareReport {
         let mut report = RareReport {
-            of,
+            provenance: of,
             excess,
             limit,
             horizon_s,
@@ -54,22 +54,22 @@ impl RareReport {
         self.excess == "lost_s"
     }
 
-    fn shown(&self, at: f64) -> String {
+    fn format_quantity(&self, at: f64) -> String {
         match self.is_time() {
-            true => span(at),
-            false => short(at),
+            true => duration_text(at),
+            false => short_value(at),
         }
     }
 
     fn event(&self) -> String {
-        let until = length(self.horizon_s);
+        let until = format_horizon(self.horizon_s);
         match self.is_time() {
             true => format!(
                 "a run of at most {until} loses {} or more",
-                span(self.limit)
+                duration_text(self.limit)
             ),
             false => format!(
-                "maxRestarts {} runs out within {until}",
+                "maxRestarts {} is exhausted within {until}",
                 thousands((self.limit as u64).saturating_sub(1))
             ),
         }
@@ -77,12 +77,12 @@ impl RareReport {
 }
 
 /// Formats a probability with its interval: `1.36e-6 (95 % interval 1.1e-6 to 1.6e-6)`.
-fn chance(p: f64, [low, high]: [f64; 2]) -> String {
+fn probability_with_interval(p: f64, [low, high]: [f64; 2]) -> String {
     format!(
         "{} (95 % interval {} to {})",
-        rarely(p),
-        rarely(low),
-        rarely(high)
+        probability(p),
+        probability(low),
+        probability(high)
     )
 }
 
@@ -91,54 +91,58 @@ fn conclusion(r: &RareReport) -> Vec<String> {
     let mut all = Vec::new();
     if x.chance > 0.0 {
         all.push(format!(
-            "The chance that {} is {}.",
+            "The probability that {} is {}.",
             r.event(),
-            chance(x.chance, x.ci95)
+            probability_with_interval(x.chance, x.ci95)
         ));
         all.push(format!(
-            "That is one run in {}. To count it as precisely would take about {} whole runs; {} {} were played.",
-            short(1.0 / x.chance),
-            short(x.by_counting),
+            "That is one run in {}. Plain simulation with the same precision needs about {} full runs; {} {} were simulated.",
+            short_value(1.0 / x.chance),
+            short_value(x.by_counting),
             thousands(x.played),
-            if x.whole_runs { "runs" } else { "parts of runs" }
+            if x.whole_runs { "runs" } else { "partial runs" }
         ));
     } else {
         //  An interval from 0 to 0 would suggest that the event is impossible.
         all.push(format!(
-            "How often {} cannot be told: no branch came that far. More --runs, or a lower limit, would tell.",
+            "The probability that {} could not be estimated: no branch reached the limit. Increase --runs or lower the limit.",
             r.event()
         ));
     }
     all
 }
 
-impl Told for RareReport {
-    fn text(&self, style: &Style) -> String {
-        let what = format!("how often {}", self.event());
-        let mut out = self.of.title(&what, style);
+impl PlanText for RareReport {
+    fn text(&self, style: &WaterfallStyle) -> String {
+        let what = format!("probability that {}", self.event());
+        let mut out = self.provenance.title(&what, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
         let unit = if self.is_time() { "lost" } else { "restarts" };
         let head = [
             unit,
-            "of the runs from the level before",
-            "chance to come there",
+            "share from the previous level",
+            "probability of reaching it",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for l in &self.rare.levels {
-            rows.push(vec![self.shown(l.at), rarely(l.share), rarely(l.chance)]);
+            rows.push(vec![
+                self.format_quantity(l.at),
+                probability(l.share),
+                probability(l.chance),
+            ]);
         }
         columns(&mut out, &rows, |_| false, style);
         out.push('\n');
         let mut notes = vec![format!(
-            "Splitting with {} from each level in {} that know nothing of each other; the interval is over the batches.",
+            "Multilevel splitting with {} per level in {}, which are independent of each other; the interval is based on the batches.",
             count(u64::from(self.rare.runs), "run"),
             format_args!("{} batches", self.rare.batches)
         )];
         if self.rare.whole_runs {
             notes.push(
-                "From a level, runs that came there are played again with a share of their random numbers drawn anew; what comes as far is taken.".to_owned(),
+                "From each level, runs that reached it are simulated again with part of their random numbers redrawn; those that reach the level again are kept.".to_owned(),
             );
         }
         sentences(&mut out, &notes, style);
@@ -147,7 +151,7 @@ impl Told for RareReport {
 
     fn table(&self) -> Table {
         let head = ["what", "at", "share", "chance", "low", "high"];
-        let row = |l: &Level| {
+        let row = |l: &SplittingLevel| {
             let (at, share, chance) = (l.at.to_string(), l.share.to_string(), l.chance.to_string());
             vec![
                 "level".to_owned(),
@@ -164,7 +168,7 @@ impl Told for RareReport {
         table(&head, x.levels.iter().map(row).chain([last]))
     }
 
-    fn figures(&self) -> Vec<(&'static str, Scene)> {
+    fn figures(&self) -> Vec<(&'static str, DrawScene)> {
         match self.rare.chance > 0.0 {
             true => vec![("rare", chart(self))],
             false => Vec::new(),
@@ -173,42 +177,38 @@ impl Told for RareReport {
 }
 
 /// Draws the probability of reaching each level on a logarithmic axis.
-fn chart(r: &RareReport) -> Scene {
-    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
-    let title = format!("{}: how often {}", r.of.scenario, r.event());
+fn chart(r: &RareReport) -> DrawScene {
+    let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
+    let title = format!("{}: probability that {}", r.provenance.scenario, r.event());
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let x = &r.rare;
     let lowest = x.ci95[0].max(x.chance / 10.0);
-    let y = Scale::log(lowest * 0.7, 1.0);
+    let y = PlaneScale::logarithmic(lowest * 0.7, 1.0);
     let powers = |v: f64| match v {
-        v if v >= 0.01 => rarely(v),
+        v if v >= 0.01 => probability(v),
         v => format!("{v:.0e}"),
     };
-    let y_labels = Labels {
-        name: "chance to come to a level",
+    let y_labels = PlaneLabels {
+        name: "probability of reaching a level",
         ticks: y.ticks(8),
         label: &powers,
     };
     let to = r.limit;
-    let scale = Scale::new(0.0, to * 1.02);
-    let label = |v: f64| r.shown(v);
-    let x_labels = Labels {
-        name: if r.is_time() {
-            "time that was lost"
-        } else {
-            "restarts"
-        },
+    let scale = PlaneScale::new(0.0, to * 1.02);
+    let label = |v: f64| r.format_quantity(v);
+    let x_labels = PlaneLabels {
+        name: if r.is_time() { "lost time" } else { "restarts" },
         ticks: match r.is_time() {
             true => scale.round_times(8),
             false => scale.ticks(8),
         },
         label: &label,
     };
-    let plane = Plane {
+    let plane = ParameterPlane {
         right: WIDTH - MARGIN - 30,
         //  This chart has no legend.
         top: below + 5 * SIZE,
-        ..Plane::alone(below, (scale, y), &y_labels)
+        ..ParameterPlane::single(below, (scale, y), &y_labels)
     };
     plane.draw(&mut scene, &x_labels, &y_labels);
     let points: Vec<(f64, f64)> = [(0.0, 1.0)]
@@ -217,10 +217,10 @@ fn chart(r: &RareReport) -> Scene {
         .collect();
     plane.curve(&mut scene, &points, 4, PALETTE[3]);
     for (at, chance) in &points {
-        let (px, py) = plane.at(*at, *chance);
+        let (px, py) = plane.to_pixels(*at, *chance);
         scene.rect(px - 6, py - 6, 12, 12, PALETTE[2]);
     }
     plane.mark(&mut scene, to, (lowest, x.chance, x.ci95[1]), PALETTE[1]);
-    provenance(&mut scene, &r.of);
+    draw_provenance(&mut scene, &r.provenance);
     scene
 }

@@ -2,17 +2,21 @@
 //! knee chart.
 
 use super::columns::columns;
-use super::number::{change, exact, short};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
-use super::{Provenance, Told, sentences, table};
-use crate::console::waterfall::Style;
+use super::number::{change_with_interval, exact_value, short_value};
+use super::plane::{
+    HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance, plot_left_edge,
+};
+use super::{PlanProvenance, PlanText, sentences, table};
+use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
-use sim_analysis::planning::{Answer, Candidate, Judgement, Least, Target};
-use sim_base::stats::{Estimate, Paired};
+use sim_analysis::planning::{
+    MetricTarget, MinimumSearch, SearchAnswer, SearchCandidate, TargetJudgement,
+};
+use sim_base::stats::{MeanEstimate, PairedDifference};
 
 /// A simulated candidate.
 #[derive(Clone, Debug, Serialize)]
@@ -21,15 +25,15 @@ pub struct CandidateRow {
     /// The value of the varied field.
     pub value: u64,
     /// Whether the candidate satisfies the target.
-    pub judgement: Judgement,
+    pub judgement: TargetJudgement,
     /// Estimate of the statistic in the target.
     pub statistic: Option<f64>,
     /// Its 95 % interval; null for a bound that requires more values.
     pub ci95: [Option<f64>; 2],
     /// Estimate of the metric over the replications.
-    pub metric: Option<Estimate>,
+    pub metric: Option<MeanEstimate>,
     /// Paired difference from the previous row.
-    pub change: Option<Paired>,
+    pub change: Option<PairedDifference>,
     /// Mean cost of a replication.
     pub cost: f64,
     /// Number of simulated replications.
@@ -43,7 +47,7 @@ pub struct CandidateRow {
 #[serde(rename_all = "camelCase")]
 pub struct SparesReport {
     #[serde(flatten)]
-    pub of: Provenance,
+    pub provenance: PlanProvenance,
     /// The varied field.
     pub path: String,
     /// The target as given by the user.
@@ -56,7 +60,7 @@ pub struct SparesReport {
     pub limit: f64,
     /// The result of the search.
     #[serde(flatten)]
-    pub answer: Answer,
+    pub answer: SearchAnswer,
     /// The candidates in ascending order of their values.
     pub candidates: Vec<CandidateRow>,
     /// Unit of the cost: a currency or node-hours.
@@ -69,15 +73,15 @@ pub struct SparesReport {
 
 impl SparesReport {
     pub fn new(
-        of: Provenance,
+        of: PlanProvenance,
         path: &str,
-        target: &Target,
-        found: &Least,
+        target: &MetricTarget,
+        found: &MinimumSearch,
         currency: &str,
     ) -> SparesReport {
         let candidates = found.candidates.iter().map(row).collect();
         let mut report = SparesReport {
-            of,
+            provenance: of,
             path: path.to_owned(),
             target: target.text.clone(),
             metric: target.metric.clone(),
@@ -93,25 +97,25 @@ impl SparesReport {
         report
     }
 
-    fn of(&self, value: u64) -> Option<&CandidateRow> {
+    fn candidate(&self, value: u64) -> Option<&CandidateRow> {
         self.candidates.iter().find(|c| c.value == value)
     }
 
     /// Returns the proposed value, if any.
     fn chosen(&self) -> Option<u64> {
         match self.answer {
-            Answer::Least { value } => Some(value),
-            Answer::Between { high, .. } => Some(high),
-            Answer::Nothing | Answer::Open { .. } => None,
+            SearchAnswer::Least { value } => Some(value),
+            SearchAnswer::Between { high, .. } => Some(high),
+            SearchAnswer::Nothing | SearchAnswer::Open { .. } => None,
         }
     }
 
     fn money(&self, cost: f64) -> String {
-        format!("{} {}", short(cost), self.currency)
+        format!("{} {}", short_value(cost), self.currency)
     }
 }
 
-pub(super) fn row(c: &Candidate) -> CandidateRow {
+pub(super) fn row(c: &SearchCandidate) -> CandidateRow {
     CandidateRow {
         value: c.value,
         judgement: c.judgement,
@@ -119,7 +123,7 @@ pub(super) fn row(c: &Candidate) -> CandidateRow {
         ci95: c.estimated.map_or([None, None], |e| {
             e.interval.map(|v| v.filter(|v| v.is_finite()))
         }),
-        metric: Estimate::of(finite(c)),
+        metric: MeanEstimate::from_values(finite_values(c)),
         change: c.change.filter(|change| change.n > 1),
         cost: c.cost(),
         replications: c.sample.len(),
@@ -127,7 +131,7 @@ pub(super) fn row(c: &Candidate) -> CandidateRow {
     }
 }
 
-fn finite(c: &Candidate) -> Vec<f64> {
+fn finite_values(c: &SearchCandidate) -> Vec<f64> {
     let values = c.sample.iter().filter_map(|row| row.value);
     values.filter(|v| v.is_finite()).collect()
 }
@@ -136,33 +140,35 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     let (path, target) = (&r.path, &r.target);
     let greatest = r.candidates.last().map_or(0, |c| c.value);
     let stat = |c: &CandidateRow| {
-        let value = c.statistic.map_or("-".to_owned(), short);
+        let value = c.statistic.map_or("-".to_owned(), short_value);
         format!("{}.{} is {value} ({})", r.metric, r.statistic, interval(c))
     };
     let mut all = vec![match r.answer {
-        Answer::Least { value } => format!("{path} = {value} is the least that meets {target}."),
-        Answer::Between { low, high } => format!(
-            "The least {path} that meets {target} is between {low} and {high}: the replications cannot tell which. {high} meets it."
+        SearchAnswer::Least { value } => {
+            format!("{path} = {value} is the smallest value that satisfies {target}.")
+        }
+        SearchAnswer::Between { low, high } => format!(
+            "The smallest {path} that satisfies {target} is between {low} and {high}; values between them are inconclusive. {high} satisfies it."
         ),
-        Answer::Nothing => format!(
-            "Nothing up to {path} = {greatest} meets {target}: there {}.",
-            r.of(greatest).map_or(String::new(), stat)
+        SearchAnswer::Nothing => format!(
+            "No value up to {path} = {greatest} satisfies {target}; at this value {}.",
+            r.candidate(greatest).map_or(String::new(), stat)
         ),
-        Answer::Open { low } => format!(
-            "Whether {path} = {greatest} meets {target} cannot be told{}. More --seeds, or a greater --max, would tell.",
+        SearchAnswer::Open { low } => format!(
+            "Inconclusive whether {path} = {greatest} satisfies {target}{}. Increase --seeds or --max.",
             match r.candidates.iter().any(|c| c.value < low) {
-                true => format!("; those below {low} miss it"),
+                true => format!("; values below {low} miss it"),
                 false => String::new(),
             }
         ),
     }];
-    if let Some(c) = r.chosen().and_then(|v| r.of(v)) {
-        let less = c.value.checked_sub(1).and_then(|v| r.of(v));
+    if let Some(c) = r.chosen().and_then(|v| r.candidate(v)) {
+        let less = c.value.checked_sub(1).and_then(|v| r.candidate(v));
         let price = less.map_or(String::new(), |l| {
-            format!("; {} with one less", r.money(l.cost))
+            format!(", or {} with one less", r.money(l.cost))
         });
         all.push(format!(
-            "With it {}; a run costs {}{price}.",
+            "At this value {}; a run costs {}{price}.",
             stat(c),
             r.money(c.cost)
         ));
@@ -171,22 +177,22 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
 }
 
 fn interval(c: &CandidateRow) -> String {
-    let bound = |v: Option<f64>| v.map_or("?".to_owned(), short);
+    let bound = |v: Option<f64>| v.map_or("?".to_owned(), short_value);
     format!("95 % interval {} to {}", bound(c.ci95[0]), bound(c.ci95[1]))
 }
 
-pub(super) fn word(judgement: Judgement) -> &'static str {
+pub(super) fn judgement_word(judgement: TargetJudgement) -> &'static str {
     match judgement {
-        Judgement::Meets => "meets it",
-        Judgement::Misses => "misses it",
-        Judgement::Open => "cannot be told",
+        TargetJudgement::Meets => "satisfies target",
+        TargetJudgement::Misses => "misses target",
+        TargetJudgement::Open => "inconclusive",
     }
 }
 
-impl Told for SparesReport {
-    fn text(&self, style: &Style) -> String {
-        let what = format!("the least {} for {}", self.path, self.target);
-        let mut out = self.of.title(&what, style);
+impl PlanText for SparesReport {
+    fn text(&self, style: &WaterfallStyle) -> String {
+        let what = format!("smallest {} for {}", self.path, self.target);
+        let mut out = self.provenance.title(&what, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
@@ -199,15 +205,17 @@ impl Told for SparesReport {
             "median",
             "mean",
             "change of the mean",
-            "cost of a run",
+            "cost per run",
             "runs",
             "",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for c in &self.candidates {
-            let number = |v: Option<f64>| v.map_or("-".to_owned(), short);
-            let bound = |v: Option<f64>| v.map_or("?".to_owned(), short);
-            let change = c.change.map_or("-".to_owned(), |p| change(p.mean, p.ci95));
+            let number = |v: Option<f64>| v.map_or("-".to_owned(), short_value);
+            let bound = |v: Option<f64>| v.map_or("?".to_owned(), short_value);
+            let change = c
+                .change
+                .map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95));
             rows.push(vec![
                 c.value.to_string(),
                 number(c.statistic),
@@ -217,7 +225,7 @@ impl Told for SparesReport {
                 change,
                 self.money(c.cost),
                 c.replications.to_string(),
-                word(c.judgement).to_owned(),
+                judgement_word(c.judgement).to_owned(),
             ]);
         }
         columns(
@@ -252,23 +260,23 @@ impl Told for SparesReport {
         let row = |c: &CandidateRow| {
             let m = c.metric;
             let judgement = match c.judgement {
-                Judgement::Meets => "meets",
-                Judgement::Misses => "misses",
-                Judgement::Open => "open",
+                TargetJudgement::Meets => "meets",
+                TargetJudgement::Misses => "misses",
+                TargetJudgement::Open => "open",
             };
             vec![
                 c.value.to_string(),
                 judgement.to_owned(),
-                exact(c.statistic),
-                exact(c.ci95[0]),
-                exact(c.ci95[1]),
-                exact(m.map(|m| m.mean)),
-                exact(m.map(|m| m.p10)),
-                exact(m.map(|m| m.p50)),
-                exact(m.map(|m| m.p90)),
-                exact(c.change.map(|p| p.mean)),
-                exact(c.change.map(|p| p.ci95[0])),
-                exact(c.change.map(|p| p.ci95[1])),
+                exact_value(c.statistic),
+                exact_value(c.ci95[0]),
+                exact_value(c.ci95[1]),
+                exact_value(m.map(|m| m.mean)),
+                exact_value(m.map(|m| m.p10)),
+                exact_value(m.map(|m| m.p50)),
+                exact_value(m.map(|m| m.p90)),
+                exact_value(c.change.map(|p| p.mean)),
+                exact_value(c.change.map(|p| p.ci95[0])),
+                exact_value(c.change.map(|p| p.ci95[1])),
                 c.cost.to_string(),
                 c.replications.to_string(),
                 c.left_out.to_string(),
@@ -277,20 +285,20 @@ impl Told for SparesReport {
         table(&head, self.candidates.iter().map(row))
     }
 
-    fn figures(&self) -> Vec<(&'static str, Scene)> {
-        vec![("knee", knee(self))]
+    fn figures(&self) -> Vec<(&'static str, DrawScene)> {
+        vec![("knee", spares_chart(self))]
     }
 }
 
 impl SparesReport {
     fn notes(&self) -> Vec<String> {
         let mut all = vec![
-            "Bisection assumes that more of it is never worse; all candidates were played under the same random numbers.".to_owned(),
+            "Bisection assumes that larger values are never worse. All candidates were simulated with common random numbers.".to_owned(),
         ];
         if !self.not_monotone.is_empty() {
             let values: Vec<String> = self.not_monotone.iter().map(u64::to_string).collect();
             all.push(format!(
-                "ATTENTION: that does not hold of what was played: {} = {} is worse than the candidate before it. Trying every value may find another answer.",
+                "ATTENTION: this assumption does not hold here: {} = {} is worse than the previous candidate. Testing every value may give a different result.",
                 self.path,
                 values.join(", ")
             ));
@@ -298,7 +306,7 @@ impl SparesReport {
         let left_out: usize = self.candidates.iter().map(|c| c.left_out).sum();
         if left_out > 0 {
             all.push(format!(
-                "{left_out} runs got stuck or were cut before the metric was known; the target counts them as the worst there is, mean and median leave them out."
+                "{left_out} runs deadlocked or were cut off before the metric was defined. The target counts them as the worst value; mean and median exclude them."
             ));
         }
         all
@@ -306,36 +314,36 @@ impl SparesReport {
 }
 
 /// Draws the metric of each candidate with the limit above, and the cost below.
-fn knee(r: &SparesReport) -> Scene {
-    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32 + 230));
-    let title = format!("{}: {} for {}", r.of.scenario, r.path, r.target);
+fn spares_chart(r: &SparesReport) -> DrawScene {
+    let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32 + 230));
+    let title = format!("{}: {} for {}", r.provenance.scenario, r.path, r.target);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let values: Vec<f64> = r.candidates.iter().map(|c| c.value as f64).collect();
     let (low, high) = (values[0], values[values.len() - 1]);
     let air = ((high - low) * 0.03).max(0.3);
-    let x = Scale::new(low - air, high + air);
+    let x = PlaneScale::new(low - air, high + air);
     let bounds = r.candidates.iter().flat_map(|c| {
         let m = c.metric;
         [c.ci95[0], c.ci95[1], c.statistic, m.map(|m| m.p50)]
     });
-    let y = Scale::over(bounds.flatten().chain([r.limit]));
-    let costs = Scale::over(r.candidates.iter().map(|c| c.cost).chain([0.0]));
-    let costs = Scale::new(0.0, costs.to);
+    let y = PlaneScale::from_values(bounds.flatten().chain([r.limit]));
+    let costs = PlaneScale::from_values(r.candidates.iter().map(|c| c.cost).chain([0.0]));
+    let costs = PlaneScale::new(0.0, costs.to);
     let y_name = format!("{} of a run", r.metric);
-    let cost_name = format!("mean cost of a run, {}", r.currency);
-    let y_labels = Labels {
+    let cost_name = format!("mean cost per run, {}", r.currency);
+    let y_labels = PlaneLabels {
         name: &y_name,
         ticks: y.ticks(6),
-        label: &short,
+        label: &short_value,
     };
-    let cost_labels = Labels {
+    let cost_labels = PlaneLabels {
         name: &cost_name,
         ticks: costs.ticks(4),
-        label: &short,
+        label: &short_value,
     };
-    let left = left_of(&y_labels).max(left_of(&cost_labels));
+    let left = plot_left_edge(&y_labels).max(plot_left_edge(&cost_labels));
     let top = below + 7 * SIZE;
-    let upper = Plane {
+    let upper = ParameterPlane {
         x,
         y,
         left,
@@ -343,7 +351,7 @@ fn knee(r: &SparesReport) -> Scene {
         top,
         bottom: top + 420,
     };
-    let lower = Plane {
+    let lower = ParameterPlane {
         x,
         y: costs,
         left,
@@ -352,26 +360,26 @@ fn knee(r: &SparesReport) -> Scene {
         bottom: upper.bottom + 5 * SIZE + 190,
     };
     let whole = |ticks: Vec<f64>| ticks.into_iter().filter(|t| *t == t.round()).collect();
-    let none = Labels {
+    let none = PlaneLabels {
         name: "",
         ticks: whole(x.ticks(12)),
         label: &tick_label,
     };
-    let x_labels = Labels {
+    let x_labels = PlaneLabels {
         name: &r.path,
         ticks: whole(x.ticks(12)),
         label: &tick_label,
     };
     upper.draw(&mut scene, &none, &y_labels);
     lower.draw(&mut scene, &x_labels, &cost_labels);
-    upper.level(&mut scene, r.limit, 3, INK);
+    upper.horizontal_line(&mut scene, r.limit, 3, TEXT_COLOR);
     let medians: Vec<_> = r
         .candidates
         .iter()
         .filter_map(|c| Some((c.value as f64, c.metric?.p50)))
         .collect();
     upper.curve(&mut scene, &medians, 3, PALETTE[3]);
-    let unit = lower.at(low + 1.0, 0.0).0 - lower.at(low, 0.0).0;
+    let unit = lower.to_pixels(low + 1.0, 0.0).0 - lower.to_pixels(low, 0.0).0;
     let bar = (unit * 4 / 5).clamp(4, 28);
     for c in &r.candidates {
         let color = color(c.judgement);
@@ -379,30 +387,30 @@ fn knee(r: &SparesReport) -> Scene {
             let [low, high] = c.ci95.map(|v| v.unwrap_or(value));
             upper.mark(&mut scene, c.value as f64, (low, value, high), color);
         }
-        let (px, py) = lower.at(c.value as f64, c.cost);
+        let (px, py) = lower.to_pixels(c.value as f64, c.cost);
         scene.rect(px - bar / 2, py, bar, lower.bottom - py, color);
     }
-    let met = format!("{} meets the target", r.statistic);
+    let met = format!("{} satisfies the target", r.statistic);
     let words = [
-        (Judgement::Meets, met.as_str()),
-        (Judgement::Open, "cannot be told"),
-        (Judgement::Misses, "misses it"),
+        (TargetJudgement::Meets, met.as_str()),
+        (TargetJudgement::Open, "inconclusive"),
+        (TargetJudgement::Misses, "misses the target"),
     ];
-    let seen = |j: &Judgement| r.candidates.iter().any(|c| c.judgement == *j);
+    let seen = |j: &TargetJudgement| r.candidates.iter().any(|c| c.judgement == *j);
     let seen = words.into_iter().filter(|(j, _)| seen(j));
     let entries = seen.map(|(j, word)| (color(j), word.to_owned())).chain([
         (PALETTE[3], "median".to_owned()),
-        (INK, format!("limit {}", short(r.limit))),
+        (TEXT_COLOR, format!("limit {}", short_value(r.limit))),
     ]);
     legend(&mut scene, below + 3 * SIZE, entries);
-    provenance(&mut scene, &r.of);
+    draw_provenance(&mut scene, &r.provenance);
     scene
 }
 
-pub(super) fn color(judgement: Judgement) -> Color {
+pub(super) fn color(judgement: TargetJudgement) -> Rgb {
     match judgement {
-        Judgement::Meets => PALETTE[4],
-        Judgement::Misses => PALETTE[1],
-        Judgement::Open => PALETTE[0],
+        TargetJudgement::Meets => PALETTE[4],
+        TargetJudgement::Misses => PALETTE[1],
+        TargetJudgement::Open => PALETTE[0],
     }
 }

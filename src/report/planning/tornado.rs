@@ -1,43 +1,43 @@
 //! Report on the sensitivity of a metric to its inputs: the conclusion, a table and the tornado chart.
 
 use super::columns::columns;
-use super::number::{change, short};
-use super::plane::{Labels, Plane, Scale, WIDTH, provenance};
-use super::{Provenance, Told, sentences, table};
-use crate::console::waterfall::Style;
+use super::number::{change_with_interval, short_value};
+use super::plane::{ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenance};
+use super::{PlanProvenance, PlanText, sentences, table};
+use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
-use sim_analysis::planning::tornado::Bar;
-use sim_base::stats::{Estimate, Paired};
+use sim_analysis::planning::tornado::TornadoBar;
+use sim_base::stats::{MeanEstimate, PairedDifference};
 
 /// A sensitivity result with its provenance and conclusion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TornadoReport {
     #[serde(flatten)]
-    pub of: Provenance,
+    pub provenance: PlanProvenance,
     /// The metric.
     pub metric: String,
     /// Estimate of the metric with unchanged inputs.
-    pub base: Option<Estimate>,
+    pub base: Option<MeanEstimate>,
     /// The inputs in descending order of their effect.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<TornadoBar>,
     /// Sentences at the beginning of the text output.
     pub conclusion: Vec<String>,
 }
 
 impl TornadoReport {
     pub fn new(
-        of: Provenance,
+        of: PlanProvenance,
         metric: &str,
-        base: Option<Estimate>,
-        bars: Vec<Bar>,
+        base: Option<MeanEstimate>,
+        bars: Vec<TornadoBar>,
     ) -> TornadoReport {
         let mut report = TornadoReport {
-            of,
+            provenance: of,
             metric: metric.to_owned(),
             base,
             bars,
@@ -50,19 +50,19 @@ impl TornadoReport {
 
 fn conclusion(r: &TornadoReport) -> Vec<String> {
     let mut all = Vec::new();
-    let moving: Vec<&Bar> = r.bars.iter().filter(|b| b.matters()).collect();
+    let moving: Vec<&TornadoBar> = r.bars.iter().filter(|b| b.matters()).collect();
     let Some(first) = moving.first() else {
         return vec![format!(
-            "No input moves {} by more than these replications can tell.",
+            "No input has a significant effect on {} with this number of replications.",
             r.metric
         )];
     };
     let base = r.base.map_or(String::new(), |b| {
         format!(
-            " (with the inputs as they are: {}, 95 % interval {} to {})",
-            short(b.mean),
-            short(b.ci95[0]),
-            short(b.ci95[1])
+            " (baseline {}, 95 % interval {} to {})",
+            short_value(b.mean),
+            short_value(b.ci95[0]),
+            short_value(b.ci95[1])
         )
     });
     let swing = first.swing.map_or(String::new(), |s| {
@@ -70,11 +70,11 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
             ": from {} to {} it changes by {}",
             first.shown[0],
             first.shown[1],
-            change(s.mean, s.ci95)
+            change_with_interval(s.mean, s.ci95)
         )
     });
     all.push(format!(
-        "{} moves {} most{swing}{base}.",
+        "{} has the largest effect on {}{swing}{base}.",
         first.path, r.metric
     ));
     let none: Vec<&str> = r
@@ -84,18 +84,15 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
         .map(|b| b.path.as_str())
         .collect();
     if !none.is_empty() {
-        all.push(format!(
-            "Of {} these replications cannot tell that it moves it at all.",
-            none.join(", ")
-        ));
+        all.push(format!("No significant effect: {}.", none.join(", ")));
     }
     all
 }
 
-impl Told for TornadoReport {
-    fn text(&self, style: &Style) -> String {
-        let what = format!("what moves {} most", self.metric);
-        let mut out = self.of.title(&what, style);
+impl PlanText for TornadoReport {
+    fn text(&self, style: &WaterfallStyle) -> String {
+        let what = format!("sensitivity of {}", self.metric);
+        let mut out = self.provenance.title(&what, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         out.push('\n');
@@ -104,10 +101,12 @@ impl Told for TornadoReport {
             "range",
             "at the lower end",
             "at the upper end",
-            "from end to end",
+            "over the full range",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let told = |p: Option<Paired>| p.map_or("-".to_owned(), |p| change(p.mean, p.ci95));
+        let told = |p: Option<PairedDifference>| {
+            p.map_or("-".to_owned(), |p| change_with_interval(p.mean, p.ci95))
+        };
         for b in &self.bars {
             rows.push(vec![
                 b.path.clone(),
@@ -120,7 +119,7 @@ impl Told for TornadoReport {
         columns(&mut out, &rows, |_| false, style);
         out.push('\n');
         let mut notes = vec![format!(
-            "Changes of the mean of {} against the inputs as they are, paired, with 95 % intervals; one input at a time.",
+            "Paired changes of the mean of {} from the baseline with 95 % intervals; one input is varied at a time.",
             self.metric
         )];
         notes.extend(
@@ -128,10 +127,10 @@ impl Told for TornadoReport {
                 .iter()
                 .map(|b| format!("{}: range {}.", b.path, b.source)),
         );
-        let cut = |b: &&Bar| b.left_out > 0;
+        let cut = |b: &&TornadoBar| b.left_out > 0;
         notes.extend(self.bars.iter().filter(cut).map(|b| {
             format!(
-                "ATTENTION: {}: {} runs got stuck or were cut at its ends; they are in no change.",
+                "ATTENTION: {}: {} runs at the ends of its range deadlocked or were cut off; they are excluded.",
                 b.path, b.left_out
             )
         }));
@@ -156,11 +155,11 @@ impl Told for TornadoReport {
             "left_out",
             "source",
         ];
-        let of = |p: Option<Paired>| match p {
+        let of = |p: Option<PairedDifference>| match p {
             Some(p) => [p.mean, p.ci95[0], p.ci95[1]].map(|v| v.to_string()),
             None => ["", "", ""].map(str::to_owned),
         };
-        let row = |b: &Bar| {
+        let row = |b: &TornadoBar| {
             let mut row = vec![b.path.clone(), b.low.clone(), b.high.clone()];
             row.extend([b.at_low, b.at_high, b.swing].into_iter().flat_map(of));
             row.extend([b.left_out.to_string(), b.source.clone()]);
@@ -169,7 +168,7 @@ impl Told for TornadoReport {
         table(&head, self.bars.iter().map(row))
     }
 
-    fn figures(&self) -> Vec<(&'static str, Scene)> {
+    fn figures(&self) -> Vec<(&'static str, DrawScene)> {
         match self.bars.is_empty() {
             true => Vec::new(),
             false => vec![("tornado", chart(self))],
@@ -178,17 +177,17 @@ impl Told for TornadoReport {
 }
 
 const ROW: i32 = 64;
-const LOWER: Color = PALETTE[2];
-const UPPER: Color = PALETTE[1];
+const LOWER: Rgb = PALETTE[2];
+const UPPER: Rgb = PALETTE[1];
 
-fn chart(r: &TornadoReport) -> Scene {
+fn chart(r: &TornadoReport) -> DrawScene {
     let rows = r.bars.len() as i32;
-    let mut scene = Scene::new((WIDTH as u32, 900));
-    let title = format!("{}: what moves {} most", r.of.scenario, r.metric);
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
+    let title = format!("{}: sensitivity of {}", r.provenance.scenario, r.metric);
     let subtitle = match r.base {
         Some(b) => format!(
-            "change against {} with the inputs as they are, one input at a time, with 95 % intervals of the paired differences",
-            short(b.mean)
+            "change from the baseline {}, one input varied at a time, with 95 % intervals of the paired differences",
+            short_value(b.mean)
         ),
         None => String::new(),
     };
@@ -213,11 +212,11 @@ fn chart(r: &TornadoReport) -> Scene {
         .flat_map(|b| [b.at_low, b.at_high])
         .flatten()
         .flat_map(|p| p.ci95);
-    let x = Scale::over(bounds.chain([0.0]));
+    let x = PlaneScale::from_values(bounds.chain([0.0]));
     let top = below + 6 * SIZE;
-    let plane = Plane {
+    let plane = ParameterPlane {
         x,
-        y: Scale::new(0.0, 1.0),
+        y: PlaneScale::new(0.0, 1.0),
         left,
         right: WIDTH - MARGIN - ends,
         top,
@@ -225,30 +224,30 @@ fn chart(r: &TornadoReport) -> Scene {
     };
     scene.height = (plane.bottom + 4 * SIZE + MARGIN) as u32;
     let name = format!("change of {}", r.metric);
-    let x_labels = Labels {
+    let x_labels = PlaneLabels {
         name: &name,
         ticks: x.ticks(8),
-        label: &short,
+        label: &short_value,
     };
-    let none = Labels {
+    let none = PlaneLabels {
         name: "",
         ticks: Vec::new(),
-        label: &short,
+        label: &short_value,
     };
     plane.draw(&mut scene, &x_labels, &none);
-    let zero = plane.at(0.0, 0.0).0;
+    let zero = plane.to_pixels(0.0, 0.0).0;
     for (i, bar) in r.bars.iter().enumerate() {
         let y = top + i as i32 * ROW + ROW / 2;
         let size = SIZE.min(SIZE * (WIDTH / 3) / text_width(&bar.path, SIZE).max(1));
-        scene.text((MARGIN, y), size, Anchor::Left, INK, &bar.path);
-        half(
+        scene.text((MARGIN, y), size, TextAnchor::Left, TEXT_COLOR, &bar.path);
+        draw_bar_end(
             &mut scene,
             &plane,
             (y, zero),
             (bar.at_low, &bar.shown[0]),
             LOWER,
         );
-        half(
+        draw_bar_end(
             &mut scene,
             &plane,
             (y, zero),
@@ -256,7 +255,7 @@ fn chart(r: &TornadoReport) -> Scene {
             UPPER,
         );
     }
-    scene.line(vec![(zero, top), (zero, plane.bottom)], 3, INK);
+    scene.line(vec![(zero, top), (zero, plane.bottom)], 3, TEXT_COLOR);
     let entries = [
         (LOWER, "at the lower end of its range"),
         (UPPER, "at the upper end"),
@@ -266,23 +265,23 @@ fn chart(r: &TornadoReport) -> Scene {
         below + 3 * SIZE,
         entries.into_iter().map(|(c, t)| (c, t.to_owned())),
     );
-    provenance(&mut scene, &r.of);
+    draw_provenance(&mut scene, &r.provenance);
     scene
 }
 
 /// Draws one end of an input: a bar from 0, its interval and the value next to it. The upper end is drawn below the
 /// lower end.
-fn half(
-    scene: &mut Scene,
-    plane: &Plane,
+fn draw_bar_end(
+    scene: &mut DrawScene,
+    plane: &ParameterPlane,
     (y, zero): (i32, i32),
-    (at, text): (Option<Paired>, &str),
-    color: Color,
+    (at, text): (Option<PairedDifference>, &str),
+    color: Rgb,
 ) {
     let Some(p) = at else { return };
     let lower = color == LOWER;
     let y = if lower { y - ROW / 5 } else { y + ROW / 5 };
-    let end = plane.at(p.mean, 0.0).0;
+    let end = plane.to_pixels(p.mean, 0.0).0;
     let thick = ROW / 3;
     scene.rect(
         zero.min(end),
@@ -291,12 +290,12 @@ fn half(
         thick,
         color,
     );
-    let [low, high] = p.ci95.map(|v| plane.at(v, 0.0).0);
-    scene.line(vec![(low, y), (high, y)], 3, INK);
+    let [low, high] = p.ci95.map(|v| plane.to_pixels(v, 0.0).0);
+    scene.line(vec![(low, y), (high, y)], 3, TEXT_COLOR);
     let right = p.mean >= 0.0;
     let (x, anchor) = match right {
-        true => (end.max(high) + 10, Anchor::Left),
-        false => (end.min(low) - 10, Anchor::Right),
+        true => (end.max(high) + 10, TextAnchor::Left),
+        false => (end.min(low) - 10, TextAnchor::Right),
     };
-    scene.text((x, y), SIZE - 3, anchor, FAINT, text);
+    scene.text((x, y), SIZE - 3, anchor, MUTED_COLOR, text);
 }

@@ -1,13 +1,13 @@
 //! HTML rendering of tables.
 
 use super::Table;
-use sim_base::plain::for_html;
+use sim_base::escape::for_html;
 use std::fmt::Write;
 
 /// Writes the table as HTML. Rows after the first `open` are collapsed.
 pub(crate) fn write_html(out: &mut String, table: &Table) {
     let hidden = table
-        .open
+        .initial_rows
         .map_or(0, |open| table.rows.len().saturating_sub(open));
     let (open, more) = table.rows.split_at(table.rows.len() - hidden);
     write_rows(out, table, open);
@@ -39,7 +39,7 @@ fn write_rows(out: &mut String, table: &Table, rows: &[Vec<String>]) {
     for row in rows {
         out.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
-            let _ = write!(out, "<td{}>{}</td>", class(i), breakable(cell));
+            let _ = write!(out, "<td{}>{}</td>", class(i), allow_line_breaks(cell));
         }
         out.push_str("</tr>\n");
     }
@@ -47,7 +47,7 @@ fn write_rows(out: &mut String, table: &Table, rows: &[Vec<String>]) {
 }
 
 /// Allows line breaks after `.`, `/` and `-` in words of more than 18 characters.
-fn breakable(text: &str) -> String {
+fn allow_line_breaks(text: &str) -> String {
     const LONG: usize = 18;
     let word = |word: &str| {
         let text = for_html(word);

@@ -7,14 +7,14 @@ mod text;
 
 use csv::Writer;
 use serde_json::{Map, Number, Value};
-use sim_base::plain::{for_cell, for_markdown};
+use sim_base::escape::{for_cell, for_markdown};
 use std::borrow::Cow;
 
 pub(crate) use html::write_html;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// Heading of the column, and its key in JSON.
     pub name: Cow<'static, str>,
     /// Unit of the numbers, such as `s`; empty for texts and counts.
@@ -25,10 +25,14 @@ pub struct Column {
     pub is_number: bool,
 }
 
-impl Column {
+impl TableColumn {
     /// Creates a column with a description. A column with a unit contains numbers.
-    pub const fn new(name: &'static str, unit: &'static str, description: &'static str) -> Column {
-        Column {
+    pub const fn new(
+        name: &'static str,
+        unit: &'static str,
+        description: &'static str,
+    ) -> TableColumn {
+        TableColumn {
             name: Cow::Borrowed(name),
             unit,
             description,
@@ -37,23 +41,23 @@ impl Column {
     }
 }
 
-impl From<String> for Column {
-    fn from(name: String) -> Column {
-        Column {
+impl From<String> for TableColumn {
+    fn from(name: String) -> TableColumn {
+        TableColumn {
             name: Cow::Owned(name),
-            ..Column::new("", "", "")
+            ..TableColumn::new("", "", "")
         }
     }
 }
 
-impl From<&str> for Column {
-    fn from(name: &str) -> Column {
+impl From<&str> for TableColumn {
+    fn from(name: &str) -> TableColumn {
         name.to_owned().into()
     }
 }
 
-impl From<&Column> for Column {
-    fn from(column: &Column) -> Column {
+impl From<&TableColumn> for TableColumn {
+    fn from(column: &TableColumn) -> TableColumn {
         column.clone()
     }
 }
@@ -61,24 +65,24 @@ impl From<&Column> for Column {
 /// Columns and rows. Every row has a cell per column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
     pub rows: Vec<Vec<String>>,
     /// Number of rows that a page shows initially; `None` shows all.
-    pub open: Option<usize>,
+    pub initial_rows: Option<usize>,
 }
 
 impl Table {
     /// Creates a table without rows.
-    pub fn new(columns: impl IntoIterator<Item = impl Into<Column>>) -> Table {
+    pub fn new(columns: impl IntoIterator<Item = impl Into<TableColumn>>) -> Table {
         Table {
             columns: columns.into_iter().map(Into::into).collect(),
             rows: Vec::new(),
-            open: None,
+            initial_rows: None,
         }
     }
 
     /// Marks the columns at these positions as numeric. Positions beyond the last column are ignored.
-    pub fn numbers(mut self, positions: &[usize]) -> Table {
+    pub fn with_number_columns(mut self, positions: &[usize]) -> Table {
         for (at, column) in self.columns.iter_mut().enumerate() {
             column.is_number |= positions.contains(&at);
         }
@@ -90,8 +94,8 @@ impl Table {
         self
     }
 
-    pub fn open(mut self, rows: usize) -> Table {
-        self.open = Some(rows);
+    pub fn with_initial_rows(mut self, rows: usize) -> Table {
+        self.initial_rows = Some(rows);
         self
     }
 
@@ -110,7 +114,7 @@ impl Table {
         Table {
             columns: kept.iter().map(|at| self.columns[*at].clone()).collect(),
             rows: self.rows.iter().map(row).collect(),
-            open: self.open,
+            initial_rows: self.initial_rows,
         }
     }
 
@@ -137,7 +141,7 @@ impl Table {
             let cells: Vec<String> = cells.map(for_markdown).collect();
             format!("| {} |\n", cells.join(" | "))
         };
-        let rule = |column: &Column| if column.is_number { "---:|" } else { "---|" };
+        let rule = |column: &TableColumn| if column.is_number { "---:|" } else { "---|" };
         let mut out = line(&mut self.columns.iter().map(|column| &*column.name));
         out.push('|');
         out.extend(self.columns.iter().map(rule));
@@ -150,7 +154,7 @@ impl Table {
 
     /// Returns an array with an object per row. Empty cells are null; finite values of numeric columns are numbers.
     pub fn json(&self) -> Value {
-        let cell = |column: &Column, cell: &String| match cell.parse::<f64>() {
+        let cell = |column: &TableColumn, cell: &String| match cell.parse::<f64>() {
             _ if cell.is_empty() => Value::Null,
             Ok(number) if column.is_number => {
                 Number::from_f64(number).map_or(Value::Null, Value::Number)
@@ -167,7 +171,7 @@ impl Table {
     }
 
     /// Returns a Markdown table that documents the columns: name, unit and meaning.
-    pub fn manual(columns: &[Column]) -> String {
+    pub fn column_reference(columns: &[TableColumn]) -> String {
         let mut out = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
         for c in columns {
             out.push_str(&format!(
@@ -185,8 +189,8 @@ mod tests {
 
     fn table() -> Table {
         let columns = [
-            Column::new("name", "", "a | name"),
-            Column::new("total", "s", "how long"),
+            TableColumn::new("name", "", "a | name"),
+            TableColumn::new("total", "s", "total duration"),
         ];
         let mut table = Table::new(columns);
         table.push(["=a|b", "1.5"]);
@@ -195,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn each_format_has_the_same_cells_and_none_can_be_code() {
+    fn all_formats_have_equal_escaped_cells() {
         assert_eq!(table().csv(), b"name,total\n'=a|b,1.5\n<c>,\n");
         let markdown = "| name | total |\n|---|---:|\n| =a\\|b | 1.5 |\n| &lt;c> |  |\n";
         assert_eq!(table().markdown(), markdown);

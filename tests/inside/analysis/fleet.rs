@@ -2,18 +2,18 @@
 
 use super::FleetOutcome;
 use super::calm::EACH_MAX;
-use super::world::World;
+use super::world::FleetWorld;
 use proptest::prelude::*;
 use sim_api::spec::*;
 use sim_base::Duration;
-use sim_base::random::{Dist, Draws};
+use sim_base::random::{Distribution, DrawSequence};
 
-fn exactly(ns: u64) -> Dist {
-    Dist::Fixed(Duration(ns))
+fn exactly(ns: u64) -> Distribution {
+    Distribution::Fixed(Duration(ns))
 }
 
 /// Returns fleets whose times are all a few nanoseconds, so that many events coincide.
-fn fleets() -> impl Strategy<Value = Fleet> {
+fn fleets() -> impl Strategy<Value = FleetSpec> {
     let training = (1..30u64, 0..8u64, 1..3000u64, 1..6000u64);
     let job = (1..5u32, 0..3u32, 0..3u32, 0..40u64, 0..20u64);
     let fault = (1..900u64, 0..3usize, any::<bool>(), any::<bool>());
@@ -28,17 +28,21 @@ type Others = (u64, Option<u64>, u64);
 /// The numbers for training, job, faults and all other fields, in the parameter order of `fleet`.
 type Numbers = (Work, (u32, u32, u32, u64, u64), Vec<Fault>, Others);
 
-fn fleet((training, job, faults, others): Numbers) -> Fleet {
+fn fleet((training, job, faults, others): Numbers) -> FleetSpec {
     let (every, blocking, work, stop_at) = training;
     let (nodes, standbys, spares, recovery, select) = job;
     let (repair, regeneration, take_over) = others;
-    let exposures = [Exposure::Running, Exposure::Assigned, Exposure::Always];
+    let exposures = [
+        ExposureSpec::Running,
+        ExposureSpec::Assigned,
+        ExposureSpec::Always,
+    ];
     let process = |(life, exposure, needs_repair, is_fixed): Fault| FaultProcess {
         cause: "fault".to_owned(),
         only_lemons: life % 3 == 0,
         life: match is_fixed {
             true => exactly(life),
-            false => Dist::Exponential {
+            false => Distribution::Exponential {
                 mean_s: life as f64 * 1e-9,
             },
         },
@@ -46,7 +50,7 @@ fn fleet((training, job, faults, others): Numbers) -> Fleet {
         trace: None,
         needs_repair,
     };
-    Fleet {
+    FleetSpec {
         name: String::new(),
         description: String::new(),
         nodes: nodes + standbys,
@@ -58,36 +62,36 @@ fn fleet((training, job, faults, others): Numbers) -> Fleet {
             nodes,
             standbys,
             selection: HostSelection::LongestInPool,
-            select: exactly(select),
+            selection_time: exactly(select),
             recovery: exactly(recovery),
             max_restarts: None,
         },
-        training: Training {
+        training: FleetTraining {
             work: Duration(work),
-            progress: Progress::Checkpoints {
+            progress: ProgressSpec::Checkpoints {
                 every: Duration(every),
                 blocking: Duration(blocking),
             },
         },
         faults: faults.into_iter().map(process).collect(),
-        lemons: Lemons {
+        lemons: LemonSpec {
             share: 0.4,
             regeneration: regeneration.map(|every| (Duration(every), 0.5)),
         },
-        diagnosis: Diagnosis {
-            finds: 0.9,
-            blames_another: 0.1,
+        diagnosis: DiagnosisSpec {
+            repair_probability: 0.9,
+            misdiagnosis_probability: 0.1,
         },
-        repair: Repair {
+        repair: RepairSpec {
             stages: vec![RepairStage {
                 name: "repair".to_owned(),
-                takes: exactly(repair),
+                duration: exactly(repair),
                 escalates: 0.0,
                 fails: 0.0,
             }],
             crews: Some(1),
         },
-        retirement: Retirement::Never,
+        retirement: RetirementSpec::Never,
         stop_at: Duration(stop_at),
         seed: 1,
     }
@@ -95,14 +99,14 @@ fn fleet((training, job, faults, others): Numbers) -> Fleet {
 
 /// Returns the world of a run. The oracle simulates every checkpoint: it halts the run at any lost time, so that
 /// checkpoints are never passed in bulk.
-fn world(fleet: &Fleet, seed: u64, is_oracle: bool) -> World<'_> {
-    let mut world = World::new(fleet, Draws::new(seed, 0));
+fn world(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> FleetWorld<'_> {
+    let mut world = FleetWorld::new(fleet, DrawSequence::new(seed, 0));
     world.noted = Some(Vec::new());
     world.halts_at = is_oracle.then_some(0);
     world
 }
 
-fn played(fleet: &Fleet, seed: u64, is_oracle: bool) -> (FleetOutcome, u64) {
+fn played(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> (FleetOutcome, u64) {
     let mut world = world(fleet, seed, is_oracle);
     let steps = std::cell::Cell::new(0);
     let count = |events| {
@@ -148,7 +152,7 @@ proptest! {
 }
 
 /// Returns a fleet without faults, or with one fault at the given time.
-fn calm(work: u64, fault: Option<u64>) -> Fleet {
+fn calm(work: u64, fault: Option<u64>) -> FleetSpec {
     let faults = fault.map(|at| (at, 0, false, true));
     let all = faults.into_iter().collect();
     let mut fleet = fleet((

@@ -1,29 +1,33 @@
 //! Tests of named random numbers: their values, that only the name determines them, and that neighbors are
 //! uncorrelated.
 
-use super::draws::{LINES, pair_of};
+use super::draws::{LINES, line_pair};
 use super::*;
 use crate::time::Duration;
 use proptest::prelude::*;
 
-const PURPOSES: [Purpose; 3] = [Purpose::PodStart, Purpose::Burst, Purpose::Test];
+const PURPOSES: [StreamPurpose; 3] = [
+    StreamPurpose::PodStart,
+    StreamPurpose::Burst,
+    StreamPurpose::Test,
+];
 
-fn named(entity: u64, occurrence: u32, lane: u32) -> Draw {
-    Draw {
-        purpose: Purpose::Test,
-        entity: Key(entity),
+fn named(entity: u64, occurrence: u32, lane: u32) -> UniformDraw {
+    UniformDraw {
+        purpose: StreamPurpose::Test,
+        entity: StreamKey(entity),
         occurrence,
-        lane,
+        substream: lane,
     }
 }
 
-/// Returns the word by its definition: a new generator, moved to the lane.
-fn defined(seed: u64, replication: u64, draw: Draw) -> u64 {
+/// Returns the word by its definition: a new generator, moved to the substream.
+fn defined(seed: u64, replication: u64, draw: UniformDraw) -> u64 {
     let parts = [seed, replication, draw.purpose as u64, draw.entity.0];
     let key: Vec<u8> = parts.iter().flat_map(|p| p.to_le_bytes()).collect();
     let mut rng = ChaCha8Rng::from_seed(key.try_into().unwrap());
     rng.set_stream(u64::from(draw.occurrence));
-    rng.set_word_pos(2 * u128::from(draw.lane));
+    rng.set_word_pos(2 * u128::from(draw.substream));
     rng.next_u64()
 }
 
@@ -31,7 +35,7 @@ fn defined(seed: u64, replication: u64, draw: Draw) -> u64 {
 fn the_words_are_the_words_of_chacha8() {
     // Computed by another program from the description of the cipher. This guards against releases that change the
     // values.
-    let mut draws = Draws::new(1, 2);
+    let mut draws = DrawSequence::new(1, 2);
     for (lane, word) in [
         (0, 7015485999413349288),
         (1, 14527007419255463768),
@@ -44,18 +48,18 @@ fn the_words_are_the_words_of_chacha8() {
         assert_eq!(draws.word(named(3, 4, lane)), word, "lane {lane}");
     }
     draws.reset(u64::MAX, u64::MAX - 1);
-    let far = Draw {
-        purpose: Purpose::PodStart,
-        entity: Key(u64::MAX - 2),
+    let far = UniformDraw {
+        purpose: StreamPurpose::PodStart,
+        entity: StreamKey(u64::MAX - 2),
         occurrence: u32::MAX,
-        lane: 5,
+        substream: 5,
     };
     assert_eq!(draws.word(far), 3445198722869065120);
 }
 
 #[test]
 fn a_word_that_nobody_asks_for_twice_is_the_same_word() {
-    let mut draws = Draws::new(5, u64::MAX - 3);
+    let mut draws = DrawSequence::new(5, u64::MAX - 3);
     for (entity, occurrence) in [(0, 0), (1, 7), (u64::MAX, u32::MAX), (1 << 40, 1 << 20)] {
         let draw = named(entity, occurrence, 0);
         assert_eq!(draws.word_once(draw), draws.word(draw));
@@ -69,18 +73,20 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
     let limit = Duration::from_secs(86_400);
     let (scale_s, shape) = (1e6, 0.7);
     for dist in [
-        Dist::Exponential { mean_s: 1e6 },
-        Dist::Weibull { scale_s, shape },
-        Dist::Gamma {
+        Distribution::Exponential { mean_s: 1e6 },
+        Distribution::Weibull { scale_s, shape },
+        Distribution::Gamma {
             mean_s: 1e6,
             shape: 2.0,
         },
-        Dist::LogNormal {
+        Distribution::LogNormal {
             median_s: 1e5,
             sigma: 1.0,
         },
     ] {
-        let words = dist.later_than(limit).expect("most live longer");
+        let words = dist
+            .words_exceeding(limit)
+            .expect("most samples exceed the limit");
         let at = |word| dist.quantile(open_unit(word));
         let from = *words.start();
         assert!(at(from) > limit && at(*words.end()) > limit, "{dist:?}");
@@ -90,26 +96,31 @@ fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
             "{dist:?}"
         );
     }
-    assert_eq!(Dist::Fixed(limit).later_than(Duration::ZERO), None);
+    assert_eq!(
+        Distribution::Fixed(limit).words_exceeding(Duration::ZERO),
+        None
+    );
     let (low_s, high_s) = (1.0, 2.0);
     assert_eq!(
-        Dist::Uniform { low_s, high_s }.later_than(limit),
+        Distribution::Uniform { low_s, high_s }.words_exceeding(limit),
         None,
         "nobody"
     );
 }
 
 /// Returns names that often collide in the cache, and some arbitrary names.
-fn any_draw() -> impl Strategy<Value = Draw> {
+fn any_draw() -> impl Strategy<Value = UniformDraw> {
     let entity = prop_oneof![9 => 0..200u64, 1 => any::<u64>()];
     let occurrence = prop_oneof![9 => 0..3u32, 1 => any::<u32>()];
     let lane = prop_oneof![9 => 0..100u32, 1 => any::<u32>()];
     let purpose = prop::sample::select(&PURPOSES[..]);
-    (purpose, entity, occurrence, lane).prop_map(|(purpose, entity, occurrence, lane)| Draw {
-        purpose,
-        entity: Key(entity),
-        occurrence,
-        lane,
+    (purpose, entity, occurrence, lane).prop_map(|(purpose, entity, occurrence, lane)| {
+        UniformDraw {
+            purpose,
+            entity: StreamKey(entity),
+            occurrence,
+            substream: lane,
+        }
     })
 }
 
@@ -120,7 +131,7 @@ proptest! {
         replication in 0..3u64,
         asked in prop::collection::vec(any_draw(), 1..300),
     ) {
-        let mut draws = Draws::new(seed ^ 1, replication);
+        let mut draws = DrawSequence::new(seed ^ 1, replication);
         for &draw in asked.iter().rev() {
             prop_assert_eq!(draws.word(draw), defined(seed ^ 1, replication, draw));
         }
@@ -133,23 +144,23 @@ proptest! {
 
 #[test]
 fn names_that_share_a_line_keep_their_own_words() {
-    let others: [fn(u32) -> Draw; 4] = [
+    let others: [fn(u32) -> UniformDraw; 4] = [
         |n| named(n.into(), 1, 0),
         |n| named(7, n, 0),
         |n| named(7, 1, n * 32),
-        |n| Draw {
-            purpose: Purpose::PodStart,
-            ..named(Key(1).and(n.into()).0, 1, 0)
+        |n| UniformDraw {
+            purpose: StreamPurpose::PodStart,
+            ..named(StreamKey(1).part(n.into()).0, 1, 0)
         },
     ];
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     for (part, other) in others.iter().enumerate() {
         // There are too few purposes to search among, so the entity decides whether two names collide.
         let base = |n: u32| match part {
-            3 => named(Key(1).and(n.into()).0, 1, 0),
+            3 => named(StreamKey(1).part(n.into()).0, 1, 0),
             _ => named(7, 1, 0),
         };
-        let meet = |n: &u32| base(*n) != other(*n) && pair_of(base(*n)) == pair_of(other(*n));
+        let meet = |n: &u32| base(*n) != other(*n) && line_pair(base(*n)) == line_pair(other(*n));
         // More names than cache ways, so that they evict each other.
         let met: Vec<u32> = (0..200_000).filter(meet).take(5).collect();
         assert_eq!(met.len(), 5, "part {part}");
@@ -165,8 +176,8 @@ fn names_that_share_a_line_keep_their_own_words() {
 fn each_part_of_a_name_decides() {
     let base = named(7, 1, 0);
     let others = [
-        Draw {
-            purpose: Purpose::PodStop,
+        UniformDraw {
+            purpose: StreamPurpose::PodStop,
             ..base
         },
         named(8, 1, 0),
@@ -174,7 +185,7 @@ fn each_part_of_a_name_decides() {
         named(7, 1, 1),
         named(7, 1, 32),
     ];
-    let mut draws = Draws::new(42, 0);
+    let mut draws = DrawSequence::new(42, 0);
     let word = draws.word(base);
     for other in others {
         assert_ne!(draws.word(other), word, "{other:?}");
@@ -187,8 +198,8 @@ fn each_part_of_a_name_decides() {
 
 /// Counts pairs of consecutive numbers in a 16 × 16 grid and checks their uniformity with a chi-square test with 255
 /// degrees of freedom.
-fn assert_unrelated(what: &str, name: impl Fn(u32) -> Draw) {
-    let mut draws = Draws::new(5, 0);
+fn assert_unrelated(what: &str, name: impl Fn(u32) -> UniformDraw) {
+    let mut draws = DrawSequence::new(5, 0);
     let pairs = 1 << 16;
     let mut counts = [0u32; 256];
     let mut sum = 0.0;
@@ -211,14 +222,14 @@ fn assert_unrelated(what: &str, name: impl Fn(u32) -> Draw) {
 #[test]
 fn neighbors_have_nothing_in_common() {
     assert_unrelated("entities", |n| named(u64::from(n), 0, 0));
-    assert_unrelated("parts", |n| named(Key(1).and(u64::from(n)).0, 0, 0));
+    assert_unrelated("parts", |n| named(StreamKey(1).part(u64::from(n)).0, 0, 0));
     assert_unrelated("occurrences", |n| named(1, n, 0));
     assert_unrelated("lanes", |n| named(1, 0, n));
     assert_unrelated("batches", |n| named(1, 0, n * 32));
-    assert_unrelated("the same number of two occurrences", |n| {
+    assert_unrelated("the same lane of two occurrences", |n| {
         named(1, n % 2, n / 2)
     });
-    assert_unrelated("the same number of two purposes", |n| Draw {
+    assert_unrelated("the same lane of two purposes", |n| UniformDraw {
         purpose: PURPOSES[n as usize % 2],
         ..named(1, 0, n / 2)
     });
@@ -226,58 +237,58 @@ fn neighbors_have_nothing_in_common() {
 
 #[test]
 fn a_sample_grows_with_its_uniform_number() {
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     let mut lanes: Vec<u32> = (0..5_000).collect();
     lanes.sort_by(|&a, &b| {
         let (a, b) = (draws.uniform(named(1, 0, a)), draws.uniform(named(1, 0, b)));
         a.total_cmp(&b)
     });
     for dist in [
-        Dist::fixed_ms(5),
-        Dist::Uniform {
+        Distribution::fixed_ms(5),
+        Distribution::Uniform {
             low_s: 1.0,
             high_s: 3.0,
         },
-        Dist::Exponential { mean_s: 2.0 },
-        Dist::from_p50_p95(0.6, 1.4),
-        Dist::Weibull {
+        Distribution::Exponential { mean_s: 2.0 },
+        Distribution::from_p50_p95(0.6, 1.4),
+        Distribution::Weibull {
             scale_s: 5.0,
             shape: 0.7,
         },
-        Dist::Gamma {
+        Distribution::Gamma {
             mean_s: 5.0,
             shape: 0.7,
         },
-        Dist::Empirical(Empirical::new(&[(1.0, 1.0), (3.0, 2.0)]).unwrap()),
+        Distribution::Empirical(EmpiricalDistribution::new(&[(1.0, 1.0), (3.0, 2.0)]).unwrap()),
     ] {
         let sample = |&lane: &u32| draws.sample(named(1, 0, lane), &dist);
         let samples: Vec<Duration> = lanes.iter().map(sample).collect();
         assert!(samples.is_sorted(), "{dist:?}");
         let varies = samples[0] < samples[samples.len() - 1];
-        assert_eq!(varies, !matches!(dist, Dist::Fixed(_)), "{dist:?}");
+        assert_eq!(varies, !matches!(dist, Distribution::Fixed(_)), "{dist:?}");
     }
 }
 
 #[test]
 fn what_is_fixed_draws_nothing() {
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     assert_eq!(draws.filled_lines(), 0);
-    draws.sample(named(1, 0, 0), &Dist::fixed_ms(5));
+    draws.sample(named(1, 0, 0), &Distribution::fixed_ms(5));
     assert_eq!(draws.filled_lines(), 0);
-    draws.sample(named(1, 0, 0), &Dist::Exponential { mean_s: 2.0 });
+    draws.sample(named(1, 0, 0), &Distribution::Exponential { mean_s: 2.0 });
     assert_eq!(draws.filled_lines(), 1);
 }
 
 #[test]
 fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     for lane in 0..32 {
         draws.word(named(1, 0, lane));
     }
     assert_eq!(draws.filled_lines(), 1);
     for name in [
         |n: u32| named(n.into(), 0, 0),
-        |n: u32| named(Key::of("js-w-0").and(n.into()).0, 0, 0),
+        |n: u32| named(StreamKey::from_text("js-w-0").part(n.into()).0, 0, 0),
         |n: u32| named(1, n, 0),
         |n: u32| named(1, 0, n * 32),
     ] {
@@ -294,7 +305,7 @@ fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
 
 #[test]
 fn a_number_below_n_is_in_range_and_takes_every_value() {
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     let mut counts = [0; 7];
     for lane in 0..7_000 {
         counts[draws.below(named(1, 0, lane), 7) as usize] += 1;
@@ -306,11 +317,11 @@ fn a_number_below_n_is_in_range_and_takes_every_value() {
 
 #[test]
 fn a_shuffle_puts_every_item_everywhere_with_the_words_of_its_name() {
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     let mut counts = [[0; 5]; 5];
     for occurrence in 0..5_000 {
         let mut items = [0, 1, 2, 3, 4];
-        draws.shuffle(Purpose::Test, Key(1), occurrence, &mut items);
+        draws.shuffle(StreamPurpose::Test, StreamKey(1), occurrence, &mut items);
         let mut seen = items;
         seen.sort();
         assert_eq!(seen, [0, 1, 2, 3, 4]);
@@ -322,16 +333,16 @@ fn a_shuffle_puts_every_item_everywhere_with_the_words_of_its_name() {
     assert!(alike, "{counts:?}");
 
     let mut two = ['a', 'b'];
-    draws.shuffle(Purpose::Test, Key(1), 0, &mut two);
+    draws.shuffle(StreamPurpose::Test, StreamKey(1), 0, &mut two);
     let stays = draws.below(named(1, 0, 0), 2) == 1;
     assert_eq!(two == ['a', 'b'], stays);
-    draws.shuffle::<u8>(Purpose::Test, Key(1), 0, &mut []);
+    draws.shuffle::<u8>(StreamPurpose::Test, StreamKey(1), 0, &mut []);
 }
 
 #[test]
 fn the_mean_of_many_samples_is_the_mean_of_the_distribution() {
-    let mut draws = Draws::new(9, 0);
-    let dist = Dist::Exponential { mean_s: 3.0 };
+    let mut draws = DrawSequence::new(9, 0);
+    let dist = Distribution::Exponential { mean_s: 3.0 };
     let sum: f64 = (0..100_000)
         .map(|lane| draws.sample(named(0, 0, lane), &dist).seconds())
         .sum();
@@ -342,17 +353,17 @@ fn the_mean_of_many_samples_is_the_mean_of_the_distribution() {
 #[test]
 fn a_mixture_has_each_number_of_one_of_its_replications_the_last_one_that_takes_it() {
     let name = |i: u32| named(u64::from(i), i % 3, 0);
-    let mut of = [4, 5, 6].map(|replication| Draws::new(1, replication));
-    let mut mixed = Draws::new(1, 0);
-    let once = Mixture::of(4).with(5, 0.25);
+    let mut of = [4, 5, 6].map(|replication| DrawSequence::new(1, replication));
+    let mut mixed = DrawSequence::new(1, 0);
+    let once = MixtureDistribution::single(4).with_share(5, 0.25);
     let mut counts = [0; 3];
     for i in 0..4_000 {
         mixed.reset_to(1, once.clone());
         let before = mixed.word(name(i));
-        mixed.reset_to(1, once.with(6, 0.5));
+        mixed.reset_to(1, once.with_share(6, 0.5));
         let word = mixed.word(name(i));
         let from = of.iter_mut().position(|d| d.word(name(i)) == word);
-        counts[from.expect("it is of one of them")] += 1;
+        counts[from.expect("from one of the replications")] += 1;
         // Words that the new replication does not take remain unchanged.
         assert!(from == Some(2) || word == before);
     }

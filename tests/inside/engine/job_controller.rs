@@ -1,27 +1,27 @@
 //! Table tests of the Job controller's state machines and counters.
 
-use super::count::{Computed, EndedPod};
-use super::entry::Entry;
-use super::events::{EventBooks, Kind};
-use super::free::lowest_free;
-use super::rows::{PodMarks, merge};
-use super::status::{start_time, suspended_changes};
-use super::worker::Worker;
-use crate::ctx::Mark;
-use crate::record::{Call, JobConditionType, Waited};
-use crate::store::{JobCondition, JobStatus, Store};
-use Waited::{ErrorBackoff, JobBatch, PodFailureBackoff};
+use super::count::{ComputedStatus, EndedPod};
+use super::events::{EventBooks, JobEventKind};
+use super::missing_indexes::lowest_free;
+use super::queue_entry::PodSummary;
+use super::rows::{PodMarks, merge_sorted};
+use super::status::{new_suspended_status, start_time};
+use super::worker::JobWorker;
+use crate::ctx::ContextMark;
+use crate::record::{Call, JobConditionType, TicketWait};
+use crate::store::{JobCondition, JobStatus, ObjectStore};
+use TicketWait::{ErrorBackoff, JobBatch, PodFailureBackoff};
 use proptest::prelude::*;
-use sim_api::spec::Version;
+use sim_api::spec::KubeVersion;
 use sim_base::*;
 
-fn at(seconds: u64) -> Time {
-    Time(seconds * 1_000_000_000)
+fn at(seconds: u64) -> SimTime {
+    SimTime(seconds * 1_000_000_000)
 }
 
 /// Returns a mark. In these tests marks differ only by their time.
-fn mark(seconds: u64) -> Mark {
-    let mut mark = Mark::default();
+fn mark(seconds: u64) -> ContextMark {
+    let mut mark = ContextMark::default();
     mark.at = at(seconds);
     mark
 }
@@ -35,75 +35,82 @@ fn the_earliest_sync_comes_and_the_newest_change_goes_along() {
             2,
             3,
             2,
-            "one without delay overtakes",
+            "a sync without delay runs first",
         ),
         (
             &[(1, 3, JobBatch), (2, 3, JobBatch)],
             1,
             3,
             2,
-            "a batch takes the second one along",
+            "a batch includes the second change",
         ),
         (
             &[(1, 3, JobBatch), (2, 12, PodFailureBackoff)],
             1,
             3,
             1,
-            "what is for later waits for nothing",
+            "a later sync does not delay an earlier one",
         ),
         (
             &[(1, 9, ErrorBackoff), (2, 3, JobBatch)],
             2,
             3,
             2,
-            "a change cuts a back-off short",
+            "a change ends a back-off early",
         ),
     ] {
-        let mut entry = Entry::default();
-        let ask =
-            |&(now, then, waited): &(u64, u64, Waited)| entry.ask(at(then), mark(now), waited);
+        let mut entry = PodSummary::default();
+        let ask = |&(now, then, waited): &(u64, u64, TicketWait)| {
+            entry.request_sync(at(then), mark(now), waited)
+        };
         let set = asked.iter().map(ask).filter(|timer| *timer).count();
         assert_eq!(set, timers, "{sentence}");
         for second in (0..20).filter(|s| *s != due) {
-            assert!(entry.ring(at(second)).is_none(), "{sentence}: {second}");
+            assert!(
+                entry.fire_timer(at(second)).is_none(),
+                "{sentence}: {second}"
+            );
         }
-        let rung = entry.ring(at(due)).map(|(mark, _)| mark.at);
+        let rung = entry.fire_timer(at(due)).map(|(mark, _)| mark.at);
         assert_eq!(rung, Some(at(newest)), "{sentence}");
-        assert!(entry.ring(at(due)).is_none(), "{sentence}: it comes once");
+        assert!(
+            entry.fire_timer(at(due)).is_none(),
+            "{sentence}: fires once"
+        );
     }
 }
 
 #[test]
 fn a_key_is_in_the_queue_once_and_with_one_worker() {
-    let mut entry = Entry::default();
-    assert!(entry.ready(mark(1)));
-    assert!(!entry.ready(mark(2)), "it is queued already");
-    assert_eq!(entry.take().at, at(2), "the newest of what it is for");
+    let mut entry = PodSummary::default();
+    assert!(entry.mark_due(mark(1)));
+    assert!(!entry.mark_due(mark(2)), "already queued");
+    assert_eq!(entry.dequeue().at, at(2), "the newest change");
     entry.begin();
     assert!(
-        !entry.ready(mark(3)) && !entry.ready(mark(4)),
-        "a worker has it"
+        !entry.mark_due(mark(3)) && !entry.mark_due(mark(4)),
+        "a worker is processing it"
     );
     assert_eq!(entry.end(false), None);
-    let again = entry.again().map(|mark| mark.at);
-    assert_eq!(again, Some(at(4)), "it was due meanwhile");
-    assert!(entry.again().is_none(), "once");
-    assert_eq!(entry.take().at, at(4));
+    let again = entry.take_requeue().map(|mark| mark.at);
+    assert_eq!(again, Some(at(4)), "it became due during processing");
+    assert!(entry.take_requeue().is_none(), "once");
+    assert_eq!(entry.dequeue().at, at(4));
 }
 
 #[test]
 fn failed_syncs_back_off_to_a_minute() {
-    let mut entry = Entry::default();
+    let mut entry = PodSummary::default();
     let mut sync = |failed| {
-        entry.ready(mark(0));
-        entry.take();
+        entry.mark_due(mark(0));
+        entry.dequeue();
         entry.begin();
         entry.end(failed).map(|delay| delay.0 / 1_000_000_000)
     };
     let delays: Vec<_> = (0..8).map(|_| sync(true)).collect();
     assert_eq!(delays, [1, 2, 4, 8, 16, 32, 60, 60].map(Some));
     assert_eq!(sync(false), None);
-    assert_eq!(sync(true), Some(1), "a good one forgets them");
+    assert_eq!(sync(true), Some(1), "a successful sync resets the back-off");
 }
 
 #[test]
@@ -117,9 +124,9 @@ fn the_lowest_free_indexes_are_found_without_counting_to_completions() {
             4,
             9,
             &[0, 1, 2, 3][..],
-            "all of a new Job",
+            "all indexes of a new Job",
         ),
-        (&[], &[], &[], MANY, 2, &[0, 1], "as many as are wanted"),
+        (&[], &[], &[], MANY, 2, &[0, 1], "as many as requested"),
         (&[0, 2, 2, 3], &[1], &[5], 8, 9, &[4, 6, 7], "nobody's"),
         (
             &[9],
@@ -128,11 +135,11 @@ fn the_lowest_free_indexes_are_found_without_counting_to_completions() {
             MANY,
             3,
             &[2, 3, 4],
-            "beyond what is wanted nobody looks",
+            "stops at the requested number",
         ),
-        (&[0, 1], &[], &[], 2, 1, &[], "none is left"),
-        (&[0, 1], &[], &[], 1, 1, &[], "an index that was taken away"),
-        (&[], &[], &[], u32::MAX, 0, &[], "nobody wants any"),
+        (&[0, 1], &[], &[], 2, 1, &[], "no free index"),
+        (&[0, 1], &[], &[], 1, 1, &[], "an index beyond the limit"),
+        (&[], &[], &[], u32::MAX, 0, &[], "none requested"),
     ] {
         let mut found = vec![77];
         let decided = [succeeded, failed];
@@ -150,7 +157,7 @@ proptest! {
         list.sort();
         list.dedup();
         let mut merged = list.clone();
-        merge(&mut merged, more.iter().copied());
+        merge_sorted(&mut merged, more.iter().copied());
         let all: std::collections::BTreeSet<u32> = list.into_iter().chain(more).collect();
         prop_assert_eq!(merged, all.into_iter().collect::<Vec<_>>());
     }
@@ -160,17 +167,24 @@ proptest! {
 fn client_go_combines_similar_events_and_drops_floods() {
     let mut books = EventBooks::default();
     let mut one = EventBooks::default();
-    let mut of_one = (0..11).filter_map(|_| one.correlate(Kind::Created, at(1)));
+    let mut of_one = (0..11).filter_map(|_| one.correlate(JobEventKind::Created, at(1)));
     let first = of_one.position(|(_, combined)| combined);
-    assert_eq!(first, Some(9), "from the tenth of one object on");
-    let mut send = |kind, seconds| books.correlate(kind, at(seconds)).map(|(call, _)| call);
-    assert_eq!(send(Kind::CreateFailed, 1), Some(Call::JobEventCreate));
     assert_eq!(
-        send(Kind::CreateFailed, 1),
+        first,
+        Some(9),
+        "combined from the tenth Event of an object on"
+    );
+    let mut send = |kind, seconds| books.correlate(kind, at(seconds)).map(|(call, _)| call);
+    assert_eq!(
+        send(JobEventKind::CreateFailed, 1),
+        Some(Call::JobEventCreate)
+    );
+    assert_eq!(
+        send(JobEventKind::CreateFailed, 1),
         Some(Call::JobEventPatch),
         "the same message"
     );
-    let created: Vec<_> = (0..12).map(|_| send(Kind::Created, 1)).collect();
+    let created: Vec<_> = (0..12).map(|_| send(JobEventKind::Created, 1)).collect();
     assert!(
         created[..10]
             .iter()
@@ -179,29 +193,31 @@ fn client_go_combines_similar_events_and_drops_floods() {
     assert_eq!(
         created[10],
         Some(Call::JobEventPatch),
-        "different ones are combined"
+        "similar Events are combined"
     );
-    let left = (0..99).filter(|_| send(Kind::Other, 1).is_some()).count();
+    let left = (0..99)
+        .filter(|_| send(JobEventKind::Other, 1).is_some())
+        .count();
     assert_eq!(left, 25 - 14, "25 per object");
-    assert_eq!(send(Kind::Other, 299), None);
+    assert_eq!(send(JobEventKind::Other, 299), None);
     assert_eq!(
-        send(Kind::Other, 300),
+        send(JobEventKind::Other, 300),
         Some(Call::JobEventCreate),
         "then one per 300 s"
     );
-    assert_eq!(send(Kind::Other, 300), None);
-    assert_eq!(send(Kind::Deleted, 900), Some(Call::JobEventCreate));
-    assert_eq!(send(Kind::Deleted, 900), Some(Call::JobEventCreate));
-    assert_eq!(send(Kind::Deleted, 900), None);
+    assert_eq!(send(JobEventKind::Other, 300), None);
+    assert_eq!(send(JobEventKind::Deleted, 900), Some(Call::JobEventCreate));
+    assert_eq!(send(JobEventKind::Deleted, 900), Some(Call::JobEventCreate));
+    assert_eq!(send(JobEventKind::Deleted, 900), None);
 }
 
 #[test]
 fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
-    let (old, new) = (Version::new(35), Version::new(36));
+    let (old, new) = (KubeVersion::new(35), KubeVersion::new(36));
     let (first, began) = (Some(at(3)), at(7));
     for (stored, suspended, version, runs, want, sentence) in [
         (None, None, new, true, Some(began), "the first sync"),
-        (first, None, new, true, first, "a later one"),
+        (first, None, new, true, first, "a later sync"),
         (None, None, new, false, None, "created suspended"),
         (
             first,
@@ -209,9 +225,16 @@ fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
             old,
             false,
             first,
-            "suspended, it keeps its startTime",
+            "suspended: keeps startTime until 1.35",
         ),
-        (first, Some(true), new, false, None, "until 1.36"),
+        (
+            first,
+            Some(true),
+            new,
+            false,
+            None,
+            "suspended: clears startTime from 1.36 on",
+        ),
         (None, Some(false), new, true, Some(began), "resumed"),
         (
             first,
@@ -219,7 +242,7 @@ fn a_job_starts_when_its_first_sync_runs_it_and_anew_when_it_is_resumed() {
             old,
             true,
             Some(began),
-            "resumed, it starts anew",
+            "resumed: new startTime",
         ),
     ] {
         assert_eq!(
@@ -251,7 +274,7 @@ fn suspended_is_written_false_only_where_it_is_true() {
         (Some(true), None, None),
     ] {
         assert_eq!(
-            suspended_changes(&status(stored), to),
+            new_suspended_status(&status(stored), to),
             written,
             "{stored:?} to {to:?}"
         );
@@ -265,48 +288,54 @@ fn a_sync_knows_what_it_saw_by_index_and_pod() {
         incarnation: 1,
         index,
         succeeded: false,
-        counts: true,
+        is_countable: true,
     };
-    let mut c = Computed {
+    let mut c = ComputedStatus {
         ended: vec![ended(0, 7), ended(2, 3), ended(2, 1), ended(5, 2)],
         delayed: vec![(2, PodId(1)), (5, PodId(2))],
         active: 1,
         ready: 1,
-        ..Computed::default()
+        ..ComputedStatus::default()
     };
-    assert_eq!(c.seen(PodId(1), 2).map(|e| e.pod), Some(PodId(1)));
-    assert!(c.seen(PodId(1), 5).is_none(), "another object in the row");
-    assert!(c.seen(PodId(9), 2).is_none());
-    assert_eq!(c.replaced(5), Some(PodId(2)));
-    assert_eq!(c.replaced(3), None);
-    c.deleted(true);
-    c.deleted(true);
+    assert_eq!(c.observed_pod(PodId(1), 2).map(|e| e.pod), Some(PodId(1)));
+    assert!(
+        c.observed_pod(PodId(1), 5).is_none(),
+        "another pod object in the same slot"
+    );
+    assert!(c.observed_pod(PodId(9), 2).is_none());
+    assert_eq!(c.replaced_pod(5), Some(PodId(2)));
+    assert_eq!(c.replaced_pod(3), None);
+    c.record_deletion(true);
+    c.record_deletion(true);
     assert_eq!(
         (c.active, c.ready, c.terminating),
         (0, 0, 2),
-        "somebody else was faster"
+        "already deleted by another component"
     );
 }
 
 #[test]
 fn the_last_answer_of_a_parallel_set_goes_on() {
-    let mut worker = Worker::default();
+    let mut worker = JobWorker::default();
     worker.begin(JobId(0), (1, 1));
     worker.outstanding = 2;
-    assert!(!worker.one_less());
-    assert!(worker.one_less());
+    assert!(!worker.count_response());
+    assert!(worker.count_response());
 }
 
 #[test]
 fn a_mark_is_of_one_pod_object() {
-    let (mut store, mut marks) = (Store::default(), PodMarks::default());
+    let (mut store, mut marks) = (ObjectStore::default(), PodMarks::default());
     let pod = store.pods.allocate();
-    assert!(!marks.counted(&store, pod), "nothing is known yet");
-    marks.of(&store, pod).counted = true;
-    assert!(marks.counted(&store, pod));
+    assert!(!marks.is_counted(&store, pod), "initially unmarked");
+    marks.mark_mut(&store, pod).counted = true;
+    assert!(marks.is_counted(&store, pod));
     store.pods.release(pod);
     assert_eq!(store.pods.allocate(), pod);
-    assert!(!marks.counted(&store, pod), "the next object in the row");
-    marks.of(&store, pod).deletes += 1;
-    assert_eq!(marks.of(&store, pod).deletes, 1);
+    assert!(
+        !marks.is_counted(&store, pod),
+        "the next object in the same slot"
+    );
+    marks.mark_mut(&store, pod).deletes += 1;
+    assert_eq!(marks.mark_mut(&store, pod).deletes, 1);
 }

@@ -1,15 +1,15 @@
 //! Table tests of parts of the JobSet manager that need no run.
 
 use super::cache::{CachedJobSet, CachedJobs};
-use super::job_view::view_of;
-use super::merge::merged;
-use super::pass::{Pass, Step};
+use super::job_view::job_view;
+use super::merge::merge_templates;
+use super::pass::{PassStep, ReconcilePass};
 use super::queue::error_delay;
-use super::rows::Timer;
-use crate::ctx::Mark;
-use crate::record::Waited;
-use crate::store::Job;
-use sim_api::spec::{PodTemplate, Toleration};
+use super::rows::RowTimer;
+use crate::ctx::ContextMark;
+use crate::record::TicketWait;
+use crate::store::JobEntry;
+use sim_api::spec::{PodTemplate, TolerationSpec};
 use sim_base::*;
 use sim_policy::{CreateJob, JobView};
 use std::collections::BTreeMap;
@@ -31,23 +31,29 @@ fn errors_in_a_row_double_the_delay_up_to_a_thousand_seconds() {
 #[test]
 fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
     let mark = |at| {
-        let mut mark = Mark::default();
-        mark.at = Time(at);
+        let mut mark = ContextMark::default();
+        mark.at = SimTime(at);
         mark
     };
-    let mut timer = Timer::default();
-    assert!(timer.set(Time(100), mark(1), Waited::ErrorBackoff));
+    let mut timer = RowTimer::default();
+    assert!(timer.set(SimTime(100), mark(1), TicketWait::ErrorBackoff));
     assert!(
-        !timer.set(Time(300), mark(2), Waited::ErrorBackoff),
+        !timer.set(SimTime(300), mark(2), TicketWait::ErrorBackoff),
         "later"
     );
-    assert!(timer.set(Time(50), mark(3), Waited::Deadline), "earlier");
-    let rung = timer.ring(Time(50)).map(|(m, w)| (m.at, w));
-    assert_eq!(rung, Some((Time(3), Waited::Deadline)));
-    assert!(timer.ring(Time(100)).is_none(), "its time was replaced");
     assert!(
-        timer.set(Time(200), mark(4), Waited::Deadline),
-        "none is set"
+        timer.set(SimTime(50), mark(3), TicketWait::Deadline),
+        "earlier"
+    );
+    let rung = timer.fire(SimTime(50)).map(|(m, w)| (m.at, w));
+    assert_eq!(rung, Some((SimTime(3), TicketWait::Deadline)));
+    assert!(
+        timer.fire(SimTime(100)).is_none(),
+        "replaced by an earlier time"
+    );
+    assert!(
+        timer.set(SimTime(200), mark(4), TicketWait::Deadline),
+        "no timer is set"
     );
 }
 
@@ -64,17 +70,17 @@ fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
     let mut jobs = CachedJobs::default();
     let of = CachedJobSet::default();
     for (slot, id) in [((1, 0), 7), ((0, 2), 5), ((0, 0), 6)] {
-        jobs.see(&of, slot, JobId(id), view(slot.0, slot.1, 0));
+        jobs.update(&of, slot, JobId(id), view(slot.0, slot.1, 0));
     }
     assert_eq!(jobs.ids, [JobId(6), JobId(5), JobId(7)]);
-    jobs.see(&of, (0, 2), JobId(5), view(0, 2, 3));
+    jobs.update(&of, (0, 2), JobId(5), view(0, 2, 3));
     assert_eq!((jobs.ids.len(), jobs.views[1].active), (3, 3), "changed");
-    // The Job is recreated in another slot before the deletion of the old Job arrives.
-    jobs.see(&of, (0, 2), JobId(9), view(0, 2, 1));
-    jobs.see(&of, (0, 2), JobId(5), None);
+    // The JobEntry is recreated in another slot before the deletion of the old JobEntry arrives.
+    jobs.update(&of, (0, 2), JobId(9), view(0, 2, 1));
+    jobs.update(&of, (0, 2), JobId(5), None);
     assert_eq!(jobs.ids, [JobId(6), JobId(9), JobId(7)]);
-    jobs.see(&of, (0, 2), JobId(9), None);
-    jobs.see(&of, (0, 1), JobId(8), None);
+    jobs.update(&of, (0, 2), JobId(9), None);
+    jobs.update(&of, (0, 1), JobId(8), None);
     assert_eq!(jobs.ids, [JobId(6), JobId(7)]);
 }
 
@@ -97,13 +103,13 @@ fn labels_are_read_as_a_user_left_them() {
         (RJ, None, (Some(2), Some(1)), Some(RJ)),
         (RJ, Some("x"), (Some(2), Some(1)), None),
     ] {
-        let job = Job {
+        let job = JobEntry {
             restart_attempt: 2,
             job_restart_attempt: 1,
-            relabelled: vec![(label.to_owned(), text.map(str::to_owned))],
-            ..Job::default()
+            changed_labels: vec![(label.to_owned(), text.map(str::to_owned))],
+            ..JobEntry::default()
         };
-        let view = view_of(&job);
+        let view = job_view(&job);
         let found = (view.restart_attempt, view.job_restart_attempt);
         assert_eq!(
             (found, view.unusable_label),
@@ -118,7 +124,7 @@ fn template(selector: &[(&str, &str)], tolerated: &[&str], gates: u32) -> PodTem
     let mut template = PodTemplate::default();
     template.spec.node_selector = selector.iter().map(text).collect();
     template.spec.scheduling_gates = gates;
-    let toleration = |key: &&str| Toleration {
+    let toleration = |key: &&str| TolerationSpec {
         key: Some(key.to_string()),
         exists: true,
         value: String::new(),
@@ -148,17 +154,17 @@ fn a_resumed_job_takes_over_what_is_new_and_loses_nothing() {
             )),
         ),
     ] {
-        assert_eq!(merged(&own, &new), expected);
+        assert_eq!(merge_templates(&own, &new), expected);
     }
     let mut new = own.clone();
     new.labels = BTreeMap::from([("app".to_owned(), "x".to_owned())]);
     new.annotations = BTreeMap::from([("note".to_owned(), "y".to_owned())]);
-    assert_eq!(merged(&own, &new), Some(new));
+    assert_eq!(merge_templates(&own, &new), Some(new));
 }
 
 #[test]
 fn steps_without_work_are_passed_over_in_upstreams_order() {
-    let mut pass = Pass::default();
+    let mut pass = ReconcilePass::default();
     pass.plan.delete = vec![0];
     pass.plan.create = vec![create(0, 0)];
     pass.plan.resume = vec![1];
@@ -169,9 +175,14 @@ fn steps_without_work_are_passed_over_in_upstreams_order() {
     }
     assert_eq!(
         steps,
-        [Step::Deleting, Step::Creating, Step::Resuming, Step::Status]
+        [
+            PassStep::Deleting,
+            PassStep::Creating,
+            PassStep::Resuming,
+            PassStep::Status
+        ]
     );
-    let mut pass = Pass::default();
+    let mut pass = ReconcilePass::default();
     pass.plan.status_dirty = true;
     pass.plan.error = Some("REC-13".to_owned());
     assert!(!pass.next_step(), "an error discards the status");
@@ -187,25 +198,25 @@ fn create(rj: u32, index: u32) -> CreateJob {
 
 #[test]
 fn jobs_of_a_replicated_job_are_not_begun_before_those_of_the_one_before_it_exist() {
-    let mut pass = Pass {
-        step: Step::Creating,
-        ..Pass::default()
+    let mut pass = ReconcilePass {
+        step: PassStep::Creating,
+        ..ReconcilePass::default()
     };
     pass.plan.create = vec![create(0, 0), create(0, 1), create(1, 0)];
-    assert_eq!(pass.open(), 2);
+    assert_eq!(pass.sendable_items(), 2);
     (pass.next, pass.in_flight) = (2, 1);
-    assert_eq!(pass.open(), 2, "one is not answered");
+    assert_eq!(pass.sendable_items(), 2, "one response is pending");
     pass.in_flight = 0;
-    assert_eq!(pass.open(), 3);
-    let mut pass = Pass {
-        step: Step::Creating,
+    assert_eq!(pass.sendable_items(), 3);
+    let mut pass = ReconcilePass {
+        step: PassStep::Creating,
         next: 2,
         create_until: 2,
-        lost: true,
+        failed: true,
         plan: pass.plan,
-        ..Pass::default()
+        ..ReconcilePass::default()
     };
-    assert_eq!(pass.open(), 2, "one was refused");
+    assert_eq!(pass.sendable_items(), 2, "one request was rejected");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Table tests of the kubelet: delays, order of stops and writes, consequences of container exits.
 
-use super::agents::exit_code;
-use super::exits::{AfterExit, after_agent_exit};
-use super::machines::last_beat;
+use super::agents::agent_exit_code;
+use super::exits::{AfterExit, restart_action_of_agent};
+use super::machines::last_heartbeat;
 use super::restarts::crash_back_off;
-use super::status::one_after_another;
+use super::status::serialize_completion;
 use super::stop::stop_in_order;
 use sim_api::spec::*;
 use sim_base::*;
@@ -23,9 +23,9 @@ fn the_first_crash_restart_is_free_and_the_rest_doubles_to_five_minutes() {
 
 #[test]
 fn a_lease_is_as_old_as_the_last_beat() {
-    let at = |n: u64| Time(n * 1_000_000_000);
+    let at = |n: u64| SimTime(n * 1_000_000_000);
     for (now, beat) in [(2, 0), (3, 3), (12, 3), (13, 13), (29, 23)] {
-        assert_eq!(last_beat(at(now), s(3), s(10)), at(beat), "{now} s");
+        assert_eq!(last_heartbeat(at(now), s(3), s(10)), at(beat), "{now} s");
     }
 }
 
@@ -34,12 +34,12 @@ fn status_writes_of_a_pod_follow_one_another() {
     for (what, answered, before, expected) in [
         ("alone", 5, 0, 5),
         ("after an earlier one", 5, 4, 5),
-        ("one that would overtake waits its turn", 5, 7, 9),
-        ("one that would be answered together with it, too", 7, 7, 11),
+        ("a write that would overtake waits", 5, 7, 9),
+        ("a write with the same response time also waits", 7, 7, 11),
     ] {
         assert_eq!(
-            one_after_another(Time(3), Time(answered), Time(before)),
-            Time(expected),
+            serialize_completion(SimTime(3), SimTime(answered), SimTime(before)),
+            SimTime(expected),
             "{what}"
         );
     }
@@ -51,7 +51,7 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
     for (what, grace, main, sidecars, expected) in [
         ("nothing to stop", s(30), None, vec![], s(0)),
         (
-            "main containers share a turn",
+            "main containers stop together",
             s(30),
             Some(s(5)),
             vec![],
@@ -64,7 +64,7 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
             vec![],
             s(30),
         ),
-        ("but as long as the floor", s(0), Some(s(90)), vec![], s(2)),
+        ("but at least the minimum", s(0), Some(s(90)), vec![], s(2)),
         (
             "a sidecar that ignores SIGTERM",
             s(60),
@@ -80,14 +80,14 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
             s(30),
         ),
         (
-            "the grace period is the pod's",
+            "the grace period applies to the whole pod",
             s(60),
             Some(s(50)),
             vec![s(20)],
             s(60),
         ),
         (
-            "with the floor at the end",
+            "with the minimum at the end",
             s(60),
             Some(s(60)),
             vec![s(20)],
@@ -95,7 +95,7 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
         ),
         ("in turn", s(60), None, vec![s(10), s(20)], s(30)),
         (
-            "each within what is left",
+            "each within the remaining grace period",
             s(60),
             None,
             vec![s(50), s(50), s(1)],
@@ -107,20 +107,20 @@ fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
     }
 }
 
-fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) -> Container {
+fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) -> ContainerSpec {
     let rule = rule.map(|action| ContainerRestartRule {
         action,
         operator_in: false,
         values: vec![0],
     });
-    Container {
+    ContainerSpec {
         name: "agent".to_owned(),
         restart_policy: policy,
         restart_policy_rules: rule.into_iter().collect(),
         env: [("JOBSET_NAME", "js"), ("POD_NAME", "p")]
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .into(),
-        ..Container::default()
+        ..ContainerSpec::default()
     }
 }
 
@@ -194,7 +194,7 @@ fn what_an_agents_own_exit_brings_about() {
             containers: mains,
             ..PodSpec::default()
         };
-        assert_eq!(after_agent_exit(&spec, mode, 1), expected, "{what}");
+        assert_eq!(restart_action_of_agent(&spec, mode, 1), expected, "{what}");
     }
 }
 
@@ -207,11 +207,11 @@ fn an_agent_exits_with_the_code_of_its_environment() {
             container.env.insert(name, value.to_owned());
         }
         let spec = PodSpec {
-            containers: vec![Container::default(), container],
+            containers: vec![ContainerSpec::default(), container],
             ..PodSpec::default()
         };
         assert_eq!(
-            exit_code(&spec, AgentMode::MainContainer),
+            agent_exit_code(&spec, AgentMode::MainContainer),
             expected,
             "{value:?}"
         );

@@ -1,49 +1,49 @@
 //! Simulates one pod on one node and checks the order of the kubelet's reports.
 
-use crate::Simulation;
-use crate::record::{Body, Keep};
+use crate::SimulationInput;
+use crate::record::{Body, KeepSink};
 use sim_api::spec::*;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use sim_base::*;
 use std::collections::BTreeMap;
 
 /// Returns a kubelet whose delays are zero or distinct numbers of seconds.
-fn kubelet() -> Kubelet {
-    let fixed = |s| Dist::Fixed(Duration::from_secs(s));
-    Kubelet::Real(Box::new(RealKubelet {
+fn kubelet() -> KubeletTiming {
+    let fixed = |s| Distribution::Fixed(Duration::from_secs(s));
+    KubeletTiming::Real(Box::new(RealKubelet {
         pleg_period: Duration::ZERO,
         unmount_poll: Duration::ZERO,
-        volumes: Dist::ZERO,
-        sandbox: Dist::ZERO,
+        volumes: Distribution::ZERO,
+        sandbox: Distribution::ZERO,
         container_start: fixed(1),
-        image_check: Dist::ZERO,
-        status_write: Dist::ZERO,
+        image_check: Distribution::ZERO,
+        status_write: Distribution::ZERO,
         // The container ignores SIGTERM.
         container_stop: fixed(1000),
-        cleanup: Dist::ZERO,
-        container_remove: Dist::ZERO,
-        agent_boot: Dist::ZERO,
+        cleanup: Distribution::ZERO,
+        container_remove: Distribution::ZERO,
+        agent_boot: Distribution::ZERO,
         minimum_grace: Duration::from_secs(2),
     }))
 }
 
 /// Sets a relist period of 10 s and checks volumes every 3 s.
-fn slow_relists(timing: &mut Timing) {
-    if let Kubelet::Real(k) = &mut timing.kubelet {
+fn slow_relists(timing: &mut TimingSpec) {
+    if let KubeletTiming::Real(k) = &mut timing.kubelet {
         (k.pleg_period, k.unmount_poll) = (Duration::from_secs(10), Duration::from_secs(3));
     }
 }
 
-fn timing() -> Timing {
-    Timing {
-        api_read: Dist::ZERO,
-        api_write: Dist::ZERO,
-        api_pod_create: Dist::ZERO,
+fn timing() -> TimingSpec {
+    TimingSpec {
+        api_read: Distribution::ZERO,
+        api_write: Distribution::ZERO,
+        api_pod_create: Distribution::ZERO,
         api_measured: Vec::new(),
-        watch_lag: Dist::ZERO,
+        watch_lag: Distribution::ZERO,
         jobset_list_per_pod: Duration::ZERO,
         job_sync_batch_period: Duration::from_secs(1),
-        agent_fanout: Dist::ZERO,
+        agent_fanout: Distribution::ZERO,
         kubelet: kubelet(),
         scheduler: SchedulerCost {
             fixed: Duration::ZERO,
@@ -55,11 +55,11 @@ fn timing() -> Timing {
 
 /// Returns a pod with a grace period of 60 s and a sidecar beside the main container.
 fn pod() -> PodTemplate {
-    let container = |name: &str, restart_policy| Container {
+    let container = |name: &str, restart_policy| ContainerSpec {
         name: name.to_owned(),
         image: "x:1".to_owned(),
         restart_policy,
-        ..Container::default()
+        ..ContainerSpec::default()
     };
     PodTemplate {
         spec: PodSpec {
@@ -94,17 +94,17 @@ fn jobset() -> JobSet {
     }
 }
 
-fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
+fn scenario(actions: &[(u64, FaultAction)]) -> ScenarioSpec {
     let rate = ClientRate::new(1000.0, 1000);
     let fault = |(at, action): &(u64, FaultAction)| ScriptedFault {
         at: FaultTime::At(Duration::from_secs(*at)),
         action: action.clone(),
-        drawn_as: None,
+        random_cause: None,
     };
-    Scenario {
+    ScenarioSpec {
         name: "one-pod".to_owned(),
         description: String::new(),
-        topology: Topology {
+        topology: TopologySpec {
             pools: vec![NodePool {
                 name: "n".to_owned(),
                 count: 1,
@@ -113,7 +113,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
                 labels: BTreeMap::new(),
                 ..NodePool::default()
             }],
-            ..Topology::default()
+            ..TopologySpec::default()
         },
         control_plane: ControlPlane {
             preset: "custom".to_owned(),
@@ -123,7 +123,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
             kube_scheduler: rate,
             jobset_manager: rate,
             node_requests_per_s: 1e9,
-            kubernetes: Version::new(36),
+            kubernetes: KubeVersion::new(36),
             feature_gates: FeatureGates {
                 in_place_restart: true,
                 restart_job: true,
@@ -148,12 +148,12 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         node_repair: None,
         node_spares: None,
         clocks: Vec::new(),
-        repairs_later: false,
-        claims_bind: true,
-        only_described_classes: false,
+        has_repairs_after_end: false,
+        binds_claims: true,
+        requires_listed_classes: false,
         ties: TieBreak::default(),
-        decode: Decoders::NONE,
-        stop: Stop {
+        decoders: ObjectDecoders::NONE,
+        stop: StopSpec {
             at: Duration::from_secs(1000),
             when: StopWhen::Time,
         },
@@ -166,12 +166,12 @@ fn play(actions: &[(u64, FaultAction)]) -> Vec<String> {
     play_changed(actions, |_| {})
 }
 
-fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut Scenario)) -> Vec<String> {
+fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut ScenarioSpec)) -> Vec<String> {
     let mut scenario = scenario(actions);
     change(&mut scenario);
-    let mut simulation = Simulation::new(&scenario).expect("one pod fits on one node");
-    simulation.paranoid(true);
-    let mut kept = Keep::default();
+    let mut simulation = SimulationInput::new(&scenario).expect("one pod fits on one node");
+    simulation.set_paranoid(true);
+    let mut kept = KeepSink::default();
     simulation.run(1, 0, &mut kept);
     let told = |body: Body| match body {
         Body::ContainerExited { exit_code, .. } => Some(format!("exited {exit_code}")),
@@ -288,7 +288,7 @@ fn after_its_sidecar_has_ended_a_pod_waits_for_the_turns_of_its_worker() {
     for (minor, relists) in [(33, 2.0), (36, 1.0)] {
         let told = play_changed(&[(20, exit(1))], |scenario| {
             slow_relists(&mut scenario.timing);
-            scenario.control_plane.kubernetes = Version::new(minor);
+            scenario.control_plane.kubernetes = KubeVersion::new(minor);
         });
         let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));
         let after = failed - noticed - 60.0;

@@ -1,41 +1,41 @@
 //! Table tests of the node lifecycle controller: eviction rates of zones, tolerations.
 
-use super::evict::tolerated_for;
-use super::zones::{Pace, pace};
+use super::evict::toleration_period;
+use super::zones::{EvictionPace, zone_pace};
 use super::{NOT_READY, UNREACHABLE};
-use sim_api::spec::{Taint, TaintEffect, Toleration};
+use sim_api::spec::{TaintEffect, TaintSpec, TolerationSpec};
 use sim_base::*;
 
 #[test]
 fn most_of_a_zone_must_be_silent_before_its_limiter_slows_down() {
     for (size, silent, expected) in [
-        (6, 1, Pace::Normal),
+        (6, 1, EvictionPace::Normal),
         // Two nodes are never a majority of a zone.
-        (3, 2, Pace::Normal),
-        (6, 3, Pace::Normal),
-        (6, 4, Pace::Stopped),
+        (3, 2, EvictionPace::Normal),
+        (6, 3, EvictionPace::Normal),
+        (6, 4, EvictionPace::Stopped),
         // A zone without any ready node keeps its rate.
-        (6, 6, Pace::Normal),
-        (50, 28, Pace::Stopped),
-        (51, 28, Pace::Normal),
-        (51, 29, Pace::Slow),
-        (5_000, 2_749, Pace::Normal),
-        (5_000, 2_750, Pace::Slow),
+        (6, 6, EvictionPace::Normal),
+        (50, 28, EvictionPace::Stopped),
+        (51, 28, EvictionPace::Normal),
+        (51, 29, EvictionPace::Slow),
+        (5_000, 2_749, EvictionPace::Normal),
+        (5_000, 2_750, EvictionPace::Slow),
     ] {
-        assert_eq!(pace(size, silent), expected, "{silent} of {size}");
+        assert_eq!(zone_pace(size, silent), expected, "{silent} of {size}");
     }
 }
 
-fn taint(key: &str, effect: TaintEffect) -> Taint {
-    Taint {
+fn taint(key: &str, effect: TaintEffect) -> TaintSpec {
+    TaintSpec {
         key: key.to_owned(),
         value: String::new(),
         effect,
     }
 }
 
-fn tolerates(key: &str, seconds: Option<i64>) -> Toleration {
-    Toleration {
+fn tolerates(key: &str, seconds: Option<i64>) -> TolerationSpec {
+    TolerationSpec {
         key: Some(key.to_owned()),
         exists: true,
         value: String::new(),
@@ -53,7 +53,7 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
     for (what, taints, tolerations, expected) in [
         ("no taint", vec![], vec![], None),
         (
-            "NoSchedule evicts nobody",
+            "NoSchedule does not evict",
             vec![taint(UNREACHABLE, schedule)],
             vec![],
             None,
@@ -89,7 +89,7 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
             Some(s(10)),
         ),
         (
-            "negative is none",
+            "a negative time evicts at once",
             vec![unreachable.clone()],
             vec![tolerates(UNREACHABLE, Some(-1))],
             Some(s(0)),
@@ -104,14 +104,14 @@ fn a_pod_stays_as_long_as_its_shortest_toleration() {
             Some(s(5)),
         ),
         (
-            "one that is not tolerated",
+            "one taint is not tolerated",
             vec![unreachable, own],
             vec![tolerates(UNREACHABLE, Some(10))],
             Some(s(0)),
         ),
     ] {
         assert_eq!(
-            tolerated_for(&tolerations, taints.iter()),
+            toleration_period(&tolerations, taints.iter()),
             expected,
             "{what}"
         );

@@ -3,13 +3,13 @@
 use super::sweep::quarantine;
 use sim_base::*;
 
-fn at(s: u64) -> Time {
-    Time(s * 1_000_000_000)
+fn at(s: u64) -> SimTime {
+    SimTime(s * 1_000_000_000)
 }
 
 #[test]
 fn pods_of_a_missing_node_go_two_sweeps_after_the_one_that_missed_it() {
-    let (mut until, mut gone) = (Time::NEVER, Vec::new());
+    let (mut until, mut gone) = (SimTime::NEVER, Vec::new());
     for s in (15..200).step_by(20) {
         let (next, now) = quarantine(until, at(s), false);
         until = next;
@@ -24,9 +24,9 @@ fn pods_of_a_missing_node_go_two_sweeps_after_the_one_that_missed_it() {
 #[test]
 fn a_missing_node_without_pods_is_not_put_aside() {
     for (until, expected) in [
-        (Time::NEVER, Time::NEVER),
+        (SimTime::NEVER, SimTime::NEVER),
         (at(40), at(40)),
-        (at(20), Time::NEVER),
+        (at(20), SimTime::NEVER),
     ] {
         assert_eq!(
             quarantine(until, at(30), true),

@@ -3,17 +3,17 @@
 use super::*;
 
 /// Records the creations of a Job with these attempts, 0.1 s apart, and returns the detected restart loop.
-fn circle(attempts: impl Iterator<Item = u32>) -> Option<Circle> {
-    let mut progress = Progress::default();
+fn circle(attempts: impl Iterator<Item = u32>) -> Option<RestartLoop> {
+    let mut progress = RestartProgress::default();
     for (i, n) in attempts.enumerate() {
-        let made = Made {
+        let made = CreatedJobs {
             attempt: (n, 0),
             counted: i64::from(n),
         };
-        let now = Time::ZERO + Duration::from_millis(100 * i as u64);
-        progress.made(JobId(0), made, now);
+        let now = SimTime::ZERO + Duration::from_millis(100 * i as u64);
+        progress.record_creation(JobId(0), made, now);
     }
-    progress.goes_round
+    progress.restart_loop
 }
 
 #[test]
@@ -26,8 +26,8 @@ fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
 
 /// Returns the number of simultaneous events of these subjects after which a livelock is detected.
 fn named_after(subjects: impl Iterator<Item = u32>) -> Option<usize> {
-    let mut progress = Progress::default();
-    let mut still = subjects.map(|s| progress.stands_still_at(Time::ZERO, Some((b'P', s))));
+    let mut progress = RestartProgress::default();
+    let mut still = subjects.map(|s| progress.detect_livelock(SimTime::ZERO, Some((b'P', s))));
     still.position(|still| still)
 }
 
@@ -46,15 +46,15 @@ fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
         assert_eq!(
             circle.outlasts(left, hour),
             expected,
-            "{left} left, ten a second"
+            "{left} restarts left at ten per second"
         );
     }
     assert!(
-        Circle {
+        RestartLoop {
             counted: 0,
             ..circle
         }
         .outlasts(1, hour),
-        "nothing is counted"
+        "restarts are not counted"
     );
 }

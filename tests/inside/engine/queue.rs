@@ -22,11 +22,14 @@ proptest! {
             let mut now = 0;
             for (i, &(delay, pops)) in steps.iter().enumerate() {
                 let i = i as u32;
-                let event = if delay % 3 == 0 { Event::Submit(JobSetId(i)) } else { Event::JobDue(JobId(i)) };
-                queue.push_with_ticket(Time(now + delay), event, i, i + 1);
+                let event = match delay % 3 {
+                    0 => SimulationEvent::Submit(JobSetId(i)),
+                    _ => SimulationEvent::JobDue(JobId(i)),
+                };
+                queue.push_with_ticket(SimTime(now + delay), event, i, i + 1);
                 waiting.insert((now + delay, event.class(), i));
                 for _ in 0..pops {
-                    prop_assert_eq!(queue.next_at(), waiting.first().map(|(at, ..)| Time(*at)));
+                    prop_assert_eq!(queue.next_at(), waiting.first().map(|(at, ..)| SimTime(*at)));
                     let popped = queue.pop().map(|(at, event, cause, ticket)| {
                         assert_eq!(ticket, cause + 1);
                         (at.0, event.class(), cause)
@@ -48,17 +51,17 @@ proptest! {
 
 #[test]
 fn a_pending_event_takes_32_bytes() {
-    assert_eq!(size_of::<Pending>(), 32);
+    assert_eq!(size_of::<PendingEvent>(), 32);
 }
 
 #[test]
 fn an_event_at_the_end_of_time_and_one_before_now_leave_in_order() {
     let mut queue = EventQueue::default();
-    let [late, last] = [Time(1 << 40), Time(u64::MAX)];
-    queue.push(last, Event::MonitorTick, 1);
-    queue.push(late, Event::MonitorTick, 2);
+    let [late, last] = [SimTime(1 << 40), SimTime(u64::MAX)];
+    queue.push(last, SimulationEvent::MonitorTick, 1);
+    queue.push(late, SimulationEvent::MonitorTick, 2);
     assert_eq!(queue.pop().map(|p| p.2), Some(2));
-    queue.push(Time(7), Event::MonitorTick, 3);
-    assert_eq!(queue.pop().map(|p| (p.0, p.2)), Some((Time(7), 3)));
+    queue.push(SimTime(7), SimulationEvent::MonitorTick, 3);
+    assert_eq!(queue.pop().map(|p| (p.0, p.2)), Some((SimTime(7), 3)));
     assert_eq!(queue.pop().map(|p| (p.0, p.2)), Some((last, 1)));
 }

@@ -1,8 +1,8 @@
 //! Tests of the scheduler's queues and its search.
 
 use super::cycle::feasible_nodes_to_find;
-use super::queues::Queues;
-use crate::ctx::Mark;
+use super::queues::SchedulingQueues;
+use crate::ctx::ContextMark;
 use sim_base::*;
 
 #[test]
@@ -20,9 +20,9 @@ fn the_scheduler_looks_for_as_many_feasible_nodes_as_kubernetes_does() {
 
 #[test]
 fn pods_leave_by_priority_and_then_by_age() {
-    let mut queues = Queues::default();
+    let mut queues = SchedulingQueues::default();
     for (pod, priority) in [(0, 0), (1, 10), (2, 0), (3, 10)] {
-        queues.activate(PodId(pod), priority, Mark::default());
+        queues.activate(PodId(pod), priority, ContextMark::default());
     }
     let order: Vec<u32> = std::iter::from_fn(|| queues.pop())
         .map(|(p, _)| p.0)
@@ -32,12 +32,12 @@ fn pods_leave_by_priority_and_then_by_age() {
 
 #[test]
 fn back_off_doubles_from_one_second_to_ten() {
-    let mut queues = Queues::default();
+    let mut queues = SchedulingQueues::default();
     let mut waits = Vec::new();
     for _ in 0..6 {
         let mut woken = Vec::new();
-        queues.park(PodId(0), 1, Mark::default());
-        queues.back_off(Time::ZERO, &mut woken);
+        queues.mark_unschedulable(PodId(0), 1, ContextMark::default());
+        queues.move_to_backoff(SimTime::ZERO, &mut woken);
         waits.push(woken[0].2.seconds());
         assert!(queues.leave_backoff(PodId(0)), "it was in its back-off");
     }
@@ -46,10 +46,10 @@ fn back_off_doubles_from_one_second_to_ten() {
 
 #[test]
 fn a_pod_in_back_off_is_taken_early_when_nothing_else_waits() {
-    let mut queues = Queues::default();
-    queues.park(PodId(5), 1, Mark::default());
-    queues.back_off(Time::ZERO, &mut Vec::new());
-    queues.activate(PodId(6), 0, Mark::default());
+    let mut queues = SchedulingQueues::default();
+    queues.mark_unschedulable(PodId(5), 1, ContextMark::default());
+    queues.move_to_backoff(SimTime::ZERO, &mut Vec::new());
+    queues.activate(PodId(6), 0, ContextMark::default());
     let order: Vec<u32> = std::iter::from_fn(|| queues.pop())
         .map(|(p, _)| p.0)
         .collect();

@@ -1,6 +1,6 @@
 //! Tests the rejection messages of the webhooks, check by check.
 
-use super::verdict::{Follower, Sight, verdict};
+use super::verdict::{FollowerPod, WebhookInput, verdict};
 use sim_base::DomainId;
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ const KEY: &str = "example.com/rack";
 
 #[test]
 fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
-    let on = |exists, domain| Sight::Scheduled {
+    let on = |exists, domain| WebhookInput::Scheduled {
         node: "n7",
         exists,
         domain,
@@ -29,27 +29,27 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
         ("", on(true, r3), Ok(r3)),
         ("", on(true, none), Err(unlabelled)),
         ("", on(false, r3), Err(gone)),
-        ("", Sight::Unscheduled, Err(not_set)),
-        ("", Sight::Leaders(0), Err(not_set)),
-        ("", Sight::Leaders(2), Err(not_set)),
-        ("", Sight::Orphan("js-w-0-0-x"), Err(not_set)),
+        ("", WebhookInput::Unscheduled, Err(not_set)),
+        ("", WebhookInput::Leaders(0), Err(not_set)),
+        ("", WebhookInput::Leaders(2), Err(not_set)),
+        ("", WebhookInput::Orphan("js-w-0-0-x"), Err(not_set)),
         ("pool", on(true, r3), Ok(r3)),
-        ("pool", Sight::Unscheduled, Err(other)),
-        ("pool", Sight::Leaders(0), Err(other)),
-        ("pool", Sight::Stranger, Err(other)),
+        ("pool", WebhookInput::Unscheduled, Err(other)),
+        ("pool", WebhookInput::Leaders(0), Err(other)),
+        ("pool", WebhookInput::OtherJob, Err(other)),
         (KEY, on(true, r3), Ok(r3)),
         (KEY, on(false, none), Err(gone)),
-        (KEY, Sight::Unscheduled, Err(&*waits)),
-        (KEY, Sight::Leaders(0), Err(&*leaders(0))),
-        (KEY, Sight::Leaders(2), Err(&*leaders(2))),
-        (KEY, Sight::Orphan("js-w-0-0-x"), Err(orphan)),
-        (KEY, Sight::Stranger, Err(stranger)),
+        (KEY, WebhookInput::Unscheduled, Err(&*waits)),
+        (KEY, WebhookInput::Leaders(0), Err(&*leaders(0))),
+        (KEY, WebhookInput::Leaders(2), Err(&*leaders(2))),
+        (KEY, WebhookInput::Orphan("js-w-0-0-x"), Err(orphan)),
+        (KEY, WebhookInput::OtherJob, Err(stranger)),
     ] {
         let selector = match selects {
             "" => BTreeMap::new(),
             key => BTreeMap::from([(key.to_owned(), "a".to_owned())]),
         };
-        let follower = Follower {
+        let follower = FollowerPod {
             job: "js-w-0",
             key: KEY,
             selector: &selector,

@@ -1,7 +1,7 @@
 //! Unit tests of `sim_inputs::strategy`.
 
 use super::*;
-use crate::{Source, read_manifests};
+use crate::{SourceText, read_manifests};
 
 fn submitted(file: &str) -> Vec<SubmittedJobSet> {
     let path = format!(
@@ -10,7 +10,7 @@ fn submitted(file: &str) -> Vec<SubmittedJobSet> {
     );
     let text = std::fs::read_to_string(path).unwrap();
     let file = file.to_owned();
-    let manifests = read_manifests(&Source { file, text }).unwrap();
+    let manifests = read_manifests(&SourceText { file, text }).unwrap();
     let of = |(jobset, source)| SubmittedJobSet {
         jobset,
         submit_at: sim_base::Duration::ZERO,

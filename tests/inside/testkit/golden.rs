@@ -5,7 +5,7 @@ use crate::records;
 
 #[test]
 fn pods_are_counted_per_second_and_everything_else_has_a_line() {
-    let mut golden = Golden::new();
+    let mut golden = GoldenLog::new();
     for r in records::records(&records::recreate()) {
         golden.record(&r, &records::names());
     }
@@ -31,14 +31,14 @@ fn pods_are_counted_per_second_and_everything_else_has_a_line() {
 fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_lines() {
     let names = records::names();
     let told = |jobs: u32| {
-        let mut golden = Golden::new();
+        let mut golden = GoldenLog::new();
         let mut record = |body: Body| {
             golden.record(
-                &Record {
+                &SimulationRecord {
                     seq: 0,
                     cause: NO_CAUSE,
                     ticket: NO_TICKET,
-                    at: Time(5),
+                    at: SimTime(5),
                     body,
                 },
                 &names,

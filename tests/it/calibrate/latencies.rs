@@ -1,12 +1,12 @@
 //! Latencies and waits from Prometheus metrics text.
 
-use super::{of, within};
-use sim_recordings::calibrate::{Found, Metrics, calibrate};
+use super::{contains_planted, parameter};
+use sim_recordings::calibrate::{FitResult, PrometheusMetrics, calibrate};
 
 /// Returns request durations of the API server and waits of a client as histograms with a planted distribution.
 fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
-    use sim_base::random::Dist;
-    let dist = Dist::LogNormal {
+    use sim_base::random::Distribution;
+    let dist = Distribution::LogNormal {
         median_s: median,
         sigma,
     };
@@ -45,14 +45,14 @@ fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
 
 #[test]
 fn latencies_come_from_histograms_and_waits_say_whether_a_limit_was_reached() {
-    let mut read = Metrics::default();
+    let mut read = PrometheusMetrics::default();
     read.read(&metrics(0.03, 0.5, [40, 40])).expect("metrics");
     let found = calibrate(&[], &read, 0.0);
-    let create = of(&found, "timing.apiPodCreate").expect("the histogram");
-    assert!(within(create, 0.03), "{create:?}");
+    let create = parameter(&found, "timing.apiPodCreate").expect("the histogram");
+    assert!(contains_planted(create, 0.03), "{create:?}");
     let [low, high] = create.sigma_interval.expect("an interval");
     assert!(low <= 0.5 && 0.5 <= high && high - low < 0.1, "{create:?}");
-    let scheduler = |found: &Found| {
+    let scheduler = |found: &FitResult| {
         let told = found.unseen.iter().find(|u| u.contains("kubeScheduler"));
         told.cloned().unwrap_or_default()
     };
@@ -60,7 +60,7 @@ fn latencies_come_from_histograms_and_waits_say_whether_a_limit_was_reached() {
         scheduler(&found).contains("never waited for its limit"),
         "{found:?}"
     );
-    let mut read = Metrics::default();
+    let mut read = PrometheusMetrics::default();
     read.read(&metrics(0.03, 0.5, [10, 40])).expect("metrics");
     assert!(scheduler(&calibrate(&[], &read, 0.0)).contains("30 requests waited"));
 }

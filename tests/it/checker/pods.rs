@@ -1,6 +1,6 @@
 //! The lifecycle of a pod: permitted state changes, and the nodes that exclusive placement permits.
 
-use super::{Checker, row};
+use super::{Checker, row_or_default};
 use sim_base::*;
 use sim_engine::record::*;
 
@@ -19,7 +19,7 @@ pub(super) struct Pod {
 }
 
 impl Checker {
-    pub(super) fn pod_body(&mut self, body: &Body, names: &Names) {
+    pub(super) fn pod_body(&mut self, body: &Body, names: &RecordNames) {
         use Body::*;
         match *body {
             PodCreated {
@@ -29,8 +29,8 @@ impl Checker {
                 index,
                 ..
             } => {
-                if names.is_bare(job) {
-                    *row(&mut self.jobs, job.ix()) = self.job_of(job, names);
+                if names.is_standalone_pod(job) {
+                    *row_or_default(&mut self.jobs, job.ix()) = self.job_of(job, names);
                 }
                 self.pod_created(pod, incarnation, job, index);
             }
@@ -47,19 +47,28 @@ impl Checker {
             PodReady { pod, incarnation } => {
                 let barrier = self.jobs[self.pods[pod.ix()].job].has_barrier;
                 let p = self.pod(pod, incarnation);
-                assert!(p.running && !p.ready && !p.deleting, "ready too early");
-                assert!(p.lifted || !barrier, "ready behind the barrier");
+                assert!(
+                    p.running && !p.ready && !p.deleting,
+                    "PodReady for a pod that is not running, is ready already or is being deleted"
+                );
+                assert!(
+                    p.lifted || !barrier,
+                    "PodReady before the barrier was lifted"
+                );
                 p.ready = true;
             }
             PodNotReady { pod, incarnation } => {
                 let p = self.pod(pod, incarnation);
-                assert!(std::mem::replace(&mut p.ready, false), "was not ready");
+                assert!(
+                    std::mem::replace(&mut p.ready, false),
+                    "PodNotReady for a pod that was not ready"
+                );
             }
             ContainersRestarting {
                 pod, incarnation, ..
             } => {
                 let p = self.pod(pod, incarnation);
-                assert!(!p.finished, "containers of an ended pod restart");
+                assert!(!p.finished, "containers of a finished pod restart");
                 p.lifted = false;
             }
             BarrierLifted {
@@ -73,7 +82,10 @@ impl Checker {
             }
             | AttemptWritten {
                 pod, incarnation, ..
-            } => assert!(!self.pod(pod, incarnation).finished, "the pod has ended"),
+            } => assert!(
+                !self.pod(pod, incarnation).finished,
+                "record for a finished pod"
+            ),
             PodFinished {
                 pod, incarnation, ..
             } => self.pod_finished(pod, incarnation),
@@ -82,7 +94,7 @@ impl Checker {
             } => {
                 let p = self.pod(pod, incarnation);
                 assert!(!std::mem::replace(&mut p.deleting, true), "deleted twice");
-                self.loses(self.pods[pod.ix()].job);
+                self.record_loss(self.pods[pod.ix()].job);
             }
             PodGone { pod, incarnation } => self.pod_gone(pod, incarnation),
             _ => {}
@@ -98,17 +110,17 @@ impl Checker {
         let p = &mut self.pods[pod.ix()];
         assert!(
             p.exists && p.incarnation == incarnation,
-            "no such pod object"
+            "no pod object of this incarnation"
         );
         p
     }
 
     fn pod_created(&mut self, pod: PodId, incarnation: u32, job: JobId, index: u32) {
-        row(&mut self.pods, pod.ix());
+        row_or_default(&mut self.pods, pod.ix());
         let j = &self.jobs[job.ix()];
-        assert!(j.exists || j.bare, "a pod without its Job");
+        assert!(j.exists || j.bare, "pod created without its Job");
         let finished = j.finished && !self.by_hand.anything;
-        assert!(!finished, "a pod of a finished Job");
+        assert!(!finished, "pod created for a finished Job");
         let others = self.active(job.ix());
         let indexes: Vec<u32> = others.map(|p| p.index).collect();
         if let Some(parallelism) = j.parallelism {
@@ -117,8 +129,12 @@ impl Checker {
             assert!(active < parallelism, "more active pods than parallelism");
         }
         let p = &mut self.pods[pod.ix()];
-        assert!(!p.exists, "the place is taken");
-        assert_eq!(incarnation, p.incarnation + 1, "incarnations count up");
+        assert!(!p.exists, "the previous pod still exists");
+        assert_eq!(
+            incarnation,
+            p.incarnation + 1,
+            "the incarnation increases by one"
+        );
         *p = Pod {
             incarnation,
             exists: true,
@@ -129,11 +145,16 @@ impl Checker {
         self.jobs[job.ix()].pods.push(pod.ix());
     }
 
-    fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId, names: &Names) {
-        names.node(node).clone_into(row(&mut self.nodes, node.ix()));
+    fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId, names: &RecordNames) {
+        names
+            .node(node)
+            .clone_into(row_or_default(&mut self.nodes, node.ix()));
         let p = self.pod(pod, incarnation);
         assert!(p.node.is_none(), "bound twice");
-        assert!(!p.deleting && !p.finished, "bound too late");
+        assert!(
+            !p.deleting && !p.finished,
+            "a finished or deleting pod was bound"
+        );
         p.node = Some(node.0);
         let (job, leader) = (p.job, p.index == 0);
         if leader {
@@ -144,7 +165,7 @@ impl Checker {
     /// EXC-7: a leader is bound to a domain without pods of another Job with the same key. Followers keep the node
     /// selector they were created with, even if their leader has moved since (EXC-19). Pods of an earlier Job of the
     /// same name have the same key.
-    fn exclusive(&self, job: usize, node: NodeId, names: &Names) {
+    fn exclusive(&self, job: usize, node: NodeId, names: &RecordNames) {
         let exclusive = &self.jobs[job].exclusive;
         let Some((key, _)) = exclusive else {
             return;
@@ -154,7 +175,10 @@ impl Checker {
             return;
         };
         let domain = labels.get(key);
-        assert!(domain.is_some(), "an exclusive pod outside every domain");
+        assert!(
+            domain.is_some(),
+            "an exclusive pod was bound outside every domain"
+        );
         let key_of = |job: usize| {
             let job = JobId(job as u32);
             (names.namespace_of(job), names.job(job))
@@ -173,7 +197,7 @@ impl Checker {
                 let theirs = labels.get(key);
                 assert_ne!(
                     theirs, domain,
-                    "exclusive placement: Job {other} is in {theirs:?}, Job {job} goes to {domain:?}"
+                    "exclusive placement: Job {other} is in {theirs:?}, Job {job} is bound in {domain:?}"
                 );
             }
         }
@@ -187,7 +211,7 @@ impl Checker {
 
     fn pod_gone(&mut self, pod: PodId, incarnation: u32) {
         let p = self.pod(pod, incarnation);
-        assert!(p.deleting, "gone without having been deleted");
+        assert!(p.deleting, "pod removed without a deletion");
         p.exists = false;
         let job = p.job;
         self.jobs[job].pods.retain(|p| *p != pod.ix());

@@ -1,7 +1,7 @@
 //! Invariants that hold under a script: objects that a user changes by hand may differ from what was submitted.
 
 use sim_api::spec::{
-    FaultAction, GateChanges, ObjectKind, Scenario, ScriptedFault, UserRequest, Verb,
+    FaultAction, GateChanges, ObjectKind, RequestVerb, ScenarioSpec, ScriptedFault, UserRequest,
 };
 use sim_base::NodeId;
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ pub struct ByHand {
 }
 
 /// Returns the labels of the topology's nodes, without the nodes that the script changes.
-pub fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
+pub fn labels(scenario: &ScenarioSpec) -> BTreeMap<String, Labels> {
     let resources: Vec<String> = vec!["pods".to_owned()];
-    let cluster = sim_policy::topology::Cluster::build(&scenario.topology, &resources);
+    let cluster = sim_policy::topology::ClusterBuilder::build(&scenario.topology, &resources);
     let pools = scenario.topology.pools.iter();
     let mut keys: Vec<String> = pools.flat_map(|p| p.labels.keys().cloned()).collect();
     keys.push("kubernetes.io/hostname".to_owned());
@@ -36,21 +36,23 @@ pub fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
     let mut labels: BTreeMap<String, Labels> =
         all.map(|(node, name)| (name.clone(), own(node))).collect();
     for request in requests(scenario) {
-        if request.object.kind == ObjectKind::Node && !matches!(request.verb, Verb::Show { .. }) {
+        if request.object.kind == ObjectKind::Node
+            && !matches!(request.verb, RequestVerb::Show { .. })
+        {
             labels.remove(&request.object.name);
         }
     }
     labels
 }
 
-fn requests(scenario: &Scenario) -> impl Iterator<Item = &UserRequest> {
+fn requests(scenario: &ScenarioSpec) -> impl Iterator<Item = &UserRequest> {
     scenario.faults.iter().filter_map(|f| match &f.action {
         FaultAction::Request(request) => Some(request),
         _ => None,
     })
 }
 
-pub fn by_hand(scenario: &Scenario) -> ByHand {
+pub fn by_hand(scenario: &ScenarioSpec) -> ByHand {
     let gates = |f: &ScriptedFault| match &f.action {
         FaultAction::StopManager(stop) => stop.gates != GateChanges::default(),
         _ => false,
@@ -60,9 +62,9 @@ pub fn by_hand(scenario: &Scenario) -> ByHand {
         ..ByHand::default()
     };
     for UserRequest { object, verb } in requests(scenario) {
-        found.anything |= !matches!(verb, Verb::Show { .. });
+        found.anything |= !matches!(verb, RequestVerb::Show { .. });
         found.priorities |= object.kind == ObjectKind::PriorityClass;
-        let Verb::Patch { status, .. } = verb else {
+        let RequestVerb::Patch { status, .. } = verb else {
             continue;
         };
         match object.kind {
@@ -76,9 +78,9 @@ pub fn by_hand(scenario: &Scenario) -> ByHand {
 }
 
 /// Returns the largest number of active pods that a patch of the script gives to any Job.
-pub fn scaled_to(scenario: &Scenario) -> u32 {
+pub fn scaled_to(scenario: &ScenarioSpec) -> u32 {
     let bodies = requests(scenario).filter_map(|request| match &request.verb {
-        Verb::Patch { body, .. } => Some(body),
+        RequestVerb::Patch { body, .. } => Some(body),
         _ => None,
     });
     let rjs = bodies.flat_map(|b| b["spec"]["replicatedJobs"].as_array().into_iter().flatten());

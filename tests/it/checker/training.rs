@@ -2,7 +2,8 @@
 //! work.
 
 use sim_api::spec::{
-    FaultAction, RandomAction, RandomFaults, Saves, Scenario, ScriptedFault, Silent, TrainingJob,
+    CheckpointSchedule, FaultAction, RandomAction, RandomFaults, ScenarioSpec, ScriptedFault,
+    SilentFaults, TrainingJob,
 };
 use sim_base::{Duration, JobSetId};
 use sim_engine::record::Body;
@@ -18,15 +19,17 @@ pub struct Training {
 }
 
 impl Training {
-    pub fn new(scenario: &Scenario) -> Training {
-        let kept_by_hosts =
-            |job: &TrainingJob| matches!(&job.saves, Saves::Checkpoints(all) if all.len() > 1);
-        let corrupts = |p: &RandomFaults| matches!(p.does, RandomAction::Corrupt { .. });
+    pub fn new(scenario: &ScenarioSpec) -> Training {
+        let kept_by_hosts = |job: &TrainingJob| match &job.checkpoint_schedule {
+            CheckpointSchedule::Checkpoints(all) => all.len() > 1,
+            _ => false,
+        };
+        let corrupts = |p: &RandomFaults| matches!(p.action, RandomAction::Corrupt { .. });
         let corrupt = |f: &ScriptedFault| {
-            let wrong = Silent::Corrupt {
+            let wrong = SilentFaults::Corrupt {
                 found_after: Duration::ZERO,
             };
-            matches!(&f.action, FaultAction::Silent { what, .. } if what.name() == wrong.name())
+            matches!(&f.action, FaultAction::Silent { fault, .. } if fault.name() == wrong.name())
         };
         Training {
             jobs: BTreeMap::new(),
@@ -48,19 +51,25 @@ impl Training {
             Body::TrainingStarted { jobset, from } => {
                 let may_lose = self.may_lose;
                 let (steps, saved) = self.of(jobset);
-                assert!(!*steps, "training begins twice");
+                assert!(!*steps, "training starts twice");
                 let legal = from == *saved || (may_lose && from < *saved);
-                assert!(legal, "training goes on from {from:?}, saved is {saved:?}");
+                assert!(
+                    legal,
+                    "training continues from {from:?}, but {saved:?} is saved"
+                );
                 (*steps, *saved) = (true, from);
             }
             Body::TrainingSlices { jobset, slices, of } => {
                 let min = self
                     .elastic
                     .get(&jobset.0)
-                    .expect("only elastic jobs say so");
-                assert!(slices <= of, "more slices than there are");
-                assert!(slices >= *min.min(&of), "fewer slices than it needs");
-                assert!(self.of(jobset).0, "slices of a job that does not step");
+                    .expect("only elastic jobs report slices");
+                assert!(slices <= of, "more slices than the job has");
+                assert!(slices >= *min.min(&of), "fewer slices than the minimum");
+                assert!(
+                    self.of(jobset).0,
+                    "slices reported for a job that is not stepping"
+                );
             }
             Body::TrainingInterrupted {
                 jobset,
@@ -70,7 +79,10 @@ impl Training {
                 let may_lose = self.may_lose;
                 let (steps, saved) = self.of(jobset);
                 // A corrupt checkpoint may be detected while the job waits.
-                assert!(*steps || may_lose, "an interruption of nothing");
+                assert!(
+                    *steps || may_lose,
+                    "interruption of a job that is not stepping"
+                );
                 let legal = (*saved <= kept || may_lose) && kept <= reached;
                 assert!(legal, "saved work is lost");
                 (*steps, *saved) = (false, kept);
@@ -78,7 +90,7 @@ impl Training {
             Body::TrainingDone { jobset, work } => {
                 let (steps, saved) = self.of(jobset);
                 let legal = *steps && *saved <= work;
-                assert!(legal, "done without having begun");
+                assert!(legal, "the job completed without having started");
                 (*steps, *saved) = (false, work);
             }
             _ => {}

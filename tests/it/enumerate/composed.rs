@@ -4,27 +4,27 @@
 //! States are defined in `world.rs`. The Job controller's internal state (finalizers, uncounted pods, expectations)
 //! is kept here as upstream keeps it; `policy` makes the decisions.
 
-mod after;
+mod blocked;
 mod caches;
 mod cases;
 mod count;
-mod ends;
 mod events;
 mod explore;
 mod idle;
-mod kinds;
+mod invariants;
+mod job_templates;
 mod objects;
 mod pass;
-mod promises;
 mod rules;
 mod setups;
 mod status;
 mod sync;
 mod track;
+mod transition;
 mod world;
 mod writes;
 
-use super::{everything, explore_all};
+use super::{enumerates_all, explore_all};
 use explore::explore;
 use setups::Setup;
 
@@ -38,29 +38,33 @@ fn check(what: &str, setups: &[Setup], dead_ends: &[&str]) {
 
 #[test]
 fn every_order_of_events_over_one_pod_and_its_job_keeps_every_promise() {
-    check("one pod", &cases::one_pod(everything()), &[]);
+    check("one pod", &cases::one_pod(enumerates_all()), &[]);
 }
 
 #[test]
 fn every_order_of_events_over_two_pods_and_their_job_keeps_every_promise() {
-    check("two pods", &cases::two_pods(everything()), &[]);
+    check("two pods", &cases::two_pods(enumerates_all()), &[]);
 }
 
 #[test]
 fn every_order_of_events_over_two_jobs_and_their_pods_keeps_every_promise() {
-    check("two Jobs with pods", &cases::two_jobs(everything()), &[]);
+    check(
+        "two Jobs with pods",
+        &cases::two_jobs(enumerates_all()),
+        &[],
+    );
 }
 
 #[test]
 fn a_controller_whose_caches_lag_behind_breaks_no_promise_about_pods() {
     check(
-        "JobSets seen late",
-        &cases::stale_jobsets(everything()),
+        "stale cache of JobSets",
+        &cases::stale_jobsets(enumerates_all()),
         &[],
     );
     check(
-        "Jobs and pods seen late",
-        &cases::stale_jobs(everything()),
+        "stale cache of Jobs and pods",
+        &cases::stale_jobs(enumerates_all()),
         &[],
     );
 }
@@ -68,8 +72,8 @@ fn a_controller_whose_caches_lag_behind_breaks_no_promise_about_pods() {
 #[test]
 fn expectations_bridge_what_a_controller_has_not_seen_of_its_own_writes() {
     check(
-        "Kubernetes 1.35, own writes seen late",
-        &cases::blind(),
+        "Kubernetes 1.35, stale cache of the controller's own writes",
+        &cases::blind_caches(),
         &[],
     );
 }
@@ -81,6 +85,6 @@ fn before_1_31_jobs_that_fail_before_their_pods_end_break_no_other_promise() {
 
 #[test]
 fn a_job_that_counts_as_started_stays_suspended_in_order() {
-    let name = "SU-3: InOrder resumes no Job that counts as started";
+    let name = "SU-3: InOrder does not resume a Job that counts as started";
     check("InOrder with pods", &[cases::in_order()], &[name]);
 }

@@ -4,7 +4,7 @@
 
 use super::pass::pass;
 use super::world::*;
-use sim_policy::Plan;
+use sim_policy::ActionPlan;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -27,7 +27,7 @@ pub enum Event {
 }
 
 /// Returns the possible events of a state, beginning with a pass.
-pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
+pub fn possible_events(setup: &Setup, state: &State) -> Vec<Event> {
     let mut events = vec![Event::Pass];
     if state.seen_js.is_some() {
         events.push(Event::JobSetSeen);
@@ -49,12 +49,12 @@ pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
     });
     for (slot, job) in state.jobs.iter().enumerate() {
         let Some(job) = job else { continue };
-        events.extend(of_job(setup, state, slot, job));
+        events.extend(job_events(setup, state, slot, job));
     }
     events
 }
 
-fn of_job(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event> {
+fn job_events(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event> {
     let mut events = vec![if job.deleting {
         Event::Gone(slot)
     } else {
@@ -107,7 +107,12 @@ fn of_job(setup: &Setup, state: &State, slot: usize, job: &Job) -> Vec<Event> {
 }
 
 /// Returns the state after an event.
-pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Result<State, String> {
+pub fn state_after(
+    setup: &Setup,
+    state: &State,
+    event: Event,
+    plan: &mut ActionPlan,
+) -> Result<State, String> {
     let mut next = state.clone();
     let drop_pods = |next: &mut State, slot: usize| {
         let pods = slot * setup.pods..(slot + 1) * setup.pods;
@@ -146,13 +151,13 @@ pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Res
             let previous = status.previous_in_place_restart_attempt;
             next.pods[at]
                 .iter_mut()
-                .for_each(|p| agent(p, current, previous));
+                .for_each(|p| run_agent(p, current, previous));
         }
         Event::Crash(at) => next.pods[at].iter_mut().for_each(restart),
         Event::Pod(at, phase) => next.pods[at].iter_mut().for_each(|p| p.phase = phase),
     }
     if setup.stale {
-        lag(state, &mut next, event);
+        keep_stale_cache(state, &mut next, event);
     }
     if setup.coarse {
         next.forget_previous(setup);
@@ -161,7 +166,7 @@ pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Res
 }
 
 /// The truth table of 5.6: AG-2, AG-3, AG-4.
-fn agent(pod: &mut Pod, current: Option<u32>, previous: Option<u32>) {
+fn run_agent(pod: &mut Pod, current: Option<u32>, previous: Option<u32>) {
     let mine = pod.mine.unwrap_or_else(|| current.map_or(0, |c| c + 1));
     (pod.mine, pod.annotation) = (Some(mine), Some(mine));
     if previous.is_some_and(|p| p >= mine) {
@@ -178,7 +183,7 @@ fn restart(pod: &mut Pod) {
 }
 
 /// Keeps the previous objects in the cache.
-fn lag(before: &State, next: &mut State, event: Event) {
+fn keep_stale_cache(before: &State, next: &mut State, event: Event) {
     if next.js != before.js && next.seen_js.is_none() {
         next.seen_js = Some(Box::new(before.js.clone()));
     }

@@ -3,13 +3,13 @@
 //!
 //! Must never repeat a decision of `policy`.
 
-use super::promises;
+use super::invariants;
 use super::world::*;
 use crate::policy::notation::seconds;
-use sim_base::Time;
+use sim_base::SimTime;
 use sim_policy::*;
 
-fn now() -> Time {
+fn now() -> SimTime {
     seconds(100.0)
 }
 
@@ -80,7 +80,7 @@ fn in_place(setup: &Setup, state: &State) -> Option<InPlaceView> {
 }
 
 /// Runs one pass on the cached objects. Returns an error if an invariant is violated.
-pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<Did, String> {
+pub fn pass(setup: &Setup, state: &mut State, plan: &mut ActionPlan) -> Result<Did, String> {
     let js = state.seen_js.as_deref().unwrap_or(&state.js).clone();
     let seen = state.seen_jobs.clone().unwrap_or(state.jobs.clone());
     let here: Vec<usize> = (0..seen.len()).filter(|&s| seen[s].is_some()).collect();
@@ -107,14 +107,14 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<Did, St
         let slot = here[at];
         !state.is_previous(setup, slot) && state.jobs[slot].is_some()
     };
-    promises::in_a_plan(&js, plan, is_current)?;
+    invariants::check_plan(&js, plan, is_current)?;
     carry_out(setup, state, plan, &js, (&here, &seen))
 }
 
 fn carry_out(
     setup: &Setup,
     state: &mut State,
-    plan: &Plan,
+    plan: &ActionPlan,
     js: &Js,
     (here, seen): (&[usize], &[Option<Job>]),
 ) -> Result<Did, String> {
@@ -129,7 +129,10 @@ fn carry_out(
         }
         let slot = setup.slots.iter().position(|s| *s == (c.rj, c.index));
         let Some(slot) = slot else {
-            return Err(format!("creates {}/{}, which nobody wants", c.rj, c.index));
+            return Err(format!(
+                "creates {}/{}, which is not in the spec",
+                c.rj, c.index
+            ));
         };
         if state.jobs[slot].is_some() || setup.foreign == Some(slot) {
             if state.seen_jobs.is_none() && setup.foreign.is_none() {

@@ -8,12 +8,12 @@
 use crate::support::{files, root};
 use serde_json::{Value, json as value};
 use sim_api::admission::merge_patch;
-use sim_api::spec::{FeatureGates, Topology, Version};
+use sim_api::spec::{FeatureGates, KubeVersion, TopologySpec};
 use sim_inputs::kube::inspect;
-use sim_inputs::kube::inspect::Inspected;
+use sim_inputs::kube::inspect::InspectedManifest;
 use sim_inputs::text::yaml;
-use sim_inputs::{Source, read_topology};
-use sim_lint::{Inputs, Method, Report, Target};
+use sim_inputs::{SourceText, read_topology};
+use sim_lint::{LintInputs, LintReport, NodeTarget, UpdateMethod};
 
 pub struct Case {
     pub trap: String,
@@ -22,9 +22,9 @@ pub struct Case {
     pub without: Value,
 }
 
-pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> Target {
-    Target {
-        kubernetes: Version::new(minor),
+pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> NodeTarget {
+    NodeTarget {
+        kubernetes: KubeVersion::new(minor),
         gates: FeatureGates {
             in_place_restart: in_place,
             restart_job,
@@ -38,7 +38,7 @@ pub fn cases() -> Vec<Case> {
     let mut found = Vec::new();
     for file in files(&root().join("tests/it/lint"), "yaml") {
         let text = std::fs::read_to_string(&file).expect("a case file can be read");
-        let source = Source {
+        let source = SourceText {
             file: file.display().to_string(),
             text,
         };
@@ -60,15 +60,15 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    pub fn report(&self, side: &Value) -> Report {
+    pub fn report(&self, side: &Value) -> LintReport {
         let mut objects = vec![jobset(side)];
         objects.extend(side["more"].as_array().into_iter().flatten().map(jobset));
         objects.extend(side["objects"].as_array().into_iter().flatten().cloned());
         let files = [read("new.json", &objects)];
         let old = (!side["old"].is_null()).then(|| [read("old.json", &[jobset(&side["old"])])]);
         let how = match side["method"].as_str() {
-            Some("replace") => Method::Replace,
-            _ => Method::Apply,
+            Some("replace") => UpdateMethod::Replace,
+            _ => UpdateMethod::Apply,
         };
         let gates: Vec<&str> = side["gates"]
             .as_array()
@@ -79,7 +79,7 @@ impl Case {
         let on = |name: &str| side["gates"].is_null() || gates.contains(&name);
         let minor = side["kubernetes"].as_u64().unwrap_or(36) as u16;
         let topology = (!side["topology"].is_null()).then(|| topology(&side["topology"]));
-        sim_lint::lint(&Inputs {
+        sim_lint::lint(&LintInputs {
             files: &files,
             topology: topology.as_ref(),
             update: old.as_ref().map(|f| (f.as_slice(), how)),
@@ -94,11 +94,11 @@ impl Case {
 }
 
 /// Lints the default JobSet with a merge patch.
-pub fn patched(patch: &str) -> Report {
+pub fn patched(patch: &str) -> LintReport {
     let mut object = jobset(&Value::Null);
     merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
     let files = [read("new.json", &[object])];
-    sim_lint::lint(&Inputs {
+    sim_lint::lint(&LintInputs {
         files: &files,
         topology: None,
         update: None,
@@ -107,7 +107,7 @@ pub fn patched(patch: &str) -> Report {
 }
 
 /// Lints an update of the default JobSet, with a merge patch for each side.
-pub fn updated(old: &str, new: &str, how: Method) -> Report {
+pub fn updated(old: &str, new: &str, how: UpdateMethod) -> LintReport {
     let object = |patch: &str| {
         let mut object = jobset(&Value::Null);
         let job = &mut object["spec"]["replicatedJobs"][0]["template"]["spec"];
@@ -119,7 +119,7 @@ pub fn updated(old: &str, new: &str, how: Method) -> Report {
         [read("old.json", &[object(old)])],
         [read("new.json", &[object(new)])],
     );
-    sim_lint::lint(&Inputs {
+    sim_lint::lint(&LintInputs {
         files: &new,
         topology: None,
         update: Some((&old, how)),
@@ -127,31 +127,31 @@ pub fn updated(old: &str, new: &str, how: Method) -> Report {
     })
 }
 
-pub fn inspect_path(path: &str) -> Vec<Inspected> {
+pub fn inspect_path(path: &str) -> Vec<InspectedManifest> {
     let (sources, _) = sim_inputs::manifest_sources(path).unwrap_or_else(|e| panic!("{e}"));
     inspect::inspect_all(&sources).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Reads objects as separate documents with one key per line, so that positions in findings are meaningful.
-fn read(file: &str, objects: &[Value]) -> Inspected {
+fn read(file: &str, objects: &[Value]) -> InspectedManifest {
     let pretty = |o: &Value| serde_json::to_string_pretty(o).expect("JSON");
     let text = objects
         .iter()
         .map(pretty)
         .collect::<Vec<_>>()
         .join("\n---\n");
-    let source = Source {
+    let source = SourceText {
         file: file.to_owned(),
         text,
     };
     inspect::inspect(source).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn topology(pools: &Value) -> Topology {
+fn topology(pools: &Value) -> TopologySpec {
     let text = value!({
         "apiVersion": "jobset-sim/v1alpha1", "kind": "Topology", "metadata": {"name": "t"}, "pools": pools,
     });
-    let source = Source {
+    let source = SourceText {
         file: "topology.json".to_owned(),
         text: text.to_string(),
     };

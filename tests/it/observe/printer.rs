@@ -2,11 +2,11 @@
 //! version, and Events with nanoseconds in their names.
 
 use serde_json::{Map, Value, json};
-use sim_api::spec::Scenario;
+use sim_api::spec::ScenarioSpec;
 use sim_base::calendar;
-use sim_base::{JobId, JobSetId, NodeId, PodId, Time};
-use sim_engine::record::{Body, Names, ObjectRef, Record, Sink};
-use sim_policy::topology::Cluster;
+use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime};
+use sim_engine::record::{Body, ObjectRef, RecordNames, RecordSink, SimulationRecord};
+use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
 
 /// Start of the run in nanoseconds since the epoch, not on a full second.
@@ -34,22 +34,22 @@ pub struct Printer {
     pub printed: Vec<Version>,
 }
 
-fn at(time: Time) -> u64 {
+fn at(time: SimTime) -> u64 {
     BEGIN + time.0
 }
 
-pub fn second(time: Time) -> Value {
-    json!(calendar::text(Time(at(time))))
+pub fn rfc3339_seconds(time: SimTime) -> Value {
+    json!(calendar::format_time(SimTime(at(time))))
 }
 
-fn micros(time: Time) -> Value {
+fn rfc3339_micros(time: SimTime) -> Value {
     let ns = at(time);
-    let text = calendar::text(Time(ns));
+    let text = calendar::format_time(SimTime(ns));
     json!(text.replace('Z', &format!(".{:06}Z", ns % 1_000_000_000 / 1000)))
 }
 
 impl Printer {
-    pub fn new(scenario: &Scenario, managed: bool) -> Printer {
+    pub fn new(scenario: &ScenarioSpec, managed: bool) -> Printer {
         let objects = scenario.jobsets.iter();
         let objects: Vec<Value> = objects
             .map(|j| j.jobset.object.as_deref().cloned().expect("a manifest"))
@@ -71,8 +71,8 @@ impl Printer {
         printer
     }
 
-    fn nodes(&mut self, scenario: &Scenario) {
-        let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
+    fn nodes(&mut self, scenario: &ScenarioSpec) {
+        let cluster = ClusterBuilder::build(&scenario.topology, &["pods".to_owned()]);
         for node in (0..cluster.len() as u32).map(NodeId) {
             let object = cluster.object(node);
             let quantity = |milli: i64| match milli % 1000 {
@@ -86,12 +86,12 @@ impl Printer {
                 "labels": object.labels, "uid": format!("node-{}", object.name)},
                 "status": {"allocatable": has, "capacity": has, "nodeInfo": {"kubeletVersion": "v1.36.3"},
                     "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady",
-                        "lastHeartbeatTime": second(Time::ZERO), "lastTransitionTime": second(Time::ZERO)}]}});
+                        "lastHeartbeatTime": rfc3339_seconds(SimTime::ZERO), "lastTransitionTime": rfc3339_seconds(SimTime::ZERO)}]}});
             self.write(
                 "Node",
                 "ADDED",
                 &format!("Node/{}", object.name),
-                Time::ZERO,
+                SimTime::ZERO,
                 shown,
             );
         }
@@ -103,14 +103,14 @@ impl Printer {
         kind: &'static str,
         how: &'static str,
         key: &str,
-        time: Time,
+        time: SimTime,
         mut object: Value,
     ) {
         // Writes by other clients increase the resource version as well.
         self.rv += 1 + self.rv % 3;
         object["metadata"]["resourceVersion"] = json!(self.rv.to_string());
         if how == "ADDED" {
-            object["metadata"]["creationTimestamp"] = second(time);
+            object["metadata"]["creationTimestamp"] = rfc3339_seconds(time);
         }
         if self.managed {
             let fields = object["metadata"]["managedFields"].as_array().cloned();
@@ -118,7 +118,7 @@ impl Printer {
             fields.truncate(3);
             fields.insert(
                 0,
-                json!({"manager": "m", "operation": "Update", "time": second(time)}),
+                json!({"manager": "m", "operation": "Update", "time": rfc3339_seconds(time)}),
             );
             object["metadata"]["managedFields"] = json!(fields);
         }
@@ -133,7 +133,7 @@ impl Printer {
         &mut self,
         kind: &'static str,
         key: &str,
-        time: Time,
+        time: SimTime,
         change: impl FnOnce(&mut Value),
     ) {
         let Some(mut object) = self.live.get(key).cloned() else {
@@ -143,19 +143,19 @@ impl Printer {
         self.write(kind, "MODIFIED", key, time, object);
     }
 
-    fn gone(&mut self, kind: &'static str, key: &str, time: Time) {
+    fn print_deletion(&mut self, kind: &'static str, key: &str, time: SimTime) {
         if let Some(mut object) = self.live.get(key).cloned() {
             // The last version has no finalizers.
             object["metadata"]["finalizers"] = Value::Null;
-            object["metadata"]["deletionTimestamp"] = second(time);
+            object["metadata"]["deletionTimestamp"] = rfc3339_seconds(time);
             object["metadata"]["deletionGracePeriodSeconds"] = json!(0);
             self.write(kind, "DELETED", key, time, object);
         }
     }
 
-    fn tell(
+    fn emit_event(
         &mut self,
-        time: Time,
+        time: SimTime,
         by: &str,
         about: (&str, &str),
         kind: &str,
@@ -167,11 +167,11 @@ impl Printer {
             "involvedObject": {"kind": about.0, "name": about.1, "namespace": self.namespace},
             "metadata": {"name": name, "namespace": self.namespace, "uid": format!("event-{}", self.rv)}});
         if modern {
-            event["eventTime"] = micros(time);
+            event["eventTime"] = rfc3339_micros(time);
             event["reportingComponent"] = json!(by);
         } else {
-            event["firstTimestamp"] = second(time);
-            event["lastTimestamp"] = second(time);
+            event["firstTimestamp"] = rfc3339_seconds(time);
+            event["lastTimestamp"] = rfc3339_seconds(time);
             event["count"] = json!(1);
             event["source"] = json!({"component": by});
         }
@@ -180,11 +180,11 @@ impl Printer {
     }
 
     /// Emits an Event, except after ten similar ones for an object: client-go combines those within ten minutes.
-    fn told_of_pod(&mut self, time: Time, job: &str, reason: &'static str, message: String) {
+    fn emit_pod_event(&mut self, time: SimTime, job: &str, reason: &'static str, message: String) {
         let n = self.told.entry((job.to_owned(), reason)).or_default();
         *n += 1;
         if *n <= 10 {
-            self.tell(
+            self.emit_event(
                 time,
                 "job-controller",
                 ("Job", job),
@@ -194,12 +194,18 @@ impl Printer {
         }
     }
 
-    fn jobset(&mut self, id: JobSetId, names: &Names, time: Time, change: impl FnOnce(&mut Value)) {
+    fn jobset(
+        &mut self,
+        id: JobSetId,
+        names: &RecordNames,
+        time: SimTime,
+        change: impl FnOnce(&mut Value),
+    ) {
         let key = format!("JobSet/{}", names.jobset(id));
         self.change("JobSet", &key, time, change);
     }
 
-    fn labels(&self, job: JobId, names: &Names) -> Map<String, Value> {
+    fn labels(&self, job: JobId, names: &RecordNames) -> Map<String, Value> {
         let own = &names.jobs[job.ix()];
         let key = format!("Job/{}", own.name);
         let attempt = self
@@ -212,7 +218,7 @@ impl Printer {
         all.as_object().cloned().unwrap_or_default()
     }
 
-    fn job_created(&mut self, job: JobId, attempt: u32, names: &Names, time: Time) {
+    fn job_created(&mut self, job: JobId, attempt: u32, names: &RecordNames, time: SimTime) {
         let own = &names.jobs[job.ix()];
         let mut labels = self.labels(job, names);
         labels.insert(
@@ -240,8 +246,8 @@ impl Printer {
         (pod, incarnation): (PodId, u32),
         job: JobId,
         index: u32,
-        names: &Names,
-        time: Time,
+        names: &RecordNames,
+        time: SimTime,
     ) {
         let name = names.pod(job, index, pod, incarnation);
         let own = names.job(job).to_owned();
@@ -258,7 +264,7 @@ impl Printer {
         self.now.insert(pod.0, incarnation);
         self.write("Pod", "ADDED", &key, time, object);
         let told = time;
-        self.told_of_pod(
+        self.emit_pod_event(
             told,
             &own,
             "SuccessfulCreate",
@@ -266,19 +272,31 @@ impl Printer {
         );
     }
 
-    fn pod(&mut self, pod: PodId, incarnation: u32, time: Time, change: impl FnOnce(&mut Value)) {
+    fn pod(
+        &mut self,
+        pod: PodId,
+        incarnation: u32,
+        time: SimTime,
+        change: impl FnOnce(&mut Value),
+    ) {
         if let Some(key) = self.pods.get(&(pod.0, incarnation)).cloned() {
             self.change("Pod", &key, time, change);
         }
     }
 
-    fn node(&mut self, node: NodeId, names: &Names, time: Time, change: impl FnOnce(&mut Value)) {
+    fn node(
+        &mut self,
+        node: NodeId,
+        names: &RecordNames,
+        time: SimTime,
+        change: impl FnOnce(&mut Value),
+    ) {
         let key = format!("Node/{}", names.node(node));
         self.change("Node", &key, time, change);
     }
 
     /// Returns the objects that exist at the end, and the Events, as a list.
-    pub fn after(&self) -> Value {
+    pub fn final_list(&self) -> Value {
         let mut items: Vec<&Value> = self
             .live
             .iter()
@@ -296,7 +314,7 @@ fn condition(
     kind: &str,
     to: &str,
     (reason, message): (&str, &str),
-    time: Time,
+    time: SimTime,
 ) {
     if !status["conditions"].is_array() {
         status["conditions"] = json!([]);
@@ -304,7 +322,7 @@ fn condition(
     let Some(all) = status["conditions"].as_array_mut() else {
         return;
     };
-    let new = json!({"type": kind, "status": to, "reason": reason, "message": message, "lastTransitionTime": second(time)});
+    let new = json!({"type": kind, "status": to, "reason": reason, "message": message, "lastTransitionTime": rfc3339_seconds(time)});
     match all.iter_mut().find(|c| c["type"] == kind) {
         Some(old) if old["status"] == to => {}
         Some(old) => *old = new,
@@ -318,8 +336,8 @@ fn container(status: &mut Value, state: Value) {
     status["containerStatuses"] = json!([{"name": "c", "restartCount": count, "state": state, "lastState": before["lastState"]}]);
 }
 
-impl Sink for Printer {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for Printer {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let time = record.at;
         let yes = |is: bool| if is { "True" } else { "False" };
         match record.body {
@@ -366,12 +384,12 @@ impl Sink for Printer {
             Body::JobDeleting { job } => {
                 let key = format!("Job/{}", names.job(job));
                 self.change("Job", &key, time, |o| {
-                    o["metadata"]["deletionTimestamp"] = second(time);
+                    o["metadata"]["deletionTimestamp"] = rfc3339_seconds(time);
                     o["metadata"]["deletionGracePeriodSeconds"] = json!(0);
                     o["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
                 });
             }
-            Body::JobGone { job } => self.gone("Job", &format!("Job/{}", names.job(job)), time),
+            Body::JobGone { job } => self.print_deletion("Job", &format!("Job/{}", names.job(job)), time),
             Body::PodCreated { pod, incarnation, job, index, .. } => {
                 self.pod_created((pod, incarnation), job, index, names, time);
             }
@@ -384,7 +402,7 @@ impl Sink for Printer {
             }
             Body::PodRunning { pod, incarnation } => self.pod(pod, incarnation, time, |o| {
                 o["status"]["phase"] = json!("Running");
-                container(&mut o["status"], json!({"running": {"startedAt": second(time)}}));
+                container(&mut o["status"], json!({"running": {"startedAt": rfc3339_seconds(time)}}));
             }),
             Body::PodReady { pod, incarnation } | Body::PodNotReady { pod, incarnation } => {
                 let ready = matches!(record.body, Body::PodReady { .. });
@@ -393,9 +411,9 @@ impl Sink for Printer {
                 });
             }
             Body::ContainersRestarting { pod, incarnation, restarts } => self.pod(pod, incarnation, time, |o| {
-                let ended = json!({"terminated": {"exitCode": 1, "finishedAt": second(time)}});
+                let ended = json!({"terminated": {"exitCode": 1, "finishedAt": rfc3339_seconds(time)}});
                 o["status"]["containerStatuses"] = json!([{"name": "c", "restartCount": restarts, "lastState": ended,
-                    "state": {"running": {"startedAt": second(time)}}}]);
+                    "state": {"running": {"startedAt": rfc3339_seconds(time)}}}]);
             }),
             Body::AttemptWritten { pod, incarnation, attempt } => self.pod(pod, incarnation, time, |o| {
                 o["metadata"]["annotations"]["jobset.sigs.k8s.io/in-place-restart-attempt"] = json!(attempt.to_string());
@@ -404,7 +422,7 @@ impl Sink for Printer {
                 self.pod(pod, incarnation, time, |o| {
                     o["status"]["phase"] = json!(if succeeded { "Succeeded" } else { "Failed" });
                     condition(&mut o["status"], "Ready", "False", ("", ""), time);
-                    container(&mut o["status"], json!({"terminated": {"exitCode": exit_code, "finishedAt": second(time)}}));
+                    container(&mut o["status"], json!({"terminated": {"exitCode": exit_code, "finishedAt": rfc3339_seconds(time)}}));
                 });
                 // The Job controller counts the pod and removes its finalizer.
                 self.pod(pod, incarnation, time, |o| o["metadata"]["finalizers"] = Value::Null);
@@ -414,7 +432,7 @@ impl Sink for Printer {
                 let owner = self.live.get(&key).map(|o| o["metadata"]["labels"]["batch.kubernetes.io/job-name"].clone());
                 self.pod(pod, incarnation, time, |o| {
                     let grace = o["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap_or(30);
-                    o["metadata"]["deletionTimestamp"] = second(Time(time.0 + grace * 1_000_000_000));
+                    o["metadata"]["deletionTimestamp"] = rfc3339_seconds(SimTime(time.0 + grace * 1_000_000_000));
                     o["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
                     let why = match by.as_str() {
                         "taint-eviction-controller" => Some("DeletionByTaintManager"),
@@ -427,18 +445,18 @@ impl Sink for Printer {
                     }
                 });
                 let name = key.trim_start_matches("Pod/").to_owned();
-                if let (Some(Value::String(job)), sim_engine::record::Deleter::JobController) = (owner, by) {
-                    self.told_of_pod(time, &job, "SuccessfulDelete", format!("Deleted pod: {name}"));
+                if let (Some(Value::String(job)), sim_engine::record::DeletionActor::JobController) = (owner, by) {
+                    self.emit_pod_event(time, &job, "SuccessfulDelete", format!("Deleted pod: {name}"));
                 }
             }
             Body::PodGone { pod, incarnation } => {
                 if let Some(key) = self.pods.remove(&(pod.0, incarnation)) {
-                    self.gone("Pod", &key, time);
+                    self.print_deletion("Pod", &key, time);
                 }
             }
             Body::NodeState { node, ready } => self.node(node, names, time, |o| {
-                o["status"]["conditions"] = json!([{"type": "Ready", "status": ready.as_str(), "lastTransitionTime": second(time),
-                    "lastHeartbeatTime": second(Time::ZERO)}]);
+                o["status"]["conditions"] = json!([{"type": "Ready", "status": ready.as_str(), "lastTransitionTime": rfc3339_seconds(time),
+                    "lastHeartbeatTime": rfc3339_seconds(SimTime::ZERO)}]);
             }),
             Body::NodeTaint { node, key, effect, added } => {
                 let key = names.text(key).to_owned();
@@ -448,7 +466,7 @@ impl Sink for Printer {
                     let other = |t: &Value| t["key"] != key.as_str() || t["effect"] != effect;
                     let mut all: Vec<Value> = all.into_iter().filter(other).collect();
                     if added {
-                        all.push(json!({"key": key, "effect": effect, "timeAdded": second(time)}));
+                        all.push(json!({"key": key, "effect": effect, "timeAdded": rfc3339_seconds(time)}));
                     }
                     o["spec"]["taints"] = json!(all);
                     if key == "node.kubernetes.io/unschedulable" {
@@ -456,17 +474,17 @@ impl Sink for Printer {
                     }
                 });
             }
-            Body::NodeGone { node } => self.gone("Node", &format!("Node/{}", names.node(node)), time),
+            Body::NodeGone { node } => self.print_deletion("Node", &format!("Node/{}", names.node(node)), time),
             Body::KubeEvent { warning, object, reason, message } => {
                 let kind = if warning { "Warning" } else { "Normal" };
                 let said = (names.text(reason).to_owned(), names.text(message).to_owned());
                 let told = time;
                 match object {
                     ObjectRef::JobSet(id) => {
-                        self.tell(told, "jobset", ("JobSet", names.jobset(id)), kind, (&said.0, said.1));
+                        self.emit_event(told, "jobset", ("JobSet", names.jobset(id)), kind, (&said.0, said.1));
                     }
                     ObjectRef::Job(id) => {
-                        self.tell(told, "job-controller", ("Job", names.job(id)), kind, (&said.0, said.1));
+                        self.emit_event(told, "job-controller", ("Job", names.job(id)), kind, (&said.0, said.1));
                     }
                     ObjectRef::Pod(_) => {}
                 }

@@ -5,23 +5,26 @@ use super::printer::{Printer, Version};
 use crate::support;
 
 use serde_json::{Value, json};
-use sim_analysis::metrics::{Folds, Milestone, Restart};
-use sim_api::spec::Scenario;
+use sim_analysis::metrics::{MetricFolds, Milestone, RestartMetrics};
+use sim_api::spec::ScenarioSpec;
 use sim_recordings::observe;
-use sim_recordings::observe::{Imported, Reader, life};
+use sim_recordings::observe::{ImportedRecording, WatchReader, lifecycle};
 use sim_recordings::validate::read;
-use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::scenario::ScenarioOverrides;
 use sim_recordings::validate::simulate;
 use std::collections::BTreeMap;
 
 /// The restarts of a run, and its printed objects.
 struct Printed {
-    restarts: Vec<Restart>,
+    restarts: Vec<RestartMetrics>,
     printer: Printer,
 }
 
-fn played(scenario: &Scenario, managed: bool) -> Printed {
-    let mut sinks = (Folds::new(scenario, false), Printer::new(scenario, managed));
+fn played(scenario: &ScenarioSpec, managed: bool) -> Printed {
+    let mut sinks = (
+        MetricFolds::new(scenario, false),
+        Printer::new(scenario, managed),
+    );
     let mut simulation = support::simulation(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut sinks);
     let (folds, printer) = sinks;
@@ -59,7 +62,7 @@ const STYLES: [Style; 6] = [
 ];
 
 /// Converts an Event to the field names of events.k8s.io: `regarding`, `note`, `reportingController`.
-fn modern(event: &Value) -> Value {
+fn to_events_v1(event: &Value) -> Value {
     let mut new = event.clone();
     let map = new.as_object_mut().expect("an object");
     map.insert("apiVersion".to_owned(), json!("events.k8s.io/v1"));
@@ -87,7 +90,7 @@ fn texts(printed: &[Version], style: Style) -> BTreeMap<&'static str, String> {
             continue;
         }
         let object = match (style, version.kind) {
-            (Style::Modern, "Event") => modern(&version.object),
+            (Style::Modern, "Event") => to_events_v1(&version.object),
             _ => version.object.clone(),
         };
         let event = json!({"type": version.how, "object": object});
@@ -105,21 +108,21 @@ fn texts(printed: &[Version], style: Style) -> BTreeMap<&'static str, String> {
     files
 }
 
-fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<Imported, String> {
-    let mut reader = Reader::default();
+fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<ImportedRecording, String> {
+    let mut reader = WatchReader::default();
     for (file, text) in texts {
-        reader.json(file, text).map_err(|e| format!("{e:?}"))?;
+        reader.read_json(file, text).map_err(|e| format!("{e:?}"))?;
     }
-    let chosen = life::choose(&reader.seen, None, None)?;
-    let life = life::read(&reader.seen, &chosen);
+    let chosen = lifecycle::select_jobset(&reader.versions, None, None)?;
+    let lifecycle = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let defaults = sim_inputs::control_plane("scale-test").expect("a preset");
-    observe::import(&life, nth, &defaults)
+    observe::import(&lifecycle, nth, &defaults)
 }
 
 /// Tolerance in seconds, because timestamps are whole seconds.
-const OFF: f64 = 1.1;
+const TOLERANCE_S: f64 = 1.1;
 
-fn origin(restart: &Restart, imported: &Imported) -> f64 {
+fn origin(restart: &RestartMetrics, imported: &ImportedRecording) -> f64 {
     let (milestone, _) = imported.restart.origin.expect("an origin");
     let at = restart.milestone(milestone);
     at.unwrap_or_else(|| panic!("the run has no {}", milestone.as_str()))
@@ -127,7 +130,7 @@ fn origin(restart: &Restart, imported: &Imported) -> f64 {
 }
 
 /// Compares every imported milestone with the run's own. Returns the names of the milestones.
-fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str> {
+fn check(what: &str, restart: &RestartMetrics, imported: &ImportedRecording) -> Vec<&'static str> {
     let zero = origin(restart, imported);
     let (_, from) = imported.restart.origin.expect("an origin");
     let mut found = Vec::new();
@@ -135,24 +138,24 @@ fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str
         let name = milestone.as_str();
         let is = at.ms_after(from) as f64 / 1e3;
         let truth = restart.milestone(*milestone);
-        let truth = truth.unwrap_or_else(|| panic!("{what}: {name} at {is} is not in the run"));
+        let truth = truth.unwrap_or_else(|| panic!("{what}: {name} at {is} s is not in the run"));
         let truth = truth.seconds() - zero;
-        let allowed = at.off_with(from) + 0.002;
+        let allowed = at.uncertainty_with(from) + 0.002;
         // If the first milestone was not observed, its own time is no more accurate than that of others.
         assert!(
-            (is - truth).abs() <= OFF || imported.restart.derived,
-            "{what}: {name} {is}, in truth {truth}"
+            (is - truth).abs() <= TOLERANCE_S || imported.restart.derived,
+            "{what}: {name} at {is} s, expected {truth} s"
         );
         assert!(
             (is - truth).abs() <= allowed,
-            "{what}: {name} {is} ± {allowed}, in truth {truth}"
+            "{what}: {name} at {is} ± {allowed} s, expected {truth} s"
         );
         found.push(name);
     }
     for (milestone, why) in &imported.restart.unknown {
         assert!(
             restart.milestone(*milestone).is_none(),
-            "{what}: {} is unknown: {why}",
+            "{what}: {} was not found: {why}",
             milestone.as_str()
         );
     }
@@ -160,7 +163,7 @@ fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str
 }
 
 /// Asserts that a simulation of the imported restart takes as long as the recorded one.
-fn again(what: &str, imported: &Imported, more: f64) {
+fn assert_replay(what: &str, imported: &ImportedRecording, more: f64) {
     let scored = imported.json["scoredUpTo"].as_str().unwrap_or("");
     let end = imported
         .restart
@@ -169,17 +172,20 @@ fn again(what: &str, imported: &Imported, more: f64) {
         .filter(|(m, _)| m.as_str() == scored || *m == Milestone::LastReady);
     let (_, from) = imported.restart.origin.expect("an origin");
     // Tolerance: the uncertainty of the end, plus the effect of container times that were not recorded.
-    let off = more + end.map(|(_, at)| at.off_with(from)).fold(0.0, f64::max);
+    let off = more
+        + end
+            .map(|(_, at)| at.uncertainty_with(from))
+            .fold(0.0, f64::max);
     let recording = read::read("f", &imported.json.to_string()).expect("a recording");
     let defaults = simulate::defaults().expect("presets");
-    let result = simulate::validate("f", &recording, &defaults, &Overrides::default());
+    let result = simulate::validate("f", &recording, &defaults, &ScenarioOverrides::default());
     assert_eq!(result.not_simulated, Vec::<String>::new(), "{what}");
     let restart = result
         .restart
         .unwrap_or_else(|| panic!("{what}: no restart"));
     let simulated = restart.simulated_s.unwrap_or_else(|| {
         panic!(
-            "{what}: it is not played to its end: {} {:?}",
+            "{what}: the simulation does not reach the end: {} {:?}",
             imported.json["script"], result.milestones
         )
     });
@@ -236,7 +242,7 @@ spec:
               containers: [{name: c, image: 'i:1', resources: {requests: {cpu: '2'}}}]
 ";
 
-fn two_kinds(strategy: &str, attempt: &str) -> Scenario {
+fn two_kinds(strategy: &str, attempt: &str) -> ScenarioSpec {
     let text = TWO_KINDS.replace("ATTEMPT", attempt);
     let jobset = LEADER_AND_WORKERS.replace("STRATEGY", strategy);
     support::parse(&text, &jobset).expect("the scenario is valid")
@@ -254,7 +260,7 @@ fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
                 let imported = imported(&texts(&run.printer.printed, style), 1).expect(&what);
                 let found = check(&what, &run.restarts[0], &imported);
                 assert_eq!(found.len(), 14, "{what}: {found:?}");
-                again(&what, &imported, 1.0);
+                assert_replay(&what, &imported, 1.0);
             }
         }
     }
@@ -270,7 +276,7 @@ fn the_second_restart_is_told_from_the_first() {
         let imported = imported(&texts(&run.printer.printed, Style::Files), nth).expect(&what);
         let found = check(&what, &run.restarts[nth as usize - 1], &imported);
         assert_eq!(found.len(), 14, "{what}: {found:?}");
-        again(&what, &imported, 1.0);
+        assert_replay(&what, &imported, 1.0);
     }
 }
 
@@ -280,7 +286,7 @@ fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
     let run = played(&exclusive, true);
     let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect("first-steps");
     check("first-steps", &run.restarts[0], &one);
-    again("first-steps", &one, 1.0);
+    assert_replay("first-steps", &one, 1.0);
     let in_place = support::scenario("in-place-main-container", &[]);
     let run = played(&in_place, true);
     for nth in [1, 2] {
@@ -289,16 +295,16 @@ fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
             let one = imported(&texts(&run.printer.printed, style), nth).expect(&what);
             let found = check(&what, &run.restarts[nth as usize - 1], &one);
             assert_eq!(found.len(), 6, "{what}: {found:?}");
-            again(&what, &one, 1.0);
+            assert_replay(&what, &one, 1.0);
         }
     }
 }
 
 #[test]
-fn a_list_after_the_fact_tells_what_it_holds_and_how_well() {
+fn later_list_gives_milestones_with_their_precision() {
     for strategy in ["Recreate", "BlockingRecreate"] {
         let run = played(&two_kinds(strategy, "0"), true);
-        let text = serde_json::to_string_pretty(&run.printer.after()).expect("JSON");
+        let text = serde_json::to_string_pretty(&run.printer.final_list()).expect("JSON");
         let one = imported(&BTreeMap::from([("after.json", text)]), 1).expect(strategy);
         let found = check_held(strategy, &run.restarts[0], &one);
         for name in [
@@ -317,13 +323,17 @@ fn a_list_after_the_fact_tells_what_it_holds_and_how_well() {
             );
         }
         // The list does not show that containers took 2 s to stop, once for each of the two deletions.
-        again(strategy, &one, 2.0 * 2.0 + 1.0);
+        assert_replay(strategy, &one, 2.0 * 2.0 + 1.0);
     }
 }
 
 /// Compares only the imported milestones, because a list contains less than the run.
-fn check_held(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str> {
-    let mut held = Imported {
+fn check_held(
+    what: &str,
+    restart: &RestartMetrics,
+    imported: &ImportedRecording,
+) -> Vec<&'static str> {
+    let mut held = ImportedRecording {
         json: imported.json.clone(),
         restart: imported.restart.clone(),
         zero: imported.zero,
@@ -347,6 +357,6 @@ fn nodes_that_were_drained_tainted_or_lost_are_lost_again() {
         assert!(found.len() >= 13, "{name}: {found:?}");
         let actions = one.json["script"]["actions"].to_string();
         assert!(actions.contains(action), "{name}: {actions}");
-        again(name, &one, more);
+        assert_replay(name, &one, more);
     }
 }

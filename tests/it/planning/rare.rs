@@ -2,13 +2,13 @@
 //! estimates.
 
 use crate::support;
-use sim_analysis::experiment::{Collapsed, Limits};
-use sim_analysis::fleet::Excess;
-use sim_analysis::planning::rare::{Question, Rare, of_collapsed};
-use sim_base::stats::{poisson_sf, share_interval};
+use sim_analysis::experiment::{ReducedExperiment, ReplicationLimits};
+use sim_analysis::fleet::SplitExcess;
+use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_collapsed};
+use sim_base::stats::{poisson_sf, proportion_interval};
 
 /// Returns a scenario of four nodes and a JobSet of four pods for twenty days, without a restart limit.
-fn scenario(faults: &str) -> Collapsed {
+fn scenario(faults: &str) -> ReducedExperiment {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: rare}}\ntopology:\n  apiVersion: \
          jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n  - {{name: \
@@ -21,51 +21,64 @@ fn scenario(faults: &str) -> Collapsed {
          backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, resources: {limits: \
          {a.com/chip: 1}}}]}}}}\n";
     let scenario = support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
-    Collapsed::of(&scenario).unwrap_or_else(|why| panic!("{why}"))
+    ReducedExperiment::of(&scenario).unwrap_or_else(|why| panic!("{why}"))
 }
 
-fn rare(of: &Collapsed, excess: Excess, limit: u64, (runs, batches): (u32, u64)) -> Rare {
-    let question = Question {
+fn rare(
+    of: &ReducedExperiment,
+    excess: SplitExcess,
+    limit: u64,
+    (runs, batches): (u32, u64),
+) -> RareEventSearch {
+    let question = RareQuestion {
         excess,
         limit,
         runs,
         batches,
     };
-    let found = of_collapsed((of, 11), &question, (0, &Limits::none()), &|_| ());
-    found.unwrap().expect("it was not stopped")
+    let found = of_collapsed(
+        (of, 11),
+        &question,
+        (0, &ReplicationLimits::none()),
+        &|_| (),
+    );
+    found.unwrap().expect("the run was not stopped")
 }
 
 /// Asserts agreement within three standard errors; the 95 % interval spans about two on each side.
 #[track_caller]
-fn near(what: &str, found: &Rare, [low, high]: [f64; 2]) {
+fn assert_in_range(what: &str, found: &RareEventSearch, [low, high]: [f64; 2]) {
     let half = 1.5 * 0.5 * (found.ci95[1] - found.ci95[0]);
     assert!(
         found.chance - half < high && low < found.chance + half,
-        "{what}: {found:?}, not {low} to {high}"
+        "{what}: {found:?}, expected {low} to {high}"
     );
-    assert!(half < found.chance, "{what}: {found:?} says little");
+    assert!(
+        half < found.chance,
+        "{what}: {found:?} the interval is too wide"
+    );
 }
 
 #[test]
-fn a_gang_uses_up_a_budget_with_the_chance_of_one_in_a_million_that_poisson_says() {
+fn one_in_a_million_budget_exhaustion_agrees_with_poisson() {
     // Processes exit by themselves, on average once in twenty days for all four, and recover within a minute.
     let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
-    let found = rare(&of, Excess::Restarts, 9, (60, 12));
+    let found = rare(&of, SplitExcess::Restarts, 9, (60, 12));
     let exact = poisson_sf(8, 1.0);
-    near("restarts", &found, [exact, exact]);
+    assert_in_range("restarts", &found, [exact, exact]);
     assert!(found.whole_runs && found.by_counting > 1e5, "{found:?}");
 }
 
 #[test]
-fn redrawn_runs_find_what_counting_finds_where_lives_remember_their_age() {
+fn resampling_equals_counting_for_weibull_lifetimes() {
     // Weibull lifetimes with shape 2 rarely end early. A failed node blocks the JobSet, sometimes for a long time.
     let of = scenario(
         "- {cause: host, mtbf: 35d, distribution: {weibull: {shape: 2}}, asNew: true, deletedAfter: 10m, backAfter: \
          {logNormal: {median: 6h, sigma: 1}}}",
     );
     for (excess, limit, runs) in [
-        (Excess::Restarts, 4, 60),
-        (Excess::LostTime, 3 * 86_400_000_000_000, 160),
+        (SplitExcess::Restarts, 4, 60),
+        (SplitExcess::LostTime, 3 * 86_400_000_000_000, 160),
     ] {
         let found = rare(&of, excess, limit, (runs, 12));
         let n = 4_000;
@@ -74,10 +87,10 @@ fn redrawn_runs_find_what_counting_finds_where_lives_remember_their_age() {
             let outcome = player.run(2, *i);
             let training = of.replication(&outcome, *i).jobsets[0].training.clone();
             match excess {
-                Excess::Restarts => u64::from(outcome.restarts_count_towards_max) >= limit,
+                SplitExcess::Restarts => u64::from(outcome.restarts_count_towards_max) >= limit,
                 // The lost share of the time from submission to the end, from the effective training time ratio.
-                Excess::LostTime => {
-                    let training = training.expect("it trains");
+                SplitExcess::LostTime => {
+                    let training = training.expect("the JobSet trains");
                     let wall = outcome.training.end.since(outcome.training.submitted);
                     let lost = wall.seconds() * (1.0 - training.ettr.unwrap_or(0.0));
                     lost * 1e9 >= limit as f64
@@ -87,6 +100,6 @@ fn redrawn_runs_find_what_counting_finds_where_lives_remember_their_age() {
         let k = (0..n).filter(over).count();
         let share = k as f64 / n as f64;
         assert!((5e-4..2e-2).contains(&share), "{excess:?}: {k} of {n}");
-        near("counted", &found, share_interval(k, n as usize, 0.999));
+        assert_in_range("counted", &found, proportion_interval(k, n as usize, 0.999));
     }
 }

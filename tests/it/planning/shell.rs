@@ -39,20 +39,24 @@ fn spares(target: &str, more: &[&str], code: i32) -> (String, String) {
 }
 
 #[test]
-fn a_target_that_nothing_meets_ends_with_exit_code_3_and_says_how_near_it_came() {
+fn unmet_target_exits_with_3_and_reports_the_closest_value() {
     let (out, err) = spares("effective_training_ratio.p10 >= 0.9999", &["--max", "2"], 3);
     assert!(
-        out.contains("Nothing up to spares.nodes = 2 meets"),
+        out.contains("No value up to spares.nodes = 2 satisfies"),
         "{out}"
     );
-    assert!(err.contains("error: Nothing up to"), "{err}");
-    assert!(out.contains("misses it"), "{out}");
+    assert!(err.contains("error: No value up to"), "{err}");
+    assert!(out.contains("misses target"), "{out}");
 }
 
 #[test]
-fn wrong_questions_are_refused_before_anything_is_played() {
+fn invalid_arguments_are_rejected_before_simulating() {
     for (target, more, says) in [
-        ("effective_training_ratio >= 0.9", &[][..], "which quantile"),
+        (
+            "effective_training_ratio >= 0.9",
+            &[][..],
+            "add a statistic over the replications",
+        ),
         (
             "effective_training_rati.p10 >= 0.9",
             &[],
@@ -62,7 +66,7 @@ fn wrong_questions_are_refused_before_anything_is_played() {
         (
             "failures.p90 <= 3",
             &["--min", "5", "--max", "2"],
-            "nothing to try",
+            "the range is empty",
         ),
         (
             "failures.p90 <= 3",
@@ -85,12 +89,15 @@ fn wrong_questions_are_refused_before_anything_is_played() {
     for (arguments, says) in [
         (&["--ignore", "gpus"][..], "did you mean gpu?"),
         (&["--probability", "1.5"], "a probability between 0 and 1"),
-        (&["--horizon", "0"], "a number of days"),
+        (&["--horizon", "0"], "expected a duration above 0"),
         (
             &["--horizon", "0s"],
-            "a number of days above 0 or a duration",
+            "expected a duration above 0 and up to 36500 days",
         ),
-        (&["--jobset", "train"], "there is no JobSet"),
+        (
+            &["--jobset", "train"],
+            "unknown JobSet \"train\"; no JobSet is available",
+        ),
     ] {
         let (_, err) = run(
             &[&["plan", "budget", FLEET, "--seeds", "2"], arguments].concat(),
@@ -156,7 +163,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
         0,
     );
     assert!(
-        text.contains("If restarts by planned did not count"),
+        text.contains("If restarts by planned were not counted"),
         "{text}"
     );
     assert!(text.contains("gpu_sram_or_processor"), "{text}");
@@ -176,7 +183,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
 const TRAINING: &str = "scenarios/training.yaml";
 
 #[test]
-fn an_interval_stands_beside_the_formulas_and_says_what_they_do_not_know() {
+fn best_interval_is_shown_with_closed_forms_and_their_limits() {
     let (text, _) = run(
         &[
             "plan",
@@ -189,22 +196,26 @@ fn an_interval_stands_beside_the_formulas_and_says_what_they_do_not_know() {
         ],
         0,
     );
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for says in [
         "Young",
         "Daly",
-        "of greatest availability",
+        ", exact 10m16s.",
         "restored only 1m after",
-        "whole steps of 6s",
+        "intervals are multiples of the step time 6s",
     ] {
         assert!(text.contains(says), "{says}: {text}");
     }
     for (set, says) in [
-        ("training.checkpoint=Continuous", "saves every instant"),
+        (
+            "training.checkpoint=Continuous",
+            "the job saves continuously",
+        ),
         (
             "training.checkpoint.blocking=0s",
-            "the more often the better",
+            "the shortest interval that the storage supports is best",
         ),
-        ("faultProcesses=[]", "nothing interrupted the job"),
+        ("faultProcesses=[]", "no interruptions in"),
     ] {
         let (_, err) = run(
             &["plan", "interval", TRAINING, "--seeds", "4", "--set", set],
@@ -215,7 +226,7 @@ fn an_interval_stands_beside_the_formulas_and_says_what_they_do_not_know() {
 }
 
 #[test]
-fn a_break_even_is_between_the_values_that_tell() {
+fn break_even_lies_between_distinguished_values() {
     let dir = scratch("breakeven").join("out");
     let over = "training.checkpoint.blocking=1s..2m";
     let (json, _) = run(
@@ -366,7 +377,7 @@ fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
     ];
     let (text, _) = run(&[&rare[..], &["--restarts", "14"]].concat(), 0);
     assert!(
-        text.contains("maxRestarts 14 runs out within 20 days") && text.contains("whole runs"),
+        text.contains("maxRestarts 14 is exhausted within 20 days") && text.contains("full runs"),
         "{text}"
     );
     let one = run(
@@ -426,12 +437,12 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
     assert!(command.contains("--path nodes=16..18"), "{command}");
     let (text, _) = levels(target, &[], 0);
-    assert!(text.contains("and costs least:"), "{text}");
+    assert!(text.contains("at the lowest cost:"), "{text}");
     let (_, err) = levels("effective_training_ratio.mean >= 0.9999", &[], 3);
-    let most = "Nothing up to parameters.spares=4, nodes=18 meets";
+    let most = "No combination up to parameters.spares=4, nodes=18 satisfies";
     assert!(err.contains(most), "{err}");
     for (path, says) in [
-        ("nodes=0..2", "is there twice"),
+        ("nodes=0..2", "--path nodes is used twice"),
         ("job.recovery=1m..2m", "whole numbers"),
         ("job.recovery=", "no range"),
     ] {
@@ -457,7 +468,7 @@ fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
     );
     let head = text.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(
-        head.contains("2 replications, all of them again with a rule"),
+        head.contains("2 replications, each repeated with the rule"),
         "{head}"
     );
 }

@@ -138,7 +138,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
                 "no input",
                 "no interval",
                 "no value",
-                "kept in",
+                "saved in",
             ];
             assert!(
                 kept.is_ok() || nothing.iter().any(|words| told.contains(words)),
@@ -149,7 +149,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
             .unwrap()
             .map(|e| e.unwrap().file_name().into_string().unwrap());
         let partial: Vec<String> = left.filter(|name| name.parse::<usize>().is_err()).collect();
-        assert_eq!(partial, ["2.unfinished"], "only a sweep goes on");
+        assert_eq!(partial, ["2.unfinished"], "only a sweep can be resumed");
         fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -111,7 +111,7 @@ fn sync(case: &Case) -> JobPlan {
     let target_reason = target_reason.unwrap_or_else(|| "DeadlineExceeded".to_owned());
     job::sync(&JobSyncView {
         spec: &spec,
-        version: Version::new(case.version.unwrap_or(36)),
+        version: KubeVersion::new(case.version.unwrap_or(36)),
         now: seconds(case.now.unwrap_or(100.0)),
         deleting: case.deleting,
         suspended: case.suspended,

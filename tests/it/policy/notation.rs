@@ -13,7 +13,7 @@
 use super::job_notation;
 use serde::Deserialize;
 use sim_api::spec::*;
-use sim_base::{Duration, Time};
+use sim_base::{Duration, SimTime};
 use sim_engine::record::JobSetConditionType;
 use sim_engine::record::JobSetConditionType::*;
 use sim_policy::*;
@@ -126,7 +126,7 @@ pub struct World {
     pub status: JobSetStatus,
     pub jobs: Vec<JobView>,
     pub gates: FeatureGates,
-    pub now: Time,
+    pub now: SimTime,
     pub service_exists: bool,
     pub in_place: Option<InPlaceView>,
     pub job_name: Box<dyn Fn(u32, u32) -> String>,
@@ -150,8 +150,8 @@ impl World {
     }
 }
 
-pub fn seconds(s: f64) -> Time {
-    Time::ZERO + Duration::from_seconds_f64(s)
+pub fn seconds(s: f64) -> SimTime {
+    SimTime::ZERO + Duration::from_seconds_f64(s)
 }
 
 pub fn job_names(jobset: &JobSet) -> Box<dyn Fn(u32, u32) -> String> {
@@ -205,7 +205,7 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
     spec.network.enable_dns_hostnames = !s.no_dns;
     let mut words = s.success.split_whitespace();
     if words.next() == Some("Any") {
-        spec.success_policy.get_or_insert_default().operator = Operator::Any;
+        spec.success_policy.get_or_insert_default().operator = ConditionOperator::Any;
     }
     spec.success_policy
         .get_or_insert_default()
@@ -328,7 +328,7 @@ fn status(s: &Status, jobset: &JobSet) -> Result<JobSetStatus, String> {
     Ok(status)
 }
 
-fn condition(text: &str) -> Option<Condition> {
+fn condition(text: &str) -> Option<PodCondition> {
     let (text, at) = text.rsplit_once(" @")?;
     let (head, message) = text.split_once(": ")?;
     let (state, reason) = head.split_once(' ')?;
@@ -338,7 +338,7 @@ fn condition(text: &str) -> Option<Condition> {
         Some(suffix) => ("FailurePolicy_", suffix),
         None => (reason, ""),
     };
-    Some(Condition {
+    Some(PodCondition {
         kind: kinds.into_iter().find(|k| k.as_str() == kind)?,
         status: state == "True",
         reason: reason.to_string().into(),

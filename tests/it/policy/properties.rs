@@ -76,7 +76,7 @@ fn spec() -> impl Strategy<Value = JobSetSpec> {
                 spec.startup_order = StartupPolicyOrder::InOrder;
             }
             if any {
-                spec.success_policy.get_or_insert_default().operator = Operator::Any;
+                spec.success_policy.get_or_insert_default().operator = ConditionOperator::Any;
             }
             for (at, (replicas, depends)) in replicas.into_iter().enumerate() {
                 let on_previous = (depends && !in_order && at > 0).then(|| DependsOn {
@@ -119,7 +119,7 @@ fn world(spec: JobSetSpec) -> World {
 }
 
 /// Runs one pass whose commands take effect at once. Returns whether the pass decided anything.
-fn pass(world: &mut World, plan: &mut Plan) -> Result<bool, TestCaseError> {
+fn pass(world: &mut World, plan: &mut ActionPlan) -> Result<bool, TestCaseError> {
     reconcile(&world.view(), plan);
     prop_assert_eq!(&plan.error, &None);
     for c in &plan.create {
@@ -130,8 +130,15 @@ fn pass(world: &mut World, plan: &mut Plan) -> Result<bool, TestCaseError> {
         prop_assert!(!taken, "created {}/{} although it exists", c.rj, c.index);
     }
     if !plan.status_dirty {
-        prop_assert_eq!(&plan.status, &world.status, "changed but not written");
-        prop_assert!(plan.events.is_empty(), "events without a write");
+        prop_assert_eq!(
+            &plan.status,
+            &world.status,
+            "the plan changes the status without a write"
+        );
+        prop_assert!(
+            plan.events.is_empty(),
+            "the plan emits events without a write"
+        );
     }
     let decided = plan.status_dirty
         || !plan.delete.is_empty()
@@ -233,7 +240,7 @@ proptest! {
         script in proptest::collection::vec(happening(), 0..25),
     ) {
         let mut world = world(spec);
-        let mut plan = Plan::default();
+        let mut plan = ActionPlan::default();
         for what in &script {
             happen(&mut world, what);
             let was_finished = world.status.terminal_state;
@@ -242,7 +249,7 @@ proptest! {
             let mut passes = 0;
             while pass(&mut world, &mut plan)? {
                 passes += 1;
-                prop_assert!(passes < 20, "never settles after {what:?}");
+                prop_assert!(passes < 20, "the passes do not settle after {what:?}");
                 limits(&world)?;
             }
             prop_assert!(world.status.restarts >= restarts);
@@ -279,7 +286,7 @@ fn a_pass_over_ten_thousand_settled_jobs_decides_nothing_and_allocates_no_lists(
         active: 10_000,
         ..RjStatus::default()
     });
-    let mut plan = Plan::default();
+    let mut plan = ActionPlan::default();
     reconcile(&world.view(), &mut plan);
     assert!(
         !plan.status_dirty && plan.rules.is_empty(),

@@ -1,8 +1,8 @@
 //! Renders a plan as lines, which the cases state as expected output.
 
-use sim_policy::{Condition, JobSetStatus, JobSetView, Plan};
+use sim_policy::{ActionPlan, JobSetStatus, JobSetView, PodCondition};
 
-pub fn plan(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
+pub fn plan(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<String> {
     let mut out = Vec::new();
     let rjs = &view.jobset.spec.replicated_jobs;
     let slot = |rj: u32, index: u32| format!(" {}/{index}", rjs[rj as usize].name);
@@ -45,7 +45,7 @@ pub fn plan(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
 }
 
 /// Returns the differences between the written and the stored status.
-fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
+fn changes(view: &JobSetView<'_>, plan: &ActionPlan) -> Vec<String> {
     let (old, new): (&JobSetStatus, &JobSetStatus) = (view.status, &plan.status);
     let mut out = Vec::new();
     match (plan.status_dirty, old == new) {
@@ -107,7 +107,7 @@ fn changes(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
 }
 
 /// Renders a condition. `(kept)` means that lastTransitionTime is unchanged.
-fn condition(view: &JobSetView<'_>, c: &Condition) -> String {
+fn condition(view: &JobSetView<'_>, c: &PodCondition) -> String {
     let status = if c.status { "True" } else { "False" };
     let kept = if c.last_transition == view.now {
         ""

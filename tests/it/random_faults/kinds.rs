@@ -5,7 +5,7 @@ use super::*;
 use std::collections::BTreeMap;
 
 /// Returns the actions on node `n-000`, one line each.
-fn told(process: &str) -> Vec<String> {
+fn action_lines(process: &str) -> Vec<String> {
     let scenario = racks(&format!("faultProcesses: [{process}]")).unwrap();
     let word = |f: &ScriptedFault| {
         use FaultAction::*;
@@ -22,7 +22,7 @@ fn told(process: &str) -> Vec<String> {
         let at = at(f).0 / 1_000_000_000;
         (node.name.as_deref() == Some("n-000")).then_some((at, word))
     };
-    let all: Vec<(u64, &str)> = drawn(&scenario, 1, 0)
+    let all: Vec<(u64, &str)> = draw_faults(&scenario, 1, 0)
         .faults
         .iter()
         .filter_map(word)
@@ -37,7 +37,7 @@ fn told(process: &str) -> Vec<String> {
 fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() {
     // Every lifetime has the same length, so failures occur at regular intervals.
     let every = "mtbf: 30h, distribution: {empirical: [1]}";
-    let drained = told(&format!(
+    let drained = action_lines(&format!(
         "{{cause: m, {every}, does: Drain, notice: 10m, backAfter: 2h}}"
     ));
     let hours = |h: u64, s: u64| h * 3600 + s;
@@ -54,7 +54,7 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
         [window(0), window(next), window(2 * next)].concat()[..drained.len()]
     );
     assert!(drained.len() >= 6, "{drained:?}");
-    let spot = told(&format!(
+    let spot = action_lines(&format!(
         "{{cause: s, {every}, does: Reclaim, notice: 30s, backAfter: 1h}}"
     ));
     let one = [
@@ -65,7 +65,7 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
         "new 3630",
     ];
     assert_eq!(spot[..5], one);
-    let saves = told(&format!(
+    let saves = action_lines(&format!(
         "{{cause: s, {every}, does: Reclaim, notice: 30s, grace: 15s, backAfter: 1h}}"
     ));
     let one = [
@@ -77,7 +77,7 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
         "new 3630",
     ];
     assert_eq!(saves[..6], one);
-    let never = told(&format!("{{cause: s, {every}, does: Reclaim, notice: 0s}}"));
+    let never = action_lines(&format!("{{cause: s, {every}, does: Reclaim, notice: 0s}}"));
     assert_eq!(never, ["crash 0", "delete 0"]);
 }
 
@@ -86,14 +86,15 @@ fn a_run_goes_on_while_its_machines_are_taken_back_and_come_late() {
     let scenario = racks(
         "faultProcesses: [{cause: spot, mtbf: 60h, does: Reclaim, notice: 30s, backAfter: 1h, comesBack: 0.9}]",
     );
-    let limits = sim_analysis::experiment::Limits::none();
-    let rows = Subject::from(scenario.unwrap()).replicate((1, 0..3), (1, &limits), &|_| {});
+    let limits = sim_analysis::experiment::ReplicationLimits::none();
+    let rows =
+        ExperimentSubject::from(scenario.unwrap()).replicate((1, 0..3), (1, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
     assert!(rows.iter().all(|r| r.jobsets[0].restarts > 5), "{rows:?}");
 }
 
 #[test]
-fn some_never_come_back() {
+fn some_nodes_never_return() {
     let gone = |chance: f64| {
         let process = format!(
             "faultProcesses: [{{cause: c, mtbf: 1000h, does: Reclaim, notice: 0s, backAfter: 1s, comesBack: {chance}}}]"
@@ -101,7 +102,7 @@ fn some_never_come_back() {
         let scenario = racks(&process).unwrap();
         let (mut crashes, mut back) = (0.0f64, 0.0f64);
         for replication in 0..200 {
-            for fault in drawn(&scenario, 1, replication).faults {
+            for fault in draw_faults(&scenario, 1, replication).faults {
                 match fault.action {
                     FaultAction::CrashNode(_) => crashes += 1.0,
                     FaultAction::NewNode(_) => back += 1.0,
@@ -122,7 +123,7 @@ fn some_never_come_back() {
 fn per_node(processes: &str, replication: u64) -> BTreeMap<String, f64> {
     let scenario = racks(&format!("faultProcesses: {processes}")).unwrap();
     let mut all = BTreeMap::new();
-    for fault in drawn(&scenario, 1, replication).faults {
+    for fault in draw_faults(&scenario, 1, replication).faults {
         if let FaultAction::CrashNode(node) = fault.action {
             *all.entry(node.name.unwrap_or_default()).or_default() += 1.0;
         }
@@ -150,7 +151,11 @@ fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
             let bad = all.iter().filter(|(_, n)| is_bad(n));
             bad.map(|(name, _)| name.clone()).collect()
         };
-        assert_eq!(names(&all), names(&other), "the same nodes for every cause");
+        assert_eq!(
+            names(&all),
+            names(&other),
+            "the lemons must be the same nodes for every cause"
+        );
     }
     let share = bad / 640.0;
     assert!(
@@ -176,7 +181,7 @@ fn a_bad_version_fails_from_its_day_on_until_it_is_taken_back() {
     let scenario = racks(
         "faultProcesses: [{cause: version, on: Pod, mtbf: 2h, exitCode: 42, from: 30h, until: 50h}]",
     );
-    let all: Vec<Duration> = drawn(&scenario.unwrap(), 1, 0)
+    let all: Vec<Duration> = draw_faults(&scenario.unwrap(), 1, 0)
         .faults
         .iter()
         .map(at)
@@ -195,22 +200,31 @@ fn a_bad_version_fails_from_its_day_on_until_it_is_taken_back() {
 }
 
 #[test]
-fn what_a_kind_of_fault_does_not_have_is_refused() {
+fn fields_of_other_fault_kinds_are_rejected() {
     for (process, part) in [
-        ("does: Reclaim", "needs notice"),
+        ("does: Reclaim", "does: Reclaim requires notice"),
         (
             "does: Reclaim, notice: 30s, asNew: true",
-            "deleted after its notice",
+            "which always deletes the Node",
         ),
-        ("does: Reclaim, notice: 10s, grace: 15s", "gone after 10s"),
+        (
+            "does: Reclaim, notice: 10s, grace: 15s",
+            "must not exceed notice (10s)",
+        ),
         (
             "does: Drain, notice: 10s, grace: 5s",
-            "grace is of does: Reclaim",
+            "grace requires does: Reclaim",
         ),
-        ("notice: 30s", "notice is of does: Drain or Reclaim"),
-        ("comesBack: 0.5", "without backAfter"),
-        ("from: 2h, until: 1h", "ends before it begins"),
-        ("on: Pod, lemons: {share: 0.1, factor: 2}", "of nodes"),
+        (
+            "notice: 30s",
+            "notice requires does: Drain or does: Reclaim",
+        ),
+        ("comesBack: 0.5", "comesBack requires backAfter"),
+        ("from: 2h, until: 1h", "until must be later than from"),
+        (
+            "on: Pod, lemons: {share: 0.1, factor: 2}",
+            "lemons applies to nodes only",
+        ),
         ("lemons: {share: 0.1}", "factor"),
     ] {
         let refused = racks(&format!(

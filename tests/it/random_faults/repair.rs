@@ -12,7 +12,7 @@ fn played(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bo
         FaultAction::ReturnNode(n) => (at(f).seconds(), n.name.clone().unwrap_or_default(), false),
         other => panic!("{other:?}"),
     };
-    drawn(&scenario, 1, replication)
+    draw_faults(&scenario, 1, replication)
         .faults
         .iter()
         .map(one)
@@ -55,12 +55,12 @@ fn a_repair_takes_its_detection_and_its_stages() {
     // Long outages are slightly underrepresented, because the end of the run cuts off more of them.
     assert!(
         (long / all - 0.25).abs() < 4.0 * (0.1875 / all).sqrt(),
-        "{long} of {all}"
+        "{long} of {all} outages are long"
     );
 }
 
 #[test]
-fn crews_repair_one_after_another_and_who_waits_is_away() {
+fn crews_repair_sequentially_and_waiting_nodes_are_unavailable() {
     let busy = "mtbf: 20h";
     let many = outages(&played("{stages: [{name: a, takes: 2h}]}", busy, 0));
     let one = played("{stages: [{name: a, takes: 2h}], crews: 1}", busy, 0);
@@ -74,13 +74,13 @@ fn crews_repair_one_after_another_and_who_waits_is_away() {
     for pair in ends.windows(2) {
         assert!(
             pair[1] - pair[0] > 7199.0,
-            "one crew has one node at a time: {pair:?}"
+            "one crew repairs one node at a time: {pair:?}"
         );
     }
 }
 
 #[test]
-fn what_nobody_finds_is_back_at_once_and_another_may_be_blamed() {
+fn undiagnosed_faults_end_at_once_and_another_node_may_be_blamed() {
     let missed = "{detectedAfter: 1m, diagnosis: {probability: 0}, stages: [{name: a, takes: 2h}]}";
     let lasted = outages(&played(missed, "mtbf: 20h", 0));
     assert!(
@@ -103,7 +103,7 @@ fn what_nobody_finds_is_back_at_once_and_another_may_be_blamed() {
 }
 
 #[test]
-fn who_fails_too_often_is_not_used_again_and_a_repair_that_helps_heals_a_lemon() {
+fn frequently_failing_nodes_are_retired_and_repairs_heal_lemons() {
     let all = played(
         "{stages: [{name: a, takes: 1h}], retire: life:2}",
         "mtbf: 10h",
@@ -142,11 +142,11 @@ fn a_change_of_policy_leaves_repairs_what_they_were() {
     let scenario = racks(text).unwrap();
     let mut other = scenario.clone();
     other.jobsets[0].jobset.spec.failure_policy = None;
-    let told = |s: &Scenario| format!("{:?}", drawn(s, 3, 5).faults);
+    let told = |s: &ScenarioSpec| format!("{:?}", draw_faults(s, 3, 5).faults);
     assert_eq!(told(&scenario), told(&other));
     assert_ne!(
         told(&scenario),
-        format!("{:?}", drawn(&scenario, 3, 6).faults)
+        format!("{:?}", draw_faults(&scenario, 3, 6).faults)
     );
 }
 
@@ -157,7 +157,7 @@ fn a_repair_that_nobody_needs_is_refused() {
         ("mtbf: 9h, on: Pod", "nodeRepair"),
         (
             "mtbf: 9h, lemons: {share: 0.1, factor: 2, healed: 1}",
-            "unless it fails",
+            "the stages decide whether a repair succeeds",
         ),
     ] {
         let text = format!(

@@ -3,12 +3,12 @@
 use super::*;
 
 /// Returns a scenario with four racks of two islands of two nodes with three accelerators.
-pub fn racks(rest: &str) -> Result<Scenario, String> {
+pub fn racks(rest: &str) -> Result<ScenarioSpec, String> {
     racks_with(rest, "")
 }
 
 /// Returns the same scenario with a trace file `faults.csv`.
-pub fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
+pub fn racks_with(rest: &str, trace: &str) -> Result<ScenarioSpec, String> {
     let text = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - name: \"n-{{node:03}}\"\n    \
@@ -21,7 +21,7 @@ pub fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
 }
 
 /// Returns the times of crashes, each with the nodes that crash at that time.
-fn crashed(scenario: &Scenario) -> Vec<(Duration, Vec<String>)> {
+fn crashed(scenario: &ScenarioSpec) -> Vec<(Duration, Vec<String>)> {
     let mut all: Vec<(Duration, Vec<String>)> = Vec::new();
     for fault in &scenario.faults {
         let FaultAction::CrashNode(node) = &fault.action else {
@@ -40,14 +40,14 @@ fn crashed(scenario: &Scenario) -> Vec<(Duration, Vec<String>)> {
 fn a_fault_reaches_as_far_as_its_level_says() {
     let of = |on: &str| {
         let process = format!("faultProcesses: [{{cause: c, mtbf: 40h, backAfter: 1ns{on}}}]");
-        crashed(&drawn(&racks(&process).unwrap(), 1, 0))
+        crashed(&draw_faults(&racks(&process).unwrap(), 1, 0))
     };
     let mean_time = |all: &[(Duration, Vec<String>)], entities: f64| {
         let expected = entities * 100.0 / 40.0;
         let found = all.len() as f64;
         assert!(
             (found - expected).abs() < 4.0 * expected.sqrt(),
-            "{found}, not {expected}"
+            "{found} faults, expected {expected}"
         );
     };
     let nodes = of("");
@@ -78,7 +78,7 @@ fn a_fault_reaches_as_far_as_its_level_says() {
     assert_eq!(
         instants(&nodes),
         instants(&racks),
-        "each node fails as often as alone"
+        "each node fails at the same times as without takesAlong"
     );
 }
 
@@ -88,14 +88,14 @@ fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
     let line = |n: u32| format!("\n- {{at: 9s, crashNode: {{node: n-00{n}}}}}");
     let lines: String = (4..8).map(line).collect();
     let four = racks(&format!("faults:{lines}")).unwrap();
-    let told = |s: &Scenario| format!("{:?}", s.faults);
+    let told = |s: &ScenarioSpec| format!("{:?}", s.faults);
     assert_eq!(told(&one), told(&four));
     for (label, part) in [
         (
             "example.com/rack=r9",
             "no node has the label example.com/rack=r9",
         ),
-        ("example.com/rack", "has no value"),
+        ("example.com/rack", "is not of the form KEY=VALUE"),
     ] {
         let refused = racks(&format!(
             "faults:\n- {{at: 9s, crashNode: {{label: {label}}}}}"
@@ -142,7 +142,7 @@ fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
     for (entry, part) in [
         ("{preset: llama}", "llama3-405b"),
         ("{preset: rsc, cause: a}", "cause"),
-        ("{preset: rsc, causes: [gpu]}", "no cause \"gpu\""),
+        ("{preset: rsc, causes: [gpu]}", "unknown cause \"gpu\""),
         ("{cause: a, mtbf: 1h, causes: [gpu]}", "preset"),
     ] {
         let refused = racks(&format!("faultProcesses: [{entry}]")).unwrap_err();
@@ -156,7 +156,7 @@ fn a_trace_is_played_as_it_was_written() {
                  200h,n-000,Crash,\n";
     let process = |more: &str| format!("faultProcesses: [{{cause: old, trace: {more}}}]");
     let played = |more: &str, trace: &str| {
-        let drawn = drawn(&racks_with(&process(more), trace).unwrap(), 1, 0);
+        let drawn = draw_faults(&racks_with(&process(more), trace).unwrap(), 1, 0);
         let line = |f: &ScriptedFault| format!("{} {:?}", at(f), f.action);
         let all = drawn.faults.iter().map(line);
         all.map(|line| {
@@ -183,7 +183,7 @@ fn a_trace_is_played_as_it_was_written() {
             .filter(|l| l.contains("Return"))
             .count(),
         2,
-        "a row without duration lasts as the process says"
+        "a row without a duration uses that of the process"
     );
     let kinds = "{\"node\": \"n-003\", \"time\": \"1h\", \"kind\": \"xid79\"}\n\
                  {\"node\": \"n-003\", \"time\": \"2h\", \"kind\": \"xid13\"}\n";
@@ -192,25 +192,33 @@ fn a_trace_is_played_as_it_was_written() {
         ["1h PartitionNode(\"n-003\")"]
     );
     for (more, trace, part) in [
-        ("faults.csv", "time,node\n1h,x\n", "no node \"x\""),
+        (
+            "faults.csv",
+            "time,node\n1h,x\n",
+            "the topology does not contain node \"x\"",
+        ),
         (
             "faults.csv",
             "time,node,kind\n1h,n-000,xid79\n",
-            "no word of `does`",
+            "is not a valid value of does",
         ),
         (
             "faults.csv",
             "time,pod\n1h,train-w-0-0\n",
-            "a pod fails here",
+            "this line names a pod, but the process is about a node",
         ),
         (
             "faults.csv, on: Pod",
             "time,pod\n1h,train-w-7-0\n",
-            "no JobSet wants",
+            "no JobSet has a pod \"train-w-7-0\"",
         ),
         ("faults.csv, mtbf: 3h", trace, "has no effect with a trace"),
         ("faults.csv, on: Island", trace, "names nodes or pods"),
-        ("{file: faults.csv, kinds: [never]}", trace, "no such fault"),
+        (
+            "{file: faults.csv, kinds: [never]}",
+            trace,
+            "contains no matching fault",
+        ),
         ("other.csv", trace, "other.csv"),
     ] {
         let refused = racks_with(&process(more), trace).unwrap_err();

@@ -4,7 +4,7 @@ use super::sources::racks_with;
 use super::*;
 
 /// Returns the actions on spare nodes for a trace of crashes, one line each.
-fn told(spares: &str, trace: &str) -> Vec<String> {
+fn spare_actions(spares: &str, trace: &str) -> Vec<String> {
     let text = format!("faultProcesses: [{{cause: c, trace: faults.csv}}]\nnodeSpares: {spares}");
     let trace = format!("time,node,duration\n{trace}");
     let scenario = racks_with(&text, &trace).unwrap();
@@ -22,28 +22,31 @@ fn told(spares: &str, trace: &str) -> Vec<String> {
             node.name.as_deref().unwrap_or_default()
         ))
     };
-    drawn(&scenario, 1, 0)
+    draw_faults(&scenario, 1, 0)
         .faults
         .iter()
         .filter_map(word)
         .collect()
 }
 
-fn at_start() -> Vec<String> {
+fn labels_at_start() -> Vec<String> {
     (12..16).map(|n| format!("0s cordon n-0{n}")).collect()
 }
 
 #[test]
-fn a_spare_takes_over_and_who_is_back_is_the_next_spare() {
+fn spare_takes_over_and_the_returned_node_becomes_a_spare() {
     let spares = "{label: example.com/rack=r3, takeOver: 10m}";
-    let one = told(spares, "1h,n-000,2h\n");
+    let one = spare_actions(spares, "1h,n-000,2h\n");
     let then = ["1h10m uncordon n-012", "3h cordon n-000"];
-    assert_eq!(one, [at_start(), then.map(str::to_owned).to_vec()].concat());
+    assert_eq!(
+        one,
+        [labels_at_start(), then.map(str::to_owned).to_vec()].concat()
+    );
     let five = "1h,n-000,2h\n1h,n-001,9h\n1h,n-002,9h\n1h,n-003,9h\n2h,n-004,20h\n";
-    let five = told(spares, five);
+    let five = spare_actions(spares, five);
     assert!(
         five.contains(&"3h10m uncordon n-000".to_owned()),
-        "who waits gets the next: {five:?}"
+        "a waiting node gets the next spare: {five:?}"
     );
     assert!(
         !five.contains(&"2h10m uncordon n-000".to_owned()),
@@ -54,15 +57,18 @@ fn a_spare_takes_over_and_who_is_back_is_the_next_spare() {
 #[test]
 fn a_spare_hands_back_and_a_spare_that_is_lost_takes_nothing_over() {
     let spares = "{label: example.com/rack=r3, takeOver: 10m, handBack: true}";
-    let one = told(spares, "1h,n-000,2h\n");
+    let one = spare_actions(spares, "1h,n-000,2h\n");
     let then = ["1h10m uncordon n-012", "3h drain n-012"];
-    assert_eq!(one, [at_start(), then.map(str::to_owned).to_vec()].concat());
     assert_eq!(
-        told(spares, "1h,n-000,5m\n"),
-        at_start(),
-        "back before the spare is there"
+        one,
+        [labels_at_start(), then.map(str::to_owned).to_vec()].concat()
     );
-    let lost = told(spares, "30m,n-012,9h\n1h,n-000,2h\n");
+    assert_eq!(
+        spare_actions(spares, "1h,n-000,5m\n"),
+        labels_at_start(),
+        "the node is back before the spare takes over"
+    );
+    let lost = spare_actions(spares, "30m,n-012,9h\n1h,n-000,2h\n");
     assert!(
         lost.contains(&"1h10m uncordon n-013".to_owned()),
         "{lost:?}"
@@ -73,10 +79,14 @@ fn a_spare_hands_back_and_a_spare_that_is_lost_takes_nothing_over() {
 #[test]
 fn a_whole_unit_takes_over_for_one_lost_node() {
     let spares = "{label: example.com/rack=r3, unit: {label: example.com/rack}}";
-    let one = told(spares, "1h,n-001,2h\n2h,n-002,2h\n");
+    let one = spare_actions(spares, "1h,n-001,2h\n2h,n-002,2h\n");
     let come = (12..16).map(|n| format!("1h uncordon n-0{n}"));
     let spare = (0..4).map(|n| format!("4h cordon n-00{n}"));
-    let expected: Vec<String> = at_start().into_iter().chain(come).chain(spare).collect();
+    let expected: Vec<String> = labels_at_start()
+        .into_iter()
+        .chain(come)
+        .chain(spare)
+        .collect();
     assert_eq!(one, expected);
 }
 
@@ -90,8 +100,9 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
         // each.
         let trace: String = (0..12).map(|n| format!("1h,n-0{n:02},20h\n")).collect();
         let scenario = racks_with(&text, &format!("time,node,duration\n{trace}")).unwrap();
-        let limits = sim_analysis::experiment::Limits::none();
-        let rows = Subject::from(scenario.clone()).replicate((1, 0..1), (1, &limits), &|_| {});
+        let limits = sim_analysis::experiment::ReplicationLimits::none();
+        let rows =
+            ExperimentSubject::from(scenario.clone()).replicate((1, 0..1), (1, &limits), &|_| {});
         rows.unwrap_or_else(|e| panic!("{e}"))[0].jobsets[0].latency_max_s
     };
     let with = slowest("nodeSpares: {label: example.com/rack=r3, takeOver: 10m}").unwrap_or(0.0);
@@ -109,12 +120,12 @@ fn spares_that_make_no_sense_are_refused() {
         (
             "[{cause: a, mtbf: 9h}]",
             "{label: example.com/rack}",
-            "has no value",
+            "is not of the form KEY=VALUE",
         ),
         (
             "[{cause: a, mtbf: 9h, on: Pod}]",
             "{label: example.com/rack=r3}",
-            "no node fails",
+            "no process in faultProcesses applies to nodes",
         ),
         (
             "[{cause: a, mtbf: 9h}]",

@@ -2,7 +2,7 @@
 
 use super::{POD, count, play, scenario};
 use crate::support;
-use sim_analysis::metrics::{Ending, RestartFold, Shape};
+use sim_analysis::metrics::{RestartFold, RestartOutcome, RestartScope};
 use sim_engine::record::*;
 
 /// Four pods, each with an agent as a sidecar without a startup probe: the worker starts as soon as the agent runs
@@ -43,12 +43,15 @@ fn a_restart_in_place_without_a_startup_probe_is_one_restart() {
     assert_eq!(
         count(&records, ready),
         3,
-        "at first, in between, and at the end"
+        "AllReady must be recorded at the start, in between, and at the end"
     );
     let last = records.iter().rfind(|r| ready(&r.body)).map(|r| r.at);
     let found: Vec<_> = restarts
         .iter()
         .map(|r| (r.shape, r.ending, Some(r.end)))
         .collect();
-    assert_eq!(found, [(Shape::InPlaceRestart, Ending::Ready, last)]);
+    assert_eq!(
+        found,
+        [(RestartScope::InPlaceRestart, RestartOutcome::Ready, last)]
+    );
 }

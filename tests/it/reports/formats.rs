@@ -1,6 +1,6 @@
 //! Traces and metrics, parsed by independent readers.
 
-use super::{SMALL, done, run, text};
+use super::{SMALL, run, run_ok, text};
 use crate::program::scratch;
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,8 +47,8 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
 fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_cause() {
     let dir = scratch("report-trace");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    done(&["run", SMALL, "--out", &at("run")]);
-    done(&["report", SMALL, "--perfetto", &at("t.pftrace")]);
+    run_ok(&["run", SMALL, "--out", &at("run")]);
+    run_ok(&["report", SMALL, "--perfetto", &at("t.pftrace")]);
     let events = text(&dir.join("run/events.ndjson"));
     let caused = events
         .lines()
@@ -58,7 +58,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
     let (mut tracks, mut depth, mut instants) = (Vec::new(), BTreeMap::new(), 0);
     let (mut from, mut to) = (Vec::new(), Vec::new());
     for (number, _, packet) in fields(&trace) {
-        assert_eq!(number, 1, "a trace is packets");
+        assert_eq!(number, 1, "a trace consists of packets");
         for (number, _, inner) in fields(packet) {
             let all = fields(inner);
             let of = |n: u64| all.iter().find(|f| f.0 == n).map(|f| f.1);
@@ -67,7 +67,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
                     let parent = of(5).unwrap_or(0);
                     assert!(
                         parent == 0 || tracks.contains(&parent),
-                        "parents come first"
+                        "a parent track must precede its children"
                     );
                     tracks.push(of(1).unwrap());
                 }
@@ -89,12 +89,15 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
             }
         }
     }
-    assert!(depth.values().all(|open| *open == 0), "every slice ends");
+    assert!(
+        depth.values().all(|open| *open == 0),
+        "every slice must end"
+    );
     // The last line of the events contains their digest, which the trace has at its end.
     assert_eq!(instants, events.lines().count());
     from.sort_unstable();
     to.sort_unstable();
-    assert_eq!(from, to, "an arrow that begins ends");
+    assert_eq!(from, to, "every flow must have a start and an end");
     assert_eq!(from.len(), caused);
     fs::remove_dir_all(dir).unwrap();
 }
@@ -103,7 +106,7 @@ fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_caus
 fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     let dir = scratch("report-metrics");
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    done(&[
+    run_ok(&[
         "report",
         SMALL,
         "--openmetrics",
@@ -137,7 +140,7 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
         last.values().sum()
     };
     // As many as in the table of the page, which is based on the audit log.
-    done(&["report", SMALL, "--md", &at("r.md")]);
+    run_ok(&["report", SMALL, "--md", &at("r.md")]);
     let page = text(&dir.join("r.md"));
     let table = page.split("Requests per client").nth(1).unwrap();
     let rows = table.lines().filter(|l| l.starts_with("| ")).skip(1);
@@ -219,7 +222,7 @@ fn each_replicated_job_has_series_of_its_own() {
     let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     fs::write(dir.join("two.yaml"), TWO).unwrap();
     fs::write(dir.join("jobset.yaml"), TWO_JOBS).unwrap();
-    done(&[
+    run_ok(&[
         "report",
         &at("two.yaml"),
         "--openmetrics",

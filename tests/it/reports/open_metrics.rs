@@ -1,6 +1,6 @@
 //! Checks OpenMetrics text with a strict, independent reader.
 
-use super::{SMALL, done, text};
+use super::{SMALL, run_ok, text};
 use crate::program::scratch;
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +37,7 @@ fn labels<'a>(rest: &'a str, line: &str) -> (Labels, &'a str) {
                 },
                 Some('"') => break,
                 Some(c) => value.push(c),
-                None => panic!("no end: {line}"),
+                None => panic!("label value without end: {line}"),
             }
         }
         labels.push((own, value));
@@ -56,12 +56,12 @@ fn sample(line: &str) -> Sample {
     let (labels, rest) = labels(rest, line);
     let parts: Vec<&str> = rest.split(' ').collect();
     let ["", value, at] = parts.as_slice() else {
-        panic!("value and time: {line}")
+        panic!("a sample needs a value and a time: {line}")
     };
     let mut names: Vec<&String> = labels.iter().map(|(n, _)| n).collect();
     names.sort();
     names.dedup();
-    assert_eq!(names.len(), labels.len(), "a label twice: {line}");
+    assert_eq!(names.len(), labels.len(), "duplicate label: {line}");
     Sample {
         name: name.to_owned(),
         value: value.parse().unwrap(),
@@ -89,7 +89,11 @@ impl Reader {
             self.kind = kind.to_owned();
             return;
         }
-        let family = self.families.last().expect("a type comes first").clone();
+        let family = self
+            .families
+            .last()
+            .expect("a TYPE line comes first")
+            .clone();
         if let Some(help) = line.strip_prefix("# HELP ") {
             assert!(help.starts_with(&format!("{family} ")), "{line}");
             return;
@@ -103,10 +107,10 @@ impl Reader {
         };
         let suffix = s.name.strip_prefix(family.as_str());
         let suffix = suffix.filter(|own| suffixes.contains(own));
-        let suffix = suffix.unwrap_or_else(|| panic!("{} is not of {family}", s.name));
+        let suffix = suffix.unwrap_or_else(|| panic!("{} does not belong to {family}", s.name));
         let key = (s.name.clone(), s.labels.clone());
         if let Some((at, value)) = self.last.insert(key, (s.at, s.value)) {
-            assert!(s.at > at, "time goes back: {line}");
+            assert!(s.at > at, "time decreases: {line}");
             assert!(self.kind == "gauge" || s.value >= value, "falls: {line}");
         }
         if suffix == "_bucket" || suffix == "_count" {
@@ -156,14 +160,14 @@ fn metrics_are_open_metrics_to_the_letter() {
     let out = dir.join("r.om");
     let name = out.to_str().unwrap();
     for scenario in [SMALL, "scenarios/node-drain.yaml"] {
-        done(&["report", scenario, "--openmetrics", name, "--scrape", "20s"]);
+        run_ok(&["report", scenario, "--openmetrics", name, "--scrape", "20s"]);
         is_open_metrics(&text(&out));
     }
     fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
-#[should_panic(expected = "time goes back")]
+#[should_panic(expected = "time decreases")]
 fn a_time_that_goes_back_is_no_open_metrics() {
     is_open_metrics(
         "# TYPE a gauge\n# HELP a b\na{l=\"\\\\\"} 1 2.0\na{l=\"\\\\\"} 1 1.0\n# EOF\n",
@@ -171,7 +175,7 @@ fn a_time_that_goes_back_is_no_open_metrics() {
 }
 
 #[test]
-#[should_panic(expected = "is not of")]
+#[should_panic(expected = "does not belong to")]
 fn a_sample_of_another_family_is_no_open_metrics() {
     is_open_metrics("# TYPE a counter\n# HELP a b\na{l=\"x\"} 1 2.0\n# EOF\n");
 }

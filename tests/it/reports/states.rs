@@ -1,6 +1,6 @@
 //! The states of nodes at one instant and as an animation, and the text below a figure.
 
-use super::{done, run, text};
+use super::{run, run_ok, text};
 use crate::program::scratch;
 use std::fs;
 use std::path::Path;
@@ -14,9 +14,9 @@ fn a_map_of_an_instant_counts_nodes_by_what_they_do_and_spare_ones_apart() {
     let at = |at: &str| {
         let file = dir.join(format!("{at}.svg"));
         let file = file.to_str().unwrap();
-        done(&["plot", "map", SCENARIO, "--at", at, "--out", file]);
+        run_ok(&["plot", "map", SCENARIO, "--at", at, "--out", file]);
         let drawn = fs::read_to_string(file).unwrap();
-        let words = ["ready", "ending", "free with its whole island"];
+        let words = ["ready", "ending", "spare (whole slice free)"];
         words.map(|word| {
             let found = drawn.split(&format!(">{word}: ")).nth(1);
             let number = found.and_then(|rest| rest.split('<').next());
@@ -24,11 +24,7 @@ fn a_map_of_an_instant_counts_nodes_by_what_they_do_and_spare_ones_apart() {
         })
     };
     assert_eq!(at("1m"), [12, 0, 4]);
-    assert_eq!(
-        at("2m5s"),
-        [11, 1, 4],
-        "the failed pod has not been replaced yet"
-    );
+    assert_eq!(at("2m5s"), [11, 1, 4], "the failed pod is not yet replaced");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -42,7 +38,7 @@ fn a_film_moves_two_restarts_along_one_axis() {
         "scenarios/first-steps.yaml",
         "scenarios/in-place-main-container.yaml",
     );
-    done(&[
+    run_ok(&[
         "plot", "film", recreate, in_place, "--speed", "2x", "--out", file,
     ]);
     let film = fs::read_to_string(file).unwrap();
@@ -60,7 +56,7 @@ fn a_film_moves_two_restarts_along_one_axis() {
         failed += u32::from(!rests(&first));
     }
     assert!(moving > 3, "{moving}");
-    assert_eq!(failed, 2, "one pod of each has just failed");
+    assert_eq!(failed, 2, "one pod of each run has just failed");
     let times = film.split("keyTimes=\"").skip(1);
     for times in times {
         let times: Vec<f64> = times
@@ -80,11 +76,11 @@ fn options_of_another_chart_are_refused() {
     for (arguments, says) in [
         (
             vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"],
-            "--at is of `plot map`",
+            "--at applies to `plot map` only",
         ),
         (
             vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"],
-            "--speed is of `plot film`",
+            "--speed applies to `plot film` only",
         ),
         (
             vec!["plot", "map", SCENARIO, "--at", "30h", "--out", "x.svg"],
@@ -92,11 +88,11 @@ fn options_of_another_chart_are_refused() {
         ),
         (
             vec!["plot", "film", SCENARIO, "--out", "x.png"],
-            "a film is written as SVG",
+            "unsupported file extension for an animation; use SVG (.svg)",
         ),
         (
             vec!["plot", "film", SCENARIO, "--speed", "0", "--out", "x.svg"],
-            "write a number between",
+            "expected a number between",
         ),
     ] {
         let (code, told) = run(&arguments);
@@ -110,11 +106,11 @@ fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     let dir = scratch("reproduce");
     let own = dir.join("run");
     let own = own.to_str().unwrap();
-    done(&["run", SCENARIO, "--seed", "7", "--out", own]);
+    run_ok(&["run", SCENARIO, "--seed", "7", "--out", own]);
     let section = |arguments: &[&str], name: &str| {
         let page = dir.join(name);
         let words = [&["report"], arguments, &["--md", page.to_str().unwrap()]].concat();
-        done(&words);
+        run_ok(&words);
         let page = text(&page);
         let (_, section) = page.split_once("\n## Reproduce\n").unwrap();
         section.to_owned()
@@ -146,7 +142,7 @@ fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     let compared = dir.join("compared");
     let kept = compared.to_str().unwrap();
     let scenario = "scenarios/compare-one-failure.yaml";
-    done(&["compare", scenario, "--seeds", "2", "--out", kept]);
+    run_ok(&["compare", scenario, "--seeds", "2", "--out", kept]);
     let told = section(&[kept], "compared.md");
     assert!(told.contains("| digests | baseline "), "{told}");
     assert!(inputs(&told).contains("digest "), "{told}");

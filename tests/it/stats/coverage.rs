@@ -1,8 +1,9 @@
 //! Coverage of confidence intervals in simulated samples, within the binomial error.
 
-use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 use sim_base::stats::{
-    Look, Looks, Mean, Precision, Weakness, bca, quantile, quantile_interval, sorted, weaknesses,
+    InterimLook, InterimLooks, StatisticalWarning, StudentMean, TargetPrecision, bca, quantile,
+    quantile_interval, sorted, statistical_warnings,
 };
 
 const TRIALS: u32 = 2000;
@@ -13,14 +14,14 @@ fn binomial_error() -> f64 {
 }
 
 /// Returns a value of a trial: exponential with mean 1, as skewed as waiting times for faults.
-fn value(draws: &mut Draws, trial: u32, i: usize) -> f64 {
-    let draw = Draw {
-        purpose: Purpose::Test,
-        entity: Key(3),
+fn value(draws: &mut DrawSequence, trial: u32, i: usize) -> f64 {
+    let draw = UniformDraw {
+        purpose: StreamPurpose::Test,
+        entity: StreamKey(3),
         occurrence: trial,
-        lane: i as u32,
+        substream: i as u32,
     };
-    let dist = Dist::Exponential { mean_s: 1.0 };
+    let dist = Distribution::Exponential { mean_s: 1.0 };
     draws.sample(draw, &dist).seconds()
 }
 
@@ -30,37 +31,39 @@ fn share(covers: impl FnMut(&u32) -> bool) -> f64 {
 
 #[test]
 fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not() {
-    let mut draws = Draws::new(1, 0);
-    let mut covered = |precision: f64, looks: &[Look], naive: bool| {
+    let mut draws = DrawSequence::new(1, 0);
+    let mut covered = |precision: f64, looks: &[InterimLook], naive: bool| {
         share(|trial| {
             let mut values = Vec::new();
             let ends = looks.iter().find_map(|look| {
                 values.extend((values.len()..look.n).map(|i| value(&mut draws, *trial, i)));
-                let mean = Mean::of(&values)?;
+                let mean = StudentMean::from_values(&values)?;
                 let interval = mean.interval(look.level);
-                let precision = Precision::Relative(precision);
-                let narrow = naive && precision.reached(mean.mean, interval);
-                let ends = look.ends(&values, precision).filter(|_| !naive);
+                let precision = TargetPrecision::Relative(precision);
+                let narrow = naive && precision.is_reached_by(mean.mean, interval);
+                let ends = look
+                    .sufficient_interval(&values, precision)
+                    .filter(|_| !naive);
                 ends.or(narrow.then_some(interval))
             });
-            let [low, high] = ends.expect("an interval that is narrow enough");
+            let [low, high] = ends.expect("an interval was narrow enough");
             low <= 1.0 && 1.0 <= high
         })
     };
     for precision in [0.25, 0.1] {
-        let looks: Vec<Look> = Looks::new(16, 0.95).all().take(12).collect();
+        let looks: Vec<InterimLook> = InterimLooks::new(16, 0.95).looks().take(12).collect();
         let kept = covered(precision, &looks, false);
         assert!(kept >= 0.95 - binomial_error(), "{precision}: {kept}");
     }
     let level = 0.95;
-    let each: Vec<Look> = (16..2000).map(|n| Look { n, level }).collect();
+    let each: Vec<InterimLook> = (16..2000).map(|n| InterimLook { n, level }).collect();
     let lost = covered(0.35, &each, true);
     assert!(lost < 0.95 - binomial_error(), "{lost}");
 }
 
 #[test]
 fn the_chances_of_all_looks_add_up_to_that_of_one_interval() {
-    let looks: Vec<_> = Looks::new(10, 0.95).all().collect();
+    let looks: Vec<_> = InterimLooks::new(10, 0.95).looks().collect();
     assert_eq!([looks[0].n, looks[1].n, looks[4].n], [10, 20, 160]);
     assert!((looks[0].level - 0.975).abs() < 1e-12);
     let wrong: f64 = looks.iter().map(|l| 1.0 - l.level).sum();
@@ -69,7 +72,7 @@ fn the_chances_of_all_looks_add_up_to_that_of_one_interval() {
 
 #[test]
 fn intervals_of_quantiles_hold_for_any_distribution() {
-    let mut draws = Draws::new(2, 0);
+    let mut draws = DrawSequence::new(2, 0);
     for (p, n) in [(0.5, 25), (0.9, 60)] {
         let truth = -libm::log1p(-p);
         let kept = share(|trial| {
@@ -87,11 +90,11 @@ fn intervals_of_quantiles_hold_for_any_distribution() {
 
 #[test]
 fn the_bootstrap_covers_a_skewed_mean_better_than_percentiles_alone() {
-    let mut draws = Draws::new(3, 0);
+    let mut draws = DrawSequence::new(3, 0);
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
     let kept = share(|trial| {
         let values: Vec<f64> = (0..40).map(|i| value(&mut draws, *trial, i)).collect();
-        let key = Key(u64::from(*trial));
+        let key = StreamKey(u64::from(*trial));
         let found = bca(&values, &mean, (0.95, 400), (&mut draws, key)).unwrap();
         found.interval[0] <= 1.0 && 1.0 <= found.interval[1]
     });
@@ -103,12 +106,17 @@ fn the_bootstrap_covers_a_skewed_mean_better_than_percentiles_alone() {
 fn the_bootstrap_is_the_same_whatever_else_is_drawn() {
     let values: Vec<f64> = (0..30).map(|i| f64::from(i * i)).collect();
     let median = |v: &[f64]| quantile(&sorted(v.to_vec()), 0.5).unwrap();
-    let mut draws = Draws::new(4, 0);
-    let key = Key::of("goodput");
+    let mut draws = DrawSequence::new(4, 0);
+    let key = StreamKey::from_text("goodput");
     let first = bca(&values, &median, (0.9, 300), (&mut draws, key));
     value(&mut draws, 0, 0);
     assert_eq!(bca(&values, &median, (0.9, 300), (&mut draws, key)), first);
-    let other = bca(&values, &median, (0.9, 300), (&mut draws, Key::of("cost")));
+    let other = bca(
+        &values,
+        &median,
+        (0.9, 300),
+        (&mut draws, StreamKey::from_text("cost")),
+    );
     assert!(first.is_some() && other != first);
     let equal = bca(&[2.0; 9], &median, (0.9, 300), (&mut draws, key));
     assert_eq!(equal, None);
@@ -117,14 +125,14 @@ fn the_bootstrap_is_the_same_whatever_else_is_drawn() {
 #[test]
 fn few_and_skewed_values_are_called_weak() {
     let normal: Vec<f64> = (1..40).map(|i| f64::from((i * 17) % 40)).collect();
-    assert_eq!(weaknesses(&normal), []);
-    let few = weaknesses(&normal[..35]);
-    assert_eq!(few, [Weakness::TooFew { n: 35, needed: 36 }]);
+    assert_eq!(statistical_warnings(&normal), []);
+    let few = statistical_warnings(&normal[..35]);
+    assert_eq!(few, [StatisticalWarning::TooFew { n: 35, needed: 36 }]);
     let mut skewed = vec![1.0; 60];
     skewed[7] = 1000.0;
-    let found = weaknesses(&skewed);
+    let found = statistical_warnings(&skewed);
     assert!(
-        matches!(found[..], [Weakness::HeavyTail { n: 60, needed, .. }] if needed > 1000),
+        matches!(found[..], [StatisticalWarning::HeavyTail { n: 60, needed, .. }] if needed > 1000),
         "{found:?}"
     );
 }

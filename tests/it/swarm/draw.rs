@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 use sim_base::random;
-use sim_base::random::{Draws, Key, Purpose};
+use sim_base::random::{DrawSequence, StreamKey, StreamPurpose};
 
 pub struct Draw {
-    draws: Draws,
+    draws: DrawSequence,
     next: u32,
     /// Whether rare events may be drawn, so that the end of a run cannot be predicted.
     pub wild: bool,
@@ -14,7 +14,7 @@ pub struct Draw {
 impl Draw {
     pub fn new(seed: u64) -> Draw {
         Draw {
-            draws: Draws::new(seed, 0),
+            draws: DrawSequence::new(seed, 0),
             next: 0,
             wild: false,
         }
@@ -27,11 +27,11 @@ impl Draw {
 
     /// Returns a uniform number in `0..n`.
     pub fn below(&mut self, n: u32) -> u32 {
-        let name = random::Draw {
-            purpose: Purpose::Test,
-            entity: Key::of("swarm"),
+        let name = random::UniformDraw {
+            purpose: StreamPurpose::Test,
+            entity: StreamKey::from_text("swarm"),
             occurrence: 0,
-            lane: self.next,
+            substream: self.next,
         };
         self.next += 1;
         self.draws.below(name, n)

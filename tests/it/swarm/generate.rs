@@ -1,14 +1,14 @@
 //! Generates the input files of a seed: a scenario, its JobSets, other objects. They are read like a user's files.
 
 use super::draw::Draw;
+use super::environment::{self, Cluster};
 use super::jobset::{self, JobSet};
 use super::objects;
-use super::scene::{self, Cluster};
 use super::script::{self, Stage};
 use super::training;
 use serde_json::{Value, json};
-use sim_api::spec::{Scenario, TieBreak};
-use sim_inputs::Source;
+use sim_api::spec::{ScenarioSpec, TieBreak};
+use sim_inputs::SourceText;
 
 #[derive(Clone)]
 pub struct Case {
@@ -43,7 +43,7 @@ struct Unsaid {
 
 impl Case {
     /// Returns a case of these files, without any expectation.
-    pub fn of_files(seed: u64, files: Vec<(String, Value)>) -> Case {
+    pub fn from_files(seed: u64, files: Vec<(String, Value)>) -> Case {
         Case {
             seed,
             files,
@@ -56,19 +56,19 @@ impl Case {
     }
 
     /// Parses the scenario.
-    pub fn scenario(&self) -> Result<Scenario, String> {
+    pub fn scenario(&self) -> Result<ScenarioSpec, String> {
         let loader = |name: &str| match self.files[1..].iter().find(|(file, _)| file == name) {
             Some((_, content)) => Ok(text(content)),
             None => Err("does not exist".to_owned()),
         };
-        let source = Source {
+        let source = SourceText {
             file: self.files[0].0.clone(),
             text: text(&self.files[0].1),
         };
         let loaded =
             sim_inputs::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
         let mut scenario = loaded.scenario;
-        scenario.claims_bind = !self.unsaid.claims_stay;
+        scenario.binds_claims = !self.unsaid.claims_stay;
         scenario.admit_unplaceable = self.wild;
         if self.unsaid.last_name {
             scenario.ties = TieBreak::LastName;
@@ -83,8 +83,8 @@ impl Case {
     }
 
     /// Returns the files except for the scenario.
-    pub fn manifests(&self) -> impl Iterator<Item = Source> {
-        self.files[1..].iter().map(|(file, content)| Source {
+    pub fn manifests(&self) -> impl Iterator<Item = SourceText> {
+        self.files[1..].iter().map(|(file, content)| SourceText {
             file: file.clone(),
             text: text(content),
         })
@@ -93,7 +93,7 @@ impl Case {
     /// Returns whether dependents may outlive their owner: a user requests it, they have other finalizers, the run
     /// does not wait for them, or their pods are on nodes that never return (a second delete without foreground does
     /// not wait).
-    pub fn leaves_behind(&self) -> bool {
+    pub fn leaves_pods_unfinished(&self) -> bool {
         let said: String = self
             .files
             .iter()
@@ -127,7 +127,7 @@ fn text(content: &Value) -> String {
     serde_json::to_string_pretty(content).unwrap_or_default()
 }
 
-pub fn case(seed: u64) -> Case {
+pub fn draw_case(seed: u64) -> Case {
     let d = &mut Draw::new(seed);
     d.wild = !d.one_in(3);
     let count = if d.one_in(4) { 2 } else { 1 };
@@ -135,18 +135,18 @@ pub fn case(seed: u64) -> Case {
     let repaired = !d.one_in(3);
     let cluster = Cluster::draw(d, &jobsets, repaired);
     let mut scenario = json!({"apiVersion": "jobset-sim/v1alpha1", "kind": "Scenario", "metadata": {"name": "swarm"},
-        "topology": cluster.topology, "controlPlane": scene::control_plane(d), "timing": scene::timing(d),
+        "topology": cluster.topology, "controlPlane": environment::control_plane(d), "timing": environment::timing(d),
         "seed": seed});
     let late = d.one_in(4).then(|| format!("{}s", d.between(0, 90)));
     let mut files = Vec::new();
-    scenario["jobSets"] = submitted(d, &jobsets, late, &mut files).into();
+    scenario["jobSets"] = place_manifests(d, &jobsets, late, &mut files).into();
     if d.rare(3) {
         let others: Vec<Value> = (0..d.between(1, 4))
             .map(|_| objects::any(d, &jobsets))
             .collect();
-        scenario["objects"] = existing(d, distinct(others), &mut files).into();
+        scenario["objects"] = place_existing_objects(d, distinct(others), &mut files).into();
     }
-    let (rules, fails) = scene::containers(d, &jobsets);
+    let (rules, fails) = environment::containers(d, &jobsets);
     scenario["containers"] = rules.into();
     let stage = Stage {
         jobsets: &jobsets,
@@ -160,7 +160,9 @@ pub fn case(seed: u64) -> Case {
     let succeeds = said.contains("runFor") || said.contains("\"exitCode\": 0");
     scenario["faults"] = faults.into();
     if d.wild && d.rare(3) {
-        let mut processes: Vec<Value> = (0..d.between(1, 3)).map(|_| scene::process(d)).collect();
+        let mut processes: Vec<Value> = (0..d.between(1, 3))
+            .map(|_| environment::process(d))
+            .collect();
         if scenario["timing"].get("kubelet").is_some() {
             // With a scripted kubelet, pods of a replaced machine would not be detected as missing.
             for process in &mut processes {
@@ -217,12 +219,12 @@ pub fn case(seed: u64) -> Case {
         wild: d.wild,
         repaired,
         jobsets: expected.collect(),
-        unsaid: unsaid(d),
+        unsaid: draw_unstated(d),
     }
 }
 
 /// Returns `jobSets`, with each manifest in its own file.
-fn submitted(
+fn place_manifests(
     d: &mut Draw,
     jobsets: &[JobSet],
     late: Option<String>,
@@ -252,7 +254,11 @@ fn submitted(
 }
 
 /// Returns `objects`, either in the scenario or in a separate file.
-fn existing(d: &mut Draw, others: Vec<Value>, files: &mut Vec<(String, Value)>) -> Vec<Value> {
+fn place_existing_objects(
+    d: &mut Draw,
+    others: Vec<Value>,
+    files: &mut Vec<(String, Value)>,
+) -> Vec<Value> {
     if d.one_in(2) {
         return others;
     }
@@ -269,7 +275,7 @@ fn distinct(mut objects: Vec<Value>) -> Vec<Value> {
     objects
 }
 
-fn unsaid(d: &mut Draw) -> Unsaid {
+fn draw_unstated(d: &mut Draw) -> Unsaid {
     Unsaid {
         last_name: d.rare(2),
         claims_stay: d.rare(8),

@@ -38,7 +38,7 @@ impl JobSet {
     }
 
     /// Returns the object with a fixed name instead of generateName.
-    pub fn named(&self) -> Value {
+    pub fn with_fixed_name(&self) -> Value {
         let mut object = self.object.clone();
         if let Some(metadata) = object["metadata"].as_object_mut() {
             metadata.remove("generateName");
@@ -104,7 +104,7 @@ pub fn draw(d: &mut Draw, name: &str) -> JobSet {
     set(&mut js.object, "spec.replicatedJobs", rjs);
     failure_policy(d, &mut js, strategy);
     success_and_startup(d, &mut js, depends);
-    lesser(d, &mut js);
+    draw_minor_fields(d, &mut js);
     js
 }
 
@@ -283,7 +283,7 @@ fn success_and_startup(d: &mut Draw, js: &mut JobSet, depends: bool) {
 }
 
 /// Draws suspend, managedBy, TTL, network and coordinator.
-fn lesser(d: &mut Draw, js: &mut JobSet) {
+fn draw_minor_fields(d: &mut Draw, js: &mut JobSet) {
     let mut put = |key: &str, value: Value| js.object["spec"][key] = value;
     if d.one_in(12) {
         put("suspend", json!(true));

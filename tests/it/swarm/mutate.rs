@@ -7,7 +7,7 @@ use super::draw::Draw;
 use super::generate::{self, Case};
 use crate::support::{files, root};
 use serde_json::{Map, Value, json};
-use sim_inputs::Source;
+use sim_inputs::SourceText;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -77,7 +77,10 @@ impl Pool {
                 pool.cases.extend(case_of(&file));
             }
         }
-        assert!(pool.cases.len() > 50, "the repository's scenarios are read");
+        assert!(
+            pool.cases.len() > 50,
+            "the scenarios of the repository must be readable"
+        );
         for folder in [
             "scenarios",
             "scenarios/manifests",
@@ -88,16 +91,16 @@ impl Pool {
             let texts = found.filter_map(|file| std::fs::read_to_string(file).ok());
             pool.texts.extend(texts.filter(|text| text.len() < 20_000));
         }
-        let lent = (0..LENDERS).flat_map(|seed| generate::case(seed).files);
+        let lent = (0..LENDERS).flat_map(|seed| generate::draw_case(seed).files);
         let lent: Vec<Value> = lent.map(|(_, tree)| tree).collect();
         let own: Vec<Value> = pool.cases.iter().flatten().map(|f| f.1.clone()).collect();
         for tree in lent.iter().chain(&own) {
-            pool.learn("", tree);
+            pool.add_parts("", tree);
         }
         pool
     }
 
-    fn learn(&mut self, name: &str, value: &Value) {
+    fn add_parts(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(entries) => {
                 for (key, value) in entries {
@@ -105,7 +108,7 @@ impl Pool {
                     known.push((key.clone(), value.clone()));
                     let known = self.values.entry(key.clone()).or_default();
                     known.push(value.clone());
-                    self.learn(key, value);
+                    self.add_parts(key, value);
                 }
             }
             Value::Array(items) => {
@@ -113,7 +116,7 @@ impl Pool {
                 for value in items {
                     let known = self.values.entry(item.clone()).or_default();
                     known.push(value.clone());
-                    self.learn(&item, value);
+                    self.add_parts(&item, value);
                 }
             }
             _ => {}
@@ -124,8 +127,8 @@ impl Pool {
     pub fn case(&self, seed: u64) -> Case {
         let d = &mut Draw::new(seed ^ 0x6d75_7461_7465);
         let mut case = match d.one_in(2) {
-            true => generate::case(seed),
-            false => Case::of_files(seed, d.pick(&self.cases)),
+            true => generate::draw_case(seed),
+            false => Case::from_files(seed, d.pick(&self.cases)),
         };
         // Most files are still accepted after one change.
         for _ in 0..d.pick(&[1, 1, 1, 2, 3, 6]) {
@@ -207,7 +210,7 @@ impl Pool {
         match value {
             Value::Number(_) => *value = number(d),
             Value::Bool(b) => *b = !*b,
-            Value::String(text) => *value = words(d, text),
+            Value::String(text) => *value = mutate_text(d, text),
             Value::Object(entries) => self.add(d, name, entries),
             Value::Array(items) => {
                 let item = format!("{name}[]");
@@ -277,7 +280,7 @@ fn number(d: &mut Draw) -> Value {
 }
 
 /// Replaces a duration by another duration, a number in a name by another number, or the text by something else.
-fn words(d: &mut Draw, text: &str) -> Value {
+fn mutate_text(d: &mut Draw, text: &str) -> Value {
     if text.parse::<sim_base::Duration>().is_ok() {
         let durations = [
             "0s", "1ns", "1ms", "500ms", "1s", "43s", "10m", "1h", "30d", "99y",
@@ -331,7 +334,7 @@ fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
         let Some(name) = entry["manifest"].as_str() else {
             continue;
         };
-        let source = Source {
+        let source = SourceText {
             file: name.to_owned(),
             text: std::fs::read_to_string(folder.join(name)).ok()?,
         };

@@ -1,9 +1,9 @@
 //! Generates objects besides the JobSets: objects that exist at the start or are created later.
 
 use super::draw::Draw;
+use super::environment;
 use super::job;
 use super::jobset::{self, JobSet};
-use super::scene;
 use serde_json::{Value, json};
 
 /// Draws an object of any kind, often with a name that a JobSet needs.
@@ -19,7 +19,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
     match d.below(9) {
         0 => {
             let name = format!("extra-{}", d.below(2));
-            scene::node(d, &name)
+            environment::node(d, &name)
         }
         1 => job(d, js, &meta),
         2 => pod(d, js, &meta),
@@ -57,7 +57,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
         }
         7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
         _ => {
-            let mut own = jobset::draw(d, "c").named();
+            let mut own = jobset::draw(d, "c").with_fixed_name();
             if let Some(metadata) = own["metadata"].as_object_mut() {
                 metadata.entry("namespace").or_insert(json!("default"));
             }
@@ -95,10 +95,10 @@ fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     } else {
         "own".to_owned()
     };
-    let mut plain = plain(js);
+    let mut plain = plain_jobset(js);
     plain.in_place = false;
     let (_, mut spec) = job::draw(d, &mut plain);
-    accepted(&mut spec["template"]["spec"]);
+    remove_rejected_fields(&mut spec["template"]["spec"]);
     if spec["template"]["spec"].get("restartPolicy").is_none() {
         spec["template"]["spec"]["restartPolicy"] = json!("OnFailure");
     }
@@ -122,11 +122,11 @@ fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
 
 /// Draws a standalone pod, bound from the start or unbound.
 fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
-    let mut plain = plain(js);
+    let mut plain = plain_jobset(js);
     plain.in_place = d.one_in(4);
     let template = job::pod_template(d, &plain, false);
     let mut spec = template["spec"].clone();
-    accepted(&mut spec);
+    remove_rejected_fields(&mut spec);
     // The API server computes this field and rejects other values.
     if let Some(fields) = spec.as_object_mut() {
         fields.remove("priority");
@@ -145,7 +145,7 @@ fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
 }
 
 /// Removes tolerations and affinity that the API server rejects.
-fn accepted(pod: &mut Value) {
+fn remove_rejected_fields(pod: &mut Value) {
     if let Some(tolerations) = pod["tolerations"].as_array_mut() {
         tolerations.retain(|t| t["key"] != "example.com/level");
     }
@@ -165,7 +165,7 @@ fn accepted(pod: &mut Value) {
 }
 
 /// Returns a JobSet with only the properties that templates depend on.
-fn plain(js: &JobSet) -> JobSet {
+fn plain_jobset(js: &JobSet) -> JobSet {
     JobSet {
         name: js.name.clone(),
         object: json!({}),

@@ -1,10 +1,10 @@
 //! Generates users' requests to the API server: patches, creations, deletions, reads, and status changes.
 
 use super::draw::{Draw, set};
+use super::environment;
 use super::job;
 use super::jobset::{JobSet, RACK};
 use super::objects;
-use super::scene;
 use super::script::Stage;
 use serde_json::{Value, json};
 
@@ -24,8 +24,8 @@ pub fn draw(d: &mut Draw, stage: &Stage, j: usize, pod: &str) -> (Value, Option<
             json!({"create": {"object": objects::any(d, stage.jobsets)}}),
             None,
         ),
-        11 => again(d, js),
-        12 => other(d, stage),
+        11 => delete_and_recreate(d, js),
+        12 => other_request(d, stage),
         13 => delete(d, stage, js, pod),
         14 => (show(d, stage, js, pod), None),
         15 | 16 => (manager(d, stage), None),
@@ -331,7 +331,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
         // Node repair: a new machine with the same node name.
         _ => {
             let delete = json!({"delete": {"kind": "Node", "name": name}});
-            let object = scene::node(d, &name);
+            let object = environment::node(d, &name);
             return (delete, Some(json!({"create": {"object": object}})));
         }
     };
@@ -342,14 +342,17 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
 }
 
 /// Deletes the JobSet and creates it again.
-fn again(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
+fn delete_and_recreate(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     let delete = json!({"delete": {"kind": "JobSet", "name": js.name,
         "propagation": d.pick(&["Background", "Foreground", "Orphan"])}});
-    (delete, Some(json!({"create": {"jobSet": js.named()}})))
+    (
+        delete,
+        Some(json!({"create": {"jobSet": js.with_fixed_name()}})),
+    )
 }
 
 /// Draws a request for a Service, a claim or another object.
-fn other(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
+fn other_request(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
     let (kind, name) = objects::any_name(d, stage.jobsets);
     match d.below(3) {
         0 => (

@@ -1,9 +1,9 @@
 //! Generates faults of pods, nodes and JobSets, and the subsequent repairs.
 
 use super::draw::Draw;
+use super::environment::Cluster;
 use super::jobset::JobSet;
 use super::requests;
-use super::scene::Cluster;
 use serde_json::{Value, json};
 
 /// Inputs for drawing a script.
@@ -49,11 +49,11 @@ pub fn draw(d: &mut Draw, stage: &Stage) -> (Vec<Value>, Vec<usize>) {
             let (action, later) = requests::draw(d, stage, j, &pod);
             script.push(at, action);
             if let (Some(back), Some(later)) = (back, later) {
-                script.undo(back, later);
+                script.push_repair(back, later);
             }
             continue;
         }
-        script.act(d, stage, (k, at, back), (j, pod, node));
+        script.push_fault(d, stage, (k, at, back), (j, pod, node));
     }
     script.faults.append(&mut script.repairs);
     (script.faults, script.suspended)
@@ -78,12 +78,12 @@ impl Script {
         self.faults.push(action);
     }
 
-    fn undo(&mut self, at: u32, mut action: Value) {
+    fn push_repair(&mut self, at: u32, mut action: Value) {
         action[self.clock] = json!(format!("{at}ms"));
         self.repairs.push(action);
     }
 
-    fn act(
+    fn push_fault(
         &mut self,
         d: &mut Draw,
         stage: &Stage,
@@ -139,7 +139,7 @@ impl Script {
         };
         self.push(at, action);
         if let (Some(back), Some(repair)) = (back, repair) {
-            self.undo(back, repair);
+            self.push_repair(back, repair);
         }
     }
 }

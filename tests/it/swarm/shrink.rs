@@ -4,7 +4,7 @@ use super::generate::Case;
 use serde_json::Value;
 
 /// Returns the kind of a problem, independent of the numbers in it.
-fn kind(problem: &str) -> String {
+fn problem_kind(problem: &str) -> String {
     let words = problem.split(|c: char| !c.is_ascii_alphabetic());
     words
         .filter(|w| w.len() > 3)
@@ -14,9 +14,9 @@ fn kind(problem: &str) -> String {
 }
 
 /// Returns the smallest case found that still fails with this kind of problem; `run` runs a case.
-pub fn shrunk(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>) -> Case {
-    let wanted = kind(problem);
-    let fails = |case: &Case| run(case).is_some_and(|found| kind(&found) == wanted);
+pub fn shrink(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>) -> Case {
+    let wanted = problem_kind(problem);
+    let fails = |case: &Case| run(case).is_some_and(|found| problem_kind(&found) == wanted);
     let mut best = case.clone();
     loop {
         let before = size(&best);
@@ -84,7 +84,7 @@ fn remove(at: &mut Value, left: &mut usize) -> bool {
 
 #[test]
 fn parts_are_left_out_until_nothing_more_can_go() {
-    let mut case = super::generate::case(1);
+    let mut case = super::generate::draw_case(1);
     case.files = vec![(
         "x".to_owned(),
         serde_json::json!({"a": [1, 2, {"b": 3}], "c": {"d": 4}}),
@@ -95,6 +95,6 @@ fn parts_are_left_out_until_nothing_more_can_go() {
             .contains("\"b\"")
             .then(|| "something with b".to_owned())
     };
-    let small = shrunk(&case, "something with b", run);
+    let small = shrink(&case, "something with b", run);
     assert_eq!(small.files[0].1, serde_json::json!({"a": [{"b": 3}]}));
 }

@@ -1,6 +1,6 @@
 //! Invalid sweeps are rejected with a specific message before any simulation.
 
-use super::{FLEET, done};
+use super::{FLEET, assert_success};
 use crate::program::{program, scratch};
 
 #[test]
@@ -12,23 +12,26 @@ fn what_cannot_be_swept_is_refused_by_name() {
             "did you mean \"spares\"",
         ),
         (&["--grid", "job.recovry=1m,2m"], "unknown field"),
-        (&["--grid", "job.recovery=1m,soon"], "at the point"),
+        (
+            &["--grid", "job.recovery=1m,soon"],
+            "at point spares=0, interval=300, job.recovery=soon",
+        ),
         (
             &["--grid", spares, "--grid", spares],
             "two axes vary parameters.spares",
         ),
         (
             &["--grid", "job=1", "--grid", "job.nodes=4"],
-            "job.nodes is inside job",
+            "job.nodes is a field inside job",
         ),
         (&["--grid", "parameters.spares=1,1"], "the value 1 twice"),
         (&["--grid", "parameters.spares="], "has no value"),
         (
             &["--grid", spares, "--set", "parameters.spares=3"],
-            "contradict each other",
+            "parameters.spares is set with --set and is also an axis",
         ),
         (&["--range", "job.recovery=1m..2m"], "--lhs N"),
-        (&["--lhs", "8"], "needs a range"),
+        (&["--lhs", "8"], "requires a range"),
         (
             &["--range", "job.recovery=2m..1m", "--lhs", "8"],
             "is empty",
@@ -39,7 +42,7 @@ fn what_cannot_be_swept_is_refused_by_name() {
         ),
         (
             &["--range", "job.recovery=1m..2m", "--lhs", "1000000000"],
-            "1000000000 = 12000000000 points",
+            "too many points: 4 x 3 x 1000000000 = 12000000000;",
         ),
         (
             &["--seeds", "5000000"],
@@ -47,17 +50,20 @@ fn what_cannot_be_swept_is_refused_by_name() {
         ),
         (
             &["--until", "goodput ±1%", "--seeds", "40"],
-            "there is no metric \"goodput\"",
+            "unknown metric \"goodput\"",
         ),
         (
             &["--metric", "goodputt", "--seeds", "2"],
-            "there is no metric \"goodputt\"",
+            "unknown metric \"goodputt\"",
         ),
         (
             &["--shard", "3/2", "--out", "x"],
-            "no shard 3 of 2; they are 0/2 to 1/2, or 1/2 to 2/2",
+            "shard 3 of 2 does not exist: use 0/2 to 1/2, or 1/2 to 2/2",
         ),
-        (&["--shard", "0/0", "--out", "x"], "0 shards"),
+        (
+            &["--shard", "0/0", "--out", "x"],
+            "invalid number of shards 0",
+        ),
         (&["--shard", "1/2"], "--out"),
         (
             &["--shard", "auto", "--out", "x"],
@@ -69,7 +75,7 @@ fn what_cannot_be_swept_is_refused_by_name() {
             &["--shard", "1/2", "--out", "x", "--fail-if", "failures > 1"],
             "cannot be used with",
         ),
-        (&["--out", "src"], "exists already"),
+        (&["--out", "src"], "already exists"),
     ] {
         let all = [&["sweep", FLEET], arguments].concat();
         let mut command = program(&all);
@@ -113,10 +119,10 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
         told
     };
     let told = sweep(&["--fail-if", "failures >= 0"], 5);
-    assert_eq!(told.matches("holds in point").count(), 6, "{told}");
-    assert!(told.contains("holds in point 0 (spares=0, "), "{told}");
+    assert_eq!(told.matches("is true in point").count(), 6, "{told}");
+    assert!(told.contains("is true in point 0 (spares=0, "), "{told}");
     let told = sweep(&["--fail-if", "3:failures@p90 >= 0"], 5);
-    assert_eq!(told.matches("holds in point 3 (").count(), 1, "{told}");
+    assert_eq!(told.matches("is true in point 3 (").count(), 1, "{told}");
     sweep(
         &[
             "--fail-if",
@@ -126,7 +132,7 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
         ],
         0,
     );
-    assert!(sweep(&["--fail-if", "17:failures < 0"], 2).contains("there is no variant \"17\""));
+    assert!(sweep(&["--fail-if", "17:failures < 0"], 2).contains("unknown variant \"17\""));
     assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("is not a name"));
     // Results are saved even if a gate fails, and a gate is evaluated even if the results exist already.
     let kept = ["--out", out.to_str().unwrap()];
@@ -134,7 +140,7 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
     assert!(out.join("summary.json").is_file());
     sweep(&kept, 0);
     let told = sweep(&[&["--fail-if", "failures < 0"], &kept[..]].concat(), 2);
-    assert!(told.contains("is complete already"), "{told}");
+    assert!(told.contains("is already complete"), "{told}");
     let shard = |i: &str| {
         let of = format!("{i}/2");
         let out = dir.join("shards").join(i);
@@ -143,7 +149,7 @@ fn conditions_are_held_against_every_point_or_one_of_them() {
     ["1", "2"].into_iter().for_each(shard);
     let shards = dir.join("shards");
     let merge = ["sweep", "merge", shards.to_str().unwrap(), "--fail-if"];
-    done(
+    assert_success(
         &program(&[&merge[..], &["failures < 0"]].concat())
             .output()
             .unwrap(),

@@ -1,11 +1,11 @@
 //! Plans: the printed commands start the shards of a sweep, and the merged result has the same bytes as a sweep on
 //! one machine.
 
-use super::{FLEET, done, same, sweep};
-use crate::program::{fed, program, scratch};
+use super::{FLEET, assert_same_files, assert_success, sweep};
+use crate::program::{program, run_with_stdin, scratch};
 use serde_json::Value;
 use sim_api::objects::admit_job;
-use sim_inputs::{Source, documents};
+use sim_inputs::{SourceText, documents};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -23,14 +23,14 @@ fn plan(engine: &str, out: &Path) -> String {
     ]
     .concat();
     let output = program(&all).output().unwrap();
-    done(&output);
+    assert_success(&output);
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn whole(dir: &Path) -> std::path::PathBuf {
+fn single_machine_sweep(dir: &Path) -> std::path::PathBuf {
     let whole = dir.join("whole");
     let note = "metadata.description=it's \"x\", $HOME";
-    done(&sweep(&[FLEET, "--grid", GRID, "--set", note], &whole));
+    assert_success(&sweep(&[FLEET, "--grid", GRID, "--set", note], &whole));
     whole
 }
 
@@ -39,7 +39,7 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
     let dir = scratch("sweep-plan-job");
     let text = plan("indexed-job", &dir.join("out"));
     let file = "plan.yaml".to_owned();
-    let objects = documents(&Source { file, text }).unwrap();
+    let objects = documents(&SourceText { file, text }).unwrap();
     let [config, job] = &objects[..] else {
         panic!("{objects:?}");
     };
@@ -85,14 +85,14 @@ fn an_indexed_job_is_one_that_the_api_server_takes_and_its_indexes_are_the_sweep
         command
             .current_dir(&inputs)
             .env("JOB_COMPLETION_INDEX", index.to_string());
-        done(&command.output().unwrap());
+        assert_success(&command.output().unwrap());
         // An index that is started again has no work left.
-        done(&command.output().unwrap());
+        assert_success(&command.output().unwrap());
     }
     let merged = dir.join("merged");
     let shards = results.join("sweep-test-shards");
-    done(&sweep(&["merge", shards.to_str().unwrap()], &merged));
-    same(&merged, &whole(&dir), "indexed job");
+    assert_success(&sweep(&["merge", shards.to_str().unwrap()], &merged));
+    assert_same_files(&merged, &single_machine_sweep(&dir), "indexed job");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -112,7 +112,7 @@ fn a_slurm_script_is_one_for_bash_and_its_array_is_the_sweep() {
         command
     };
     let script = script.to_str().unwrap();
-    done(&bash(&["-n", script]).output().unwrap());
+    assert_success(&bash(&["-n", script]).output().unwrap());
     for task in 0..SHARDS {
         let mut command = bash(&[script]);
         command
@@ -122,11 +122,11 @@ fn a_slurm_script_is_one_for_bash_and_its_array_is_the_sweep() {
             .env("SLURM_ARRAY_TASK_MIN", "0")
             .env("SLURM_ARRAY_TASK_MAX", (SHARDS - 1).to_string())
             .env("SLURM_ARRAY_TASK_COUNT", SHARDS.to_string());
-        done(&command.output().unwrap());
+        assert_success(&command.output().unwrap());
     }
     let shards = format!("{}-shards", out.to_str().unwrap());
-    done(&sweep(&["merge", &shards], &out));
-    same(&out, &whole(&dir), "slurm");
+    assert_success(&sweep(&["merge", &shards], &out));
+    assert_same_files(&out, &single_machine_sweep(&dir), "slurm");
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -140,7 +140,7 @@ fn the_other_scripts_are_read_by_their_languages() {
         .arg(&script)
         .output()
         .unwrap();
-    done(&bash);
+    assert_success(&bash);
     let python = plan("ray", &dir.join("out"));
     let script = dir.join("sweep.py");
     fs::write(&script, &python).unwrap();
@@ -150,8 +150,8 @@ fn the_other_scripts_are_read_by_their_languages() {
         .arg(&script)
         .output()
     {
-        Ok(output) => done(&output),
-        Err(_) => println!("NOT TESTED: there is no python3"),
+        Ok(output) => assert_success(&output),
+        Err(_) => println!("NOT TESTED: python3 is missing"),
     }
     fs::remove_dir_all(dir).unwrap();
 }
@@ -171,7 +171,7 @@ fn shards_play_at_the_level_that_was_asked_for() {
     for (level, said) in [(&[][..], ""), (&["--level", "pods"], " --level pods")] {
         let more = [level, &["--engine", "slurm"]].concat();
         let output = program(&[&all[..], &more].concat()).output().unwrap();
-        done(&output);
+        assert_success(&output);
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(text.contains("--level"), !said.is_empty(), "{text}");
         assert!(text.contains(&format!("--seeds 20{said} --grid")), "{text}");
@@ -181,7 +181,7 @@ fn shards_play_at_the_level_that_was_asked_for() {
 #[test]
 fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
     let told = program(&["sweep", "plan", FLEET]).output().unwrap();
-    done(&told);
+    assert_success(&told);
     let text = String::from_utf8(told.stdout).unwrap();
     assert!(
         text.starts_with("12 points, 144 replications; 12 of them took "),
@@ -191,11 +191,11 @@ fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
     for (arguments, part) in [
         (
             &["--shards", "145"][..],
-            "145 shards, and there are 144 replications",
+            "--shards 145 exceeds the number of replications, which is 144",
         ),
         (&["--shards", "0"], "0 is not in 1..=100000"),
         (&["--name", "No"], "lower case"),
-        (&["--out", "a\nb"], "on one line"),
+        (&["--out", "a\nb"], "without line breaks"),
         (&["--engine", "pbs"], "indexed-job, slurm, ray, parallel"),
     ] {
         let all = [&["sweep", "plan", FLEET], arguments].concat();
@@ -205,7 +205,7 @@ fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
         assert!(told.contains(part), "{told}");
     }
     let text = fs::read_to_string(FLEET).unwrap();
-    let output = fed(
+    let output = run_with_stdin(
         &[
             "sweep",
             "plan",

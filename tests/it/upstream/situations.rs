@@ -35,7 +35,7 @@ fn code() -> String {
         code.extend(
             support::files(&folder, "rs")
                 .iter()
-                .map(|p| std::fs::read_to_string(p).expect("code")),
+                .map(|p| std::fs::read_to_string(p).expect("the code can be read")),
         );
         let entries = std::fs::read_dir(&folder).into_iter().flatten();
         folders.extend(
@@ -47,7 +47,7 @@ fn code() -> String {
     code
 }
 
-fn exists(what: &str, code: &str) -> Result<(), String> {
+fn check_exists(what: &str, code: &str) -> Result<(), String> {
     let (kind, name) = what.split_once(' ').unwrap_or((what, ""));
     let found = match kind {
         "scenario" => root()
@@ -72,21 +72,21 @@ fn exists(what: &str, code: &str) -> Result<(), String> {
 fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
     let (all, code) = (situations(), code());
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names.len(), all.len(), "a name stands twice");
+    assert_eq!(names.len(), all.len(), "duplicate name");
     let data: BTreeSet<&str> = all
         .iter()
         .filter(|(_, what)| *what == "data")
         .map(|(name, _)| *name)
         .collect();
-    let played = unit::played();
+    let played = unit::tested_rows();
     let played: BTreeSet<&str> = played.iter().map(String::as_str).collect();
     assert_eq!(
         data, played,
-        "what is data is in the data files, and the other way round"
+        "situations.txt and the data files must list the same cases"
     );
     let others = all.iter().filter(|(_, what)| *what != "data");
-    let wrong =
-        others.filter_map(|(name, what)| Some(format!("{name}: {}", exists(what, &code).err()?)));
+    let wrong = others
+        .filter_map(|(name, what)| Some(format!("{name}: {}", check_exists(what, &code).err()?)));
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

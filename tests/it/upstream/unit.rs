@@ -10,10 +10,12 @@ use crate::policy::notation::{self, Case};
 use crate::policy::render;
 use serde_json::{Value, json};
 use sim_api::admission;
-use sim_api::admission::{Change, Create, FieldValidation, Gates, Request, webhooks};
+use sim_api::admission::{
+    AdmissionChange, AdmissionGates, ChangeRequest, CreateRequest, FieldValidation, webhooks,
+};
 use sim_api::objects;
 use sim_api::objects::JobSlot;
-use sim_policy::{Plan, reconcile};
+use sim_policy::{ActionPlan, reconcile};
 
 const WEBHOOK: &str = include_str!("webhook.ndjson");
 const JOBS: &str = include_str!("jobs.ndjson");
@@ -22,7 +24,7 @@ const JOBS: &str = include_str!("jobs.ndjson");
 /// function that returns a number or a boolean, the row states the resulting decision of a pass.
 const DECISIONS: &str = include_str!("decisions.ndjson");
 
-fn all(text: &str) -> Vec<Value> {
+fn json_lines(text: &str) -> Vec<Value> {
     let rows = text.lines().map(serde_json::from_str);
     rows.map(|row| row.expect("a row is JSON")).collect()
 }
@@ -37,7 +39,7 @@ fn rows(text: &str, kind: &str) -> Vec<Value> {
 }
 
 /// Returns `test/row` of everything that is tested here, for `situations`.
-pub fn played() -> Vec<String> {
+pub fn tested_rows() -> Vec<String> {
     let text = |value: &Value| value.as_str().expect("a name").to_owned();
     let mut names = Vec::new();
     for (data, kind, test) in [
@@ -56,25 +58,27 @@ pub fn played() -> Vec<String> {
     for kind in ["label", "service", "claims", "volumes", "elastic"] {
         names.extend(rows(JOBS, kind).iter().map(|row| text(&row["name"])));
     }
-    names.extend(all(DECISIONS).iter().map(|row| text(&row["of"])));
+    names.extend(json_lines(DECISIONS).iter().map(|row| text(&row["of"])));
     names
 }
 
 /// Removes empty fields, which Go does not serialize.
-fn bare(value: &Value) -> Value {
+fn without_empty_fields(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(k, v)| (k.clone(), bare(v)));
+            let fields = fields
+                .iter()
+                .map(|(k, v)| (k.clone(), without_empty_fields(v)));
             let empty = |v: &Value| v.is_null() || *v == json!({}) || *v == json!([]) || *v == "";
             fields.filter(|(_, v)| !empty(v)).collect()
         }
-        Value::Array(items) => items.iter().map(bare).collect(),
+        Value::Array(items) => items.iter().map(without_empty_fields).collect(),
         other => other.clone(),
     }
 }
 
-fn gates(row: &Value) -> Gates {
-    Gates {
+fn gates(row: &Value) -> AdmissionGates {
+    AdmissionGates {
         in_place_restart: row["inPlace"] == true,
         restart_job: row["restartJob"] == true,
         elastic_job_set: row["elastic"] == true,
@@ -96,8 +100,8 @@ fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), Stri
     );
 }
 
-fn same(what: &str, want: &Value, got: &Value) -> Result<(), String> {
-    let (want, got) = (bare(want), bare(got));
+fn assert_same_value(what: &str, want: &Value, got: &Value) -> Result<(), String> {
+    let (want, got) = (without_empty_fields(want), without_empty_fields(got));
     match want == got {
         true => Ok(()),
         false => Err(format!("{what}\n  upstream {want}\n  here     {got}")),
@@ -110,13 +114,16 @@ fn the_mutating_webhook_defaults_as_upstreams_tests_say() {
         let mut got = webhooks::default(&row["js"]).map_err(|r| r.message)?;
         // Go always serializes the status of an object.
         got["status"] = Value::Null;
-        same("defaulted", &row["want"], &got)
+        assert_same_value("defaulted", &row["want"], &got)
     });
 }
 
 /// Checks that the webhook's message contains each sentence that upstream expects, or that the object is accepted if
 /// there is none.
-fn said(row: &Value, verdict: Result<(), admission::Rejection>) -> Result<(), String> {
+fn check_message(
+    row: &Value,
+    verdict: Result<(), admission::AdmissionRejection>,
+) -> Result<(), String> {
     let want = row["want"].as_array().map_or(&[][..], Vec::as_slice);
     match (verdict, want) {
         (Ok(()), []) => Ok(()),
@@ -142,7 +149,7 @@ fn said(row: &Value, verdict: Result<(), admission::Rejection>) -> Result<(), St
 fn the_validating_webhook_judges_new_jobsets_as_upstreams_tests_say() {
     differences(WEBHOOK, "create", |row| {
         let claims = row["claims"].as_array().cloned().unwrap_or_default();
-        said(
+        check_message(
             row,
             webhooks::validate_create(&row["js"], gates(row), &claims),
         )
@@ -180,7 +187,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
             .unwrap_or("default");
         let mut object = row["js"].clone();
         (object["apiVersion"], object["kind"]) = (admission::API_VERSION.into(), "JobSet".into());
-        let create = Create {
+        let create = CreateRequest {
             object: &object,
             namespace,
             gates: gates(row),
@@ -192,8 +199,9 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
             (Err(refused), false) => return Err(refused.message),
             (Ok(stored), false) => stored,
         };
-        let defaulted = bare(&row["defaulted"]);
-        let unlike = |path: &str| defaulted.pointer(path) != bare(&stored).pointer(path);
+        let defaulted = without_empty_fields(&row["defaulted"]);
+        let unlike =
+            |path: &str| defaulted.pointer(path) != without_empty_fields(&stored).pointer(path);
         if let Some(path) = row["defaulted"]["spec"].as_object().and_then(|spec| {
             let mut paths = spec.keys().map(|k| format!("/spec/{k}"));
             paths.find(|p| !p.contains("replicatedJobs") && unlike(p))
@@ -210,7 +218,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
                 "/template/spec/completionMode",
                 "/template/spec/template/spec/restartPolicy",
             ] {
-                same(
+                assert_same_value(
                     path,
                     &json!(rj.pointer(path)),
                     &json!(stored["spec"]["replicatedJobs"][i].pointer(path)),
@@ -222,9 +230,9 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
         }
         let mut new = row["update"].clone();
         (new["apiVersion"], new["kind"]) = (admission::API_VERSION.into(), "JobSet".into());
-        let change = Request {
+        let change = ChangeRequest {
             stored: &stored,
-            change: Change::Put(&new),
+            change: AdmissionChange::Put(&new),
             gates: gates(row),
             field_validation: FieldValidation::Warn,
         };
@@ -243,7 +251,7 @@ fn the_api_server_with_both_webhooks_answers_as_upstreams_integration_tests_say(
 }
 
 /// Returns the Jobs that do not exist yet, ordered by replicatedJob.
-fn built(row: &Value) -> Vec<Value> {
+fn built_jobs(row: &Value) -> Vec<Value> {
     let jobset = &row["js"];
     let there = row["there"].as_array().map_or(&[][..], Vec::as_slice);
     let mut jobs = Vec::new();
@@ -262,12 +270,14 @@ fn built(row: &Value) -> Vec<Value> {
                 index,
                 restarts: jobset["status"]["restarts"].as_u64().unwrap_or(0) as u32,
                 job_restarts: (row["restartJob"] == true).then_some(own.unwrap_or(0) as u32),
-                places: None,
+                global_indexes: None,
             };
             if !there.contains(&slot.name().into()) {
                 // Upstream's objects have no uid.
-                let text = objects::job(&slot).to_string().replace(objects::NO_UID, "");
-                jobs.push(serde_json::from_str(&text).expect("still JSON"));
+                let text = objects::job_of_slot(&slot)
+                    .to_string()
+                    .replace(objects::NO_UID, "");
+                jobs.push(serde_json::from_str(&text).expect("the text is JSON"));
             }
         }
     }
@@ -277,7 +287,7 @@ fn built(row: &Value) -> Vec<Value> {
 #[test]
 fn jobs_are_built_as_upstreams_tests_say() {
     differences(JOBS, "construct", |row| {
-        let mut jobs = built(row);
+        let mut jobs = built_jobs(row);
         for job in &mut jobs {
             // Upstream's function sets the owner later, and Go's types do not contain their kind.
             for key in ["apiVersion", "kind"] {
@@ -288,12 +298,12 @@ fn jobs_are_built_as_upstreams_tests_say() {
                 .expect("metadata")
                 .remove("ownerReferences");
         }
-        same("Jobs", &row["want"], &jobs.into())
+        assert_same_value("Jobs", &row["want"], &jobs.into())
     });
 }
 
 /// Returns the plan of a policy case as text.
-fn decided(row: &Value) -> Result<String, String> {
+fn decided_plan(row: &Value) -> Result<String, String> {
     let mut case = row.as_object().expect("a row is an object").clone();
     for key in ["of", "has", "hasnt"] {
         case.remove(key);
@@ -304,23 +314,23 @@ fn decided(row: &Value) -> Result<String, String> {
     let case: Case = serde_json::from_value(case.into()).map_err(|e| e.to_string())?;
     let world = notation::world(&case)?;
     let view = world.view();
-    let mut plan = Plan::default();
+    let mut plan = ActionPlan::default();
     reconcile(&view, &mut plan);
     Ok(render::plan(&view, &plan).join("\n"))
 }
 
 #[test]
 fn passes_decide_as_upstreams_tests_of_their_parts_say() {
-    let rows = all(DECISIONS);
+    let rows = json_lines(DECISIONS);
     let mut wrong = Vec::new();
     for row in &rows {
-        let plan = decided(row).unwrap_or_else(|e| format!("not read: {e}"));
+        let plan = decided_plan(row).unwrap_or_else(|e| format!("not read: {e}"));
         let parts = |key: &str| row[key].as_array().cloned().unwrap_or_default();
         let said = |part: &Value| plan.contains(part.as_str().expect("text"));
         let (has, hasnt) = (parts("has"), parts("hasnt"));
         assert!(
             !has.is_empty() || !hasnt.is_empty(),
-            "{} says nothing",
+            "{} has no expectation",
             row["of"]
         );
         if !has.iter().all(said) || hasnt.iter().any(said) {
@@ -337,13 +347,13 @@ fn passes_decide_as_upstreams_tests_of_their_parts_say() {
 
 /// Builds a single Job of a JobSet whose templates may be missing.
 fn slot_job(jobset: &Value, at: usize, index: u32) -> Value {
-    objects::job(&JobSlot {
+    objects::job_of_slot(&JobSlot {
         jobset,
         replicated_job: at,
         index,
         restarts: 0,
         job_restarts: None,
-        places: None,
+        global_indexes: None,
     })
 }
 
@@ -353,7 +363,7 @@ fn places_of_jobs_among_all_and_in_their_group_are_numbered_as_upstreams_tests_s
         let number = |key: &str| row[key].as_u64().unwrap_or(0);
         let job = slot_job(&row["js"], number("at") as usize, number("index") as u32);
         let key = row["key"].as_str().unwrap_or("");
-        same(key, &row["want"], &job["metadata"]["labels"][key])
+        assert_same_value(key, &row["want"], &job["metadata"]["labels"][key])
     });
 }
 
@@ -368,7 +378,7 @@ fn services_are_built_as_upstreams_tests_say() {
         let (metadata, spec) = (&service["metadata"], &service["spec"]);
         let got = json!({"name": metadata["name"], "publish": spec["publishNotReadyAddresses"], "ip": spec["clusterIP"],
             "selects": spec["selector"]["jobset.sigs.k8s.io/jobset-name"], "owner": metadata["ownerReferences"]});
-        same("Service", &want, &got)
+        assert_same_value("Service", &want, &got)
     });
 }
 
@@ -380,9 +390,9 @@ fn claims_are_built_as_upstreams_tests_say() {
             let fields = claim.as_object_mut().expect("a claim");
             fields.retain(|key, _| key != "apiVersion" && key != "kind");
             let text = claim.to_string().replace(objects::NO_UID, "");
-            *claim = serde_json::from_str(&text).expect("still JSON");
+            *claim = serde_json::from_str(&text).expect("the text is JSON");
         }
-        same("claims", &row["want"], &claims.into())
+        assert_same_value("claims", &row["want"], &claims.into())
     });
 }
 
@@ -394,7 +404,7 @@ fn volumes_of_claims_are_added_as_upstreams_tests_say() {
         jobset["spec"]["replicatedJobs"] =
             json!([{"name": "w", "replicas": 1, "template": template}]);
         let job = slot_job(&jobset, 0, 0);
-        same(
+        assert_same_value(
             "volumes",
             &row["want"],
             &job["spec"]["template"]["spec"]["volumes"],

@@ -28,7 +28,7 @@ fn exact_seconds_lose_nothing() {
     ] {
         assert_eq!(exact_seconds(nanos), text);
     }
-    assert_eq!(exact_time(Time::NEVER), "");
+    assert_eq!(exact_time(SimTime::NEVER), "");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn long_lines_are_broken_and_what_is_typed_stays_whole() {
     assert_eq!(fitted("averylongword", 6), "averylongword");
     assert_eq!(fitted("--set a=b --set c=d", 6), "--set a=b --set c=d");
     let red = "\u{1b}[31mone\u{1b}[0m two";
-    assert_eq!(fitted(red, 7), red, "colors take no room");
+    assert_eq!(fitted(red, 7), red, "color codes have no width");
     assert_eq!(fitted(red, 6), "\u{1b}[31mone\u{1b}[0m\n   two");
 }
 

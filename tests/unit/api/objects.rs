@@ -2,15 +2,15 @@
 //!
 //! Must never repeat what the recordings cover as a whole.
 
-mod any;
+mod any_kind;
 mod sha1;
 
 use serde_json::{Value, json};
 use sim_api::admission::merge_patch;
-use sim_api::objects::change::{elastic_patch, resize, resume};
-use sim_api::objects::job::{JobSlot, job};
-use sim_api::objects::pod::{admit_pod, pod};
-use sim_api::objects::surroundings::Surroundings;
+use sim_api::objects::change::{apply_elastic_patch, elastic_patch, merge_template_on_resume};
+use sim_api::objects::context::ObjectContext;
+use sim_api::objects::job::{JobSlot, job_of_slot};
+use sim_api::objects::pod::{admit_pod, pod_of_index};
 use sim_api::objects::*;
 /// Returns a stored JobSet with one replicatedJob, whose Job template is changed by a merge patch.
 fn jobset(change: &Value) -> Value {
@@ -45,13 +45,13 @@ fn slot(jobset: &Value) -> JobSlot<'_> {
         index: 0,
         restarts: 0,
         job_restarts: None,
-        places: None,
+        global_indexes: None,
     }
 }
 
 fn refusal(change: &Value) -> String {
     let jobset = jobset(change);
-    match admit_unprivileged_job(&job(&slot(&jobset))) {
+    match admit_unprivileged_job(&job_of_slot(&slot(&jobset))) {
         Ok(_) => "stored".to_owned(),
         Err(refused) => {
             let start = "Job.batch \"js-w-0\" is invalid: ";
@@ -81,12 +81,12 @@ fn sizes_limits_and_policies_of_a_job_are_checked() {
     let rules = |rule: Value| spec(json!({"podFailurePolicy": {"rules": [rule]}}));
     for (name, change, expected) in [
         (
-            "a negative ttl",
+            "a negative TTL",
             spec(json!({"ttlSecondsAfterFinished": -1})),
             "spec.ttlSecondsAfterFinished: Invalid value: -1: must be greater than or equal to 0",
         ),
         (
-            "too many indexes at once",
+            "too many active indexes",
             spec(json!({"parallelism": 100_001, "completions": 100_001})),
             "spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed",
         ),
@@ -113,7 +113,7 @@ fn sizes_limits_and_policies_of_a_job_are_checked() {
             "spec.podReplacementPolicy: Unsupported value: \"TerminatingOrFailed\": supported values: \"Failed\"",
         ),
         (
-            "a rule without a condition",
+            "a rule without any condition",
             rules(json!({"action": "Ignore"})),
             "spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required",
         ),
@@ -123,7 +123,7 @@ fn sizes_limits_and_policies_of_a_job_are_checked() {
             "spec.podFailurePolicy.rules[0].action: Invalid value: \"FailIndex\": requires the backoffLimitPerIndex to be set",
         ),
         (
-            "an exit code twice",
+            "a duplicate exit code",
             rules(json!({"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1, 1]}})),
             "spec.podFailurePolicy.rules[0].onExitCodes.values[1]: Duplicate value: 1",
         ),
@@ -133,7 +133,7 @@ fn sizes_limits_and_policies_of_a_job_are_checked() {
             "spec.successPolicy.rules[0].succeededIndexes: Invalid value: \"0,2\": error parsing succeededIndexes: too large index: \"2\"",
         ),
         (
-            "a selector of the user's",
+            "a selector set by the user",
             spec(json!({"selector": {"matchLabels": {"a": "b"}}})),
             "[spec.selector: Invalid value: ",
         ),
@@ -162,32 +162,32 @@ fn containers_are_checked_in_every_part() {
             "resources.requests: Invalid value: \"2\": must be less than or equal to cpu limit of 1",
         ),
         (
-            "an accelerator asked for in two amounts",
+            "an accelerator with different requests and limits",
             json!({"resources": {"limits": {"a.b/gpu": "1"}, "requests": {"a.b/gpu": "2"}}}),
             "resources.requests: Invalid value: \"2\": must be equal to a.b/gpu limit of 1",
         ),
         (
-            "half an accelerator",
+            "a fraction of an accelerator",
             json!({"resources": {"limits": {"a.b/gpu": "500m"}, "requests": {"a.b/gpu": "500m"}}}),
             "resources.limits[a.b/gpu]: Invalid value: \"500m\": must be an integer",
         ),
         (
-            "a claim that the pod does not have",
+            "a resource claim that the pod does not define",
             json!({"resources": {"claims": [{"name": "gpu"}]}}),
             "resources.claims[0]: Not found: \"gpu\": must be one of the names in pod.spec.resourceClaims which is empty",
         ),
         (
-            "a port beyond the last",
+            "a port above the maximum",
             json!({"ports": [{"containerPort": 70_000}]}),
             "ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
         ),
         (
-            "a protocol nobody speaks",
+            "an unknown protocol",
             json!({"ports": [{"containerPort": 1, "protocol": "ICMP"}]}),
             "ports[0].protocol: Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", \"UDP\"",
         ),
         (
-            "a value from nowhere",
+            "an environment variable without a source",
             json!({"env": [{"name": "A", "valueFrom": {}}]}),
             "env[0].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
         ),
@@ -227,12 +227,12 @@ fn pods_are_checked_in_every_part() {
             "spec.template.spec.containers: Required value",
         ),
         (
-            "an operator nobody knows",
+            "an unknown operator",
             json!({"tolerations": [{"key": "a", "operator": "Like"}]}),
             "spec.template.spec.tolerations[0].operator: Unsupported value: \"Like\": supported values: \"Equal\", \"Exists\"",
         ),
         (
-            "an empty key that is not for all",
+            "an empty key without the operator Exists",
             json!({"tolerations": [{"value": "x"}]}),
             "spec.template.spec.tolerations[0].operator: Invalid value: \"\": operator must be Exists when `key` is empty, which means \"match all values and all keys\"",
         ),
@@ -242,17 +242,17 @@ fn pods_are_checked_in_every_part() {
             "spec.template.spec.hostname: Invalid value: \"a.b\": must not contain dots",
         ),
         (
-            "a gate twice",
+            "a duplicate scheduling gate",
             json!({"schedulingGates": [{"name": "a"}, {"name": "a"}]}),
             "spec.template.spec.schedulingGates[1]: Duplicate value: \"a\"",
         ),
         (
-            "a volume of two kinds",
+            "a volume with two types",
             json!({"volumes": [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/x"}}]}),
             "spec.template.spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type",
         ),
         (
-            "no domain for an affinity",
+            "an affinity without a topology key",
             json!({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": ""}]}}}),
             "[spec.template.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: can not be empty, ",
         ),
@@ -267,17 +267,21 @@ fn a_follower_waits_for_its_leader_and_gets_its_domain() {
     let mut exclusive = jobset(&json!({}));
     exclusive["metadata"]["annotations"] =
         json!({"alpha.jobset.sigs.k8s.io/exclusive-topology": "pool"});
-    let job = admit_job(&job(&slot(&exclusive))).expect("a good template");
+    let job = admit_job(&job_of_slot(&slot(&exclusive))).expect("the template is valid");
     let nodes = [json!({"metadata": {"name": "n", "labels": {"pool": "p1"}}})];
-    let leader = admit_pod(&pod(&job, Some(0)), "aaaaa", &Surroundings::default())
-        .expect("leaders are admitted");
+    let leader = admit_pod(
+        &pod_of_index(&job, Some(0)),
+        "aaaaa",
+        &ObjectContext::default(),
+    )
+    .expect("leaders are admitted");
     let admit = |leaders: &[Value], nodes: &[Value]| {
-        let around = Surroundings {
+        let around = ObjectContext {
             pods: leaders,
             nodes,
-            ..Surroundings::default()
+            ..ObjectContext::default()
         };
-        let answer = admit_pod(&pod(&job, Some(1)), "bbbbb", &around);
+        let answer = admit_pod(&pod_of_index(&job, Some(1)), "bbbbb", &around);
         answer
             .map(|p| p["spec"]["nodeSelector"]["pool"].clone())
             .map_err(|r| r.message)
@@ -318,12 +322,12 @@ fn a_resume_merges_and_removes_nothing() {
     let old = jobset(&pod_spec(
         json!({"nodeSelector": {"a": "1", "b": "2"}, "tolerations": [{"key": "k"}]}),
     ));
-    let mut job = job(&slot(&old));
+    let mut job = job_of_slot(&slot(&old));
     job["spec"]["suspend"] = json!(true);
     let new = jobset(&pod_spec(
         json!({"nodeSelector": {"b": "3", "c": "4"}, "tolerations": [{"key": "l"}, {"key": "k"}]}),
     ));
-    resume(&mut job, &new["spec"]["replicatedJobs"][0]);
+    merge_template_on_resume(&mut job, &new["spec"]["replicatedJobs"][0]);
     let pod = &job["spec"]["template"]["spec"];
     assert_eq!(job["spec"]["suspend"], false);
     assert_eq!(pod["nodeSelector"], json!({"a": "1", "b": "3", "c": "4"}));
@@ -333,7 +337,7 @@ fn a_resume_merges_and_removes_nothing() {
 #[test]
 fn an_elastic_job_follows_its_template_if_that_has_one_size() {
     let old = jobset(&json!({}));
-    let mut job = admit_job(&job(&slot(&old))).expect("a good template");
+    let mut job = admit_job(&job_of_slot(&slot(&old))).expect("the template is valid");
     let patch = |change: Value| {
         let new = jobset(&json!({"spec": change}));
         elastic_patch(&job, &new["spec"]["replicatedJobs"][0])
@@ -342,8 +346,9 @@ fn an_elastic_job_follows_its_template_if_that_has_one_size() {
     assert_eq!(patch(json!({"parallelism": 3})), None, "two sizes");
     let grown = json!({"spec": {"parallelism": 3, "completions": 3}});
     assert_eq!(patch(grown["spec"].clone()), Some(grown));
-    let unset = patch(json!({"parallelism": null, "completions": null})).expect("both fields go");
-    resize(&mut job, &unset);
+    let unset =
+        patch(json!({"parallelism": null, "completions": null})).expect("both fields are reset");
+    apply_elastic_patch(&mut job, &unset);
     assert_eq!(
         (&job["spec"]["parallelism"], &job["spec"]["completions"]),
         (&json!(1), &json!(1))

@@ -1,23 +1,23 @@
 //! Tests of `sim_base::condition`.
 
 use sim_base::condition::*;
-fn read(text: &str) -> Result<Condition, String> {
+fn read(text: &str) -> Result<FieldCondition, String> {
     text.parse()
 }
 
 #[test]
 fn limits_have_units_and_a_sign_makes_them_a_change() {
     for (text, limit) in [
-        ("a.p50 > 5%", Limit::Absolute(0.05)),
-        ("a>=3.9 %", Limit::Absolute(0.039)),
-        ("a == 2m", Limit::Absolute(120.0)),
-        ("a < 1.5 h", Limit::Absolute(5400.0)),
-        ("a > 250ms", Limit::Absolute(0.25)),
-        ("a > 3k", Limit::Absolute(3000.0)),
-        ("a > +2%", Limit::Share(0.02)),
-        ("a < -0.5%", Limit::Share(-0.005)),
-        ("a > +10s", Limit::Change(10.0)),
-        ("a > -3", Limit::Change(-3.0)),
+        ("a.p50 > 5%", ConditionLimit::Absolute(0.05)),
+        ("a>=3.9 %", ConditionLimit::Absolute(0.039)),
+        ("a == 2m", ConditionLimit::Absolute(120.0)),
+        ("a < 1.5 h", ConditionLimit::Absolute(5400.0)),
+        ("a > 250ms", ConditionLimit::Absolute(0.25)),
+        ("a > 3k", ConditionLimit::Absolute(3000.0)),
+        ("a > +2%", ConditionLimit::Share(0.02)),
+        ("a < -0.5%", ConditionLimit::Share(-0.005)),
+        ("a > +10s", ConditionLimit::Change(10.0)),
+        ("a > -3", ConditionLimit::Change(-3.0)),
     ] {
         assert_eq!(read(text).unwrap().limit, limit, "{text}");
     }
@@ -37,11 +37,11 @@ fn a_condition_holds_of_the_number_or_of_its_change() {
         ("a > +2%", 1.0, Some(0.0), true),
     ] {
         let condition = read(text).unwrap();
-        let verdict = condition.holds(now, reference).unwrap();
+        let verdict = condition.evaluate(now, reference).unwrap();
         assert_eq!(verdict.failed, failed, "{text} of {now}, {reference:?}");
     }
     let relative = read("a > +2%").unwrap();
-    assert!(relative.is_relative() && relative.holds(1.0, None).is_err());
+    assert!(relative.is_relative() && relative.evaluate(1.0, None).is_err());
 }
 
 #[test]

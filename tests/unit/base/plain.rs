@@ -1,6 +1,6 @@
 //! Tests of `sim_base::plain`.
 
-use sim_base::plain::*;
+use sim_base::escape::*;
 #[test]
 fn what_would_change_a_terminal_is_spelled_out() {
     for (text, shown) in [

@@ -21,8 +21,8 @@ fn go_durations_are_read_and_printed() {
 fn ticks_come_at_their_phase() {
     let (phase, period) = (Duration::from_secs(3), Duration::from_secs(5));
     for (t, tick) in [(0, 3), (3, 3), (4, 8), (13, 13), (14, 18)] {
-        let at = Time(t * NANOS_PER_SECOND).next_tick(phase, period);
-        assert_eq!(at, Time(tick * NANOS_PER_SECOND), "{t}");
+        let at = SimTime(t * NANOS_PER_SECOND).next_tick(phase, period);
+        assert_eq!(at, SimTime(tick * NANOS_PER_SECOND), "{t}");
     }
 }
 
@@ -51,7 +51,7 @@ fn what_is_not_a_duration_is_refused_with_the_legal_form() {
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_back(nanos in 0..=LONGEST.0) {
+    fn what_is_printed_reads_back(nanos in 0..=MAX_INPUT_DURATION.0) {
         let d = Duration(nanos);
         prop_assert_eq!(d.to_string().parse::<Duration>(), Ok(d));
     }

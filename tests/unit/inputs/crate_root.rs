@@ -4,7 +4,7 @@
 use sim_api::spec::*;
 use sim_inputs::kube::{read_manifest_path, read_manifests};
 use sim_inputs::scenario::{parse_scenario, read_scenario, scenario_from_manifests};
-use sim_inputs::text::diagnostic::Source;
+use sim_inputs::text::diagnostic::SourceText;
 use sim_inputs::topology::read_topology;
 use sim_inputs::*;
 use std::fs;
@@ -18,8 +18,8 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files::manifest_files(directory).unwrap().0
 }
 
-fn source(file: &str, text: &str) -> Source {
-    Source {
+fn source(file: &str, text: &str) -> SourceText {
+    SourceText {
         file: file.to_owned(),
         text: text.to_owned(),
     }
@@ -105,7 +105,7 @@ fn the_three_strategies_run_over_one_manifest() {
 fn upstream_examples_are_read_unmodified() {
     let directory = root().join("../shared/corpus/jobset-examples");
     if !directory.is_dir() {
-        let text = "NOT TESTED: JobSet's examples are not beside the project, so none was read";
+        let text = "NOT TESTED: the examples of the JobSet project are missing, so none was read";
         writeln!(std::io::stderr(), "{text}").unwrap();
         return;
     }
@@ -165,7 +165,7 @@ fn defaults_are_those_of_the_api_server_and_the_webhooks() {
     assert!(spec.network.enable_dns_hostnames && spec.network.publish_not_ready_addresses);
     assert_eq!(
         spec.success_policy.as_ref().map(|p| p.operator),
-        Some(Operator::All)
+        Some(ConditionOperator::All)
     );
     let policy = spec.failure_policy.as_ref().unwrap();
     assert_eq!(policy.restart_strategy, RestartStrategy::Recreate);
@@ -271,7 +271,7 @@ fn overrides_reach_every_part_of_a_scenario() {
     let plane = &scenario.control_plane;
     assert_eq!(
         (plane.preset.as_str(), plane.kubernetes),
-        ("custom", Version::new(30))
+        ("custom", KubeVersion::new(30))
     );
     assert_eq!(plane.node_monitor_grace_period_s, 40);
     assert_eq!(
@@ -372,7 +372,7 @@ fn errors_of_overrides_show_the_override() {
     for (sets, expected) in [
         (
             set("controlPlane.preset", "stok"),
-            "error: there is no control plane preset \"stok\"\n --> --set:1:21\n  |\n1 | controlPlane.preset=stok\n  \
+            "error: control plane preset \"stok\" does not exist\n --> --set:1:21\n  |\n1 | controlPlane.preset=stok\n  \
              |                     ^^^^ did you mean \"stock\"?\n  = legal: stock, scale-test, kops",
         ),
         (

@@ -2,10 +2,10 @@
 
 mod shipped;
 
-use sim_api::spec::timing::Kubelet;
-use sim_api::spec::{ClientRate, Version};
+use sim_api::spec::timing::KubeletTiming;
+use sim_api::spec::{ClientRate, KubeVersion};
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use sim_inputs::presets::preset_data::preset_names;
 use sim_inputs::presets::*;
 #[test]
@@ -31,15 +31,15 @@ fn presets_hold_what_their_sources_say() {
         );
     }
     assert!(control_plane("gke").is_none());
-    assert_eq!(node_monitor_grace_period_s(Version::new(31)), Some(40));
-    assert_eq!(node_monitor_grace_period_s(Version::new(32)), Some(50));
+    assert_eq!(node_monitor_grace_period_s(KubeVersion::new(31)), Some(40));
+    assert_eq!(node_monitor_grace_period_s(KubeVersion::new(32)), Some(50));
 }
 
 #[test]
 fn every_delay_of_the_timing_profile_has_a_value() {
     let timing = timing();
-    let Kubelet::Real(kubelet) = &timing.kubelet else {
-        panic!("the profile is of a real kubelet");
+    let KubeletTiming::Real(kubelet) = &timing.kubelet else {
+        panic!("the profile must have a real kubelet");
     };
     for dist in [
         &timing.api_read,
@@ -57,7 +57,7 @@ fn every_delay_of_the_timing_profile_has_a_value() {
         &kubelet.container_remove,
         &kubelet.agent_boot,
     ] {
-        assert!(!matches!(dist, Dist::Fixed(_)), "{dist:?}");
+        assert!(!matches!(dist, Distribution::Fixed(_)), "{dist:?}");
     }
     assert_eq!(kubelet.pleg_period, Duration::from_secs(1));
     assert_eq!(kubelet.minimum_grace, Duration::from_secs(2));

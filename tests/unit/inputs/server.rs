@@ -1,9 +1,9 @@
 //! Tests of `sim_inputs::server`.
 
-use sim_inputs::{Source, read_manifests};
+use sim_inputs::{SourceText, read_manifests};
 fn error(spec: &str) -> String {
     let head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n";
-    let source = Source {
+    let source = SourceText {
         file: "a.yaml".into(),
         text: format!("{head}{spec}"),
     };
@@ -13,7 +13,7 @@ fn error(spec: &str) -> String {
 #[test]
 fn an_error_has_the_servers_sentence_beside_it() {
     let text = error("spec: {suspended: true}\n");
-    let server = "= the API server would say: JobSet in version \"v1alpha2\" cannot be handled as a JobSet: strict \
+    let server = "= API server message: JobSet in version \"v1alpha2\" cannot be handled as a JobSet: strict \
                   decoding error: unknown field \"spec.suspended\"";
     assert!(text.starts_with("error: unknown field"), "{text}");
     assert!(

@@ -8,7 +8,7 @@ fn a_file_that_cannot_be_written_leaves_what_was_there() {
     fs::create_dir_all(&dir).unwrap();
     let file = dir.join("a.svg");
     write(&file, b"before").unwrap();
-    let failed = through(&file, |path| {
+    let failed = write_with(&file, |path| {
         fs::write(path, b"half").unwrap();
         Err("the disk is full".to_owned())
     });

@@ -1,10 +1,10 @@
 //! Tests of the reports on handwritten runs.
 
 use sim_analysis::metrics::Phase;
-use sim_analysis::metrics::summary::Summary;
-use sim_report::console::side_by_side::{Side, compare};
+use sim_analysis::metrics::summary::RunSummary;
+use sim_report::console::side_by_side::{VariantSide, compare};
 use sim_report::console::text;
-use sim_report::console::waterfall::Style;
+use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::files::csv;
 use sim_testkit::records::{
     dead_node, ended, in_place, recreate, started, with_outcome, with_view,
@@ -71,13 +71,13 @@ fn pods_csv_has_a_row_for_every_pod_object_and_empty_cells_for_what_never_happen
 
 #[test]
 fn the_text_tells_the_story_the_waterfall_and_what_to_distrust_within_its_width() {
-    let plain = Style {
+    let plain = WaterfallStyle {
         unicode: false,
-        ..Style::default()
+        ..WaterfallStyle::default()
     };
     let page = with_view(&recreate(), |v| text::run(v, Some("runs/1"), &plain));
     for part in [
-        "JobSet train: restart 1 is ordered after Job train-workers-0 failed",
+        "JobSet train: restart 1 triggered: Job train-workers-0 failed",
         "Restart 1 of JobSet train (Recreate, attempt 1): 30.0 s from the fault until every pod was ready",
         "< job-controller client at 100 requests/s",
         "< kubelet notices the exit (PLEG, every",
@@ -102,7 +102,7 @@ fn a_dead_end_is_named_in_the_words_of_the_outcome_and_not_by_some_delay() {
         let table = cells(csv::restarts(v).csv());
         let column = table[0].iter().position(|h| h == "bottleneck").unwrap();
         assert_eq!(table[1][column], why);
-        text::run(v, None, &Style::default())
+        text::run(v, None, &WaterfallStyle::default())
     });
     let words: Vec<&str> = page.split_whitespace().collect();
     let page = words.join(" ");
@@ -115,17 +115,17 @@ fn a_dead_end_is_named_in_the_words_of_the_outcome_and_not_by_some_delay() {
 fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
     let page = with_view(&recreate(), |left| {
         with_view(&in_place(), |right| {
-            let left = Side {
+            let left = VariantSide {
                 label: "Recreate",
                 run: *left,
                 restart: &left.restarts()[0],
             };
-            let right = Side {
+            let right = VariantSide {
                 label: "InPlaceRestart",
                 run: *right,
                 restart: &right.restarts()[0],
             };
-            compare(&left, &right, &Style::default())
+            compare(&left, &right, &WaterfallStyle::default())
         })
     });
     assert!(
@@ -137,7 +137,7 @@ fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
 #[test]
 fn the_summary_has_the_keys_of_its_schema() {
     let value = with_view(&recreate(), |v| {
-        serde_json::to_value(Summary::of(v)).unwrap()
+        serde_json::to_value(RunSummary::of(v)).unwrap()
     });
     for key in [
         "schema",

@@ -3,13 +3,13 @@
 //! Only adds text: all times are those of the path.
 
 use super::gate;
-use super::path::{Part, Path, PathStep};
-use super::restart::Restart;
-use super::waits::{self, What};
-use super::witness::Witness;
+use super::path::{CriticalPath, PathPart, PathStep};
+use super::restart::RestartMetrics;
+use super::waits::{self, WaitKind};
+use super::witness::RestartBlocker;
 use crate::metrics::view::RunView;
 use sim_base::*;
-use sim_engine::record::{About, RUN_ENDED, Resource, Waited};
+use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 
 /// One step of a critical path.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +28,11 @@ pub struct CriticalSpan {
 /// Describes the steps of a path. `restart` is the restart that the path belongs to, if any.
 pub fn spans(
     run: &RunView<'_>,
-    witness: &Witness,
-    path: &Path,
-    restart: Option<&Restart>,
+    witness: &RestartBlocker,
+    path: &CriticalPath,
+    restart: Option<&RestartMetrics>,
 ) -> Vec<CriticalSpan> {
-    let phases = restart.map(Restart::spans).unwrap_or_default();
+    let phases = restart.map(RestartMetrics::spans).unwrap_or_default();
     let pods = restart.map_or(1, |r| r.pods);
     let span = |step: &PathStep| CriticalSpan {
         step: *step,
@@ -48,86 +48,89 @@ pub fn spans(
 }
 
 /// Returns the object that a step is about, with its kind and name.
-fn subject(run: &RunView<'_>, witness: &Witness, step: &PathStep) -> String {
+fn subject(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -> String {
     let names = run.names;
     match step.about {
-        About::Nothing => "nobody in particular".to_owned(),
-        About::JobSet(jobset) => format!("JobSet {}", names.jobset(jobset)),
-        About::Job(job) => format!("Job {}", names.job(job)),
-        About::Node(node) => format!("node {}", names.node(node)),
-        About::Pod(pod) => match witness.pod_at(pod, step.from) {
-            Some((job, index)) => format!("pod {}", names.pod_place(job, index)),
+        TicketSubject::Nothing => "no specific object".to_owned(),
+        TicketSubject::JobSet(jobset) => format!("JobSet {}", names.jobset(jobset)),
+        TicketSubject::Job(job) => format!("Job {}", names.job(job)),
+        TicketSubject::Node(node) => format!("node {}", names.node(node)),
+        TicketSubject::Pod(pod) => match witness.pod_at(pod, step.from) {
+            Some((job, index)) => format!("pod {}", names.pod_base_name(job, index)),
             None => "a pod".to_owned(),
         },
     }
 }
 
-fn what(run: &RunView<'_>, witness: &Witness, step: &PathStep) -> String {
+fn what(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -> String {
     let of = subject(run, witness, step);
     match (step.part, step.waited) {
-        (Part::Open, _) => format!("nothing more comes for {of}"),
-        (_, Waited::Request(call)) => format!("{}, {of}", call.text()),
+        (PathPart::Open, _) => format!("no further event for {of}"),
+        (_, TicketWait::Request(call)) => format!("{}, {of}", call.text()),
         (_, waited) => waits::doing(waited).replace("{of}", &of),
     }
 }
 
 fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
-    match What::of(step) {
-        What::Shared(resource) => shared(run, step, resource),
-        What::ApiServer => "the API server's answer".to_owned(),
-        What::DeadEnd => match step.about {
-            About::JobSet(jobset) => {
+    match WaitKind::of(step) {
+        WaitKind::Shared(resource) => shared(run, step, resource),
+        WaitKind::ApiServer => "the API server's response".to_owned(),
+        WaitKind::DeadEnd => match step.about {
+            TicketSubject::JobSet(jobset) => {
                 let name = run.names.jobset(jobset);
-                run.outcome.dead_end(name).unwrap_or(RUN_ENDED).to_owned()
+                run.outcome
+                    .blocked_reason(name)
+                    .unwrap_or(RUN_ENDED)
+                    .to_owned()
             }
             _ => RUN_ENDED.to_owned(),
         },
-        What::Mechanism(Waited::NodeMonitor) => {
+        WaitKind::Mechanism(TicketWait::NodeMonitor) => {
             let grace = run.scenario.control_plane.node_monitor_grace_period_s;
-            format!("node monitor grace period of {grace} s, looked at every 5 s")
+            format!("node monitor grace period of {grace} s, checked every 5 s")
         }
-        What::Mechanism(Waited::JobBatch) => {
+        WaitKind::Mechanism(TicketWait::JobBatch) => {
             let period = run.scenario.timing.job_sync_batch_period;
             format!("the Job controller's batch period of {period}")
         }
-        What::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
+        WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
     }
 }
 
 /// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.
-fn shared(run: &RunView<'_>, step: &PathStep, resource: Resource) -> String {
+fn shared(run: &RunView<'_>, step: &PathStep, resource: LedgerResource) -> String {
     let name = resource.as_str();
     let capacity = gate::capacity(run, resource).unwrap_or_default();
     let rate = capacity.strip_suffix(" requests/s");
     let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
     match (step.part, rate) {
-        (Part::Token, Some(rate)) => {
+        (PathPart::Token, Some(rate)) => {
             // Tokens arrive at a constant rate, so the duration gives the number of tokens up to this request.
             let place = (step.duration().seconds() * rate).ceil().max(1.0) as u64;
             let place = waits::thousands(place);
-            format!("token {place} in the line of the {name} ({capacity})")
+            format!("token {place} in the queue of the {name} ({capacity})")
         }
         _ if capacity.is_empty() => name.to_owned(),
-        _ => format!("its turn: {name} ({capacity})"),
+        _ => format!("a free slot: {name} ({capacity})"),
     }
 }
 
 /// Spans that are printed as one entry.
-pub struct Group<'w> {
+pub struct RequestGroup<'w> {
     pub spans: Vec<&'w CriticalSpan>,
     /// Longest of the long spans; `None` if all spans are short.
     pub long: Option<&'w CriticalSpan>,
 }
 
-impl<'w> Group<'w> {
-    fn of(spans: Vec<&'w CriticalSpan>) -> Group<'w> {
-        Group { spans, long: None }
+impl<'w> RequestGroup<'w> {
+    fn of(spans: Vec<&'w CriticalSpan>) -> RequestGroup<'w> {
+        RequestGroup { spans, long: None }
     }
 
     /// Whether a span belongs to the group: it has the phase of its longest span and waits for the same thing.
     fn takes(&self, span: &CriticalSpan) -> bool {
         let same = |long: &CriticalSpan| {
-            long.phase == span.phase && What::of(&long.step) == What::of(&span.step)
+            long.phase == span.phase && WaitKind::of(&long.step) == WaitKind::of(&span.step)
         };
         self.long.is_some_and(same)
     }
@@ -139,16 +142,17 @@ impl<'w> Group<'w> {
 
 /// Groups spans: a long span with following ones of the same phase and wait, including short spans in between; other
 /// short spans form separate groups.
-pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<Group<'_>> {
-    let (mut all, mut short): (Vec<Group<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
+pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<RequestGroup<'_>> {
+    let (mut all, mut short): (Vec<RequestGroup<'_>>, Vec<&CriticalSpan>) =
+        (Vec::new(), Vec::new());
     for span in spans {
         if !counts(span.step.duration(), total) {
             short.push(span);
             continue;
         }
         if !all.last().is_some_and(|g| g.takes(span)) {
-            all.push(Group::of(std::mem::take(&mut short)));
-            all.push(Group::of(Vec::new()));
+            all.push(RequestGroup::of(std::mem::take(&mut short)));
+            all.push(RequestGroup::of(Vec::new()));
         }
         if let Some(group) = all.last_mut() {
             group.spans.append(&mut short);
@@ -159,7 +163,7 @@ pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<Group<'_>> {
             }
         }
     }
-    all.push(Group::of(short));
+    all.push(RequestGroup::of(short));
     all.retain(|group| !group.spans.is_empty());
     all
 }

@@ -4,30 +4,30 @@
 //! JobSet controller orders it, and closes when every pod is ready again. Work per record is constant. Once every pod
 //! and node has had a record, only the list of finished restarts allocates. Must never influence the run.
 
-use super::path::Path;
+use super::path::CriticalPath;
 use super::restart::*;
-use super::tickets::Tickets;
-use super::trouble::{JobSetState, NO_POD, PodState, Troubles, is_harmful};
-use sim_api::spec::Scenario;
+use super::tickets::TicketIndex;
+use super::trouble::{JobSetState, NO_POD, PodTroubles, TroublePodState, is_harmful};
+use sim_api::spec::ScenarioSpec;
 use sim_base::*;
 use sim_engine::record::{
-    Body, Deleter, JobSetConditionType, NO_TICKET, Names, Record, RunOutcome, Sink, Ticket,
-    TrainingStretch,
+    Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome,
+    SegmentOutcome, SimulationRecord, WorkTicket,
 };
 
 pub struct RestartFold {
     pub(crate) jobsets: Vec<JobSetState>,
-    pub(crate) troubles: Troubles,
-    finished: Vec<Restart>,
-    pub(crate) now: Time,
+    pub(crate) troubles: PodTroubles,
+    finished: Vec<RestartMetrics>,
+    pub(crate) now: SimTime,
     /// Ticket of the current record.
     ticket: u32,
-    pub(crate) tickets: Tickets,
+    pub(crate) tickets: TicketIndex,
     with_paths: bool,
 }
 
 impl RestartFold {
-    pub fn new(scenario: &Scenario) -> RestartFold {
+    pub fn new(scenario: &ScenarioSpec) -> RestartFold {
         let harmful = scenario.faults.iter().map(|f| is_harmful(&f.action));
         RestartFold::from_parts(harmful.collect())
     }
@@ -37,11 +37,11 @@ impl RestartFold {
     pub fn from_parts(harmful: Vec<bool>) -> RestartFold {
         RestartFold {
             jobsets: Vec::new(),
-            troubles: Troubles::new(harmful),
+            troubles: PodTroubles::new(harmful),
             finished: Vec::new(),
-            now: Time::ZERO,
+            now: SimTime::ZERO,
             ticket: NO_TICKET,
-            tickets: Tickets::default(),
+            tickets: TicketIndex::default(),
             with_paths: true,
         }
     }
@@ -60,18 +60,18 @@ impl RestartFold {
     }
 
     /// Returns all restarts in order of their start. Restarts that are still open end with the run.
-    pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> Vec<Restart> {
+    pub fn finish(mut self, outcome: &RunOutcome, names: &RecordNames) -> Vec<RestartMetrics> {
         self.now = outcome.end;
         for jobset in (0..self.jobsets.len() as u32).map(JobSetId) {
-            let dead_end = outcome.dead_end(names.jobset(jobset)).is_some();
+            let dead_end = outcome.blocked_reason(names.jobset(jobset)).is_some();
             let path = self.unfinished_path(jobset, dead_end, names);
-            self.close(jobset, Ending::Unfinished, path);
+            self.close(jobset, RestartOutcome::Unfinished, path);
         }
         let mut all = self.finished;
         all.sort_by_key(|r| (r.start, r.jobset));
         for training in &outcome.training {
             let own = all.iter_mut().filter(|r| r.jobset == training.jobset);
-            note_next(own.collect(), &training.stretches);
+            note_next(own.collect(), &training.segments);
         }
         all
     }
@@ -81,11 +81,11 @@ impl RestartFold {
         self.finished.iter().filter(|r| r.jobset == jobset).count()
     }
 
-    pub(crate) fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut Restart> {
+    pub(crate) fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut RestartMetrics> {
         self.jobsets.get_mut(jobset?.ix())?.open.as_mut()
     }
 
-    pub(crate) fn pod_restart(&mut self, pod: PodId) -> Option<&mut Restart> {
+    pub(crate) fn pod_restart(&mut self, pod: PodId) -> Option<&mut RestartMetrics> {
         let jobset = self.troubles.pod_jobset(pod);
         self.open_of(jobset)
     }
@@ -100,13 +100,13 @@ impl RestartFold {
         }
     }
 
-    fn open(&mut self, jobset: JobSetId, start: Time, cause: Cause) {
-        let state = row(&mut self.jobsets, jobset.ix());
+    fn open(&mut self, jobset: JobSetId, start: SimTime, cause: RestartCause) {
+        let state = row_or_default(&mut self.jobsets, jobset.ix());
         if state.over {
             return;
         }
         if state.open.is_none() {
-            let mut restart = Restart::new(jobset, start, cause);
+            let mut restart = RestartMetrics::new(jobset, start, cause);
             restart.attempt = state.attempt;
             state.open = Some(restart);
             state.confirmed = false;
@@ -116,12 +116,17 @@ impl RestartFold {
     }
 
     /// Handles a restart that the JobSet controller ordered; opens one if none is open.
-    fn ordered(&mut self, jobset: JobSetId, shape: Shape, attempt: u32) -> Option<&mut Restart> {
-        self.open(jobset, self.now, Cause::UNKNOWN);
+    fn ordered(
+        &mut self,
+        jobset: JobSetId,
+        shape: RestartScope,
+        attempt: u32,
+    ) -> Option<&mut RestartMetrics> {
+        self.open(jobset, self.now, RestartCause::UNKNOWN);
         let state = self.jobsets.get_mut(jobset.ix())?;
         state.confirmed = true;
         state.attempt = attempt;
-        state.awaited = (shape == Shape::InPlaceRestart).then_some(attempt);
+        state.awaited = (shape == RestartScope::InPlaceRestart).then_some(attempt);
         let restart = state.open.as_mut()?;
         restart.became(shape);
         restart.attempt = attempt;
@@ -129,13 +134,13 @@ impl RestartFold {
     }
 
     /// Ends the open restart of a JobSet at the current record.
-    fn end(&mut self, jobset: JobSetId, ending: Ending) {
+    fn end(&mut self, jobset: JobSetId, ending: RestartOutcome) {
         let path = self.path(jobset, self.ticket);
         self.close(jobset, ending, path);
     }
 
     /// Closes the open restart of a JobSet; discards it if it was never confirmed.
-    fn close(&mut self, jobset: JobSetId, ending: Ending, path: Path) {
+    fn close(&mut self, jobset: JobSetId, ending: RestartOutcome, path: CriticalPath) {
         let now = self.now;
         let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
             return;
@@ -143,18 +148,19 @@ impl RestartFold {
         let Some(mut restart) = state.open.take() else {
             return;
         };
-        let ordered = restart.shape >= Shape::InPlaceRestart;
-        if state.confirmed && (ending != Ending::JobSetEnded || ordered) {
-            if ending == Ending::Unfinished && restart.milestone(Milestone::FailureTarget).is_some()
+        let ordered = restart.shape >= RestartScope::InPlaceRestart;
+        if state.confirmed && (ending != RestartOutcome::JobSetEnded || ordered) {
+            if ending == RestartOutcome::Unfinished
+                && restart.milestone(Milestone::FailureTarget).is_some()
             {
                 // Its Job has failed, so it waits for the restart of the JobSet.
-                restart.became(Shape::Recreate);
+                restart.became(RestartScope::Recreate);
             }
             // All pods were ready before the attempt became current: the restart ended at that time.
             let early = state.ready && state.awaited.is_some();
             let early = early && state.ready_since > restart.start;
             (restart.end, restart.ending) = match early {
-                true => (state.ready_since, Ending::Ready),
+                true => (state.ready_since, RestartOutcome::Ready),
                 false => (now, ending),
             };
             restart.path = path;
@@ -166,7 +172,7 @@ impl RestartFold {
     }
 
     fn ready_changed(&mut self, jobset: JobSetId, ready: bool) {
-        let state = row(&mut self.jobsets, jobset.ix());
+        let state = row_or_default(&mut self.jobsets, jobset.ix());
         state.ready = ready;
         state.was_ready |= ready;
         if ready {
@@ -179,10 +185,10 @@ impl RestartFold {
 
     /// Ends the open restart if every pod is ready and no in-place attempt is outstanding.
     fn all_ready(&mut self, jobset: JobSetId) {
-        let state = row(&mut self.jobsets, jobset.ix());
+        let state = row_or_default(&mut self.jobsets, jobset.ix());
         let waits = state.open.is_some() && state.awaited.is_some();
         if state.ready && !waits {
-            self.end(jobset, Ending::Ready);
+            self.end(jobset, RestartOutcome::Ready);
             self.troubles.all_well(jobset);
         }
     }
@@ -193,19 +199,19 @@ impl RestartFold {
             Body::RestartCounted {
                 jobset, restarts, ..
             } => {
-                if let Some(r) = self.ordered(jobset, Shape::Recreate, restarts) {
+                if let Some(r) = self.ordered(jobset, RestartScope::Recreate, restarts) {
                     r.first(Milestone::RestartCounted, now);
                 }
             }
             Body::JobRestartCounted {
                 jobset, restarts, ..
             } => {
-                if let Some(r) = self.ordered(jobset, Shape::RestartJob, restarts) {
+                if let Some(r) = self.ordered(jobset, RestartScope::RestartJob, restarts) {
                     r.first(Milestone::RestartCounted, now);
                 }
             }
             Body::PreviousAttempt { jobset, attempt } => {
-                if let Some(r) = self.ordered(jobset, Shape::InPlaceRestart, attempt + 1) {
+                if let Some(r) = self.ordered(jobset, RestartScope::InPlaceRestart, attempt + 1) {
                     r.first(Milestone::PreviousWritten, now);
                 }
             }
@@ -213,17 +219,19 @@ impl RestartFold {
                 if let Some(r) = self.open_of(Some(jobset)) {
                     r.last(Milestone::CurrentWritten, now);
                 }
-                let state = row(&mut self.jobsets, jobset.ix());
+                let state = row_or_default(&mut self.jobsets, jobset.ix());
                 if state.awaited.is_some_and(|awaited| awaited <= attempt) {
                     state.awaited = None;
                     self.all_ready(jobset);
                 }
             }
             Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready),
-            Body::JobSetCreated { jobset } => row(&mut self.jobsets, jobset.ix()).over = false,
+            Body::JobSetCreated { jobset } => {
+                row_or_default(&mut self.jobsets, jobset.ix()).over = false
+            }
             Body::JobSetDeleted { jobset } => {
-                self.end(jobset, Ending::JobSetEnded);
-                row(&mut self.jobsets, jobset.ix()).over = true;
+                self.end(jobset, RestartOutcome::JobSetEnded);
+                row_or_default(&mut self.jobsets, jobset.ix()).over = true;
             }
             Body::JobSetCondition {
                 jobset,
@@ -242,8 +250,8 @@ impl RestartFold {
         let now = self.now;
         match (kind, status) {
             (Completed | Failed | Suspended, true) => {
-                self.end(jobset, Ending::JobSetEnded);
-                let state = row(&mut self.jobsets, jobset.ix());
+                self.end(jobset, RestartOutcome::JobSetEnded);
+                let state = row_or_default(&mut self.jobsets, jobset.ix());
                 // From here on the JobSet is meant to be unready, so that is not a restart.
                 state.was_ready = false;
                 state.over |= kind != Suspended;
@@ -261,10 +269,10 @@ impl RestartFold {
         }
     }
 
-    fn pod_created(&mut self, pod: PodId, state: PodState) {
+    fn pod_created(&mut self, pod: PodId, state: TroublePodState) {
         self.troubles.create(pod, state);
         if let Some(r) = self.pod_restart(pod) {
-            r.became(Shape::PodReplacement);
+            r.became(RestartScope::PodReplacement);
             r.first(Milestone::FirstPodCreated, state.created);
             r.last(Milestone::LastPodCreated, state.created);
         }
@@ -307,7 +315,7 @@ impl RestartFold {
             FailureTarget,
         ];
         let more = bad.iter().any(|m| r.milestone(*m).is_some());
-        if !well || r.cause.pod != pod || more || r.shape > Shape::PodReplacement {
+        if !well || r.cause.pod != pod || more || r.shape > RestartScope::PodReplacement {
             return;
         }
         let jobset = r.jobset;
@@ -350,7 +358,7 @@ impl RestartFold {
                 }
                 self.trouble(pod);
                 if let Some(r) = self.pod_restart(pod) {
-                    r.became(Shape::PodReplacement);
+                    r.became(RestartScope::PodReplacement);
                     r.first(Milestone::PodFailed, now);
                 }
             }
@@ -366,12 +374,15 @@ impl RestartFold {
                     self.troubles.note(now, pod, CauseKind::PodDeleted { by });
                 }
                 // These controllers carry out a decision: it is a failure only if the JobSet becomes unready.
-                if matches!(by, Deleter::JobController | Deleter::GarbageCollector) {
+                if matches!(
+                    by,
+                    DeletionActor::JobController | DeletionActor::GarbageCollector
+                ) {
                     return;
                 }
                 self.trouble(pod);
                 if let Some(r) = self.pod_restart(pod) {
-                    r.became(Shape::PodReplacement);
+                    r.became(RestartScope::PodReplacement);
                     r.first(Milestone::PodDeleting, now);
                 }
             }
@@ -388,19 +399,19 @@ impl RestartFold {
 
 /// Assigns each finished restart the first training segment between its end and the next restart. Segments during the
 /// restart (an elastic job that continued without some slices) add their rendezvous, restore and redo times.
-fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
-    let mut before = Time::NEVER;
+fn note_next(mut restarts: Vec<&mut RestartMetrics>, stretches: &[SegmentOutcome]) {
+    let mut before = SimTime::NEVER;
     for restart in restarts
         .iter_mut()
         .rev()
-        .filter(|r| r.ending == Ending::Ready)
+        .filter(|r| r.ending == RestartOutcome::Ready)
     {
-        let at = stretches.partition_point(|stretch| stretch.since < restart.end);
-        let next = stretches.get(at).filter(|stretch| stretch.since < before);
-        let meanwhile = stretches.partition_point(|stretch| stretch.since < restart.start);
+        let at = stretches.partition_point(|stretch| stretch.start < restart.end);
+        let next = stretches.get(at).filter(|stretch| stretch.start < before);
+        let meanwhile = stretches.partition_point(|stretch| stretch.start < restart.start);
         restart.next = next.copied();
         for stretch in &stretches[meanwhile.min(at)..at] {
-            let next = restart.next.get_or_insert(TrainingStretch::default());
+            let next = restart.next.get_or_insert(SegmentOutcome::default());
             next.rendezvous = next.rendezvous + stretch.rendezvous;
             next.restore = next.restore + stretch.restore;
             next.redo = next.redo + stretch.redo;
@@ -409,8 +420,8 @@ fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
     }
 }
 
-impl Sink for RestartFold {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for RestartFold {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         (self.now, self.ticket) = (record.at, record.ticket);
         match record.body {
             Body::PodCreated {
@@ -420,7 +431,7 @@ impl Sink for RestartFold {
                 index,
                 ..
             } => {
-                let state = PodState {
+                let state = TroublePodState {
                     incarnation,
                     job,
                     jobset: names.jobset_of(job).unwrap_or(JobSetId::NONE),
@@ -457,11 +468,11 @@ impl Sink for RestartFold {
         }
     }
 
-    fn wants_tickets(&self) -> bool {
+    fn receives_tickets(&self) -> bool {
         self.with_paths
     }
 
-    fn ticket(&mut self, ticket: &Ticket) {
+    fn ticket(&mut self, ticket: &WorkTicket) {
         // Tickets may be sent because of another sink.
         if self.with_paths {
             self.keep(ticket);

@@ -5,10 +5,10 @@
 use super::fold::RestartFold;
 use super::restart::*;
 use sim_base::*;
-use sim_engine::record::{Body, JobConditionType, Names};
+use sim_engine::record::{Body, JobConditionType, RecordNames};
 
 impl RestartFold {
-    pub(crate) fn job_record(&mut self, body: &Body, names: &Names) {
+    pub(crate) fn job_record(&mut self, body: &Body, names: &RecordNames) {
         let now = self.now;
         let (job, first, last) = match *body {
             Body::JobCreated { job, .. } => (
@@ -57,7 +57,7 @@ impl RestartFold {
             }
             Body::AttemptWritten { pod, .. } => (pod, AttemptsFirst, AttemptsLast),
             Body::PodGone { pod, .. } => {
-                let created = self.troubles.pod_mut(pod).map_or(Time::NEVER, |p| {
+                let created = self.troubles.pod_mut(pod).map_or(SimTime::NEVER, |p| {
                     p.gone = true;
                     p.created
                 });

@@ -4,26 +4,26 @@
 //! the nanosecond.
 
 use sim_base::*;
-use sim_engine::record::{About, NO_TICKET, Ticket, Waited};
+use sim_engine::record::{NO_TICKET, TicketSubject, TicketWait, WorkTicket};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub struct CriticalPath {
     /// Steps in order of time, each longer than zero; empty if no tickets were stored.
     pub steps: Vec<PathStep>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PathStep {
-    pub from: Time,
-    pub to: Time,
-    pub waited: Waited,
-    pub part: Part,
-    pub about: About,
+    pub from: SimTime,
+    pub to: SimTime,
+    pub waited: TicketWait,
+    pub part: PathPart,
+    pub about: TicketSubject,
 }
 
 /// Part of a wait that a step covers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PathPart {
     /// First part of a request: waiting for a token of the rate limiter.
     Token,
     /// Second part of a request: from the token to the response.
@@ -39,20 +39,20 @@ impl PathStep {
     }
 
     /// Returns the part of the duration that lies within [from, to].
-    pub fn within(&self, from: Time, to: Time) -> Duration {
+    pub fn within(&self, from: SimTime, to: SimTime) -> Duration {
         self.to.min(to).since(self.from.max(from))
     }
 }
 
-impl Path {
+impl CriticalPath {
     /// Returns the path from `start` to `end` whose last step is the ticket `last`. The first wait without a stored
     /// parent is extended back to `start`.
     pub fn walk<'t>(
-        find: impl Fn(u32) -> Option<&'t Ticket>,
+        find: impl Fn(u32) -> Option<&'t WorkTicket>,
         last: u32,
-        start: Time,
-        end: Time,
-    ) -> Path {
+        start: SimTime,
+        end: SimTime,
+    ) -> CriticalPath {
         let mut steps = Vec::new();
         let (mut ticket, mut to) = (find(last), end);
         while let Some(t) = ticket.filter(|_| to > start) {
@@ -67,20 +67,24 @@ impl Path {
             (ticket, to) = (parent, from);
         }
         steps.reverse();
-        let path = Path { steps };
+        let path = CriticalPath { steps };
         if !path.steps.is_empty() {
-            assert_eq!(path.total(), end.since(start), "a path without gaps");
+            assert_eq!(
+                path.total(),
+                end.since(start),
+                "the steps of a path must not have gaps"
+            );
         }
         path
     }
 
     /// Appends an open step from the last step, or from `start` without steps, until `end`.
-    pub fn leave_open(&mut self, start: Time, end: Time, about: About) {
+    pub fn leave_open(&mut self, start: SimTime, end: SimTime, about: TicketSubject) {
         let open = PathStep {
             from: self.steps.last().map_or(start, |s| s.to),
             to: end,
-            waited: Waited::SilentNode,
-            part: Part::Open,
+            waited: TicketWait::SilentNode,
+            part: PathPart::Open,
             about,
         };
         if open.to > open.from {
@@ -96,16 +100,16 @@ impl Path {
 
 /// Appends the steps of a wait in [from, to], in reverse order of time. Time before the wait itself is added to its
 /// first non-empty part.
-fn push(steps: &mut Vec<PathStep>, t: &Ticket, from: Time, to: Time) {
+fn push(steps: &mut Vec<PathStep>, t: &WorkTicket, from: SimTime, to: SimTime) {
     let step = |from, to, part| PathStep {
         from,
         to,
-        waited: t.waited,
+        waited: t.wait,
         part,
-        about: t.about,
+        about: t.subject,
     };
-    let Waited::Request(_) = t.waited else {
-        steps.extend((to > from).then(|| step(from, to, Part::Whole)));
+    let TicketWait::Request(_) = t.wait else {
+        steps.extend((to > from).then(|| step(from, to, PathPart::Whole)));
         return;
     };
     let waited = t.granted > t.from;
@@ -115,8 +119,8 @@ fn push(steps: &mut Vec<PathStep>, t: &Ticket, from: Time, to: Time) {
         from
     };
     let parts = [
-        step(granted, to, Part::Answer),
-        step(from, granted, Part::Token),
+        step(granted, to, PathPart::Answer),
+        step(from, granted, PathPart::Token),
     ];
     steps.extend(parts.into_iter().filter(|s| s.to > s.from));
 }

@@ -4,9 +4,9 @@
 
 #![deny(missing_docs)]
 
-use super::path::Path;
+use super::path::CriticalPath;
 use sim_base::*;
-use sim_engine::record::{Deleter, TrainingStretch};
+use sim_engine::record::{DeletionActor, SegmentOutcome};
 
 macro_rules! milestones {
     ($($(#[$about:meta])* $name:ident => $text:literal),* $(,)?) => {
@@ -84,7 +84,7 @@ milestones! {
 
 /// Extent of a restart; determines the steps into which it is divided. A larger extent replaces a smaller one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
+pub enum RestartScope {
     /// A container was restarted in its pod, and nothing else happened.
     ContainerRestart,
     /// The Job controller replaced pods within their Jobs.
@@ -115,7 +115,7 @@ pub enum CauseKind {
     /// A pod was deleted.
     PodDeleted {
         /// Component or user that deleted the pod.
-        by: Deleter,
+        by: DeletionActor,
     },
     /// A pod was reported as failed without an earlier known cause.
     PodFailed {
@@ -128,7 +128,7 @@ pub enum CauseKind {
 
 /// First failure that led to a restart, with the objects it affected.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
+pub struct RestartCause {
     /// Kind of the failure.
     pub kind: CauseKind,
     /// Id of the affected pod; several pod objects can share it, one after the other.
@@ -143,9 +143,9 @@ pub struct Cause {
     pub node: NodeId,
 }
 
-impl Cause {
+impl RestartCause {
     /// Cause of a restart without a recorded failure.
-    pub const UNKNOWN: Cause = Cause {
+    pub const UNKNOWN: RestartCause = RestartCause {
         kind: CauseKind::Unknown,
         pod: PodId::NONE,
         incarnation: 0,
@@ -157,7 +157,7 @@ impl Cause {
 
 /// Outcome of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RestartOutcome {
     /// Every pod became ready again.
     Ready,
     /// The JobSet completed, failed, was suspended or was deleted before that.
@@ -166,73 +166,73 @@ pub enum Ending {
     Unfinished,
 }
 
-impl Ending {
+impl RestartOutcome {
     /// Returns the spelling used in files.
     pub fn as_str(self) -> &'static str {
         match self {
-            Ending::Ready => "ready",
-            Ending::JobSetEnded => "jobSetEnded",
-            Ending::Unfinished => "unfinished",
+            RestartOutcome::Ready => "ready",
+            RestartOutcome::JobSetEnded => "jobSetEnded",
+            RestartOutcome::Unfinished => "unfinished",
         }
     }
 }
 
 /// One restart, from the fault until every pod is ready again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Restart {
+pub struct RestartMetrics {
     /// JobSet that restarted.
     pub jobset: JobSetId,
     /// Extent of the restart.
-    pub shape: Shape,
+    pub shape: RestartScope,
     /// Restart attempt of the new pods; for restarts in place, the new in-place restart attempt.
     pub attempt: u32,
     /// First failure that led to the restart.
-    pub cause: Cause,
+    pub cause: RestartCause,
     /// Virtual time of the fault.
-    pub start: Time,
+    pub start: SimTime,
     /// Time at which every pod was ready again, otherwise the end of the JobSet or of the run.
-    pub end: Time,
+    pub end: SimTime,
     /// Outcome of the restart.
-    pub ending: Ending,
+    pub ending: RestartOutcome,
     /// Number of pods that became ready during the restart, whether created again or restarted in place.
     pub pods: u32,
-    /// Virtual time of each milestone; `Time::NEVER` if it was not reached.
-    pub at: [Time; Milestone::COUNT],
+    /// Virtual time of each milestone; `SimTime::NEVER` if it was not reached.
+    pub at: [SimTime; Milestone::COUNT],
     /// Critical path of the restart.
-    pub path: Path,
+    pub path: CriticalPath,
     /// Next segment of its training job, if the JobSet has one.
-    pub next: Option<TrainingStretch>,
+    pub next: Option<SegmentOutcome>,
 }
 
-impl Restart {
+impl RestartMetrics {
     /// Creates a restart that has just begun.
-    pub fn new(jobset: JobSetId, start: Time, cause: Cause) -> Restart {
-        let mut at = [Time::NEVER; Milestone::COUNT];
+    pub fn new(jobset: JobSetId, start: SimTime, cause: RestartCause) -> RestartMetrics {
+        let mut at = [SimTime::NEVER; Milestone::COUNT];
         at[Milestone::Fault as usize] = start;
-        Restart {
+        RestartMetrics {
             jobset,
-            shape: Shape::ContainerRestart,
+            shape: RestartScope::ContainerRestart,
             attempt: 0,
             cause,
             start,
-            end: Time::NEVER,
-            ending: Ending::Unfinished,
+            end: SimTime::NEVER,
+            ending: RestartOutcome::Unfinished,
             pods: 0,
             at,
-            path: Path::default(),
+            path: CriticalPath::default(),
             next: None,
         }
     }
 
     /// Returns the virtual time of a milestone, or `None` if it was not reached.
-    pub fn milestone(&self, m: Milestone) -> Option<Time> {
+    pub fn milestone(&self, m: Milestone) -> Option<SimTime> {
         let t = self.at[m as usize];
-        (t != Time::NEVER).then_some(t)
+        (t != SimTime::NEVER).then_some(t)
     }
 
     /// Returns the time from the fault until every pod was ready, or `None` if that was not reached.
     pub fn latency(&self) -> Option<Duration> {
-        (self.ending == Ending::Ready).then(|| self.end.since(self.start))
+        (self.ending == RestartOutcome::Ready).then(|| self.end.since(self.start))
     }
 
     /// Returns the time from the fault to the end of the restart, independent of its outcome.
@@ -251,25 +251,27 @@ impl Restart {
     }
 
     /// Sets a milestone to the earlier of its current time and `t`.
-    pub fn first(&mut self, m: Milestone, t: Time) {
+    pub fn first(&mut self, m: Milestone, t: SimTime) {
         let slot = &mut self.at[m as usize];
         *slot = (*slot).min(t);
     }
 
     /// Sets a milestone to `t`, replacing an earlier time.
-    pub fn last(&mut self, m: Milestone, t: Time) {
+    pub fn last(&mut self, m: Milestone, t: SimTime) {
         self.at[m as usize] = t;
     }
 
-    pub(crate) fn became(&mut self, shape: Shape) {
+    pub(crate) fn became(&mut self, shape: RestartScope) {
         self.shape = self.shape.max(shape);
     }
 }
 
 /// Returns the index of the restart to explain by default: the first that did not end with every pod ready, otherwise
 /// the longest (the first of equals).
-pub fn longest(restarts: &[Restart]) -> Option<usize> {
-    let open = restarts.iter().position(|r| r.ending != Ending::Ready);
+pub fn longest(restarts: &[RestartMetrics]) -> Option<usize> {
+    let open = restarts
+        .iter()
+        .position(|r| r.ending != RestartOutcome::Ready);
     open.or_else(|| {
         let all = restarts.iter().enumerate().rev();
         all.max_by_key(|(_, r)| r.total()).map(|(i, _)| i)

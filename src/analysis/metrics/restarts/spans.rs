@@ -5,22 +5,22 @@
 #![deny(missing_docs)]
 
 use super::phases::Phase;
-use super::restart::{Ending, Restart};
-use super::steps::{Step, steps_of};
+use super::restart::{RestartMetrics, RestartOutcome};
+use super::steps::{RestartStep, steps_of};
 use sim_base::*;
 
 /// Contiguous part of a restart.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Span {
+pub struct RestartSpan {
     /// Step that the span covers.
-    pub step: &'static Step,
+    pub step: &'static RestartStep,
     /// Start of the span.
-    pub from: Time,
+    pub from: SimTime,
     /// End of the span.
-    pub to: Time,
+    pub to: SimTime,
 }
 
-impl Span {
+impl RestartSpan {
     /// Returns the phase that the step belongs to.
     pub fn phase(&self) -> Phase {
         self.step.phase
@@ -32,17 +32,17 @@ impl Span {
     }
 }
 
-impl Restart {
-    fn step_end(&self, step: &Step) -> Option<Time> {
+impl RestartMetrics {
+    fn step_end(&self, step: &RestartStep) -> Option<SimTime> {
         match step.until {
-            [] => (self.ending == Ending::Ready).then_some(self.end),
+            [] => (self.ending == RestartOutcome::Ready).then_some(self.end),
             list => list.iter().filter_map(|&m| self.milestone(m)).min(),
         }
     }
 
     /// Returns disjoint spans in order, without gaps from `start` to `end`. A restart that did not finish ends in the
     /// first step after the last completed one. Steps that did not happen are omitted.
-    pub fn spans(&self) -> Vec<Span> {
+    pub fn spans(&self) -> Vec<RestartSpan> {
         let steps = steps_of(self.shape);
         let mut spans = Vec::with_capacity(steps.len());
         let mut cursor = self.start;
@@ -52,7 +52,7 @@ impl Restart {
                 continue;
             };
             let to = end.min(self.end).max(cursor);
-            spans.push(Span {
+            spans.push(RestartSpan {
                 step,
                 from: cursor,
                 to,
@@ -62,7 +62,7 @@ impl Restart {
         }
         if cursor < self.end {
             let step = &steps[next.min(steps.len() - 1)];
-            spans.push(Span {
+            spans.push(RestartSpan {
                 step,
                 from: cursor,
                 to: self.end,

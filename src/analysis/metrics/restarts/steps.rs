@@ -5,11 +5,11 @@
 #![deny(missing_docs)]
 
 use super::phases::Phase;
-use super::restart::{Milestone, Shape};
+use super::restart::{Milestone, RestartScope};
 
 /// Step of a restart. `{pods}` in its text stands for the number of pods of the restart.
 #[derive(Debug, PartialEq)]
-pub struct Step {
+pub struct RestartStep {
     /// Phase that the step belongs to.
     pub phase: Phase,
     /// The step ends at the earliest of these milestones that was reached; if empty, at the end of the restart.
@@ -20,7 +20,7 @@ pub struct Step {
 
 macro_rules! step {
     ($phase:ident, [$($until:ident),*], $what:literal) => {
-        Step {
+        RestartStep {
             phase: Phase::$phase,
             until: &[$(Milestone::$until),*],
             what: $what,
@@ -28,7 +28,7 @@ macro_rules! step {
     };
 }
 
-static RECREATE: [Step; 9] = [
+static RECREATE: [RestartStep; 9] = [
     step!(
         Detect,
         [PodFailed, PodDeleting],
@@ -42,7 +42,7 @@ static RECREATE: [Step; 9] = [
     step!(
         Terminate,
         [JobFailed],
-        "pods end, finalizers come off, Job is Failed"
+        "pods terminate, finalizers are removed, Job becomes Failed"
     ),
     step!(
         Terminate,
@@ -64,11 +64,11 @@ static RECREATE: [Step; 9] = [
     step!(Start, [], "containers start"),
 ];
 
-static IN_PLACE: [Step; 9] = [
+static IN_PLACE: [RestartStep; 9] = [
     step!(
         Detect,
         [AttemptsFirst, PodFailed, PodDeleting],
-        "failed container is back, its agent asks for a restart"
+        "failed container is running again, its agent requests a restart"
     ),
     step!(Terminate, [LastOldPodGone], "failed pods are removed"),
     step!(
@@ -80,12 +80,12 @@ static IN_PLACE: [Step; 9] = [
     step!(
         Detect,
         [PreviousWritten],
-        "JobSet controller orders the restart"
+        "JobSet controller requests the restart"
     ),
     step!(
         Terminate,
         [LastContainersRestarting],
-        "the order reaches every agent"
+        "the request reaches every agent"
     ),
     step!(
         Start,
@@ -95,12 +95,12 @@ static IN_PLACE: [Step; 9] = [
     step!(
         Barrier,
         [CurrentWritten],
-        "JobSet controller sees all agents, opens the barrier"
+        "JobSet controller observes all agents and opens the barrier"
     ),
-    step!(Start, [], "barrier lifts, pods become ready"),
+    step!(Start, [], "barrier opens, pods become ready"),
 ];
 
-static POD_REPLACEMENT: [Step; 5] = [
+static POD_REPLACEMENT: [RestartStep; 5] = [
     step!(
         Detect,
         [PodFailed, PodDeleting],
@@ -112,25 +112,25 @@ static POD_REPLACEMENT: [Step; 5] = [
         [LastPodCreated],
         "Job controller replaces the pod"
     ),
-    step!(Schedule, [LastPodBound], "scheduler binds it"),
+    step!(Schedule, [LastPodBound], "scheduler binds the pod"),
     step!(Start, [], "containers start"),
 ];
 
-static CONTAINER_RESTART: [Step; 2] = [
+static CONTAINER_RESTART: [RestartStep; 2] = [
     step!(
         Detect,
         [FirstContainersRestarting],
         "kubelet notices the exit"
     ),
-    step!(Start, [], "container starts again"),
+    step!(Start, [], "container restarts"),
 ];
 
 /// Returns the steps of a shape, in order.
-pub fn steps_of(shape: Shape) -> &'static [Step] {
+pub fn steps_of(shape: RestartScope) -> &'static [RestartStep] {
     match shape {
-        Shape::Recreate | Shape::RestartJob => &RECREATE,
-        Shape::InPlaceRestart => &IN_PLACE,
-        Shape::PodReplacement => &POD_REPLACEMENT,
-        Shape::ContainerRestart => &CONTAINER_RESTART,
+        RestartScope::Recreate | RestartScope::RestartJob => &RECREATE,
+        RestartScope::InPlaceRestart => &IN_PLACE,
+        RestartScope::PodReplacement => &POD_REPLACEMENT,
+        RestartScope::ContainerRestart => &CONTAINER_RESTART,
     }
 }

@@ -3,7 +3,7 @@
 //! Must never grow with the length of a run: tickets that ended before all possible restarts are dropped.
 
 use sim_base::*;
-use sim_engine::record::Ticket;
+use sim_engine::record::WorkTicket;
 
 /// Number of tickets below which none are dropped.
 const FEW: usize = 4096;
@@ -11,17 +11,17 @@ const FEW: usize = 4096;
 /// limit a restart that never ends would keep all tickets.
 const MANY: usize = 4 << 20;
 
-pub struct Tickets {
+pub struct TicketIndex {
     /// Stored tickets in ascending order of id.
-    kept: Vec<Ticket>,
+    kept: Vec<WorkTicket>,
     /// Number of tickets that remained after the last clean-up.
     last: usize,
     many: usize,
 }
 
-impl Default for Tickets {
-    fn default() -> Tickets {
-        Tickets {
+impl Default for TicketIndex {
+    fn default() -> TicketIndex {
+        TicketIndex {
             kept: Vec::new(),
             last: 0,
             many: MANY,
@@ -29,12 +29,12 @@ impl Default for Tickets {
     }
 }
 
-impl Tickets {
-    pub fn push(&mut self, ticket: &Ticket) {
+impl TicketIndex {
+    pub fn push(&mut self, ticket: &WorkTicket) {
         self.kept.push(*ticket);
     }
 
-    pub fn find(&self, id: u32) -> Option<&Ticket> {
+    pub fn find(&self, id: u32) -> Option<&WorkTicket> {
         let at = self.kept.binary_search_by_key(&id, |t| t.id).ok()?;
         self.kept.get(at)
     }
@@ -44,7 +44,7 @@ impl Tickets {
         self.kept.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Ticket> {
+    pub fn iter(&self) -> impl Iterator<Item = &WorkTicket> {
         self.kept.iter()
     }
 
@@ -56,7 +56,7 @@ impl Tickets {
 
     /// Drops the tickets that no path starting at `horizon` or later can need. `ends` are tickets at which the backward
     /// walk of some path is certain to begin.
-    pub fn forget(&mut self, horizon: Time, ends: &[u32]) {
+    pub fn forget(&mut self, horizon: SimTime, ends: &[u32]) {
         self.kept.retain(|t| t.to >= horizon);
         if self.kept.len() > self.many {
             self.thin(ends);
@@ -68,7 +68,7 @@ impl Tickets {
     fn thin(&mut self, ends: &[u32]) {
         let newer = self.kept.len() / 2;
         let mut needed: Vec<bool> = (0..self.kept.len()).map(|at| at >= newer).collect();
-        let place = |kept: &[Ticket], id: u32| kept.binary_search_by_key(&id, |t| t.id).ok();
+        let place = |kept: &[WorkTicket], id: u32| kept.binary_search_by_key(&id, |t| t.id).ok();
         for at in ends.iter().filter_map(|id| place(&self.kept, *id)) {
             needed[at] = true;
         }

@@ -2,38 +2,38 @@
 //!
 //! Stores one small entry per pod, node and JobSet. Must never decide whether a failure is a restart.
 
-use super::restart::{Cause, CauseKind, Restart};
-use sim_api::spec::{FaultAction, ObjectKind, Propagation, UserRequest, Verb};
+use super::restart::{CauseKind, RestartCause, RestartMetrics};
+use sim_api::spec::{DeletionPropagation, FaultAction, ObjectKind, RequestVerb, UserRequest};
 use sim_base::*;
-use sim_engine::record::{NO_CAUSE, NodeReady, Record};
+use sim_engine::record::{NO_CAUSE, NodeReady, SimulationRecord};
 
 #[derive(Copy, Clone)]
-pub struct PodState {
+pub struct TroublePodState {
     pub incarnation: u32,
     pub job: JobId,
     /// JobSet of the pod; `JobSetId::NONE` if it has none.
     pub jobset: JobSetId,
     pub index: u32,
     pub node: NodeId,
-    pub created: Time,
+    pub created: SimTime,
     pub gone: bool,
     /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
-    pub trouble: Option<(Time, CauseKind)>,
+    pub trouble: Option<(SimTime, CauseKind)>,
 }
 
-pub const NO_POD: PodState = PodState {
+pub const NO_POD: TroublePodState = TroublePodState {
     incarnation: 0,
     job: JobId::NONE,
     jobset: JobSetId::NONE,
     index: 0,
     node: NodeId::NONE,
-    created: Time::NEVER,
+    created: SimTime::NEVER,
     gone: false,
     trouble: None,
 };
 
-impl Default for PodState {
-    fn default() -> PodState {
+impl Default for TroublePodState {
+    fn default() -> TroublePodState {
         NO_POD
     }
 }
@@ -43,19 +43,19 @@ impl Default for PodState {
 pub struct JobSetState {
     pub was_ready: bool,
     pub ready: bool,
-    pub open: Option<Restart>,
+    pub open: Option<RestartMetrics>,
     /// Whether the open restart is confirmed: the JobSet was ready and is not, or the controller ordered the restart.
     pub confirmed: bool,
     /// Index of the last finished restart plus one; used for records written after all pods are ready.
     pub last: usize,
     pub attempt: u32,
     /// Ticket and time of the latest record about the JobSet and its objects, while a restart is open.
-    pub newest: Option<(u32, Time)>,
+    pub newest: Option<(u32, SimTime)>,
     /// In-place attempt that was ordered and is not current yet. Until it is current some agents may still have to
     /// exit, and without a startup probe pods may be ready in the meantime (AG-5).
     pub awaited: Option<u32>,
     /// Time since which every pod has been ready.
-    pub ready_since: Time,
+    pub ready_since: SimTime,
     /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
     pub over: bool,
 }
@@ -77,7 +77,8 @@ pub fn is_harmful(action: &FaultAction) -> bool {
             | DrainNode(_)
             | TaintNode(..)
             | Silent {
-                what: sim_api::spec::Silent::Hang { .. } | sim_api::spec::Silent::Corrupt { .. },
+                fault: sim_api::spec::SilentFaults::Hang { .. }
+                    | sim_api::spec::SilentFaults::Corrupt { .. },
                 ..
             }
     )
@@ -85,31 +86,31 @@ pub fn is_harmful(action: &FaultAction) -> bool {
 
 /// Whether a user request deletes a pod, a Node, or a Job with its pods, like the corresponding fault actions.
 fn deletes_pods(request: &UserRequest) -> bool {
-    let Verb::Delete { propagation, .. } = &request.verb else {
+    let RequestVerb::Delete { propagation, .. } = &request.verb else {
         return false;
     };
     match request.object.kind {
         ObjectKind::Pod | ObjectKind::Node => true,
-        ObjectKind::Job => *propagation != Propagation::Orphan,
+        ObjectKind::Job => *propagation != DeletionPropagation::Orphan,
         _ => false,
     }
 }
 
-pub struct Troubles {
+pub struct PodTroubles {
     harmful: Vec<bool>,
     /// Record number, time and index of the latest fault.
-    newest: (u32, Time, u32),
-    pods: Vec<PodState>,
+    newest: (u32, SimTime, u32),
+    pods: Vec<TroublePodState>,
     /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
     noted: Vec<PodId>,
-    nodes: Vec<Option<(Time, CauseKind)>>,
+    nodes: Vec<Option<(SimTime, CauseKind)>>,
 }
 
-impl Troubles {
-    pub fn new(harmful: Vec<bool>) -> Troubles {
-        Troubles {
+impl PodTroubles {
+    pub fn new(harmful: Vec<bool>) -> PodTroubles {
+        PodTroubles {
             harmful,
-            newest: (NO_CAUSE, Time::ZERO, 0),
+            newest: (NO_CAUSE, SimTime::ZERO, 0),
             pods: Vec::new(),
             noted: Vec::new(),
             nodes: Vec::new(),
@@ -121,12 +122,12 @@ impl Troubles {
         jobset.is_some().then_some(jobset)
     }
 
-    pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut PodState> {
+    pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut TroublePodState> {
         self.pods.get_mut(pod.ix())
     }
 
-    pub fn create(&mut self, pod: PodId, state: PodState) {
-        *row(&mut self.pods, pod.ix()) = state;
+    pub fn create(&mut self, pod: PodId, state: TroublePodState) {
+        *row_or_default(&mut self.pods, pod.ix()) = state;
     }
 
     pub fn pods(&self) -> usize {
@@ -134,14 +135,14 @@ impl Troubles {
     }
 
     /// Returns the time of the oldest failure that may still cause a restart of a JobSet for which `counts` holds.
-    pub fn oldest(&self, counts: impl Fn(JobSetId) -> bool) -> Option<Time> {
-        let may = |p: &&PodState| !p.gone && p.jobset.is_some() && counts(p.jobset);
+    pub fn oldest(&self, counts: impl Fn(JobSetId) -> bool) -> Option<SimTime> {
+        let may = |p: &&TroublePodState| !p.gone && p.jobset.is_some() && counts(p.jobset);
         let roots = self.pods.iter().filter(may).filter_map(|p| self.root_of(p));
         roots.map(|(at, _)| at).min()
     }
 
     /// Stores the failure of a pod if it is its first; does not open a restart.
-    pub fn note(&mut self, now: Time, pod: PodId, kind: CauseKind) {
+    pub fn note(&mut self, now: SimTime, pod: PodId, kind: CauseKind) {
         if let Some(p) = self.pods.get_mut(pod.ix())
             && p.trouble.is_none()
         {
@@ -180,21 +181,21 @@ impl Troubles {
     }
 
     /// Returns the earliest known failure of a pod or its node.
-    pub fn root(&self, pod: PodId) -> Option<(Time, CauseKind)> {
+    pub fn root(&self, pod: PodId) -> Option<(SimTime, CauseKind)> {
         self.root_of(self.pods.get(pod.ix())?)
     }
 
-    fn root_of(&self, p: &PodState) -> Option<(Time, CauseKind)> {
+    fn root_of(&self, p: &TroublePodState) -> Option<(SimTime, CauseKind)> {
         let of_node = self.nodes.get(p.node.ix()).copied().flatten();
         let known = [p.trouble, of_node].into_iter().flatten();
         known.min_by_key(|&(t, _)| t)
     }
 
     /// Returns the earliest known failure of a pod or its node, with the identity of the pod.
-    pub fn cause(&self, pod: PodId) -> Option<(Time, Cause)> {
+    pub fn cause(&self, pod: PodId) -> Option<(SimTime, RestartCause)> {
         let (start, kind) = self.root(pod)?;
         let p = self.pods.get(pod.ix())?;
-        let cause = Cause {
+        let cause = RestartCause {
             kind,
             pod,
             incarnation: p.incarnation,
@@ -205,8 +206,8 @@ impl Troubles {
         Some((start, cause))
     }
 
-    pub fn node_state(&mut self, now: Time, node: NodeId, ready: NodeReady) {
-        let slot = row(&mut self.nodes, node.ix());
+    pub fn node_state(&mut self, now: SimTime, node: NodeId, ready: NodeReady) {
+        let slot = row_or_default(&mut self.nodes, node.ix());
         match ready {
             NodeReady::True => *slot = None,
             _ => {
@@ -216,7 +217,7 @@ impl Troubles {
     }
 
     /// Handles the deletion of a Job: if a fault deletes it, that fault is the cause of what happens to its pods.
-    pub fn job_deleted(&mut self, record: &Record, job: JobId) {
+    pub fn job_deleted(&mut self, record: &SimulationRecord, job: JobId) {
         let (seq, at, index) = self.newest;
         if record.cause != seq || record.at != at || !self.is_harmful(index) {
             return;
@@ -235,7 +236,7 @@ impl Troubles {
     }
 
     /// Handles a fault: a harmful one is noted as failure of its pod or node, a repair clears the failure of its node.
-    pub fn fault(&mut self, record: &Record, index: u32, node: NodeId, pod: PodId) {
+    pub fn fault(&mut self, record: &SimulationRecord, index: u32, node: NodeId, pod: PodId) {
         let now = record.at;
         self.newest = (record.seq, now, index);
         let harmful = self.is_harmful(index);
@@ -247,7 +248,7 @@ impl Troubles {
         if pod.is_some() || !node.is_some() {
             return;
         }
-        let slot = row(&mut self.nodes, node.ix());
+        let slot = row_or_default(&mut self.nodes, node.ix());
         if harmful {
             slot.get_or_insert((now, kind));
         } else {

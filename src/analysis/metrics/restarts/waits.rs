@@ -2,30 +2,32 @@
 //!
 //! A table; must never compute a time.
 
-use super::path::{Part, PathStep};
-use sim_engine::record::{Resource, Waited};
+use super::path::{PathPart, PathStep};
+use sim_engine::record::{LedgerResource, TicketWait};
 
 /// Subject of a wait. Waits with equal subjects are added up.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum WaitKind {
     /// A shared resource: rate limiter of a client, worker pool, or a component that handles one item at a time.
-    Shared(Resource),
+    Shared(LedgerResource),
     /// Response of the API server to a request that was sent.
     ApiServer,
-    Mechanism(Waited),
+    Mechanism(TicketWait),
     /// An event that did not occur until the end of the run.
     DeadEnd,
 }
 
-impl What {
-    pub fn of(step: &PathStep) -> What {
+impl WaitKind {
+    pub fn of(step: &PathStep) -> WaitKind {
         match (step.part, step.waited) {
-            (Part::Open, _) => What::DeadEnd,
-            (Part::Token, waited) => waited.resource().map_or(What::ApiServer, What::Shared),
-            (Part::Answer, _) => What::ApiServer,
-            (Part::Whole, waited) => match waited.resource() {
-                Some(resource) => What::Shared(resource),
-                None => What::Mechanism(waited),
+            (PathPart::Open, _) => WaitKind::DeadEnd,
+            (PathPart::Token, waited) => waited
+                .resource()
+                .map_or(WaitKind::ApiServer, WaitKind::Shared),
+            (PathPart::Answer, _) => WaitKind::ApiServer,
+            (PathPart::Whole, waited) => match waited.resource() {
+                Some(resource) => WaitKind::Shared(resource),
+                None => WaitKind::Mechanism(waited),
             },
         }
     }
@@ -59,7 +61,7 @@ pub fn with_pods(text: &str, pods: u32) -> String {
 }
 
 /// Returns the text for a mechanism with its rule in parentheses. `{pods}` is the number of pods of the restart.
-pub fn words(waited: Waited, pods: u32) -> String {
+pub fn words(waited: TicketWait, pods: u32) -> String {
     let plain = plain(waited, pods);
     match (rule(waited), plain.strip_suffix(')')) {
         ("", _) => plain.to_owned(),
@@ -69,75 +71,78 @@ pub fn words(waited: Waited, pods: u32) -> String {
 }
 
 /// Returns the text for a mechanism without its rule. The texts are also keys of stored benchmark results.
-pub fn plain(waited: Waited, pods: u32) -> &'static str {
+pub fn plain(waited: TicketWait, pods: u32) -> &'static str {
     match waited {
-        Waited::Script => "the next action of the script",
-        Waited::Request(_) => "API server latency",
-        Waited::Queue(_) => "a work queue",
-        Waited::Watch => "watch events on their way to a cache",
-        Waited::JobBatch => "Job controller batches pod events",
-        Waited::ErrorBackoff => "a work queue's delay after failed attempts",
-        Waited::PodFailureBackoff => "Job controller's back-off before it replaces failed pods",
-        Waited::Deadline => "a deadline of the spec",
-        Waited::SchedulerBackoff => "scheduler's back-off of pods that fitted nowhere",
-        Waited::Unschedulable => "no node fits",
-        Waited::Cycle => "scheduling cycle",
-        Waited::ContainerStart if pods > 1 => "slowest of {pods} container starts",
-        Waited::ContainerStart => "container start",
-        Waited::Running => "a container that runs until it exits",
-        Waited::Pleg => "kubelet notices the exit (PLEG, every 1 s)",
-        Waited::PodWorker => "kubelet's worker ends the pod, each turn after a relist (every 1 s)",
-        Waited::Grace => "termination grace period of the slowest pod",
-        Waited::ContainerRestart => "containers stop and start again in place",
-        Waited::Cleanup => "kubelet cleans up after the last container",
-        Waited::StatusManager => "kubelet's status manager, one PATCH of a pod after the other",
-        Waited::Probe => "startup probe notices that the barrier is open",
-        Waited::FanOut => "watch fan-out to {pods} agents",
-        Waited::Listing => "JobSet manager lists the pods of the JobSet",
-        Waited::NodeMonitor => "node monitor grace period, looked at every 5 s",
-        Waited::TaintLimiter => "one NoExecute taint per 10 s and zone",
-        Waited::Toleration => "the pods' toleration of the taint",
-        Waited::PodGc => "pod garbage collection, every 20 s, 40 s after the Node has gone",
-        Waited::SilentNode => "a node that does not answer, until somebody acts",
-        Waited::Restart => "a controller that comes back",
+        TicketWait::Script => "the next scheduled fault or repair",
+        TicketWait::Request(_) => "API server latency",
+        TicketWait::Queue(_) => "a work queue",
+        TicketWait::Watch => "delivery of watch events to a cache",
+        TicketWait::JobBatch => "Job controller batches pod events",
+        TicketWait::ErrorBackoff => "work queue back-off after failed attempts",
+        TicketWait::PodFailureBackoff => "Job controller back-off before it replaces failed pods",
+        TicketWait::Deadline => "a deadline of the spec",
+        TicketWait::SchedulerBackoff => "scheduler back-off of unschedulable pods",
+        TicketWait::Unschedulable => "no node fits",
+        TicketWait::Cycle => "scheduling cycle",
+        TicketWait::ContainerStart if pods > 1 => "slowest of {pods} container starts",
+        TicketWait::ContainerStart => "container start",
+        TicketWait::Running => "a container that runs until it exits",
+        TicketWait::Pleg => "kubelet notices the exit (PLEG, every 1 s)",
+        TicketWait::PodWorker => {
+            "kubelet pod worker terminates the pod, one sync per PLEG relist (every 1 s)"
+        }
+        TicketWait::Grace => "termination grace period of the slowest pod",
+        TicketWait::ContainerRestart => "containers stop and start again in place",
+        TicketWait::Cleanup => "kubelet cleans up after the last container",
+        TicketWait::StatusManager => "kubelet status manager, one pod PATCH at a time",
+        TicketWait::Probe => "startup probe notices that the barrier is open",
+        TicketWait::FanOut => "watch fan-out to {pods} agents",
+        TicketWait::Listing => "JobSet manager lists the pods of the JobSet",
+        TicketWait::NodeMonitor => "node monitor grace period, checked every 5 s",
+        TicketWait::TaintLimiter => "one NoExecute taint per 10 s and zone",
+        TicketWait::Toleration => "the pods' toleration of the taint",
+        TicketWait::PodGc => "pod garbage collection, every 20 s, 40 s after the Node was removed",
+        TicketWait::SilentNode => "an unresponsive node, until it is repaired or deleted",
+        TicketWait::Restart => "restart of a controller",
     }
 }
 
 /// Returns the rule behind a mechanism; empty if there is none.
-pub fn rule(waited: Waited) -> &'static str {
+pub fn rule(waited: TicketWait) -> &'static str {
     match waited {
-        Waited::JobBatch | Waited::ErrorBackoff => "kubernetes.md 1.1",
-        Waited::PodFailureBackoff => "kubernetes.md 1.5",
-        Waited::SchedulerBackoff | Waited::Unschedulable => "kubernetes.md 2.1",
-        Waited::Pleg | Waited::StatusManager => "kubernetes.md 3.1",
-        Waited::ContainerStart => "kubernetes.md 3.2",
-        Waited::Grace | Waited::Cleanup | Waited::PodWorker => "kubernetes.md 3.5",
-        Waited::ContainerRestart => "kubernetes.md 3.4, 3.6",
-        Waited::Probe => "AG-5",
-        Waited::Listing => "T-8",
-        Waited::NodeMonitor | Waited::TaintLimiter | Waited::Toleration | Waited::PodGc => {
-            "kubernetes.md 4.1"
-        }
+        TicketWait::JobBatch | TicketWait::ErrorBackoff => "kubernetes.md 1.1",
+        TicketWait::PodFailureBackoff => "kubernetes.md 1.5",
+        TicketWait::SchedulerBackoff | TicketWait::Unschedulable => "kubernetes.md 2.1",
+        TicketWait::Pleg | TicketWait::StatusManager => "kubernetes.md 3.1",
+        TicketWait::ContainerStart => "kubernetes.md 3.2",
+        TicketWait::Grace | TicketWait::Cleanup | TicketWait::PodWorker => "kubernetes.md 3.5",
+        TicketWait::ContainerRestart => "kubernetes.md 3.4, 3.6",
+        TicketWait::Probe => "AG-5",
+        TicketWait::Listing => "T-8",
+        TicketWait::NodeMonitor
+        | TicketWait::TaintLimiter
+        | TicketWait::Toleration
+        | TicketWait::PodGc => "kubernetes.md 4.1",
         _ => "",
     }
 }
 
 /// Returns the rule behind the wait of a step; empty if there is none.
 pub fn rule_of(step: &PathStep) -> &'static str {
-    match What::of(step) {
-        What::Shared(resource) => rule_of_resource(resource),
-        What::ApiServer => "kubernetes.md 6.1",
-        What::DeadEnd => "",
-        What::Mechanism(Waited::Watch | Waited::FanOut) => "kubernetes.md 6.1",
-        What::Mechanism(Waited::SilentNode) => "kubernetes.md 4.1",
-        What::Mechanism(Waited::Deadline) => "kubernetes.md 1.6",
-        What::Mechanism(waited) => rule(waited),
+    match WaitKind::of(step) {
+        WaitKind::Shared(resource) => rule_of_resource(resource),
+        WaitKind::ApiServer => "kubernetes.md 6.1",
+        WaitKind::DeadEnd => "",
+        WaitKind::Mechanism(TicketWait::Watch | TicketWait::FanOut) => "kubernetes.md 6.1",
+        WaitKind::Mechanism(TicketWait::SilentNode) => "kubernetes.md 4.1",
+        WaitKind::Mechanism(TicketWait::Deadline) => "kubernetes.md 1.6",
+        WaitKind::Mechanism(waited) => rule(waited),
     }
 }
 
 /// Returns the rule that defines the rate or the number of workers of a resource.
-fn rule_of_resource(resource: Resource) -> &'static str {
-    use Resource::*;
+fn rule_of_resource(resource: LedgerResource) -> &'static str {
+    use LedgerResource::*;
     match resource {
         JobControllerClient | GarbageCollectorClient | TaintEvictionClient => "kubernetes.md 1.2",
         JobControllerWorkers => "kubernetes.md 1.1",
@@ -151,35 +156,35 @@ fn rule_of_resource(resource: Resource) -> &'static str {
 }
 
 /// Returns the text for the activity during a wait; `{of}` stands for the object concerned.
-pub fn doing(waited: Waited) -> &'static str {
+pub fn doing(waited: TicketWait) -> &'static str {
     match waited {
-        Waited::Script => "nothing, until the script acts",
-        Waited::Request(_) => "a request about {of}",
-        Waited::Queue(_) => "{of} is in a work queue",
-        Waited::Watch => "a change of {of} reaches who watches it",
-        Waited::JobBatch => "the Job controller gathers changes of {of}",
-        Waited::ErrorBackoff => "{of} is tried again later",
-        Waited::PodFailureBackoff => "failed pods of {of} are not replaced yet",
-        Waited::Deadline => "{of} comes to its deadline",
-        Waited::SchedulerBackoff => "{of} is tried again later",
-        Waited::Unschedulable => "{of} is parked",
-        Waited::Cycle => "the scheduler looks for a node for {of}",
-        Waited::ContainerStart => "containers of {of} start",
-        Waited::Running => "containers of {of} run",
-        Waited::Pleg => "the kubelet of {of} does not know yet",
-        Waited::PodWorker => "the kubelet ends {of}, turn by turn",
-        Waited::Grace => "containers of {of} stop",
-        Waited::ContainerRestart => "containers of {of} stop and start again",
-        Waited::Cleanup => "what is left of {of} is cleaned up",
-        Waited::StatusManager => "the status of {of} is sent",
-        Waited::Probe => "{of} is probed",
-        Waited::FanOut => "the JobSet's change reaches {of}",
-        Waited::Listing => "the pods of {of} are listed",
-        Waited::NodeMonitor => "{of} is silent, and counts as alive",
-        Waited::TaintLimiter => "{of} waits for its NoExecute taint",
-        Waited::Toleration => "{of} stays on its node",
-        Waited::PodGc => "{of} waits for pod garbage collection",
-        Waited::SilentNode => "{of} cannot end",
-        Waited::Restart => "the controller is down",
+        TicketWait::Script => "waiting for the next scheduled fault or repair",
+        TicketWait::Request(_) => "a request about {of}",
+        TicketWait::Queue(_) => "{of} is in a work queue",
+        TicketWait::Watch => "a change of {of} is delivered to its watchers",
+        TicketWait::JobBatch => "the Job controller batches changes of {of}",
+        TicketWait::ErrorBackoff => "{of} waits for its next attempt",
+        TicketWait::PodFailureBackoff => "failed pods of {of} wait for replacement",
+        TicketWait::Deadline => "{of} reaches its deadline",
+        TicketWait::SchedulerBackoff => "{of} waits for its next attempt",
+        TicketWait::Unschedulable => "{of} is unschedulable",
+        TicketWait::Cycle => "the scheduler searches for a node for {of}",
+        TicketWait::ContainerStart => "containers of {of} start",
+        TicketWait::Running => "containers of {of} run",
+        TicketWait::Pleg => "the kubelet has not detected the exit of {of} yet",
+        TicketWait::PodWorker => "the kubelet terminates {of}, one sync at a time",
+        TicketWait::Grace => "containers of {of} stop",
+        TicketWait::ContainerRestart => "containers of {of} stop and start again",
+        TicketWait::Cleanup => "the kubelet cleans up {of}",
+        TicketWait::StatusManager => "the kubelet sends the status of {of}",
+        TicketWait::Probe => "the startup probe of {of} runs",
+        TicketWait::FanOut => "the change of the JobSet is delivered to {of}",
+        TicketWait::Listing => "the JobSet manager lists the pods of {of}",
+        TicketWait::NodeMonitor => "{of} is unresponsive but still Ready",
+        TicketWait::TaintLimiter => "{of} waits for its NoExecute taint",
+        TicketWait::Toleration => "{of} stays on its node",
+        TicketWait::PodGc => "{of} waits for pod garbage collection",
+        TicketWait::SilentNode => "{of} cannot terminate",
+        TicketWait::Restart => "the controller is down",
     }
 }

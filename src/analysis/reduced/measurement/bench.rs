@@ -1,26 +1,26 @@
 //! Trials of single faults: the choice of the failing nodes, the observation period, and the extraction of results.
 
-use super::curve::{Moves, NEVER, Sample};
-use super::effect::Effect;
-use super::lab::{Lab, NotMeasured, Trial};
-use super::tried::{Played, Tried};
+use super::curve::{CurveSample, CurveShift, NEVER};
+use super::effect::FaultEffect;
+use super::lab::{NotMeasured, TrialRunner, TrialSpec};
+use super::tried::{SimulatedTrial, TrialResult};
 use crate::reduced::choices::{AFTERWARDS, CALM, PLAYS, STARTUP};
-use crate::reduced::gang::{CLOSED, Gang};
-use crate::reduced::observation::Seen;
-use crate::reduced::seats::Seats;
+use crate::reduced::gang::{CLOSED, JobSetPods};
+use crate::reduced::observation::ObservedState;
+use crate::reduced::seats::SlotTable;
 use rayon::prelude::*;
 use sim_api::spec::RandomAction;
 use sim_base::*;
-use sim_engine::faults::Strike;
+use sim_engine::faults::ChosenFault;
 use sim_engine::record::LedgerCategory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// State of a measurement, shared by all trials.
-pub struct Bench<'a> {
-    pub lab: Lab<'a>,
-    pub effects: &'a [Effect],
-    pub seats: &'a Arc<Seats>,
+pub struct TrialBench<'a> {
+    pub lab: TrialRunner<'a>,
+    pub effects: &'a [FaultEffect],
+    pub seats: &'a Arc<SlotTable>,
     /// Time of the injected faults, before a random shift.
     pub at: Duration,
     /// Nodes that have a pod at that time. `idle` contains the nodes that have none and are not spares.
@@ -32,10 +32,14 @@ pub struct Bench<'a> {
     pub plays: AtomicU64,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> TrialBench<'a> {
     /// Creates the state before the first trial.
-    pub fn new(lab: Lab<'a>, effects: &'a [Effect], seats: &'a Arc<Seats>) -> Bench<'a> {
-        Bench {
+    pub fn new(
+        lab: TrialRunner<'a>,
+        effects: &'a [FaultEffect],
+        seats: &'a Arc<SlotTable>,
+    ) -> TrialBench<'a> {
+        TrialBench {
             lab,
             effects,
             seats,
@@ -48,7 +52,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
+    pub fn play(&self, trial: &TrialSpec) -> Result<ObservedState, NotMeasured> {
         self.plays.fetch_add(1, Ordering::Relaxed);
         self.lab.play(trial)
     }
@@ -63,35 +67,38 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs trials without faults. They determine the duration of the start and the nodes that have pods.
-    pub fn calm(&mut self) -> Result<Vec<Seen>, NotMeasured> {
-        let trial = Trial {
+    pub fn calm(&mut self) -> Result<Vec<ObservedState>, NotMeasured> {
+        let trial = TrialSpec {
             spares: true,
             until: STARTUP,
-            ..Trial::default()
+            ..TrialSpec::default()
         };
         let plays = self.plays_of(PLAYS, |nth| {
-            self.play(&Trial {
+            self.play(&TrialSpec {
                 nth,
                 ..trial.clone()
             })
         })?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
-            let why = format!("the JobSet was not ready and left alone within {STARTUP}");
+            let why = format!(
+                "the JobSet did not become ready once, without interruption, within {STARTUP}"
+            );
             return Err(NotMeasured::Refused(why));
         }
         let latest = plays.iter().map(|seen| seen.started[0]).max();
-        self.at = latest.unwrap_or(Time::ZERO).since(Time::ZERO) + CALM;
+        self.at = latest.unwrap_or(SimTime::ZERO).since(SimTime::ZERO) + CALM;
         let mut busy: Vec<NodeId> = plays[0].bound.iter().map(|(_, node)| *node).collect();
         busy.sort_unstable();
         busy.dedup();
-        let mut gang = Gang::new(self.seats);
+        let mut gang = JobSetPods::new(self.seats);
         let spare = self.lab.faults.spare_nodes();
         spare.iter().for_each(|node| gang.mark(*node, CLOSED, true));
-        gang.place(Moves::All);
+        gang.place(CurveShift::All);
         let all = (0..self.seats.of.len() as u32).map(NodeId);
         let (own, others): (Vec<NodeId>, Vec<NodeId>) = all.partition(|node| gang.uses(*node));
         if own != busy {
-            let why = "pods are not where one pod a node, and round robin, would put them";
+            let why =
+                "the placement of the pods differs from one pod per node in round-robin order";
             return Err(NotMeasured::Refused(why.to_owned()));
         }
         self.busy = busy;
@@ -104,21 +111,21 @@ impl<'a> Bench<'a> {
         Ok(plays)
     }
 
-    fn in_use_of(&self, effect: &Effect) -> Vec<usize> {
+    fn in_use_of(&self, effect: &FaultEffect) -> Vec<usize> {
         let (process, faults) = (effect.processes[0], self.lab.faults);
         let is_busy = |node: &NodeId| self.busy.binary_search(node).is_ok();
-        let is_used = |entity: &usize| faults.nodes_of(process, *entity).iter().all(is_busy);
-        (0..faults.entities(process)).filter(is_used).collect()
+        let is_used = |entity: &usize| faults.entity_nodes(process, *entity).iter().all(is_busy);
+        (0..faults.entity_count(process)).filter(is_used).collect()
     }
 
     /// Returns a fault of this effect on nodes that have pods; `nth` selects the entity.
-    pub fn strike(&self, effect: usize, nth: u64, at: Duration, away: u64) -> Strike {
+    pub fn strike(&self, effect: usize, nth: u64, at: Duration, away: u64) -> ChosenFault {
         let process = self.effects[effect].processes[0];
         let all = &self.in_use[effect];
         // Spreads the choices over all entities.
         let chosen = (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len().max(1);
         let end = at.0.saturating_add(self.lead(effect)).checked_add(away);
-        Strike {
+        ChosenFault {
             process,
             entity: all.get(chosen).copied().unwrap_or(0),
             at,
@@ -133,7 +140,7 @@ impl<'a> Bench<'a> {
             .faults
             .processes()
             .nth(self.effects[effect].processes[0]);
-        process.map_or(0, |p| match p.does {
+        process.map_or(0, |p| match p.action {
             RandomAction::Drain => p.notice.0,
             _ => 0,
         })
@@ -158,25 +165,25 @@ impl<'a> Bench<'a> {
         Duration(self.at.0 + phase % 60_000_000_000)
     }
 
-    pub fn trial(&self, effect: usize, (nth, away): (u64, u64), room: bool) -> Trial {
+    pub fn trial(&self, effect: usize, (nth, away): (u64, u64), room: bool) -> TrialSpec {
         let at = self.moment(nth);
-        Trial {
+        TrialSpec {
             strikes: vec![self.strike(effect, nth, at, away)],
             spares: room,
             closed: if room { Vec::new() } else { self.idle.clone() },
             nth,
             until: at + self.horizon(effect, away),
-            ..Trial::default()
+            ..TrialSpec::default()
         }
     }
 
     /// Returns the result of a trial with one fault, whose notice period ends at `at`.
-    pub fn tried(&self, seen: &Seen, at: Time) -> Tried {
+    pub fn tried(&self, seen: &ObservedState, at: SimTime) -> TrialResult {
         let mut held = [0; LedgerCategory::COUNT];
         for (category, ns) in held.iter_mut().zip(&seen.held) {
             *category = *ns;
         }
-        Tried {
+        TrialResult {
             sample: self.sample(seen, at),
             mostly: self.mostly_bound(seen, at),
             held,
@@ -184,9 +191,9 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns the result of a trial in which a restart in progress waits for the nodes of a second fault at `at`.
-    pub fn tried_along(&self, seen: &Seen, at: Time) -> Tried {
-        let since = |t: &Time| t.since(at).0;
-        let sample = Sample {
+    pub fn tried_along(&self, seen: &ObservedState, at: SimTime) -> TrialResult {
+        let since = |t: &SimTime| t.since(at).0;
+        let sample = CurveSample {
             // The JobSet is restarting already, so only its readiness is of interest.
             ready: seen
                 .started
@@ -194,9 +201,9 @@ impl<'a> Bench<'a> {
                 .filter(|t| **t > at)
                 .map_or(NEVER, since),
             bind: seen.bound_after(at).last().map_or(0, since),
-            ..Sample::NOTHING
+            ..CurveSample::NOTHING
         };
-        Tried {
+        TrialResult {
             sample,
             mostly: 0,
             held: [0; LedgerCategory::COUNT],
@@ -205,8 +212,8 @@ impl<'a> Bench<'a> {
 
     /// Returns the time from the fault until almost all pods were bound again. It ignores as many pods as two faults
     /// can leave without a slot.
-    pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
-        let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
+    pub fn mostly_bound(&self, seen: &ObservedState, at: SimTime) -> u64 {
+        let entity = |e: &FaultEffect| self.lab.faults.entity_nodes(e.processes[0], 0).len();
         let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
         let bound = seen.bound_after(at);
         let most = self.seats.pods.saturating_sub(lost).max(1);
@@ -215,8 +222,8 @@ impl<'a> Bench<'a> {
             .map_or(0, |t| t.since(at).0)
     }
 
-    pub fn sample(&self, seen: &Seen, at: Time) -> Sample {
-        let since = |t: Option<Time>| t.map_or(NEVER, |t| t.since(at).0);
+    pub fn sample(&self, seen: &ObservedState, at: SimTime) -> CurveSample {
+        let since = |t: Option<SimTime>| t.map_or(NEVER, |t| t.since(at).0);
         let interrupt = seen.interrupted.iter().copied().find(|t| *t >= at);
         let ready = seen
             .started
@@ -224,7 +231,7 @@ impl<'a> Bench<'a> {
             .copied()
             .filter(|t| Some(*t) > interrupt);
         let bound = seen.bound_after(at);
-        Sample {
+        CurveSample {
             interrupt: since(interrupt),
             ready: since(ready.filter(|_| interrupt.is_some())),
             bind: bound.last().map_or(0, |t| t.since(at).0),
@@ -232,9 +239,9 @@ impl<'a> Bench<'a> {
             restarts: seen.restarts,
             counts: seen.counts,
             moves: match bound.len() {
-                0 => Moves::Nobody,
-                n if n >= self.seats.pods => Moves::All,
-                _ => Moves::Lost,
+                0 => CurveShift::Nobody,
+                n if n >= self.seats.pods => CurveShift::All,
+                _ => CurveShift::Lost,
             },
             failed: since(seen.failed),
         }
@@ -244,13 +251,13 @@ impl<'a> Bench<'a> {
     /// the restart time.
     pub fn shares(
         &self,
-        calm: &[Seen],
-        plays: &[Vec<Played>],
+        calm: &[ObservedState],
+        plays: &[Vec<SimulatedTrial>],
     ) -> Vec<[f64; LedgerCategory::COUNT]> {
         let before = &calm[0].held;
         let rates = &self.seats.accelerators;
         let accelerators: u64 = self.busy.iter().map(|n| rates[n.ix()]).sum();
-        let of = |played: &Vec<Played>| {
+        let of = |played: &Vec<SimulatedTrial>| {
             let mut shares = [0.0; LedgerCategory::COUNT];
             let mut whole = 0.0;
             for tried in played.iter().flat_map(|played| &played.plays) {

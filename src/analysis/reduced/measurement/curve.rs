@@ -8,7 +8,7 @@ pub const NEVER: u64 = u64::MAX;
 
 /// The pods that a restart moves to other nodes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Moves {
+pub enum CurveShift {
     Nobody,
     /// The pods of the lost nodes.
     Lost,
@@ -17,7 +17,7 @@ pub enum Moves {
 
 /// Result of one fault. Times are nanoseconds since the fault; [`NEVER`] means that the event did not occur.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct CurveSample {
     /// Time at which the job stopped; `NEVER` if it continued.
     pub interrupt: u64,
     /// Time at which every pod was ready again.
@@ -28,27 +28,27 @@ pub struct Sample {
     pub counted: u64,
     pub restarts: u32,
     pub counts: u32,
-    pub moves: Moves,
+    pub moves: CurveShift,
     /// Time at which the JobSet failed although restarts were left.
     pub failed: u64,
 }
 
-impl Sample {
+impl CurveSample {
     /// A fault that has no effect.
-    pub const NOTHING: Sample = Sample {
+    pub const NOTHING: CurveSample = CurveSample {
         interrupt: 0,
         ready: 0,
         bind: 0,
         counted: 0,
         restarts: 0,
         counts: 0,
-        moves: Moves::All,
+        moves: CurveShift::All,
         failed: NEVER,
     };
 
     /// Returns the part of the result that does not depend on random variation. Samples with equal values are of the
     /// same kind.
-    pub fn kind(&self) -> (bool, bool, u32, u32, Moves, bool) {
+    pub fn kind(&self) -> (bool, bool, u32, u32, CurveShift, bool) {
         let (stops, back) = (self.interrupt != NEVER, self.ready != NEVER);
         let fails = self.failed != NEVER;
         (stops, back, self.restarts, self.counts, self.moves, fails)
@@ -57,32 +57,32 @@ impl Sample {
 
 /// Samples with the same outage duration, in ascending order of the ready time.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct CurvePoint {
     pub away: u64,
-    pub samples: Vec<Sample>,
+    pub samples: Vec<CurveSample>,
 }
 
 /// Measured points in ascending order of the outage duration.
 #[derive(Clone, Debug, Default)]
-pub struct Curve {
-    points: Vec<Point>,
+pub struct LossCurve {
+    points: Vec<CurvePoint>,
     typical: u64,
     spread: u64,
     binds: u64,
 }
 
-impl Curve {
+impl LossCurve {
     /// Creates the curve; `typical` is the median outage duration.
-    pub fn new(mut points: Vec<Point>, typical: u64) -> Curve {
+    pub fn new(mut points: Vec<CurvePoint>, typical: u64) -> LossCurve {
         points.retain(|point| !point.samples.is_empty());
         points.sort_by_key(|point| point.away);
         for point in &mut points {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
-        let spread = points.iter().map(Point::spread).max().unwrap_or(0);
+        let spread = points.iter().map(CurvePoint::spread).max().unwrap_or(0);
         let bound =
-            |point: &Point| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
-        Curve {
+            |point: &CurvePoint| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
+        LossCurve {
             binds: points.iter().map(bound).max().unwrap_or(0),
             points,
             typical,
@@ -95,23 +95,23 @@ impl Curve {
         !self.points.is_empty()
     }
 
-    pub fn points(&self) -> &[Point] {
+    pub fn points(&self) -> &[CurvePoint] {
         &self.points
     }
 
     /// Returns the point with the outage duration nearest to the typical one, among those with a finite restart.
-    pub fn typical(&self) -> &Point {
-        let ends = |p: &&Point| p.samples.iter().all(|s| s.ready != NEVER);
-        let off = |p: &&Point| p.away.abs_diff(self.typical);
+    pub fn typical(&self) -> &CurvePoint {
+        let ends = |p: &&CurvePoint| p.samples.iter().all(|s| s.ready != NEVER);
+        let off = |p: &&CurvePoint| p.away.abs_diff(self.typical);
         let nearest = self.points.iter().filter(ends).min_by_key(off);
         nearest.unwrap_or(&self.points[0])
     }
 
     /// Returns a point of the same kind as the typical one whose pods are bound in less than 75 % of the time.
-    pub fn shorter(&self) -> Option<&Point> {
+    pub fn shorter(&self) -> Option<&CurvePoint> {
         let typical = self.typical();
         let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
-        let alike = |p: &&Point| {
+        let alike = |p: &&CurvePoint| {
             p.samples
                 .iter()
                 .all(|s| s.kind() == kind && s.bind < bind / 4 * 3)
@@ -121,7 +121,7 @@ impl Curve {
 
     /// Returns the result of a fault with outage duration `away` at the quantile `u`. The second value is true if
     /// neighboring samples differ in kind, so that the result is uncertain.
-    pub fn at(&self, away: u64, u: f64) -> (Sample, bool) {
+    pub fn at(&self, away: u64, u: f64) -> (CurveSample, bool) {
         let next = self.points.partition_point(|point| point.away < away);
         let after = &self.points[next.min(self.points.len() - 1)];
         let before = &self.points[next.saturating_sub(1).min(self.points.len() - 1)];
@@ -166,23 +166,23 @@ impl Curve {
     }
 }
 
-impl Point {
+impl CurvePoint {
     pub fn spread(&self) -> u64 {
         let ready = self.samples.iter().map(|s| s.ready).filter(|r| *r != NEVER);
         ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
     }
 
-    fn pick(&self, u: f64) -> Sample {
+    fn pick(&self, u: f64) -> CurveSample {
         let n = self.samples.len();
         self.samples[((u * n as f64) as usize).min(n - 1)]
     }
 
-    fn agrees(&self, with: &Sample) -> bool {
+    fn agrees(&self, with: &CurveSample) -> bool {
         self.samples.iter().all(|s| s.kind() == with.kind())
     }
 }
 
-impl Sample {
+impl CurveSample {
     /// Returns the time of the last change; `None` if some change did not occur.
     pub fn over(&self) -> Option<u64> {
         let times = [self.interrupt, self.ready, self.bind, self.counted];
@@ -193,7 +193,7 @@ impl Sample {
 
     /// Returns true if the sample is on the straight line between two samples, within `spread` or the accepted
     /// error.
-    pub fn is_between(&self, [a, b]: [&Sample; 2], share: f64, spread: u64) -> bool {
+    pub fn is_between(&self, [a, b]: [&CurveSample; 2], share: f64, spread: u64) -> bool {
         let line = a.between(b, share);
         let off = |at: u64| ((at as f64 * OFF) as u64).max(spread);
         let near = |a: u64, b: u64| a == b || a != NEVER && b != NEVER && a.abs_diff(b) <= off(a);
@@ -203,12 +203,12 @@ impl Sample {
             && near(self.interrupt, line.interrupt)
     }
 
-    fn between(&self, other: &Sample, share: f64) -> Sample {
+    fn between(&self, other: &CurveSample, share: f64) -> CurveSample {
         let mix = |a: u64, b: u64| match (a, b) {
             (NEVER, _) | (_, NEVER) => a.max(b),
             _ => (a as f64 + (b as f64 - a as f64) * share) as u64,
         };
-        Sample {
+        CurveSample {
             interrupt: mix(self.interrupt, other.interrupt),
             ready: mix(self.ready, other.ready),
             bind: mix(self.bind, other.bind),
@@ -219,12 +219,12 @@ impl Sample {
     }
 
     /// Adjusts the sample to a longer outage. If the restart waited for the nodes, it takes longer by the same time.
-    fn shifted(self, measured: u64, away: u64) -> Sample {
+    fn shifted(self, measured: u64, away: u64) -> CurveSample {
         if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
             return self;
         }
         let more = away - measured;
-        Sample {
+        CurveSample {
             ready: self.ready + more,
             bind: if self.bind >= measured {
                 self.bind + more

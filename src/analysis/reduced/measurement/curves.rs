@@ -1,20 +1,20 @@
 //! Trials with single faults: the restart time as a function of the outage duration.
 
-use super::bench::Bench;
-use super::curve::{Curve, NEVER};
-use super::effect::Effect;
+use super::bench::TrialBench;
+use super::curve::{LossCurve, NEVER};
+use super::effect::FaultEffect;
 use super::lab::NotMeasured;
-use super::tried::{Played, Tried};
+use super::tried::{SimulatedTrial, TrialResult};
 use crate::reduced::choices::{CHECKS, FINEST, ODD, OFF, PLAYS};
 use sim_base::*;
-use sim_engine::faults::Faults;
+use sim_engine::faults::FaultState;
 
 /// Runs one trial; the arguments are the number that selects the random numbers, and the outage duration.
-type Attempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<Tried, NotMeasured> + Sync);
+type CurveAttempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<TrialResult, NotMeasured> + Sync);
 
-impl Bench<'_> {
+impl TrialBench<'_> {
     /// Measures the curve of each effect, adding points until linear interpolation is accurate.
-    pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Vec<Played>>), NotMeasured> {
+    pub fn curves(&self) -> Result<(Vec<LossCurve>, Vec<Vec<SimulatedTrial>>), NotMeasured> {
         let effects = self.plays_of(self.effects.len() as u64, |e| {
             self.points(e as usize, &|numbers| self.try_once(e as usize, numbers))
         })?;
@@ -24,20 +24,24 @@ impl Bench<'_> {
     }
 
     /// Creates the curve from the measured points of an effect.
-    pub fn curve(&self, effect: usize, played: &[Played]) -> Curve {
+    pub fn curve(&self, effect: usize, played: &[SimulatedTrial]) -> LossCurve {
         let middle = self.effects[effect].back.first();
         let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
-        Curve::new(played.iter().map(Played::point).collect(), typical)
+        LossCurve::new(played.iter().map(SimulatedTrial::point).collect(), typical)
     }
 
-    pub fn points(&self, effect: usize, attempt: Attempt<'_>) -> Result<Vec<Played>, NotMeasured> {
+    pub fn points(
+        &self,
+        effect: usize,
+        attempt: CurveAttempt<'_>,
+    ) -> Result<Vec<SimulatedTrial>, NotMeasured> {
         let times = times_away(&self.effects[effect], self.lab.faults);
         let Some((longest, shorter)) = times.split_last() else {
             return Ok(Vec::new());
         };
         let longest = self.played(attempt, *longest)?;
         let over = over_before(attempt, &longest, shorter)?;
-        let mut points: Vec<Played> = Vec::new();
+        let mut points: Vec<SimulatedTrial> = Vec::new();
         for away in shorter {
             points.push(match over.is_some_and(|over| *away > over) {
                 true => longest.also(*away),
@@ -49,7 +53,8 @@ impl Bench<'_> {
         }
         points.push(longest);
         points.sort_by_key(|played| played.away);
-        let finite: Vec<Played> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
+        let finite: Vec<SimulatedTrial> =
+            points.iter().filter(|p| p.away != NEVER).cloned().collect();
         for pair in finite.windows(2) {
             if over.is_none_or(|over| pair[0].away <= over) {
                 self.refine((effect, attempt), [&pair[0], &pair[1]], &mut points)?;
@@ -58,24 +63,24 @@ impl Bench<'_> {
         Ok(points)
     }
 
-    fn try_once(&self, effect: usize, (nth, away): (u64, u64)) -> Result<Tried, NotMeasured> {
+    fn try_once(&self, effect: usize, (nth, away): (u64, u64)) -> Result<TrialResult, NotMeasured> {
         let trial = self.trial(effect, (nth, away), self.has_room);
-        let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+        let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
         Ok(self.tried(&self.play(&trial)?, at))
     }
 
-    fn played(&self, attempt: Attempt<'_>, away: u64) -> Result<Played, NotMeasured> {
+    fn played(&self, attempt: CurveAttempt<'_>, away: u64) -> Result<SimulatedTrial, NotMeasured> {
         let plays = self.plays_of(PLAYS, |nth| attempt((nth, away)))?;
-        Ok(Played { away, plays })
+        Ok(SimulatedTrial { away, plays })
     }
 
     /// Measures a point in the middle of two others unless it is on the straight line between them, and then refines
     /// both halves.
     fn refine(
         &self,
-        (effect, attempt): (usize, Attempt<'_>),
-        [low, high]: [&Played; 2],
-        points: &mut Vec<Played>,
+        (effect, attempt): (usize, CurveAttempt<'_>),
+        [low, high]: [&SimulatedTrial; 2],
+        points: &mut Vec<SimulatedTrial>,
     ) -> Result<(), NotMeasured> {
         let share = share_between(&self.effects[effect], low.away, high.away);
         let enough = if low.agrees(high) { OFF } else { ODD };
@@ -86,7 +91,7 @@ impl Bench<'_> {
         let part = (away - low.away) as f64 / (high.away - low.away) as f64;
         let spread = low.spread().max(high.spread());
         let mut plays = self.plays_of(CHECKS, |nth| attempt((nth, away)))?;
-        let on_line = |(nth, tried): (usize, &Tried)| {
+        let on_line = |(nth, tried): (usize, &TrialResult)| {
             let ends = [low.sample(nth), high.sample(nth)];
             tried.sample.is_between(ends, part, spread)
         };
@@ -94,7 +99,7 @@ impl Bench<'_> {
             return Ok(());
         }
         plays.extend(self.plays_of(PLAYS - CHECKS, |n| attempt((CHECKS + n, away)))?);
-        let middle = Played { away, plays };
+        let middle = SimulatedTrial { away, plays };
         points.push(middle.clone());
         self.refine((effect, attempt), [low, &middle], points)?;
         self.refine((effect, attempt), [&middle, high], points)
@@ -105,8 +110,8 @@ impl Bench<'_> {
 /// same result, because the same random numbers produce the same history until the return. One trial with the
 /// earliest later return checks that the return itself changes nothing.
 fn over_before(
-    attempt: Attempt<'_>,
-    longest: &Played,
+    attempt: CurveAttempt<'_>,
+    longest: &SimulatedTrial,
     shorter: &[u64],
 ) -> Result<Option<u64>, NotMeasured> {
     let Some(over) = longest.over() else {
@@ -121,8 +126,8 @@ fn over_before(
 
 /// Returns the share of faults with an outage from `low` (exclusive) to `high` (inclusive); `None` if the
 /// distribution is unknown.
-fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
-    let until = |back: &sim_base::random::Dist, away: u64| {
+fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
+    let until = |back: &sim_base::random::Distribution, away: u64| {
         let (mut least, mut most) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = (least + most) / 2.0;
@@ -139,7 +144,7 @@ fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
 }
 
 /// Returns the outage durations to measure first: quantiles of the distributions, and special times.
-fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
+fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
     }
@@ -169,7 +174,7 @@ fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
         .filter_map(|p| faults.processes().nth(*p));
     if processes
         .clone()
-        .any(|p| p.back.is_none() || p.comes_back < 1.0)
+        .any(|p| p.repair_time.is_none() || p.comes_back < 1.0)
     {
         all.push(NEVER);
     }

@@ -1,9 +1,9 @@
 //! The reduced cluster of trials, without trailing spare nodes that no trial needs. Measurements on it are valid for
 //! any larger number of spares.
 
-use sim_api::spec::{Scenario, Topology};
+use sim_api::spec::{ScenarioSpec, TopologySpec};
 use sim_base::NodeId;
-use sim_engine::faults::Faults;
+use sim_engine::faults::FaultState;
 use std::collections::BTreeSet;
 
 /// Maximum number of faults in a trial.
@@ -15,8 +15,8 @@ const STRIKES: usize = 2;
 /// A spare is cordoned until a node is lost, and spares are used in order (`faults::spares`). The last spares are
 /// therefore never used in a trial. The scheduler still counts them as nodes; the effect on times is measured
 /// (`MeasuredScenario::off_with`).
-pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
-    let needed = STRIKES * faults.most_units_hit();
+pub fn fewer_spares(scenario: &ScenarioSpec, faults: &FaultState) -> Option<ScenarioSpec> {
+    let needed = STRIKES * faults.max_units_affected();
     let left_out: BTreeSet<NodeId> = faults
         .spare_units()
         .skip(needed)
@@ -29,7 +29,7 @@ pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
         .find(|node| !left_out.contains(&NodeId(*node)))
         .map_or(0, |last| last + 1);
     let topology = first_nodes(&scenario.topology, u64::from(keep))?;
-    Some(Scenario {
+    Some(ScenarioSpec {
         topology,
         ..scenario.clone()
     })
@@ -37,7 +37,7 @@ pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
 
 /// Returns the cluster without its last nodes, with at least `keep` nodes left. Only whole pools and islands are
 /// removed.
-fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
+fn first_nodes(topology: &TopologySpec, keep: u64) -> Option<TopologySpec> {
     let mut fewer = topology.clone();
     let mut before = 0;
     for pool in &mut fewer.pools {
@@ -67,9 +67,9 @@ fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
 mod tests {
     use super::*;
     use sim_api::spec::NodePool;
-    use sim_policy::topology::Cluster;
+    use sim_policy::topology::ClusterBuilder;
 
-    fn topology(pools: &[(u32, u32, &str)]) -> Topology {
+    fn topology(pools: &[(u32, u32, &str)]) -> TopologySpec {
         let pool = |(count, nodes, name): &(u32, u32, &str)| NodePool {
             name: (*name).to_owned(),
             count: *count,
@@ -77,9 +77,9 @@ mod tests {
             nodes_per_island: *nodes,
             ..NodePool::default()
         };
-        Topology {
+        TopologySpec {
             pools: pools.iter().map(pool).collect(),
-            ..Topology::default()
+            ..TopologySpec::default()
         }
     }
 
@@ -88,8 +88,8 @@ mod tests {
         let own = [(4, 4, "a-{node}"), (6, 4, "s-{node}")];
         for (keep, left) in [(24, Some(24)), (21, Some(24)), (16, Some(16)), (40, None)] {
             let fewer = first_nodes(&topology(&own), keep);
-            assert_eq!(fewer.as_ref().map(Topology::nodes), left, "{keep}");
-            let names = |t: &Topology| Cluster::build(t, &[]).names;
+            assert_eq!(fewer.as_ref().map(TopologySpec::nodes), left, "{keep}");
+            let names = |t: &TopologySpec| ClusterBuilder::build(t, &[]).names;
             if let Some(fewer) = fewer {
                 let all = names(&topology(&own));
                 assert_eq!(names(&fewer), all[..fewer.nodes() as usize], "{keep}");
@@ -99,7 +99,7 @@ mod tests {
         for (keep, left) in [(10, Some(10)), (9, None)] {
             let fewer = first_nodes(&topology(&single), keep);
             assert_eq!(
-                fewer.as_ref().map(Topology::nodes),
+                fewer.as_ref().map(TopologySpec::nodes),
                 left,
                 "{keep}: one alone has another name"
             );

@@ -1,9 +1,9 @@
 //! Snapshots of trials. Trials with a common beginning resume from the last snapshot before they diverge.
 
-use crate::reduced::observation::Seen;
+use crate::reduced::observation::ObservedState;
 use sim_base::Duration;
-use sim_engine::Halted;
-use sim_engine::faults::Fault;
+use sim_engine::SnapshotOutcome;
+use sim_engine::faults::InjectedFault;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,23 +12,23 @@ const KEPT: usize = 24;
 
 /// Inputs of a trial that take effect from its beginning: the number that selects the random numbers, whether no
 /// restart is left, and the amount of work.
-pub type Begin = (u64, bool, Option<Duration>);
+pub type ForkStart = (u64, bool, Option<Duration>);
 
 /// A snapshot of a trial.
 #[derive(Clone)]
-pub struct Fork {
-    pub begin: Begin,
+pub struct RunFork {
+    pub begin: ForkStart,
     /// All faults before the time of the snapshot.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<InjectedFault>,
     pub at: Duration,
-    pub halted: Halted,
-    pub seen: Seen,
+    pub halted: SnapshotOutcome,
+    pub seen: ObservedState,
 }
 
-impl Fork {
+impl RunFork {
     /// Returns true if a trial with this beginning and these faults, in order of time, has the same state at the
     /// time of the snapshot.
-    fn is_part_of(&self, begin: Begin, faults: &[Fault]) -> bool {
+    fn is_part_of(&self, begin: ForkStart, faults: &[InjectedFault]) -> bool {
         let before = faults.partition_point(|fault| fault.at < self.at);
         self.begin == begin && self.faults == faults[..before]
     }
@@ -36,13 +36,18 @@ impl Fork {
 
 /// The stored snapshots in the order of their last use, newest last.
 #[derive(Default)]
-pub struct Forks(Mutex<VecDeque<Arc<Fork>>>);
+pub struct RunForks(Mutex<VecDeque<Arc<RunFork>>>);
 
-impl Forks {
+impl RunForks {
     /// Returns the latest snapshot that is valid for a trial, not later than `until`.
-    pub fn shared(&self, begin: Begin, faults: &[Fault], until: Duration) -> Option<Arc<Fork>> {
+    pub fn shared(
+        &self,
+        begin: ForkStart,
+        faults: &[InjectedFault],
+        until: Duration,
+    ) -> Option<Arc<RunFork>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let shares = |fork: &Arc<Fork>| fork.at <= until && fork.is_part_of(begin, faults);
+        let shares = |fork: &Arc<RunFork>| fork.at <= until && fork.is_part_of(begin, faults);
         let all = kept.iter().enumerate().filter(|(_, fork)| shares(fork));
         let (nth, _) = all.max_by_key(|(_, fork)| fork.at)?;
         let fork = kept.remove(nth)?;
@@ -51,7 +56,7 @@ impl Forks {
     }
 
     /// Stores a snapshot for other trials.
-    pub fn keep(&self, fork: Fork) {
+    pub fn keep(&self, fork: RunFork) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept
             .iter()

@@ -1,13 +1,15 @@
 //! Runs trials: the engine simulates the scenario with chosen faults only.
 
-use super::forks::{Begin, Fork, Forks};
-use crate::reduced::observation::Seen;
-use sim_api::spec::{Saves, Scenario, Stop, StopWhen, TrainingJob};
-use sim_base::random::Dist;
+use super::forks::{ForkStart, RunFork, RunForks};
+use crate::reduced::observation::ObservedState;
+use sim_api::spec::{CheckpointSchedule, ScenarioSpec, StopSpec, StopWhen, TrainingJob};
+use sim_base::random::Distribution;
 use sim_base::*;
-use sim_engine::faults::{Does, Fault, Faults, On, SPARE, Strike};
-use sim_engine::record::{Body, EndReason, Names, Record, Sink};
-use sim_engine::{CannotRun, Halted, Simulation};
+use sim_engine::faults::{
+    ChosenFault, FaultOperation, FaultScope, FaultState, InjectedFault, SPARE,
+};
+use sim_engine::record::{Body, EndReason, RecordNames, RecordSink, SimulationRecord};
+use sim_engine::{CannotRun, SimulationInput, SnapshotOutcome};
 
 /// Number of the first trial. The numbers of trials count down from the maximum, so they never equal those of
 /// replications.
@@ -15,9 +17,9 @@ const TRIALS: u64 = u64::MAX;
 
 /// Definition of one trial.
 #[derive(Clone, Debug, Default)]
-pub struct Trial {
+pub struct TrialSpec {
     /// The injected faults.
-    pub strikes: Vec<Strike>,
+    pub strikes: Vec<ChosenFault>,
     /// Whether spares replace lost nodes as in the scenario; otherwise they stay unused.
     pub spares: bool,
     /// Nodes that are cordoned 1 s before the first fault.
@@ -52,11 +54,11 @@ impl From<CannotRun> for NotMeasured {
 }
 
 /// A function that returns true if the measurement is to stop.
-pub type Stops<'a> = &'a (dyn Fn() -> bool + Sync);
+pub type StopTimes<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Sink that stops a trial when its result is known.
-struct Until<'a> {
-    stops: Stops<'a>,
+struct TrialEnd<'a> {
+    stops: StopTimes<'a>,
     enough: Option<(u32, u32)>,
     has_enough: bool,
 }
@@ -64,9 +66,9 @@ struct Until<'a> {
 /// Number of events between two checks for a stop, as in other runs; they take less than a millisecond.
 const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
-impl<'a> Until<'a> {
-    fn of(trial: &Trial, stops: Stops<'a>) -> Until<'a> {
-        Until {
+impl<'a> TrialEnd<'a> {
+    fn of(trial: &TrialSpec, stops: StopTimes<'a>) -> TrialEnd<'a> {
+        TrialEnd {
             stops,
             enough: trial.enough,
             has_enough: false,
@@ -74,8 +76,8 @@ impl<'a> Until<'a> {
     }
 }
 
-impl Sink for Until<'_> {
-    fn record(&mut self, record: &Record, _: &Names) {
+impl RecordSink for TrialEnd<'_> {
+    fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
         if let Body::RestartCounted {
             restarts, counted, ..
         } = record.body
@@ -84,32 +86,32 @@ impl Sink for Until<'_> {
         }
     }
 
-    fn looks_after(&self, _: u64) -> u64 {
+    fn events_until_stop_check(&self, _: u64) -> u64 {
         EVENTS_BETWEEN_LOOKS
     }
 
-    fn stops(&mut self, _: u64) -> bool {
+    fn should_stop(&mut self, _: u64) -> bool {
         self.has_enough || (self.stops)()
     }
 }
 
 /// Runs trials of one scenario.
-pub struct Lab<'a> {
-    scenario: Scenario,
-    pub faults: &'a Faults,
-    stops: Stops<'a>,
-    forks: Forks,
+pub struct TrialRunner<'a> {
+    scenario: ScenarioSpec,
+    pub faults: &'a FaultState,
+    stops: StopTimes<'a>,
+    forks: RunForks,
 }
 
 /// Returns the scenario without the fields that trials do not depend on, so that equal scenarios are measured only
 /// once.
-pub fn bare(scenario: &Scenario) -> Scenario {
+pub fn bare(scenario: &ScenarioSpec) -> ScenarioSpec {
     let mut bare = scenario.clone();
     (bare.name, bare.description) = (String::new(), String::new());
     bare.fault_processes.clear();
     bare.node_spares = None;
     bare.node_repair = None;
-    bare.stop = Stop {
+    bare.stop = StopSpec {
         at: Duration::ZERO,
         when: StopWhen::Time,
     };
@@ -120,10 +122,10 @@ pub fn bare(scenario: &Scenario) -> Scenario {
         step: None,
         step_sd_s: 0.0,
         warm_up: None,
-        saves: Saves::Always,
+        checkpoint_schedule: CheckpointSchedule::Always,
         save_at_notice: false,
-        initialization: Dist::ZERO,
-        compile: Dist::ZERO,
+        initialization: Distribution::ZERO,
+        compile: Distribution::ZERO,
         rendezvous_timeout: None,
         elastic: None,
     }];
@@ -133,30 +135,34 @@ pub fn bare(scenario: &Scenario) -> Scenario {
     bare
 }
 
-impl<'a> Lab<'a> {
-    pub fn new(bare: Scenario, faults: &'a Faults, stops: Stops<'a>) -> Lab<'a> {
-        Lab {
+impl<'a> TrialRunner<'a> {
+    pub fn new(
+        bare: ScenarioSpec,
+        faults: &'a FaultState,
+        stops: StopTimes<'a>,
+    ) -> TrialRunner<'a> {
+        TrialRunner {
             scenario: bare,
             faults,
             stops,
-            forks: Forks::default(),
+            forks: RunForks::default(),
         }
     }
 
     /// Runs the trial from the latest valid snapshot.
-    pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
+    pub fn play(&self, trial: &TrialSpec) -> Result<ObservedState, NotMeasured> {
         let faults = self.faults_of(trial);
         let begin = (trial.nth, trial.last, trial.work);
         let mut fork = match self.forks.shared(begin, &faults, trial.until) {
-            Some(shared) => Fork::clone(&shared),
+            Some(shared) => RunFork::clone(&shared),
             None => self.begin(begin)?,
         };
         for parts in self.parts(trial, &faults) {
             if parts > fork.at {
                 self.expect(&mut fork, faults.iter().filter(|f| f.at < parts));
-                let until = Until::of(trial, self.stops);
+                let until = TrialEnd::of(trial, self.stops);
                 let mut sink = (std::mem::take(&mut fork.seen), until);
-                let goes_on = fork.halted.run_to(Time::ZERO + parts, &mut sink);
+                let goes_on = fork.halted.run_until(SimTime::ZERO + parts, &mut sink);
                 if sink.1.has_enough {
                     return Ok(sink.0.so_far());
                 }
@@ -172,7 +178,7 @@ impl<'a> Lab<'a> {
             }
         }
         self.expect(&mut fork, &faults);
-        let mut sink = (fork.seen, Until::of(trial, self.stops));
+        let mut sink = (fork.seen, TrialEnd::of(trial, self.stops));
         let outcome = fork.halted.finish(trial.until, &mut sink);
         if sink.1.has_enough {
             return Ok(sink.0.so_far());
@@ -186,7 +192,7 @@ impl<'a> Lab<'a> {
     }
 
     /// Returns the snapshot before the first event.
-    fn begin(&self, begin: Begin) -> Result<Fork, NotMeasured> {
+    fn begin(&self, begin: ForkStart) -> Result<RunFork, NotMeasured> {
         let mut scenario = self.scenario.clone();
         let (nth, last, work) = begin;
         scenario.stop.at = Duration(u64::MAX / 2);
@@ -196,28 +202,28 @@ impl<'a> Lab<'a> {
             policy.max_restarts = 0;
         }
         let numbers = (scenario.seed, TRIALS - nth);
-        let mut seen = Seen::default();
-        Ok(Fork {
+        let mut seen = ObservedState::default();
+        Ok(RunFork {
             begin,
             faults: Vec::new(),
             at: Duration::ZERO,
-            halted: Halted::start(Simulation::new(&scenario)?, numbers, &mut seen),
+            halted: SnapshotOutcome::start(SimulationInput::new(&scenario)?, numbers, &mut seen),
             seen,
         })
     }
 
     /// Adds the faults to the script of the run, except for those that it already contains.
-    fn expect<'f>(&self, fork: &mut Fork, faults: impl IntoIterator<Item = &'f Fault>) {
-        let faults: Vec<Fault> = faults.into_iter().copied().collect();
-        let more = self.faults.node_by_node(&faults[fork.faults.len()..]);
-        let more = more.iter().map(|fault| self.faults.scripted(fault));
-        fork.halted.expect(more, &mut fork.seen);
+    fn expect<'f>(&self, fork: &mut RunFork, faults: impl IntoIterator<Item = &'f InjectedFault>) {
+        let faults: Vec<InjectedFault> = faults.into_iter().copied().collect();
+        let more = self.faults.expand_cells(&faults[fork.faults.len()..]);
+        let more = more.iter().map(|fault| self.faults.to_scripted(fault));
+        fork.halted.extend_script(more, &mut fork.seen);
         fork.faults = faults;
     }
 
     /// Returns the times of snapshots, at which other trials may diverge: each fault, and the return of the last
     /// nodes.
-    fn parts(&self, trial: &Trial, faults: &[Fault]) -> Vec<Duration> {
+    fn parts(&self, trial: &TrialSpec, faults: &[InjectedFault]) -> Vec<Duration> {
         let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
         let back = trial.strikes.last().and_then(|strike| strike.end);
         let first = faults
@@ -233,27 +239,27 @@ impl<'a> Lab<'a> {
 
     /// Converts the trial to another cluster, with faults of the same nodes. `None` if these nodes do not fail
     /// together there.
-    pub fn of_these(&self, trial: &Trial, nodes: &[Vec<NodeId>]) -> Option<Trial> {
+    pub fn of_these(&self, trial: &TrialSpec, nodes: &[Vec<NodeId>]) -> Option<TrialSpec> {
         let mut trial = trial.clone();
         for (strike, nodes) in trial.strikes.iter_mut().zip(nodes) {
             let process = strike.process;
-            let is_it = |entity: &usize| self.faults.nodes_of(process, *entity) == *nodes;
+            let is_it = |entity: &usize| self.faults.entity_nodes(process, *entity) == *nodes;
             if !nodes.is_empty() {
-                strike.entity = (0..self.faults.entities(process)).find(is_it)?;
+                strike.entity = (0..self.faults.entity_count(process)).find(is_it)?;
             }
         }
         Some(trial)
     }
 
-    fn faults_of(&self, trial: &Trial) -> Vec<Fault> {
+    fn faults_of(&self, trial: &TrialSpec) -> Vec<InjectedFault> {
         let mut faults = self
             .faults
-            .struck(&trial.strikes, trial.spares, trial.until);
+            .fault_effects(&trial.strikes, trial.spares, trial.until);
         let cordon = |at: Duration| {
-            move |node: &NodeId| Fault {
+            move |node: &NodeId| InjectedFault {
                 at,
-                on: On::Node(*node),
-                does: Does::Cordon,
+                target: FaultScope::Node(*node),
+                operation: FaultOperation::Cordon,
                 cause: SPARE,
             }
         };

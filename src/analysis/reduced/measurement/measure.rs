@@ -1,46 +1,46 @@
 //! The measurement of a scenario with the engine, which precedes all replications of the reduced model.
 
-use super::bench::Bench;
-use super::curve::Curve;
-use super::effect::{Effect, effects};
+use super::bench::TrialBench;
+use super::curve::LossCurve;
+use super::effect::{FaultEffect, effects};
 use super::fewer::fewer_spares;
-use super::lab::{Lab, NotMeasured, Stops, Trial, bare};
-use super::pairs::Pair;
+use super::lab::{NotMeasured, StopTimes, TrialRunner, TrialSpec, bare};
+use super::pairs::FaultPair;
 use crate::reduced::choices::{OPEN, OPEN_S};
-use crate::reduced::observation::Seen;
-use crate::reduced::seats::Seats;
-use sim_api::spec::{Arrivals, RandomFaults, Scenario};
-use sim_base::random::Key;
+use crate::reduced::observation::ObservedState;
+use crate::reduced::seats::SlotTable;
+use sim_api::spec::{ArrivalProcess, RandomFaults, ScenarioSpec};
+use sim_base::random::StreamKey;
 use sim_base::*;
-use sim_engine::faults::Faults;
+use sim_engine::faults::FaultState;
 use sim_engine::record::LedgerCategory;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// All data from which the reduced model simulates replications of a scenario.
 #[derive(Clone)]
-pub struct Measured {
-    pub(crate) scenario: Scenario,
-    pub(crate) faults: Arc<Faults>,
-    pub(crate) seats: Arc<Seats>,
-    pub(crate) key: Key,
-    pub(crate) effects: Vec<Effect>,
+pub struct MeasuredFault {
+    pub(crate) scenario: ScenarioSpec,
+    pub(crate) faults: Arc<FaultState>,
+    pub(crate) seats: Arc<SlotTable>,
+    pub(crate) key: StreamKey,
+    pub(crate) effects: Vec<FaultEffect>,
     pub(crate) effect_of: Vec<usize>,
     /// Times from submission until all pods are ready, without faults, in nanoseconds.
     pub(crate) startup: Vec<u64>,
-    pub(crate) submitted: Time,
+    pub(crate) submitted: SimTime,
     pub(crate) first_bind: u64,
     /// Times from the end of the work to the end of the JobSet, in nanoseconds.
     pub(crate) ending: Vec<u64>,
     /// Per effect: times of a restart by outage duration, with free slots. `late` contains the delays from a slot
     /// becoming usable until all pods are ready.
-    pub(crate) curves: Vec<Curve>,
+    pub(crate) curves: Vec<LossCurve>,
     pub(crate) late: Vec<u64>,
     /// Per effect: times from the fault to the failure of the JobSet if no restart is left.
     pub(crate) last: Vec<Vec<u64>>,
     /// Effect of a second fault during a restart, by effect of the first and of the second fault.
-    pub(crate) pairs: Vec<Vec<Pair>>,
+    pub(crate) pairs: Vec<Vec<FaultPair>>,
     /// Times of a restart in progress that waits for the nodes of a second fault, by effect of the second fault.
-    pub(crate) along: Vec<Curve>,
+    pub(crate) along: Vec<LossCurve>,
     /// Per effect: use of the accelerators during a restart by ledger category, as shares of the restart time.
     pub(crate) shares: Vec<[f64; LedgerCategory::COUNT]>,
     pub(crate) max_restarts: i64,
@@ -49,36 +49,36 @@ pub struct Measured {
     /// Text of all inputs on which the measurement depends. Equal texts mean equal measurements.
     basis: String,
     /// A trial with the nodes that fail, and its observations on the measured cluster.
-    sample: Arc<(Trial, Vec<Vec<NodeId>>, Seen)>,
+    sample: Arc<(TrialSpec, Vec<Vec<NodeId>>, ObservedState)>,
     /// Clusters on which the sample trial was repeated, with the timing difference.
-    off: Arc<Mutex<Vec<(String, Off)>>>,
+    off: Arc<Mutex<Vec<(String, TimingError)>>>,
     /// Timing difference of the sample trial on the cluster of this scenario, in nanoseconds.
     apart: u64,
 }
 
 /// Largest timing offset in ns; `None` if it exceeds the tolerance or the outcomes differ in kind.
-type Off = Option<u64>;
+type TimingError = Option<u64>;
 
 /// Inputs of a measurement.
-struct Ground {
-    all: Faults,
+struct Baseline {
+    all: FaultState,
     /// The scenario without spares that no trial needs, with its faults.
-    fewer: Option<(Scenario, Faults)>,
-    effects: Vec<Effect>,
+    fewer: Option<(ScenarioSpec, FaultState)>,
+    effects: Vec<FaultEffect>,
     effect_of: Vec<usize>,
     basis: String,
 }
 
-impl Ground {
-    fn of(scenario: &Scenario) -> Ground {
-        let all = Faults::of(scenario);
+impl Baseline {
+    fn of(scenario: &ScenarioSpec) -> Baseline {
+        let all = FaultState::new(scenario);
         let (effects, effect_of) = effects(&all);
         let fewer = fewer_spares(scenario, &all).map(|fewer| {
-            let faults = Faults::of(&fewer);
+            let faults = FaultState::new(&fewer);
             (fewer, faults)
         });
         let (played, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
-        Ground {
+        Baseline {
             basis: basis(played, (faults, &effects)),
             all,
             fewer,
@@ -88,7 +88,7 @@ impl Ground {
     }
 }
 
-impl Measured {
+impl MeasuredFault {
     /// Returns the number of trials.
     pub fn plays(&self) -> u64 {
         self.plays
@@ -98,10 +98,10 @@ impl Measured {
     /// measurement. Restart limits, end time, fault rates, training, and the number of spares may differ.
     pub fn again(
         &self,
-        scenario: &Scenario,
-        stops: Stops<'_>,
-    ) -> Result<Option<Measured>, NotMeasured> {
-        let ground = Ground::of(scenario);
+        scenario: &ScenarioSpec,
+        stops: StopTimes<'_>,
+    ) -> Result<Option<MeasuredFault>, NotMeasured> {
+        let ground = Baseline::of(scenario);
         if self.basis != ground.basis {
             return Ok(None);
         }
@@ -109,9 +109,9 @@ impl Measured {
             return Ok(None);
         };
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
-        Ok(Some(Measured {
+        Ok(Some(MeasuredFault {
             scenario: scenario.clone(),
-            seats: Arc::new(Seats::of(scenario)),
+            seats: Arc::new(SlotTable::of(scenario)),
             faults: Arc::new(ground.all),
             effects: ground.effects,
             effect_of: ground.effect_of,
@@ -123,38 +123,38 @@ impl Measured {
 
     /// Returns the error bound of a restart time, in nanoseconds: twice the difference that two restarts of the same
     /// kind may have.
-    pub(crate) fn doubt(&self, curve: &Curve) -> u64 {
+    pub(crate) fn doubt(&self, curve: &LossCurve) -> u64 {
         (curve.spread() + self.apart) * 2
     }
 
     /// Returns the largest spread of restart times of the same kind, in seconds.
     pub fn spread_s(&self) -> f64 {
-        self.curves.iter().map(Curve::spread).max().unwrap_or(0) as f64 / 1e9
+        self.curves.iter().map(LossCurve::spread).max().unwrap_or(0) as f64 / 1e9
     }
 
     /// Measures a scenario for which `why_not` is empty. Stops early if `stops` returns true.
-    pub fn of(scenario: &Scenario, stops: Stops<'_>) -> Result<Measured, NotMeasured> {
-        let ground = Ground::of(scenario);
-        let mut measured = Measured::on((scenario, stops), &ground, true)?;
+    pub fn of(scenario: &ScenarioSpec, stops: StopTimes<'_>) -> Result<MeasuredFault, NotMeasured> {
+        let ground = Baseline::of(scenario);
+        let mut measured = MeasuredFault::on((scenario, stops), &ground, true)?;
         match measured.off_with((scenario, stops), &ground)? {
             Some(off) => measured.apart = off,
             // The idle spares have an effect, so the scenario is measured with all of them.
-            None => return Measured::on((scenario, stops), &ground, false),
+            None => return MeasuredFault::on((scenario, stops), &ground, false),
         }
         Ok(measured)
     }
 
     fn on(
-        (scenario, stops): (&Scenario, Stops<'_>),
-        ground: &Ground,
+        (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
+        ground: &Baseline,
         with_fewer: bool,
-    ) -> Result<Measured, NotMeasured> {
+    ) -> Result<MeasuredFault, NotMeasured> {
         let fewer = ground.fewer.as_ref().filter(|_| with_fewer);
         let (played, faults) = fewer.map_or((scenario, &ground.all), |(s, f)| (s, f));
-        let seats = Arc::new(Seats::of(played));
+        let seats = Arc::new(SlotTable::of(played));
         let effects = &ground.effects;
-        let lab = Lab::new(bare(played), faults, stops);
-        let mut bench = Bench::new(lab, effects, &seats);
+        let lab = TrialRunner::new(bare(played), faults, stops);
+        let mut bench = TrialBench::new(lab, effects, &seats);
         let calm = bench.calm()?;
         let submitted = calm[0].submitted;
         let startup = calm
@@ -173,9 +173,9 @@ impl Measured {
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
         let jobset = &scenario.jobsets[0].jobset;
         let accelerators = &seats.accelerators;
-        let measured = Measured {
+        let measured = MeasuredFault {
             // The key that the store derives for the first JobSet with this name.
-            key: Key::of(&jobset.name).and(0),
+            key: StreamKey::from_text(&jobset.name).part(0),
             startup: startup.collect(),
             first_bind: binds.max().unwrap_or(0),
             submitted,
@@ -199,11 +199,11 @@ impl Measured {
                 Some(0),
             )])),
             apart: 0,
-            seats: Arc::new(Seats::of(scenario)),
+            seats: Arc::new(SlotTable::of(scenario)),
             effect_of: ground.effect_of.clone(),
             scenario: scenario.clone(),
             effects: effects.clone(),
-            faults: Arc::new(Faults::of(scenario)),
+            faults: Arc::new(FaultState::new(scenario)),
         };
         match measured.doubts() {
             Some(why) => Err(NotMeasured::Refused(why)),
@@ -215,16 +215,16 @@ impl Measured {
     /// which the scheduler counts. `None` if it exceeds the accepted error or if anything else differs.
     fn off_with(
         &self,
-        (scenario, stops): (&Scenario, Stops<'_>),
-        ground: &Ground,
-    ) -> Result<Off, NotMeasured> {
+        (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
+        ground: &Baseline,
+    ) -> Result<TimingError, NotMeasured> {
         let cluster = format!("{:?}", scenario.topology);
         let mut known = self.off.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, off)) = known.iter().find(|(of, _)| *of == cluster) {
             return Ok(*off);
         }
         let (trial, nodes, seen) = &*self.sample;
-        let lab = Lab::new(bare(scenario), &ground.all, stops);
+        let lab = TrialRunner::new(bare(scenario), &ground.all, stops);
         let off = match lab.of_these(trial, nodes) {
             Some(trial) => seen.off(&lab.play(&trial)?),
             None => None,
@@ -246,7 +246,7 @@ impl Measured {
             for (b, pair) in row.iter().enumerate() {
                 if pair.open > OPEN && pair.open_s > OPEN_S {
                     return Some(format!(
-                        "faults {:?} during a restart after {:?}: chance decides what they add to the counters",
+                        "faults {:?} during a restart after faults {:?}: the number of counted restarts is random",
                         name(b),
                         name(a)
                     ));
@@ -261,7 +261,8 @@ impl Measured {
                 .any(|s| s.kind() != point.samples[0].kind())
             {
                 let why = format!(
-                    "faults {:?} do not always do the same: chance decides what is counted",
+                    "faults {:?} have different outcomes under equal conditions: the number of counted restarts is \
+                     random",
                     name(effect)
                 );
                 return Some(why);
@@ -272,14 +273,14 @@ impl Measured {
 }
 
 /// Returns the text of all inputs of the trials.
-fn basis(scenario: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
-    let tried = |effect: &Effect| {
+fn basis(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultEffect])) -> String {
+    let tried = |effect: &FaultEffect| {
         let processes = effect.processes.iter();
-        let entities = processes.map(|p| (faults.entities(*p), faults.processes().nth(*p)));
+        let entities = processes.map(|p| (faults.entity_count(*p), faults.processes().nth(*p)));
         let only = |(entities, process): (usize, Option<&RandomFaults>)| {
             let process = process.map(|process| RandomFaults {
                 arrivals: match &process.arrivals {
-                    Arrivals::Renewal(_) => Arrivals::Trace(Vec::new().into()),
+                    ArrivalProcess::Renewal(_) => ArrivalProcess::Trace(Vec::new().into()),
                     traced => traced.clone(),
                 },
                 from: Duration::ZERO,

@@ -1,12 +1,12 @@
 //! The effect of a second fault during a restart, as a function of the time since the first fault. It is measured
 //! with trials of two faults.
 
-use super::curve::Point;
+use super::curve::CurvePoint;
 use crate::reduced::chance_range::range;
 
 /// Effect of a second fault in a period of a restart during which it stays the same.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Zone {
+pub struct PairZone {
     /// Number of additional restarts, by `status.restarts` and by the count towards the limit. Negative if the
     /// second fault becomes the cause and is counted less than the first.
     pub adds: (i32, i32),
@@ -14,9 +14,9 @@ pub struct Zone {
     pub waits: bool,
 }
 
-impl Zone {
+impl PairZone {
     /// A second fault without effect.
-    pub const NOTHING: Zone = Zone {
+    pub const NOTHING: PairZone = PairZone {
         adds: (0, 0),
         waits: false,
     };
@@ -24,7 +24,7 @@ impl Zone {
 
 /// Time at which one zone ends and the next one starts, in nanoseconds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct PairEdge {
     pub at: u64,
     /// Whether `at` counts backwards from the last binding of pods instead of forwards from the first fault.
     pub before_bind: bool,
@@ -32,16 +32,16 @@ pub struct Edge {
 
 /// Zones found with one set of random numbers and nodes. The last zone extends to the end of the restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
-    pub zones: Vec<Zone>,
-    pub edges: Vec<Edge>,
+pub struct PairLook {
+    pub zones: Vec<PairZone>,
+    pub edges: Vec<PairEdge>,
 }
 
 /// Effect of a second fault of one kind during a restart after a first fault of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
-    pub looks: Vec<Look>,
-    /// Number of restarts counted for the second fault alone, as in [`Zone::adds`].
+pub struct FaultPair {
+    pub looks: Vec<PairLook>,
+    /// Number of restarts counted for the second fault alone, as in [`PairZone::adds`].
     pub alone: (i32, i32),
     /// Time around an edge within which a second fault is a boundary case, in nanoseconds.
     pub margin: u64,
@@ -53,14 +53,14 @@ pub struct Pair {
 
 /// The attempt that a second fault affects.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Belongs {
+pub enum PairMembership {
     /// The current attempt, which ends anyway; no restart of its own follows.
-    Along(Zone),
+    Along(PairZone),
     /// The running or the next attempt; the fault causes a restart of its own.
     Next,
 }
 
-impl Edge {
+impl PairEdge {
     fn at(&self, bind: u64) -> u64 {
         match self.before_bind {
             true => bind.saturating_sub(self.at),
@@ -69,18 +69,18 @@ impl Edge {
     }
 }
 
-impl Look {
-    fn of(&self, offset: u64, bind: u64) -> Zone {
+impl PairLook {
+    fn of(&self, offset: u64, bind: u64) -> PairZone {
         let beyond = self.edges.iter().filter(|edge| offset > edge.at(bind));
         self.zones[beyond.count()]
     }
 }
 
-impl Pair {
+impl FaultPair {
     /// Returns the effect of a second fault `offset` after the first one, if pods are bound `bind` after the first
     /// one. The second value is true for a boundary case. The third is true if it is random whether the restart
     /// waits for the second fault's nodes.
-    pub fn of(&self, offset: u64, bind: u64) -> (Belongs, bool, bool) {
+    pub fn of(&self, offset: u64, bind: u64) -> (PairMembership, bool, bool) {
         let zones = || self.looks.iter().map(|look| look.of(offset, bind));
         let first = self.looks[0].of(offset, bind);
         let mut close = zones().any(|zone| zone.adds != first.adds);
@@ -91,14 +91,14 @@ impl Pair {
             }
         }
         let waits = zones().filter(|zone| zone.waits).count();
-        let zone = Zone {
+        let zone = PairZone {
             waits: waits * 2 > self.looks.len(),
             ..first
         };
         let open = waits > 0 && waits < self.looks.len();
         match zone.adds == self.alone {
-            true => (Belongs::Next, close, open),
-            false => (Belongs::Along(zone), close, open),
+            true => (PairMembership::Next, close, open),
+            false => (PairMembership::Along(zone), close, open),
         }
     }
 
@@ -111,7 +111,7 @@ impl Pair {
 
     /// Returns the middle of the longest zone in which the restart waits for the second fault's nodes, after the
     /// given first fault.
-    pub fn waits_at(&self, first: &Point) -> Option<u64> {
+    pub fn waits_at(&self, first: &CurvePoint) -> Option<u64> {
         let (look, sample) = (&self.looks[0], first.samples.first()?);
         let edges = look.edges.iter().map(|edge| edge.at(sample.bind));
         let mut bounds = vec![0];

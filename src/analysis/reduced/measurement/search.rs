@@ -2,7 +2,7 @@
 //! variation allows.
 
 use super::lab::NotMeasured;
-use super::pairs::{Edge, Look, Pair, Zone};
+use super::pairs::{FaultPair, PairEdge, PairLook, PairZone};
 use crate::reduced::chance_range::range;
 use crate::reduced::choices::{AROUND, COARSE, FINER, LOOKS, NEAR};
 use rayon::prelude::*;
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1001];
 
 /// Inputs of the search.
-pub struct Search<'a> {
+pub struct CurveSearch<'a> {
     /// Runs a trial with two faults. The arguments are the look, the time of the second fault, and whether the first
     /// fault is the one with the shorter outage. Returns the zone of the second fault.
-    pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync),
+    pub play: &'a (dyn Fn(u64, u64, bool) -> Result<PairZone, NotMeasured> + Sync),
     pub alone: (i32, i32),
     /// Per look: ready time after the first fault alone. Edges are searched up to this time.
     pub ready: Vec<u64>,
@@ -30,19 +30,19 @@ pub struct Search<'a> {
 }
 
 /// Time of a second fault, and the zone found at that time.
-type Seen = (u64, Zone);
+type SeenOffsets = (u64, PairZone);
 
 /// Zones in order, and for each edge between them the times that enclose it.
 #[derive(Clone)]
-struct Found {
-    zones: Vec<Zone>,
+struct SearchResult {
+    zones: Vec<PairZone>,
     edges: Vec<[u64; 2]>,
 }
 
-impl Found {
+impl SearchResult {
     /// Creates a list with a single zone.
-    fn from(zone: Zone) -> Found {
-        Found {
+    fn from(zone: PairZone) -> SearchResult {
+        SearchResult {
             zones: vec![zone],
             edges: Vec::new(),
         }
@@ -54,9 +54,9 @@ impl Found {
     }
 }
 
-impl Search<'_> {
+impl CurveSearch<'_> {
     /// Runs trials until all edges are located.
-    pub fn find(&self) -> Result<Pair, NotMeasured> {
+    pub fn find(&self) -> Result<FaultPair, NotMeasured> {
         let ready = self.ready[0];
         let coarse = (ready / COARSE).max(self.finest());
         let first = self.whole(0, coarse)?;
@@ -64,13 +64,13 @@ impl Search<'_> {
             .into_par_iter()
             .map(|look| self.like(look, &first, coarse));
         let mut found = vec![first.clone()];
-        found.extend(others.collect::<Result<Vec<Found>, NotMeasured>>()?);
+        found.extend(others.collect::<Result<Vec<SearchResult>, NotMeasured>>()?);
         // The required accuracy is a fraction of the random variation of the edges.
         let to = (self.apart(&found) / FINER).max(self.finest());
         let finer = (0..LOOKS)
             .into_par_iter()
             .map(|look| self.finer(look, &found[look as usize], to));
-        let found: Vec<Found> = finer.collect::<Result<_, NotMeasured>>()?;
+        let found: Vec<SearchResult> = finer.collect::<Result<_, NotMeasured>>()?;
         let kinds = self.kinds(0, &found[0], to)?;
         let looks = (0..LOOKS).zip(found).map(|(look, of_look)| {
             let kinds = match of_look.zones == first.zones && kinds.len() == of_look.edges.len() {
@@ -85,15 +85,15 @@ impl Search<'_> {
                 } else {
                     middle
                 };
-                Edge { at, before_bind }
+                PairEdge { at, before_bind }
             };
             let edges = kinds.into_iter().enumerate().map(edge).collect();
-            Ok(Look {
+            Ok(PairLook {
                 zones: of_look.zones,
                 edges,
             })
         });
-        let mut pair = Pair {
+        let mut pair = FaultPair {
             looks: looks.collect::<Result<_, NotMeasured>>()?,
             alone: self.alone,
             margin: 0,
@@ -123,8 +123,8 @@ impl Search<'_> {
 
     /// Returns the random variation of the edges, among looks with equal zones. Each edge is counted from the fault
     /// or from the binding, whichever gives less variation.
-    fn apart(&self, found: &[Found]) -> u64 {
-        let same = |other: &&Found| other.zones == found[0].zones;
+    fn apart(&self, found: &[SearchResult]) -> u64 {
+        let same = |other: &&SearchResult| other.zones == found[0].zones;
         let mut most = 0;
         for edge in 0..found[0].edges.len() {
             let at = |back: bool| {
@@ -147,24 +147,24 @@ impl Search<'_> {
         most
     }
 
-    fn play(&self, look: u64, at: u64) -> Result<Seen, NotMeasured> {
+    fn play(&self, look: u64, at: u64) -> Result<SeenOffsets, NotMeasured> {
         Ok((at, (self.play)(look, at, false)?))
     }
 
     /// Searches all zones of a look.
-    fn whole(&self, look: u64, to: u64) -> Result<Found, NotMeasured> {
+    fn whole(&self, look: u64, to: u64) -> Result<SearchResult, NotMeasured> {
         let ready = self.ready[look as usize];
         let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.soonest());
         let seen = LOOKED_AT
             .into_par_iter()
             .map(|part| self.play(look, at(part)));
-        let seen: Vec<Seen> = seen.collect::<Result<_, NotMeasured>>()?;
+        let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
         self.through(look, &seen, to)
     }
 
     /// Searches the zones of a look that are expected to equal those of the first look: checks the surroundings of
     /// each edge and the middle of each zone. Searches all zones if they differ.
-    fn like(&self, look: u64, first: &Found, to: u64) -> Result<Found, NotMeasured> {
+    fn like(&self, look: u64, first: &SearchResult, to: u64) -> Result<SearchResult, NotMeasured> {
         let shift = |at: u64| (at + self.bind[look as usize]).saturating_sub(self.bind[0]);
         let mut at: Vec<u64> = Vec::new();
         for edge in 0..first.edges.len() {
@@ -186,7 +186,7 @@ impl Search<'_> {
         at.sort_unstable();
         at.dedup();
         let seen = at.into_par_iter().map(|at| self.play(look, at));
-        let seen: Vec<Seen> = seen.collect::<Result<_, NotMeasured>>()?;
+        let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
         let found = self.through(look, &seen, to)?;
         match found.zones == first.zones {
             true => Ok(found),
@@ -195,8 +195,8 @@ impl Search<'_> {
     }
 
     /// Locates each edge to the required accuracy.
-    fn finer(&self, look: u64, found: &Found, to: u64) -> Result<Found, NotMeasured> {
-        let mut finer = Found::from(found.zones[0]);
+    fn finer(&self, look: u64, found: &SearchResult, to: u64) -> Result<SearchResult, NotMeasured> {
+        let mut finer = SearchResult::from(found.zones[0]);
         for (i, [low, high]) in found.edges.iter().copied().enumerate() {
             let (low, high) = ((low, found.zones[i]), (high, found.zones[i + 1]));
             self.between(look, (low, high), to, &mut finer)?;
@@ -204,8 +204,13 @@ impl Search<'_> {
         Ok(finer)
     }
 
-    fn through(&self, look: u64, seen: &[Seen], to: u64) -> Result<Found, NotMeasured> {
-        let mut found = Found::from(seen[0].1);
+    fn through(
+        &self,
+        look: u64,
+        seen: &[SeenOffsets],
+        to: u64,
+    ) -> Result<SearchResult, NotMeasured> {
+        let mut found = SearchResult::from(seen[0].1);
         for pair in seen.windows(2) {
             self.between(look, (pair[0], pair[1]), to, &mut found)?;
         }
@@ -216,9 +221,9 @@ impl Search<'_> {
     fn between(
         &self,
         look: u64,
-        (low, high): (Seen, Seen),
+        (low, high): (SeenOffsets, SeenOffsets),
         to: u64,
-        found: &mut Found,
+        found: &mut SearchResult,
     ) -> Result<(), NotMeasured> {
         if low.1 == high.1 {
             return Ok(());
@@ -234,7 +239,7 @@ impl Search<'_> {
     }
 
     /// Determines for each edge whether it moves with the binding, by trials in which the first outage is shorter.
-    fn kinds(&self, look: u64, found: &Found, to: u64) -> Result<Vec<bool>, NotMeasured> {
+    fn kinds(&self, look: u64, found: &SearchResult, to: u64) -> Result<Vec<bool>, NotMeasured> {
         let bind = self.bind[look as usize];
         let Some(other) = &self.other_bind else {
             return Ok(vec![true; found.edges.len()]);

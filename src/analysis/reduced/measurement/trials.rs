@@ -1,19 +1,19 @@
 //! Trials of the remaining effects: nodes that return late, the last restart, the end of the work, and second faults.
 
-use super::bench::Bench;
-use super::curve::{Curve, NEVER, Point};
-use super::lab::{NotMeasured, Trial};
-use super::pairs::{Pair, Zone};
-use super::search::Search;
-use super::tried::Played;
+use super::bench::TrialBench;
+use super::curve::{CurvePoint, LossCurve, NEVER};
+use super::lab::{NotMeasured, TrialSpec};
+use super::pairs::{FaultPair, PairZone};
+use super::search::CurveSearch;
+use super::tried::SimulatedTrial;
 use crate::reduced::chance_range::range;
 use crate::reduced::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use sim_base::*;
-use sim_engine::faults::Strike;
+use sim_engine::faults::ChosenFault;
 
-impl Bench<'_> {
+impl TrialBench<'_> {
     /// Measures the delays from the return of a node until the pods that waited for it are ready.
-    pub fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, NotMeasured> {
+    pub fn late(&self, curves: &[LossCurve]) -> Result<Vec<u64>, NotMeasured> {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
             return Ok(vec![0]);
@@ -23,7 +23,7 @@ impl Bench<'_> {
         let away = ready.max().unwrap_or(0).max(AFTERWARDS.0) * 2;
         let late = self.plays_of(PLAYS, |nth| {
             let trial = self.trial(effect, (nth, away), false);
-            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
             let sample = self.sample(&self.play(&trial)?, at);
             Ok((sample.ready != NEVER).then(|| sample.ready.saturating_sub(away)))
         })?;
@@ -33,11 +33,11 @@ impl Bench<'_> {
     }
 
     /// Measures the times from a fault to the failure of the JobSet if no restart is left, per effect.
-    pub fn last(&self, played: &[Vec<Played>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
+    pub fn last(&self, played: &[Vec<SimulatedTrial>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let play = |effect: usize, nth: u64| {
             let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
             trial.last = true;
-            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
             Ok(self.play(&trial)?.failed.map(|t| t.since(at).0))
         };
         let all = self.plays_of(self.effects.len() as u64, |effect| {
@@ -68,12 +68,12 @@ impl Bench<'_> {
 
     pub fn ending(&self) -> Result<Vec<u64>, NotMeasured> {
         let all = self.plays_of(PLAYS, |nth| {
-            let seen = self.play(&Trial {
+            let seen = self.play(&TrialSpec {
                 nth,
                 spares: true,
                 until: self.at + AFTERWARDS,
                 work: Some(Duration::from_secs(60)),
-                ..Trial::default()
+                ..TrialSpec::default()
             })?;
             let both = seen.done.zip(seen.completed);
             Ok(both.map(|(done, end)| end.since(done).0))
@@ -85,30 +85,31 @@ impl Bench<'_> {
 
     pub fn pairs(
         &self,
-        curves: &[Curve],
-        played: &[Vec<Played>],
-    ) -> Result<Vec<Vec<Pair>>, NotMeasured> {
+        curves: &[LossCurve],
+        played: &[Vec<SimulatedTrial>],
+    ) -> Result<Vec<Vec<FaultPair>>, NotMeasured> {
         let n = curves.len();
         let all = self.plays_of((n * n) as u64, |at| {
             let at = at as usize;
             self.pair((at / n, at % n), (curves, played))
         })?;
-        Ok(all.chunks(n).map(<[Pair]>::to_vec).collect())
+        Ok(all.chunks(n).map(<[FaultPair]>::to_vec).collect())
     }
 
     /// Measures a second fault of effect `b` during the restart after a fault of effect `a`.
     fn pair(
         &self,
         (a, b): (usize, usize),
-        (curves, played): (&[Curve], &[Vec<Played>]),
-    ) -> Result<Pair, NotMeasured> {
+        (curves, played): (&[LossCurve], &[Vec<SimulatedTrial>]),
+    ) -> Result<FaultPair, NotMeasured> {
         let (first, other) = (curves[a].typical(), curves[a].shorter());
         let second = curves[b].typical();
         let alone = second.samples[second.samples.len() / 2];
         let least = WAITS.max(curves[a].spread() * 2);
         // Results of the first fault alone with the same random numbers. Activities that the second fault does not
         // affect take equally long.
-        let alone_of = |point: &Point| played[a].iter().find(|played| played.away == point.away);
+        let alone_of =
+            |point: &CurvePoint| played[a].iter().find(|played| played.away == point.away);
         let only = [alone_of(first), other.and_then(alone_of)];
         let of_look = |look: u64, is_other: bool| {
             let played = only[usize::from(is_other)].or(only[0]);
@@ -117,7 +118,7 @@ impl Bench<'_> {
         let play = |look: u64, offset: u64, is_other: bool| {
             let away = other.filter(|_| is_other).unwrap_or(first).away;
             let Some(only) = of_look(look, is_other) else {
-                return Ok(Zone::NOTHING);
+                return Ok(PairZone::NOTHING);
             };
             let mut trial = self.both((a, away), (b, second.away), (look, offset));
             // Ends the trial early once the restart of the second fault is counted separately.
@@ -126,7 +127,7 @@ impl Bench<'_> {
                 only.sample.counts + alone.counts,
             );
             trial.enough = (alone.restarts > 0).then_some(counted);
-            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
+            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(a));
             let both = self.play(&trial)?;
             let waits = self.mostly_bound(&both, at) > only.mostly + least;
             let more = |x: u32, y: u32| x as i32 - y as i32;
@@ -134,7 +135,7 @@ impl Bench<'_> {
                 more(both.restarts, only.sample.restarts),
                 more(both.counts, only.sample.counts),
             );
-            Ok(Zone {
+            Ok(PairZone {
                 adds,
                 waits: waits && adds != (alone.restarts as i32, alone.counts as i32),
             })
@@ -148,7 +149,7 @@ impl Bench<'_> {
             of.filter(|ready| *ready != NEVER).unwrap_or(AFTERWARDS.0)
         };
         let binds = first.samples.iter().map(|sample| sample.bind);
-        let search = Search {
+        let search = CurveSearch {
             play: &play,
             alone: (alone.restarts as i32, alone.counts as i32),
             ready: (0..LOOKS).map(ready).collect(),
@@ -163,14 +164,18 @@ impl Bench<'_> {
     /// Measures the times of a restart that waits for the nodes of a second fault, by effect of the second fault.
     /// The Jobs of these nodes were deleted, and their pods are created again when the nodes return or are given up.
     /// The curve of an effect is empty if no restart waits for it.
-    pub fn along(&self, curves: &[Curve], pairs: &[Vec<Pair>]) -> Result<Vec<Curve>, NotMeasured> {
+    pub fn along(
+        &self,
+        curves: &[LossCurve],
+        pairs: &[Vec<FaultPair>],
+    ) -> Result<Vec<LossCurve>, NotMeasured> {
         let all = self.plays_of(curves.len() as u64, |b| {
             let b = b as usize;
             let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical())?));
             let soonest = |(a, _): &(usize, u64)| curves[*a].typical().samples[0].ready;
             // A shorter restart hides less of the wait.
             let Some((a, offset)) = (0..curves.len()).filter_map(waits).min_by_key(soonest) else {
-                return Ok(Curve::default());
+                return Ok(LossCurve::default());
             };
             let first = curves[a].typical().away;
             let attempt = |(nth, away): (u64, u64)| {
@@ -179,7 +184,7 @@ impl Bench<'_> {
                     .strikes
                     .last()
                     .map_or(Duration::ZERO, |strike| strike.at);
-                let at = Time::ZERO + second + Duration(self.lead(b));
+                let at = SimTime::ZERO + second + Duration(self.lead(b));
                 Ok(self.tried_along(&self.play(&trial)?, at))
             };
             Ok(self.curve(b, &self.points(b, &attempt)?))
@@ -189,13 +194,13 @@ impl Bench<'_> {
 
     /// Returns the most extensive trial: two faults, the second during the restart after the first, on nodes if any
     /// fault affects nodes. Also returns the nodes that fail.
-    pub fn sample_trial(&self, curves: &[Curve]) -> (Trial, Vec<Vec<NodeId>>) {
+    pub fn sample_trial(&self, curves: &[LossCurve]) -> (TrialSpec, Vec<Vec<NodeId>>) {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let effect = (0..self.effects.len()).find(takes_nodes).unwrap_or(0);
         let typical = curves[effect].typical();
         let (away, bind) = (typical.away, typical.samples[0].bind);
         let trial = self.both((effect, away), (effect, away), (0, bind / 2));
-        let nodes = |s: &Strike| self.lab.faults.nodes_of(s.process, s.entity).to_vec();
+        let nodes = |s: &ChosenFault| self.lab.faults.entity_nodes(s.process, s.entity).to_vec();
         let taken = trial.strikes.iter().map(nodes).collect();
         (trial, taken)
     }
@@ -205,13 +210,13 @@ impl Bench<'_> {
         (a, away): (usize, u64),
         (b, again): (usize, u64),
         (look, offset): (u64, u64),
-    ) -> Trial {
+    ) -> TrialSpec {
         let mut trial = self.trial(a, (look, away), self.has_room);
         let first = trial.strikes[0];
         let at = (first.at.0 + self.lead(a) + offset).saturating_sub(self.lead(b));
-        let own = self.lab.faults.nodes_of(first.process, first.entity);
-        let elsewhere = |s: &Strike| {
-            let nodes = self.lab.faults.nodes_of(s.process, s.entity);
+        let own = self.lab.faults.entity_nodes(first.process, first.entity);
+        let elsewhere = |s: &ChosenFault| {
+            let nodes = self.lab.faults.entity_nodes(s.process, s.entity);
             (s.process, s.entity) != (first.process, first.entity)
                 && !nodes.iter().any(|node| own.contains(node))
         };

@@ -1,12 +1,12 @@
 //! Results of trials with one fault and the same outage duration, for several sets of random numbers.
 
-use super::curve::{Point, Sample};
+use super::curve::{CurvePoint, CurveSample};
 use sim_engine::record::LedgerCategory;
 
 /// Result of one trial.
 #[derive(Clone, Debug)]
-pub struct Tried {
-    pub sample: Sample,
+pub struct TrialResult {
+    pub sample: CurveSample,
     /// Time from the fault until almost all pods were bound again, in nanoseconds.
     pub mostly: u64,
     /// Accelerator-nanoseconds of the pods by ledger category.
@@ -15,18 +15,18 @@ pub struct Tried {
 
 /// Results of trials with the same outage duration; the index selects the random numbers.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct SimulatedTrial {
     pub away: u64,
-    pub plays: Vec<Tried>,
+    pub plays: Vec<TrialResult>,
 }
 
-impl Played {
-    pub fn sample(&self, nth: usize) -> &Sample {
+impl SimulatedTrial {
+    pub fn sample(&self, nth: usize) -> &CurveSample {
         &self.plays[nth].sample
     }
 
-    pub fn point(&self) -> Point {
-        Point {
+    pub fn point(&self) -> CurvePoint {
+        CurvePoint {
             away: self.away,
             samples: self.plays.iter().map(|tried| tried.sample).collect(),
         }
@@ -41,15 +41,15 @@ impl Played {
 
     /// Returns the same results for another outage duration, which is valid if nothing changed at the return of the
     /// nodes.
-    pub fn also(&self, away: u64) -> Played {
-        Played {
+    pub fn also(&self, away: u64) -> SimulatedTrial {
+        SimulatedTrial {
             away,
             plays: self.plays.clone(),
         }
     }
 
     /// Returns true if all results, including those of `with`, are of the same kind.
-    pub fn agrees(&self, with: &Played) -> bool {
+    pub fn agrees(&self, with: &SimulatedTrial) -> bool {
         let kind = self.sample(0).kind();
         let all = self.plays.iter().chain(&with.plays);
         all.into_iter().all(|tried| tried.sample.kind() == kind)

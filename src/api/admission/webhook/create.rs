@@ -3,27 +3,31 @@
 //! This module is pure and reads the object as decoded by Go. Policies, coordinator and volumes are in separate
 //! files. It must not repeat checks of the schema.
 
-use super::object::{Webhook, items, number, text};
+use super::object::{ObjectWebhook, items, number_field, text_field};
 use super::{coordinator, policies, volumes};
-use crate::admission::collector::Errors;
-use crate::admission::field::{FieldError, Path, quoted};
-use crate::admission::{Gates, go, meta_check, names};
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::{FieldError, FieldPath, go_quote};
+use crate::admission::{AdmissionGates, go, meta_check, names};
 use serde_json::Value;
 
 const MAX: i64 = i32::MAX as i64;
 
 /// Returns all errors of the webhook. `Err` is Go's decoding error.
-pub fn errors(object: &Value, gates: Gates, claims: &[Value]) -> Result<Vec<FieldError>, String> {
-    let read = go::jobset(object)?;
-    let webhook = Webhook {
+pub fn errors(
+    object: &Value,
+    gates: AdmissionGates,
+    claims: &[Value],
+) -> Result<Vec<FieldError>, String> {
+    let read = go::round_trip_jobset(object)?;
+    let webhook = ObjectWebhook {
         object,
         name: read["metadata"]["name"].as_str().unwrap_or(""),
         spec: &read["spec"],
         gates,
     };
-    let mut errors = webhook.run();
+    let mut errors = webhook.run_checks();
     let namespace = read["metadata"]["namespace"].as_str().unwrap_or("");
-    let volumes = volumes::Volumes {
+    let volumes = volumes::PodVolumes {
         object,
         name: webhook.name,
         namespace,
@@ -34,23 +38,27 @@ pub fn errors(object: &Value, gates: Gates, claims: &[Value]) -> Result<Vec<Fiel
     Ok(errors)
 }
 
-impl Webhook<'_> {
-    fn run(&self) -> Vec<FieldError> {
+impl ObjectWebhook<'_> {
+    fn run_checks(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let in_place = self.spec["failurePolicy"]["restartStrategy"] == "InPlaceRestart";
         if in_place && !self.gates.in_place_restart {
             let words = "InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled";
-            errors.push(FieldError::internal(words).at("spec.failurePolicy.restartStrategy"));
+            errors.push(
+                FieldError::internal(words).with_actual_path("spec.failurePolicy.restartStrategy"),
+            );
         }
         if self.object["spec"]["replicatedJobs"][0]["dependsOn"].is_array() {
             let words = "DependsOn can't be set for the first ReplicatedJob";
-            errors.push(FieldError::internal(words).at("spec.replicatedJobs[0].dependsOn"));
+            errors.push(
+                FieldError::internal(words).with_actual_path("spec.replicatedJobs[0].dependsOn"),
+            );
         }
         self.subdomain(&mut errors);
         if let Some(manager) = self.spec["managedBy"].as_str() {
-            let mut found = Errors::default();
-            meta_check::managed_by(manager, &Path::new("spec.managedBy"), &mut found);
-            errors.append(&mut found.found);
+            let mut found = ErrorList::default();
+            meta_check::managed_by(manager, &FieldPath::new("spec.managedBy"), &mut found);
+            errors.append(&mut found.errors);
         }
         for (i, rj) in self.jobs().iter().enumerate() {
             self.replicated_job(i, rj, &mut errors);
@@ -67,18 +75,18 @@ impl Webhook<'_> {
     /// Checks VAL-21: a dependency is the replicatedJob itself or an earlier one.
     fn depends_on(&self, i: usize, rj: &Value, errors: &mut Vec<FieldError>) {
         for (k, item) in items(&rj["dependsOn"]).iter().enumerate() {
-            let (own, other) = (text(rj, "name"), text(item, "name"));
+            let (own, other) = (text_field(rj, "name"), text_field(item, "name"));
             if self.job_names().take(i + 1).any(|name| name == other) {
                 continue;
             }
             let words = format!("replicatedJob: {own} cannot depend on replicatedJob: {other}");
             let place = format!("spec.replicatedJobs[{i}].dependsOn[{k}].name");
-            let mut error = FieldError::internal(words).at(place);
+            let mut error = FieldError::internal(words).with_actual_path(place);
             error = match self.job(other) {
-                Some(_) => error.hint(format!(
+                Some(_) => error.with_hint(format!(
                     "{other:?} comes later in the list; a dependency must come earlier"
                 )),
-                None => error.legal(self.job_names().take(i)),
+                None => error.with_legal_values(self.job_names().take(i)),
             };
             errors.push(error);
         }
@@ -87,12 +95,12 @@ impl Webhook<'_> {
     /// Checks the subdomain (VAL-3).
     fn subdomain(&self, errors: &mut Vec<FieldError>) {
         const PATH: &str = "spec.network.subdomain";
-        let subdomain = text(&self.spec["network"], "subdomain");
+        let subdomain = text_field(&self.spec["network"], "subdomain");
         if subdomain.is_empty() {
             return;
         }
         for words in names::dns1123_subdomain(subdomain) {
-            errors.push(FieldError::invalid(PATH, quoted(subdomain), words));
+            errors.push(FieldError::invalid(PATH, go_quote(subdomain), words));
         }
         let long = ".spec.network.subdomain is too long, must be less than 63 characters";
         label(PATH, subdomain, subdomain, long, errors);
@@ -100,16 +108,16 @@ impl Webhook<'_> {
 
     /// Checks the size and the generated names of a replicatedJob (VAL-5…VAL-8).
     fn replicated_job(&self, i: usize, rj: &Value, errors: &mut Vec<FieldError>) {
-        let (name, replicas) = (text(rj, "name"), number(rj, "replicas"));
+        let (name, replicas) = (text_field(rj, "name"), number_field(rj, "replicas"));
         let job = &rj["template"]["spec"];
         let path = format!("spec.replicatedJobs[{i}]");
         if job["parallelism"].as_i64().unwrap_or(1) * replicas > MAX {
             let words = format!(
                 "the product of replicas and parallelism must not exceed {MAX} for replicatedJob '{name}'"
             );
-            errors.push(FieldError::internal(words).at(format!("{path}.replicas")));
+            errors.push(FieldError::internal(words).with_actual_path(format!("{path}.replicas")));
         }
-        let group = text(rj, "groupName");
+        let group = text_field(rj, "groupName");
         let long = ".spec.replicatedJob[].groupName is too long, must be less than 63 characters";
         label(&format!("{path}.groupName"), group, group, long, errors);
         let path = format!("{path}.name");
@@ -137,10 +145,10 @@ impl Webhook<'_> {
             if is {
                 let error = FieldError::invalid(
                     format!("spec.replicatedJobs[{i}].template.spec.{field}"),
-                    go::written_plain(&job[field]),
-                    format!("replicatedJob {}: {words}", text(rj, "name")),
+                    go::go_json_untyped(&job[field]),
+                    format!("replicatedJob {}: {words}", text_field(rj, "name")),
                 );
-                errors.push(error.legal(Some(legal).filter(|l| !l.is_empty())));
+                errors.push(error.with_legal_values(Some(legal).filter(|l| !l.is_empty())));
             }
         };
         let limit = "must be set to 2147483647 (MaxInt32) when in-place restart is enabled";
@@ -171,6 +179,6 @@ fn label(path: &str, checked: &str, shown: &str, long: &str, errors: &mut Vec<Fi
         } else {
             &words
         };
-        errors.push(FieldError::invalid(path, quoted(shown), words));
+        errors.push(FieldError::invalid(path, go_quote(shown), words));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! This module is pure; errors have upstream's order. It must not implement the policies.
 
-use super::object::{Webhook, items, number, text};
+use super::object::{ObjectWebhook, items, number_field, text_field};
 use crate::admission::field::FieldError;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const RESTART_JOB_REPLICAS_MAX: i64 = 1024;
 const RULE_NAME_MAX: usize = 128;
 const RULES: &str = "spec.failurePolicy.rules";
 
-pub fn errors(webhook: &Webhook, errors: &mut Vec<FieldError>) {
+pub fn errors(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
     let policy = &webhook.spec["successPolicy"];
     targets(webhook, policy, "spec.successPolicy", "", errors);
     failure_policy(webhook, errors);
@@ -26,7 +26,7 @@ pub fn errors(webhook: &Webhook, errors: &mut Vec<FieldError>) {
 
 /// Checks that the target replicatedJobs of a policy exist (VAL-22, VAL-26).
 fn targets(
-    webhook: &Webhook,
+    webhook: &ObjectWebhook,
     policy: &Value,
     path: &str,
     context: &str,
@@ -38,37 +38,45 @@ fn targets(
             let words = format!(
                 "invalid replicatedJob name '{target}'{context} does not appear in .spec.ReplicatedJobs"
             );
-            let error = FieldError::internal(words).legal(webhook.job_names());
-            errors.push(error.at(format!("{path}.targetReplicatedJobs[{k}]")));
+            let error = FieldError::internal(words).with_legal_values(webhook.job_names());
+            errors.push(error.with_actual_path(format!("{path}.targetReplicatedJobs[{k}]")));
         }
     }
 }
 
 /// Checks the failure policy (VAL-23…VAL-26).
-fn failure_policy(webhook: &Webhook, errors: &mut Vec<FieldError>) {
+fn failure_policy(webhook: &ObjectWebhook, errors: &mut Vec<FieldError>) {
     let rules = items(&webhook.spec["failurePolicy"]["rules"]);
     if let Some(i) = rules
         .iter()
-        .position(|r| RESTART_JOB.contains(&text(r, "action")))
+        .position(|r| RESTART_JOB.contains(&text_field(r, "action")))
     {
         let place = format!("{RULES}[{i}].action");
         if !webhook.gates.restart_job {
             let words = "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled";
-            errors.push(FieldError::internal(words).at(place));
+            errors.push(FieldError::internal(words).with_actual_path(place));
             return;
         }
-        let large = |j: &&Value| number(j, "replicas") > RESTART_JOB_REPLICAS_MAX;
+        let large = |j: &&Value| number_field(j, "replicas") > RESTART_JOB_REPLICAS_MAX;
         if let Some(job) = webhook.jobs().iter().find(large) {
             let words = format!(
                 "JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and a replicated job with replicas > {RESTART_JOB_REPLICAS_MAX}"
             );
-            let hint = format!("{:?} has {}", text(job, "name"), number(job, "replicas"));
-            errors.push(FieldError::internal(words).at(place).hint(hint));
+            let hint = format!(
+                "{:?} has {}",
+                text_field(job, "name"),
+                number_field(job, "replicas")
+            );
+            errors.push(
+                FieldError::internal(words)
+                    .with_actual_path(place)
+                    .with_hint(hint),
+            );
         }
     }
     for (i, rule) in rules.iter().enumerate() {
         let path = format!("{RULES}[{i}]");
-        rule_name(text(rule, "name"), &path, errors);
+        rule_name(text_field(rule, "name"), &path, errors);
         targets(webhook, rule, &path, " in failure policy", errors);
         for (k, reason) in items(&rule["onJobFailureReasons"]).iter().enumerate() {
             let reason = reason.as_str().unwrap_or("");
@@ -76,8 +84,8 @@ fn failure_policy(webhook: &Webhook, errors: &mut Vec<FieldError>) {
                 let words = format!(
                     "invalid job failure reason '{reason}' in failure policy is not a recognized job failure reason"
                 );
-                let error = FieldError::internal(words).legal(REASONS);
-                errors.push(error.at(format!("{path}.onJobFailureReasons[{k}]")));
+                let error = FieldError::internal(words).with_legal_values(REASONS);
+                errors.push(error.with_actual_path(format!("{path}.onJobFailureReasons[{k}]")));
             }
         }
     }
@@ -92,7 +100,7 @@ fn rule_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
             "invalid failure policy rule name of length {}, the rule name must be at least 1 characters long and at most {RULE_NAME_MAX} characters long",
             name.len()
         );
-        errors.push(FieldError::internal(words).at(&place));
+        errors.push(FieldError::internal(words).with_actual_path(&place));
     }
     let inner = |c: char| c.is_ascii_alphanumeric() || "_,:".contains(c);
     let good = name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -102,7 +110,7 @@ fn rule_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
         let words = format!(
             "invalid failure policy rule name '{name}', a failure policy rule name must start with an alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'"
         );
-        errors.push(FieldError::internal(words).at(place));
+        errors.push(FieldError::internal(words).with_actual_path(place));
     }
 }
 
@@ -110,9 +118,9 @@ fn rule_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
 /// of their first rules.
 fn unique_names(rules: &[Value], errors: &mut Vec<FieldError>) {
     for (i, rule) in rules.iter().enumerate() {
-        let name = text(rule, "name");
+        let name = text_field(rule, "name");
         let same: Vec<usize> = (0..rules.len())
-            .filter(|k| text(&rules[*k], "name") == name)
+            .filter(|k| text_field(&rules[*k], "name") == name)
             .collect();
         if same.len() > 1 && same[0] == i {
             let indices: Vec<String> = same.iter().map(usize::to_string).collect();
@@ -121,7 +129,7 @@ fn unique_names(rules: &[Value], errors: &mut Vec<FieldError>) {
                 indices.join(" ")
             );
             let place = format!("{RULES}[{}].name", same[1]);
-            errors.push(FieldError::internal(words).at(place));
+            errors.push(FieldError::internal(words).with_actual_path(place));
         }
     }
 }

@@ -3,15 +3,15 @@
 //! This module is pure; errors have upstream's order. CEL transition rules are checked in `cel`.
 
 use super::object::items;
-use super::volumes::jobs_written;
+use super::volumes::replicated_jobs_json;
 use crate::admission::field::FieldError;
-use crate::admission::types::{Kind, Type};
-use crate::admission::{Gates, go};
+use crate::admission::types::{FieldKind, SchemaType};
+use crate::admission::{AdmissionGates, go};
 use serde_json::{Value, json};
 
 /// Pod template fields that may change while the JobSet is suspended or becomes suspended (UPD-2), relative to the
 /// Job template.
-const SUSPENDED: [&str; 5] = [
+const MUTABLE_WHILE_SUSPENDED: [&str; 5] = [
     "/template/spec/template/metadata/annotations",
     "/template/spec/template/metadata/labels",
     "/template/spec/template/spec/nodeSelector",
@@ -23,8 +23,8 @@ const PARALLELISM: &str = "/template/spec/parallelism";
 const COMPLETIONS: &str = "/template/spec/completions";
 
 /// Returns all errors of the webhook. `Err` is Go's decoding error.
-pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>, String> {
-    let (new_read, old_read) = (go::jobset(new)?, go::jobset(old)?);
+pub fn errors(old: &Value, new: &Value, gates: AdmissionGates) -> Result<Vec<FieldError>, String> {
+    let (new_read, old_read) = (go::round_trip_jobset(new)?, go::round_trip_jobset(old)?);
     let mut errors = Vec::new();
     let old_jobs = items(&old_read["spec"]["replicatedJobs"]);
     let new_jobs = items(&new_read["spec"]["replicatedJobs"]);
@@ -36,7 +36,7 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>,
             if let Some(old_job) = old_of(new_job).filter(|_| is_indexed(new_job)) {
                 elastic(i, old, old_job, new_job, &mut errors);
                 for field in [PARALLELISM, COMPLETIONS] {
-                    copy(old_job, &mut masked[i], field);
+                    copy_field(old_job, &mut masked[i], field);
                 }
             }
         }
@@ -45,37 +45,37 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>,
     if suspended(&old_read) || suspended(&new_read) {
         for (i, new_job) in new_jobs.iter().enumerate() {
             if let Some(old_job) = old_of(new_job) {
-                SUSPENDED
+                MUTABLE_WHILE_SUSPENDED
                     .iter()
-                    .for_each(|f| copy(old_job, &mut masked[i], f));
+                    .for_each(|f| copy_field(old_job, &mut masked[i], f));
             }
         }
     }
-    if !same(old_jobs, &masked) {
+    if !are_semantically_equal(old_jobs, &masked) {
         let masked = json!({"replicatedJobs": masked});
-        let value = jobs_written(new, &masked);
-        errors.push(immutable("spec.replicatedJobs", value));
+        let value = replicated_jobs_json(new, &masked);
+        errors.push(immutable_error("spec.replicatedJobs", value));
     }
     let managed_by = |js: &Value| js["spec"]["managedBy"].clone();
     if managed_by(&old_read) != managed_by(&new_read) {
-        let value = go::written_plain(&managed_by(&new_read));
-        errors.push(immutable("spec.managedBy", value));
+        let value = go::go_json_untyped(&managed_by(&new_read));
+        errors.push(immutable_error("spec.managedBy", value));
     }
     Ok(errors)
 }
 
 /// Returns whether the lists are semantically equal, as upstream compares them: `1000m` equals `1`.
-fn same(old: &[Value], new: &[Value]) -> bool {
-    let ty = Type {
+fn are_semantically_equal(old: &[Value], new: &[Value]) -> bool {
+    let ty = SchemaType {
         name: REPLICATED_JOB,
-        kind: Kind::Struct(REPLICATED_JOB),
+        kind: FieldKind::Struct(REPLICATED_JOB),
     };
     let form =
-        |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::semantic(&ty, j)).collect() };
+        |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::normalize(&ty, j)).collect() };
     form(old) == form(new)
 }
 
-fn immutable(path: &str, value: String) -> FieldError {
+fn immutable_error(path: &str, value: String) -> FieldError {
     FieldError::invalid(path, value, "field is immutable")
 }
 
@@ -94,7 +94,7 @@ fn elastic(i: usize, old: &Value, old_job: &Value, new_job: &Value, errors: &mut
         let words = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)";
         errors.push(FieldError::new(
             path,
-            crate::admission::field::Kind::Forbidden,
+            crate::admission::field::FieldErrorKind::Forbidden,
             words,
         ));
         return;
@@ -139,7 +139,7 @@ fn is_indexed(rj: &Value) -> bool {
 }
 
 /// Copies the field at `path` from `from` to `to`, or removes it.
-fn copy(from: &Value, to: &mut Value, path: &str) {
+fn copy_field(from: &Value, to: &mut Value, path: &str) {
     let Some((parent, key)) = path.rsplit_once('/') else {
         return;
     };

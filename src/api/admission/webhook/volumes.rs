@@ -2,17 +2,17 @@
 //!
 //! This module is pure: the caller passes existing claims. It must not build claims, which `objects` does.
 
-use super::object::{items, text};
-use crate::admission::field::{FieldError, quoted};
+use super::object::{items, text_field};
+use crate::admission::field::{FieldError, go_quote};
 use crate::admission::go;
 use crate::admission::names;
-use crate::admission::types::{Kind, Type, tables};
+use crate::admission::types::{FieldKind, SchemaType, tables};
 use serde_json::{Value, json};
 
 const CLAIM_NAME_MAX: usize = 63;
 const CLAIM_SPEC: &str = "v1.PersistentVolumeClaimSpec";
 
-pub struct Volumes<'a> {
+pub struct PodVolumes<'a> {
     /// Object as stored.
     pub object: &'a Value,
     pub name: &'a str,
@@ -23,20 +23,20 @@ pub struct Volumes<'a> {
     pub claims: &'a [Value],
 }
 
-impl Volumes<'_> {
+impl PodVolumes<'_> {
     pub fn errors(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         for (p, policy) in items(&self.spec["volumeClaimPolicies"]).iter().enumerate() {
             for (t, template) in items(&policy["templates"]).iter().enumerate() {
                 let path = format!("spec.volumeClaimPolicies[{p}]");
-                let name = text(&template["metadata"], "name");
+                let name = text_field(&template["metadata"], "name");
                 let name_path = format!("{path}.template[{t}].name");
                 // The server's path has a mistake: `template` instead of `templates`.
                 let template_path = format!("{path}.templates[{t}]");
                 let mut wrong = |words: &str| {
-                    let error = FieldError::invalid(&name_path, quoted(name), words);
-                    errors.push(error.at(format!("{template_path}.metadata.name")));
+                    let error = FieldError::invalid(&name_path, go_quote(name), words);
+                    errors.push(error.with_actual_path(format!("{template_path}.metadata.name")));
                 };
                 if seen.contains(&name) {
                     wrong("names must be unique for VolumeClaimPolicies template");
@@ -47,7 +47,7 @@ impl Volumes<'_> {
                     wrong("VolumeClaimPolicies template name is too long");
                 }
                 self.mounts(name, &template_path, &mut errors);
-                self.existing(&path, t, policy, template, &claim, &mut errors);
+                self.check_existing_claim(&path, t, policy, template, &claim, &mut errors);
                 seen.push(name);
             }
         }
@@ -60,12 +60,12 @@ impl Volumes<'_> {
         for (i, rj) in items(&self.spec["replicatedJobs"]).iter().enumerate() {
             let pod = &rj["template"]["spec"]["template"]["spec"];
             for (k, volume) in items(&pod["volumes"]).iter().enumerate() {
-                if text(volume, "name") == name {
+                if text_field(volume, "name") == name {
                     errors.push(FieldError::invalid(
                         format!(
                             "spec.replicatedJobs[{i}].template.spec.template.spec.volumes[{k}].name"
                         ),
-                        quoted(name),
+                        go_quote(name),
                         format!(
                             "volume name conflicts with VolumeClaimPolicy template name: {name}"
                         ),
@@ -78,22 +78,22 @@ impl Volumes<'_> {
                 .copied()
                 .flatten()
                 .flat_map(|c| items(&c["volumeMounts"]));
-            mounted |= mounts.any(|m| text(m, "name") == name);
+            mounted |= mounts.any(|m| text_field(m, "name") == name);
         }
         if !mounted {
             let error = FieldError::invalid(
                 "spec.replicatedJobs",
-                jobs_written(self.object, self.spec),
+                replicated_jobs_json(self.object, self.spec),
                 format!(
                     "replicatedJob containers don't have a matching volumeMount: {name} from VolumeClaimPolicies"
                 ),
             );
-            errors.push(error.at(format!("{template}.metadata.name")));
+            errors.push(error.with_actual_path(format!("{template}.metadata.name")));
         }
     }
 
     /// Checks an existing claim of the same name (VAL-19, VAL-20).
-    fn existing(
+    fn check_existing_claim(
         &self,
         path: &str,
         index: usize,
@@ -107,25 +107,25 @@ impl Volumes<'_> {
             return;
         };
         if stored_claim_spec(&existing["spec"]) != template["spec"] {
-            let ty = Type {
+            let ty = SchemaType {
                 name: CLAIM_SPEC,
-                kind: Kind::Struct(CLAIM_SPEC),
+                kind: FieldKind::Struct(CLAIM_SPEC),
             };
             let error = FieldError::invalid(
                 format!("{path}.template[{index}].spec"),
-                go::written(&ty, &template["spec"]),
+                go::go_json(&ty, &template["spec"]),
                 format!(
                     "spec does not match existing PVC {name} in namespace {}",
                     self.namespace
                 ),
             );
-            errors.push(error.at(format!("{path}.templates[{index}].spec")));
+            errors.push(error.with_actual_path(format!("{path}.templates[{index}].spec")));
         }
         let retention = &policy["retentionPolicy"];
         if retention.is_object() && retention["whenDeleted"] != "Retain" {
             errors.push(FieldError::invalid(
                 format!("{path}.retentionPolicy.whenDeleted"),
-                go::written_plain(&retention["whenDeleted"]),
+                go::go_json_untyped(&retention["whenDeleted"]),
                 "retentionPolicy must be retain when PVC exists",
             ));
         }
@@ -134,7 +134,7 @@ impl Volumes<'_> {
 
 /// Returns a claim's spec with the defaults that the API server sets in every claim (C-69).
 fn stored_claim_spec(spec: &Value) -> Value {
-    let mut spec = go::read(CLAIM_SPEC, spec).unwrap_or_else(|_| spec.clone());
+    let mut spec = go::round_trip(CLAIM_SPEC, spec).unwrap_or_else(|_| spec.clone());
     if let Some(fields) = spec.as_object_mut() {
         fields.entry("volumeMode").or_insert("Filesystem".into());
         if let Some(source) = fields.get("dataSource").cloned() {
@@ -145,7 +145,7 @@ fn stored_claim_spec(spec: &Value) -> Value {
 }
 
 /// Returns `spec.replicatedJobs` as serialized by Go. An empty list differs from a missing one.
-pub fn jobs_written(object: &Value, read: &Value) -> String {
+pub fn replicated_jobs_json(object: &Value, read: &Value) -> String {
     // Go's serialization omits nil and empty lists. Only the stored object distinguishes them.
     let list = match &object["spec"]["replicatedJobs"] {
         Value::Array(items) if items.is_empty() => &json!([]),
@@ -153,8 +153,8 @@ pub fn jobs_written(object: &Value, read: &Value) -> String {
         _ => &Value::Null,
     };
     let ty = tables()
-        .of("v1alpha2.JobSetSpec")
+        .struct_named("v1alpha2.JobSetSpec")
         .field("replicatedJobs")
         .map(|f| &f.ty);
-    ty.map_or_else(|| go::written_plain(list), |ty| go::written(ty, list))
+    ty.map_or_else(|| go::go_json_untyped(list), |ty| go::go_json(ty, list))
 }

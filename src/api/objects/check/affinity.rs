@@ -2,20 +2,20 @@
 //!
 //! This module must not read nodes.
 
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::meta_check::labels;
 use crate::admission::names::{label_key, label_value};
-use crate::objects::tree::{has, int, list, text};
+use crate::objects::value_access::{has_value, int, list, text};
 use serde_json::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-pub fn affinity(affinity: &Value, path: &Path, errors: &mut Errors) {
+pub fn affinity(affinity: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let node = &affinity["nodeAffinity"];
     let at = path.child("nodeAffinity");
-    if has(node, REQUIRED) {
+    if has_value(node, REQUIRED) {
         let at = at.child(REQUIRED).child("nodeSelectorTerms");
         let terms = list(&node[REQUIRED], "nodeSelectorTerms");
         if terms.is_empty() {
@@ -47,7 +47,7 @@ pub fn affinity(affinity: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn weight(term: &Value, path: &Path, errors: &mut Errors) {
+fn weight(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let weight = int(term, "weight").unwrap_or(0);
     if !(1..=100).contains(&weight) {
         errors.invalid(
@@ -58,7 +58,7 @@ fn weight(term: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn node_term(term: &Value, path: &Path, errors: &mut Errors) {
+fn node_term(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     for (k, requirement) in list(term, "matchExpressions").iter().enumerate() {
         let at = path.child("matchExpressions").index(k);
         node_requirement(requirement, &at, errors);
@@ -87,7 +87,7 @@ fn node_term(term: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn operator(requirement: &Value, path: &Path, errors: &mut Errors) {
+fn operator(requirement: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let name = text(requirement, "operator");
     errors.invalid_text(
         &path.child("operator"),
@@ -96,7 +96,7 @@ fn operator(requirement: &Value, path: &Path, errors: &mut Errors) {
     );
 }
 
-fn node_requirement(requirement: &Value, path: &Path, errors: &mut Errors) {
+fn node_requirement(requirement: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let (values, at) = (list(requirement, "values"), path.child("values"));
     match text(requirement, "operator") {
         "In" | "NotIn" if values.is_empty() => {
@@ -115,7 +115,7 @@ fn node_requirement(requirement: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn pod_term(term: &Value, path: &Path, errors: &mut Errors) {
+fn pod_term(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     label_selector(&term["labelSelector"], &path.child("labelSelector"), errors);
     label_selector(
         &term["namespaceSelector"],
@@ -135,10 +135,10 @@ fn pod_term(term: &Value, path: &Path, errors: &mut Errors) {
     errors.all_invalid(&at, key, label_key(key));
 }
 
-fn match_label_keys(term: &Value, path: &Path, errors: &mut Errors) {
+fn match_label_keys(term: &Value, path: &FieldPath, errors: &mut ErrorList) {
     for name in ["matchLabelKeys", "mismatchLabelKeys"] {
         let (keys, at) = (list(term, name), path.child(name));
-        if !keys.is_empty() && !has(term, "labelSelector") {
+        if !keys.is_empty() && !has_value(term, "labelSelector") {
             errors.forbidden(&at, "must not be specified when labelSelector is not set");
         }
         for (k, key) in keys.iter().enumerate() {
@@ -149,7 +149,7 @@ fn match_label_keys(term: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks the `matchLabels` and `matchExpressions` of a label selector.
-pub fn label_selector(selector: &Value, path: &Path, errors: &mut Errors) {
+pub fn label_selector(selector: &Value, path: &FieldPath, errors: &mut ErrorList) {
     labels(&selector["matchLabels"], &path.child("matchLabels"), errors);
     for (k, requirement) in list(selector, "matchExpressions").iter().enumerate() {
         let at = path.child("matchExpressions").index(k);
@@ -177,7 +177,7 @@ pub fn label_selector(selector: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-pub fn spread(constraints: &[Value], path: &Path, errors: &mut Errors) {
+pub fn check_topology_spread(constraints: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, constraint) in constraints.iter().enumerate() {
         let at = path.index(k);
         let skew = int(constraint, "maxSkew").unwrap_or(0);
@@ -217,7 +217,7 @@ pub fn spread(constraints: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn min_domains(constraint: &Value, domains: i64, path: &Path, errors: &mut Errors) {
+fn min_domains(constraint: &Value, domains: i64, path: &FieldPath, errors: &mut ErrorList) {
     let value = &constraint["minDomains"];
     if domains <= 0 {
         errors.invalid(path, value, "must be greater than zero");

@@ -5,11 +5,11 @@
 use super::env::{env, env_from};
 use super::probes;
 use super::resources;
-use super::values::{descending, one_of, port_number};
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use super::values::{check_one_of, check_subpath, port_number};
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::names::{dns1123_label, port_name};
-use crate::objects::tree::{has, int, list, text};
+use crate::objects::value_access::{has_value, int, list, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
 /// Parts of the pod that a container may refer to.
-pub struct Pod<'a> {
+pub struct PodContainers<'a> {
     pub spec: &'a Value,
     pub volumes: BTreeSet<&'a str>,
     pub claims: Vec<&'a str>,
 }
 
 /// Checks `containers`: at least one container, with unique names.
-pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
+pub fn containers(pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
     let found = list(pod.spec, "containers");
     if found.is_empty() {
         errors.required(path, "");
@@ -43,7 +43,7 @@ pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks `initContainers`. Init containers with restartPolicy Always are sidecars and may have probes.
-pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
+pub fn init_containers(pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
     let mut names: BTreeSet<&str> = list(pod.spec, "containers")
         .iter()
         .map(|c| text(c, "name"))
@@ -66,7 +66,7 @@ pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
             "readinessProbe",
             "startupProbe",
         ] {
-            if has(container, field) {
+            if has_value(container, field) {
                 let detail = "may not be set for init containers without restartPolicy=Always";
                 errors.forbidden(&at.child(field), detail);
             }
@@ -74,7 +74,7 @@ pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+fn common(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
     let (at, name) = (path.child("name"), text(container, "name"));
     if name.is_empty() {
         errors.required(&at, "");
@@ -84,7 +84,7 @@ fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
     if text(container, "image").is_empty() {
         errors.required(&path.child("image"), "");
     }
-    one_of(
+    check_one_of(
         container,
         "terminationMessagePolicy",
         &MESSAGE_POLICIES,
@@ -96,9 +96,9 @@ fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
     env_from(list(container, "envFrom"), &path.child("envFrom"), errors);
     mounts(container, pod, &path.child("volumeMounts"), errors);
     devices(container, pod, &path.child("volumeDevices"), errors);
-    one_of(container, "imagePullPolicy", &PULL_POLICIES, path, errors);
+    check_one_of(container, "imagePullPolicy", &PULL_POLICIES, path, errors);
     let resources = &container["resources"];
-    resources::container(resources, &pod.claims, &path.child("resources"), errors);
+    resources::check_container_resources(resources, &pod.claims, &path.child("resources"), errors);
     probes::security(
         &container["securityContext"],
         &path.child("securityContext"),
@@ -106,7 +106,7 @@ fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
     );
 }
 
-fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
+fn ports(ports: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     let mut names = BTreeSet::new();
     for (k, port) in ports.iter().enumerate() {
         let (at, name) = (path.index(k), text(port, "name"));
@@ -128,12 +128,12 @@ fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
         if int(port, "hostPort").unwrap_or(0) != 0 {
             port_number(&port["hostPort"], &at.child("hostPort"), errors);
         }
-        one_of(port, "protocol", &PROTOCOLS, &at, errors);
+        check_one_of(port, "protocol", &PROTOCOLS, &at, errors);
     }
 }
 
 /// Checks that no two containers of the pod use the same host port.
-fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
+fn host_ports(containers: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for (k, container) in containers.iter().enumerate() {
         for (p, port) in list(container, "ports").iter().enumerate() {
@@ -152,7 +152,7 @@ fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn mounts(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+fn mounts(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
     let mounts = list(container, "volumeMounts");
     let devices = list(container, "volumeDevices");
     for (k, mount) in mounts.iter().enumerate() {
@@ -179,16 +179,16 @@ fn mounts(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
             errors.invalid_text(&at.child("mountPath"), point, detail);
         }
         let (sub, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
-        descending(sub, &path.child("subPath"), errors);
+        check_subpath(sub, &path.child("subPath"), errors);
         if !sub.is_empty() && !expression.is_empty() {
             let detail = "subPathExpr and subPath are mutually exclusive";
             errors.invalid_text(&at.child("subPathExpr"), expression, detail);
         }
-        descending(expression, &path.child("subPathExpr"), errors);
+        check_subpath(expression, &path.child("subPathExpr"), errors);
     }
 }
 
-fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+fn devices(container: &Value, pod: &PodContainers, path: &FieldPath, errors: &mut ErrorList) {
     for (k, device) in list(container, "volumeDevices").iter().enumerate() {
         let (at, name) = (path.index(k), text(device, "name"));
         if name.is_empty() {
@@ -199,7 +199,7 @@ fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
             .find(|v| text(v, "name") == name);
         match volume {
             None => errors.not_found(&at.child("name"), name),
-            Some(v) if !has(v, "persistentVolumeClaim") && !has(v, "ephemeral") => {
+            Some(v) if !has_value(v, "persistentVolumeClaim") && !has_value(v, "ephemeral") => {
                 let detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
                 errors.invalid_text(&at.child("name"), name, detail);
             }
@@ -212,7 +212,7 @@ fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks the restart policy and restart rules of one container (beta since Kubernetes 1.35).
-fn restart_rules(container: &Value, path: &Path, errors: &mut Errors) {
+fn restart_rules(container: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = &container["restartPolicy"];
     let rules = list(container, "restartPolicyRules");
     if policy.is_null() {
@@ -232,7 +232,7 @@ fn restart_rules(container: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn restart_rule(rule: &Value, path: &Path, errors: &mut Errors) {
+fn restart_rule(rule: &Value, path: &FieldPath, errors: &mut ErrorList) {
     match text(rule, "action") {
         "" => errors.required(&path.child("action"), ""),
         "Restart" | "RestartAllContainers" => {}
@@ -246,7 +246,7 @@ fn restart_rule(rule: &Value, path: &Path, errors: &mut Errors) {
         errors.required(&path.child("exitCodes"), "must be specified");
         return;
     }
-    one_of(
+    check_one_of(
         codes,
         "operator",
         &["In", "NotIn"],

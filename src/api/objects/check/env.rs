@@ -2,10 +2,10 @@
 //!
 //! This module must not check whether a referenced object exists.
 
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
-use crate::admission::names::{Rule, config_map_key, dns1123_subdomain, env_name, label_key};
-use crate::objects::tree::{has, text};
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
+use crate::admission::names::{NameRule, config_map_key, dns1123_subdomain, env_name, label_key};
+use crate::objects::value_access::{has_value, text};
 use serde_json::Value;
 
 const ENV_FIELDS: [&str; 9] = [
@@ -28,7 +28,7 @@ const ENV_RESOURCES: [&str; 6] = [
     "requests.memory",
 ];
 
-pub fn env(vars: &[Value], path: &Path, errors: &mut Errors) {
+pub fn env(vars: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, var) in vars.iter().enumerate() {
         let (at, name) = (path.index(k), text(var, "name"));
         if name.is_empty() {
@@ -36,16 +36,16 @@ pub fn env(vars: &[Value], path: &Path, errors: &mut Errors) {
         } else {
             errors.all_invalid(&at.child("name"), name, env_name(name));
         }
-        if has(var, "valueFrom") {
+        if has_value(var, "valueFrom") {
             value_from(var, &at.child("valueFrom"), errors);
         }
     }
 }
 
-fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
+fn value_from(var: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let from = &var["valueFrom"];
     let mut sources = 0;
-    if has(from, "fieldRef") {
+    if has_value(from, "fieldRef") {
         sources += 1;
         field_ref(
             &from["fieldRef"],
@@ -54,7 +54,7 @@ fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
             errors,
         );
     }
-    if has(from, "resourceFieldRef") {
+    if has_value(from, "resourceFieldRef") {
         sources += 1;
         resource_ref(
             &from["resourceFieldRef"],
@@ -63,12 +63,12 @@ fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
         );
     }
     for kind in ["configMapKeyRef", "secretKeyRef"] {
-        if has(from, kind) {
+        if has_value(from, kind) {
             sources += 1;
             key_ref(&from[kind], &path.child(kind), errors);
         }
     }
-    sources += usize::from(has(from, "fileKeyRef"));
+    sources += usize::from(has_value(from, "fileKeyRef"));
     let detail = match sources {
         0 => {
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
@@ -81,7 +81,7 @@ fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks a downward API reference to a field of the pod, or to one of its labels or annotations.
-pub fn field_ref(reference: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
+pub fn field_ref(reference: &Value, legal: &[&str], path: &FieldPath, errors: &mut ErrorList) {
     if text(reference, "apiVersion").is_empty() {
         errors.required(&path.child("apiVersion"), "");
         return;
@@ -123,7 +123,7 @@ const KNOWN_FIELDS: [&str; 13] = [
     "status.podIP",
 ];
 
-fn resource_ref(reference: &Value, path: &Path, errors: &mut Errors) {
+fn resource_ref(reference: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let resource = text(reference, "resource");
     let huge = ["requests.hugepages-", "limits.hugepages-"];
     let legal = ENV_RESOURCES.contains(&resource) || huge.iter().any(|h| resource.starts_with(h));
@@ -134,7 +134,7 @@ fn resource_ref(reference: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn key_ref(reference: &Value, path: &Path, errors: &mut Errors) {
+fn key_ref(reference: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let name = text(reference, "name");
     errors.all_invalid(&path.child("name"), name, dns1123_subdomain(name));
     let (at, key) = (path.child("key"), text(reference, "key"));
@@ -145,7 +145,7 @@ fn key_ref(reference: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-pub fn env_from(sources: &[Value], path: &Path, errors: &mut Errors) {
+pub fn env_from(sources: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, source) in sources.iter().enumerate() {
         let at = path.index(k);
         if let Some(prefix) = source["prefix"].as_str().filter(|p| !p.is_empty()) {
@@ -154,8 +154,8 @@ pub fn env_from(sources: &[Value], path: &Path, errors: &mut Errors) {
         let kinds = ["configMapRef", "secretRef"].map(|kind| (kind, &source[kind]));
         let given = kinds.iter().filter(|(_, reference)| !reference.is_null());
         for (kind, reference) in given.clone() {
-            let rule: Rule = dns1123_subdomain;
-            named(reference, rule, &at.child(kind), errors);
+            let rule: NameRule = dns1123_subdomain;
+            check_required_name(reference, rule, &at.child(kind), errors);
         }
         match given.count() {
             0 => {
@@ -172,7 +172,12 @@ pub fn env_from(sources: &[Value], path: &Path, errors: &mut Errors) {
 }
 
 /// Checks a required name against a naming rule.
-fn named(reference: &Value, rule: Rule, path: &Path, errors: &mut Errors) {
+fn check_required_name(
+    reference: &Value,
+    rule: NameRule,
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     let (at, name) = (path.child("name"), text(reference, "name"));
     if name.is_empty() {
         errors.required(&at, "");

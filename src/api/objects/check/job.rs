@@ -4,34 +4,34 @@
 
 use super::pod;
 use super::values::not_negative;
-use crate::admission::collector::Errors;
-use crate::admission::field::{Path, quoted};
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::{FieldPath, go_quote};
 use crate::admission::meta_check::{annotations, labels, managed_by, object_meta};
 use crate::admission::names::{dns1123_label, dns1123_subdomain};
 use crate::objects::failure_policy;
 use crate::objects::job::uid;
-use crate::objects::tree::{has, int, list, pairs, text};
+use crate::objects::value_access::{has_value, int, list, pairs, text};
 use crate::spec::keys;
 use serde_json::{Value, json};
 
-const MOST_INDEXES: i64 = 100_000;
-const MOST_WITH_MANY_INDEXES: i64 = 10_000;
-const MOST_RULES: usize = 20;
-const MOST_INDEX_TEXT: usize = 64 * 1024;
-pub const REPLACEMENT: [&str; 2] = ["Failed", "TerminatingOrFailed"];
+const MAX_INDEXES: i64 = 100_000;
+const MAX_WITH_MANY_INDEXES: i64 = 10_000;
+const MAX_RULES: usize = 20;
+const MAX_INDEX_TEXT: usize = 64 * 1024;
+pub const REPLACEMENT_POLICIES: [&str; 2] = ["Failed", "TerminatingOrFailed"];
 
 /// Adds all errors of a Job that already has its defaults.
-pub fn check(job: &Value, errors: &mut Errors) {
+pub fn check_job(job: &Value, errors: &mut ErrorList) {
     object_meta(&job["metadata"], dns1123_subdomain, errors);
     generated_selector(job, errors);
-    let path = Path::new("spec");
+    let path = FieldPath::new("spec");
     spec(&job["spec"], &path, errors);
     selector(&job["spec"], &path, errors);
     longest_hostname(job, errors);
 }
 
 /// Checks that the labels and the selector that the server generates have the generated values.
-fn generated_selector(job: &Value, errors: &mut Errors) {
+fn generated_selector(job: &Value, errors: &mut ErrorList) {
     let spec = &job["spec"];
     if spec["manualSelector"].as_bool() == Some(true) {
         return;
@@ -44,7 +44,7 @@ fn generated_selector(job: &Value, errors: &mut Errors) {
         (keys::BATCH_CONTROLLER_UID, uid),
         (keys::BATCH_JOB_NAME, name),
     ];
-    let path = Path::new("spec.template.metadata.labels");
+    let path = FieldPath::new("spec.template.metadata.labels");
     for (key, value) in expected {
         if metadata["labels"][key] != value {
             let detail = format!("must be '{value}'");
@@ -52,14 +52,14 @@ fn generated_selector(job: &Value, errors: &mut Errors) {
         }
     }
     let set = expected.map(|(key, value)| (key.to_owned(), json!(value)));
-    if !selects(&spec["selector"], &Value::Object(set.into_iter().collect())) {
-        let path = Path::new("spec.selector");
+    if !matches_selector(&spec["selector"], &Value::Object(set.into_iter().collect())) {
+        let path = FieldPath::new("spec.selector");
         errors.invalid(&path, &spec["selector"], "`selector` not auto-generated");
     }
 }
 
 /// Returns whether a label selector matches the labels. An unknown operator matches nothing.
-fn selects(selector: &Value, labels: &Value) -> bool {
+fn matches_selector(selector: &Value, labels: &Value) -> bool {
     let equal = pairs(&selector["matchLabels"]).all(|(key, value)| labels[key] == *value);
     let expressions = list(selector, "matchExpressions");
     equal
@@ -76,14 +76,14 @@ fn selects(selector: &Value, labels: &Value) -> bool {
         })
 }
 
-fn selector(spec: &Value, path: &Path, errors: &mut Errors) {
+fn selector(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let at = path.child("selector");
-    if !has(spec, "selector") {
+    if !has_value(spec, "selector") {
         errors.required(&at, "");
     }
     pod::label_selector(&spec["selector"], &at, errors);
     let template_labels = &spec["template"]["metadata"]["labels"];
-    if !selects(&spec["selector"], template_labels) {
+    if !matches_selector(&spec["selector"], template_labels) {
         let at = path.child("template").child("metadata").child("labels");
         errors.invalid(
             &at,
@@ -94,7 +94,7 @@ fn selector(spec: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks the longest host name that a pod of an Indexed Job can get.
-fn longest_hostname(job: &Value, errors: &mut Errors) {
+fn longest_hostname(job: &Value, errors: &mut ErrorList) {
     let spec = &job["spec"];
     let completions = int(spec, "completions").unwrap_or(0);
     if text(spec, "completionMode") != "Indexed" || completions <= 0 {
@@ -104,11 +104,11 @@ fn longest_hostname(job: &Value, errors: &mut Errors) {
     let hostname = format!("{name}-{}", completions - 1);
     if !dns1123_label(&hostname).is_empty() {
         let detail = format!("will not able to create pod with invalid DNS label: {hostname}");
-        errors.invalid_text(&Path::new("metadata.name"), name, &detail);
+        errors.invalid_text(&FieldPath::new("metadata.name"), name, &detail);
     }
 }
 
-fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
+fn spec(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let counts = [
         "parallelism",
         "completions",
@@ -121,7 +121,7 @@ fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
     for name in counts {
         not_negative(&spec[name], &path.child(name), errors);
     }
-    if has(spec, "maxFailedIndexes") && !has(spec, "backoffLimitPerIndex") {
+    if has_value(spec, "maxFailedIndexes") && !has_value(spec, "backoffLimitPerIndex") {
         errors.required(
             &path.child("backoffLimitPerIndex"),
             "when maxFailedIndexes is specified",
@@ -131,7 +131,7 @@ fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
         managed_by(manager, &path.child("managedBy"), errors);
     }
     completion_mode(spec, path, errors);
-    if has(spec, "podFailurePolicy") {
+    if has_value(spec, "podFailurePolicy") {
         failure_policy::check(spec, &path.child("podFailurePolicy"), errors);
     }
     success_policy(spec, &path.child("successPolicy"), errors);
@@ -148,12 +148,12 @@ fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
     restart_policy(spec, &template.child("spec").child("restartPolicy"), errors);
 }
 
-fn completion_mode(spec: &Value, path: &Path, errors: &mut Errors) {
+fn completion_mode(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     match text(spec, "completionMode") {
         "Indexed" => indexed(spec, path, errors),
         "NonIndexed" => {
             for name in ["backoffLimitPerIndex", "maxFailedIndexes"] {
-                if has(spec, name) {
+                if has_value(spec, name) {
                     errors.invalid(
                         &path.child(name),
                         &spec[name],
@@ -173,8 +173,8 @@ fn completion_mode(spec: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn indexed(spec: &Value, path: &Path, errors: &mut Errors) {
-    let at_most = |name: &str, most: i64, detail: &str, errors: &mut Errors| {
+fn indexed(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
+    let at_most = |name: &str, most: i64, detail: &str, errors: &mut ErrorList| {
         if int(spec, name).is_some_and(|v| v > most) {
             let detail = format!("must be less than or equal to {detail}");
             errors.invalid(&path.child(name), &spec[name], &detail);
@@ -187,32 +187,32 @@ fn indexed(spec: &Value, path: &Path, errors: &mut Errors) {
             "when completion mode is Indexed",
         );
     }
-    let detail = format!("{MOST_INDEXES} when completion mode is Indexed");
-    at_most("parallelism", MOST_INDEXES, &detail, errors);
+    let detail = format!("{MAX_INDEXES} when completion mode is Indexed");
+    at_most("parallelism", MAX_INDEXES, &detail, errors);
     let own = completions.unwrap_or(i64::MAX);
     at_most("maxFailedIndexes", own, "completions", errors);
     at_most(
         "maxFailedIndexes",
-        MOST_INDEXES,
-        &MOST_INDEXES.to_string(),
+        MAX_INDEXES,
+        &MAX_INDEXES.to_string(),
         errors,
     );
-    if completions.unwrap_or(0) <= MOST_INDEXES || !has(spec, "backoffLimitPerIndex") {
+    if completions.unwrap_or(0) <= MAX_INDEXES || !has_value(spec, "backoffLimitPerIndex") {
         return;
     }
-    if !has(spec, "maxFailedIndexes") {
-        let detail = format!("must be specified when completions is above {MOST_INDEXES}");
+    if !has_value(spec, "maxFailedIndexes") {
+        let detail = format!("must be specified when completions is above {MAX_INDEXES}");
         errors.required(&path.child("maxFailedIndexes"), &detail);
     }
-    let most = MOST_WITH_MANY_INDEXES;
+    let most = MAX_WITH_MANY_INDEXES;
     let detail = format!(
-        "{most} when completions are above {MOST_INDEXES} and used with backoff limit per index"
+        "{most} when completions are above {MAX_INDEXES} and used with backoff limit per index"
     );
     at_most("parallelism", most, &detail, errors);
     at_most("maxFailedIndexes", most, &detail, errors);
 }
 
-fn success_policy(spec: &Value, path: &Path, errors: &mut Errors) {
+fn success_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = &spec["successPolicy"];
     if policy.is_null() {
         return;
@@ -227,8 +227,8 @@ fn success_policy(spec: &Value, path: &Path, errors: &mut Errors) {
         let detail = "at least one rules must be specified when the successPolicy is specified";
         errors.required(&at, detail);
     }
-    if rules.len() > MOST_RULES {
-        errors.too_many(&at, rules.len(), MOST_RULES);
+    if rules.len() > MAX_RULES {
+        errors.too_many(&at, rules.len(), MAX_RULES);
     }
     let completions = int(spec, "completions").unwrap_or(0);
     for (k, rule) in rules.iter().enumerate() {
@@ -251,17 +251,17 @@ fn internal_success_policy(policy: &Value) -> String {
     }
 }
 
-fn success_rule(rule: &Value, completions: i64, path: &Path, errors: &mut Errors) {
+fn success_rule(rule: &Value, completions: i64, path: &FieldPath, errors: &mut ErrorList) {
     let indexes = rule["succeededIndexes"].as_str();
-    if indexes.is_none() && !has(rule, "succeededCount") {
+    if indexes.is_none() && !has_value(rule, "succeededCount") {
         let detail = "at least one of succeededCount or succeededIndexes must be specified";
         errors.required(path, detail);
     }
     let mut total = 0;
     if let Some(indexes) = indexes {
         let at = path.child("succeededIndexes");
-        if indexes.len() > MOST_INDEX_TEXT {
-            errors.too_long(&at, MOST_INDEX_TEXT);
+        if indexes.len() > MAX_INDEX_TEXT {
+            errors.too_long(&at, MAX_INDEX_TEXT);
         }
         match count_indexes(indexes, completions) {
             Ok(found) => total = found,
@@ -300,7 +300,7 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
         text.parse::<i32>().map_err(|_| {
             format!(
                 "cannot convert string to integer for index: {}",
-                quoted(text)
+                go_quote(text)
             )
         })
     };
@@ -310,7 +310,7 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
         if limits.len() > 2 {
             return Err(format!(
                 "the fragment {} violates the requirement that an index interval can have at most two parts separated by '-'",
-                quoted(interval)
+                go_quote(interval)
             ));
         }
         let first = i64::from(number(limits[0])?);
@@ -321,14 +321,14 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
             ));
         }
         if first >= completions {
-            return Err(format!("too large index: {}", quoted(limits[0])));
+            return Err(format!("too large index: {}", go_quote(limits[0])));
         }
         let end = match limits.get(1) {
             None => first,
             Some(end) => i64::from(number(end)?),
         };
         if limits.len() > 1 && end >= completions {
-            return Err(format!("too large index: {}", quoted(limits[1])));
+            return Err(format!("too large index: {}", go_quote(limits[1])));
         }
         if limits.len() > 1 && first >= end {
             return Err(format!(
@@ -341,23 +341,23 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
     Ok(total)
 }
 
-fn replacement_policy(spec: &Value, path: &Path, errors: &mut Errors) {
+fn replacement_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = &spec["podReplacementPolicy"];
-    let legal: &[&str] = match has(spec, "podFailurePolicy") {
-        true => &REPLACEMENT[..1],
-        false => &REPLACEMENT,
+    let legal: &[&str] = match has_value(spec, "podFailurePolicy") {
+        true => &REPLACEMENT_POLICIES[..1],
+        false => &REPLACEMENT_POLICIES,
     };
     if !legal.iter().any(|name| policy == name) {
         errors.unsupported(path, policy, legal);
     }
 }
 
-fn restart_policy(spec: &Value, path: &Path, errors: &mut Errors) {
+fn restart_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = &spec["template"]["spec"]["restartPolicy"];
     match policy.as_str().unwrap_or("") {
         "Always" | "" => errors.required(path, "valid values: \"OnFailure\", \"Never\""),
         "Never" => {}
-        "OnFailure" if has(spec, "podFailurePolicy") => {
+        "OnFailure" if has_value(spec, "podFailurePolicy") => {
             let detail = "only \"Never\" is supported when podFailurePolicy is specified";
             errors.invalid(path, policy, detail);
         }

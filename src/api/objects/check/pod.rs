@@ -3,21 +3,21 @@
 //! This module must not check single containers or volumes.
 
 use super::container;
-use super::container::Pod;
-use super::values::{one_of, user_id};
+use super::container::PodContainers;
+use super::values::{check_one_of, user_id};
 use super::{affinity, volumes};
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::meta_check::labels;
 use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
-use crate::objects::tree::{has, int, list, text};
+use crate::objects::value_access::{has_value, int, list, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub use super::affinity::label_selector;
 
 /// Checks the spec of a template and fields that a template must not have.
-pub fn template(template: &Value, path: &Path, errors: &mut Errors) {
+pub fn template(template: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let at = path.child("spec");
     spec(&template["spec"], &at, errors);
     if !list(&template["spec"], "ephemeralContainers").is_empty() {
@@ -27,14 +27,14 @@ pub fn template(template: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks that apply to pods and to templates.
-pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
+pub fn spec(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let volumes = list(pod, "volumes");
     volumes::check(volumes, &path.child("volumes"), errors);
     let claims = list(pod, "resourceClaims");
     resource_claims(claims, &path.child("resourceClaims"), errors);
-    let view = Pod {
+    let view = PodContainers {
         spec: pod,
-        volumes: volumes::usable(volumes),
+        volumes: volumes::mountable_names(volumes),
         claims: claims
             .iter()
             .map(|c| text(c, "name"))
@@ -45,9 +45,9 @@ pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
     container::init_containers(&view, &path.child("initContainers"), errors);
     host_network(pod, path, errors);
     let legal = ["Always", "OnFailure", "Never"];
-    one_of(pod, "restartPolicy", &legal, path, errors);
+    check_one_of(pod, "restartPolicy", &legal, path, errors);
     let legal = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-    one_of(pod, "dnsPolicy", &legal, path, errors);
+    check_one_of(pod, "dnsPolicy", &legal, path, errors);
     labels(&pod["nodeSelector"], &path.child("nodeSelector"), errors);
     security(
         &pod["securityContext"],
@@ -63,12 +63,12 @@ pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
     dns_config(pod, &path.child("dnsConfig"), errors);
     gates(pod, path, errors);
     let spread = list(pod, "topologySpreadConstraints");
-    affinity::spread(spread, &path.child("topologySpreadConstraints"), errors);
+    affinity::check_topology_spread(spread, &path.child("topologySpreadConstraints"), errors);
     identity(pod, path, errors);
 }
 
 /// Checks names, deadlines, tolerations and classes, which are the rest of the spec.
-fn identity(pod: &Value, path: &Path, errors: &mut Errors) {
+fn identity(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let mut subdomain = |name: &str| {
         let value = text(pod, name);
         if !value.is_empty() {
@@ -111,7 +111,7 @@ fn identity(pod: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn resource_claims(claims: &[Value], path: &Path, errors: &mut Errors) {
+fn resource_claims(claims: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     let mut names = BTreeSet::new();
     for (k, claim) in claims.iter().enumerate() {
         let (at, name) = (path.index(k), text(claim, "name"));
@@ -124,7 +124,10 @@ fn resource_claims(claims: &[Value], path: &Path, errors: &mut Errors) {
             errors.all_invalid(&at.child("name"), name, dns1123_label(name));
         }
         let sources = ["resourceClaimName", "resourceClaimTemplateName"];
-        let given = sources.iter().filter(|source| has(claim, source)).count();
+        let given = sources
+            .iter()
+            .filter(|source| has_value(claim, source))
+            .count();
         if given != 1 {
             let detail = match given {
                 0 => "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
@@ -149,7 +152,7 @@ fn resource_claims(claims: &[Value], path: &Path, errors: &mut Errors) {
 }
 
 /// Checks the ports of a pod with hostNetwork, whose container ports are ports of the node.
-fn host_network(pod: &Value, path: &Path, errors: &mut Errors) {
+fn host_network(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if pod["hostNetwork"].as_bool() != Some(true) {
         return;
     }
@@ -175,7 +178,7 @@ fn host_network(pod: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn security(context: &Value, path: &Path, errors: &mut Errors) {
+fn security(context: &Value, path: &FieldPath, errors: &mut ErrorList) {
     for name in ["fsGroup", "runAsUser", "runAsGroup"] {
         user_id(&context[name], &path.child(name), errors);
     }
@@ -184,7 +187,7 @@ fn security(context: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn pull_secrets(secrets: &[Value], path: &Path, errors: &mut Errors) {
+fn pull_secrets(secrets: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, secret) in secrets.iter().enumerate() {
         if text(secret, "name").is_empty() {
             errors.required(&path.index(k).child("name"), "");
@@ -192,11 +195,11 @@ fn pull_secrets(secrets: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn dns_config(pod: &Value, path: &Path, errors: &mut Errors) {
+fn dns_config(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if text(pod, "dnsPolicy") != "None" {
         return;
     }
-    if !has(pod, "dnsConfig") {
+    if !has_value(pod, "dnsConfig") {
         errors.required(path, "must provide `dnsConfig` when `dnsPolicy` is None");
     } else if list(&pod["dnsConfig"], "nameservers").is_empty() {
         let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
@@ -204,7 +207,7 @@ fn dns_config(pod: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn gates(pod: &Value, path: &Path, errors: &mut Errors) {
+fn gates(pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     for (k, gate) in list(pod, "readinessGates").iter().enumerate() {
         let kind = text(gate, "conditionType");
         let at = path.child("readinessGates").index(k).child("conditionType");
@@ -221,7 +224,7 @@ fn gates(pod: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn tolerations(tolerations: &[Value], path: &Path, errors: &mut Errors) {
+fn tolerations(tolerations: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, toleration) in tolerations.iter().enumerate() {
         let at = path.index(k);
         let get = |name| text(toleration, name);
@@ -233,7 +236,7 @@ fn tolerations(tolerations: &[Value], path: &Path, errors: &mut Errors) {
             let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
             errors.invalid_text(&at.child("operator"), operator, detail);
         }
-        if has(toleration, "tolerationSeconds") && effect != "NoExecute" {
+        if has_value(toleration, "tolerationSeconds") && effect != "NoExecute" {
             let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
             errors.invalid_text(&at.child("effect"), effect, detail);
         }
@@ -259,7 +262,7 @@ fn tolerations(tolerations: &[Value], path: &Path, errors: &mut Errors) {
     }
 }
 
-fn host_aliases(aliases: &[Value], path: &Path, errors: &mut Errors) {
+fn host_aliases(aliases: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     for (k, alias) in aliases.iter().enumerate() {
         let (at, ip) = (path.index(k), text(alias, "ip"));
         if ip.parse::<std::net::IpAddr>().is_err() {

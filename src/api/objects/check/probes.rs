@@ -3,23 +3,23 @@
 //! This module must not execute probes.
 
 use super::values::{not_negative, port_number, user_id};
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::names::port_name;
-use crate::objects::tree::{has, int, list, text};
+use crate::objects::value_access::{has_value, int, list, text};
 use serde_json::Value;
 
 /// Checks the lifecycle handlers and probes in the server's order.
-pub fn probes(container: &Value, pod: &Value, path: &Path, errors: &mut Errors) {
+pub fn probes(container: &Value, pod: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let (lifecycle, at) = (&container["lifecycle"], path.child("lifecycle"));
     for name in ["postStart", "preStop"] {
-        if has(lifecycle, name) {
+        if has_value(lifecycle, name) {
             let grace = int(pod, "terminationGracePeriodSeconds");
             handler(&lifecycle[name], &HOOKS, grace, &at.child(name), errors);
         }
     }
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        if has(container, name) {
+        if has_value(container, name) {
             probe(name, &container[name], &path.child(name), errors);
         }
     }
@@ -28,7 +28,7 @@ pub fn probes(container: &Value, pod: &Value, path: &Path, errors: &mut Errors) 
 const HOOKS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "sleep"];
 const PROBES: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
 
-fn probe(name: &str, probe: &Value, path: &Path, errors: &mut Errors) {
+fn probe(name: &str, probe: &Value, path: &FieldPath, errors: &mut ErrorList) {
     handler(probe, &PROBES, None, path, errors);
     for field in [
         "initialDelaySeconds",
@@ -57,9 +57,15 @@ fn probe(name: &str, probe: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks that exactly one kind of handler is set and that it is valid.
-fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &Path, errors: &mut Errors) {
+fn handler(
+    handler: &Value,
+    kinds: &[&str],
+    grace: Option<i64>,
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     let mut found = 0;
-    for kind in kinds.iter().filter(|kind| has(handler, kind)) {
+    for kind in kinds.iter().filter(|kind| has_value(handler, kind)) {
         let at = path.child(kind);
         if found > 0 {
             errors.forbidden(&at, "may not specify more than 1 handler type");
@@ -83,7 +89,7 @@ fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &Path, err
     }
 }
 
-fn http_get(action: &Value, path: &Path, errors: &mut Errors) {
+fn http_get(action: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if text(action, "path").is_empty() {
         errors.required(&path.child("path"), "");
     }
@@ -94,7 +100,7 @@ fn http_get(action: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks a port number or port name.
-fn port(port: &Value, path: &Path, errors: &mut Errors) {
+fn port(port: &Value, path: &FieldPath, errors: &mut ErrorList) {
     match port.as_str() {
         Some(name) => errors.all_invalid(path, name, port_name(name)),
         None if port.is_null() => port_number(&0.into(), path, errors),
@@ -102,7 +108,7 @@ fn port(port: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn sleep(seconds: &Value, grace: Option<i64>, path: &Path, errors: &mut Errors) {
+fn sleep(seconds: &Value, grace: Option<i64>, path: &FieldPath, errors: &mut ErrorList) {
     let Some(grace) = grace else { return };
     if !seconds.as_i64().is_some_and(|s| (0..=grace).contains(&s)) {
         let detail =
@@ -112,7 +118,7 @@ fn sleep(seconds: &Value, grace: Option<i64>, path: &Path, errors: &mut Errors) 
 }
 
 /// Checks a security context. Whether privileged containers are allowed is a setting of the API server.
-pub fn security(context: &Value, path: &Path, errors: &mut Errors) {
+pub fn security(context: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if errors.refuse_privileged && context["privileged"].as_bool() == Some(true) {
         errors.forbidden(&path.child("privileged"), "disallowed by cluster policy");
     }

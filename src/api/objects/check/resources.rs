@@ -2,15 +2,15 @@
 //!
 //! This module must not check whether a node has the resources.
 
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::names::label_key;
-use crate::objects::tree::{list, pairs, quantity, text};
+use crate::objects::value_access::{list, pairs, quantity, text};
 use serde_json::Value;
 use std::cmp::Ordering;
 
-const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-const OF_QUOTAS: [&str; 18] = [
+const CONTAINER_RESOURCES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+const QUOTA_RESOURCES: [&str; 18] = [
     "requests.cpu",
     "requests.memory",
     "requests.ephemeral-storage",
@@ -32,22 +32,29 @@ const OF_QUOTAS: [&str; 18] = [
 ];
 
 /// Checks resource names, quantities, requests against limits, and claims.
-pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut Errors) {
+pub fn check_container_resources(
+    resources: &Value,
+    claims: &[&str],
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     let (limits, requests) = (&resources["limits"], &resources["requests"]);
     let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
     for (name, amount) in pairs(limits) {
-        named_quantity(name, amount, &limit_path.key(name), errors);
+        check_named_quantity(name, amount, &limit_path.key(name), errors);
     }
     for (name, amount) in pairs(requests) {
-        named_quantity(name, amount, &request_path.key(name), errors);
+        check_named_quantity(name, amount, &request_path.key(name), errors);
         let limit = &limits[name.as_str()];
-        match (limit.is_null(), overcommit(name)) {
+        match (limit.is_null(), allows_overcommit(name)) {
             (true, false) => {
                 let detail = "Limit must be set for non overcommitable resources";
                 errors.required(&limit_path, detail);
             }
             (true, true) => {}
-            (false, overcommit) => compare(name, amount, limit, overcommit, &request_path, errors),
+            (false, overcommit) => {
+                check_request_and_limit(name, amount, limit, overcommit, &request_path, errors)
+            }
         }
     }
     let names = || {
@@ -55,19 +62,19 @@ pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut E
             .chain(pairs(requests))
             .map(|(name, _)| name.as_str())
     };
-    if names().any(huge_page) && !names().any(|name| matches!(name, "cpu" | "memory")) {
+    if names().any(is_huge_page) && !names().any(|name| matches!(name, "cpu" | "memory")) {
         errors.forbidden(path, "HugePages require cpu or memory");
     }
     claim_names(resources, claims, &path.child("claims"), errors);
 }
 
-fn compare(
+fn check_request_and_limit(
     name: &str,
     amount: &Value,
     limit: &Value,
     overcommit: bool,
-    path: &Path,
-    errors: &mut Errors,
+    path: &FieldPath,
+    errors: &mut ErrorList,
 ) {
     let (Some(asked), Some(most)) = (quantity(amount), quantity(limit)) else {
         return;
@@ -85,7 +92,7 @@ fn compare(
     );
 }
 
-fn named_quantity(name: &str, amount: &Value, path: &Path, errors: &mut Errors) {
+fn check_named_quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut ErrorList) {
     resource_name(name, path, errors);
     let Some(read) = quantity(amount) else {
         return;
@@ -93,23 +100,24 @@ fn named_quantity(name: &str, amount: &Value, path: &Path, errors: &mut Errors) 
     if read.is_negative() {
         errors.invalid(path, amount, "must be greater than or equal to 0");
     }
-    if extended(name) && !read.is_whole() {
+    if is_extended(name) && !read.is_whole() {
         errors.invalid(path, amount, "must be an integer");
     }
 }
 
-fn resource_name(name: &str, path: &Path, errors: &mut Errors) {
+fn resource_name(name: &str, path: &FieldPath, errors: &mut ErrorList) {
     let wrong = label_key(name);
     let legal = wrong.is_empty();
     errors.all_invalid(path, name, wrong);
     if name.contains('/') {
-        if !native(name) && !extended(name) {
+        if !is_native(name) && !is_extended(name) {
             errors.invalid_text(path, name, "doesn't follow extended resource name standard");
         }
         return;
     }
-    let own = OF_CONTAINERS.contains(&name) || huge_page(name);
-    if legal && !own && !OF_QUOTAS.contains(&name) && !name.starts_with("requests.hugepages-") {
+    let own = CONTAINER_RESOURCES.contains(&name) || is_huge_page(name);
+    if legal && !own && !QUOTA_RESOURCES.contains(&name) && !name.starts_with("requests.hugepages-")
+    {
         errors.invalid_text(
             path,
             name,
@@ -121,7 +129,7 @@ fn resource_name(name: &str, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn claim_names(resources: &Value, known: &[&str], path: &Path, errors: &mut Errors) {
+fn claim_names(resources: &Value, known: &[&str], path: &FieldPath, errors: &mut ErrorList) {
     let claims = list(resources, "claims");
     for (k, claim) in claims.iter().enumerate() {
         let (at, name) = (path.index(k), text(claim, "name"));
@@ -149,19 +157,19 @@ fn claim_names(resources: &Value, known: &[&str], path: &Path, errors: &mut Erro
 }
 
 /// Returns whether the resource name has no domain or has a `kubernetes.io` domain.
-fn native(name: &str) -> bool {
+fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-fn extended(name: &str) -> bool {
+fn is_extended(name: &str) -> bool {
     let quota = label_key(&format!("requests.{name}"));
-    !native(name) && !name.starts_with("requests.") && quota.is_empty()
+    !is_native(name) && !name.starts_with("requests.") && quota.is_empty()
 }
 
-fn huge_page(name: &str) -> bool {
+fn is_huge_page(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-fn overcommit(name: &str) -> bool {
-    native(name) && !huge_page(name)
+fn allows_overcommit(name: &str) -> bool {
+    is_native(name) && !is_huge_page(name)
 }

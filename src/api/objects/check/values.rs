@@ -1,11 +1,17 @@
 //! The API server's validation of single values that several objects share.
 
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use serde_json::Value;
 
 /// Checks a field that has a default and a few allowed values.
-pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &mut Errors) {
+pub fn check_one_of(
+    object: &Value,
+    name: &str,
+    legal: &[&str],
+    path: &FieldPath,
+    errors: &mut ErrorList,
+) {
     let value = &object[name];
     match value.as_str().unwrap_or("") {
         "" => errors.required(&path.child(name), ""),
@@ -14,7 +20,7 @@ pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &
     }
 }
 
-pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
+pub fn port_number(value: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if !value
         .as_i64()
         .is_some_and(|port| (1..=65535).contains(&port))
@@ -24,7 +30,7 @@ pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
 }
 
 /// Checks a path inside a volume.
-pub fn descending(text: &str, path: &Path, errors: &mut Errors) {
+pub fn check_subpath(text: &str, path: &FieldPath, errors: &mut ErrorList) {
     if text.starts_with('/') {
         errors.invalid_text(path, text, "must be a relative path");
     }
@@ -33,13 +39,13 @@ pub fn descending(text: &str, path: &Path, errors: &mut Errors) {
     }
 }
 
-pub fn not_negative(value: &Value, path: &Path, errors: &mut Errors) {
+pub fn not_negative(value: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if value.as_i64().is_some_and(|v| v < 0) {
         errors.invalid(path, value, "must be greater than or equal to 0");
     }
 }
 
-pub fn user_id(id: &Value, path: &Path, errors: &mut Errors) {
+pub fn user_id(id: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if id
         .as_i64()
         .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))

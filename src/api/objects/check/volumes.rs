@@ -2,20 +2,20 @@
 //!
 //! This module must not check whether a claim, a ConfigMap or a Secret exists.
 
-use super::values::descending;
-use crate::admission::collector::Errors;
-use crate::admission::field::Path;
+use super::values::check_subpath;
+use crate::admission::error_list::ErrorList;
+use crate::admission::field::FieldPath;
 use crate::admission::names::{config_map_key, dns1123_label};
-use crate::objects::tree::{has, int, list, pairs, quantity, text};
+use crate::objects::value_access::{has_value, int, list, pairs, quantity, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Checks the names of all volumes first, then the source of each volume.
-pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
+pub fn check(volumes: &[Value], path: &FieldPath, errors: &mut ErrorList) {
     let mut names = BTreeSet::new();
     for (k, volume) in volumes.iter().enumerate() {
         let (at, name) = (path.index(k), text(volume, "name"));
-        let mut wrong = Errors::default();
+        let mut wrong = ErrorList::default();
         source(volume, &at, &mut wrong);
         if name.is_empty() {
             wrong.required(&at.child("name"), "");
@@ -30,12 +30,12 @@ pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
 }
 
 /// Returns the names that a volumeMount can refer to: the volumes without errors.
-pub fn usable(volumes: &[Value]) -> BTreeSet<&str> {
-    let path = Path::new("volumes");
+pub fn mountable_names(volumes: &[Value]) -> BTreeSet<&str> {
+    let path = FieldPath::new("volumes");
     let mut names = BTreeSet::new();
     for volume in volumes {
         let name = text(volume, "name");
-        let mut wrong = Errors::default();
+        let mut wrong = ErrorList::default();
         source(volume, &path, &mut wrong);
         if wrong.is_empty() && dns1123_label(name).is_empty() {
             names.insert(name);
@@ -44,28 +44,28 @@ pub fn usable(volumes: &[Value]) -> BTreeSet<&str> {
     names
 }
 
-fn source(volume: &Value, path: &Path, errors: &mut Errors) {
+fn source(volume: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let mut kinds: Vec<&String> = pairs(volume)
         .filter(|(_, v)| !v.is_null())
         .map(|(k, _)| k)
         .collect();
     kinds.retain(|kind| *kind != "name");
     // The server checks the volume sources in the field order of its Go type.
-    kinds.sort_by_key(|kind| ORDER.iter().position(|known| known == kind));
+    kinds.sort_by_key(|kind| CHECK_ORDER.iter().position(|known| known == kind));
     for (k, kind) in kinds.iter().enumerate() {
         let at = path.child(kind);
         if k > 0 {
             errors.forbidden(&at, "may not specify more than 1 volume type");
             continue;
         }
-        one_source(kind, &volume[kind.as_str()], &at, errors);
+        check_source_of_kind(kind, &volume[kind.as_str()], &at, errors);
     }
     if kinds.is_empty() {
         errors.required(path, "must specify a volume type");
     }
 }
 
-const ORDER: [&str; 9] = [
+const CHECK_ORDER: [&str; 9] = [
     "emptyDir",
     "hostPath",
     "secret",
@@ -77,7 +77,7 @@ const ORDER: [&str; 9] = [
     "csi",
 ];
 
-fn one_source(kind: &str, source: &Value, path: &Path, errors: &mut Errors) {
+fn check_source_of_kind(kind: &str, source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let mut required = |name: &str| {
         if text(source, name).is_empty() {
             errors.required(&path.child(name), "");
@@ -112,7 +112,7 @@ fn one_source(kind: &str, source: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn host_path_type(source: &Value, path: &Path, errors: &mut Errors) {
+fn host_path_type(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     const LEGAL: [&str; 8] = [
         "",
         "BlockDevice",
@@ -128,14 +128,14 @@ fn host_path_type(source: &Value, path: &Path, errors: &mut Errors) {
     }
 }
 
-fn size_limit(source: &Value, path: &Path, errors: &mut Errors) {
+fn size_limit(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     if quantity(&source["sizeLimit"]).is_some_and(|bytes| bytes.is_negative()) {
         let detail = "SizeLimit field must be a valid resource quantity";
         errors.forbidden(&path.child("sizeLimit"), detail);
     }
 }
 
-fn modes(source: &Value, path: &Path, errors: &mut Errors) {
+fn modes(source: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let detail = "must be a number between 0 and 0777 (octal), both inclusive";
     let legal = |mode: i64| (0..=0o777).contains(&mode);
     if int(source, "defaultMode").is_some_and(|mode| !legal(mode)) {
@@ -144,7 +144,7 @@ fn modes(source: &Value, path: &Path, errors: &mut Errors) {
     for (k, item) in list(source, "items").iter().enumerate() {
         let at = path.child("items").index(k);
         let key = text(item, "key");
-        if !has(item, "fieldRef") && !has(item, "resourceFieldRef") {
+        if !has_value(item, "fieldRef") && !has_value(item, "resourceFieldRef") {
             if key.is_empty() {
                 errors.required(&at.child("key"), "");
             } else {
@@ -155,7 +155,7 @@ fn modes(source: &Value, path: &Path, errors: &mut Errors) {
         if place.is_empty() {
             errors.required(&at.child("path"), "");
         }
-        descending(place, &at.child("path"), errors);
+        check_subpath(place, &at.child("path"), errors);
         if int(item, "mode").is_some_and(|mode| !legal(mode)) {
             errors.invalid(&at.child("mode"), &item["mode"], detail);
         }

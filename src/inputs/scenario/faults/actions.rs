@@ -1,38 +1,38 @@
 //! Reads the action of a random fault (`does` of `faultProcesses`) and the fields that depend on it.
 
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::{dist, read};
 use sim_api::spec::RandomAction;
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 
 /// Reads the notice before a machine is removed, and the grace period of its processes within the notice.
 pub(crate) fn notice_and_grace(
-    node: &Node,
+    node: &YamlNode,
     (reclaims, drains): (bool, bool),
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> (Duration, Duration) {
     let time = |key| read::duration(node, key).unwrap_or_default();
     let (notice, grace) = (time("notice"), time("grace"));
     let of_trace = node.get("trace").is_some();
     match node.get("notice") {
         Some(notice) if !drains && !of_trace => {
-            report.error(notice.at, "notice is of does: Drain or Reclaim");
+            report.error(notice.at, "notice requires does: Drain or does: Reclaim");
         }
         None if reclaims && !of_trace => {
             let place = node.get("does").map_or(node.at, |n| n.at);
-            let error = report.error(place, "does: Reclaim needs notice");
-            error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
+            let error = report.error(place, "does: Reclaim requires notice");
+            error.legal("a duration, such as 30s on GKE (NODE-01), 2m on EC2 (NODE-03), or 0s");
         }
         _ => {}
     }
     match node.get("grace") {
         Some(place) if !reclaims => {
-            report.error(place.at, "grace is of does: Reclaim");
+            report.error(place.at, "grace requires does: Reclaim");
         }
         Some(place) if grace > notice => {
-            let message = format!("grace is {grace}, and the machine is gone after {notice}");
+            let message = format!("grace ({grace}) must not exceed notice ({notice})");
             report.error(place.at, message);
         }
         _ => {}
@@ -48,10 +48,10 @@ pub(crate) fn is_silent(does: Option<&str>) -> bool {
 }
 
 pub(crate) fn does(
-    node: &Node,
+    node: &YamlNode,
     written: Option<&str>,
     pods: bool,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> RandomAction {
     let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
     let of = [
@@ -62,11 +62,11 @@ pub(crate) fn does(
     for (key, word) in of {
         match node.get(key) {
             Some(value) if written != Some(word) => {
-                report.error(value.at, format!("{key} is of does: {word}"));
+                report.error(value.at, format!("{key} requires does: {word}"));
             }
             None if written == Some(word) && word != "Hang" => {
                 let does = node.get("does").map_or(node.at, |does| does.at);
-                report.error(does, format!("does: {word} needs {key}"));
+                report.error(does, format!("does: {word} requires {key}"));
             }
             _ => {}
         }
@@ -82,7 +82,7 @@ pub(crate) fn does(
         },
         Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
         Some("Corrupt") => RandomAction::Corrupt {
-            found_after: time(node, "foundAfter", report).unwrap_or(Dist::ZERO),
+            found_after: time(node, "foundAfter", report).unwrap_or(Distribution::ZERO),
         },
         None if !pods => RandomAction::Crash,
         _ => RandomAction::Exit(exit_code),
@@ -90,19 +90,28 @@ pub(crate) fn does(
 }
 
 /// Reads a delay, if the field is present.
-pub(crate) fn time(node: &Node, key: &str, report: &mut Report) -> Option<Dist> {
+pub(crate) fn time(
+    node: &YamlNode,
+    key: &str,
+    report: &mut DiagnosticReport,
+) -> Option<Distribution> {
     node.get(key).map(|_| dist::delay(Some(node), key, report))
 }
 
 /// Checks that the action is possible for the target of the faults.
-pub(crate) fn fits(node: &Node, word: &str, pods: bool, report: &mut Report) {
+pub(crate) fn fits(node: &YamlNode, word: &str, pods: bool, report: &mut DiagnosticReport) {
     let place = node.get("does").map_or(node.at, |does| does.at);
     if pods && word == "Slow" {
-        report.error(place, "machines are slow, not pods: on a Node or a label");
+        report.error(
+            place,
+            "does: Slow applies to nodes, not pods: use on: Node or a label",
+        );
     } else if pods != (word == "Exit") && !is_silent(Some(word)) {
         let message = match pods {
-            true => "containers of pods exit; only nodes crash, lose contact or are drained",
-            false => "containers of pods exit, nodes do not",
+            true => format!(
+                "does: {word} applies to nodes, not pods; with on: Pod, use Exit, Hang or Corrupt"
+            ),
+            false => "does: Exit applies to pods, not nodes".to_owned(),
         };
         report
             .error(place, message)

@@ -3,19 +3,20 @@
 use super::actions::{does, fits, is_silent, notice_and_grace, time};
 use super::targets::{on, takes_along};
 use crate::presets::faults;
-use crate::presets::faults::For;
+use crate::presets::faults::PresetTarget;
 use crate::presets::rate;
-use crate::scenario::cross::Inputs;
+use crate::scenario::cross::CrossInputs;
 use crate::scenario::pod_names;
 use crate::schema::shapes::fault_processes::DOES;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use crate::topology::node_names;
 use crate::traces;
-use crate::traces::{Row, Trace, Traces};
+use crate::traces::{FaultTrace, FaultTraces, TraceRow};
 use crate::{node_repair, read};
 use sim_api::spec::{
-    Arrivals, Exposure, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
+    ArrivalProcess, ExposureSpec, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults,
+    TracedFault,
 };
 use sim_base::Duration;
 use std::collections::BTreeSet;
@@ -25,13 +26,13 @@ const FAULTS_MAX: f64 = 1e6;
 
 /// Reads the fault processes; `stop` is the time limit of the run.
 pub fn read(
-    scenario: &Node,
-    (inputs, traces): (&Inputs, &Traces),
+    scenario: &YamlNode,
+    (inputs, traces): (&CrossInputs, &FaultTraces),
     stop: Duration,
-    report: &mut Report,
+    report: &mut DiagnosticReport,
 ) -> Vec<RandomFaults> {
     let written = read::list(scenario, "faultProcesses");
-    let around = Around {
+    let around = ProcessContext {
         inputs,
         traces,
         scripted: scenario
@@ -43,19 +44,19 @@ pub fn read(
     };
     let mut all = Vec::new();
     let mut expected = 0.0;
-    for node in faults::expand(written, For::Scenario, report) {
+    for node in faults::expand(written, PresetTarget::Scenario, report) {
         for process in around.processes(&node, report) {
             let entities = around.entities(&process);
-            expected += process.expected(entities, stop) * around.reach(&process);
+            expected += process.expected_faults(entities, stop) * around.reach(&process);
             all.push(process);
         }
         if expected > FAULTS_MAX {
             let message = format!(
-                "about {expected:.0} faults until {stop}; at most 1,000,000 are played in a run"
+                "about {expected:.0} faults are expected until {stop}; the maximum is 1,000,000 in a run"
             );
             report
                 .error(node.at, message)
-                .suggest("a longer mtbf, or an earlier stop.at");
+                .suggest("increase mtbf or reduce stop.at");
             break;
         }
     }
@@ -63,9 +64,9 @@ pub fn read(
 }
 
 /// The parts of the scenario that a fault process may depend on.
-struct Around<'a> {
-    inputs: &'a Inputs<'a>,
-    traces: &'a Traces,
+struct ProcessContext<'a> {
+    inputs: &'a CrossInputs<'a>,
+    traces: &'a FaultTraces,
     /// Whether the kubelets are scripted.
     scripted: bool,
     /// Whether a JobSet has a training.
@@ -76,7 +77,7 @@ struct Around<'a> {
     spares: bool,
 }
 
-impl Around<'_> {
+impl ProcessContext<'_> {
     /// Returns an upper bound of the number of components that have the process.
     fn entities(&self, process: &RandomFaults) -> usize {
         let nodes = self.inputs.topology.nodes() as usize;
@@ -106,7 +107,7 @@ impl Around<'_> {
     }
 
     /// Reads one process. A trace with several kinds of faults gives one process for each kind.
-    fn processes(&self, node: &Node, report: &mut Report) -> Vec<RandomFaults> {
+    fn processes(&self, node: &YamlNode, report: &mut DiagnosticReport) -> Vec<RandomFaults> {
         let process = process(node, self, report);
         let Some((place, file)) = traces::file_of(node).and_then(|f| Some((f, f.as_str()?))) else {
             return vec![process];
@@ -114,10 +115,13 @@ impl Around<'_> {
         let Some(trace) = self.traces.get(file) else {
             return Vec::new();
         };
-        let kinds = node.at_path(&["trace", "kinds"]).map(Node::items);
+        let kinds = node.at_path(&["trace", "kinds"]).map(YamlNode::items);
         let rows = trace.of_kinds(kinds);
         if rows.is_empty() {
-            report.error(place.at, format!("the trace {file:?} has no such fault"));
+            report.error(
+                place.at,
+                format!("the trace {file:?} contains no matching fault"),
+            );
         }
         self.names_exist(&rows, &process, trace, report);
         // Faults are grouped by kind, in the order of the file.
@@ -125,17 +129,20 @@ impl Around<'_> {
         for row in rows {
             let kind = row.kind.as_deref().filter(|_| kinds.is_none());
             if kind.is_some_and(|kind| !DOES.contains(&kind)) {
-                let message = format!("kind {:?} is no word of `does`", kind.unwrap_or_default());
+                let message = format!(
+                    "kind {:?} is not a valid value of does",
+                    kind.unwrap_or_default()
+                );
                 let mut error = traces::error(&trace.source, row.line, message);
                 error.legal(DOES.join(", "));
-                error.suggest("trace: {file, kinds: [...]} with does");
+                error.suggest("select kinds with trace: {file, kinds: [...]} and set does");
                 report.found.push(error);
                 break;
             }
             let fault = TracedFault {
                 entity: row.name.clone(),
                 at: row.at,
-                lasts: row.lasts,
+                outage: row.lasts,
             };
             match groups.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, faults)) => faults.push(fault),
@@ -145,19 +152,19 @@ impl Around<'_> {
         let one = |(kind, faults): (Option<&str>, Vec<TracedFault>)| {
             let mut process = process.clone();
             if let Some(kind) = kind {
-                process.does = does(node, Some(kind), process.on == FaultsOn::Pod, report);
+                process.action = does(node, Some(kind), process.on == FaultsOn::Pod, report);
                 fits(node, kind, process.on == FaultsOn::Pod, report);
             }
-            match process.does {
+            match process.action {
                 RandomAction::Drain | RandomAction::Reclaim => {
                     (process.as_new, process.deleted_after) = (false, None);
                 }
                 _ => process.notice = Duration::ZERO,
             }
-            if process.does != RandomAction::Reclaim {
+            if process.action != RandomAction::Reclaim {
                 process.grace = Duration::ZERO;
             }
-            process.arrivals = Arrivals::Trace(faults.into());
+            process.arrivals = ArrivalProcess::Trace(faults.into());
             process
         };
         groups.into_iter().map(one).collect()
@@ -165,10 +172,10 @@ impl Around<'_> {
 
     fn names_exist(
         &self,
-        rows: &[&Row],
+        rows: &[&TraceRow],
         process: &RandomFaults,
-        trace: &Trace,
-        report: &mut Report,
+        trace: &FaultTrace,
+        report: &mut DiagnosticReport,
     ) {
         let pods = process.on == FaultsOn::Pod;
         let nodes: BTreeSet<String> = match pods {
@@ -178,11 +185,14 @@ impl Around<'_> {
         for row in rows {
             let wanted = traces::NAMED[usize::from(pods)];
             let message = if row.of != wanted {
-                format!("a {} fails here; the process is of a {wanted}", row.of)
+                format!(
+                    "this line names a {}, but the process is about a {wanted}",
+                    row.of
+                )
             } else if pods && !pod_names::exists(self.inputs.jobsets, &row.name) {
-                format!("no JobSet wants a pod {:?}", row.name)
+                format!("no JobSet has a pod {:?}", row.name)
             } else if !pods && !nodes.contains(&row.name) {
-                format!("the topology has no node {:?}", row.name)
+                format!("the topology does not contain node {:?}", row.name)
             } else {
                 continue;
             };
@@ -193,7 +203,11 @@ impl Around<'_> {
     }
 }
 
-fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
+fn process(
+    node: &YamlNode,
+    around: &ProcessContext,
+    report: &mut DiagnosticReport,
+) -> RandomFaults {
     let on = on(node, around.inputs, report);
     let pods = on == FaultsOn::Pod;
     let exit_code = node.get("exitCode");
@@ -207,14 +221,17 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     }
     if silent && !around.trains {
         let word = written.as_deref().unwrap_or_default();
-        let message = format!("does: {word} is felt by training, and no JobSet trains");
+        let message = format!("does: {word} only affects training, but no JobSet has a training");
         report
             .error(place("does"), message)
             .suggest("training: {step: 6s}");
     }
     let hangs = matches!(does, RandomAction::Hang { .. });
     if exit_code.is_some() && !hangs && !matches!(does, RandomAction::Exit(_)) {
-        report.error(place("exitCode"), "exitCode is of does: Exit or Hang");
+        report.error(
+            place("exitCode"),
+            "exitCode requires does: Exit or does: Hang",
+        );
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
     let deleted_after = read::duration(node, "deletedAfter");
@@ -225,14 +242,14 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
         ("does", reclaims),
     ] {
         if given && around.scripted {
-            let message = "a scripted kubelet does not find out that a new Node has none of its pods' containers";
+            let message = "not supported by scripted kubelets, which cannot detect that a new Node lacks the pods' containers";
             let error = report.error(place(key), format!("{key}: {message}"));
-            error.suggest(format!("leave timing.kubelet.scripted away, or {key}"));
+            error.suggest(format!("remove timing.kubelet.scripted or {key}"));
         }
     }
     for key in ["backAfter", "asNew", "deletedAfter", "takesAlong", "lemons"] {
         if pods && node.get(key).is_some() {
-            let message = format!("{key} is of nodes: a Job makes its pods anew");
+            let message = format!("{key} applies to nodes only: a Job always replaces its pods");
             report.error(place(key), message);
         }
     }
@@ -241,24 +258,23 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
         RandomAction::Reclaim => {
             for key in ["asNew", "deletedAfter"] {
                 if let Some(value) = node.get(key) {
-                    let message =
-                        "what is reclaimed is deleted after its notice, and what comes back is new";
+                    let message = "not allowed with does: Reclaim, which always deletes the Node and returns a new one";
                     report.error(value.at, format!("{key}: {message}"));
                 }
             }
             None
         }
-        _ if silent => Some("a node that only computes slowly or wrongly"),
+        _ if silent => Some("a node that hangs or computes slowly or wrongly"),
         _ => None,
     };
     for key in ["asNew", "deletedAfter"] {
         if let (Some(which), Some(new)) = (stays, node.get(key)) {
-            let message = format!("{key}: {which} is the same one afterwards");
+            let message = format!("{key}: {which} is not replaced by a new Node");
             report.error(new.at, message);
         }
     }
     if let (true, Some(back)) = (silent && !slow, node.get("backAfter")) {
-        let message = "backAfter: what hangs or is wrong lasts until its process ends";
+        let message = "backAfter is not allowed: the fault lasts until the affected process ends";
         report.error(back.at, message);
     }
     let back = time(node, "backAfter", report);
@@ -268,23 +284,24 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     let (notice, grace) = notice_and_grace(node, (may_reclaim, noticed), report);
     let healed = node.at_path(&["lemons", "healed"]);
     if let (Some(healed), true, None) = (healed, around.repairs, &back) {
-        let message = "healed: a repair of nodeRepair heals unless it fails, as its stages say";
+        let message =
+            "healed has no effect: with nodeRepair, the stages decide whether a repair succeeds";
         report.error(healed.at, message);
     }
     let from = read::duration(node, "from").unwrap_or_default();
     let until = read::duration(node, "until");
     if until.is_some_and(|until| until <= from) {
-        report.error(place("until"), "it ends before it begins");
+        report.error(place("until"), "until must be later than from");
     }
     let ages = ages(node, (around, &does, back.is_some()), report);
     RandomFaults {
         cause: read::string(node, "cause").unwrap_or_default(),
         takes_along: takes_along(node, &on, around.inputs, report),
         on,
-        arrivals: Arrivals::Renewal(rate::life(node, report)),
-        ages,
-        back,
-        does,
+        arrivals: ArrivalProcess::Renewal(rate::life(node, report)),
+        exposure: ages,
+        repair_time: back,
+        action: does,
         as_new,
         deleted_after,
         from,
@@ -298,43 +315,43 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
 
 /// Reads when a component accumulates age. Aging with use is refused where the fault times must be known in advance.
 fn ages(
-    node: &Node,
-    (around, does, repaired): (&Around, &RandomAction, bool),
-    report: &mut Report,
-) -> Exposure {
-    let exposure = node_repair::exposure(node).unwrap_or(Exposure::Always);
-    let Some(place) = node.get("ages").filter(|_| exposure != Exposure::Always) else {
-        return Exposure::Always;
+    node: &YamlNode,
+    (around, does, repaired): (&ProcessContext, &RandomAction, bool),
+    report: &mut DiagnosticReport,
+) -> ExposureSpec {
+    let exposure = node_repair::exposure(node).unwrap_or(ExposureSpec::Always);
+    let Some(place) = node
+        .get("ages")
+        .filter(|_| exposure != ExposureSpec::Always)
+    else {
+        return ExposureSpec::Always;
     };
     let word = place.as_str().unwrap_or_default();
     let lost = matches!(does, RandomAction::Crash | RandomAction::Partition);
     let gone = lost || matches!(does, RandomAction::Drain | RandomAction::Reclaim);
     let slow = matches!(does, RandomAction::Slow(_));
     for (is, why) in [
-        (node.get("from").is_some(), "from is a time of the calendar"),
-        (
-            node.get("until").is_some(),
-            "until is a time of the calendar",
-        ),
-        (slow, "does: Slow is played by the calendar alone"),
+        (node.get("from").is_some(), "from"),
+        (node.get("until").is_some(), "until"),
+        (slow, "does: Slow"),
         (
             lost && !repaired && around.repairs,
-            "nodeRepair is played by the calendar alone; backAfter says when it is back",
+            "nodeRepair, unless backAfter is set",
         ),
-        (
-            gone && around.spares,
-            "nodeSpares are played by the calendar alone",
-        ),
+        (gone && around.spares, "nodeSpares"),
     ] {
         if is {
-            let error = report.error(place.at, format!("ages: {word}: {why}"));
+            let error = report.error(
+                place.at,
+                format!("ages: {word} is not supported with {why}"),
+            );
             error.suggest("ages: Always");
         }
     }
     exposure
 }
 
-fn lemons(node: &Node) -> FaultLemons {
+fn lemons(node: &YamlNode) -> FaultLemons {
     let number = |key: &str, otherwise| read::number(node, key).unwrap_or(otherwise);
     FaultLemons {
         share: number("share", 0.0),

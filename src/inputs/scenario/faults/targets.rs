@@ -1,12 +1,12 @@
 //! Reads the targets of random faults: `on` and `takesAlong` of `faultProcesses`, and the labels that they use.
 
-use crate::scenario::cross::Inputs;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
+use crate::scenario::cross::CrossInputs;
+use crate::text::diagnostic::DiagnosticReport;
+use crate::text::node::YamlNode;
 use sim_api::spec::FaultsOn;
 use std::collections::BTreeSet;
 
-pub(crate) fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn {
+pub(crate) fn on(node: &YamlNode, inputs: &CrossInputs, report: &mut DiagnosticReport) -> FaultsOn {
     let Some(on) = node.get("on") else {
         return FaultsOn::Node;
     };
@@ -20,10 +20,7 @@ pub(crate) fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn 
                 .iter()
                 .all(|p| p.accelerator.is_empty())
             {
-                report.error(
-                    on.at,
-                    "no pool of the topology says what its accelerators are",
-                );
+                report.error(on.at, "no pool of the topology sets the field accelerator");
             }
             FaultsOn::Accelerator
         }
@@ -31,27 +28,34 @@ pub(crate) fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn 
     };
     let by_name = matches!(found, FaultsOn::Node | FaultsOn::Pod);
     if !by_name && node.get("trace").is_some() {
-        let message = "a trace names nodes or pods; takesAlong says how far a fault reaches";
+        let message = "a trace names nodes or pods; use takesAlong to extend a fault to a domain";
         report.error(on.at, message);
     }
     found
 }
 
 pub(crate) fn takes_along(
-    node: &Node,
+    node: &YamlNode,
     on: &FaultsOn,
-    inputs: &Inputs,
-    report: &mut Report,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
 ) -> Option<String> {
     let domain = node.get("takesAlong")?;
     if matches!(on, FaultsOn::Label(_) | FaultsOn::Island) {
-        report.error(domain.at, "takesAlong: a whole domain fails already");
+        report.error(
+            domain.at,
+            "takesAlong has no effect: the fault already affects a whole domain",
+        );
     }
     label(domain, inputs, report)
 }
 
 /// Reads the label key of `{label: KEY}` and checks that some node has the label.
-pub(crate) fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+pub(crate) fn label(
+    domain: &YamlNode,
+    inputs: &CrossInputs,
+    report: &mut DiagnosticReport,
+) -> Option<String> {
     let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let pools = inputs.topology.pools.iter();
     let known: BTreeSet<&str> = pools

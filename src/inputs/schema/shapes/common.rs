@@ -1,62 +1,65 @@
 //! Field tables shared by scenarios, Fleets, Topologies and preset files.
 
-use crate::schema::shape::{Field, Object, Shape, field};
-use sim_api::spec::Level;
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, field};
+use sim_api::spec::ModelLevel;
 
 pub const API_VERSION: &str = "jobset-sim/v1alpha1";
 
-pub const INDEX: Shape = Shape::Int(0, u32::MAX as i64 - 1);
+pub const INDEX: FieldType = FieldType::Int(0, u32::MAX as i64 - 1);
 
-pub static METADATA: Object = Object {
+pub static METADATA: ObjectSchema = ObjectSchema {
     kind: "Metadata",
     fields: &[
-        field("name", Shape::Line, "stands in reports")
+        field("name", FieldType::Line, "Name shown in reports.")
             .required()
             .example("first-steps"),
-        field("description", Shape::Str, "for people")
-            .otherwise("empty")
-            .example("one pod fails after two minutes"),
+        field(
+            "description",
+            FieldType::Str,
+            "Free-form description for readers of the file.",
+        )
+        .otherwise("empty")
+        .example("one pod fails after two minutes"),
     ],
 };
 
 /// The field `experiment`, which scenarios and Fleets share.
-pub const EXPERIMENTS: Field = field(
+pub const EXPERIMENTS: FieldSchema = field(
     "experiment",
-    Shape::Object(&EXPERIMENT),
-    "what `compare` and `sweep` play; `run` plays the file itself",
+    FieldType::Object(&EXPERIMENT),
+    "Variants and sweeps for `compare` and `sweep`; `run` ignores this field.",
 )
-.otherwise("the file alone")
+.otherwise("no experiment")
 .example("{sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}}");
 
-static EXPERIMENT: Object = Object {
+static EXPERIMENT: ObjectSchema = ObjectSchema {
     kind: "Experiment",
     fields: &[
         field(
             "variants",
-            Shape::NonEmpty(&Shape::Object(&VARIANT)),
-            "compared with the scenario itself, which is called baseline, and with each other",
+            FieldType::NonEmpty(&FieldType::Object(&VARIANT)),
+            "Variants to compare with each other and with the unmodified file, which is called `baseline`.",
         )
-        .otherwise("nothing to compare")
+        .otherwise("no variants")
         .example("[{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]"),
         field(
             "replications",
-            Shape::Int(2, 10_000_000),
-            "of each variant or point, all under the same random numbers",
+            FieldType::Int(2, 10_000_000),
+            "Number of replications of each variant or sweep point. All variants use the same random numbers.",
         )
         .default("20")
         .example("200"),
         field(
             "sweep",
-            Shape::Object(&SWEEP),
-            "which fields `sweep` varies",
+            FieldType::Object(&SWEEP),
+            "Fields that `sweep` varies.",
         )
-        .otherwise("what its command line says")
+        .otherwise("the axes on the command line")
         .example("{axes: [{path: parameters.spares, values: [0, 2, 4]}]}"),
         field(
             "level",
-            Shape::OneOf(&LEVELS),
-            "how much detail replications have: every pod, or the gang of one JobSet by restart times that are measured \
-             first (docs/collapsed.md); a Fleet has no pods anyway",
+            FieldType::OneOf(&LEVELS),
+            "Level of detail of the replications: `Pods` simulates every pod; `Collapsed` uses the reduced model of one JobSet with restart times measured beforehand (docs/reduced-model.md). Has no effect on a Fleet.",
         )
         .default("Pods")
         .example("Collapsed"),
@@ -64,24 +67,24 @@ static EXPERIMENT: Object = Object {
 };
 
 /// Legal values of `level`.
-static LEVELS: [&str; 2] = [Level::Pods.as_str(), Level::Collapsed.as_str()];
+static LEVELS: [&str; 2] = [ModelLevel::Pods.as_str(), ModelLevel::Collapsed.as_str()];
 
-static SWEEP: Object = Object {
+static SWEEP: ObjectSchema = ObjectSchema {
     kind: "Sweep",
     fields: &[
         field(
             "axes",
-            Shape::NonEmpty(&Shape::Object(&AXIS)),
-            "each combination of their values is a point; the first axis changes slowest",
+            FieldType::NonEmpty(&FieldType::Object(&AXIS)),
+            "Axes of the sweep. Each combination of their values is a point; the first axis varies slowest.",
         )
         .required()
         .example("[{path: parameters.spares, values: [0, 2, 4]}]"),
         field(
             "latinHypercube",
-            Shape::Int(1, 1_000_000),
-            "this many values from each axis that is a range, combined so that each part of each range is met once",
+            FieldType::Int(1, 1_000_000),
+            "Number of Latin hypercube samples over the axes that are ranges. Each range is divided into this many parts, and each part is sampled once.",
         )
-        .otherwise("no axis is a range")
+        .otherwise("none; then no axis may be a range")
         .example("64"),
     ],
 };
@@ -89,48 +92,48 @@ static SWEEP: Object = Object {
 /// Legal values of `scale`; the first one is the default.
 pub const SCALES: [&str; 2] = ["Linear", "Log"];
 
-static AXIS: Object = Object {
+static AXIS: ObjectSchema = ObjectSchema {
     kind: "Axis",
     fields: &[
         field(
             "path",
-            Shape::Str,
-            "as `--set` takes it; `strategy` sets a restart strategy with all that belongs to it",
+            FieldType::Str,
+            "Path of the field, as in `--set`. The path `strategy` sets a restart strategy together with the fields it requires.",
         )
         .required()
         .example("parameters.spares"),
-        field("values", Shape::NonEmpty(&Shape::Any), "one after another")
-            .otherwise("the axis is a range: `from` and `to`")
+        field("values", FieldType::NonEmpty(&FieldType::Any), "Values of the axis, in the order in which they are run.")
+            .otherwise("required unless `from` and `to` are set")
             .example("[0, 2, 4, 8]"),
         field(
             "from",
-            Shape::Any,
-            "the lower end of a range of whole numbers, numbers or durations",
+            FieldType::Any,
+            "Lower end of a range of integers, numbers or durations.",
         )
-        .otherwise("the axis has `values`")
+        .otherwise("required unless `values` is set")
         .example("5m"),
-        field("to", Shape::Any, "its upper end")
-            .otherwise("the axis has `values`")
+        field("to", FieldType::Any, "Upper end of the range.")
+            .otherwise("required unless `values` is set")
             .example("2h"),
         field(
             "scale",
-            Shape::OneOf(&SCALES),
-            "of a range: equal differences are equally likely, or equal ratios",
+            FieldType::OneOf(&SCALES),
+            "Distribution of the samples over a range: uniform (`Linear`) or log-uniform (`Log`).",
         )
         .default("Linear"),
     ],
 };
 
-static VARIANT: Object = Object {
+static VARIANT: ObjectSchema = ObjectSchema {
     kind: "Variant",
     fields: &[
-        field("name", Shape::Line, "stands in reports; not baseline")
+        field("name", FieldType::Line, "Name of the variant in reports. `baseline` is reserved.")
             .required()
             .example("patient"),
         field(
             "set",
-            Shape::Map(&Shape::Any),
-            "path: value, as `--set` takes them; `strategy` sets a restart strategy with all that belongs to it",
+            FieldType::Map(&FieldType::Any),
+            "Overrides of the variant as a mapping from path to value, as in `--set`. The path `strategy` sets a restart strategy together with the fields it requires.",
         )
         .required()
         .example("{strategy: InPlaceRestart}"),
@@ -138,10 +141,10 @@ static VARIANT: Object = Object {
 };
 
 /// The field `parameters`, which defines the values for `${name}`.
-pub const PARAMETERS: Field = field(
+pub const PARAMETERS: FieldSchema = field(
     "parameters",
-    Shape::Map(&Shape::Any),
-    "values by name; elsewhere `${name}` stands for one",
+    FieldType::Map(&FieldType::Any),
+    "Named parameters. A reference `${name}` anywhere else in the file is replaced by the value.",
 )
 .otherwise("none")
 .example("{spares: 4}");

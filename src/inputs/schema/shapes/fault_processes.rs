@@ -3,8 +3,8 @@
 use super::distribution::DELAY;
 use super::fleet::{DIAGNOSIS, REPAIR_FIELDS};
 use super::rate::{PRESET, RATE};
-use crate::schema::shape::{Object, STR_LIST, Shape, field};
-use sim_api::spec::Exposure;
+use crate::schema::shape::{FieldType, ObjectSchema, STR_LIST, field};
+use sim_api::spec::ExposureSpec;
 
 /// Legal values of `does`, the action of a fault.
 pub const DOES: [&str; 8] = [
@@ -18,36 +18,35 @@ pub const DOES: [&str; 8] = [
     "Corrupt",
 ];
 
-pub static RANDOM_FAULTS: Object = Object {
+pub static RANDOM_FAULTS: ObjectSchema = ObjectSchema {
     kind: "RandomFaults",
     fields: &[
         field(
             "cause",
-            Shape::Line,
-            "what they are called; with the name of what fails it names the random numbers",
+            FieldType::Line,
+            "Name of the faults. Together with the name of the failing component it selects the random stream.",
         )
         .example("host"),
         PRESET[0],
         PRESET[1],
         field(
             "on",
-            Shape::Either(&Shape::OneOf(&ON), &Shape::Object(&DOMAIN)),
-            "each node, each pod that the JobSets want, each accelerator (its node is lost with it), all nodes of an island \
-             or of a domain at once: a tray, a rack, a switch, a power domain, whatever a label of nodes says",
+            FieldType::Either(&FieldType::OneOf(&ON), &FieldType::Object(&DOMAIN)),
+            "Component that fails: each node, each pod of the JobSets, each accelerator (its node fails with it), each island, or each domain of nodes with the same value of a label, such as a tray, rack, switch or power domain.",
         )
         .default("Node")
         .example("{label: example.com/rack}"),
         field(
             "takesAlong",
-            Shape::Object(&DOMAIN),
-            "how far a fault of one node or accelerator reaches: the nodes of its domain are lost with it",
+            FieldType::Object(&DOMAIN),
+            "Domain that fails together with a node or accelerator: all nodes with the same value of a label.",
         )
-        .otherwise("the node itself")
+        .otherwise("only the node itself")
         .example("{label: example.com/rack}"),
         field(
             "trace",
-            Shape::Either(&Shape::Str, &Shape::Object(&TRACE)),
-            "instead of a rate: a file of faults that happened, CSV with a head line or JSON lines",
+            FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)),
+            "File of recorded faults that replaces the rate: CSV with a header line, or JSON lines.",
         )
         .example("faults.csv"),
         RATE[0],
@@ -57,124 +56,121 @@ pub static RANDOM_FAULTS: Object = Object {
         RATE[4],
         field(
             "ages",
-            Shape::OneOf(&Exposure::NAMES),
-            "what makes a node or a pod older: processes that run on it, a pod that is bound to it, or the calendar; it does not \
-             age in its repair",
+            FieldType::OneOf(&ExposureSpec::NAMES),
+            "When a node or pod accumulates age: while processes run on it (`Running`), while a pod is bound to it (`Assigned`), or always except during repair (`Always`).",
         )
         .default("Always")
         .example("Running"),
         field(
             "does",
-            Shape::OneOf(&DOES),
-            "kubelet and containers stop, contact is lost, the node is cordoned and its pods are evicted, the provider takes the machine back, or the containers of the pod exit; training stands still (Hang), takes longer steps (Slow) or computes what is wrong (Corrupt), and nobody is told",
+            FieldType::OneOf(&DOES),
+            "Action of the fault. `Crash`: kubelet and containers stop. `Partition`: the node loses network contact. `Drain`: the node is cordoned and its pods are evicted. `Reclaim`: the provider removes the machine. `Exit`: the containers of the pod exit. `Hang`, `Slow` and `Corrupt`: training stops, has longer steps or computes wrong results, and Kubernetes does not detect the fault.",
         )
-        .otherwise("Exit on Pod, Crash on all else"),
+        .otherwise("`Exit` for pods, `Crash` otherwise"),
         field(
             "exitCode",
-            Shape::Int(1, 255),
-            "of Exit, and of Hang when a detector ends the process",
+            FieldType::Int(1, 255),
+            "Exit code of the containers, for `Exit` and for `Hang` with a detector.",
         )
         .default("1")
         .example("137"),
         field(
             "detectedAfter",
             DELAY,
-            "of Hang: so long after, a detector ends the processes that hang",
+            "For `Hang`: time from the fault until a detector terminates the hanging processes.",
         )
-        .otherwise("nobody notices")
+        .otherwise("the hang is never detected")
         .example("10m"),
         field(
             "factor",
-            Shape::Number(1.0, 1000.0),
-            "of Slow: steps take so many times as long until backAfter is over; of several, the slowest",
+            FieldType::Number(1.0, 1000.0),
+            "For `Slow`: factor by which steps take longer until `backAfter` has elapsed. If several nodes are slow, the largest factor applies.",
         )
         .example("1.3"),
         field(
             "foundAfter",
             DELAY,
-            "of Corrupt: so long after, somebody finds out",
+            "For `Corrupt`: time from the fault until the corruption is discovered.",
         )
         .example("{exponential: {mean: 6h}}"),
         field(
             "backAfter",
             DELAY,
-            "time of repair; the next fault is drawn from its end",
+            "Repair time of the node. The next fault is drawn from the end of the repair.",
         )
-        .otherwise("a node never comes back")
+        .otherwise("the node never returns")
         .example("{logNormal: {median: 1h, sigma: 1.9}}"),
         field(
             "comesBack",
-            Shape::Number(0.0, 1.0),
-            "the chance that there is a machine after backAfter; else never",
+            FieldType::Number(0.0, 1.0),
+            "Probability that a machine is available after `backAfter`. Otherwise the node never returns.",
         )
         .default("1")
         .example("0.7"),
         field(
             "notice",
-            Shape::Duration,
-            "of Drain: the node is cordoned so long before; of Reclaim: its pods are evicted at the fault, and it is gone so \
-             long after (30s on GKE, 2m on EC2)",
+            FieldType::Duration,
+            "For `Drain`: time from cordoning the node to the fault. For `Reclaim`: time from the fault until the machine is removed (30s on GKE, 2m on EC2); the pods are evicted after `grace`.",
         )
         .otherwise("none")
         .example("30s"),
         field(
             "grace",
-            Shape::Duration,
-            "of Reclaim: processes that are told to end go on so long after the notice, so that a job may save (15s on GKE; on \
-             EC2 what the pods' grace period is); their pods are evicted then",
+            FieldType::Duration,
+            "For `Reclaim`: time from the fault until the pods are evicted. Their processes can save a checkpoint meanwhile (15s on GKE; the pods' grace period on EC2).",
         )
         .default("0s")
         .example("15s"),
         field(
             "from",
-            Shape::Duration,
-            "it begins then: a bad version of some software, for instance",
+            FieldType::Duration,
+            "Virtual time at which the process starts, for example the rollout of a faulty software version.",
         )
         .default("0s")
         .example("3d"),
-        field("until", Shape::Duration, "and ends then")
+        field("until", FieldType::Duration, "Virtual time at which the process ends.")
             .otherwise("the end of the run")
             .example("5d"),
         field(
             "lemons",
-            Shape::Object(&LEMONS),
-            "some fail more often than the others",
+            FieldType::Object(&LEMONS),
+            "Components that fail more often than the others.",
         )
         .otherwise("none")
         .example("{share: 0.05, factor: 10}"),
         field(
             "asNew",
-            Shape::Bool,
-            "the repaired node is a new Node of that name",
+            FieldType::Bool,
+            "Creates a new Node object with the same name after the repair.",
         )
         .default("false"),
         field(
             "deletedAfter",
-            Shape::Duration,
-            "so long after the fault the Node is deleted, as a cloud's node repair does, if it is not back by then; what comes back is a new Node",
+            FieldType::Duration,
+            "Time after the fault at which the Node object is deleted if the node has not returned, as cloud node repair does. The node then returns as a new Node object.",
         )
         .otherwise("never")
         .example("10m"),
     ],
 };
 
-static LEMONS: Object = Object {
+static LEMONS: ObjectSchema = ObjectSchema {
     kind: "FaultLemons",
     fields: &[
         field(
             "share",
-            Shape::Number(0.0, 1.0),
-            "of all of them; which ones is the same for every cause",
+            FieldType::Number(0.0, 1.0),
+            "Share of the components that are lemons. The same components are lemons for every cause.",
         )
         .required()
         .example("0.05"),
-        field("factor", Shape::Number(1.0, 1e6), "so many times as often")
+        field("factor", FieldType::Number(1.0, 1e6), "Factor by which lemons fail more often.")
             .required()
             .example("10"),
         field(
             "healed",
-            Shape::Number(0.0, 1.0),
-            "the chance that a repair makes one as good as the others",
+            FieldType::Number(0.0, 1.0),
+            "Probability that a repair turns a lemon into a normal component.",
         )
         .default("0")
         .example("0.5"),
@@ -184,54 +180,53 @@ static LEMONS: Object = Object {
 /// Legal names for `on`, the component that fails.
 pub const ON: [&str; 4] = ["Node", "Pod", "Accelerator", "Island"];
 
-static TRACE: Object = Object {
+static TRACE: ObjectSchema = ObjectSchema {
     kind: "FaultTrace",
     fields: &[
         field(
             "file",
-            Shape::Str,
-            "columns `node` (or `pod`) and `time` since the run began, and, if there are, `kind` and `duration` until it is \
-             repaired",
+            FieldType::Str,
+            "Path of the trace. It has the columns `node` (or `pod`) and `time` since the start of the run, and optionally `kind` and `duration` of the repair.",
         )
         .required()
         .example("faults.csv"),
         field(
             "kinds",
             STR_LIST,
-            "faults of these kinds alone; what they do says `does`",
+            "Kinds of faults to use from the trace. Their action is given by `does`.",
         )
-        .otherwise("all of them, and the kind, if there is one, is a word of `does`")
+        .otherwise("all kinds; the column `kind` is then a value of `does`")
         .example("[xid79, reboot]"),
     ],
 };
 
-static DOMAIN: Object = Object {
+static DOMAIN: ObjectSchema = ObjectSchema {
     kind: "FaultDomain",
     fields: &[field(
         "label",
-        Shape::Str,
-        "nodes with one value of it fail at once",
+        FieldType::Str,
+        "Key of the node label. Nodes with the same value form a domain.",
     )
     .required()
     .example("example.com/rack")],
 };
 
-pub static NODE_REPAIR: Object = Object {
+pub static NODE_REPAIR: ObjectSchema = ObjectSchema {
     kind: "NodeRepair",
     fields: &[
         field(
             "detectedAfter",
             DELAY,
-            "from the fault until somebody looks; what is not found to be broken is back then",
+            "Time from the fault to the diagnosis. A node that is diagnosed as healthy returns at this time.",
         )
         .default("0s")
         .example("10m"),
         field(
             "diagnosis",
-            Shape::Object(&DIAGNOSIS),
-            "who is sent to repair",
+            FieldType::Object(&DIAGNOSIS),
+            "Accuracy of the diagnosis, which decides the node that is sent to repair.",
         )
-        .otherwise("the one that failed")
+        .otherwise("the failed node is always repaired")
         .example("{probability: 0.9, uncertainty: 0.05}"),
         REPAIR_FIELDS[0],
         REPAIR_FIELDS[1],
@@ -239,34 +234,34 @@ pub static NODE_REPAIR: Object = Object {
     ],
 };
 
-pub static NODE_SPARES: Object = Object {
+pub static NODE_SPARES: ObjectSchema = ObjectSchema {
     kind: "NodeSpares",
     fields: &[
         field(
             "label",
-            Shape::Str,
-            "KEY=VALUE that they have at the start; they are cordoned then",
+            FieldType::Str,
+            "Label `KEY=VALUE` of the spare nodes. They are cordoned at the start of the run.",
         )
         .required()
         .example("example.com/role=spare"),
         field(
             "unit",
-            Shape::Object(&DOMAIN),
-            "nodes with one value of this label take over together, when one of such nodes is lost: a slice, a rack",
+            FieldType::Object(&DOMAIN),
+            "Domain that is replaced as a whole when one of its nodes is lost, such as a slice or a rack.",
         )
-        .otherwise("each node for itself")
+        .otherwise("a single node")
         .example("{label: cloud.google.com/gke-nodepool}"),
         field(
             "takeOver",
-            Shape::Duration,
-            "from the loss until pods may be bound to the spare: none for a hot one, longer for a warm or a cold one",
+            FieldType::Duration,
+            "Time from the loss of a node until pods can be bound to the spare: zero for a hot spare, longer for a warm or cold one.",
         )
         .default("0s")
         .example("10m"),
         field(
             "handBack",
-            Shape::Bool,
-            "the spare is drained when what was lost is back; else what is back is a spare from then on",
+            FieldType::Bool,
+            "Whether the spare is drained when the lost node returns. If false, the returned node becomes a spare.",
         )
         .default("false"),
     ],

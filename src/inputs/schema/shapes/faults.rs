@@ -3,7 +3,7 @@
 use super::common::INDEX;
 use super::objects::CREATED;
 use super::pod::EFFECTS;
-use crate::schema::shape::{Field, Object, STR_LIST, Shape, field};
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
 
 pub const ACTIONS: [&str; 21] = [
     "containerExit",
@@ -30,306 +30,355 @@ pub const ACTIONS: [&str; 21] = [
 ];
 
 /// Creates the field of an action on a node.
-const fn on_node(name: &'static str, doc: &'static str) -> Field {
-    field(name, Shape::Object(&NODE), doc).example("{ofPod: train-workers-0-1, alias: lost}")
+const fn on_node(name: &'static str, doc: &'static str) -> FieldSchema {
+    field(name, FieldType::Object(&NODE), doc).example("{ofPod: train-workers-0-1, alias: lost}")
 }
 
 /// Creates the field of an action on a JobSet.
-const fn on_jobset(name: &'static str, doc: &'static str) -> Field {
-    field(name, Shape::Object(&NAME), doc).example("{name: train}")
+const fn on_jobset(name: &'static str, doc: &'static str) -> FieldSchema {
+    field(name, FieldType::Object(&NAME), doc).example("{name: train}")
 }
 
-pub static FAULT: Object = Object {
+pub static FAULT: ObjectSchema = ObjectSchema {
     kind: "Fault",
     fields: &[
-        field("at", Shape::Duration, "virtual time since the run began").example("120s"),
+        field(
+            "at",
+            FieldType::Duration,
+            "Virtual time of the fault since the start of the run.",
+        )
+        .example("120s"),
         field(
             "afterReady",
-            Shape::Duration,
-            "after all Jobs were ready for the first time",
+            FieldType::Duration,
+            "Time of the fault after all Jobs have been ready for the first time.",
         )
         .example("30s"),
         field(
             ACTIONS[0],
-            Shape::Object(&CONTAINER_EXIT),
-            "the containers of a pod exit by themselves",
+            FieldType::Object(&CONTAINER_EXIT),
+            "Makes the containers of a pod exit by themselves.",
         )
         .example("{pod: train-workers-0-1, exitCode: 137}"),
         field(
             ACTIONS[1],
-            Shape::Object(&DELETE_POD),
-            "a user deletes a pod",
+            FieldType::Object(&DELETE_POD),
+            "Deletes a pod, as a user would.",
         )
         .example("{pod: train-workers-0-1}"),
         field(
             ACTIONS[2],
-            Shape::Object(&POD),
-            "a pod is evicted through the eviction API",
+            FieldType::Object(&POD),
+            "Evicts a pod through the eviction API.",
         )
         .example("{pod: train-workers-0-1}"),
-        on_node(ACTIONS[3], "kubelet and containers of a node stop"),
-        on_node(ACTIONS[4], "a node loses contact; its containers run on"),
+        on_node(
+            ACTIONS[3],
+            "Crashes a node: its kubelet and containers stop.",
+        ),
+        on_node(
+            ACTIONS[4],
+            "Disconnects a node from the network. Its containers continue to run.",
+        ),
         on_node(
             ACTIONS[5],
-            "a node that crashed or lost contact sends heartbeats again",
+            "Returns a crashed or disconnected node: it sends heartbeats again.",
         ),
-        on_node(ACTIONS[6], "the Node object is deleted"),
-        on_node(ACTIONS[7], "no more pods are bound to a node"),
-        on_node(ACTIONS[8], "pods are bound to a node again"),
-        on_node(ACTIONS[9], "a node is cordoned and its pods evicted"),
+        on_node(ACTIONS[6], "Deletes the Node object."),
+        on_node(ACTIONS[7], "Cordons a node: no new pods are bound to it."),
+        on_node(
+            ACTIONS[8],
+            "Uncordons a node: pods can be bound to it again.",
+        ),
+        on_node(
+            ACTIONS[9],
+            "Drains a node: it is cordoned and its pods are evicted.",
+        ),
         field(
             ACTIONS[10],
-            Shape::Object(&TAINT_NODE),
-            "a node gets a taint",
+            FieldType::Object(&TAINT_NODE),
+            "Adds a taint to a node.",
         )
         .example("{node: a-0, key: maintenance, effect: NoExecute}"),
-        on_jobset(ACTIONS[11], "a user sets spec.suspend"),
-        on_jobset(ACTIONS[12], "a user takes spec.suspend back"),
-        on_jobset(ACTIONS[13], "a user deletes a JobSet"),
+        on_jobset(ACTIONS[11], "Suspends a JobSet by setting spec.suspend."),
+        on_jobset(ACTIONS[12], "Resumes a JobSet by clearing spec.suspend."),
+        on_jobset(ACTIONS[13], "Deletes a JobSet, as a user would."),
         field(
             ACTIONS[14],
-            Shape::Object(&PATCH),
-            "a user's merge patch of any object",
+            FieldType::Object(&PATCH),
+            "Sends a merge patch for an object, as a user would.",
         )
         .example("{kind: JobSet, name: train, merge: {spec: {suspend: true}}}"),
         field(
             ACTIONS[15],
-            Shape::Object(&CREATE),
-            "a user's POST of any object",
+            FieldType::Object(&CREATE),
+            "Creates an object, as a user would.",
         )
         .example("{object: {apiVersion: v1, kind: Namespace, metadata: {name: ml}}}"),
         field(
             ACTIONS[16],
-            Shape::Object(&DELETE),
-            "a user's DELETE of any object",
+            FieldType::Object(&DELETE),
+            "Deletes an object, as a user would.",
         )
         .example("{kind: Job, name: train-workers-0}"),
         field(
             ACTIONS[17],
-            Shape::Object(&SHOW),
-            "fields of an object are written to the log",
+            FieldType::Object(&SHOW),
+            "Writes fields of an object to the event log.",
         )
         .example("{kind: JobSet, name: train, fields: [status.restarts]}"),
         field(
             ACTIONS[18],
-            Shape::Object(&JOB_CONDITION),
-            "a condition that another hand than the Job controller's writes",
+            FieldType::Object(&JOB_CONDITION),
+            "Sets a condition of a Job, as a client other than the Job controller would.",
         )
         .example("{job: train-workers-0, type: Failed, reason: Lost}"),
         field(
             ACTIONS[19],
-            Shape::Object(&STOP_MANAGER),
-            "the JobSet manager ends and begins anew; its webhooks do not answer meanwhile",
+            FieldType::Object(&STOP_MANAGER),
+            "Restarts the JobSet manager. Its webhooks are unavailable in the meantime.",
         )
         .example("{for: 30s}"),
         on_node(
             ACTIONS[20],
-            "a new machine takes the place of a node, under its name and with its labels; the Node object is another one",
+            "Replaces a node by a new machine with the same name and labels. The Node object is created anew.",
         ),
     ],
 };
 
-const KIND: Field = field("kind", Shape::OneOf(KIND_NAMES), "of the object").required();
-const OBJECT_NAME: Field = field(
+const KIND: FieldSchema =
+    field("kind", FieldType::OneOf(KIND_NAMES), "Kind of the object.").required();
+const OBJECT_NAME: FieldSchema = field(
     "name",
-    Shape::Str,
-    "of the object; a pod's without its random suffix",
+    FieldType::Str,
+    "Name of the object; for a pod, without its random suffix.",
 )
 .required()
 .example("train");
 
-static PATCH: Object = Object {
+static PATCH: ObjectSchema = ObjectSchema {
     kind: "Patch",
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("merge", Shape::Any, "the merge patch (RFC 7386)")
+        field("merge", FieldType::Any, "Merge patch (RFC 7386).")
             .required()
             .example("{spec: {suspend: true}}"),
-        field("status", Shape::Bool, "of the status subresource").default("false"),
+        field(
+            "status",
+            FieldType::Bool,
+            "Whether the patch applies to the status subresource.",
+        )
+        .default("false"),
     ],
 };
 
-static CREATE: Object = Object {
+static CREATE: ObjectSchema = ObjectSchema {
     kind: "Create",
     fields: &[
-        field("object", Shape::Kinds(&CREATED), "the whole object")
-            .example("{apiVersion: v1, kind: Namespace, metadata: {name: ml}}"),
-        field("jobSet", Shape::Any, "the whole object, a JobSet")
+        field(
+            "object",
+            FieldType::Kinds(&CREATED),
+            "Complete object to create.",
+        )
+        .example("{apiVersion: v1, kind: Namespace, metadata: {name: ml}}"),
+        field("jobSet", FieldType::Any, "Complete JobSet to create.")
             .example("{metadata: {name: other}, spec: {}}"),
     ],
 };
 
-static DELETE: Object = Object {
+static DELETE: ObjectSchema = ObjectSchema {
     kind: "Delete",
     fields: &[
         field(
             "kind",
-            Shape::OneOf(DELETED_KINDS),
-            "of the object; a Namespace, which takes along all that is in it, is not deleted here",
+            FieldType::OneOf(DELETED_KINDS),
+            "Kind of the object. Namespaces cannot be deleted, because their contents would be deleted with them.",
         )
         .required(),
         OBJECT_NAME,
         field(
             "propagation",
-            Shape::OneOf(&["Background", "Foreground", "Orphan"]),
-            "what becomes of what the object owns",
+            FieldType::OneOf(&["Background", "Foreground", "Orphan"]),
+            "Deletion propagation policy for the objects that this object owns.",
         )
         .default("Background"),
-        field("gracePeriodSeconds", INDEX, "of a pod, instead of its own")
-            .otherwise("the pod's")
+        field("gracePeriodSeconds", INDEX, "Grace period of a pod in seconds, overriding that of its spec.")
+            .otherwise("the pod's grace period")
             .example("0"),
     ],
 };
 
-static SHOW: Object = Object {
+static SHOW: ObjectSchema = ObjectSchema {
     kind: "Show",
     fields: &[
         KIND,
         OBJECT_NAME,
-        field("fields", STR_LIST, "paths of fields")
+        field("fields", STR_LIST, "Paths of the fields to write.")
             .required()
             .example("[status.conditions]"),
     ],
 };
 
-static JOB_CONDITION: Object = Object {
+static JOB_CONDITION: ObjectSchema = ObjectSchema {
     kind: "JobCondition",
     fields: &[
-        field("job", Shape::Str, "name of the Job")
+        field("job", FieldType::Str, "Name of the Job.")
             .required()
             .example("train-workers-0"),
         field(
             "type",
-            Shape::OneOf(&[
+            FieldType::OneOf(&[
                 "Failed",
                 "Complete",
                 "FailureTarget",
                 "SuccessCriteriaMet",
                 "Suspended",
             ]),
-            "of the condition",
+            "Type of the condition.",
         )
         .required(),
         field(
             "status",
-            Shape::OneOf(&["True", "False"]),
-            "of the condition",
+            FieldType::OneOf(&["True", "False"]),
+            "Status of the condition.",
         )
         .default("\"True\"")
         .example("\"False\""),
-        field("reason", Shape::Str, "of the condition")
+        field("reason", FieldType::Str, "Reason of the condition.")
             .otherwise("empty")
             .example("Lost"),
-        field("message", Shape::Str, "of the condition")
+        field("message", FieldType::Str, "Message of the condition.")
             .otherwise("empty")
             .example("a rack is gone"),
     ],
 };
 
-static STOP_MANAGER: Object = Object {
+static STOP_MANAGER: ObjectSchema = ObjectSchema {
     kind: "StopManager",
     fields: &[
-        field("for", Shape::Duration, "how long nobody answers for it")
-            .required()
-            .example("30s"),
+        field(
+            "for",
+            FieldType::Duration,
+            "Time during which the manager and its webhooks are unavailable.",
+        )
+        .required()
+        .example("30s"),
         field(
             "featureGates",
-            Shape::Object(&GATE_CHANGES),
-            "those that are others when it is back",
+            FieldType::Object(&GATE_CHANGES),
+            "Feature gates that differ after the restart.",
         )
-        .otherwise("as before")
+        .otherwise("unchanged")
         .example("{RestartJob: false}"),
     ],
 };
 
-static GATE_CHANGES: Object = Object {
+static GATE_CHANGES: ObjectSchema = ObjectSchema {
     kind: "FeatureGateChanges",
     fields: &[
         field(
             "InPlaceRestart",
-            Shape::Bool,
-            "restart strategy InPlaceRestart",
+            FieldType::Bool,
+            "Enables the restart strategy InPlaceRestart.",
         )
-        .otherwise("as before"),
-        field("RestartJob", Shape::Bool, "the RestartJob actions").otherwise("as before"),
+        .otherwise("unchanged"),
+        field(
+            "RestartJob",
+            FieldType::Bool,
+            "Enables the failure policy actions RestartJob and RestartJobAndIgnoreMaxRestarts.",
+        )
+        .otherwise("unchanged"),
         field(
             "ElasticJobSet",
-            Shape::Bool,
-            "parallelism and completions may change",
+            FieldType::Bool,
+            "Allows changes of parallelism and completions in a JobSet.",
         )
-        .otherwise("as before"),
+        .otherwise("unchanged"),
     ],
 };
 
-const POD_NAME: Field = field("pod", Shape::Str, "name without the random suffix")
-    .required()
-    .example("train-workers-0-1");
-const NODE_FIELDS: [Field; 4] = [
-    field("node", Shape::Str, "name of the node").example("a-0"),
-    field("ofPod", Shape::Str, "the node on which this pod is then").example("train-workers-0-1"),
+const POD_NAME: FieldSchema = field(
+    "pod",
+    FieldType::Str,
+    "Name of the pod without its random suffix.",
+)
+.required()
+.example("train-workers-0-1");
+const NODE_FIELDS: [FieldSchema; 4] = [
+    field("node", FieldType::Str, "Name of the node.").example("a-0"),
+    field("ofPod", FieldType::Str, "Pod whose node is affected, at the time of the fault. The name has no random suffix.").example("train-workers-0-1"),
     field(
         "alias",
-        Shape::Str,
-        "a name for later faults, beside node or ofPod; alone, a name given earlier",
+        FieldType::Str,
+        "With `node` or `ofPod`: name under which later faults can refer to the node. Alone: reference to a name defined by an earlier fault.",
     )
     .example("lost"),
     field(
         "label",
-        Shape::Str,
-        "instead: every node with this value of a label, KEY=VALUE, one after another in this instant",
+        FieldType::Str,
+        "Label `KEY=VALUE`. The action applies to every node with this label, in node order and at the same time.",
     )
     .example("example.com/rack=r7"),
 ];
 
-static CONTAINER_EXIT: Object = Object {
+static CONTAINER_EXIT: ObjectSchema = ObjectSchema {
     kind: "ContainerExit",
     fields: &[
         POD_NAME,
-        field("exitCode", Shape::Int(0, 255), "of all its containers")
-            .default("1")
-            .example("137"),
+        field(
+            "exitCode",
+            FieldType::Int(0, 255),
+            "Exit code of all containers of the pod.",
+        )
+        .default("1")
+        .example("137"),
     ],
 };
 
-static DELETE_POD: Object = Object {
+static DELETE_POD: ObjectSchema = ObjectSchema {
     kind: "DeletePod",
     fields: &[
         POD_NAME,
-        field("force", Shape::Bool, "with grace period 0").default("false"),
+        field(
+            "force",
+            FieldType::Bool,
+            "Deletes the pod with a grace period of 0 s.",
+        )
+        .default("false"),
     ],
 };
 
-static POD: Object = Object {
+static POD: ObjectSchema = ObjectSchema {
     kind: "PodReference",
     fields: &[POD_NAME],
 };
 
-static NODE: Object = Object {
+static NODE: ObjectSchema = ObjectSchema {
     kind: "NodeReference",
     fields: &NODE_FIELDS,
 };
 
-static TAINT_NODE: Object = Object {
+static TAINT_NODE: ObjectSchema = ObjectSchema {
     kind: "TaintNode",
     fields: &[
         NODE_FIELDS[0],
         NODE_FIELDS[1],
         NODE_FIELDS[2],
         NODE_FIELDS[3],
-        field("key", Shape::Str, "of the taint")
+        field("key", FieldType::Str, "Key of the taint.")
             .required()
             .example("maintenance"),
-        field("value", Shape::Str, "of the taint")
+        field("value", FieldType::Str, "Value of the taint.")
             .otherwise("empty")
             .example("rack-3"),
-        field("effect", Shape::OneOf(EFFECTS), "of the taint").required(),
+        field("effect", FieldType::OneOf(EFFECTS), "Effect of the taint.").required(),
     ],
 };
 
-static NAME: Object = Object {
+static NAME: ObjectSchema = ObjectSchema {
     kind: "JobSetReference",
-    fields: &[field("name", Shape::Str, "of a JobSet")
+    fields: &[field("name", FieldType::Str, "Name of the JobSet.")
         .required()
         .example("train")],
 };

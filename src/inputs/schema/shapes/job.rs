@@ -2,101 +2,167 @@
 
 use super::metadata::METADATA;
 use super::pod::POD_SPEC;
-use crate::schema::shape::{COUNT, INT32, Object, Shape, field, inert, not_modelled};
+use crate::schema::shape::{COUNT, FieldType, INT32, ObjectSchema, field, inert, not_modelled};
 
-pub static JOB_SPEC: Object = Object {
+pub static JOB_SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSpec",
     fields: &[
-        field("parallelism", COUNT, "default: 1"),
-        field("completions", COUNT, ""),
+        field(
+            "parallelism",
+            COUNT,
+            "Maximum number of pods that run at the same time. Default: 1.",
+        ),
+        field("completions", COUNT, "Number of pods that must succeed."),
         field(
             "completionMode",
-            Shape::OneOf(&["Indexed", "NonIndexed"]),
-            "default in a JobSet: Indexed",
+            FieldType::OneOf(&["Indexed", "NonIndexed"]),
+            "Completion mode. Default in a JobSet: Indexed.",
         ),
-        field("backoffLimit", COUNT, "default: 6"),
-        field("backoffLimitPerIndex", COUNT, ""),
-        field("maxFailedIndexes", COUNT, ""),
-        field("activeDeadlineSeconds", Shape::Int(0, 1 << 40), ""),
-        field("podFailurePolicy", Shape::Object(&POD_FAILURE_POLICY), ""),
+        field(
+            "backoffLimit",
+            COUNT,
+            "Number of pod failures before the Job fails. Default: 6.",
+        ),
+        field(
+            "backoffLimitPerIndex",
+            COUNT,
+            "Number of pod failures before an index fails.",
+        ),
+        field(
+            "maxFailedIndexes",
+            COUNT,
+            "Number of failed indexes above which the Job fails.",
+        ),
+        field(
+            "activeDeadlineSeconds",
+            FieldType::Int(0, 1 << 40),
+            "Maximum run time of the Job in seconds.",
+        ),
+        field(
+            "podFailurePolicy",
+            FieldType::Object(&POD_FAILURE_POLICY),
+            "Rules for failed pods.",
+        ),
         field(
             "podReplacementPolicy",
-            Shape::OneOf(&["TerminatingOrFailed", "Failed"]),
-            "",
+            FieldType::OneOf(&["TerminatingOrFailed", "Failed"]),
+            "Time at which a replacement pod is created: TerminatingOrFailed or Failed.",
         ),
-        field("template", Shape::Object(&POD_TEMPLATE), "").required(),
+        field("template", FieldType::Object(&POD_TEMPLATE), "").required(),
         // The JobSet controller always sets this field from the JobSet.
-        inert("suspend", Shape::Bool),
-        field("successPolicy", Shape::Object(&JOB_SUCCESS_POLICY), ""),
-        field("ttlSecondsAfterFinished", COUNT, "absent: never"),
+        inert("suspend", FieldType::Bool),
+        field(
+            "successPolicy",
+            FieldType::Object(&JOB_SUCCESS_POLICY),
+            "Condition under which an Indexed Job succeeds early.",
+        ),
+        field(
+            "ttlSecondsAfterFinished",
+            COUNT,
+            "Time after the end at which the Job is deleted, in seconds. If absent, it is kept.",
+        ),
         field(
             "managedBy",
-            Shape::Str,
-            "another controller than kubernetes.io/job-controller: no pods",
+            FieldType::Str,
+            "Controller that manages the Job. If it is not kubernetes.io/job-controller, no pods are created.",
         ),
-        not_modelled("selector", Shape::Any),
-        not_modelled("manualSelector", Shape::Bool),
-        not_modelled("scheduling", Shape::Any),
+        not_modelled("selector", FieldType::Any),
+        not_modelled("manualSelector", FieldType::Bool),
+        not_modelled("scheduling", FieldType::Any),
     ],
 };
 
-static POD_TEMPLATE: Object = Object {
+static POD_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "PodTemplateSpec",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Object(&POD_SPEC), "").required(),
+        field(
+            "metadata",
+            FieldType::Object(&METADATA),
+            "Labels and annotations of the pods.",
+        ),
+        field("spec", FieldType::Object(&POD_SPEC), "").required(),
     ],
 };
 
-static POD_FAILURE_POLICY: Object = Object {
+static POD_FAILURE_POLICY: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicy",
-    fields: &[field("rules", Shape::List(&Shape::Object(&POD_FAILURE_RULE)), "").required()],
+    fields: &[field(
+        "rules",
+        FieldType::List(&FieldType::Object(&POD_FAILURE_RULE)),
+        "",
+    )
+    .required()],
 };
 
-static POD_FAILURE_RULE: Object = Object {
+static POD_FAILURE_RULE: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicyRule",
     fields: &[
         field(
             "action",
-            Shape::OneOf(&["FailJob", "FailIndex", "Ignore", "Count"]),
+            FieldType::OneOf(&["FailJob", "FailIndex", "Ignore", "Count"]),
             "",
         )
         .required(),
-        field("onExitCodes", Shape::Object(&ON_EXIT_CODES), ""),
+        field(
+            "onExitCodes",
+            FieldType::Object(&ON_EXIT_CODES),
+            "Container exit codes that match.",
+        ),
         field(
             "onPodConditions",
-            Shape::List(&Shape::Object(&ON_POD_CONDITION)),
-            "",
+            FieldType::List(&FieldType::Object(&ON_POD_CONDITION)),
+            "Pod conditions that match.",
         ),
     ],
 };
 
-static ON_EXIT_CODES: Object = Object {
+static ON_EXIT_CODES: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicyOnExitCodes",
     fields: &[
-        field("containerName", Shape::Str, ""),
-        field("operator", Shape::OneOf(&["In", "NotIn"]), "").required(),
-        field("values", Shape::List(&INT32), "").required(),
+        field(
+            "containerName",
+            FieldType::Str,
+            "Name of the container. If absent, any container.",
+        ),
+        field("operator", FieldType::OneOf(&["In", "NotIn"]), "").required(),
+        field("values", FieldType::List(&INT32), "").required(),
     ],
 };
 
-static ON_POD_CONDITION: Object = Object {
+static ON_POD_CONDITION: ObjectSchema = ObjectSchema {
     kind: "PodFailurePolicyOnPodConditionsPattern",
     fields: &[
-        field("type", Shape::Str, "").required(),
-        field("status", Shape::Str, "default: True"),
+        field("type", FieldType::Str, "").required(),
+        field(
+            "status",
+            FieldType::Str,
+            "Status of the pod condition. Default: True.",
+        ),
     ],
 };
 
-static JOB_SUCCESS_POLICY: Object = Object {
+static JOB_SUCCESS_POLICY: ObjectSchema = ObjectSchema {
     kind: "JobSuccessPolicy",
-    fields: &[field("rules", Shape::List(&Shape::Object(&JOB_SUCCESS_RULE)), "").required()],
+    fields: &[field(
+        "rules",
+        FieldType::List(&FieldType::Object(&JOB_SUCCESS_RULE)),
+        "",
+    )
+    .required()],
 };
 
-static JOB_SUCCESS_RULE: Object = Object {
+static JOB_SUCCESS_RULE: ObjectSchema = ObjectSchema {
     kind: "JobSuccessPolicyRule",
     fields: &[
-        field("succeededIndexes", Shape::Str, "e.g. 0-2,5"),
-        field("succeededCount", COUNT, ""),
+        field(
+            "succeededIndexes",
+            FieldType::Str,
+            "Indexes that must succeed, for example 0-2,5.",
+        ),
+        field(
+            "succeededCount",
+            COUNT,
+            "Number of indexes that must succeed.",
+        ),
     ],
 };

@@ -3,102 +3,183 @@
 use super::job::JOB_SPEC;
 use super::metadata::METADATA;
 use super::pod::PVC_TEMPLATE;
-use crate::schema::shape::{COUNT, INT32, Object, STR_LIST, Shape, field, inert};
+use crate::schema::shape::{COUNT, FieldType, INT32, ObjectSchema, STR_LIST, field, inert};
 
-pub static JOBSET: Object = Object {
+pub static JOBSET: ObjectSchema = ObjectSchema {
     kind: "JobSet",
     fields: &[
-        field("apiVersion", Shape::Str, "jobset.x-k8s.io/v1alpha2").required(),
-        field("kind", Shape::Str, "JobSet").required(),
-        field("metadata", Shape::Object(&METADATA), "").required(),
-        field("spec", Shape::Object(&SPEC), ""),
-        inert("status", Shape::Any),
+        field("apiVersion", FieldType::Str, "jobset.x-k8s.io/v1alpha2").required(),
+        field("kind", FieldType::Str, "JobSet").required(),
+        field("metadata", FieldType::Object(&METADATA), "").required(),
+        field(
+            "spec",
+            FieldType::Object(&SPEC),
+            "Desired state of the JobSet.",
+        ),
+        inert("status", FieldType::Any),
     ],
 };
 
-static SPEC: Object = Object {
+static SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSetSpec",
     fields: &[
         field(
             "replicatedJobs",
-            Shape::List(&Shape::Object(&REPLICATED_JOB)),
-            "",
+            FieldType::List(&FieldType::Object(&REPLICATED_JOB)),
+            "Groups of child Jobs created from the same template.",
         ),
-        field("network", Shape::Object(&NETWORK), ""),
-        field("successPolicy", Shape::Object(&SUCCESS_POLICY), ""),
-        field("failurePolicy", Shape::Object(&FAILURE_POLICY), ""),
-        field("startupPolicy", Shape::Object(&STARTUP_POLICY), ""),
-        field("suspend", Shape::Bool, "default: false"),
-        field("coordinator", Shape::Object(&COORDINATOR), ""),
-        field("managedBy", Shape::Str, ""),
-        field("ttlSecondsAfterFinished", COUNT, "absent: kept"),
+        field(
+            "network",
+            FieldType::Object(&NETWORK),
+            "Network settings of the pods.",
+        ),
+        field(
+            "successPolicy",
+            FieldType::Object(&SUCCESS_POLICY),
+            "Condition under which the JobSet is completed.",
+        ),
+        field(
+            "failurePolicy",
+            FieldType::Object(&FAILURE_POLICY),
+            "Reaction to failed Jobs.",
+        ),
+        field(
+            "startupPolicy",
+            FieldType::Object(&STARTUP_POLICY),
+            "Order in which the replicatedJobs are started.",
+        ),
+        field(
+            "suspend",
+            FieldType::Bool,
+            "Whether the JobSet is suspended. Default: false.",
+        ),
+        field(
+            "coordinator",
+            FieldType::Object(&COORDINATOR),
+            "Pod that is the coordinator of the JobSet.",
+        ),
+        field(
+            "managedBy",
+            FieldType::Str,
+            "Name of the controller that manages the JobSet.",
+        ),
+        field(
+            "ttlSecondsAfterFinished",
+            COUNT,
+            "Time after the end at which the JobSet is deleted, in seconds. If absent, it is kept.",
+        ),
         field(
             "volumeClaimPolicies",
-            Shape::List(&Shape::Object(&VOLUME_CLAIM_POLICY)),
-            "",
+            FieldType::List(&FieldType::Object(&VOLUME_CLAIM_POLICY)),
+            "Templates of volume claims that the JobSet creates.",
         ),
     ],
 };
 
-static REPLICATED_JOB: Object = Object {
+static REPLICATED_JOB: ObjectSchema = ObjectSchema {
     kind: "ReplicatedJob",
     fields: &[
-        field("name", Shape::Str, ""),
-        field("groupName", Shape::Str, "default: default"),
-        field("replicas", COUNT, "default: 1"),
-        field("template", Shape::Object(&JOB_TEMPLATE), "").required(),
-        field("dependsOn", Shape::List(&Shape::Object(&DEPENDS_ON)), ""),
+        field(
+            "name",
+            FieldType::Str,
+            "Name of the replicatedJob, used in the names of its Jobs.",
+        ),
+        field(
+            "groupName",
+            FieldType::Str,
+            "Name of the group of replicatedJobs. Default: default.",
+        ),
+        field("replicas", COUNT, "Number of child Jobs. Default: 1."),
+        field("template", FieldType::Object(&JOB_TEMPLATE), "").required(),
+        field(
+            "dependsOn",
+            FieldType::List(&FieldType::Object(&DEPENDS_ON)),
+            "ReplicatedJobs that must reach a state before this one is created.",
+        ),
     ],
 };
 
-static JOB_TEMPLATE: Object = Object {
+static JOB_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobTemplateSpec",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Object(&JOB_SPEC), "").required(),
+        field(
+            "metadata",
+            FieldType::Object(&METADATA),
+            "Labels and annotations of the Jobs.",
+        ),
+        field("spec", FieldType::Object(&JOB_SPEC), "").required(),
     ],
 };
 
-static DEPENDS_ON: Object = Object {
+static DEPENDS_ON: ObjectSchema = ObjectSchema {
     kind: "DependsOn",
     fields: &[
-        field("name", Shape::Str, "a replicatedJob that comes earlier").required(),
+        field("name", FieldType::Str, "Name of an earlier replicatedJob.").required(),
         field(
             "status",
-            Shape::OneOf(&["Ready", "Complete"]),
-            "Ready or Complete",
+            FieldType::OneOf(&["Ready", "Complete"]),
+            "State that the dependency must reach: Ready or Complete.",
         )
         .required(),
     ],
 };
 
-static NETWORK: Object = Object {
+static NETWORK: ObjectSchema = ObjectSchema {
     kind: "Network",
     fields: &[
-        field("enableDNSHostnames", Shape::Bool, "default: true"),
-        field("subdomain", Shape::Str, "default: the JobSet's name"),
-        field("publishNotReadyAddresses", Shape::Bool, "default: true"),
+        field(
+            "enableDNSHostnames",
+            FieldType::Bool,
+            "Whether pods get DNS hostnames. Default: true.",
+        ),
+        field(
+            "subdomain",
+            FieldType::Str,
+            "Subdomain of the pods. Default: the name of the JobSet.",
+        ),
+        field(
+            "publishNotReadyAddresses",
+            FieldType::Bool,
+            "Whether DNS records are published for pods that are not ready. Default: true.",
+        ),
     ],
 };
 
-static SUCCESS_POLICY: Object = Object {
+static SUCCESS_POLICY: ObjectSchema = ObjectSchema {
     kind: "SuccessPolicy",
     fields: &[
-        field("operator", Shape::OneOf(&["All", "Any"]), "All or Any").required(),
-        field("targetReplicatedJobs", STR_LIST, "empty: all"),
+        field(
+            "operator",
+            FieldType::OneOf(&["All", "Any"]),
+            "Whether All or Any of the target Jobs must complete.",
+        )
+        .required(),
+        field(
+            "targetReplicatedJobs",
+            STR_LIST,
+            "Names of the target replicatedJobs. If empty, all.",
+        ),
     ],
 };
 
-static FAILURE_POLICY: Object = Object {
+static FAILURE_POLICY: ObjectSchema = ObjectSchema {
     kind: "FailurePolicy",
     fields: &[
-        field("maxRestarts", INT32, "default: 0"),
+        field(
+            "maxRestarts",
+            INT32,
+            "Maximum number of restarts of the JobSet. Default: 0.",
+        ),
         field(
             "restartStrategy",
-            Shape::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
-            "default: Recreate",
+            FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
+            "Restart strategy. Default: Recreate.",
         ),
-        field("rules", Shape::List(&Shape::Object(&FAILURE_RULE)), ""),
+        field(
+            "rules",
+            FieldType::List(&FieldType::Object(&FAILURE_RULE)),
+            "Rules for failed Jobs. The first matching rule applies.",
+        ),
     ],
 };
 
@@ -119,61 +200,88 @@ const REASONS: &[&str] = &[
     "PodFailurePolicy",
 ];
 
-static FAILURE_RULE: Object = Object {
+static FAILURE_RULE: ObjectSchema = ObjectSchema {
     kind: "FailurePolicyRule",
     fields: &[
-        field("name", Shape::Str, "default: failurePolicyRule<index>"),
+        field(
+            "name",
+            FieldType::Str,
+            "Name of the rule. Default: failurePolicyRule<index>.",
+        ),
         field(
             "action",
-            Shape::OneOf(ACTIONS),
-            "what happens when the rule matches",
+            FieldType::OneOf(ACTIONS),
+            "Action when the rule matches.",
         )
         .required(),
         field(
             "onJobFailureReasons",
-            Shape::List(&Shape::OneOf(REASONS)),
-            "empty: any",
+            FieldType::List(&FieldType::OneOf(REASONS)),
+            "Reasons of the Job failure that match. If empty, any.",
         ),
-        field("onJobFailureMessagePatterns", STR_LIST, "empty: any"),
-        field("targetReplicatedJobs", STR_LIST, "empty: any"),
+        field(
+            "onJobFailureMessagePatterns",
+            STR_LIST,
+            "Regular expressions for the message of the Job failure. If empty, any.",
+        ),
+        field(
+            "targetReplicatedJobs",
+            STR_LIST,
+            "Names of the replicatedJobs that match. If empty, any.",
+        ),
     ],
 };
 
-static STARTUP_POLICY: Object = Object {
+static STARTUP_POLICY: ObjectSchema = ObjectSchema {
     kind: "StartupPolicy",
     fields: &[field(
         "startupPolicyOrder",
-        Shape::OneOf(&["AnyOrder", "InOrder"]),
-        "AnyOrder or InOrder",
+        FieldType::OneOf(&["AnyOrder", "InOrder"]),
+        "Order in which the replicatedJobs are started: AnyOrder or InOrder.",
     )
     .required()],
 };
 
-static COORDINATOR: Object = Object {
+static COORDINATOR: ObjectSchema = ObjectSchema {
     kind: "Coordinator",
     fields: &[
         field(
             "replicatedJob",
-            Shape::Str,
-            "the replicatedJob of the coordinator",
+            FieldType::Str,
+            "Name of the replicatedJob that contains the coordinator pod.",
         )
         .required(),
-        field("jobIndex", INT32, "default: 0"),
-        field("podIndex", INT32, "default: 0"),
+        field(
+            "jobIndex",
+            INT32,
+            "Index of the Job within the replicatedJob. Default: 0.",
+        ),
+        field(
+            "podIndex",
+            INT32,
+            "Completion index of the pod. Default: 0.",
+        ),
     ],
 };
 
-static VOLUME_CLAIM_POLICY: Object = Object {
+static VOLUME_CLAIM_POLICY: ObjectSchema = ObjectSchema {
     kind: "VolumeClaimPolicy",
     fields: &[
-        field("templates", Shape::List(&Shape::Object(&PVC_TEMPLATE)), ""),
-        inert("retentionPolicy", Shape::Object(&RETENTION)),
+        field(
+            "templates",
+            FieldType::List(&FieldType::Object(&PVC_TEMPLATE)),
+            "Templates of the volume claims.",
+        ),
+        inert("retentionPolicy", FieldType::Object(&RETENTION)),
     ],
 };
 
-static RETENTION: Object = Object {
+static RETENTION: ObjectSchema = ObjectSchema {
     kind: "VolumeRetentionPolicy",
-    fields: &[inert("whenDeleted", Shape::OneOf(&["Delete", "Retain"]))],
+    fields: &[inert(
+        "whenDeleted",
+        FieldType::OneOf(&["Delete", "Retain"]),
+    )],
 };
 
 pub const GROUP: &str = "jobset.x-k8s.io/";

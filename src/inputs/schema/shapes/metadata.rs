@@ -1,29 +1,37 @@
 //! Field table of object metadata (`metav1.ObjectMeta`).
 
-use crate::schema::shape::{Field, Object, STR_MAP, Shape, field, inert};
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, STR_MAP, field, inert};
 
 /// Fields that the API server sets on live objects. They are accepted and ignored.
-const LIVE: [Field; 10] = [
-    inert("uid", Shape::Any),
-    inert("resourceVersion", Shape::Any),
-    inert("generation", Shape::Any),
-    inert("creationTimestamp", Shape::Any),
-    inert("deletionTimestamp", Shape::Any),
-    inert("deletionGracePeriodSeconds", Shape::Any),
-    inert("ownerReferences", Shape::Any),
-    inert("finalizers", Shape::Any),
-    inert("managedFields", Shape::Any),
-    inert("selfLink", Shape::Any),
+const LIVE: [FieldSchema; 10] = [
+    inert("uid", FieldType::Any),
+    inert("resourceVersion", FieldType::Any),
+    inert("generation", FieldType::Any),
+    inert("creationTimestamp", FieldType::Any),
+    inert("deletionTimestamp", FieldType::Any),
+    inert("deletionGracePeriodSeconds", FieldType::Any),
+    inert("ownerReferences", FieldType::Any),
+    inert("finalizers", FieldType::Any),
+    inert("managedFields", FieldType::Any),
+    inert("selfLink", FieldType::Any),
 ];
 
-pub static METADATA: Object = Object {
+pub static METADATA: ObjectSchema = ObjectSchema {
     kind: "ObjectMeta",
     fields: &[
-        field("name", Shape::Str, ""),
-        field("generateName", Shape::Str, ""),
-        field("namespace", Shape::Str, "default: default"),
-        field("labels", STR_MAP, ""),
-        field("annotations", STR_MAP, ""),
+        field("name", FieldType::Str, "Name of the object."),
+        field(
+            "generateName",
+            FieldType::Str,
+            "Prefix from which a name is generated if `name` is absent.",
+        ),
+        field(
+            "namespace",
+            FieldType::Str,
+            "Namespace of the object. Default: default.",
+        ),
+        field("labels", STR_MAP, "Labels of the object."),
+        field("annotations", STR_MAP, "Annotations of the object."),
         LIVE[0],
         LIVE[1],
         LIVE[2],

@@ -25,10 +25,10 @@ pub use fault_processes::DOES;
 pub use faults::ACTIONS;
 pub use timing::OF_REAL_KUBELETS;
 
-use super::shape::Object;
+use super::shape::ObjectSchema;
 
 /// Returns the top-level object of a kind.
-pub fn root(kind: &str) -> Option<&'static Object> {
+pub fn root(kind: &str) -> Option<&'static ObjectSchema> {
     match kind {
         "Scenario" => Some(&scenario::SCENARIO),
         "Fleet" => Some(&fleet::FLEET),
@@ -42,6 +42,6 @@ pub fn root(kind: &str) -> Option<&'static Object> {
 
 /// Returns the fields of `controlPlane`.
 #[cfg(test)]
-pub fn control_plane_fields() -> &'static [super::shape::Field] {
+pub fn control_plane_fields() -> &'static [super::shape::FieldSchema] {
     control_plane::CONTROL_PLANE.fields
 }

@@ -7,22 +7,22 @@ use super::jobset::JOBSET;
 use super::metadata::METADATA;
 use super::pod::{EFFECTS, POD_SPEC};
 use crate::schema::shape::{
-    Field, INT32, Kinds, Object, STR_LIST, Shape, field, inert, not_modelled,
+    FieldKinds, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, field, inert, not_modelled,
 };
 
 /// Kinds of the objects that an action can create.
-pub static CREATED: Kinds = Kinds {
+pub static CREATED: FieldKinds = FieldKinds {
     objects: &OBJECTS,
     file: None,
 };
 
 /// Kinds of the objects that can exist at the start, inline or in a file.
-pub static EXISTING: Kinds = Kinds {
+pub static EXISTING: FieldKinds = FieldKinds {
     objects: &OBJECTS,
     file: Some(&OBJECTS_FILE),
 };
 
-static OBJECTS: [&Object; 9] = [
+static OBJECTS: [&ObjectSchema; 9] = [
     &JOBSET,
     &JOB,
     &POD,
@@ -34,125 +34,155 @@ static OBJECTS: [&Object; 9] = [
     &NAMESPACE,
 ];
 
-static OBJECTS_FILE: Object = Object {
+static OBJECTS_FILE: ObjectSchema = ObjectSchema {
     kind: "ObjectsFile",
-    fields: &[field("manifest", Shape::Str, "path, relative to this file")
-        .required()
-        .example("others.yaml")],
+    fields: &[field(
+        "manifest",
+        FieldType::Str,
+        "Path of the manifest, relative to this file.",
+    )
+    .required()
+    .example("others.yaml")],
 };
 
-const fn version(legal: &'static [&'static str]) -> Field {
-    field("apiVersion", Shape::OneOf(legal), "").required()
+const fn version(legal: &'static [&'static str]) -> FieldSchema {
+    field("apiVersion", FieldType::OneOf(legal), "").required()
 }
 
-const fn kind(legal: &'static [&'static str]) -> Field {
-    field("kind", Shape::OneOf(legal), "").required()
+const fn kind(legal: &'static [&'static str]) -> FieldSchema {
+    field("kind", FieldType::OneOf(legal), "").required()
 }
 
-const NAMED: Field = field("metadata", Shape::Object(&METADATA), "{name: ...}").required();
-const STATUS: Field = inert("status", Shape::Any);
+const NAMED: FieldSchema =
+    field("metadata", FieldType::Object(&METADATA), "{name: ...}").required();
+const STATUS: FieldSchema = inert("status", FieldType::Any);
 
-static JOB: Object = Object {
+static JOB: ObjectSchema = ObjectSchema {
     kind: "Job",
     fields: &[
         version(&["batch/v1"]),
         kind(&["Job"]),
         NAMED,
-        field("spec", Shape::Object(&JOB_SPEC), "").required(),
+        field("spec", FieldType::Object(&JOB_SPEC), "").required(),
         STATUS,
     ],
 };
 
-static POD: Object = Object {
+static POD: ObjectSchema = ObjectSchema {
     kind: "Pod",
     fields: &[
         version(&["v1"]),
         kind(&["Pod"]),
         NAMED,
-        field("spec", Shape::Object(&POD_SPEC), "").required(),
+        field("spec", FieldType::Object(&POD_SPEC), "").required(),
         STATUS,
     ],
 };
 
-static NODE: Object = Object {
+static NODE: ObjectSchema = ObjectSchema {
     kind: "Node",
     fields: &[
         version(&["v1"]),
         kind(&["Node"]),
         NAMED,
-        field("spec", Shape::Object(&NODE_SPEC), ""),
-        field("status", Shape::Object(&NODE_STATUS), ""),
+        field(
+            "spec",
+            FieldType::Object(&NODE_SPEC),
+            "Taints and schedulability of the node.",
+        ),
+        field(
+            "status",
+            FieldType::Object(&NODE_STATUS),
+            "Resources, features and conditions of the node.",
+        ),
     ],
 };
 
-static NODE_SPEC: Object = Object {
+static NODE_SPEC: ObjectSchema = ObjectSchema {
     kind: "NodeSpec",
     fields: &[
-        field("taints", Shape::List(&Shape::Object(&NODE_TAINT)), ""),
-        field("unschedulable", Shape::Bool, "default: false"),
-        inert("providerID", Shape::Str),
-        inert("podCIDR", Shape::Str),
+        field(
+            "taints",
+            FieldType::List(&FieldType::Object(&NODE_TAINT)),
+            "Taints of the node.",
+        ),
+        field(
+            "unschedulable",
+            FieldType::Bool,
+            "Whether the node is cordoned. Default: false.",
+        ),
+        inert("providerID", FieldType::Str),
+        inert("podCIDR", FieldType::Str),
         inert("podCIDRs", STR_LIST),
-        inert("configSource", Shape::Any),
-        inert("externalID", Shape::Str),
+        inert("configSource", FieldType::Any),
+        inert("externalID", FieldType::Str),
     ],
 };
 
-pub static NODE_TAINT: Object = Object {
+pub static NODE_TAINT: ObjectSchema = ObjectSchema {
     kind: "NodeTaint",
     fields: &[
-        field("key", Shape::Str, "").required(),
-        field("value", Shape::Str, ""),
-        field("effect", Shape::OneOf(EFFECTS), "").required(),
-        inert("timeAdded", Shape::Any),
+        field("key", FieldType::Str, "").required(),
+        field("value", FieldType::Str, "Value of the taint."),
+        field("effect", FieldType::OneOf(EFFECTS), "").required(),
+        inert("timeAdded", FieldType::Any),
     ],
 };
 
-static NODE_STATUS: Object = Object {
+static NODE_STATUS: ObjectSchema = ObjectSchema {
     kind: "NodeStatus",
     fields: &[
         field(
             "allocatable",
-            Shape::Map(&Shape::Amount),
-            "resources of the node; pods: 110",
+            FieldType::Map(&FieldType::Amount),
+            "Allocatable resources of the node. The default for pods is 110.",
         ),
         field(
             "capacity",
-            Shape::Map(&Shape::Amount),
-            "stands in for allocatable",
+            FieldType::Map(&FieldType::Amount),
+            "Resources of the node, used if allocatable is absent.",
         ),
-        field("declaredFeatures", STR_LIST, "declared node features"),
+        field(
+            "declaredFeatures",
+            STR_LIST,
+            "Declared features of the node.",
+        ),
         field(
             "conditions",
-            Shape::List(&Shape::Object(&NODE_CONDITION)),
-            "the node is ready; one that says otherwise is refused",
+            FieldType::List(&FieldType::Object(&NODE_CONDITION)),
+            "Conditions of the node. A Ready condition other than True is refused.",
         ),
-        inert("addresses", Shape::Any),
-        inert("daemonEndpoints", Shape::Any),
-        inert("nodeInfo", Shape::Any),
-        inert("images", Shape::Any),
-        inert("volumesInUse", Shape::Any),
-        inert("volumesAttached", Shape::Any),
-        inert("config", Shape::Any),
-        inert("runtimeHandlers", Shape::Any),
-        inert("features", Shape::Any),
-        inert("phase", Shape::Str),
+        inert("addresses", FieldType::Any),
+        inert("daemonEndpoints", FieldType::Any),
+        inert("nodeInfo", FieldType::Any),
+        inert("images", FieldType::Any),
+        inert("volumesInUse", FieldType::Any),
+        inert("volumesAttached", FieldType::Any),
+        inert("config", FieldType::Any),
+        inert("runtimeHandlers", FieldType::Any),
+        inert("features", FieldType::Any),
+        inert("phase", FieldType::Str),
     ],
 };
 
-static NODE_CONDITION: Object = Object {
+static NODE_CONDITION: ObjectSchema = ObjectSchema {
     kind: "NodeCondition",
     fields: &[
-        field("type", Shape::Str, "").required(),
-        field("status", Shape::OneOf(&["True", "False", "Unknown"]), "").required(),
-        inert("reason", Shape::Str),
-        inert("message", Shape::Str),
-        inert("lastHeartbeatTime", Shape::Any),
-        inert("lastTransitionTime", Shape::Any),
+        field("type", FieldType::Str, "").required(),
+        field(
+            "status",
+            FieldType::OneOf(&["True", "False", "Unknown"]),
+            "",
+        )
+        .required(),
+        inert("reason", FieldType::Str),
+        inert("message", FieldType::Str),
+        inert("lastHeartbeatTime", FieldType::Any),
+        inert("lastTransitionTime", FieldType::Any),
     ],
 };
 
-static SERVICE: Object = Object {
+static SERVICE: ObjectSchema = ObjectSchema {
     kind: "Service",
     fields: &[
         version(&["v1"]),
@@ -160,60 +190,68 @@ static SERVICE: Object = Object {
         NAMED,
         field(
             "spec",
-            Shape::Map(&Shape::Any),
-            "only its name decides: a JobSet's Service is not made where one exists",
+            FieldType::Map(&FieldType::Any),
+            "Spec of the Service, which is ignored. If a Service with the name of a JobSet's Service exists, no other one is created.",
         ),
         STATUS,
     ],
 };
 
-static CLAIM: Object = Object {
+static CLAIM: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaim",
     fields: &[
         version(&["v1"]),
         kind(&["PersistentVolumeClaim"]),
         NAMED,
-        field("spec", Shape::Object(&CLAIM_SPEC), "").required(),
+        field("spec", FieldType::Object(&CLAIM_SPEC), "").required(),
         STATUS,
     ],
 };
 
-const ACCESS_MODES: Shape = Shape::List(&Shape::OneOf(&[
+const ACCESS_MODES: FieldType = FieldType::List(&FieldType::OneOf(&[
     "ReadWriteOnce",
     "ReadOnlyMany",
     "ReadWriteMany",
     "ReadWriteOncePod",
 ]));
-const VOLUME_MODE: Field = field(
+const VOLUME_MODE: FieldSchema = field(
     "volumeMode",
-    Shape::OneOf(&["Block", "Filesystem"]),
-    "default: Filesystem",
+    FieldType::OneOf(&["Block", "Filesystem"]),
+    "Volume mode. Default: Filesystem.",
 );
 
-static CLAIM_SPEC: Object = Object {
+static CLAIM_SPEC: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaimSpec",
     fields: &[
         field("accessModes", ACCESS_MODES, "").required(),
-        field("resources", Shape::Object(&CLAIM_RESOURCES), "").required(),
-        field("storageClassName", Shape::Str, ""),
-        field("volumeName", Shape::Str, ""),
+        field("resources", FieldType::Object(&CLAIM_RESOURCES), "").required(),
+        field(
+            "storageClassName",
+            FieldType::Str,
+            "Name of the storage class.",
+        ),
+        field(
+            "volumeName",
+            FieldType::Str,
+            "Name of the volume to bind to.",
+        ),
         VOLUME_MODE,
-        not_modelled("selector", Shape::Any),
-        not_modelled("dataSource", Shape::Any),
-        not_modelled("dataSourceRef", Shape::Any),
-        not_modelled("volumeAttributesClassName", Shape::Str),
+        not_modelled("selector", FieldType::Any),
+        not_modelled("dataSource", FieldType::Any),
+        not_modelled("dataSourceRef", FieldType::Any),
+        not_modelled("volumeAttributesClassName", FieldType::Str),
     ],
 };
 
-static CLAIM_RESOURCES: Object = Object {
+static CLAIM_RESOURCES: ObjectSchema = ObjectSchema {
     kind: "VolumeResourceRequirements",
     fields: &[
-        field("requests", Shape::Map(&Shape::Quantity), "").required(),
-        inert("limits", Shape::Map(&Shape::Quantity)),
+        field("requests", FieldType::Map(&FieldType::Quantity), "").required(),
+        inert("limits", FieldType::Map(&FieldType::Quantity)),
     ],
 };
 
-static VOLUME: Object = Object {
+static VOLUME: ObjectSchema = ObjectSchema {
     kind: "PersistentVolume",
     fields: &[
         version(&["v1"]),
@@ -221,38 +259,47 @@ static VOLUME: Object = Object {
         NAMED,
         field(
             "spec",
-            Shape::Map(&Shape::Any),
-            "capacity, accessModes, storageClassName, claimRef, volumeMode and a source",
+            FieldType::Map(&FieldType::Any),
+            "Spec of the volume: capacity, accessModes, storageClassName, claimRef, volumeMode and a volume source.",
         )
         .required(),
         STATUS,
     ],
 };
 
-static PRIORITY_CLASS: Object = Object {
+static PRIORITY_CLASS: ObjectSchema = ObjectSchema {
     kind: "PriorityClass",
     fields: &[
         version(&["scheduling.k8s.io/v1"]),
         kind(&["PriorityClass"]),
         NAMED,
-        field("value", INT32, "higher goes first").required(),
-        field("globalDefault", Shape::Bool, "default: false"),
+        field(
+            "value",
+            INT32,
+            "Priority of the pods. Pods with higher values are scheduled first.",
+        )
+        .required(),
+        field(
+            "globalDefault",
+            FieldType::Bool,
+            "Whether this class is the default for pods without a class. Default: false.",
+        ),
         field(
             "preemptionPolicy",
-            Shape::OneOf(&["PreemptLowerPriority", "Never"]),
-            "default: PreemptLowerPriority",
+            FieldType::OneOf(&["PreemptLowerPriority", "Never"]),
+            "Preemption policy of the pods. Default: PreemptLowerPriority.",
         ),
-        inert("description", Shape::Str),
+        inert("description", FieldType::Str),
     ],
 };
 
-static NAMESPACE: Object = Object {
+static NAMESPACE: ObjectSchema = ObjectSchema {
     kind: "Namespace",
     fields: &[
         version(&["v1"]),
         kind(&["Namespace"]),
         NAMED,
-        inert("spec", Shape::Any),
+        inert("spec", FieldType::Any),
         STATUS,
     ],
 };

@@ -4,312 +4,392 @@
 
 use super::metadata::METADATA;
 use crate::schema::shape::{
-    COUNT, INT32, Object, STR_LIST, STR_MAP, Shape, field, inert, not_modelled,
+    COUNT, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert, not_modelled,
 };
 
 const POLICIES: &[&str] = &["Always", "OnFailure", "Never"];
 
-pub static POD_SPEC: Object = Object {
+pub static POD_SPEC: ObjectSchema = ObjectSchema {
     kind: "PodSpec",
     fields: &[
         field(
             "restartPolicy",
-            Shape::OneOf(POLICIES),
-            "default in a JobSet: OnFailure",
+            FieldType::OneOf(POLICIES),
+            "Restart policy of the containers. Default in a JobSet: OnFailure.",
         ),
-        field("terminationGracePeriodSeconds", COUNT, "default: 30"),
-        field("nodeSelector", STR_MAP, ""),
-        field("tolerations", Shape::List(&Shape::Object(&TOLERATION)), ""),
-        field("priority", INT32, "default: 0"),
+        field(
+            "terminationGracePeriodSeconds",
+            COUNT,
+            "Time from SIGTERM to SIGKILL in seconds. Default: 30.",
+        ),
+        field(
+            "nodeSelector",
+            STR_MAP,
+            "Labels that a node must have to run the pod.",
+        ),
+        field(
+            "tolerations",
+            FieldType::List(&FieldType::Object(&TOLERATION)),
+            "Taints that the pod tolerates.",
+        ),
+        field("priority", INT32, "Priority of the pod. Default: 0."),
         field(
             "schedulingGates",
-            Shape::List(&Shape::Object(&GATE)),
-            "a pod is scheduled when an action has taken them off: patch with merge {spec: {schedulingGates: null}}",
+            FieldType::List(&FieldType::Object(&GATE)),
+            "Gates that block scheduling. To remove them, use the action patch with merge: {spec: {schedulingGates: null}}.",
         ),
         field(
             "initContainers",
-            Shape::List(&Shape::Object(&CONTAINER)),
-            "",
+            FieldType::List(&FieldType::Object(&CONTAINER)),
+            "Init containers, which run in order before the containers.",
         ),
-        field("containers", Shape::List(&Shape::Object(&CONTAINER)), "").required(),
-        not_modelled("ephemeralContainers", Shape::Any),
-        not_modelled("activeDeadlineSeconds", Shape::Int(0, 1 << 40)),
-        field("affinity", Shape::Object(&AFFINITY), ""),
-        not_modelled("topologySpreadConstraints", Shape::Any),
+        field(
+            "containers",
+            FieldType::List(&FieldType::Object(&CONTAINER)),
+            "",
+        )
+        .required(),
+        not_modelled("ephemeralContainers", FieldType::Any),
+        not_modelled("activeDeadlineSeconds", FieldType::Int(0, 1 << 40)),
+        field(
+            "affinity",
+            FieldType::Object(&AFFINITY),
+            "Scheduling constraints of the pod.",
+        ),
+        not_modelled("topologySpreadConstraints", FieldType::Any),
         field(
             "nodeName",
-            Shape::Str,
-            "a node that exists; the pod is bound from the start, without a scheduler",
+            FieldType::Str,
+            "Name of an existing node. The pod is bound to it at creation, without the scheduler.",
         ),
-        not_modelled("schedulerName", Shape::Str),
+        not_modelled("schedulerName", FieldType::Str),
         field(
             "priorityClassName",
-            Shape::Str,
-            "a PriorityClass of the scenario's objects; another is taken to be there, with the value of priority",
+            FieldType::Str,
+            "Name of a PriorityClass in the scenario's objects. Any other class is assumed to exist with the value of `priority`.",
         ),
-        not_modelled("preemptionPolicy", Shape::Str),
+        not_modelled("preemptionPolicy", FieldType::Str),
         not_modelled("overhead", STR_OR_NUMBER_MAP),
-        not_modelled("resources", Shape::Object(&RESOURCES)),
-        not_modelled("resourceClaims", Shape::Any),
-        not_modelled("readinessGates", Shape::Any),
-        not_modelled("runtimeClassName", Shape::Str),
-        not_modelled("schedulingGroup", Shape::Any),
-        not_modelled("workloadRef", Shape::Any),
-        inert("volumes", Shape::Any),
-        inert("dnsPolicy", Shape::Str),
-        inert("dnsConfig", Shape::Any),
-        inert("serviceAccountName", Shape::Str),
-        inert("serviceAccount", Shape::Str),
-        inert("automountServiceAccountToken", Shape::Bool),
-        inert("hostNetwork", Shape::Bool),
-        inert("hostPID", Shape::Bool),
-        inert("hostIPC", Shape::Bool),
-        inert("hostUsers", Shape::Bool),
-        inert("shareProcessNamespace", Shape::Bool),
-        inert("securityContext", Shape::Any),
-        inert("imagePullSecrets", Shape::Any),
-        inert("hostname", Shape::Str),
-        inert("hostnameOverride", Shape::Str),
-        inert("subdomain", Shape::Str),
-        inert("setHostnameAsFQDN", Shape::Bool),
-        inert("hostAliases", Shape::Any),
-        inert("enableServiceLinks", Shape::Bool),
-        inert("os", Shape::Any),
+        not_modelled("resources", FieldType::Object(&RESOURCES)),
+        not_modelled("resourceClaims", FieldType::Any),
+        not_modelled("readinessGates", FieldType::Any),
+        not_modelled("runtimeClassName", FieldType::Str),
+        not_modelled("schedulingGroup", FieldType::Any),
+        not_modelled("workloadRef", FieldType::Any),
+        inert("volumes", FieldType::Any),
+        inert("dnsPolicy", FieldType::Str),
+        inert("dnsConfig", FieldType::Any),
+        inert("serviceAccountName", FieldType::Str),
+        inert("serviceAccount", FieldType::Str),
+        inert("automountServiceAccountToken", FieldType::Bool),
+        inert("hostNetwork", FieldType::Bool),
+        inert("hostPID", FieldType::Bool),
+        inert("hostIPC", FieldType::Bool),
+        inert("hostUsers", FieldType::Bool),
+        inert("shareProcessNamespace", FieldType::Bool),
+        inert("securityContext", FieldType::Any),
+        inert("imagePullSecrets", FieldType::Any),
+        inert("hostname", FieldType::Str),
+        inert("hostnameOverride", FieldType::Str),
+        inert("subdomain", FieldType::Str),
+        inert("setHostnameAsFQDN", FieldType::Bool),
+        inert("hostAliases", FieldType::Any),
+        inert("enableServiceLinks", FieldType::Bool),
+        inert("os", FieldType::Any),
     ],
 };
 
-const STR_OR_NUMBER_MAP: Shape = Shape::Map(&Shape::Quantity);
+const STR_OR_NUMBER_MAP: FieldType = FieldType::Map(&FieldType::Quantity);
 
-static GATE: Object = Object {
+static GATE: ObjectSchema = ObjectSchema {
     kind: "PodSchedulingGate",
-    fields: &[field("name", Shape::Str, "").required()],
+    fields: &[field("name", FieldType::Str, "").required()],
 };
 
-static AFFINITY: Object = Object {
+static AFFINITY: ObjectSchema = ObjectSchema {
     kind: "Affinity",
     fields: &[
-        field("nodeAffinity", Shape::Object(&NODE_AFFINITY), ""),
-        not_modelled("podAffinity", Shape::Any),
-        not_modelled("podAntiAffinity", Shape::Any),
+        field(
+            "nodeAffinity",
+            FieldType::Object(&NODE_AFFINITY),
+            "Node affinity of the pod.",
+        ),
+        not_modelled("podAffinity", FieldType::Any),
+        not_modelled("podAntiAffinity", FieldType::Any),
     ],
 };
 
-static NODE_AFFINITY: Object = Object {
+static NODE_AFFINITY: ObjectSchema = ObjectSchema {
     kind: "NodeAffinity",
     fields: &[
         field(
             "requiredDuringSchedulingIgnoredDuringExecution",
-            Shape::Object(&NODE_SELECTOR),
-            "",
+            FieldType::Object(&NODE_SELECTOR),
+            "Node selector that must match for the pod to be scheduled.",
         ),
         not_modelled(
             "preferredDuringSchedulingIgnoredDuringExecution",
-            Shape::Any,
+            FieldType::Any,
         ),
     ],
 };
 
-static NODE_SELECTOR: Object = Object {
+static NODE_SELECTOR: ObjectSchema = ObjectSchema {
     kind: "NodeSelector",
     fields: &[field(
         "nodeSelectorTerms",
-        Shape::List(&Shape::Object(&NODE_TERM)),
-        "one of them has to match",
+        FieldType::List(&FieldType::Object(&NODE_TERM)),
+        "Node selector terms, of which at least one must match.",
     )
     .required()],
 };
 
-static NODE_TERM: Object = Object {
+static NODE_TERM: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorTerm",
     fields: &[
         field(
             "matchExpressions",
             REQUIREMENTS,
-            "of labels; all have to match",
+            "Requirements on node labels, all of which must match.",
         ),
         field(
             "matchFields",
             REQUIREMENTS,
-            "of metadata.name; all have to match",
+            "Requirements on metadata.name, all of which must match.",
         ),
     ],
 };
 
-const REQUIREMENTS: Shape = Shape::List(&Shape::Object(&NODE_REQUIREMENT));
+const REQUIREMENTS: FieldType = FieldType::List(&FieldType::Object(&NODE_REQUIREMENT));
 
-static NODE_REQUIREMENT: Object = Object {
+static NODE_REQUIREMENT: ObjectSchema = ObjectSchema {
     kind: "NodeSelectorRequirement",
     fields: &[
-        field("key", Shape::Str, "").required(),
+        field("key", FieldType::Str, "").required(),
         field(
             "operator",
-            Shape::Str,
-            "In, NotIn, Exists, DoesNotExist, Gt or Lt",
+            FieldType::Str,
+            "One of In, NotIn, Exists, DoesNotExist, Gt or Lt.",
         )
         .required(),
-        field("values", STR_LIST, "one integer for Gt and Lt"),
+        field(
+            "values",
+            STR_LIST,
+            "Values to compare with; a single integer for Gt and Lt.",
+        ),
     ],
 };
 
-static TOLERATION: Object = Object {
+static TOLERATION: ObjectSchema = ObjectSchema {
     kind: "Toleration",
     fields: &[
-        field("key", Shape::Str, "absent: every key"),
+        field(
+            "key",
+            FieldType::Str,
+            "Taint key to tolerate. If absent, every key is tolerated.",
+        ),
         field(
             "operator",
-            Shape::OneOf(&["Equal", "Exists", "Lt", "Gt"]),
-            "default: Equal",
+            FieldType::OneOf(&["Equal", "Exists", "Lt", "Gt"]),
+            "Comparison with the taint. Default: Equal.",
         ),
-        field("value", Shape::Str, ""),
-        field("effect", Shape::OneOf(EFFECTS), "absent: every effect"),
+        field(
+            "value",
+            FieldType::Str,
+            "Taint value to tolerate, for the operators Equal, Lt and Gt.",
+        ),
+        field(
+            "effect",
+            FieldType::OneOf(EFFECTS),
+            "Taint effect to tolerate. If absent, every effect is tolerated.",
+        ),
         field(
             "tolerationSeconds",
-            Shape::Int(i64::MIN, i64::MAX),
-            "absent: for ever",
+            FieldType::Int(i64::MIN, i64::MAX),
+            "Time that a NoExecute taint is tolerated, in seconds. If absent, indefinitely.",
         ),
     ],
 };
 
 pub const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-static CONTAINER: Object = Object {
+static CONTAINER: ObjectSchema = ObjectSchema {
     kind: "Container",
     fields: &[
-        field("name", Shape::Str, ""),
-        field("image", Shape::Str, ""),
+        field("name", FieldType::Str, "Name of the container."),
+        field("image", FieldType::Str, "Image of the container."),
         field(
             "imagePullPolicy",
-            Shape::OneOf(&["Always", "IfNotPresent", "Never"]),
-            "default: Always without a tag or with latest, else IfNotPresent",
+            FieldType::OneOf(&["Always", "IfNotPresent", "Never"]),
+            "Image pull policy. Default: Always for images without a tag or with the tag latest, otherwise IfNotPresent.",
         ),
-        field("resources", Shape::Object(&RESOURCES), ""),
+        field(
+            "resources",
+            FieldType::Object(&RESOURCES),
+            "Resource requests and limits of the container.",
+        ),
         field(
             "restartPolicy",
-            Shape::OneOf(POLICIES),
-            "Always on an init container: a sidecar",
+            FieldType::OneOf(POLICIES),
+            "Restart policy of the container. An init container with Always is a sidecar.",
         ),
         field(
             "restartPolicyRules",
-            Shape::List(&Shape::Object(&RESTART_RULE)),
-            "",
+            FieldType::List(&FieldType::Object(&RESTART_RULE)),
+            "Rules that override the restart policy for certain exit codes.",
         ),
-        field("startupProbe", Shape::Object(&PROBE), ""),
-        field("env", Shape::List(&Shape::Object(&ENV)), ""),
-        not_modelled("livenessProbe", Shape::Object(&PROBE)),
-        not_modelled("readinessProbe", Shape::Object(&PROBE)),
-        not_modelled("lifecycle", Shape::Object(&LIFECYCLE)),
-        inert("resizePolicy", Shape::Any),
+        field(
+            "startupProbe",
+            FieldType::Object(&PROBE),
+            "Startup probe of the container.",
+        ),
+        field(
+            "env",
+            FieldType::List(&FieldType::Object(&ENV)),
+            "Environment variables of the container.",
+        ),
+        not_modelled("livenessProbe", FieldType::Object(&PROBE)),
+        not_modelled("readinessProbe", FieldType::Object(&PROBE)),
+        not_modelled("lifecycle", FieldType::Object(&LIFECYCLE)),
+        inert("resizePolicy", FieldType::Any),
         inert("command", STR_LIST),
         inert("args", STR_LIST),
-        inert("workingDir", Shape::Str),
-        inert("ports", Shape::List(&Shape::Object(&PORT))),
-        inert("envFrom", Shape::Any),
-        inert("volumeMounts", Shape::List(&Shape::Object(&VOLUME_MOUNT))),
-        inert("volumeDevices", Shape::Any),
-        inert("securityContext", Shape::Any),
-        inert("terminationMessagePath", Shape::Str),
-        inert("terminationMessagePolicy", Shape::Str),
-        inert("stdin", Shape::Bool),
-        inert("stdinOnce", Shape::Bool),
-        inert("tty", Shape::Bool),
+        inert("workingDir", FieldType::Str),
+        inert("ports", FieldType::List(&FieldType::Object(&PORT))),
+        inert("envFrom", FieldType::Any),
+        inert(
+            "volumeMounts",
+            FieldType::List(&FieldType::Object(&VOLUME_MOUNT)),
+        ),
+        inert("volumeDevices", FieldType::Any),
+        inert("securityContext", FieldType::Any),
+        inert("terminationMessagePath", FieldType::Str),
+        inert("terminationMessagePolicy", FieldType::Str),
+        inert("stdin", FieldType::Bool),
+        inert("stdinOnce", FieldType::Bool),
+        inert("tty", FieldType::Bool),
     ],
 };
 
-static RESOURCES: Object = Object {
+static RESOURCES: ObjectSchema = ObjectSchema {
     kind: "ResourceRequirements",
     fields: &[
-        field("requests", Shape::Map(&Shape::Quantity), ""),
-        field("limits", Shape::Map(&Shape::Quantity), ""),
-        not_modelled("claims", Shape::Any),
+        field(
+            "requests",
+            FieldType::Map(&FieldType::Quantity),
+            "Requested resources. If absent, the limits apply.",
+        ),
+        field(
+            "limits",
+            FieldType::Map(&FieldType::Quantity),
+            "Resource limits.",
+        ),
+        not_modelled("claims", FieldType::Any),
     ],
 };
 
-static RESTART_RULE: Object = Object {
+static RESTART_RULE: ObjectSchema = ObjectSchema {
     kind: "ContainerRestartRule",
     fields: &[
         field(
             "action",
-            Shape::OneOf(&["Restart", "RestartAllContainers"]),
+            FieldType::OneOf(&["Restart", "RestartAllContainers"]),
             "",
         )
         .required(),
-        field("exitCodes", Shape::Object(&EXIT_CODES), "").required(),
+        field("exitCodes", FieldType::Object(&EXIT_CODES), "").required(),
     ],
 };
 
-static EXIT_CODES: Object = Object {
+static EXIT_CODES: ObjectSchema = ObjectSchema {
     kind: "ContainerRestartRuleOnExitCodes",
     fields: &[
-        field("operator", Shape::OneOf(&["In", "NotIn"]), "").required(),
-        field("values", Shape::List(&INT32), ""),
+        field("operator", FieldType::OneOf(&["In", "NotIn"]), "").required(),
+        field(
+            "values",
+            FieldType::List(&INT32),
+            "Exit codes to compare with.",
+        ),
     ],
 };
 
-static PROBE: Object = Object {
+static PROBE: ObjectSchema = ObjectSchema {
     kind: "Probe",
     fields: &[
-        field("periodSeconds", Shape::Int(0, 86_400), "default: 10"),
+        field(
+            "periodSeconds",
+            FieldType::Int(0, 86_400),
+            "Interval between probes in seconds. Default: 10.",
+        ),
         not_modelled("initialDelaySeconds", COUNT),
         inert("timeoutSeconds", COUNT),
         inert("successThreshold", COUNT),
         inert("failureThreshold", COUNT),
         inert("terminationGracePeriodSeconds", COUNT),
-        inert("exec", Shape::Any),
-        inert("httpGet", Shape::Any),
-        inert("tcpSocket", Shape::Any),
-        inert("grpc", Shape::Any),
+        inert("exec", FieldType::Any),
+        inert("httpGet", FieldType::Any),
+        inert("tcpSocket", FieldType::Any),
+        inert("grpc", FieldType::Any),
     ],
 };
 
-static LIFECYCLE: Object = Object {
+static LIFECYCLE: ObjectSchema = ObjectSchema {
     kind: "Lifecycle",
     fields: &[
-        inert("preStop", Shape::Any),
-        inert("postStart", Shape::Any),
-        inert("stopSignal", Shape::Str),
+        inert("preStop", FieldType::Any),
+        inert("postStart", FieldType::Any),
+        inert("stopSignal", FieldType::Str),
     ],
 };
 
-static ENV: Object = Object {
+static ENV: ObjectSchema = ObjectSchema {
     kind: "EnvVar",
     fields: &[
-        field("name", Shape::Str, ""),
-        field("value", Shape::Str, ""),
-        inert("valueFrom", Shape::Any),
+        field("name", FieldType::Str, "Name of the environment variable."),
+        field(
+            "value",
+            FieldType::Str,
+            "Value of the environment variable.",
+        ),
+        inert("valueFrom", FieldType::Any),
     ],
 };
 
-static PORT: Object = Object {
+static PORT: ObjectSchema = ObjectSchema {
     kind: "ContainerPort",
     fields: &[
-        inert("name", Shape::Str),
-        inert("containerPort", Shape::Int(0, 65_535)),
-        inert("hostPort", Shape::Int(0, 65_535)),
-        inert("hostIP", Shape::Str),
-        inert("protocol", Shape::Str),
+        inert("name", FieldType::Str),
+        inert("containerPort", FieldType::Int(0, 65_535)),
+        inert("hostPort", FieldType::Int(0, 65_535)),
+        inert("hostIP", FieldType::Str),
+        inert("protocol", FieldType::Str),
     ],
 };
 
-static VOLUME_MOUNT: Object = Object {
+static VOLUME_MOUNT: ObjectSchema = ObjectSchema {
     kind: "VolumeMount",
     fields: &[
-        inert("name", Shape::Str),
-        inert("mountPath", Shape::Str),
-        inert("readOnly", Shape::Bool),
-        inert("recursiveReadOnly", Shape::Str),
-        inert("subPath", Shape::Str),
-        inert("subPathExpr", Shape::Str),
-        inert("mountPropagation", Shape::Str),
+        inert("name", FieldType::Str),
+        inert("mountPath", FieldType::Str),
+        inert("readOnly", FieldType::Bool),
+        inert("recursiveReadOnly", FieldType::Str),
+        inert("subPath", FieldType::Str),
+        inert("subPathExpr", FieldType::Str),
+        inert("mountPropagation", FieldType::Str),
     ],
 };
 
-pub static PVC_TEMPLATE: Object = Object {
+pub static PVC_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "PersistentVolumeClaimTemplate",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        inert("spec", Shape::Any),
-        inert("status", Shape::Any),
-        inert("apiVersion", Shape::Str),
-        inert("kind", Shape::Str),
+        field(
+            "metadata",
+            FieldType::Object(&METADATA),
+            "Metadata of the claim.",
+        ),
+        inert("spec", FieldType::Any),
+        inert("status", FieldType::Any),
+        inert("apiVersion", FieldType::Str),
+        inert("kind", FieldType::Str),
     ],
 };

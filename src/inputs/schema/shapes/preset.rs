@@ -4,41 +4,41 @@
 use super::common::{API_VERSION, METADATA};
 use super::control_plane::CONTROL_PLANE;
 use super::timing::TIMING;
-use crate::schema::shape::{Object, Shape, field};
+use crate::schema::shape::{FieldType, ObjectSchema, field};
 
-pub static PRESET: Object = Object {
+pub static PRESET: ObjectSchema = ObjectSchema {
     kind: "Preset",
     fields: &[
-        field("apiVersion", Shape::OneOf(&[API_VERSION]), "of this format").required(),
-        field("kind", Shape::OneOf(&["Preset"]), "of this file").required(),
-        field("metadata", Shape::Object(&METADATA), "{name: ...}").example("{name: my-cluster}"),
+        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
+        field("kind", FieldType::OneOf(&["Preset"]), "Kind of the file.").required(),
+        field("metadata", FieldType::Object(&METADATA), "Name and description of the preset.").example("{name: my-cluster}"),
         field(
             "controlPlane",
-            Shape::Object(&CONTROL_PLANE),
-            "as in a scenario; its `preset` is one of the known ones",
+            FieldType::Object(&CONTROL_PLANE),
+            "Control plane settings, as in a scenario. The field `preset` must name a built-in preset.",
         )
         .example("{preset: stock, kubeControllerManager: {qps: 50, burst: 60}}"),
-        field("timing", Shape::Object(&TIMING), "as in a scenario")
+        field("timing", FieldType::Object(&TIMING), "Delays, as in a scenario.")
             .example("{apiWrite: {logNormal: {median: 5ms, sigma: 0.4}}}"),
         field(
             "sources",
-            Shape::List(&Shape::Any),
-            "where each value is from, with its interval; for people",
+            FieldType::List(&FieldType::Any),
+            "Source and confidence interval of each value. Informational only.",
         ),
         field(
             "groups",
-            Shape::List(&Shape::Any),
-            "each phase of pods by image and pool, with its quantiles; for people",
+            FieldType::List(&FieldType::Any),
+            "Quantiles of each pod phase by image and pool. Informational only.",
         ),
         field(
             "undecided",
-            Shape::List(&Shape::Str),
-            "what could not be told apart; for people",
+            FieldType::List(&FieldType::Str),
+            "Parameters that the recording cannot distinguish. Informational only.",
         ),
         field(
             "unseen",
-            Shape::List(&Shape::Str),
-            "what was not seen; for people",
+            FieldType::List(&FieldType::Str),
+            "Parameters that the recording does not cover. Informational only.",
         ),
     ],
 };

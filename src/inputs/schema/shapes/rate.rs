@@ -1,101 +1,104 @@
 //! Fields for failure rates, which the fault processes of Fleets and scenarios share.
 
 use super::distribution::{EMPIRICAL, GAMMA_SHAPE, WEIBULL_SHAPE};
-use crate::schema::shape::{Field, Object, STR_LIST, Shape, field};
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
 
 /// The fields that specify a rate.
 pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
 
 /// Fields for the rate and the distribution of failures, for nodes, domains and pods.
-pub const RATE: [Field; 5] = [
+pub const RATE: [FieldSchema; 5] = [
     field(
         RATES[0],
-        Shape::Duration,
-        "mean time to the failure of one of them",
+        FieldType::Duration,
+        "Mean time to failure of one component.",
     )
     .example("200d"),
     field(
         RATES[1],
-        Shape::Number(0.0, 1e9),
-        "failures of one of them per minute",
+        FieldType::Number(0.0, 1e9),
+        "Failure rate of one component, per minute.",
     )
     .example("6.9e-6"),
     field(
         RATES[2],
-        Shape::Number(0.0, 1e9),
-        "failures per 1,000 days of one of them",
+        FieldType::Number(0.0, 1e9),
+        "Failure rate of one component, per 1,000 days.",
     )
     .example("5"),
-    field("times", Shape::Number(0.0, 1e9), "as many times as often")
+    field("times", FieldType::Number(0.0, 1e9), "Factor by which the rate is multiplied.")
         .default("1")
         .example("5"),
     field(
         "distribution",
-        Shape::Object(&SHAPE),
-        "of the time from new or repaired to the failure, with that mean",
+        FieldType::Object(&SHAPE),
+        "Distribution of the time from the start or the last repair to the failure. The rate determines its mean.",
     )
     .otherwise("exponential")
     .example("{weibull: {shape: 0.8}}"),
 ];
 
-static SHAPE: Object = Object {
+static SHAPE: ObjectSchema = ObjectSchema {
     kind: "LifeShape",
     fields: &[
         field(
             "weibull",
-            Shape::Object(&WEIBULL),
-            "failures of the young or of the old",
+            FieldType::Object(&WEIBULL),
+            "Weibull distribution. A shape below 1 models early failures, a shape above 1 wear-out.",
         )
         .example("{shape: 0.8}"),
         field(
             "logNormal",
-            Shape::Object(&SIGMA),
-            "many short lives, few long ones",
+            FieldType::Object(&SIGMA),
+            "Log-normal distribution: many short lifetimes and few long ones.",
         )
         .example("{sigma: 1}"),
         field(
             "gamma",
-            Shape::Object(&GAMMA),
-            "failures of the young or of the old, with a thinner tail",
+            FieldType::Object(&GAMMA),
+            "Gamma distribution. A shape below 1 models early failures, a shape above 1 wear-out.",
         )
         .example("{shape: 0.8}"),
         field(
             "empirical",
             EMPIRICAL,
-            "lives of a table, all longer or shorter by one factor",
+            "Empirical distribution of lifetimes, scaled by one factor to the required mean.",
         )
         .example("[1d, 3d, 90d]"),
     ],
 };
 
-static WEIBULL: Object = Object {
+static WEIBULL: ObjectSchema = ObjectSchema {
     kind: "WeibullShape",
     fields: &[WEIBULL_SHAPE.example("0.8")],
 };
 
-static SIGMA: Object = Object {
+static SIGMA: ObjectSchema = ObjectSchema {
     kind: "LogNormalShape",
-    fields: &[field("sigma", Shape::Number(0.0, 4.0), "of the logarithm")
-        .required()
-        .example("1")],
+    fields: &[field(
+        "sigma",
+        FieldType::Number(0.0, 4.0),
+        "Standard deviation of the natural logarithm.",
+    )
+    .required()
+    .example("1")],
 };
 
-static GAMMA: Object = Object {
+static GAMMA: ObjectSchema = ObjectSchema {
     kind: "GammaShape",
     fields: &[GAMMA_SHAPE.example("0.8")],
 };
 
 /// Fields that refer to a preset of fault rates with several causes.
-pub const PRESET: [Field; 2] = [
+pub const PRESET: [FieldSchema; 2] = [
     field(
         "preset",
-        Shape::OneOf(&NAMES),
-        "a published mix: a process for each of its causes; what else is said replaces what the preset says, and `times` \
-         multiplies",
+        FieldType::OneOf(&NAMES),
+        "Published fault rates. The entry expands to one process for each cause. Other fields override those of the preset; `times` multiplies the rate.",
     )
     .example("llama3-405b"),
-    field("causes", STR_LIST, "those of the preset alone")
-        .otherwise("all of them")
+    field("causes", STR_LIST, "Causes of the preset to use.")
+        .otherwise("all causes")
         .example("[gpu, hbm3]"),
 ];
 

@@ -8,21 +8,21 @@ use super::objects::EXISTING;
 use super::timing::TIMING;
 use super::topology::{PRICE, TOPOLOGY};
 use super::training::TRAINING;
-use crate::schema::shape::{Field, Object, Shape, field};
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, field};
 use sim_api::spec::StopWhen;
 
-pub static SCENARIO: Object = Object {
+pub static SCENARIO: ObjectSchema = ObjectSchema {
     kind: "Scenario",
     fields: &[
-        field("apiVersion", Shape::OneOf(&[API_VERSION]), "of this format").required(),
-        field("kind", Shape::OneOf(&["Scenario"]), "of this file").required(),
-        field("metadata", Shape::Object(&METADATA), "{name: ...}")
+        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
+        field("kind", FieldType::OneOf(&["Scenario"]), "Kind of the file.").required(),
+        field("metadata", FieldType::Object(&METADATA), "Name and description of the scenario.")
             .required()
             .example("{name: first-steps}"),
         field(
             "topology",
-            Shape::Either(&Shape::Str, &Shape::Object(&TOPOLOGY)),
-            "path of a Topology, relative to this file, the name of a shipped one, or the Topology itself",
+            FieldType::Either(&FieldType::Str, &FieldType::Object(&TOPOLOGY)),
+            "Cluster of the run: the path of a Topology file relative to this file, the name of a shipped topology, or an inline Topology.",
         )
         .required()
         .example("../topologies/small-16.yaml"),
@@ -30,15 +30,15 @@ pub static SCENARIO: Object = Object {
         BODY[1],
         field(
             "jobSets",
-            Shape::NonEmpty(&Shape::Object(&JOBSET)),
-            "what is submitted",
+            FieldType::NonEmpty(&FieldType::Object(&JOBSET)),
+            "JobSets to submit, as manifests.",
         )
         .required()
         .example("[{manifest: train.yaml}]"),
         field(
             "objects",
-            Shape::List(&Shape::Kinds(&EXISTING)),
-            "what exists when the run begins: objects, or files of objects",
+            FieldType::List(&FieldType::Kinds(&EXISTING)),
+            "Objects that exist when the run starts, inline or as files.",
         )
         .otherwise("none")
         .example("[{manifest: others.yaml}]"),
@@ -57,124 +57,132 @@ pub static SCENARIO: Object = Object {
 };
 
 /// Fields that can be set for a run without a scenario file.
-pub static SETTINGS: Object = Object {
+pub static SETTINGS: ObjectSchema = ObjectSchema {
     kind: "Settings",
     fields: &BODY,
 };
 
-static BODY: [Field; 11] = [
+static BODY: [FieldSchema; 11] = [
     field(
         "controlPlane",
-        Shape::Object(&CONTROL_PLANE),
-        "rates, versions and feature gates",
+        FieldType::Object(&CONTROL_PLANE),
+        "Client rates, versions and feature gates of the control plane.",
     )
     .example("{preset: stock}"),
     field(
         "timing",
-        Shape::Object(&TIMING),
-        "delays that differ from the timing profile",
+        FieldType::Object(&TIMING),
+        "Delays that override the timing profile.",
     )
     .example("{sandbox: 300ms}"),
     field(
         "containers",
-        Shape::List(&Shape::Object(&CONTAINER_RULE)),
-        "what containers do; the first rule that matches wins",
+        FieldType::List(&FieldType::Object(&CONTAINER_RULE)),
+        "Rules for the run time and exit code of containers. The first matching rule applies.",
     )
-    .otherwise("they run for ever; where their command only sleeps, as long as it does")
+    .otherwise("containers run indefinitely, or for the duration of a command that only sleeps")
     .example("[{replicatedJob: workers, runFor: 10m}]"),
     field(
         "training",
-        Shape::Either(
-            &Shape::NonEmpty(&Shape::Object(&TRAINING)),
-            &Shape::Object(&TRAINING),
+        FieldType::Either(
+            &FieldType::NonEmpty(&FieldType::Object(&TRAINING)),
+            &FieldType::Object(&TRAINING),
         ),
-        "what the only JobSet trains; a list, with the name of its JobSet in each entry, where there are several",
+        "Training of the JobSet. With several JobSets: a list with the name of the JobSet in each entry.",
     )
-    .otherwise("nobody trains")
+    .otherwise("no training")
     .example("{work: 20d, step: 6s, checkpoint: {every: 15m}}"),
     field(
         "prices",
-        Shape::Object(&PRICES),
-        "what accelerators cost, instead of what the topology says",
+        FieldType::Object(&PRICES),
+        "Prices of accelerators, overriding those of the topology.",
     )
-    .otherwise("those of the topology")
+    .otherwise("the prices of the topology")
     .example("{perAcceleratorHour: 4.2}"),
     field(
         "faults",
-        Shape::List(&Shape::Object(&FAULT)),
-        "what happens to pods, nodes and JobSets",
+        FieldType::List(&FieldType::Object(&FAULT)),
+        "Scripted faults and user actions on pods, nodes and JobSets.",
     )
     .otherwise("none")
     .example("[{at: 2m, deletePod: {pod: train-workers-0-0}}]"),
     field(
         "faultProcesses",
-        Shape::List(&Shape::Object(&RANDOM_FAULTS)),
-        "random faults of nodes, domains and pods, the same for every policy under one seed",
+        FieldType::List(&FieldType::Object(&RANDOM_FAULTS)),
+        "Random faults of nodes, domains and pods. For a given seed they are the same for all policies.",
     )
     .otherwise("none")
     .example("[{cause: host, mtbf: 200d, backAfter: 6h}]"),
     field(
         "nodeRepair",
-        Shape::Object(&NODE_REPAIR),
-        "what happens to nodes lost by random faults without backAfter",
+        FieldType::Object(&NODE_REPAIR),
+        "Repair of nodes lost by random faults that do not set `backAfter`.",
     )
-    .otherwise("they never come back")
+    .otherwise("lost nodes never return")
     .example("{stages: [{name: manual, takes: 2h}], crews: 2}"),
     field(
         "nodeSpares",
-        Shape::Object(&NODE_SPARES),
-        "nodes that are kept back until others are lost by random faults",
+        FieldType::Object(&NODE_SPARES),
+        "Spare nodes, which are cordoned until they replace nodes lost by random faults.",
     )
     .otherwise("none")
     .example("{label: example.com/role=spare, takeOver: 10m}"),
-    field("stop", Shape::Object(&STOP), "when the run ends").example("{at: 1h, when: Time}"),
-    field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
+    field("stop", FieldType::Object(&STOP), "End of the run.").example("{at: 1h, when: Time}"),
+    field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.")
         .default("1")
         .example("42"),
 ];
 
-static PRICES: Object = Object {
+static PRICES: ObjectSchema = ObjectSchema {
     kind: "Prices",
     fields: &[
-        field("currency", Shape::Line, "of all prices")
-            .otherwise("the topology's")
+        field("currency", FieldType::Line, "Currency of all prices.")
+            .otherwise("the topology's currency")
             .example("EUR"),
         field(
             "perAcceleratorHour",
             PRICE,
-            "of every accelerator; to a millionth",
+            "Price of one accelerator per hour, with a resolution of one millionth.",
         )
-        .otherwise("the topology's")
+        .otherwise("the topology's prices")
         .example("4.2"),
         field(
             "pools",
-            Shape::Map(&PRICE),
-            "the same by the name of a pool",
+            FieldType::Map(&PRICE),
+            "Price of one accelerator per hour, by pool name. Overrides `perAcceleratorHour`.",
         )
-        .otherwise("all alike")
+        .otherwise("the same price for all pools")
         .example("{\"a-{node}\": 4.2}"),
     ],
 };
 
-static JOBSET: Object = Object {
+static JOBSET: ObjectSchema = ObjectSchema {
     kind: "SubmittedJobSet",
     fields: &[
-        field("manifest", Shape::Str, "path, relative to this file")
-            .required()
-            .example("train.yaml"),
-        field("submitAt", Shape::Duration, "virtual time")
-            .default("0s")
-            .example("30s"),
+        field(
+            "manifest",
+            FieldType::Str,
+            "Path of the manifest, relative to this file.",
+        )
+        .required()
+        .example("train.yaml"),
+        field(
+            "submitAt",
+            FieldType::Duration,
+            "Virtual time of the submission.",
+        )
+        .default("0s")
+        .example("30s"),
         field(
             "restartStrategy",
-            Shape::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
-            "replaces spec.failurePolicy.restartStrategy",
+            FieldType::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
+            "Overrides spec.failurePolicy.restartStrategy.",
         )
-        .otherwise("the manifest's"),
+        .otherwise("the strategy in the manifest"),
         field(
             "set",
-            Shape::List(&Shape::Assignment),
-            "path=value, applied to the manifest before it is read",
+            FieldType::List(&FieldType::Assignment),
+            "Overrides of the form path=value, applied to the manifest before it is validated.",
         )
         .otherwise("none")
         .example("[\"spec.replicatedJobs[0].replicas=8\"]"),
@@ -182,80 +190,80 @@ static JOBSET: Object = Object {
 };
 
 /// Creates a field that restricts the pods or containers that a rule applies to.
-const fn selects(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+const fn selects(name: &'static str, shape: FieldType, doc: &'static str) -> FieldSchema {
     field(name, shape, doc).otherwise("any")
 }
 
-static CONTAINER_RULE: Object = Object {
+static CONTAINER_RULE: ObjectSchema = ObjectSchema {
     kind: "ContainerRule",
     fields: &[
-        selects("jobSet", Shape::Str, "name of the JobSet").example("train"),
-        selects("replicatedJob", Shape::Str, "its replicatedJob").example("workers"),
-        selects("jobIndex", INDEX, "index of the Job in it").example("0"),
-        selects("podIndex", INDEX, "completion index").example("3"),
-        selects("restartAttempt", INDEX, "restart-attempt label of the pod").example("0"),
-        selects("jobRestart", INDEX, "job-restart-attempt label of the pod").example("1"),
+        selects("jobSet", FieldType::Str, "Name of the JobSet that the rule applies to.").example("train"),
+        selects("replicatedJob", FieldType::Str, "Name of the replicatedJob that the rule applies to.").example("workers"),
+        selects("jobIndex", INDEX, "Index of the Job within the replicatedJob.").example("0"),
+        selects("podIndex", INDEX, "Completion index of the pod.").example("3"),
+        selects("restartAttempt", INDEX, "Value of the pod's restart-attempt label.").example("0"),
+        selects("jobRestart", INDEX, "Value of the pod's job-restart-attempt label.").example("1"),
         selects(
             "jobTry",
             INDEX,
-            "nth pod of that index within one Job object, from 0",
+            "Number of the pod among the pods of the same index within one Job object, starting at 0.",
         )
         .example("0"),
         selects(
             "inPlaceAttempt",
             INDEX,
-            "attempt that the pod's agent wrote",
+            "In-place restart attempt that the pod's agent recorded.",
         )
         .example("1"),
         selects(
             "containerRun",
             INDEX,
-            "nth run of the container in that pod, from 0",
+            "Number of the run of the container within the pod, starting at 0.",
         )
         .example("0"),
         field(
             "runFor",
-            Shape::Duration,
-            "exits this long after it started",
+            FieldType::Duration,
+            "Time from the start of the container until it exits.",
         )
         .otherwise("never")
         .example("10m"),
-        field("exitCode", Shape::Int(0, 255), "of that exit")
+        field("exitCode", FieldType::Int(0, 255), "Exit code of the container.")
             .default("0")
             .example("1"),
         field(
             "container",
-            Shape::Str,
-            "only this container ends with exitCode, the others with 0",
+            FieldType::Str,
+            "Name of the only container that exits with `exitCode`. The other containers exit with 0.",
         )
-        .otherwise("all")
+        .otherwise("all containers")
         .example("main"),
         field(
             "podFails",
-            Shape::Bool,
-            "in place: this exit ends the pod instead of restarting it",
+            FieldType::Bool,
+            "For in-place restart: the exit ends the pod instead of restarting its containers.",
         )
         .default("false"),
         field(
             "atBarrierFor",
-            Shape::Duration,
-            "in place: exits after waiting this long at the barrier",
+            FieldType::Duration,
+            "For in-place restart: time at the barrier after which the container exits.",
         )
-        .otherwise("it waits")
+        .otherwise("the container waits indefinitely")
         .example("5s"),
         field(
             "startAfter",
-            Shape::Duration,
-            "replaces the time from binding to ready",
+            FieldType::Duration,
+            "Time from the binding of the pod until it is ready. Overrides `timing`.",
         )
-        .otherwise("from `timing`")
+        .otherwise("set by `timing`")
         .example("20s"),
         field(
             "stopAfter",
-            Shape::Duration,
-            "replaces the time from deletion to exit",
+            FieldType::Duration,
+            "Time from the deletion of the pod until its containers exit. Overrides `timing`.",
         )
-        .otherwise("from `timing`")
+        .otherwise("set by `timing`")
         .example("15s"),
     ],
 };
@@ -266,16 +274,16 @@ static STOP_WHEN: [&str; 3] = [
     StopWhen::ALL[2].as_str(),
 ];
 
-static STOP: Object = Object {
+static STOP: ObjectSchema = ObjectSchema {
     kind: "Stop",
     fields: &[
-        field("at", Shape::Duration, "the run ends here in any case")
+        field("at", FieldType::Duration, "Time limit of the run, as virtual time.")
             .default("24h")
             .example("1h"),
         field(
             "when",
-            Shape::OneOf(&STOP_WHEN),
-            "ends earlier when all JobSets have finished, or when nothing can change any more",
+            FieldType::OneOf(&STOP_WHEN),
+            "Condition for an earlier end. `AllJobSetsFinished`: all JobSets have finished. `Settled`: all JobSets have finished, or no further change is possible. `Time`: none.",
         )
         .default("Settled"),
     ],

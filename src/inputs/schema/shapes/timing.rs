@@ -2,16 +2,16 @@
 //! the defaults.
 
 use super::distribution::DELAY;
-use crate::schema::shape::{Field, Object, Shape, field};
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, field};
 
 /// Creates a field for a delay that can be random.
-const fn delay(name: &'static str, doc: &'static str) -> Field {
+const fn delay(name: &'static str, doc: &'static str) -> FieldSchema {
     field(name, DELAY, doc).example("{uniform: [100ms, 400ms]}")
 }
 
 /// Creates a field for a fixed delay.
-const fn fixed(name: &'static str, doc: &'static str) -> Field {
-    field(name, Shape::Duration, doc).example("5us")
+const fn fixed(name: &'static str, doc: &'static str) -> FieldSchema {
+    field(name, FieldType::Duration, doc).example("5us")
 }
 
 /// Fields that have no effect with a scripted kubelet.
@@ -30,76 +30,92 @@ pub const OF_REAL_KUBELETS: &[&str] = &[
     "minimumGrace",
 ];
 
-pub static TIMING: Object = Object {
+pub static TIMING: ObjectSchema = ObjectSchema {
     kind: "Timing",
     fields: &[
-        delay("apiRead", "one read of the API server that is not busy"),
-        delay("apiWrite", "one write"),
-        delay("apiPodCreate", "one pod CREATE, with two webhooks"),
-        delay("watchLag", "from a write to a controller's cache"),
-        delay("agentFanout", "a JobSet update reaching one in-place agent"),
-        fixed("jobsetListPerPod", "listing one pod in a JobSet pass"),
+        delay("apiRead", "Latency of a read request to an idle API server."),
+        delay("apiWrite", "Latency of a write request to an idle API server."),
+        delay("apiPodCreate", "Latency of a pod CREATE request, including two webhooks."),
+        delay("watchLag", "Time from a write until it is visible in a controller's cache."),
+        delay("agentFanout", "Time until a JobSet update reaches an in-place agent."),
+        fixed("jobsetListPerPod", "CPU time per listed pod in a reconciliation of a JobSet."),
         fixed(
             "jobSyncBatchPeriod",
-            "the Job controller gathers changes for so long before it syncs a Job",
+            "Time during which the Job controller batches changes before it syncs a Job.",
         )
         .example("500ms"),
-        delay("volumes", "cgroup and volumes of a pod"),
-        delay("sandbox", "sandbox and network of a pod"),
-        delay("containerStart", "create and start one container"),
+        delay("volumes", "Time to set up the cgroup and the volumes of a pod."),
+        delay("sandbox", "Time to create the sandbox and the network of a pod."),
+        delay("containerStart", "Time to create and start one container."),
         delay(
             "imageCheck",
-            "registry round trip of imagePullPolicy Always",
+            "Registry round trip with imagePullPolicy Always.",
         ),
-        delay("statusWrite", "kubelet's status update"),
-        delay("containerStop", "SIGTERM to exit"),
-        delay("cleanup", "last exit to removal of the pod"),
-        delay("containerRemove", "removing an exited container"),
-        delay("agentBoot", "in-place agent start to first API call"),
-        fixed("plegPeriod", "kubelet's relist period").example("1s"),
+        delay("statusWrite", "Time until a status update of the kubelet is written."),
+        delay("containerStop", "Time from SIGTERM until the container exits."),
+        delay("cleanup", "Time from the last container exit until the pod is removed."),
+        delay("containerRemove", "Time to remove an exited container."),
+        delay("agentBoot", "Time from the start of the in-place agent to its first API request."),
+        fixed("plegPeriod", "Relist period of the kubelet's PLEG.").example("1s"),
         fixed(
             "unmountPoll",
-            "how often a kubelet looks whether an ended pod's volumes are unmounted",
+            "Interval at which the kubelet checks whether the volumes of a terminated pod are unmounted.",
         )
         .example("300ms"),
-        fixed("minimumGrace", "kubelet's SIGKILL floor").example("2s"),
-        fixed("schedulerFixed", "one scheduling cycle"),
-        fixed("schedulerPerNode", "for each node examined"),
+        fixed("minimumGrace", "Minimum time between SIGTERM and SIGKILL in the kubelet.").example("2s"),
+        fixed("schedulerFixed", "Fixed cost of one scheduling cycle."),
+        fixed("schedulerPerNode", "Additional scheduling cost for each node examined."),
         fixed(
             "schedulerAffinityPerNode",
-            "for each node, with (anti-)affinity",
+            "Additional scheduling cost for each node if the pod has affinity or anti-affinity terms.",
         ),
-        field("kubelet", Shape::Object(&KUBELET), "another kubelet model")
-            .otherwise("kubelets as the other fields say")
+        field("kubelet", FieldType::Object(&KUBELET), "Alternative model of the kubelet.")
+            .otherwise("the detailed kubelet model, with the delays above")
             .example("{scripted: {start: 1s}}"),
     ],
 };
 
-static KUBELET: Object = Object {
+static KUBELET: ObjectSchema = ObjectSchema {
     kind: "KubeletModel",
     fields: &[field(
         "scripted",
-        Shape::Object(&SCRIPTED),
-        "fixed times, without images, volumes and periods",
+        FieldType::Object(&SCRIPTED),
+        "Kubelet with fixed delays, without images, volumes and polling periods.",
     )
     .required()
     .example("{start: 1s, stop: 500ms}")],
 };
 
-static SCRIPTED: Object = Object {
+static SCRIPTED: ObjectSchema = ObjectSchema {
     kind: "ScriptedKubelet",
     fields: &[
-        field("start", Shape::Duration, "binding to ready")
-            .default("1s")
-            .example("500ms"),
-        field("stop", Shape::Duration, "deletion to exit")
-            .default("0s")
-            .example("2s"),
-        field("stopExitCode", Shape::Int(0, 255), "of that exit")
-            .default("0")
-            .example("143"),
-        field("restart", Shape::Duration, "exit to running again")
-            .default("1s")
-            .example("700ms"),
+        field(
+            "start",
+            FieldType::Duration,
+            "Time from the binding of a pod until it is ready.",
+        )
+        .default("1s")
+        .example("500ms"),
+        field(
+            "stop",
+            FieldType::Duration,
+            "Time from the deletion of a pod until its containers exit.",
+        )
+        .default("0s")
+        .example("2s"),
+        field(
+            "stopExitCode",
+            FieldType::Int(0, 255),
+            "Exit code of containers stopped by a deletion.",
+        )
+        .default("0")
+        .example("143"),
+        field(
+            "restart",
+            FieldType::Duration,
+            "Time from the exit of a container until it runs again.",
+        )
+        .default("1s")
+        .example("700ms"),
     ],
 };

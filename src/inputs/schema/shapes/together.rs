@@ -5,7 +5,7 @@ use super::rate::RATES;
 
 /// A rule between the fields of one object. `what` describes the purpose of the fields in messages.
 #[derive(Copy, Clone)]
-pub enum Together {
+pub enum FieldConstraint {
     /// Exactly one of the fields is required.
     One {
         what: &'static str,
@@ -26,37 +26,39 @@ pub enum Together {
     Replaces(&'static str, &'static [&'static str], &'static str),
 }
 
-impl Together {
+impl FieldConstraint {
     /// Returns whether the rule refers to the field.
     pub fn names(&self, field: &str) -> bool {
         match self {
-            Together::One { of, .. } | Together::Some { of, .. } => of.contains(&field),
-            Together::NotBoth(first, second) => [*first, *second].contains(&field),
-            Together::OneSet(sets) => sets.iter().any(|set| set.contains(&field)),
-            Together::Needs(this, other, _) => [*this, *other].contains(&field),
-            Together::Replaces(this, others, _) => *this == field || others.contains(&field),
+            FieldConstraint::One { of, .. } | FieldConstraint::Some { of, .. } => {
+                of.contains(&field)
+            }
+            FieldConstraint::NotBoth(first, second) => [*first, *second].contains(&field),
+            FieldConstraint::OneSet(sets) => sets.iter().any(|set| set.contains(&field)),
+            FieldConstraint::Needs(this, other, _) => [*this, *other].contains(&field),
+            FieldConstraint::Replaces(this, others, _) => *this == field || others.contains(&field),
         }
     }
 }
 
-const ONE_CAUSE: [Together; 3] = [
-    Together::Some {
+const ONE_CAUSE: [FieldConstraint; 3] = [
+    FieldConstraint::Some {
         what: "a cause",
         of: &["cause", "preset"],
     },
-    Together::NotBoth("cause", "preset"),
-    Together::Needs("causes", "preset", "they are those of a preset"),
+    FieldConstraint::NotBoth("cause", "preset"),
+    FieldConstraint::Needs("causes", "preset", "the field selects causes of a preset"),
 ];
 
-const ONE_RATE: [Together; 3] = [
-    Together::NotBoth("mtbf", "perMinute"),
-    Together::NotBoth("mtbf", "per1000NodeDays"),
-    Together::NotBoth("perMinute", "per1000NodeDays"),
+const ONE_RATE: [FieldConstraint; 3] = [
+    FieldConstraint::NotBoth("mtbf", "perMinute"),
+    FieldConstraint::NotBoth("mtbf", "per1000NodeDays"),
+    FieldConstraint::NotBoth("perMinute", "per1000NodeDays"),
 ];
 
 /// Returns the rules for objects of a kind.
-pub fn together(kind: &str) -> &'static [Together] {
-    use Together::*;
+pub fn together(kind: &str) -> &'static [FieldConstraint] {
+    use FieldConstraint::*;
     match kind {
         "Fault" => &[
             One {
@@ -101,7 +103,11 @@ pub fn together(kind: &str) -> &'static [Together] {
                 &["from", "until", "lemons", "comesBack", "ages"],
                 "a trace",
             ),
-            Needs("comesBack", "backAfter", "nothing comes back"),
+            Needs(
+                "comesBack",
+                "backAfter",
+                "without it, nodes are never repaired",
+            ),
         ],
         "Pool" => &[NotBoth(
             super::topology::PER_NODE,
@@ -125,7 +131,11 @@ pub fn together(kind: &str) -> &'static [Together] {
             NotBoth("label", "ofPod"),
             NotBoth("label", "alias"),
         ],
-        "ContainerRule" => &[Needs("exitCode", "runFor", "the container never exits")],
+        "ContainerRule" => &[Needs(
+            "exitCode",
+            "runFor",
+            "without it, the container never exits",
+        )],
         "Distribution" => &[OneSet(&[
             &["uniform"],
             &["logNormal"],

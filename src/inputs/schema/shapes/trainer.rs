@@ -6,276 +6,290 @@
 
 use super::metadata::METADATA;
 use crate::schema::shape::{
-    COUNT, Field, INT32, Object, STR_LIST, STR_MAP, Shape, field, inert, not_modelled,
+    COUNT, FieldSchema, FieldType, INT32, ObjectSchema, STR_LIST, STR_MAP, field, inert,
+    not_modelled,
 };
 
-const VERSION: Field = field("apiVersion", Shape::Str, "").required();
-const KIND: Field = field("kind", Shape::Str, "").required();
-const NAMED: Field = field("metadata", Shape::Object(&METADATA), "").required();
-const ANY_LIST: Shape = Shape::List(&Shape::Any);
-const POSITIVE: Shape = Shape::Int(1, i32::MAX as i64);
+const VERSION: FieldSchema = field("apiVersion", FieldType::Str, "").required();
+const KIND: FieldSchema = field("kind", FieldType::Str, "").required();
+const NAMED: FieldSchema = field("metadata", FieldType::Object(&METADATA), "").required();
+const ANY_LIST: FieldType = FieldType::List(&FieldType::Any);
+const POSITIVE: FieldType = FieldType::Int(1, i32::MAX as i64);
 
-pub static TRAIN_JOB: Object = Object {
+pub static TRAIN_JOB: ObjectSchema = ObjectSchema {
     kind: "TrainJob",
     fields: &[
         VERSION,
         KIND,
         NAMED,
-        field("spec", Shape::Object(&TRAIN_JOB_SPEC), "").required(),
-        inert("status", Shape::Any),
+        field("spec", FieldType::Object(&TRAIN_JOB_SPEC), "").required(),
+        inert("status", FieldType::Any),
     ],
 };
 
-static TRAIN_JOB_SPEC: Object = Object {
+static TRAIN_JOB_SPEC: ObjectSchema = ObjectSchema {
     kind: "TrainJobSpec",
     fields: &[
-        field("runtimeRef", Shape::Object(&RUNTIME_REF), "").required(),
-        field("initializer", Shape::Object(&INITIALIZER), ""),
-        field("trainer", Shape::Object(&TRAINER), ""),
-        field("runtimePatches", Shape::List(&Shape::Object(&PATCH)), ""),
+        field("runtimeRef", FieldType::Object(&RUNTIME_REF), "").required(),
+        field("initializer", FieldType::Object(&INITIALIZER), ""),
+        field("trainer", FieldType::Object(&TRAINER), ""),
+        field(
+            "runtimePatches",
+            FieldType::List(&FieldType::Object(&PATCH)),
+            "",
+        ),
         field(
             "podTemplateOverrides",
-            Shape::List(&Shape::Object(&OVERRIDE)),
+            FieldType::List(&FieldType::Object(&OVERRIDE)),
             "",
         ),
         field("labels", STR_MAP, ""),
         field("annotations", STR_MAP, ""),
-        field("suspend", Shape::Bool, ""),
+        field("suspend", FieldType::Bool, ""),
         not_modelled("activeDeadlineSeconds", COUNT),
-        field("managedBy", Shape::Str, ""),
+        field("managedBy", FieldType::Str, ""),
     ],
 };
 
-static RUNTIME_REF: Object = Object {
+static RUNTIME_REF: ObjectSchema = ObjectSchema {
     kind: "RuntimeRef",
     fields: &[
-        field("name", Shape::Str, "").required(),
-        field("apiGroup", Shape::Str, ""),
-        field("kind", Shape::Str, ""),
+        field("name", FieldType::Str, "").required(),
+        field("apiGroup", FieldType::Str, ""),
+        field("kind", FieldType::Str, ""),
     ],
 };
 
-static INITIALIZER: Object = Object {
+static INITIALIZER: ObjectSchema = ObjectSchema {
     kind: "Initializer",
     fields: &[
-        field("dataset", Shape::Object(&SOURCE), ""),
-        field("model", Shape::Object(&SOURCE), ""),
+        field("dataset", FieldType::Object(&SOURCE), ""),
+        field("model", FieldType::Object(&SOURCE), ""),
     ],
 };
 
-static SOURCE: Object = Object {
+static SOURCE: ObjectSchema = ObjectSchema {
     kind: "InitializerSource",
     fields: &[
-        field("storageUri", Shape::Str, ""),
+        field("storageUri", FieldType::Str, ""),
         field("env", ANY_LIST, ""),
-        field("secretRef", Shape::Map(&Shape::Str), ""),
+        field("secretRef", FieldType::Map(&FieldType::Str), ""),
     ],
 };
 
-static TRAINER: Object = Object {
+static TRAINER: ObjectSchema = ObjectSchema {
     kind: "Trainer",
     fields: &[
-        field("image", Shape::Str, ""),
+        field("image", FieldType::Str, ""),
         field("command", STR_LIST, ""),
         field("args", STR_LIST, ""),
         field("env", ANY_LIST, ""),
         field("numNodes", COUNT, ""),
-        field("resourcesPerNode", Shape::Object(&RESOURCES), ""),
+        field("resourcesPerNode", FieldType::Object(&RESOURCES), ""),
         field("numProcPerNode", POSITIVE, ""),
     ],
 };
 
-static RESOURCES: Object = Object {
+static RESOURCES: ObjectSchema = ObjectSchema {
     kind: "ResourceRequirements",
     fields: &[
-        field("limits", Shape::Map(&Shape::Quantity), ""),
-        field("requests", Shape::Map(&Shape::Quantity), ""),
+        field("limits", FieldType::Map(&FieldType::Quantity), ""),
+        field("requests", FieldType::Map(&FieldType::Quantity), ""),
         field("claims", ANY_LIST, ""),
     ],
 };
 
-static PATCH: Object = Object {
+static PATCH: ObjectSchema = ObjectSchema {
     kind: "RuntimePatch",
     fields: &[
-        inert("manager", Shape::Str),
-        inert("time", Shape::Any),
-        field("trainingRuntimeSpec", Shape::Object(&PATCH_SPEC), ""),
+        inert("manager", FieldType::Str),
+        inert("time", FieldType::Any),
+        field("trainingRuntimeSpec", FieldType::Object(&PATCH_SPEC), ""),
     ],
 };
 
-static PATCH_SPEC: Object = Object {
+static PATCH_SPEC: ObjectSchema = ObjectSchema {
     kind: "TrainingRuntimeSpecPatch",
-    fields: &[field("template", Shape::Object(&PATCH_TEMPLATE), "")],
+    fields: &[field("template", FieldType::Object(&PATCH_TEMPLATE), "")],
 };
 
-static PATCH_TEMPLATE: Object = Object {
+static PATCH_TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobSetTemplatePatch",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Object(&PATCH_JOBSET), ""),
+        field("metadata", FieldType::Object(&METADATA), ""),
+        field("spec", FieldType::Object(&PATCH_JOBSET), ""),
     ],
 };
 
-static PATCH_JOBSET: Object = Object {
+static PATCH_JOBSET: ObjectSchema = ObjectSchema {
     kind: "JobSetSpecPatch",
     fields: &[field(
         "replicatedJobs",
-        Shape::List(&Shape::Object(&PATCH_RJ)),
+        FieldType::List(&FieldType::Object(&PATCH_RJ)),
         "",
     )],
 };
 
-static PATCH_RJ: Object = Object {
+static PATCH_RJ: ObjectSchema = ObjectSchema {
     kind: "ReplicatedJobPatch",
     fields: &[
-        field("name", Shape::Str, "").required(),
-        field("template", Shape::Object(&PATCH_JOB), ""),
+        field("name", FieldType::Str, "").required(),
+        field("template", FieldType::Object(&PATCH_JOB), ""),
     ],
 };
 
-static PATCH_JOB: Object = Object {
+static PATCH_JOB: ObjectSchema = ObjectSchema {
     kind: "JobTemplatePatch",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Object(&PATCH_JOB_SPEC), ""),
+        field("metadata", FieldType::Object(&METADATA), ""),
+        field("spec", FieldType::Object(&PATCH_JOB_SPEC), ""),
     ],
 };
 
-static PATCH_JOB_SPEC: Object = Object {
+static PATCH_JOB_SPEC: ObjectSchema = ObjectSchema {
     kind: "JobSpecPatch",
-    fields: &[field("template", Shape::Object(&PATCH_POD), "")],
+    fields: &[field("template", FieldType::Object(&PATCH_POD), "")],
 };
 
-static PATCH_POD: Object = Object {
+static PATCH_POD: ObjectSchema = ObjectSchema {
     kind: "PodTemplatePatch",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Object(&POD), ""),
+        field("metadata", FieldType::Object(&METADATA), ""),
+        field("spec", FieldType::Object(&POD), ""),
     ],
 };
 
-static OVERRIDE: Object = Object {
+static OVERRIDE: ObjectSchema = ObjectSchema {
     kind: "PodTemplateOverride",
     fields: &[
-        field("targetJobs", Shape::List(&Shape::Object(&TARGET)), "").required(),
-        inert("manager", Shape::Str),
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Object(&POD), ""),
+        field(
+            "targetJobs",
+            FieldType::List(&FieldType::Object(&TARGET)),
+            "",
+        )
+        .required(),
+        inert("manager", FieldType::Str),
+        field("metadata", FieldType::Object(&METADATA), ""),
+        field("spec", FieldType::Object(&POD), ""),
     ],
 };
 
-static TARGET: Object = Object {
+static TARGET: ObjectSchema = ObjectSchema {
     kind: "TargetJob",
-    fields: &[field("name", Shape::Str, "").required()],
+    fields: &[field("name", FieldType::Str, "").required()],
 };
 
-static POD: Object = Object {
+static POD: ObjectSchema = ObjectSchema {
     kind: "PodSpecPatch",
     fields: &[
-        field("serviceAccountName", Shape::Str, ""),
+        field("serviceAccountName", FieldType::Str, ""),
         field("volumes", ANY_LIST, ""),
         field(
             "initContainers",
-            Shape::List(&Shape::Object(&CONTAINER)),
+            FieldType::List(&FieldType::Object(&CONTAINER)),
             "",
         ),
-        field("containers", Shape::List(&Shape::Object(&CONTAINER)), ""),
+        field(
+            "containers",
+            FieldType::List(&FieldType::Object(&CONTAINER)),
+            "",
+        ),
         field("imagePullSecrets", ANY_LIST, ""),
-        field("securityContext", Shape::Any, ""),
+        field("securityContext", FieldType::Any, ""),
         field("nodeSelector", STR_MAP, ""),
-        field("affinity", Shape::Any, ""),
+        field("affinity", FieldType::Any, ""),
         field("tolerations", ANY_LIST, ""),
         field("schedulingGates", ANY_LIST, ""),
         field("terminationGracePeriodSeconds", INT32, ""),
     ],
 };
 
-static CONTAINER: Object = Object {
+static CONTAINER: ObjectSchema = ObjectSchema {
     kind: "ContainerPatch",
     fields: &[
-        field("name", Shape::Str, "").required(),
+        field("name", FieldType::Str, "").required(),
         field("env", ANY_LIST, ""),
         field("volumeMounts", ANY_LIST, ""),
-        field("securityContext", Shape::Any, ""),
+        field("securityContext", FieldType::Any, ""),
     ],
 };
 
 /// A TrainingRuntime or ClusterTrainingRuntime.
-pub static RUNTIME: Object = Object {
+pub static RUNTIME: ObjectSchema = ObjectSchema {
     kind: "TrainingRuntime",
     fields: &[
         VERSION,
         KIND,
         NAMED,
-        field("spec", Shape::Object(&RUNTIME_SPEC), "").required(),
+        field("spec", FieldType::Object(&RUNTIME_SPEC), "").required(),
     ],
 };
 
-static RUNTIME_SPEC: Object = Object {
+static RUNTIME_SPEC: ObjectSchema = ObjectSchema {
     kind: "TrainingRuntimeSpec",
     fields: &[
-        field("mlPolicy", Shape::Object(&ML_POLICY), ""),
-        field("podGroupPolicy", Shape::Object(&POD_GROUP), ""),
-        field("template", Shape::Object(&TEMPLATE), "").required(),
+        field("mlPolicy", FieldType::Object(&ML_POLICY), ""),
+        field("podGroupPolicy", FieldType::Object(&POD_GROUP), ""),
+        field("template", FieldType::Object(&TEMPLATE), "").required(),
     ],
 };
 
-static TEMPLATE: Object = Object {
+static TEMPLATE: ObjectSchema = ObjectSchema {
     kind: "JobSetTemplateSpec",
     fields: &[
-        field("metadata", Shape::Object(&METADATA), ""),
-        field("spec", Shape::Any, "").required(),
+        field("metadata", FieldType::Object(&METADATA), ""),
+        field("spec", FieldType::Any, "").required(),
     ],
 };
 
-static ML_POLICY: Object = Object {
+static ML_POLICY: ObjectSchema = ObjectSchema {
     kind: "MLPolicy",
     fields: &[
         field("numNodes", COUNT, ""),
-        field("torch", Shape::Object(&TORCH), ""),
-        field("mpi", Shape::Object(&MPI), ""),
-        field("flux", Shape::Any, ""),
-        field("jax", Shape::Map(&Shape::Any), ""),
-        field("xgboost", Shape::Map(&Shape::Any), ""),
+        field("torch", FieldType::Object(&TORCH), ""),
+        field("mpi", FieldType::Object(&MPI), ""),
+        field("flux", FieldType::Any, ""),
+        field("jax", FieldType::Map(&FieldType::Any), ""),
+        field("xgboost", FieldType::Map(&FieldType::Any), ""),
     ],
 };
 
-static TORCH: Object = Object {
+static TORCH: ObjectSchema = ObjectSchema {
     kind: "TorchMLPolicySource",
-    fields: &[field("envInjection", Shape::Object(&INJECTION), "")],
+    fields: &[field("envInjection", FieldType::Object(&INJECTION), "")],
 };
 
-static INJECTION: Object = Object {
+static INJECTION: ObjectSchema = ObjectSchema {
     kind: "EnvInjection",
     fields: &[field(
         "targets",
-        Shape::List(&Shape::Object(&INJECTION_TARGET)),
+        FieldType::List(&FieldType::Object(&INJECTION_TARGET)),
         "",
     )],
 };
 
-static INJECTION_TARGET: Object = Object {
+static INJECTION_TARGET: ObjectSchema = ObjectSchema {
     kind: "EnvInjectionTarget",
     fields: &[
-        field("jobName", Shape::Str, "").required(),
+        field("jobName", FieldType::Str, "").required(),
         field("containerNames", STR_LIST, "").required(),
     ],
 };
 
-static MPI: Object = Object {
+static MPI: ObjectSchema = ObjectSchema {
     kind: "MPIMLPolicySource",
     fields: &[
         field("numProcPerNode", POSITIVE, ""),
-        field("mpiImplementation", Shape::OneOf(&["OpenMPI", ""]), ""),
-        field("sshAuthMountPath", Shape::Str, ""),
-        field("runLauncherAsNode", Shape::Bool, ""),
+        field("mpiImplementation", FieldType::OneOf(&["OpenMPI", ""]), ""),
+        field("sshAuthMountPath", FieldType::Str, ""),
+        field("runLauncherAsNode", FieldType::Bool, ""),
     ],
 };
 
-static POD_GROUP: Object = Object {
+static POD_GROUP: ObjectSchema = ObjectSchema {
     kind: "PodGroupPolicy",
     fields: &[
-        not_modelled("coscheduling", Shape::Any),
-        not_modelled("volcano", Shape::Any),
+        not_modelled("coscheduling", FieldType::Any),
+        not_modelled("volcano", FieldType::Any),
     ],
 };

@@ -1,85 +1,89 @@
 //! Field tables of `training` in a scenario, and of checkpoints in scenarios and Fleets.
 
 use super::distribution::DELAY;
-use crate::schema::shape::{Field, Object, Shape, field};
+use crate::schema::shape::{FieldSchema, FieldType, ObjectSchema, field};
 
 /// Legal values of `checkpoint` without checkpoints: an interruption loses no work (`Continuous`) or all work
 /// (`Never`).
 pub const WITHOUT: [&str; 2] = ["Continuous", "Never"];
 
 /// Fields that every kind of checkpoint has.
-pub const CHECKPOINT: [Field; 2] = [
+pub const CHECKPOINT: [FieldSchema; 2] = [
     field(
         "every",
-        Shape::Duration,
-        "work between two; one is written after the last piece, too",
+        FieldType::Duration,
+        "Work between two checkpoints. A final checkpoint is written at the end of the work.",
     )
     .required()
     .example("15m"),
-    field("blocking", Shape::Duration, "the job stands still for it")
-        .default("0s")
-        .example("10s"),
+    field(
+        "blocking",
+        FieldType::Duration,
+        "Time during which a checkpoint blocks the job.",
+    )
+    .default("0s")
+    .example("10s"),
 ];
 
-pub static TRAINING: Object = Object {
+pub static TRAINING: ObjectSchema = ObjectSchema {
     kind: "Training",
     fields: &[
-        field("jobSet", Shape::Str, "name of the JobSet")
-            .otherwise("the only one")
+        field("jobSet", FieldType::Str, "Name of the JobSet that trains.")
+            .otherwise("the only JobSet")
             .example("train"),
         field(
             "work",
-            Shape::Duration,
-            "time that it steps, in whole steps; then its containers exit with 0",
+            FieldType::Duration,
+            "Amount of training as time spent in steps, rounded to whole steps. The containers exit with 0 when it is done.",
         )
-        .otherwise("without end; its containers go on as they do")
+        .otherwise("unlimited; the container rules apply")
         .example("20d"),
         field(
             "step",
             DELAY,
-            "how long a step takes, if it varies each step by itself",
+            "Duration of one step. A distribution is sampled independently for each step.",
         )
-        .otherwise("work may stop and be saved at any instant")
+        .otherwise("training is continuous and can stop or be saved at any time")
         .example("6s"),
         field(
             "warmUp",
-            Shape::Object(&WARM_UP),
-            "steps are slower right after each start",
+            FieldType::Object(&WARM_UP),
+            "Slower steps after each start of the job.",
         )
         .example("{factor: 1.5, for: 5m}"),
         field(
             "checkpoint",
-            Shape::Either(
-                &Shape::OneOf(&WITHOUT),
-                &Shape::Object(&TRAINING_CHECKPOINT),
+            FieldType::Either(
+                &FieldType::OneOf(&WITHOUT),
+                &FieldType::Object(&TRAINING_CHECKPOINT),
             ),
-            "what an interruption takes back: nothing, everything, or the work since the last complete checkpoint",
+            "Work lost at an interruption: none (`Continuous`), all (`Never`), or the work since the last complete checkpoint (a mapping).",
         )
         .required()
         .example("{every: 15m, blocking: 10s}"),
         field(
             "initialization",
             DELAY,
-            "of devices and collectives, at each start with every pod ready",
+            "Time to initialize devices and collectives at each start, after all pods are ready.",
         )
         .default("0s")
         .example("30s"),
-        field("compile", DELAY, "after it, at each start")
+        field("compile", DELAY, "Time to compile at each start, after the initialization.")
             .default("0s")
             .example("2m"),
         field(
             "rendezvousTimeout",
-            Shape::Duration,
-            "a process that has waited so long for all the others exits with 1",
+            FieldType::Duration,
+            "Time that a process waits for all others before it exits with 1.",
         )
-        .otherwise("it waits for ever")
+        .otherwise("processes wait indefinitely")
         .example("5m"),
         field(
             "elastic",
-            Shape::Object(&ELASTIC),
-            "it goes on without some of its slices, which are the child Jobs of a replicatedJob",
+            FieldType::Object(&ELASTIC),
+            "Elastic training, which continues without some of its slices. A slice is a child Job of one replicatedJob.",
         )
-        .otherwise("it steps with every pod or not at all")
+        .otherwise("training requires all pods")
         .example("{minSlices: 3}"),
     ],
 };
@@ -87,87 +91,91 @@ pub static TRAINING: Object = Object {
 /// Legal values of `regrow`, which are the names of `Regrow`.
 const REGROW: [&str; 3] = ["NextCheckpoint", "AtOnce", "Never"];
 
-static ELASTIC: Object = Object {
+static ELASTIC: ObjectSchema = ObjectSchema {
     kind: "Elastic",
     fields: &[
         field(
             "minSlices",
-            Shape::Int(1, 65_536),
-            "it does not step with fewer complete slices",
+            FieldType::Int(1, 65_536),
+            "Minimum number of complete slices required for training.",
         )
         .required()
         .example("3"),
         field(
             "replicatedJob",
-            Shape::Str,
-            "whose child Jobs are the slices; all other Jobs have to be there",
+            FieldType::Str,
+            "Name of the replicatedJob whose child Jobs are the slices. All other Jobs must always be present.",
         )
-        .otherwise("the only one")
+        .otherwise("the only replicatedJob")
         .example("workers"),
         field(
             "factor",
-            Shape::Number(0.001, 1.0),
-            "what is left of the pace while slices are away",
+            FieldType::Number(0.001, 1.0),
+            "Relative training speed while slices are missing.",
         )
-        .otherwise("the share of the slices that are there")
+        .otherwise("the share of slices that are present")
         .example("0.7"),
         field(
             "regrow",
-            Shape::OneOf(&REGROW),
-            "when a slice that is back takes part: after the next durable checkpoint, which is restored then; after the step at hand, from memory; or when the job begins anew for another reason",
+            FieldType::OneOf(&REGROW),
+            "When a returned slice rejoins: after the next durable checkpoint, which is then restored (`NextCheckpoint`), after the current step, from memory (`AtOnce`), or at the next restart for another reason (`Never`).",
         )
         .default("NextCheckpoint")
         .example("AtOnce"),
         field(
             "lastCall",
-            Shape::Duration,
-            "with enough slices, but not all, a job that begins waits so long for more",
+            FieldType::Duration,
+            "Time that a starting job with at least `minSlices` slices waits for the missing ones.",
         )
         .default("30s")
         .example("0s"),
         field(
             "reinitialization",
             DELAY,
-            "in place of initialization and compile at a start with processes that have run on",
+            "Time that replaces `initialization` and `compile` at a start in which some processes kept running.",
         )
-        .otherwise("as at any start")
+        .otherwise("the same as at any other start")
         .example("45s"),
     ],
 };
 
-static WARM_UP: Object = Object {
+static WARM_UP: ObjectSchema = ObjectSchema {
     kind: "WarmUp",
     fields: &[
         field(
             "factor",
-            Shape::Number(1.0, 1000.0),
-            "how many times as long a step takes then",
+            FieldType::Number(1.0, 1000.0),
+            "Factor by which steps take longer during the warm-up.",
         )
         .required()
         .example("1.5"),
         field(
             "for",
-            Shape::Duration,
-            "time of steps, from the first one on",
+            FieldType::Duration,
+            "Duration of the warm-up, counted as time in steps from the first step.",
         )
         .required()
         .example("5m"),
     ],
 };
 
-const COMMIT_DELAY: Field = field(
+const COMMIT_DELAY: FieldSchema = field(
     "commitDelay",
     DELAY,
-    "from the end of the blocking part until it is complete, drawn for each start; one at a time",
+    "Time from the end of the blocking part until the checkpoint is complete. It is drawn once per start. Only one checkpoint is written at a time.",
 )
 .default("0s")
 .example("51s");
 
-const RESTORE: Field = field("restore", DELAY, "at each start from one of them")
-    .default("0s")
-    .example("130s");
+const RESTORE: FieldSchema = field(
+    "restore",
+    DELAY,
+    "Time to restore a checkpoint at each start.",
+)
+.default("0s")
+.example("130s");
 
-static TRAINING_CHECKPOINT: Object = Object {
+static TRAINING_CHECKPOINT: ObjectSchema = ObjectSchema {
     kind: "TrainingCheckpoint",
     fields: &[
         CHECKPOINT[0],
@@ -176,23 +184,23 @@ static TRAINING_CHECKPOINT: Object = Object {
         RESTORE,
         field(
             "atNotice",
-            Shape::Bool,
-            "one is written after the step at hand when a node of the job is cordoned, too, as before announced maintenance",
+            FieldType::Bool,
+            "Whether an additional checkpoint is written after the current step when a node of the job is cordoned, for example before maintenance.",
         )
         .default("false"),
         field(
             "tiers",
-            Shape::NonEmpty(&Shape::Object(&CHECKPOINT_TIER)),
-            "checkpoints of other kinds beside these, which some losses take away",
+            FieldType::NonEmpty(&FieldType::Object(&CHECKPOINT_TIER)),
+            "Additional checkpoint tiers, such as in host memory, which do not survive every loss.",
         )
         .example("[{every: 1m, survives: Host, restore: 10s}]"),
     ],
 };
 
-static CHECKPOINT_TIER: Object = Object {
+static CHECKPOINT_TIER: ObjectSchema = ObjectSchema {
     kind: "CheckpointTier",
     fields: &[
-        field("every", Shape::Duration, "work between two")
+        field("every", FieldType::Duration, "Work between two checkpoints of this tier.")
             .required()
             .example("1m"),
         CHECKPOINT[1],
@@ -200,8 +208,8 @@ static CHECKPOINT_TIER: Object = Object {
         RESTORE,
         field(
             "survives",
-            Shape::OneOf(&["Process", "Host", "Slice"]),
-            "the greatest loss after which they can be restored: of processes alone, of a host in each slice, of one slice",
+            FieldType::OneOf(&["Process", "Host", "Slice"]),
+            "Largest loss after which checkpoints of this tier can be restored: of processes only (`Process`), of one host in each slice (`Host`), or of one slice (`Slice`).",
         )
         .required()
         .example("Host"),

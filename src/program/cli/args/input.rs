@@ -1,11 +1,11 @@
 //! Options for the inputs of a command: a scenario, or manifests on a cluster, and overrides.
 
-use crate::cli::args::typed_values::{Override, path_value};
+use crate::cli::args::typed_values::{FieldOverride, path_value};
 use crate::cli::inputs::fail;
-use crate::cli::inputs::fail::Fail;
+use crate::cli::inputs::fail::FailFlags;
 use crate::cli::inputs::shell_words::quoted;
 use clap::{Args, ValueEnum};
-use sim_api::spec::Level;
+use sim_api::spec::ModelLevel;
 use std::path::PathBuf;
 
 /// Inputs to simulate: a scenario, or manifests on a cluster, with overrides and extra faults.
@@ -24,11 +24,11 @@ pub struct InputArgs {
     /// Override a field of the scenario, e.g. faults.0.afterReady=60s, or of its JobSets, e.g.
     /// spec.failurePolicy.maxRestarts=5 (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
-    pub sets: Vec<Override>,
+    pub sets: Vec<FieldOverride>,
     /// Add one failure to the scenario: POD:exit=CODE, POD:delete or POD:evict, followed by @TIME; TIME is 10m
     /// (after the start) or ready+10m (after all pods were ready) [default: ready] (repeatable)
     #[arg(long = "fail", value_name = "POD:exit=CODE@TIME", value_parser = fail::parse)]
-    pub fails: Vec<Fail>,
+    pub fails: Vec<FailFlags>,
     /// Seed of all random numbers [default: the seed of the scenario]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -36,17 +36,17 @@ pub struct InputArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Level of detail: pods simulates every pod; collapsed uses the reduced model of one JobSet with measured
-    /// restart times (docs/collapsed.md) [default: level of the experiment, else pods]
+    /// restart times (docs/reduced-model.md) [default: level of the experiment, else pods]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub level: Option<LevelArg>,
 }
 
 impl InputArgs {
     /// Returns the requested level of detail; `None` if `--level` is not set.
-    pub fn level(&self) -> Option<Level> {
+    pub fn level(&self) -> Option<ModelLevel> {
         self.level.map(|level| match level {
-            LevelArg::Pods => Level::Pods,
-            LevelArg::Collapsed => Level::Collapsed,
+            LevelArg::Pods => ModelLevel::Pods,
+            LevelArg::Collapsed => ModelLevel::Collapsed,
         })
     }
 

@@ -5,7 +5,7 @@ mod output;
 mod typed_values;
 
 pub use input::InputArgs;
-pub use output::{Color, Format, Look, OutputArgs, TableFormat};
+pub use output::{ColorChoice, DisplayStyle, OutputArgs, OutputFormat, TableFormat};
 pub use typed_values::{
-    Override, Until, VariantArg, days, fields_of, parse_until, parse_variant, path_value,
+    FieldOverride, TimeLimit, VariantArg, days, fields_of, parse_until, parse_variant, path_value,
 };

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 /// Options for colors and character set.
 #[derive(Debug, Args)]
-pub struct Look {
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+pub struct DisplayStyle {
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto)]
+    pub color: ColorChoice,
     /// Use ASCII characters only
     #[arg(long)]
     pub ascii: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub enum ColorChoice {
     Auto,
     Always,
     Never,
@@ -30,7 +30,7 @@ pub enum TableFormat {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     Text,
     Json,
 }
@@ -47,5 +47,5 @@ pub struct OutputArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }

@@ -2,15 +2,15 @@
 
 use sim_api::spec::BASELINE;
 use sim_base::Duration;
-use sim_base::stats::Precision;
+use sim_base::stats::TargetPrecision;
 
 /// A field override: path and value.
-pub type Override = (String, String);
+pub type FieldOverride = (String, String);
 
-pub fn path_value(text: &str) -> Result<Override, String> {
+pub fn path_value(text: &str) -> Result<FieldOverride, String> {
     match text.split_once('=') {
         Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
-        _ => Err("write PATH=VALUE, e.g. controlPlane.preset=stock".to_owned()),
+        _ => Err("expected PATH=VALUE, e.g. controlPlane.preset=stock".to_owned()),
     }
 }
 
@@ -26,7 +26,9 @@ pub fn days(text: &str) -> Result<f64, String> {
     };
     match days {
         Some(days) if days > 0.0 && days <= 36_500.0 => Ok(days),
-        _ => Err("write a number of days above 0 or a duration, e.g. 30 or 36h".to_owned()),
+        _ => Err(
+            "expected a duration above 0 and up to 36500 days, e.g. 30 (days) or 36h".to_owned(),
+        ),
     }
 }
 
@@ -36,19 +38,19 @@ pub struct VariantArg {
     /// Argument text as given on the command line.
     pub text: String,
     pub name: String,
-    pub sets: Vec<Override>,
+    pub sets: Vec<FieldOverride>,
 }
 
 pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
     let bad =
-        || "write NAME: PATH=VALUE, PATH=VALUE, e.g. patient: spec.failurePolicy.maxRestarts=50";
+        || "expected NAME: PATH=VALUE, PATH=VALUE, e.g. patient: spec.failurePolicy.maxRestarts=50";
     // Without a name, the text of the overrides serves as the name.
     let (name, fields) = match text.split_once(':') {
         Some((name, fields)) if !name.contains('=') => (name.trim(), fields),
         _ => (text.trim(), text),
     };
     if name.is_empty() || name == BASELINE {
-        return Err(format!("{name:?} is no name for a variant; {}", bad()));
+        return Err(format!("{name:?} is not a valid variant name; {}", bad()));
     }
     let mut sets = Vec::new();
     for field in fields_of(fields) {
@@ -88,16 +90,16 @@ pub fn fields_of(text: &str) -> Vec<&str> {
 
 /// A precision target of `--until`, written as `METRIC ±0.2%`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Until {
+pub struct TimeLimit {
     /// Argument text as given on the command line.
     pub text: String,
     pub metric: String,
-    pub precision: Precision,
+    pub precision: TargetPrecision,
 }
 
-pub fn parse_until(text: &str) -> Result<Until, String> {
+pub fn parse_until(text: &str) -> Result<TimeLimit, String> {
     let bad =
-        || "write METRIC ±SHARE%, or METRIC ±NUMBER, e.g. 'restartLatency_s.p50 ±1%'".to_owned();
+        || "expected METRIC ±SHARE% or METRIC ±NUMBER, e.g. 'restartLatency_s.p50 ±1%'".to_owned();
     let parts = text.split_once('±').or_else(|| text.split_once("+-"));
     let (metric, precision) = parts.ok_or_else(bad)?;
     let (metric, precision) = (metric.trim(), precision.trim());
@@ -109,12 +111,12 @@ pub fn parse_until(text: &str) -> Result<Until, String> {
     if metric.is_empty() || !number.is_finite() || number <= 0.0 {
         return Err(bad());
     }
-    Ok(Until {
+    Ok(TimeLimit {
         text: text.to_owned(),
         metric: metric.to_owned(),
         precision: match is_share {
-            true => Precision::Relative(number / 100.0),
-            false => Precision::Absolute(number),
+            true => TargetPrecision::Relative(number / 100.0),
+            false => TargetPrecision::Absolute(number),
         },
     })
 }
@@ -123,7 +125,7 @@ pub fn parse_until(text: &str) -> Result<Until, String> {
 mod tests {
     use super::*;
 
-    fn sets(text: &str) -> Vec<Override> {
+    fn sets(text: &str) -> Vec<FieldOverride> {
         parse_variant(text).unwrap().sets
     }
 
@@ -149,11 +151,11 @@ mod tests {
     fn a_precision_is_a_share_or_a_number() {
         let until = |text: &str| parse_until(text).map(|u| (u.metric, u.precision));
         let metric = || "goodput.p50".to_owned();
-        let share = Ok((metric(), Precision::Relative(0.002)));
+        let share = Ok((metric(), TargetPrecision::Relative(0.002)));
         assert_eq!(until("goodput.p50 ±0.2%"), share);
         assert_eq!(
             until("goodput.p50 +- 3"),
-            Ok((metric(), Precision::Absolute(3.0)))
+            Ok((metric(), TargetPrecision::Absolute(3.0)))
         );
         for wrong in ["goodput", "±1%", "x ±", "x ±0%", "x ±-1", "x ±NaN"] {
             assert!(until(wrong).is_err(), "{wrong:?}");

@@ -1,7 +1,7 @@
 //! Command line of `compare`.
 
 use crate::cli::args::{
-    InputArgs, Look, TableFormat, Until, VariantArg, parse_until, parse_variant,
+    DisplayStyle, InputArgs, TableFormat, TimeLimit, VariantArg, parse_until, parse_variant,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -22,8 +22,8 @@ pub struct CompareArgs {
     /// Add replications until the 95 % interval of the metric's mean is within ±SHARE in every variant, e.g.
     /// 'restartLatency_s.p50 ±1%'
     #[arg(long, value_name = "METRIC ±SHARE%", value_parser = parse_until)]
-    pub until: Option<Until>,
-    /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.p50 > +5%' (repeatable, docs/fail-if.md)
+    pub until: Option<TimeLimit>,
+    /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.p50 > +5%' (repeatable, docs/compare.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
     /// Write summary.json, replications.csv and copies of the inputs to this new directory
@@ -35,5 +35,5 @@ pub struct CompareArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }

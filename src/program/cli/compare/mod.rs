@@ -3,21 +3,22 @@
 pub mod args;
 mod variants;
 
-use crate::cli::args::{TableFormat, Until};
+use crate::cli::args::{TableFormat, TimeLimit};
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::compare::variants::{Variant, VariantSource};
-use crate::cli::failure::{Failure, unknown_metric};
+use crate::cli::compare::variants::{CompareVariant, VariantSource};
+use crate::cli::failure::{CommandFailure, unknown_metric};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
 use serde::Serialize;
-use sim_analysis::experiment::fail_if::Group;
+use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    Change, Comparison, Limits, NoRuns, PlayedVariant, metrics, never_placed,
+    NoRuns, PlayedVariant, ReplicationLimits, VariantChange, VariantComparison, metrics,
+    never_placed,
 };
-use sim_base::stats::{Look, Looks};
-use sim_report::assumptions::hanging;
-use sim_report::assumptions::hanging::Hung;
+use sim_base::stats::{InterimLook, InterimLooks};
+use sim_report::assumptions::sensitivity;
+use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::console::compare;
 use sim_report::figures::compare_figure;
 use sim_report::files::compare_tables;
@@ -29,16 +30,18 @@ const REPLICATIONS: u64 = 20;
 const FIRST_LOOK: usize = 32;
 const UNTIL_MAX: u64 = 100_000;
 
-pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
+pub fn cli(args: &CompareArgs) -> Result<(), CommandFailure> {
     with(args, |job, unplayed| job.run(unplayed))
 }
 
 /// Returns the comparison and the dominant assumptions of its variants, for other reports than the text.
-pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
+pub fn again(
+    args: &CompareArgs,
+) -> Result<(VariantComparison, Vec<PlayedVariant>, Vec<SensitiveResult>), CommandFailure> {
     with(args, |job, unplayed| {
         let (all, played, _) = job.play(unplayed)?;
         match job.limits.flag.is_raised() {
-            true => Err(interrupt::failure("nothing is kept")),
+            true => Err(interrupt::failure("no results were kept")),
             false => Ok((all, played, job.hung())),
         }
     })
@@ -46,8 +49,8 @@ pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<
 
 fn with<T>(
     args: &CompareArgs,
-    act: impl FnOnce(&ComparisonJob<'_>, Vec<PlayedVariant>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    act: impl FnOnce(&ComparisonJob<'_>, Vec<PlayedVariant>) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
     let base = VariantSource::read(args)?;
     let variants = base.variants(args)?;
     base.baseline.note_skipped(args.quiet);
@@ -66,9 +69,9 @@ fn with<T>(
 struct ComparisonJob<'a> {
     args: &'a CompareArgs,
     base: &'a VariantSource,
-    variants: &'a [Variant],
+    variants: &'a [CompareVariant],
     seed: u64,
-    limits: &'a Limits,
+    limits: &'a ReplicationLimits,
 }
 
 impl ComparisonJob<'_> {
@@ -77,7 +80,7 @@ impl ComparisonJob<'_> {
     fn play(
         &self,
         mut played: Vec<PlayedVariant>,
-    ) -> Result<(Comparison, Vec<PlayedVariant>, u64), Failure> {
+    ) -> Result<(VariantComparison, Vec<PlayedVariant>, u64), CommandFailure> {
         let args = self.args;
         let asked = args.seeds.or(self.base.baseline.experiment().replications);
         let wanted = match &args.until {
@@ -93,24 +96,24 @@ impl ComparisonJob<'_> {
         };
         played.retain(|variant| !variant.replications.is_empty());
         if played.is_empty() {
-            return Err(interrupt::failure("no replication is finished"));
+            return Err(interrupt::failure("no replication was finished"));
         }
         let name = self.variants[0].subject.name();
-        let all = Comparison::of((name, self.seed), &played);
+        let all = VariantComparison::of((name, self.seed), &played);
         Ok((all, played, wanted))
     }
 
-    fn run(&self, played: Vec<PlayedVariant>) -> Result<(), Failure> {
+    fn run(&self, played: Vec<PlayedVariant>) -> Result<(), CommandFailure> {
         let args = self.args;
         let conditions = fail_if::read(&args.fail_if)?;
         let dir = args.out.as_deref().map(RunDir::create).transpose()?;
         let variants = played.len() as u64;
         let (all, played, wanted) = self.play(played)?;
         if let Some(dir) = dir {
-            dir.write_json("summary.json", &Summary::of(&all))?;
+            dir.write_json("summary.json", &CompareSummary::of(&all))?;
             let rows = compare_tables::replications(self.seed, &played).csv();
             dir.write("replications.csv", &rows)?;
-            let hangs = hanging::foot(&self.hung());
+            let hangs = sensitivity::footer_lines(&self.hung());
             charts(&dir, &all, &played, &hangs)?;
             let inputs = self.base.inputs(args, self.seed, wanted);
             dir.write_inputs(&inputs.files, &inputs.command)?;
@@ -120,28 +123,27 @@ impl ComparisonJob<'_> {
         let finished: u64 = played.iter().map(|v| v.replications.len() as u64).sum();
         let asked = wanted * variants;
         if self.limits.flag.is_raised() && finished < asked {
-            let kept =
-                format!("{finished} of {asked} replications are finished, and these are reported");
+            let kept = format!("{finished} of {asked} replications were finished and are reported");
             return Err(interrupt::failure(&kept));
         }
         for variant in &played {
             let rows = variant.replications.iter();
             if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
-                return Err(Failure::CannotBePlaced(why).in_variant(&variant.name));
+                return Err(CommandFailure::CannotBePlaced(why).in_variant(&variant.name));
             }
         }
-        let groups: Vec<Group> = played.iter().map(group).collect();
+        let groups: Vec<ConditionGroup> = played.iter().map(group).collect();
         fail_if::check(&conditions, &groups)
     }
 
     /// Returns the dominant assumptions of the first replication of each variant.
-    fn hung(&self) -> Vec<Hung> {
-        let of = |v: &Variant| dominant_assumptions::of_input(&v.name, &v.loaded, self.seed);
+    fn hung(&self) -> Vec<SensitiveResult> {
+        let of = |v: &CompareVariant| dominant_assumptions::of_input(&v.name, &v.loaded, self.seed);
         self.variants.iter().map(of).collect()
     }
 
     /// Simulates more replications of each variant until it has `n`.
-    fn play_to(&self, played: &mut [PlayedVariant], n: u64) -> Result<(), Failure> {
+    fn play_to(&self, played: &mut [PlayedVariant], n: u64) -> Result<(), CommandFailure> {
         for (at, variant) in played.iter_mut().enumerate() {
             let from = variant.replications.len() as u64;
             let name = &variant.name;
@@ -154,8 +156,8 @@ impl ComparisonJob<'_> {
             });
             drop(progress);
             let more = more.map_err(|why| match why {
-                NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
-                NoRuns::Scenario(_) => Failure::from(why).in_variant(&own.name),
+                NoRuns::Threads(_) => CommandFailure::Invalid(why.to_string()),
+                NoRuns::Scenario(_) => CommandFailure::from(why).in_variant(&own.name),
             });
             variant.replications.extend(more?);
         }
@@ -166,11 +168,11 @@ impl ComparisonJob<'_> {
     /// replications.
     fn until_precise(
         &self,
-        until: &Until,
+        until: &TimeLimit,
         played: &mut [PlayedVariant],
         most: u64,
-    ) -> Result<u64, Failure> {
-        for look in Looks::new(FIRST_LOOK, 0.95).all() {
+    ) -> Result<u64, CommandFailure> {
+        for look in InterimLooks::new(FIRST_LOOK, 0.95).looks() {
             let n = (look.n as u64).min(most);
             self.play_to(played, n)?;
             if self.limits.flag.is_raised() {
@@ -185,7 +187,7 @@ impl ComparisonJob<'_> {
             }
             if n == most {
                 let text = format!(
-                    "--until {}: not reached after {most} replications",
+                    "--until {}: precision not reached after {most} replications",
                     until.text
                 );
                 output::notice(&text);
@@ -196,17 +198,17 @@ impl ComparisonJob<'_> {
     }
 }
 
-fn group(variant: &PlayedVariant) -> Group {
-    Group::of(&variant.name, &variant.jobsets, &variant.replications)
+fn group(variant: &PlayedVariant) -> ConditionGroup {
+    ConditionGroup::of(&variant.name, &variant.jobsets, &variant.replications)
 }
 
 /// Writes the charts to `charts/`: SVG, and PNG if the program is built with it.
 fn charts(
     dir: &RunDir,
-    all: &Comparison,
+    all: &VariantComparison,
     played: &[PlayedVariant],
     hangs: &[String],
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     for (name, scene) in compare_figure::figures(all, played, hangs) {
         dir.write_chart(&format!("charts/{name}"), &scene)?;
     }
@@ -215,25 +217,25 @@ fn charts(
 
 /// Content of `summary.json` and of `--format json`.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct CompareSummary<'a> {
     #[serde(flatten)]
-    comparison: &'a Comparison,
+    comparison: &'a VariantComparison,
     /// First sentence of the text report.
     conclusion: String,
 }
 
-impl Summary<'_> {
-    fn of(comparison: &Comparison) -> Summary<'_> {
-        Summary {
+impl CompareSummary<'_> {
+    fn of(comparison: &VariantComparison) -> CompareSummary<'_> {
+        CompareSummary {
             comparison,
             conclusion: compare::conclusion(comparison),
         }
     }
 }
 
-fn print_result(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
+fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), CommandFailure> {
     match args.format {
-        TableFormat::Json => output::json(&Summary::of(all)),
+        TableFormat::Json => output::json(&CompareSummary::of(all)),
         TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),
         TableFormat::Md => output::result(&compare_tables::markdown(all)),
         TableFormat::Text => {
@@ -245,13 +247,13 @@ fn print_result(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
 
 /// Returns a variant without replications. Returns an error if its pods cannot be placed, before anything is
 /// simulated.
-fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
+fn unplayed(variant: &CompareVariant) -> Result<PlayedVariant, CommandFailure> {
     let ready = variant.subject.player();
-    ready.map_err(|why| Failure::from(why).in_variant(&variant.name))?;
-    let change = |c: &sim_api::spec::FieldChange| Change {
+    ready.map_err(|why| CommandFailure::from(why).in_variant(&variant.name))?;
+    let change = |c: &sim_api::spec::FieldChange| VariantChange {
         path: c.path.clone(),
         value: c.value.clone(),
-        because: c.because.clone(),
+        because: c.reason.clone(),
     };
     Ok(PlayedVariant {
         name: variant.name.clone(),
@@ -261,7 +263,11 @@ fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
     })
 }
 
-fn is_precise(variant: &PlayedVariant, until: &Until, look: Look) -> Result<bool, Failure> {
+fn is_precise(
+    variant: &PlayedVariant,
+    until: &TimeLimit,
+    look: InterimLook,
+) -> Result<bool, CommandFailure> {
     let rows = variant.replications.iter();
     let rows: Vec<_> = rows.map(|r| metrics(r, &variant.jobsets)).collect();
     let known = rows.iter().flatten().any(|(name, _)| *name == until.metric);
@@ -278,5 +284,5 @@ fn is_precise(variant: &PlayedVariant, until: &Until, look: Look) -> Result<bool
         .flatten()
         .filter(|(name, _)| *name == until.metric);
     let values: Vec<f64> = own.filter_map(|(_, m)| m.value()).collect();
-    Ok(look.ends(&values, until.precision).is_some())
+    Ok(look.sufficient_interval(&values, until.precision).is_some())
 }

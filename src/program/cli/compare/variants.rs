@@ -1,19 +1,19 @@
 //! Variants of `compare`: from the scenario, `--variant` and `--strategies`. Every file is read once.
 
-use crate::cli::args::Override;
+use crate::cli::args::FieldOverride;
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input};
-use sim_analysis::experiment::Subject;
+use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
 use sim_inputs::strategy;
 
 /// A variant that is ready to simulate.
-pub struct Variant {
+pub struct CompareVariant {
     pub name: String,
     pub changes: Vec<FieldChange>,
-    pub subject: Subject,
+    pub subject: ExperimentSubject,
     /// Loaded inputs of the variant.
     pub loaded: LoadedInput,
 }
@@ -25,7 +25,7 @@ pub struct VariantSource {
 }
 
 impl VariantSource {
-    pub fn read(args: &CompareArgs) -> Result<VariantSource, Failure> {
+    pub fn read(args: &CompareArgs) -> Result<VariantSource, CommandFailure> {
         let given = ExperimentInput::read(&args.input)?;
         let baseline = given.load(&[])?;
         if matches!(baseline, LoadedInput::Fleet(_)) && !args.strategies.is_empty() {
@@ -35,10 +35,10 @@ impl VariantSource {
     }
 
     /// Returns the baseline, then the variants of the scenario, then those of the command line.
-    pub fn variants(&self, args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
+    pub fn variants(&self, args: &CompareArgs) -> Result<Vec<CompareVariant>, CommandFailure> {
         let mut first = BASELINE.to_owned();
         let own = self.baseline.experiment().variants.iter().cloned();
-        let mut all: Vec<(String, Vec<Override>)> = own.map(|v| (v.name, v.sets)).collect();
+        let mut all: Vec<(String, Vec<FieldOverride>)> = own.map(|v| (v.name, v.sets)).collect();
         let more = args.variants.iter();
         all.extend(more.map(|v| (v.name.clone(), v.sets.clone())));
         for strategy in strategies(&args.strategies)? {
@@ -51,12 +51,12 @@ impl VariantSource {
             all.push((name.clone(), vec![("strategy".to_owned(), name)]));
         }
         if all.is_empty() {
-            return Err(Failure::Invalid(self.nothing().to_owned()));
+            return Err(CommandFailure::Invalid(self.nothing().to_owned()));
         }
         all.insert(0, (first, Vec::new()));
         for (i, (name, _)) in all.iter().enumerate() {
             if all[..i].iter().any(|(known, _)| known == name) {
-                bail!("there are two variants {name:?}");
+                bail!("variant name {name:?} is used twice");
             }
         }
         let one = |(name, sets)| self.variant(name, sets);
@@ -66,10 +66,10 @@ impl VariantSource {
     fn nothing(&self) -> &'static str {
         match self.baseline {
             LoadedInput::Fleet(_) => {
-                "there is nothing to compare: give --variant 'NAME: PATH=VALUE', e.g. --variant 'more: parameters.spares=80'"
+                "nothing to compare: add --variant 'NAME: PATH=VALUE', e.g. --variant 'more: parameters.spares=80'"
             }
             LoadedInput::Pods(_) => {
-                "there is nothing to compare: give --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario"
+                "nothing to compare: add --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario"
             }
         }
     }
@@ -79,13 +79,17 @@ impl VariantSource {
         jobsets.all(|s| s.jobset.spec.strategy() == strategy)
     }
 
-    fn variant(&self, name: String, sets: Vec<Override>) -> Result<Variant, Failure> {
+    fn variant(
+        &self,
+        name: String,
+        sets: Vec<FieldOverride>,
+    ) -> Result<CompareVariant, CommandFailure> {
         let changes = strategy::with_companions(&sets, self.baseline.jobsets());
-        let changes = changes.map_err(|m| Failure::Invalid(m).in_variant(&name))?;
+        let changes = changes.map_err(|m| CommandFailure::Invalid(m).in_variant(&name))?;
         let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
-        let loaded = self.given.load(&more.collect::<Vec<Override>>());
+        let loaded = self.given.load(&more.collect::<Vec<FieldOverride>>());
         let loaded = loaded.map_err(|why| why.in_variant(&name))?;
-        Ok(Variant {
+        Ok(CompareVariant {
             subject: loaded.subject().map_err(|why| why.in_variant(&name))?,
             name,
             changes,
@@ -106,7 +110,7 @@ impl VariantSource {
 }
 
 /// Parses restart strategies: `all`, or a list of names.
-fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, Failure> {
+fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, CommandFailure> {
     if words.iter().any(|word| word == "all") {
         return Ok(RestartStrategy::ALL.to_vec());
     }
@@ -116,8 +120,8 @@ fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, Failure> {
             .find(|s| s.as_str() == word);
         found.ok_or_else(|| {
             let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
-            let text = format!("--strategies: {word:?} is none of them; legal: all, {legal}");
-            Failure::Invalid(text)
+            let text = format!("--strategies: unknown strategy {word:?}; legal: all, {legal}");
+            CommandFailure::Invalid(text)
         })
     };
     words.iter().map(one).collect()

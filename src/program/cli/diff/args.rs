@@ -1,6 +1,6 @@
 //! Command line of `diff`.
 
-use crate::cli::args::{Format, Look};
+use crate::cli::args::{DisplayStyle, OutputFormat};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -14,8 +14,8 @@ pub struct DiffArgs {
     /// Exit with code 5 if this condition is true, e.g. 'diff.records > 0' (repeatable)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }

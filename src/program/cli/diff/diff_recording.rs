@@ -1,26 +1,26 @@
 //! `diff RUN RECORDING`: simulates a run again from its inputs and compares it with a recording of a real control
 //! plane.
 
-use crate::cli::args::Format;
+use crate::cli::args::OutputFormat;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
 use crate::cli::output;
 use crate::cli::run::simulate::{RunInput, simulation};
-use sim_base::condition::Condition;
-use sim_base::plain::for_terminal;
+use sim_base::condition::FieldCondition;
+use sim_base::escape::for_terminal;
 use sim_base::time::NANOS_PER_SECOND;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use sim_analysis::format;
-use sim_api::spec::Scenario;
-use sim_recordings::validate::beside::{Beside, First, beside};
-use sim_recordings::validate::recording::Recording;
-use sim_recordings::validate::result::{Difference, Moment};
-use sim_recordings::validate::{recording_of, simulate};
-use sim_report::console::waterfall::Style;
+use sim_api::spec::ScenarioSpec;
+use sim_recordings::validate::recording::RecordedRun;
+use sim_recordings::validate::result::{ComparedMoment, RecordedDifference};
+use sim_recordings::validate::run_vs_recording::{FirstDifference, RunVsRecording, compare_run};
+use sim_recordings::validate::{read_run_recording, simulate};
+use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::decisions::DecisionLog;
 use sim_report::rundiff;
 use sim_report::rundiff::{MetricDiff, newest_decision};
@@ -36,16 +36,16 @@ struct RecordingDiff {
     versions: [String; 2],
     digests: [String; 2],
     #[serde(flatten)]
-    beside: Beside,
+    beside: RunVsRecording,
     /// Last decision of the simulated run before the first difference.
     decision: Option<Value>,
 }
 
-pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
+pub fn cli(args: &DiffArgs, conditions: &[FieldCondition]) -> Result<u8, CommandFailure> {
     let told = compare(&args.a, &args.b)?;
     match args.format {
-        Format::Json => output::json(&told)?,
-        Format::Text => {
+        OutputFormat::Json => output::json(&told)?,
+        OutputFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&text(&told, &style), &style)?;
         }
@@ -57,12 +57,12 @@ pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
     })
 }
 
-fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, Failure> {
+fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, CommandFailure> {
     let file = file.to_string_lossy();
-    let recording = recording_of(&file)?;
+    let recording = read_run_recording(&file)?;
     if !stored_run::is_run(dir) {
         bail!(
-            "{} is no run directory: it has no inputs/command.txt",
+            "{} is not a run directory: inputs/command.txt is missing",
             dir.display()
         );
     }
@@ -80,9 +80,9 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, Failure> {
     };
     let mut simulation = simulation(&loaded)?;
     let log = DecisionLog::new(simulation.scenario());
-    let (observed, log) = simulate::watched(&recording, &mut simulation, loaded.seed, log);
+    let (observed, log) = simulate::run_observed(&recording, &mut simulation, loaded.seed, log);
     let played = (simulation.scenario(), &format::fault as _);
-    let mut beside = beside(&file, &recording, played, &observed);
+    let mut beside = compare_run(&file, &recording, played, &observed);
     beside.inputs.extend(jobset(&recording, &loaded.scenario));
     let parts_s = beside
         .first
@@ -111,36 +111,36 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, Failure> {
 }
 
 /// Returns the fields of the stored JobSet that differ between the recording and the run.
-fn jobset(recording: &Recording, own: &Scenario) -> Vec<Difference> {
+fn jobset(recording: &RecordedRun, own: &ScenarioSpec) -> Vec<RecordedDifference> {
     let object = own.jobsets.first().and_then(|j| j.jobset.object.as_ref());
     let own = object.and_then(|object| sim_inputs::server::stored(object).ok());
-    let Some((recorded, own)) = simulate::stored(recording).zip(own) else {
+    let Some((recorded, own)) = simulate::stored_jobset(recording).zip(own) else {
         return Vec::new();
     };
     let of = |object: &Value| json!({"name": object["metadata"]["name"], "spec": object["spec"]});
     let mut found = Vec::new();
-    rundiff::compare(&of(&recorded), &of(&own), "jobSet", &mut found);
-    let one = |d: MetricDiff| Difference::new(d.metric, d.a, d.b);
+    rundiff::diff_values(&of(&recorded), &of(&own), "jobSet", &mut found);
+    let one = |d: MetricDiff| RecordedDifference::new(d.metric, d.a, d.b);
     found.into_iter().map(one).collect()
 }
 
-fn text(told: &RecordingDiff, style: &Style) -> String {
+fn text(told: &RecordingDiff, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     if told.equal {
         let _ = writeln!(
             out,
-            "The same: what was played, and every decision that is compared."
+            "No differences in the inputs and in the compared decisions."
         );
     }
     let ([made, now], [was, is]) = (&told.versions, &told.digests);
     if was != is {
         let _ = writeln!(
             out,
-            "The run (version {made}, digest {was}) was played again by version {now}: digest {is}. What follows is \
-             of the run of now.\n"
+            "The run (version {made}, digest {was}) was simulated again with version {now}: digest {is}. The following \
+             comparison is with the new run.\n"
         );
     }
-    let Beside {
+    let RunVsRecording {
         inputs,
         first,
         differences,
@@ -150,11 +150,11 @@ fn text(told: &RecordingDiff, style: &Style) -> String {
     if let Some(first) = first {
         first_text(&mut out, first, told.decision.as_ref(), style);
     } else if !differences.is_empty() {
-        let _ = writeln!(out, "No instant differs; what came out does.\n");
+        let _ = writeln!(out, "All times are equal, but the results differ.\n");
     }
     listed(
         &mut out,
-        "Differences, as validate tells them",
+        "Differences, as reported by validate",
         differences,
         style,
     );
@@ -168,7 +168,7 @@ fn text(told: &RecordingDiff, style: &Style) -> String {
     out
 }
 
-fn listed(out: &mut String, title: &str, all: &[Difference], style: &Style) {
+fn listed(out: &mut String, title: &str, all: &[RecordedDifference], style: &WaterfallStyle) {
     if all.is_empty() {
         return;
     }
@@ -185,8 +185,13 @@ fn listed(out: &mut String, title: &str, all: &[Difference], style: &Style) {
     out.push('\n');
 }
 
-fn first_text(out: &mut String, first: &First, decision: Option<&Value>, style: &Style) {
-    let title = "First decision that differs, seconds after the creation: recording, run";
+fn first_text(
+    out: &mut String,
+    first: &FirstDifference,
+    decision: Option<&Value>,
+    style: &WaterfallStyle,
+) {
+    let title = "First decision that differs (seconds after creation: recording, run)";
     let _ = writeln!(out, "{}", style.bold(title));
     for moment in &first.before {
         let _ = writeln!(out, "    {}", style.dim(&moment_line(moment)));
@@ -195,14 +200,14 @@ fn first_text(out: &mut String, first: &First, decision: Option<&Value>, style: 
     if let Some(decision) = decision {
         let _ = writeln!(
             out,
-            "      last decision of the run until then: {}",
+            "      last decision of the run before: {}",
             cut(&record_line(decision))
         );
     }
     out.push('\n');
 }
 
-fn moment_line(moment: &Moment) -> String {
+fn moment_line(moment: &ComparedMoment) -> String {
     let at = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.3}"));
     let (recorded, own) = (at(moment.recorded_s), at(moment.simulated_s));
     cut(&format!("{recorded:>9} {own:>9}  {}", moment.what))

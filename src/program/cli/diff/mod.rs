@@ -5,45 +5,47 @@ pub mod args;
 mod diff_recording;
 mod record_text;
 
-use crate::cli::args::Format;
+use crate::cli::args::OutputFormat;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::fail_if;
 use crate::cli::output;
 use serde_json::Value;
 use sim_analysis::format::with_sign;
-use sim_base::condition::Condition;
-use sim_report::console::waterfall::Style;
+use sim_base::condition::FieldCondition;
+use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::rundiff;
 use sim_report::rundiff::RunDiff;
 use std::fmt::Write;
 
 const NAMES: [&str; 3] = ["diff.inputs", "diff.records", "diff.metrics"];
 
-pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
+pub fn cli(args: &DiffArgs) -> Result<u8, CommandFailure> {
     let conditions = fail_if::read(&args.fail_if)?;
-    let unknown = |c: &&Condition| !NAMES.contains(&c.name.as_str());
+    let unknown = |c: &&FieldCondition| !NAMES.contains(&c.name.as_str());
     if let Some(condition) = conditions.iter().find(unknown) {
-        return Err(condition.unknown(NAMES.into_iter()).into());
+        return Err(condition.unknown_name_error(NAMES.into_iter()).into());
     }
     if args.a.is_file() {
         let a = args.a.display();
         let text = match args.b.is_file() {
-            true => format!(
-                "{a} is a file; what differs are run directories: run {a} --out DIR writes one"
+            true => {
+                format!("{a} is a file, not a run directory: create one with run {a} --out DIR")
+            }
+            false => format!(
+                "{a} is a file: the first argument must be a run directory, the second a recording"
             ),
-            false => format!("{a} is a file; the run comes first, the recording second"),
         };
-        return Err(Failure::Invalid(text));
+        return Err(CommandFailure::Invalid(text));
     }
     if args.b.is_file() {
         return diff_recording::cli(args, &conditions);
     }
     let diff = rundiff::diff(&args.a, &args.b)?;
     match args.format {
-        Format::Json => output::json(&diff)?,
-        Format::Text => {
+        OutputFormat::Json => output::json(&diff)?,
+        OutputFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&text(&diff, &style), &style)?;
         }
@@ -61,12 +63,12 @@ fn number(diff: &RunDiff, name: &str) -> f64 {
     n as f64
 }
 
-fn text(diff: &RunDiff, style: &Style) -> String {
+fn text(diff: &RunDiff, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     if diff.equal {
         let _ = writeln!(
             out,
-            "The same: inputs, every record (digest {}), every metric.",
+            "No differences in inputs, records (digest {}) and metrics.",
             diff.digests[0]
         );
     }
@@ -95,10 +97,10 @@ fn text(diff: &RunDiff, style: &Style) -> String {
     out
 }
 
-fn inputs(out: &mut String, diff: &RunDiff, style: &Style) {
+fn inputs(out: &mut String, diff: &RunDiff, style: &WaterfallStyle) {
     if diff.inputs.is_empty() {
         if !diff.equal {
-            let _ = writeln!(out, "The inputs are the same.\n");
+            let _ = writeln!(out, "The inputs are equal.\n");
         }
         return;
     }
@@ -110,7 +112,7 @@ fn inputs(out: &mut String, diff: &RunDiff, style: &Style) {
                 let _ = writeln!(out, "  {}: only in the {side}", input.file);
             }
             Some(line) => {
-                let _ = writeln!(out, "  {}, first in line {line}", input.file);
+                let _ = writeln!(out, "  {}, first difference in line {line}", input.file);
                 for (sign, text) in [('-', &input.a), ('+', &input.b)] {
                     let text = text.as_deref().unwrap_or("(end of the file)");
                     let _ = writeln!(out, "    {sign} {}", cut(text));
@@ -121,12 +123,12 @@ fn inputs(out: &mut String, diff: &RunDiff, style: &Style) {
     out.push('\n');
 }
 
-fn first(out: &mut String, diff: &RunDiff, style: &Style) {
+fn first(out: &mut String, diff: &RunDiff, style: &WaterfallStyle) {
     let Some(first) = &diff.first else {
         if diff.digests[0] != diff.digests[1] {
             let _ = writeln!(
                 out,
-                "The records differ (digests {} and {}); a run without events.ndjson does not say where.\n",
+                "The records differ (digests {} and {}); the first difference is unknown because events.ndjson is missing.\n",
                 diff.digests[0], diff.digests[1]
             );
         }
@@ -149,7 +151,7 @@ fn first(out: &mut String, diff: &RunDiff, style: &Style) {
             .map_or("(end of the log)".to_owned(), record_line);
         let _ = writeln!(out, "  {sign} {}", cut(&text));
         for cause in causes.iter().take(3) {
-            let _ = writeln!(out, "      because of {}", cut(&record_line(cause)));
+            let _ = writeln!(out, "      cause      {}", cut(&record_line(cause)));
         }
         if let Some(decision) = decision {
             let _ = writeln!(out, "      decision   {}", cut(&record_line(decision)));

@@ -1,21 +1,24 @@
 //! Gates, records and values of `diff` as text.
 
-use crate::cli::failure::{Failure, GATE_FAILED};
+use crate::cli::failure::{CommandFailure, GATE_FAILED};
 use crate::cli::output;
 use serde_json::Value;
 use sim_analysis::format::exact_seconds;
-use sim_base::condition::Condition;
-use sim_base::plain::for_terminal;
+use sim_base::condition::FieldCondition;
+use sim_base::escape::for_terminal;
 use std::fmt::Write;
 
 /// Checks the conditions and returns the exit code. Prints every condition that is true.
-pub fn gate(conditions: &[Condition], number: impl Fn(&str) -> f64) -> Result<u8, Failure> {
+pub fn gate(
+    conditions: &[FieldCondition],
+    number: impl Fn(&str) -> f64,
+) -> Result<u8, CommandFailure> {
     let mut failed = false;
     for condition in conditions {
         let value = number(&condition.name);
-        let verdict = condition.holds(value, None)?;
+        let verdict = condition.evaluate(value, None)?;
         if verdict.failed {
-            output::notice(&format!("--fail-if {condition}: it is {value}"));
+            output::notice(&format!("--fail-if {condition}: the value is {value}"));
         }
         failed |= verdict.failed;
     }

@@ -1,6 +1,6 @@
 //! Command line of `explain`.
 
-use crate::cli::args::{Format, Look};
+use crate::cli::args::{DisplayStyle, OutputFormat};
 use crate::cli::explain::manifest_children::ExplainChildrenArgs;
 use clap::{Args, Subcommand};
 
@@ -16,10 +16,10 @@ pub struct ExplainArgs {
     /// List or explain only terms of this kind: column, field, rule, option ...
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
     #[command(subcommand)]
     pub command: Option<ExplainCommand>,
 }

@@ -3,23 +3,26 @@
 //!
 //! This module must never run a simulation: creation that depends on time is described by the event it waits for.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use serde_json::{Value, json};
 use sim_api::admission;
-use sim_api::admission::{Create, GENERATED_SUFFIX, Gates, Rejection};
+use sim_api::admission::{AdmissionGates, AdmissionRejection, CreateRequest, GENERATED_SUFFIX};
 use sim_api::objects;
-use sim_api::objects::{JobSlot, Places, Surroundings};
+use sim_api::objects::{GlobalJobIndexes, JobSlot, ObjectContext};
 use sim_api::spec::keys;
 
 /// An object with notes about it. An entry without an object explains why an object is not created.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ChildEntry {
     pub notes: Vec<String>,
     pub object: Option<Value>,
 }
 
 /// Returns the children of every JobSet among the documents, in order.
-pub fn children(documents: &[Value], gates: Gates) -> Result<Vec<Entry>, Failure> {
+pub fn children(
+    documents: &[Value],
+    gates: AdmissionGates,
+) -> Result<Vec<ChildEntry>, CommandFailure> {
     let of_kind = |kind: &'static str| documents.iter().filter(move |d| d["kind"] == kind);
     let classes: Vec<Value> = of_kind("PriorityClass").cloned().collect();
     let runtime_classes: Vec<String> = of_kind("RuntimeClass")
@@ -27,7 +30,7 @@ pub fn children(documents: &[Value], gates: Gates) -> Result<Vec<Entry>, Failure
         .collect();
     let mut entries = Vec::new();
     for document in of_kind("JobSet") {
-        let request = Create {
+        let request = CreateRequest {
             object: document,
             namespace: document["metadata"]["namespace"]
                 .as_str()
@@ -35,12 +38,12 @@ pub fn children(documents: &[Value], gates: Gates) -> Result<Vec<Entry>, Failure
             gates,
             existing_claims: &[],
         };
-        let jobset =
-            admission::create(&request).map_err(|refused| Failure::Invalid(refused.message))?;
-        let around = Surroundings {
+        let jobset = admission::create(&request)
+            .map_err(|refused| CommandFailure::Invalid(refused.message))?;
+        let around = ObjectContext {
             priority_classes: &classes,
             runtime_classes: &runtime_classes,
-            ..Surroundings::default()
+            ..ObjectContext::default()
         };
         of_jobset(&jobset, gates, &around, &mut entries);
     }
@@ -55,16 +58,16 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-impl Entry {
-    fn note(text: String) -> Entry {
-        Entry {
+impl ChildEntry {
+    fn note(text: String) -> ChildEntry {
+        ChildEntry {
             notes: vec![text],
             object: None,
         }
     }
 
-    fn object(object: Value, notes: Vec<String>) -> Entry {
-        Entry {
+    fn object(object: Value, notes: Vec<String>) -> ChildEntry {
+        ChildEntry {
             notes,
             object: Some(object),
         }
@@ -74,34 +77,39 @@ impl Entry {
 /// Adds an admitted object, or a note with the rejection. Returns whether the object was admitted; on rejection the
 /// controllers create no further objects.
 fn keep(
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<ChildEntry>,
     what: &str,
-    answer: Result<Value, Rejection>,
+    answer: Result<Value, AdmissionRejection>,
     event: &str,
 ) -> bool {
     match answer {
         Ok(object) => {
-            entries.push(Entry::object(object, Vec::new()));
+            entries.push(ChildEntry::object(object, Vec::new()));
             true
         }
         Err(refused) => {
             let text = format!("{what} is not created: {event}: {}", refused.message);
-            entries.push(Entry::note(text));
+            entries.push(ChildEntry::note(text));
             false
         }
     }
 }
 
-fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut Vec<Entry>) {
+fn of_jobset(
+    jobset: &Value,
+    gates: AdmissionGates,
+    around: &ObjectContext,
+    entries: &mut Vec<ChildEntry>,
+) {
     let spec = &jobset["spec"];
     if let Some(manager) = spec["managedBy"].as_str()
         && manager != keys::JOBSET_CONTROLLER
     {
         let text = format!(
-            "jobset {}: nothing is created, it is managed by {manager}",
+            "jobset {}: no objects are created, because it is managed by {manager}",
             name(jobset)
         );
-        return entries.push(Entry::note(text));
+        return entries.push(ChildEntry::note(text));
     }
     if let Some(service) = objects::service(jobset) {
         let what = format!("service {}", name(&service));
@@ -122,7 +130,7 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
         }
     }
     let rjs = items(&spec["replicatedJobs"]);
-    let places = Places::of(jobset);
+    let places = GlobalJobIndexes::for_jobset(jobset);
     for (k, rj) in rjs.iter().enumerate() {
         let waits = waits_for(jobset, k);
         let mut created = true;
@@ -137,7 +145,7 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
                 index,
                 restarts: 0,
                 job_restarts: gates.restart_job.then_some(0),
-                places: Some(&places),
+                global_indexes: Some(&places),
             };
             created &= of_slot(&slot, &waits, around, entries);
         }
@@ -148,10 +156,10 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
                 .collect();
             if !later.is_empty() {
                 let text = format!(
-                    "replicatedJobs behind it are not created either: {}",
+                    "later replicatedJobs are not created either: {}",
                     later.join(", ")
                 );
-                entries.push(Entry::note(text));
+                entries.push(ChildEntry::note(text));
             }
             return;
         }
@@ -187,10 +195,10 @@ fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
 fn of_slot(
     slot: &JobSlot,
     waits: &[String],
-    around: &Surroundings,
-    entries: &mut Vec<Entry>,
+    around: &ObjectContext,
+    entries: &mut Vec<ChildEntry>,
 ) -> bool {
-    let posted = objects::job(slot);
+    let posted = objects::job_of_slot(slot);
     let what = format!("job {}", name(&posted));
     let job = match objects::admit_job(&posted) {
         Ok(job) => job,
@@ -199,7 +207,7 @@ fn of_slot(
                 "{what} is not created: JobCreationFailed: {}",
                 refused.message
             );
-            entries.push(Entry::note(text));
+            entries.push(ChildEntry::note(text));
             return false;
         }
     };
@@ -214,7 +222,7 @@ fn of_slot(
         notes.push(format!("{what} is managed by {manager}: no pods"));
     }
     let runs = notes.len() == waits.len();
-    entries.push(Entry::object(job.clone(), notes));
+    entries.push(ChildEntry::object(job.clone(), notes));
     if runs {
         pods(&job, around, entries);
     }
@@ -222,7 +230,7 @@ fn of_slot(
 }
 
 /// Adds the pods of the first attempt. Followers are shown as they are created after their leader has a node.
-fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
+fn pods(job: &Value, around: &ObjectContext, entries: &mut Vec<ChildEntry>) {
     let size = |field: &str| {
         job["spec"][field]
             .as_u64()
@@ -234,8 +242,8 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
     let mut leader: Vec<Value> = Vec::new();
     let mut nodes: Vec<Value> = Vec::new();
     for index in 0..count {
-        let pod = objects::pod(job, indexed.then_some(index));
-        let own = Surroundings {
+        let pod = objects::pod_of_index(job, indexed.then_some(index));
+        let own = ObjectContext {
             pods: &leader,
             nodes: &nodes,
             ..around.clone()
@@ -261,14 +269,14 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
                     leader.push(node);
                     nodes.push(domain);
                 }
-                entries.push(Entry::object(stored, notes));
+                entries.push(ChildEntry::object(stored, notes));
             }
             Err(refused) => {
                 let text = format!(
                     "pod {what} is not created: FailedCreate: {}",
                     refused.message
                 );
-                entries.push(Entry::note(text));
+                entries.push(ChildEntry::note(text));
             }
         }
     }
@@ -280,7 +288,7 @@ fn topology_key(pod: &Value) -> &str {
     key.as_str().unwrap_or("")
 }
 
-/// Returns the leader on a temporary node, and that node.
+/// Returns the leader on a stand-in node, and that node.
 fn leader_node(leader: &Value) -> (Value, Value) {
     let (node, key) = ("some-node", topology_key(leader));
     let mut leader = leader.clone();

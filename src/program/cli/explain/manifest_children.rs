@@ -1,14 +1,14 @@
 //! `explain children`: reads manifests and prints the objects that the controllers would create for them.
 
-use crate::cli::explain::children::{Entry, children};
+use crate::cli::explain::children::{ChildEntry, children};
 use crate::cli::explain::yaml::yaml;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{experiment_input, feature_gates};
 use crate::cli::output;
 use serde_json::{Value, json};
-use sim_api::admission::Gates;
+use sim_api::admission::AdmissionGates;
 use sim_api::spec::{FeatureGates, JobSet};
-use sim_inputs::{Diagnostics, Manifests, kube};
+use sim_inputs::{Diagnostics, ManifestSet, kube};
 
 #[derive(Debug, clap::Args)]
 pub struct ExplainChildrenArgs {
@@ -28,7 +28,7 @@ pub enum ObjectFormat {
     Json,
 }
 
-pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
+pub fn cli(args: &ExplainChildrenArgs) -> Result<(), CommandFailure> {
     let (documents, manifests) = read(&args.manifests)?;
     if manifests.jobsets.is_empty() {
         let error = kube::no_jobset("explain", manifests.other, &manifests.skipped);
@@ -45,7 +45,7 @@ pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
 }
 
 /// Reads the manifests. The manifest reader runs first, so that errors include the line number.
-fn read(paths: &[String]) -> Result<(Vec<Value>, Manifests), Failure> {
+fn read(paths: &[String]) -> Result<(Vec<Value>, ManifestSet), CommandFailure> {
     let (sources, not_tried, errors) = experiment_input::manifest_sources(paths);
     if !errors.is_empty() {
         return Err(Diagnostics(errors).into());
@@ -67,7 +67,7 @@ const PRINTED_MAX: u64 = 200 << 20;
 const DEFAULTED: u64 = 2_000;
 
 /// Returns an error if the children of a JobSet exceed the maximum output size.
-fn printable(jobset: &JobSet) -> Result<(), Failure> {
+fn printable(jobset: &JobSet) -> Result<(), CommandFailure> {
     let rjs = jobset.object.as_ref().map(|o| &o["spec"]["replicatedJobs"]);
     let rjs = rjs.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let sizes = jobset
@@ -88,9 +88,9 @@ fn printable(jobset: &JobSet) -> Result<(), Failure> {
     if bytes <= PRINTED_MAX {
         return Ok(());
     }
-    Err(Failure::Invalid(format!(
-        "JobSet {} has {objects} Jobs and pods, about {} MiB; at most {} MiB are printed: give it fewer replicas, \
-         they are alike",
+    Err(CommandFailure::Invalid(format!(
+        "JobSet {} has {objects} Jobs and pods, about {} MiB; the limit is {} MiB: reduce the number of replicas, \
+         which have equal children",
         jobset.name,
         bytes >> 20,
         PRINTED_MAX >> 20
@@ -98,8 +98,8 @@ fn printable(jobset: &JobSet) -> Result<(), Failure> {
 }
 
 /// Returns the feature gates. Gates that the JobSets need are enabled as in `run`, with a note.
-fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<Gates, Failure> {
-    let needed = FeatureGates::needed_by(jobsets);
+fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<AdmissionGates, CommandFailure> {
+    let needed = FeatureGates::required_by(jobsets);
     let set = feature_gates::read(needed, &args.feature_gates)?;
     let on = [
         (
@@ -110,17 +110,17 @@ fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<Gates, Failur
     ];
     for (name, _) in on.iter().filter(|(_, on)| *on) {
         output::notice(&format!(
-            "note: feature gate {name} is on, as the manifests use it"
+            "note: feature gate {name} is enabled because the manifests use it"
         ));
     }
-    Ok(Gates {
+    Ok(AdmissionGates {
         in_place_restart: set.in_place_restart,
         restart_job: set.restart_job,
         elastic_job_set: set.elastic_jobset,
     })
 }
 
-fn as_yaml(entries: &[Entry]) -> String {
+fn as_yaml(entries: &[ChildEntry]) -> String {
     let mut out = String::new();
     for entry in entries {
         if !out.is_empty() {
@@ -137,7 +137,7 @@ fn as_yaml(entries: &[Entry]) -> String {
 }
 
 /// Returns a List, as kubectl prints several objects, with the notes in a separate field.
-fn as_json(entries: &[Entry]) -> Value {
+fn as_json(entries: &[ChildEntry]) -> Value {
     let items: Vec<&Value> = entries.iter().filter_map(|e| e.object.as_ref()).collect();
     let notes: Vec<&String> = entries.iter().flat_map(|e| &e.notes).collect();
     json!({"apiVersion": "v1", "kind": "List", "items": items, "notes": notes})

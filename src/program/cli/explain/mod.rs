@@ -7,13 +7,13 @@ mod terms;
 mod yaml;
 
 use crate::cli::explain::args::{ExplainArgs, ExplainCommand};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 
 /// Runs the command. `command_line` returns the definition of all commands and options.
 pub fn cli(
     args: &ExplainArgs,
     command_line: impl FnOnce() -> clap::Command,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     match &args.command {
         Some(ExplainCommand::Children(args)) => manifest_children::cli(args),
         None => terms::cli(args, command_line()),

@@ -1,27 +1,27 @@
 //! `explain WORD`: explains a term. Commands and options are explained from the command line definition.
 
-use crate::cli::args::{Format, Override};
+use crate::cli::args::{FieldOverride, OutputFormat};
 use crate::cli::explain::args::ExplainArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output;
-use crate::words::{Book, Entry, plain, text};
+use crate::words::{Glossary, GlossaryEntry, plain, text};
 use clap::{Arg, Command};
 
 /// Runs the command. `command_line` is the definition of all commands and options.
-pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), Failure> {
-    let book = Book::new(commands(command_line));
+pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), CommandFailure> {
+    let book = Glossary::new(commands(command_line));
     let style = output::style(&args.look);
     if args.words.is_empty() && !args.list && args.kind.is_none() {
         return match args.format {
-            Format::Text => output::styled(&text::topics(&book, &style), &style),
-            Format::Json => output::json(&all(&book, None)?),
+            OutputFormat::Text => output::styled(&text::topics(&book, &style), &style),
+            OutputFormat::Json => output::json(&all(&book, None)?),
         };
     }
     if args.words.is_empty() {
         let shown = all(&book, args.kind.as_deref())?;
         return match args.format {
-            Format::Text => output::styled(&text::list(&shown, &style), &style),
-            Format::Json => output::json(&shown),
+            OutputFormat::Text => output::styled(&text::list(&shown, &style), &style),
+            OutputFormat::Json => output::json(&shown),
         };
     }
     let asked = args.words.join(" ");
@@ -33,32 +33,35 @@ pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), Failure> {
         return Err(unknown(&asked, &found));
     }
     match args.format {
-        Format::Text => output::styled(&text::found(&found, &style), &style),
-        Format::Json => output::json(&text::found_json(&asked, &found)),
+        OutputFormat::Text => output::styled(&text::found(&found, &style), &style),
+        OutputFormat::Json => output::json(&text::found_json(&asked, &found)),
     }
 }
 
-fn unknown(asked: &str, found: &crate::words::Found<'_>) -> Failure {
+fn unknown(asked: &str, found: &crate::words::FoundTerm<'_>) -> CommandFailure {
     let hint = match (found.near, found.also.as_slice()) {
         (Some(near), _) => format!("did you mean {near:?}?"),
-        (None, [first, ..]) => format!("there is {first:?}"),
-        (None, []) => "explain without a word lists topics, explain --list all words".to_owned(),
+        (None, [first, ..]) => format!("similar: {first:?}"),
+        (None, []) => "`explain` lists the topics, `explain --list` lists all terms".to_owned(),
     };
-    Failure::Invalid(format!("nothing is known of {asked:?}; {hint}"))
+    CommandFailure::Invalid(format!("unknown term {asked:?}; {hint}"))
 }
 
 /// Returns all terms, or those of one kind.
-fn all<'b>(book: &'b Book, kind: Option<&str>) -> Result<Vec<&'b Entry>, Failure> {
-    let of_kind = |e: &&Entry| kind.is_none_or(|kind| e.kind == kind);
-    let found: Vec<&Entry> = book.words().filter(of_kind).collect();
+fn all<'b>(
+    book: &'b Glossary,
+    kind: Option<&str>,
+) -> Result<Vec<&'b GlossaryEntry>, CommandFailure> {
+    let of_kind = |e: &&GlossaryEntry| kind.is_none_or(|kind| e.kind == kind);
+    let found: Vec<&GlossaryEntry> = book.words().filter(of_kind).collect();
     match (found.is_empty(), kind) {
         (true, Some(kind)) => {
             let mut kinds: Vec<&str> = book.words().map(|e| e.kind.as_str()).collect();
             kinds.sort_unstable();
             kinds.dedup();
             let legal = kinds.join(", ");
-            Err(Failure::Invalid(format!(
-                "there is no kind {kind:?}; legal: {legal}"
+            Err(CommandFailure::Invalid(format!(
+                "unknown kind {kind:?}; legal: {legal}"
             )))
         }
         _ => Ok(found),
@@ -66,14 +69,14 @@ fn all<'b>(book: &'b Book, kind: Option<&str>) -> Result<Vec<&'b Entry>, Failure
 }
 
 /// Returns an entry for every command and every option.
-fn commands(mut command: Command) -> Vec<Entry> {
+fn commands(mut command: Command) -> Vec<GlossaryEntry> {
     command.build();
     let mut all = Vec::new();
     of_command(&command, "", &mut all);
     all
 }
 
-fn of_command(command: &Command, path: &str, all: &mut Vec<Entry>) {
+fn of_command(command: &Command, path: &str, all: &mut Vec<GlossaryEntry>) {
     for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
         let name = format!("{path} {}", inner.get_name()).trim().to_owned();
         let about = inner.get_about().map(ToString::to_string);
@@ -83,10 +86,10 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<Entry>) {
         let examples = help.unwrap_or_default();
         let examples = examples.lines().filter(|line| line.contains("jobset-sim "));
         let example = |line: &str| line.trim().trim_start_matches("Example: ").to_owned();
-        let mut facts: Vec<Override> = examples
+        let mut facts: Vec<FieldOverride> = examples
             .map(|line| ("example".to_owned(), example(line)))
             .collect();
-        facts.insert(0, ("takes".to_owned(), options.join(", ")));
+        facts.insert(0, ("arguments".to_owned(), options.join(", ")));
         facts.retain(|(_, text)| !text.is_empty());
         all.push(entry(
             &name,
@@ -102,7 +105,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<Entry>) {
     }
 }
 
-fn of_option(arg: &Arg, command: &str, all: &mut Vec<Entry>) {
+fn of_option(arg: &Arg, command: &str, all: &mut Vec<GlossaryEntry>) {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let values: Vec<String> = arg
         .get_possible_values()
@@ -123,15 +126,21 @@ fn of_option(arg: &Arg, command: &str, all: &mut Vec<Entry>) {
         known.of = format!("{}, {command}", known.of);
         return;
     }
-    let mut facts = vec![("typed".to_owned(), typed(arg))];
+    let mut facts = vec![("syntax".to_owned(), typed(arg))];
     if !values.is_empty() {
         facts.push(("values".to_owned(), values.join(", ")));
     }
     all.push(entry(&word, "option", command, text, facts));
 }
 
-fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<Override>) -> Entry {
-    Entry {
+fn entry(
+    word: &str,
+    kind: &str,
+    of: &str,
+    text: String,
+    facts: Vec<FieldOverride>,
+) -> GlossaryEntry {
+    GlossaryEntry {
         word: word.to_owned(),
         kind: kind.to_owned(),
         of: of.to_owned(),
@@ -144,7 +153,7 @@ fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<Override>) -
                 of => format!("{of} "),
             }
         ),
-        ..Entry::default()
+        ..GlossaryEntry::default()
     }
 }
 
@@ -169,13 +178,13 @@ fn typed(arg: &Arg) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::command_line::Cli;
+    use crate::cli::command_line::CommandLine;
     use clap::CommandFactory;
 
     #[test]
     fn options_that_are_alike_are_one_word() {
-        let all = commands(Cli::command());
-        let seeds: Vec<&Entry> = all.iter().filter(|e| e.word == "--set").collect();
+        let all = commands(CommandLine::command());
+        let seeds: Vec<&GlossaryEntry> = all.iter().filter(|e| e.word == "--set").collect();
         assert!(seeds.len() >= 2, "{seeds:?}");
         assert!(all.iter().any(|e| e.word == "topology show"));
     }

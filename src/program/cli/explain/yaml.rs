@@ -115,7 +115,7 @@ fn scalar(text: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
-    use sim_inputs::{Source, documents};
+    use sim_inputs::{SourceText, documents};
 
     #[test]
     fn what_is_written_is_read_again() {
@@ -127,7 +127,7 @@ mod tests {
             "i": "a\n\n",
         });
         let text = yaml(&value);
-        let source = Source {
+        let source = SourceText {
             file: "t".to_owned(),
             text,
         };

@@ -3,26 +3,32 @@
 
 use crate::cli::inputs::experiment_input::LoadedInput;
 use crate::cli::interrupt;
-use sim_analysis::experiment::{Limited, play};
-use sim_analysis::metrics::Folds;
-use sim_api::spec::Level;
+use sim_analysis::experiment::{LimitedRun, play};
+use sim_analysis::metrics::MetricFolds;
+use sim_api::spec::ModelLevel;
 use sim_base::*;
-use sim_engine::Simulation;
+use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::EndReason;
 use sim_inputs::LoadedScenario;
-use sim_report::assumptions::deciding::{Decider, Defaults, GIVEN, Known};
-use sim_report::assumptions::hanging::Hung;
+use sim_report::assumptions::dominant::{
+    AssumedDefaults, DominantAssumption, KnownAssumption, SET_BY_SCENARIO,
+};
 use sim_report::assumptions::provenance;
+use sim_report::assumptions::sensitivity::SensitiveResult;
 
 /// Returns the dominant assumptions of an input; empty if it cannot be simulated or the run was interrupted.
-pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> Hung {
+pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult {
     let mut hung = match loaded {
-        LoadedInput::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
-            let what = "as the engine was measured to do them";
+        LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Collapsed => {
+            let what = "restart times measured with the full engine";
             said(
                 name,
-                vec![decider("restarts", what, ("docs/collapsed.md", "derived"))],
+                vec![decider(
+                    "restarts",
+                    what,
+                    ("docs/reduced-model.md", "derived"),
+                )],
             )
         }
         LoadedInput::Pods(loaded) => {
@@ -30,66 +36,77 @@ pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> Hung {
             found.map_or_else(|| said(name, Vec::new()), |(hung, _)| hung)
         }
         LoadedInput::Fleet(_) => {
-            let what = "as the Fleet has them";
-            said(name, vec![decider("every time and rate", what, GIVEN)])
+            let what = "as given in the Fleet";
+            said(
+                name,
+                vec![decider("all times and rates", what, SET_BY_SCENARIO)],
+            )
         }
     };
     if let LoadedInput::Pods(loaded) = loaded {
         // The rate of faults comes first among the assumptions without a share of the critical path.
-        hung.deciders.splice(0..0, random_faults(loaded));
+        hung.assumptions.splice(0..0, random_faults(loaded));
         hung.preset = provenance::preset(&loaded.scenario.control_plane);
     }
     hung
 }
 
-fn said(name: &str, deciders: Vec<Decider>) -> Hung {
-    Hung {
+fn said(name: &str, deciders: Vec<DominantAssumption>) -> SensitiveResult {
+    SensitiveResult {
         name: name.to_owned(),
         preset: String::new(),
-        deciders,
+        assumptions: deciders,
         total: Duration::ZERO,
     }
 }
 
 /// Returns the dominant assumptions of a scenario, and the digest of the run.
-pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Hung, u64)> {
-    let scenario = faults::drawn(&loaded.scenario, seed, 0);
-    let mut simulation = Simulation::new(&scenario).ok()?;
-    let (folds, limits) = (Folds::new(&scenario, false), interrupt::limits());
-    let limited = Limited::by(&limits);
+pub fn of_scenario(
+    name: &str,
+    loaded: &LoadedScenario,
+    seed: u64,
+) -> Option<(SensitiveResult, u64)> {
+    let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+    let mut simulation = SimulationInput::new(&scenario).ok()?;
+    let (folds, limits) = (MetricFolds::new(&scenario, false), interrupt::limits());
+    let limited = LimitedRun::by(&limits);
     let (played, _) = play(&mut simulation, (seed, 0), folds, limited);
     if played.outcome.end_reason == EndReason::Stopped {
         return None;
     }
     let run = played.view(seed, &[]);
     let all: Vec<_> = run.restarts().iter().collect();
-    let hung = Hung::of_restarts(name, &run, &all, &model_defaults());
+    let hung = SensitiveResult::from_restarts(name, &run, &all, &model_defaults());
     Some((hung, played.outcome.digest))
 }
 
-fn decider(name: &'static str, value: &str, (source, confidence): (&str, &str)) -> Decider {
-    Decider {
+fn decider(
+    name: &'static str,
+    value: &str,
+    (source, confidence): (&str, &str),
+) -> DominantAssumption {
+    DominantAssumption {
         name,
         value: value.to_owned(),
         id: String::new(),
         source: source.to_owned(),
         confidence: confidence.to_owned(),
         time: Duration::ZERO,
-        without: "decides how often, not how long",
+        text_if_zero: "affects how often restarts occur, not how long they take",
         is_delay: false,
     }
 }
 
 /// Returns the random fault rates as assumptions: goodput depends on them as much as on restart times.
-fn random_faults(loaded: &LoadedScenario) -> Vec<Decider> {
+fn random_faults(loaded: &LoadedScenario) -> Vec<DominantAssumption> {
     const NAME: &str = "random faults";
     if loaded.scenario.fault_processes.is_empty() {
         return Vec::new();
     }
     let used = sim_inputs::used(loaded).into_iter();
     let rates = used.filter(|u| u.id.ends_with(".per1000NodeDays"));
-    let of_presets: Vec<Decider> = rates
-        .map(|u| Decider {
+    let of_presets: Vec<DominantAssumption> = rates
+        .map(|u| DominantAssumption {
             id: u.id.clone(),
             ..decider(
                 NAME,
@@ -107,23 +124,25 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<Decider> {
             causes.push(&process.cause);
         }
     }
-    let value = format!("of {} as given", causes.join(", "));
-    vec![Decider {
+    let value = format!("{}, as given", causes.join(", "));
+    vec![DominantAssumption {
         id: "faultProcesses".to_owned(),
-        ..decider(NAME, &value, GIVEN)
+        ..decider(NAME, &value, SET_BY_SCENARIO)
     }]
 }
 
 /// Returns the defaults of the model with their sources, for reports.
-pub fn model_defaults() -> Defaults {
-    let known = sim_inputs::assumptions().into_iter().map(|a| Known {
-        id: a.id,
-        value: a.value,
-        source: a.source,
-        confidence: a.confidence,
-    });
-    Defaults {
-        known: known.collect(),
+pub fn model_defaults() -> AssumedDefaults {
+    let known = sim_inputs::assumptions()
+        .into_iter()
+        .map(|a| KnownAssumption {
+            id: a.id,
+            value: a.value,
+            source: a.source,
+            confidence: a.confidence,
+        });
+    AssumedDefaults {
+        declared: known.collect(),
         timing: sim_inputs::timing(),
     }
 }

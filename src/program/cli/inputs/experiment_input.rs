@@ -1,17 +1,17 @@
 //! The inputs of a command: a scenario, manifests or a Fleet. Every file is read once and can be loaded with
 //! different overrides.
 
-use crate::cli::args::{InputArgs, Override};
-use crate::cli::failure::{Failure, bail};
-use crate::cli::inputs::fail::Fail;
+use crate::cli::args::{FieldOverride, InputArgs};
+use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::inputs::fail::FailFlags;
 use crate::cli::inputs::input_copies::{
     InputCopies, copy_manifests, copy_scenario, result_options,
 };
 use crate::cli::inputs::{fail, reduced_model};
 use crate::cli::output;
-use sim_analysis::experiment::Subject;
-use sim_api::spec::{Experiment, Level, SubmittedJobSet, Topology};
-use sim_inputs::{Diagnostic, Diagnostics, LoadedFleet, LoadedScenario, Source, strategy};
+use sim_analysis::experiment::ExperimentSubject;
+use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
+use sim_inputs::{Diagnostic, Diagnostics, LoadedFleet, LoadedScenario, SourceText, strategy};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -22,24 +22,24 @@ const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
 /// Inputs with the overrides that apply to every load.
 pub struct ExperimentInput {
     source: InputSource,
-    sets: Vec<Override>,
-    fails: Vec<Fail>,
-    level: Option<Level>,
+    sets: Vec<FieldOverride>,
+    fails: Vec<FailFlags>,
+    level: Option<ModelLevel>,
 }
 
 enum InputSource {
     Scenario {
-        source: Source,
+        source: SourceText,
         /// Contents of the files that the scenario refers to, by name; read at first use.
         texts: Mutex<BTreeMap<String, Result<String, String>>>,
     },
     Manifests {
-        sources: Vec<Source>,
+        sources: Vec<SourceText>,
         /// Other files in the same directories, which are not read.
         not_tried: Vec<String>,
-        topology: Option<(Source, Topology)>,
+        topology: Option<(SourceText, TopologySpec)>,
     },
-    Fleet(Source),
+    Fleet(SourceText),
 }
 
 /// Inputs with all overrides applied.
@@ -50,7 +50,7 @@ pub enum LoadedInput {
 
 impl ExperimentInput {
     /// Reads all input files.
-    pub fn read(args: &InputArgs) -> Result<ExperimentInput, Failure> {
+    pub fn read(args: &InputArgs) -> Result<ExperimentInput, CommandFailure> {
         let source = args.scenario.as_deref().map(sim_inputs::read_source);
         let source = match source.transpose()? {
             Some(source) if sim_inputs::is_fleet(&source) => {
@@ -77,8 +77,8 @@ impl ExperimentInput {
     }
 
     /// Loads the inputs with `more` overrides.
-    pub fn load(&self, more: &[Override]) -> Result<LoadedInput, Failure> {
-        let sets: Vec<Override> = self.sets.iter().chain(more).cloned().collect();
+    pub fn load(&self, more: &[FieldOverride]) -> Result<LoadedInput, CommandFailure> {
+        let sets: Vec<FieldOverride> = self.sets.iter().chain(more).cloned().collect();
         if let InputSource::Fleet(source) = &self.source {
             let loaded = sim_inputs::parse_fleet(source, &sets)?;
             return Ok(LoadedInput::Fleet(Box::new(loaded)));
@@ -92,21 +92,25 @@ impl ExperimentInput {
     }
 
     /// Loads the inputs of a command that simulates every pod.
-    pub fn pods(&self, more: &[Override], command: &str) -> Result<LoadedScenario, Failure> {
+    pub fn pods(
+        &self,
+        more: &[FieldOverride],
+        command: &str,
+    ) -> Result<LoadedScenario, CommandFailure> {
         match self.load(more)? {
-            LoadedInput::Pods(_) if self.level == Some(Level::Collapsed) => {
-                bail!("{command} needs every pod: --level collapsed has none")
+            LoadedInput::Pods(_) if self.level == Some(ModelLevel::Collapsed) => {
+                bail!("{command} needs a run with pods: remove --level collapsed")
             }
             LoadedInput::Pods(loaded) => Ok(*loaded),
             LoadedInput::Fleet(_) => {
                 let file = self.text().map_or("", |source| source.file.as_str());
-                bail!("{file} is a Fleet; {command} plays Scenarios")
+                bail!("{file} is a Fleet; {command} needs a Scenario")
             }
         }
     }
 
     /// Returns the source of the scenario or Fleet; `None` for manifests.
-    pub fn text(&self) -> Option<&Source> {
+    pub fn text(&self) -> Option<&SourceText> {
         match &self.source {
             InputSource::Scenario { source, .. } | InputSource::Fleet(source) => Some(source),
             InputSource::Manifests { .. } => None,
@@ -141,7 +145,7 @@ impl ExperimentInput {
         else {
             return copy_scenario(&loaded.inputs, options);
         };
-        let file = |source: &Source| (source.file.clone(), source.text.clone());
+        let file = |source: &SourceText| (source.file.clone(), source.text.clone());
         let presets = loaded.inputs.iter();
         let presets = presets.filter(|(name, _)| sim_inputs::is_preset_file(name));
         copy_manifests(
@@ -155,7 +159,7 @@ impl ExperimentInput {
 
 impl InputSource {
     /// Reads manifests and their topology; reports all errors together.
-    fn manifests(args: &InputArgs) -> Result<InputSource, Failure> {
+    fn manifests(args: &InputArgs) -> Result<InputSource, CommandFailure> {
         let (sources, not_tried, mut errors) = manifest_sources(&args.manifests);
         let topology = match args.topology.as_deref().map(topology).transpose() {
             Ok(topology) if errors.is_empty() => topology,
@@ -174,7 +178,7 @@ impl InputSource {
         })
     }
 
-    fn load(&self, sets: &[Override]) -> Result<LoadedScenario, Diagnostics> {
+    fn load(&self, sets: &[FieldOverride]) -> Result<LoadedScenario, Diagnostics> {
         match self {
             InputSource::Scenario { source, texts } => {
                 let base = Path::new(&source.file).parent().unwrap_or(Path::new(""));
@@ -196,13 +200,13 @@ impl InputSource {
                 let topology = topology.as_ref().map(|(_, topology)| topology.clone());
                 sim_inputs::scenario_from_manifests(vec![manifests], topology, &sets)
             }
-            InputSource::Fleet(_) => unreachable!("a Fleet is loaded as one"),
+            InputSource::Fleet(_) => unreachable!("`ExperimentInput::load` handles a Fleet"),
         }
     }
 }
 
 /// Reads files and directories of manifests. Returns the contents, the files that were left out, and errors.
-pub fn manifest_sources(paths: &[String]) -> (Vec<Source>, Vec<String>, Vec<Diagnostic>) {
+pub fn manifest_sources(paths: &[String]) -> (Vec<SourceText>, Vec<String>, Vec<Diagnostic>) {
     let (mut sources, mut not_tried, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         match sim_inputs::manifest_sources(path) {
@@ -218,7 +222,7 @@ pub fn manifest_sources(paths: &[String]) -> (Vec<Source>, Vec<String>, Vec<Diag
 
 /// Reads a topology. Prints notes about Nodes that are left out of an imported list, because no report contains
 /// them.
-pub fn topology(path: &Path) -> Result<(Source, Topology), Diagnostics> {
+pub fn topology(path: &Path) -> Result<(SourceText, TopologySpec), Diagnostics> {
     let source = sim_inputs::topology_source(path)?;
     let (topology, notes) = sim_inputs::read_noting(&source)?;
     for note in notes {
@@ -228,9 +232,10 @@ pub fn topology(path: &Path) -> Result<(Source, Topology), Diagnostics> {
 }
 
 /// Returns the error for an option that does not apply to a Fleet.
-pub fn needs_pods(option: &str) -> Failure {
-    let text = format!("{option} is of scenarios with pods; this file is a Fleet, which has none");
-    Failure::Invalid(text)
+pub fn needs_pods(option: &str) -> CommandFailure {
+    let text =
+        format!("{option} needs a scenario with pods; this file is a Fleet, which has no pods");
+    CommandFailure::Invalid(text)
 }
 
 impl LoadedInput {
@@ -251,21 +256,21 @@ impl LoadedInput {
     }
 
     /// Returns the subject of replications. Measures the reduced model if that level is selected.
-    pub fn subject(&self) -> Result<Subject, Failure> {
+    pub fn subject(&self) -> Result<ExperimentSubject, CommandFailure> {
         Ok(match self {
-            LoadedInput::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
-                Subject::Collapsed(reduced_model::measured(&loaded.scenario, true)?)
+            LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Collapsed => {
+                ExperimentSubject::Collapsed(reduced_model::measured(&loaded.scenario, true)?)
             }
-            LoadedInput::Pods(loaded) => Subject::Pods {
+            LoadedInput::Pods(loaded) => ExperimentSubject::Pods {
                 scenario: Box::new(loaded.scenario.clone()),
                 not_modelled: loaded.not_modelled(),
             },
-            LoadedInput::Fleet(loaded) => Subject::Fleet(Box::new(loaded.fleet.clone())),
+            LoadedInput::Fleet(loaded) => ExperimentSubject::Fleet(Box::new(loaded.fleet.clone())),
         })
     }
 
     /// Returns the `experiment` of the file.
-    pub fn experiment(&self) -> &Experiment {
+    pub fn experiment(&self) -> &ExperimentSpec {
         match self {
             LoadedInput::Pods(loaded) => &loaded.experiment,
             LoadedInput::Fleet(loaded) => &loaded.experiment,
@@ -280,7 +285,10 @@ impl LoadedInput {
     }
 
     /// Adds the fields that a restart strategy requires, if the overrides set one.
-    pub fn with_companions(&self, sets: &[Override]) -> Result<Vec<Override>, Failure> {
+    pub fn with_companions(
+        &self,
+        sets: &[FieldOverride],
+    ) -> Result<Vec<FieldOverride>, CommandFailure> {
         let changes = strategy::with_companions(sets, self.jobsets())?;
         Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
     }

@@ -2,17 +2,17 @@
 //!
 //! Every failure becomes an entry of `faults`, so it can also be written in a scenario.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use sim_base::Duration;
 
-use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
+use sim_api::spec::{FaultAction, FaultTime, ScenarioSpec, ScriptedFault};
 
-const USAGE: &str = "write POD:exit=CODE, POD:delete or POD:evict, then @TIME, \
+const USAGE: &str = "expected POD:exit=CODE, POD:delete or POD:evict, then @TIME, \
     e.g. workers-0-1:exit=42@10m or workers-0-1:evict@ready+30s";
 
 /// A failure as parsed; the pod may not exist.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fail {
+pub struct FailFlags {
     /// Argument text, used to repeat the command.
     pub text: String,
     pod: String,
@@ -28,7 +28,7 @@ enum FailKind {
 }
 
 /// Parses `POD:WHAT@TIME`. Without a time, the failure happens when all pods are ready for the first time.
-pub fn parse(text: &str) -> Result<Fail, String> {
+pub fn parse(text: &str) -> Result<FailFlags, String> {
     let (pod, rest) = text.split_once(':').ok_or(USAGE)?;
     let (kind, at) = match rest.split_once('@') {
         Some((kind, at)) => (kind, time(at)?),
@@ -38,12 +38,12 @@ pub fn parse(text: &str) -> Result<Fail, String> {
         Some(("exit", code)) => FailKind::Exit(exit_code(code)?),
         None if kind == "delete" => FailKind::Delete,
         None if kind == "evict" => FailKind::Evict,
-        _ => return Err(format!("{kind:?} is not known; {USAGE}")),
+        _ => return Err(format!("unknown failure {kind:?}; {USAGE}")),
     };
     if pod.is_empty() {
-        return Err(format!("no pod is named; {USAGE}"));
+        return Err(format!("missing pod name; {USAGE}"));
     }
-    Ok(Fail {
+    Ok(FailFlags {
         text: text.to_owned(),
         pod: pod.replace('/', "-"),
         kind,
@@ -61,27 +61,30 @@ fn exit_code(text: &str) -> Result<i32, String> {
 fn time(text: &str) -> Result<FaultTime, String> {
     let duration = |text: &str| {
         let parsed = text.parse::<Duration>();
-        parsed.map_err(|e| format!("time {text:?}: {e}; write 10m, ready or ready+30s"))
+        parsed.map_err(|e| format!("time {text:?}: {e}; expected 10m, ready or ready+30s"))
     };
     match text.strip_prefix("ready") {
         Some("") => Ok(FaultTime::AfterReady(Duration::ZERO)),
         Some(rest) => match rest.strip_prefix('+') {
             Some(after) => Ok(FaultTime::AfterReady(duration(after)?)),
-            None => Err(format!("time {text:?}: write 10m, ready or ready+30s")),
+            None => Err(format!("time {text:?}: expected 10m, ready or ready+30s")),
         },
         None => Ok(FaultTime::At(duration(text)?)),
     }
 }
 
 /// Adds the failures to the faults of the scenario. Returns an error if a pod does not exist or the run ends before.
-pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
+pub fn add(fails: &[FailFlags], scenario: &mut ScenarioSpec) -> Result<(), CommandFailure> {
     for fail in fails {
         let pod = resolve(fail, scenario)?;
         if let FaultTime::At(at) = fail.at
             && at > scenario.stop.at
         {
             let stop = scenario.stop.at;
-            bail!("--fail {}: the run stops at {stop}", fail.text);
+            bail!(
+                "--fail {}: the run already ends at {stop} (stop.at)",
+                fail.text
+            );
         }
         let action = match fail.kind {
             FailKind::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
@@ -92,25 +95,25 @@ pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
         scenario.faults.push(ScriptedFault {
             at,
             action,
-            drawn_as: None,
+            random_cause: None,
         });
     }
     Ok(())
 }
 
 /// Returns the full pod name. The name of the JobSet at its start may be omitted in the argument.
-fn resolve(fail: &Fail, scenario: &Scenario) -> Result<String, Failure> {
+fn resolve(fail: &FailFlags, scenario: &ScenarioSpec) -> Result<String, CommandFailure> {
     let jobsets = &scenario.jobsets;
     match sim_inputs::pods_meant(jobsets, &fail.pod).as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure::Invalid(format!(
-            "--fail {}: there is no pod {:?}\n  legal: {}",
+        [] => Err(CommandFailure::Invalid(format!(
+            "--fail {}: unknown pod {:?}\n  legal: {}",
             fail.text,
             fail.pod,
             sim_inputs::pod_names(jobsets)
         ))),
-        several => Err(Failure::Invalid(format!(
-            "--fail {}: {:?} may be {}",
+        several => Err(CommandFailure::Invalid(format!(
+            "--fail {}: {:?} is ambiguous: {}",
             fail.text,
             fail.pod,
             several.join(" or ")
@@ -163,12 +166,12 @@ mod tests {
     #[test]
     fn what_is_none_says_how_to_write_it() {
         for (text, expected) in [
-            ("w-0-1", "write POD:exit=CODE"),
-            (":exit=1", "no pod is named"),
-            ("w-0-1:explode", "\"explode\" is not known"),
+            ("w-0-1", "expected POD:exit=CODE"),
+            (":exit=1", "missing pod name"),
+            ("w-0-1:explode", "unknown failure \"explode\""),
             ("w-0-1:exit=256", "not a number from 0 to 255"),
-            ("w-0-1:exit=1@later", "write 10m, ready or ready+30s"),
-            ("w-0-1:exit=1@ready-3s", "write 10m, ready or ready+30s"),
+            ("w-0-1:exit=1@later", "expected 10m, ready or ready+30s"),
+            ("w-0-1:exit=1@ready-3s", "expected 10m, ready or ready+30s"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

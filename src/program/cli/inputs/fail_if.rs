@@ -1,21 +1,21 @@
 //! `--fail-if` of `run`, `compare` and `sweep`: conditions are parsed before the simulation and checked against its
 //! results.
 
-use crate::cli::failure::{Failure, bail};
-use sim_analysis::experiment::fail_if::{Group, held};
-use sim_base::condition::Condition;
+use crate::cli::failure::{CommandFailure, bail};
+use sim_analysis::experiment::fail_if::{ConditionGroup, held};
+use sim_base::condition::FieldCondition;
 
-pub fn read(texts: &[String]) -> Result<Vec<Condition>, Failure> {
-    let read = |text: &String| text.parse().map_err(Failure::Invalid);
+pub fn read(texts: &[String]) -> Result<Vec<FieldCondition>, CommandFailure> {
+    let read = |text: &String| text.parse().map_err(CommandFailure::Invalid);
     texts.iter().map(read).collect()
 }
 
 /// Returns an error for conditions that compare with a baseline, for commands without one.
-pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
+pub fn absolute(conditions: &[FieldCondition]) -> Result<(), CommandFailure> {
     match conditions.iter().find(|c| c.is_relative()) {
         Some(c) => {
             bail!(
-                "--fail-if {:?}: a change needs something to compare with; `compare` and `bench` have it",
+                "--fail-if {:?}: a relative change needs a baseline; use `compare` or `bench`",
                 c.text()
             )
         }
@@ -24,7 +24,10 @@ pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
 }
 
 /// Returns an error that lists the conditions that are true.
-pub fn check(conditions: &[Condition], groups: &[Group]) -> Result<(), Failure> {
+pub fn check(
+    conditions: &[FieldCondition],
+    groups: &[ConditionGroup],
+) -> Result<(), CommandFailure> {
     let mut failed = Vec::new();
     for condition in conditions {
         for held in held(condition, groups)? {
@@ -34,13 +37,13 @@ pub fn check(conditions: &[Condition], groups: &[Group]) -> Result<(), Failure> 
             };
             let value = held.value;
             failed.push(format!(
-                "--fail-if {:?} holds{of}: it is {value}",
+                "--fail-if {:?} is true{of}: the value is {value}",
                 condition.text()
             ));
         }
     }
     match failed.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Gate(failed.join("\n"))),
+        false => Err(CommandFailure::Gate(failed.join("\n"))),
     }
 }

@@ -1,10 +1,10 @@
 //! Copies of inputs in a run directory, and the command that repeats the run from there.
 
-use crate::cli::args::Override;
-use crate::cli::inputs::fail::Fail;
+use crate::cli::args::FieldOverride;
+use crate::cli::inputs::fail::FailFlags;
 use crate::cli::inputs::shell_words::options;
 use crate::cli::inputs::shell_words::quoted;
-use sim_api::spec::Level;
+use sim_api::spec::ModelLevel;
 use std::path::{Component, Path, PathBuf};
 
 /// Name under which the scenario reader lists `--set` overrides. They are part of the command and not a file.
@@ -14,7 +14,7 @@ const SETS: &str = "--set";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputCopies {
     /// Relative names and contents. The name of an empty directory ends with a slash.
-    pub files: Vec<Override>,
+    pub files: Vec<FieldOverride>,
     /// Command to run inside `inputs/`.
     pub command: String,
 }
@@ -53,7 +53,7 @@ pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
     let through = gone_through(&written);
     let all: Vec<PathBuf> = places.iter().chain(&through).cloned().collect();
     let common = common_parent(&all);
-    let mut kept: Vec<Override> = Vec::new();
+    let mut kept: Vec<FieldOverride> = Vec::new();
     for (path, (_, text)) in places.iter().zip(&files) {
         let name = path.strip_prefix(&common).unwrap_or(path);
         let name = name.to_string_lossy().into_owned();
@@ -90,9 +90,9 @@ pub const PRESET: &str = "controlPlane.preset";
 
 /// Returns copies of manifests and, if given, of a topology and preset files.
 pub fn copy_manifests(
-    manifests: Vec<Override>,
+    manifests: Vec<FieldOverride>,
     topology: Option<(String, String)>,
-    presets: Vec<Override>,
+    presets: Vec<FieldOverride>,
     tail: &str,
 ) -> InputCopies {
     let mut files = Vec::new();
@@ -123,9 +123,9 @@ pub fn copy_manifests(
 
 /// Formats the command-line options that affect results.
 pub fn result_options(
-    (sets, fails): (&[Override], &[Fail]),
+    (sets, fails): (&[FieldOverride], &[FailFlags]),
     (seed, seeds): (u64, Option<u64>),
-    level: Option<Level>,
+    level: Option<ModelLevel>,
 ) -> String {
     let level = level.map(|level| level.as_str().to_ascii_lowercase());
     [

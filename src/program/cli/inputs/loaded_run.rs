@@ -1,20 +1,20 @@
 //! One run with the data for charts and reports, from a run directory, a scenario or manifests.
 
-use crate::cli::args::{InputArgs, Override};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::{FieldOverride, InputArgs};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::experiment_input::ExperimentInput;
 use crate::cli::inputs::input_copies::result_options;
 use crate::cli::inputs::stored_run;
-use sim_analysis::experiment::{Played, play};
+use sim_analysis::experiment::{SimulatedReplication, play};
 use sim_analysis::metrics::kept;
-use sim_analysis::metrics::kept::Kept;
+use sim_analysis::metrics::kept::RetainedMetrics;
 use sim_analysis::metrics::node_states::NodeStates;
-use sim_analysis::metrics::occupancy::Occupancy;
-use sim_analysis::metrics::queued::Queued;
-use sim_analysis::metrics::scraped::Scraped;
-use sim_analysis::metrics::{Folds, RunView, Witness};
+use sim_analysis::metrics::occupancy::NodeOccupancy;
+use sim_analysis::metrics::queued::QueuedWork;
+use sim_analysis::metrics::scraped::ScrapedMetrics;
+use sim_analysis::metrics::{MetricFolds, RestartBlocker, RunView};
 use sim_base::*;
-use sim_engine::Simulation;
+use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_inputs::LoadedScenario;
 use sim_report::timeline;
@@ -25,35 +25,35 @@ const SAMPLES: u64 = 10_000_000;
 pub struct LoadedRun {
     loaded: LoadedScenario,
     /// Names and contents of all input files.
-    pub files: Vec<Override>,
+    pub files: Vec<FieldOverride>,
     not_modelled: Vec<String>,
-    played: Played,
-    pub witness: Witness,
-    pub pods: Occupancy,
-    pub queued: Queued,
-    simulation: Simulation,
+    played: SimulatedReplication,
+    pub witness: RestartBlocker,
+    pub pods: NodeOccupancy,
+    pub queued: QueuedWork,
+    simulation: SimulationInput,
     seed: u64,
 }
 
 impl LoadedRun {
     /// Simulates the run. `command` is the subcommand named in error messages.
-    pub fn simulate(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
+    pub fn simulate(args: &InputArgs, command: &str) -> Result<LoadedRun, CommandFailure> {
         let resolved = stored_run::resolved(args)?;
         let given = ExperimentInput::read(&resolved)?;
         let loaded = given.pods(&[], command)?;
         let seed = resolved.seed.unwrap_or(loaded.scenario.seed);
-        let scenario = faults::drawn(&loaded.scenario, seed, 0);
-        let mut simulation = Simulation::new(&scenario)?;
-        let folds = Folds::new(&scenario, false);
-        let (played, witness) = play(&mut simulation, (seed, 0), folds, Witness::default());
+        let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
+        let mut simulation = SimulationInput::new(&scenario)?;
+        let folds = MetricFolds::new(&scenario, false);
+        let (played, witness) = play(&mut simulation, (seed, 0), folds, RestartBlocker::default());
         let run = played.view(seed, &[]);
         let moments = timeline::moments(&run);
-        let close = timeline::closely(&run).into_iter();
+        let close = timeline::highlighted_restarts(&run).into_iter();
         let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
         let nodes = played.names.nodes.len();
         // The instants to observe are known only after the first run.
-        let pods = Occupancy::new(moments.clone(), &snapshots, nodes);
-        let mut both = (pods, Queued::new(moments));
+        let pods = NodeOccupancy::new(moments.clone(), &snapshots, nodes);
+        let mut both = (pods, QueuedWork::new(moments));
         simulation.run(seed, 0, &mut both);
         both.0.finish();
         Ok(LoadedRun {
@@ -70,18 +70,20 @@ impl LoadedRun {
     }
 
     /// Runs the simulation again and returns all records and tickets.
-    pub fn kept(&mut self) -> Result<Kept, Failure> {
+    pub fn kept(&mut self) -> Result<RetainedMetrics, CommandFailure> {
         if self.played.outcome.records > kept::MOST {
             let (n, most) = (self.played.outcome.records, kept::MOST);
-            bail!("the run has {n} records, and a trace holds {most}; make it shorter (stop.at)");
+            bail!(
+                "the run has {n} records, more than the {most} of a trace; shorten the run (stop.at)"
+            );
         }
-        let mut kept = Kept::default();
+        let mut kept = RetainedMetrics::default();
         self.simulation.run(self.seed, 0, &mut kept);
         Ok(kept)
     }
 
     /// Runs the simulation again and returns the states of each node between two instants.
-    pub fn states(&mut self, stretch: (Time, Time)) -> NodeStates {
+    pub fn states(&mut self, stretch: (SimTime, SimTime)) -> NodeStates {
         let mut states = NodeStates::new(stretch, self.played.names.nodes.len());
         self.simulation.run(self.seed, 0, &mut states);
         states
@@ -89,7 +91,7 @@ impl LoadedRun {
 
     /// Runs the simulation again and returns metrics scraped at the given interval. Returns an error if there are
     /// too many samples.
-    pub fn scraped(&mut self, every: Duration) -> Result<Scraped, Failure> {
+    pub fn scraped(&mut self, every: Duration) -> Result<ScrapedMetrics, CommandFailure> {
         let end = self.played.outcome.end;
         let (nodes, n) = (
             self.played.names.nodes.len() as u64,
@@ -100,15 +102,15 @@ impl LoadedRun {
         let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);
         if samples > SAMPLES {
             bail!(
-                "--scrape {every}: some {} million samples are too many; scrape less often, e.g. --scrape {}",
+                "--scrape {every}: about {} million samples exceed the limit; increase the interval, e.g. --scrape {}",
                 samples / 1_000_000,
                 Duration(every.0.saturating_mul(samples / SAMPLES + 1))
             );
         }
-        let mut at: Vec<Time> = (0..n - 1).map(|i| Time(i * every.0)).collect();
+        let mut at: Vec<SimTime> = (0..n - 1).map(|i| SimTime(i * every.0)).collect();
         at.retain(|at| *at < end);
         at.push(end);
-        let mut scraped = Scraped::new(at, self.played.names.jobsets.len(), nodes as usize);
+        let mut scraped = ScrapedMetrics::new(at, self.played.names.jobsets.len(), nodes as usize);
         self.simulation.run(self.seed, 0, &mut scraped);
         scraped.finish();
         Ok(scraped)

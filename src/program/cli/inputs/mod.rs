@@ -16,4 +16,4 @@ pub use experiment_input::{ExperimentInput, LoadedInput};
 pub use input_copies::{InputCopies, copy_scenario, result_options};
 pub use loaded_run::LoadedRun;
 pub use shell_words::{options, quoted, words};
-pub use stored_run::Stored;
+pub use stored_run::StoredRun;

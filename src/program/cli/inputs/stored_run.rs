@@ -2,7 +2,7 @@
 
 use crate::cli::args::InputArgs;
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::input_copies::{InputCopies, PRESET};
 use crate::cli::inputs::shell_words::words;
 use crate::cli::run::args::RunArgs;
@@ -16,7 +16,7 @@ pub fn is_run(path: &Path) -> bool {
 }
 
 /// The command that wrote a directory; its paths point into the directory.
-pub enum Stored {
+pub enum StoredRun {
     Run(Box<RunArgs>),
     Compare(Box<CompareArgs>),
     Sweep(Box<SweepArgs>),
@@ -39,12 +39,12 @@ enum StoredCommand {
     Other(Vec<String>),
 }
 
-impl Stored {
+impl StoredRun {
     pub fn command(&self) -> &'static str {
         match self {
-            Stored::Run(_) => "run",
-            Stored::Compare(_) => "compare",
-            Stored::Sweep(_) => "sweep",
+            StoredRun::Run(_) => "run",
+            StoredRun::Compare(_) => "compare",
+            StoredRun::Sweep(_) => "sweep",
         }
     }
 }
@@ -52,15 +52,18 @@ impl Stored {
 /// Commands that write a directory with their inputs but cannot be repeated from it.
 const NOT_REPEATED: [&str; 2] = ["plan", "sensitivity"];
 
-pub fn stored(dir: &Path) -> Result<Stored, Failure> {
+pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
     let base = dir.join("inputs");
     let file = base.join("command.txt");
     let shown = file.display();
     let text = std::fs::read_to_string(&file);
-    let text = text.map_err(|e| Failure::Invalid(format!("cannot read {shown}: {e}")))?;
+    let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {shown}: {e}")))?;
     let words = words(text.trim_end());
-    let refused =
-        |reason: &str| Failure::Invalid(format!("{shown} is no command of this version: {reason}"));
+    let refused = |reason: &str| {
+        CommandFailure::Invalid(format!(
+            "{shown} does not contain a command of this version: {reason}"
+        ))
+    };
     let line = StoredLine::try_parse_from(&words).map_err(|e| {
         let reason = e.render().to_string();
         refused(reason.lines().next().unwrap_or_default())
@@ -68,15 +71,15 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
     match line.command {
         StoredCommand::Run(mut args) => {
             lead(&mut args.input, &base);
-            Ok(Stored::Run(args))
+            Ok(StoredRun::Run(args))
         }
         StoredCommand::Compare(mut args) => {
             lead(&mut args.input, &base);
-            Ok(Stored::Compare(args))
+            Ok(StoredRun::Compare(args))
         }
         StoredCommand::Sweep(mut args) if args.command.is_none() => {
             lead(&mut args.input, &base);
-            Ok(Stored::Sweep(args))
+            Ok(StoredRun::Sweep(args))
         }
         StoredCommand::Other(other) if !NOT_REPEATED.contains(&other[0].as_str()) => {
             let name = &other[0];
@@ -90,7 +93,7 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
             let other: Vec<&str> = other.take(2).map(String::as_str).collect();
             let (other, dir) = (other.join(" "), dir.display());
             bail!(
-                "{dir} is of `{other}`; only what `run`, `compare` or `sweep` wrote can be played again"
+                "{dir} was written by `{other}`; only directories of `run`, `compare` and `sweep` can be simulated again"
             )
         }
     }
@@ -116,22 +119,22 @@ fn lead(input: &mut InputArgs, base: &Path) {
 }
 
 /// Returns the `run` command line that wrote a directory; its paths point into the directory.
-pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
+pub fn arguments(dir: &Path) -> Result<RunArgs, CommandFailure> {
     if !is_run(dir) {
         let dir = dir.display();
-        bail!("{dir} is a directory without inputs/command.txt: no run");
+        bail!("{dir} is not a run directory: inputs/command.txt is missing");
     }
     match stored(dir)? {
-        Stored::Run(args) => Ok(*args),
+        StoredRun::Run(args) => Ok(*args),
         other => {
             let (dir, of) = (dir.display(), other.command());
-            bail!("{dir} is of `{of}`; only what `run` wrote can be played again")
+            bail!("{dir} was written by `{of}`; only directories of `run` can be simulated again")
         }
     }
 }
 
 /// Replaces a run directory with its inputs and adds the given options to the stored ones.
-pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
+pub fn resolved(given: &InputArgs) -> Result<InputArgs, CommandFailure> {
     let Some(dir) = given.scenario.as_deref().filter(|path| path.is_dir()) else {
         return Ok(given.clone());
     };
@@ -144,7 +147,7 @@ pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
 
 /// Reads the copies of inputs in a directory, sorted by name, and the command. The name of an empty directory ends
 /// with a slash.
-pub fn stored_inputs(dir: &Path) -> Result<InputCopies, Failure> {
+pub fn stored_inputs(dir: &Path) -> Result<InputCopies, CommandFailure> {
     let root = dir.join("inputs");
     let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());
     let mut copies = InputCopies::default();

@@ -1,6 +1,6 @@
 //! Command line of `lint`.
 
-use crate::cli::args::Look;
+use crate::cli::args::DisplayStyle;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ pub struct LintArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }
 
 /// Output formats of findings.

@@ -1,17 +1,17 @@
 //! Findings as text, JSON, CSV and Markdown.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::lint::args::LintFormat;
 use crate::cli::lint::sarif::all_traps;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
-use sim_base::plain::for_markdown;
-use sim_lint::{Finding, Kind, Report, Severity, Trap};
+use sim_base::escape::for_markdown;
+use sim_lint::{FindingKind, LintFinding, LintReport, LintTrap, TrapSeverity};
 use sim_report::table::Table;
 use std::fmt::Write;
 
 /// Options for text output.
-pub struct Shape {
+pub struct LintLayout {
     pub color: bool,
     /// Width of a line in columns.
     pub width: usize,
@@ -19,7 +19,11 @@ pub struct Shape {
     pub verbose: bool,
 }
 
-pub fn render(format: LintFormat, report: &Report, shape: &Shape) -> Result<String, Failure> {
+pub fn render(
+    format: LintFormat,
+    report: &LintReport,
+    shape: &LintLayout,
+) -> Result<String, CommandFailure> {
     match format {
         LintFormat::Text => Ok(text(report, shape)),
         LintFormat::Json => pretty(&as_json(report)),
@@ -29,13 +33,13 @@ pub fn render(format: LintFormat, report: &Report, shape: &Shape) -> Result<Stri
     }
 }
 
-fn pretty(value: &Value) -> Result<String, Failure> {
+fn pretty(value: &Value) -> Result<String, CommandFailure> {
     let text = serde_json::to_string_pretty(value);
     text.map(|t| t + "\n")
-        .map_err(|e| Failure::Internal(e.to_string()))
+        .map_err(|e| CommandFailure::Internal(e.to_string()))
 }
 
-fn text(report: &Report, shape: &Shape) -> String {
+fn text(report: &LintReport, shape: &LintLayout) -> String {
     let mut out = String::new();
     for finding in &report.findings {
         one(&mut out, finding, shape);
@@ -46,14 +50,14 @@ fn text(report: &Report, shape: &Shape) -> String {
     out
 }
 
-fn one(out: &mut String, f: &Finding, shape: &Shape) {
+fn one(out: &mut String, f: &LintFinding, shape: &LintLayout) {
     let whole = f.diagnostic.to_string();
     let body = whole.strip_prefix("error: ").unwrap_or(&whole);
     let lead = format!("{}[{}]", f.severity.as_str(), f.name);
     let painted = match (shape.color, f.severity) {
         (false, _) => lead.clone(),
-        (true, Severity::Error) => format!("\u{1b}[1;31m{lead}\u{1b}[0m"),
-        (true, Severity::Warning) => format!("\u{1b}[1;33m{lead}\u{1b}[0m"),
+        (true, TrapSeverity::Error) => format!("\u{1b}[1;31m{lead}\u{1b}[0m"),
+        (true, TrapSeverity::Warning) => format!("\u{1b}[1;33m{lead}\u{1b}[0m"),
     };
     let (title, place) = body.split_once('\n').unwrap_or((body, ""));
     let title = format!("{lead}: {title}");
@@ -63,7 +67,7 @@ fn one(out: &mut String, f: &Finding, shape: &Shape) {
     let rules = f.rules.join(", ");
     let server = f.server.as_deref().unwrap_or("");
     let notes = [
-        ("then", f.consequence.as_str()),
+        ("consequence", f.consequence.as_str()),
         ("fix", f.fix.as_str()),
         ("server", server),
         ("rules", rules.as_str()),
@@ -78,22 +82,22 @@ fn one(out: &mut String, f: &Finding, shape: &Shape) {
     out.push('\n');
 }
 
-fn last_line(report: &Report) -> String {
+fn last_line(report: &LintReport) -> String {
     let count = |n: usize, one: &str, many: &str| match n {
         1 => format!("1 {one}"),
         n => format!("{n} {many}"),
     };
     let (errors, warnings) = (
-        report.traps(Severity::Error),
-        report.traps(Severity::Warning),
+        report.traps(TrapSeverity::Error),
+        report.traps(TrapSeverity::Warning),
     );
     let jobsets = count(report.examined, "JobSet", "JobSets");
     if report.findings.is_empty() {
-        return format!("{jobsets}: nothing found\n");
+        return format!("{jobsets}: no findings\n");
     }
     let rejected = match report.rejected() {
         0 => "accepted".to_owned(),
-        n => count(n, "reason to be rejected", "reasons to be rejected"),
+        n => count(n, "error of the API server", "errors of the API server"),
     };
     format!(
         "{jobsets}: {rejected}; traps: {}, {}\n",
@@ -102,19 +106,19 @@ fn last_line(report: &Report) -> String {
     )
 }
 
-fn as_json(report: &Report) -> Value {
+fn as_json(report: &LintReport) -> Value {
     let findings: Vec<Value> = report.findings.iter().map(finding_json).collect();
     json!({
         "schema": "jobset-sim/lint/v1",
         "jobSets": report.examined,
         "rejected": report.rejected(),
-        "errors": report.traps(Severity::Error),
-        "warnings": report.traps(Severity::Warning),
+        "errors": report.traps(TrapSeverity::Error),
+        "warnings": report.traps(TrapSeverity::Warning),
         "findings": findings,
     })
 }
 
-fn finding_json(f: &Finding) -> Value {
+fn finding_json(f: &LintFinding) -> Value {
     let d = &f.diagnostic;
     let mut value = json!({
         "kind": f.kind.as_str(),
@@ -162,11 +166,11 @@ fn text_of(table: Table) -> String {
     String::from_utf8_lossy(&table.csv()).into_owned()
 }
 
-fn csv(report: &Report) -> String {
-    let row = |f: &Finding| {
+fn csv(report: &LintReport) -> String {
+    let row = |f: &LintFinding| {
         let d = &f.diagnostic;
         let message = match (&f.server, f.kind) {
-            (Some(server), Kind::Rejected) => format!("{} ({server})", d.message),
+            (Some(server), FindingKind::Rejected) => format!("{} ({server})", d.message),
             _ => d.message.clone(),
         };
         vec![
@@ -186,9 +190,10 @@ fn csv(report: &Report) -> String {
     text_of(Table::new(COLUMNS).with_rows(report.findings.iter().map(row)))
 }
 
-fn markdown(report: &Report) -> String {
+fn markdown(report: &LintReport) -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-    let mut out = String::from("| | place | what | then | fix |\n|---|---|---|---|---|\n");
+    let mut out =
+        String::from("| | location | finding | consequence | fix |\n|---|---|---|---|---|\n");
     for f in &report.findings {
         let d = &f.diagnostic;
         let server = f.server.as_deref().map(for_markdown);
@@ -210,22 +215,22 @@ fn markdown(report: &Report) -> String {
     out
 }
 
-pub fn table_sarif() -> Result<String, Failure> {
+pub fn table_sarif() -> Result<String, CommandFailure> {
     pretty(&super::sarif::sarif(None))
 }
 
-pub fn table_json() -> Result<String, Failure> {
+pub fn table_json() -> Result<String, CommandFailure> {
     let traps = all_traps().map(|(theme, t)| trap(theme, t));
     pretty(&Value::Array(traps.collect()))
 }
 
 /// Returns a trap as JSON.
-pub fn trap_json(name: &str) -> Result<String, Failure> {
+pub fn trap_json(name: &str) -> Result<String, CommandFailure> {
     let found = all_traps().find(|(_, t)| t.name == name);
     pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))
 }
 
-fn trap(theme: &str, t: &Trap) -> Value {
+fn trap(theme: &str, t: &LintTrap) -> Value {
     json!({
         "name": t.name,
         "theme": theme,
@@ -249,7 +254,7 @@ pub fn table_csv() -> String {
         "fix",
         "needs",
     ];
-    let row = |(theme, t): (&str, &Trap)| {
+    let row = |(theme, t): (&str, &LintTrap)| {
         vec![
             t.name.to_owned(),
             theme.to_owned(),

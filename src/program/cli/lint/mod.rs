@@ -4,18 +4,18 @@ pub mod args;
 mod lint_output;
 mod sarif;
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{experiment_input, feature_gates};
 use crate::cli::lint::args::{LintArgs, LintFormat, LintMethod};
 use crate::cli::output;
-use lint_output::Shape;
-use sim_api::spec::{FeatureGates, JobSet, Version};
-use sim_base::condition::{Condition, Limit};
+use lint_output::LintLayout;
+use sim_api::spec::{FeatureGates, JobSet, KubeVersion};
+use sim_base::condition::{ConditionLimit, FieldCondition};
 use sim_inputs::Diagnostics;
 use sim_inputs::kube;
 use sim_inputs::kube::inspect;
-use sim_inputs::kube::inspect::Inspected;
-use sim_lint::{Inputs, Method, Report, Severity, Target};
+use sim_inputs::kube::inspect::InspectedManifest;
+use sim_lint::{LintInputs, LintReport, NodeTarget, TrapSeverity, UpdateMethod};
 
 const REJECTED: u8 = 2;
 /// Exit code for manifests that are accepted but have a finding of severity error.
@@ -24,7 +24,7 @@ const INVALID: u8 = 2;
 const NO_PLACE: u8 = 4;
 const GATE_FAILED: u8 = 5;
 
-pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
+pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     if args.list {
         return table(args);
     }
@@ -49,7 +49,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     };
     let target = target(args, &files)?;
     let how = args.method.unwrap_or_default().into();
-    let report = sim_lint::lint(&Inputs {
+    let report = sim_lint::lint(&LintInputs {
         files: &files,
         topology: topology.as_ref(),
         update: old.as_ref().map(|files| (files.as_slice(), how)),
@@ -59,7 +59,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
         strangers(&files, old);
     }
     let style = output::style(&args.look);
-    let shape = Shape {
+    let shape = LintLayout {
         color: style.color,
         width: style.width,
         verbose: !args.quiet,
@@ -73,7 +73,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
 }
 
 /// Returns the exit code. Failed gates take precedence over findings of severity error.
-fn code(report: &Report, gates: &[LintGate]) -> u8 {
+fn code(report: &LintReport, gates: &[LintGate]) -> u8 {
     if report.rejected() > 0 {
         return REJECTED;
     }
@@ -82,14 +82,14 @@ fn code(report: &Report, gates: &[LintGate]) -> u8 {
     }
     let errors = || {
         let all = report.findings.iter();
-        all.filter(|f| f.severity == Severity::Error)
+        all.filter(|f| f.severity == TrapSeverity::Error)
     };
     let of_cluster = |name: &str| {
         let trap = sim_lint::table::named(name);
         trap.is_some_and(|t| {
             matches!(
                 t.check,
-                sim_lint::Check::Cluster(_) | sim_lint::Check::ClusterTogether(_)
+                sim_lint::TrapCheck::Cluster(_) | sim_lint::TrapCheck::ClusterTogether(_)
             )
         })
     };
@@ -100,7 +100,7 @@ fn code(report: &Report, gates: &[LintGate]) -> u8 {
     }
 }
 
-fn table(args: &LintArgs) -> Result<u8, Failure> {
+fn table(args: &LintArgs) -> Result<u8, CommandFailure> {
     let text = match args.format {
         LintFormat::Md => sim_lint::docs::markdown(),
         LintFormat::Json => lint_output::table_json()?,
@@ -115,17 +115,17 @@ fn table(args: &LintArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn unknown(name: &str) -> Failure {
+fn unknown(name: &str) -> CommandFailure {
     let known = sim_lint::table::all().map(|t| t.name);
     let near = sim_inputs::nearest(name, known);
     let hint = match near {
         Some(near) => format!("did you mean {near:?}?"),
-        None => "lint --list names all".to_owned(),
+        None => "`lint --list` lists all traps".to_owned(),
     };
-    Failure::Invalid(format!("there is no trap {name:?}; {hint}"))
+    CommandFailure::Invalid(format!("unknown trap {name:?}; {hint}"))
 }
 
-fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
+fn files(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifest>, CommandFailure> {
     let (sources, left_out, mut errors) = experiment_input::manifest_sources(paths);
     let files = match inspect::inspect_all(&sources) {
         Ok(files) if errors.is_empty() => files,
@@ -141,7 +141,7 @@ fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
 }
 
 /// Returns an error if the files contain neither a JobSet nor invalid objects.
-fn something(files: &[Inspected]) -> Result<(), Failure> {
+fn something(files: &[InspectedManifest]) -> Result<(), CommandFailure> {
     let mut objects = files.iter().flat_map(|f| &f.objects);
     if objects.any(|o| o.jobset.is_some() || !o.errors.is_empty()) {
         return Ok(());
@@ -159,107 +159,110 @@ fn something(files: &[Inspected]) -> Result<(), Failure> {
     Err(Diagnostics::from(error).into())
 }
 
-fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
+fn files_of_update(
+    paths: &[String],
+    quiet: bool,
+) -> Result<Vec<InspectedManifest>, CommandFailure> {
     let files = files(paths, quiet)?;
     let jobsets = files
         .iter()
         .flat_map(|f| &f.objects)
         .filter(|o| o.jobset.is_some());
     match jobsets.count() {
-        0 => Err(Failure::Invalid(
-            "--update: there is no JobSet in it".to_owned(),
+        0 => Err(CommandFailure::Invalid(
+            "--update: the files contain no JobSet".to_owned(),
         )),
         _ => Ok(files),
     }
 }
 
 /// Prints a note for JobSets that are not in `--update`; these are linted as creations.
-fn strangers(files: &[Inspected], old: &[Inspected]) {
+fn strangers(files: &[InspectedManifest], old: &[InspectedManifest]) {
     let key = |j: &JobSet| format!("{}/{}", j.namespace, j.name);
-    let names = |files: &[Inspected]| -> Vec<String> {
+    let names = |files: &[InspectedManifest]| -> Vec<String> {
         let objects = files.iter().flat_map(|f| &f.objects);
         objects.filter_map(|o| o.jobset.as_ref().map(key)).collect()
     };
     let known = names(old);
     for name in names(files).iter().filter(|n| !known.contains(n)) {
         output::notice(&format!(
-            "note: JobSet {name} is not in --update; it is checked as a new one"
+            "note: JobSet {name} is not in --update; checking it as a new JobSet"
         ));
     }
 }
 
-fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
+fn target(args: &LintArgs, files: &[InspectedManifest]) -> Result<NodeTarget, CommandFailure> {
     let kubernetes = args.kubernetes.as_deref().map(kubernetes).transpose()?;
     if let Some(version) = args.jobset.as_deref()
         && !["0.12", "0.13"].contains(&version.trim_start_matches('v'))
     {
-        bail!("JobSet {version:?} is not known; legal: 0.12, 0.13");
+        bail!("unknown JobSet version {version:?}; legal: 0.12, 0.13");
     }
     let jobsets = files.iter().flat_map(|f| &f.objects);
     // Feature gates that a JobSet needs are enabled, as in `run`.
-    let needed = FeatureGates::needed_by(jobsets.filter_map(|o| o.jobset.as_ref()));
+    let needed = FeatureGates::required_by(jobsets.filter_map(|o| o.jobset.as_ref()));
     let gates = feature_gates::read(needed, &args.feature_gates)?;
-    Ok(Target {
+    Ok(NodeTarget {
         kubernetes: kubernetes.unwrap_or(sim_inputs::DEFAULT_VERSION),
         gates,
     })
 }
 
-fn kubernetes(text: &str) -> Result<Version, Failure> {
+fn kubernetes(text: &str) -> Result<KubeVersion, CommandFailure> {
     let read = sim_inputs::kubernetes_version(text);
-    read.map_err(|why| Failure::Invalid(format!("--kubernetes: {why}")))
+    read.map_err(|why| CommandFailure::Invalid(format!("--kubernetes: {why}")))
 }
 
 /// A gate on the number of findings, such as `lint.warnings > 0`.
 struct LintGate {
-    count: Count,
-    condition: Condition,
+    count: FindingCount,
+    condition: FieldCondition,
 }
 
 impl LintGate {
-    fn failed(&self, report: &Report) -> bool {
-        let held = self.condition.holds((self.count)(report) as f64, None);
+    fn failed(&self, report: &LintReport) -> bool {
+        let held = self.condition.evaluate((self.count)(report) as f64, None);
         held.is_ok_and(|verdict| verdict.failed)
     }
 }
 
-type Count = fn(&Report) -> usize;
+type FindingCount = fn(&LintReport) -> usize;
 
-const COUNTS: [(&str, Count); 4] = [
-    ("lint.rejected", Report::rejected),
-    ("lint.errors", |r| r.traps(Severity::Error)),
-    ("lint.warnings", |r| r.traps(Severity::Warning)),
+const COUNTS: [(&str, FindingCount); 4] = [
+    ("lint.rejected", LintReport::rejected),
+    ("lint.errors", |r| r.traps(TrapSeverity::Error)),
+    ("lint.warnings", |r| r.traps(TrapSeverity::Warning)),
     ("lint.traps", |r| {
-        r.traps(Severity::Error) + r.traps(Severity::Warning)
+        r.traps(TrapSeverity::Error) + r.traps(TrapSeverity::Warning)
     }),
 ];
 
-fn fail_if(args: &LintArgs) -> Result<Vec<LintGate>, Failure> {
+fn fail_if(args: &LintArgs) -> Result<Vec<LintGate>, CommandFailure> {
     let strict = args.strict.then(|| gate("lint.traps > 0"));
     let given = args.fail_if.iter().map(|text| gate(text));
     strict.into_iter().chain(given).collect()
 }
 
-fn gate(text: &str) -> Result<LintGate, Failure> {
-    let condition: Condition = text.parse()?;
+fn gate(text: &str) -> Result<LintGate, CommandFailure> {
+    let condition: FieldCondition = text.parse()?;
     let count = COUNTS.iter().find(|(known, _)| *known == condition.name);
-    let unknown = || condition.unknown(COUNTS.iter().map(|c| c.0));
+    let unknown = || condition.unknown_name_error(COUNTS.iter().map(|c| c.0));
     let (_, count) = *count.ok_or_else(unknown)?;
     match condition.limit {
-        Limit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => {
+        ConditionLimit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => {
             Ok(LintGate { count, condition })
         }
-        _ => Err(Failure::Invalid(format!(
-            "--fail-if {text:?}: the limit is no whole number"
+        _ => Err(CommandFailure::Invalid(format!(
+            "--fail-if {text:?}: the limit must be a whole number of at least 0"
         ))),
     }
 }
 
-impl From<LintMethod> for Method {
-    fn from(method: LintMethod) -> Method {
+impl From<LintMethod> for UpdateMethod {
+    fn from(method: LintMethod) -> UpdateMethod {
         match method {
-            LintMethod::Apply => Method::Apply,
-            LintMethod::Replace => Method::Replace,
+            LintMethod::Apply => UpdateMethod::Apply,
+            LintMethod::Replace => UpdateMethod::Replace,
         }
     }
 }
@@ -282,7 +285,7 @@ mod tests {
         ] {
             assert_eq!(gate(text).is_ok(), ok, "{text}");
         }
-        let report = Report::default();
+        let report = LintReport::default();
         assert!(!gate("lint.errors > 0").unwrap().failed(&report));
         assert!(gate("lint.errors >= 0").unwrap().failed(&report));
     }
@@ -297,7 +300,7 @@ mod tests {
             ("1.20", None),
         ] {
             let read = kubernetes(text).ok();
-            assert_eq!(read, minor_of.map(Version::new), "{text}");
+            assert_eq!(read, minor_of.map(KubeVersion::new), "{text}");
         }
     }
 }

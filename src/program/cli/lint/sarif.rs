@@ -1,14 +1,14 @@
 //! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show in the source.
 
 use serde_json::{Value, json};
-use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
+use sim_lint::{FindingKind, LintFinding, LintReport, LintTrap, TrapSeverity, table};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 const ABOUT: &str = "https://github.com/kubernetes-sigs/jobset";
 
 /// Returns a SARIF document with all traps as rules and the findings as results.
-pub fn sarif(report: Option<&Report>) -> Value {
+pub fn sarif(report: Option<&LintReport>) -> Value {
     let rules: Vec<Value> = all_rules();
     let findings = report.map_or(&[][..], |r| r.findings.as_slice());
     let results: Vec<Value> = findings.iter().map(|f| result(f, &rules)).collect();
@@ -30,8 +30,8 @@ pub fn sarif(report: Option<&Report>) -> Value {
 }
 
 /// Returns all traps with their themes.
-pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
-    let of_theme = |(theme, traps): &(&'static str, &'static [Trap])| {
+pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static LintTrap)> {
+    let of_theme = |(theme, traps): &(&'static str, &'static [LintTrap])| {
         let theme = *theme;
         traps.iter().map(move |trap| (theme, trap))
     };
@@ -41,16 +41,16 @@ pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
 fn all_rules() -> Vec<Value> {
     let mut rules = vec![json!({
         "id": "rejected",
-        "shortDescription": {"text": "the API server refuses it"},
-        "fullDescription": {"text": "The API server, the CRD or JobSet's webhooks refuse the object."},
+        "shortDescription": {"text": "rejected by the API server"},
+        "fullDescription": {"text": "The API server, the CRD validation or the JobSet webhooks reject the object."},
         "defaultConfiguration": {"level": "error"},
-        "help": {"text": "The message says what is legal."},
+        "help": {"text": "The message contains the legal values."},
     })];
     rules.extend(all_traps().map(|(theme, trap)| rule(theme, trap)));
     rules
 }
 
-fn rule(theme: &str, trap: &Trap) -> Value {
+fn rule(theme: &str, trap: &LintTrap) -> Value {
     let help = format!("{} {}", trap.consequence, trap.fix);
     json!({
         "id": trap.name,
@@ -62,16 +62,21 @@ fn rule(theme: &str, trap: &Trap) -> Value {
     })
 }
 
-fn result(f: &Finding, rules: &[Value]) -> Value {
+fn result(f: &LintFinding, rules: &[Value]) -> Value {
     let d = &f.diagnostic;
     let index = rules.iter().position(|rule| rule["id"] == f.name);
     let level = match f.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
+        TrapSeverity::Error => "error",
+        TrapSeverity::Warning => "warning",
     };
     let mut text = d.message.clone();
     for (lead, more) in [
-        ("", f.server.as_deref().filter(|_| f.kind == Kind::Rejected)),
+        (
+            "",
+            f.server
+                .as_deref()
+                .filter(|_| f.kind == FindingKind::Rejected),
+        ),
         ("Legal: ", d.legal.as_deref()),
         ("", d.suggestion.as_deref()),
         ("", Some(f.consequence.as_str())),
@@ -92,7 +97,7 @@ fn result(f: &Finding, rules: &[Value]) -> Value {
 }
 
 /// Returns the location of a finding; a finding about the whole file has no region.
-fn location(f: &Finding) -> Value {
+fn location(f: &LintFinding) -> Value {
     let d = &f.diagnostic;
     // A JobSet embedded in another object is a separate text that does not exist as a file.
     let (file, inside) = match d.file.split_once('#') {

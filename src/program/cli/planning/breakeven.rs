@@ -1,11 +1,11 @@
 //! `plan breakeven`: finds the value of a parameter at which one variant becomes better than another.
 
-use crate::cli::args::{InputArgs, OutputArgs, Override, VariantArg, parse_variant};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, VariantArg, parse_variant};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
-use sim_analysis::planning::breakeven::{Effort, Point, break_even};
-use sim_analysis::planning::{Range as ValueRange, Sample};
+use sim_analysis::planning::breakeven::{SearchEffort, SearchPoint, break_even};
+use sim_analysis::planning::{ParameterRange as ValueRange, SampleMetric};
 use sim_report::planning::breakeven::BreakEvenReport;
 use std::ops::Range;
 
@@ -40,35 +40,36 @@ const FIRST_LOOK: u64 = 20;
 const PODS: u64 = 160;
 const FLEET: u64 = 1_280;
 
-pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
+pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let metric = runner.metric(args.metric.as_deref());
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
-    let effort = Effort {
+    let effort = SearchEffort {
         first_look: FIRST_LOOK.min(most),
         most,
     };
     // Invalid paths must fail before the first simulation.
     for value in [args.over.low, args.over.high] {
         for is_b in [false, true] {
-            let point = Point { value, is_b };
+            let point = SearchPoint { value, is_b };
             let loaded = sets(&runner, args, &point).and_then(|sets| runner.given.load(&sets));
             loaded.map_err(|why| why.in_variant(name(args, is_b)))?;
         }
     }
     let found = {
-        let mut play = |point: &Point, which: Range<u64>| -> Result<Sample, Failure> {
-            let value = args.over.written(point.value);
-            let what = format!("{} at {}={value}", name(args, point.is_b), args.over.path);
-            let sets = sets(&runner, args, point)?;
-            runner.sample(&sets, which, (&metric, &what))
-        };
+        let mut play =
+            |point: &SearchPoint, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {
+                let value = args.over.written(point.value);
+                let what = format!("{} at {}={value}", name(args, point.is_b), args.over.path);
+                let sets = sets(&runner, args, point)?;
+                runner.sample(&sets, which, (&metric, &what))
+            };
         break_even((&args.over, &metric), effort, &mut play)?
     };
     if found.points.is_empty() {
-        runner.interrupted("no value was played with both")?;
+        runner.interrupted("no value was simulated with both variants")?;
         bail!(
-            "--metric: no replication of both choices has a number for {metric}, at any value of {}; name another",
+            "--metric: {metric} is undefined in both variants at all values of {}; choose another metric",
             args.over.path
         );
     }
@@ -82,7 +83,7 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
         ("plan breakeven", most, &repeated(args, &metric)),
     )?;
     match interrupted {
-        true => runner.interrupted("what is known so far is reported"),
+        true => runner.interrupted("the results so far are reported"),
         false => Ok(()),
     }
 }
@@ -91,7 +92,7 @@ fn name(args: &BreakEvenArgs, is_b: bool) -> &str {
     match (is_b, &args.a) {
         (true, _) => &args.b.name,
         (false, Some(a)) => &a.name,
-        (false, None) => "as it is",
+        (false, None) => "current setting",
     }
 }
 
@@ -99,8 +100,8 @@ fn name(args: &BreakEvenArgs, is_b: bool) -> &str {
 fn sets(
     runner: &TrialRunner<'_>,
     args: &BreakEvenArgs,
-    point: &Point,
-) -> Result<Vec<Override>, Failure> {
+    point: &SearchPoint,
+) -> Result<Vec<FieldOverride>, CommandFailure> {
     let unknown = (args.over.path.clone(), args.over.written(point.value));
     let own = |v: &VariantArg| v.sets.clone();
     let choice = match point.is_b {

@@ -2,15 +2,16 @@
 //! causes.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::{
-    CountedRun, Subject, count_restarts, never_placed, with_maintenance_rule, without_limit,
+    CountedRun, ExperimentSubject, count_restarts, never_placed, with_maintenance_rule,
+    without_limit,
 };
-use sim_analysis::planning::budget::{Budget, Question, Ruled, SCHEMA};
+use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget, SCHEMA};
 use sim_api::spec::RandomAction;
 use sim_base::Duration;
 use sim_report::planning::budget::BudgetReport;
@@ -46,7 +47,7 @@ fn probability(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(p) if p > 0.0 && p < of => Ok(p / of),
-        _ => Err("write a probability between 0 and 1, e.g. 0.99 or 99%".to_owned()),
+        _ => Err("expected a probability between 0 and 1, e.g. 0.99 or 99%".to_owned()),
     }
 }
 
@@ -54,7 +55,7 @@ fn probability(text: &str) -> Result<f64, String> {
 const PODS: u64 = 200;
 const FLEET: u64 = 2_000;
 
-pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
+pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let jobset = whose(&runner, args.jobset.as_deref())?;
     let mut subject = runner.subject.clone();
@@ -65,9 +66,9 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let runs = play(&mut runner, (&subject, jobset), n, "")?;
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
-        return Err(Failure::CannotBePlaced(why));
+        return Err(CommandFailure::CannotBePlaced(why));
     }
-    let question = Question {
+    let question = BudgetQuestion {
         horizon_s: horizon.seconds(),
         limit,
         probability: args.probability,
@@ -75,24 +76,24 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     known(&subject, &args.ignore, &runs)?;
     let ruled = match args.ignore.as_slice() {
         [] => ruled(&mut runner, (&subject, jobset), runs.len() as u64)?,
-        causes => Some(Ruled::ignoring(causes, &runs)),
+        causes => Some(RuledBudget::ignoring(causes, &runs)),
     };
-    let Some(budget) = Budget::of(&question, &runs, ruled.as_ref()) else {
-        return Err(interrupt::failure("no replication is finished"));
+    let Some(budget) = LossBudget::of(&question, &runs, ruled.as_ref()) else {
+        return Err(interrupt::failure("no replication was finished"));
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
     runner.print_report(&report, &args.output, ("plan budget", n, &repeated(args)))?;
     match (runs.len() as u64) < n || runner.limits.flag.is_raised() {
         true => runner.interrupted(&format!(
-            "{} of {n} replications are finished, and these are reported",
+            "{} of {n} replications were finished and are reported",
             runs.len()
         )),
         false => Ok(()),
     }
 }
 
-fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Failure> {
+fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, CommandFailure> {
     let all = runner.subject.jobsets();
     match (name, all.len()) {
         (None, 0 | 1) => Ok(0),
@@ -102,7 +103,7 @@ fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Failure>
         }
         (None, _) => {
             bail!(
-                "there are several JobSets; say which with --jobset: {}",
+                "there are several JobSets; select one with --jobset: {}",
                 all.join(", ")
             )
         }
@@ -111,10 +112,10 @@ fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Failure>
 
 fn play(
     runner: &mut TrialRunner<'_>,
-    of: (&Subject, usize),
+    of: (&ExperimentSubject, usize),
     n: u64,
     what: &str,
-) -> Result<Vec<CountedRun>, Failure> {
+) -> Result<Vec<CountedRun>, CommandFailure> {
     let text = |done| format!("{what}{done}/{n} replications");
     let progress = ProgressLine::new(runner.quiet, text);
     let reach = |done| progress.reach(done);
@@ -130,21 +131,21 @@ fn play(
 /// ignore.
 fn ruled(
     runner: &mut TrialRunner<'_>,
-    (subject, jobset): (&Subject, usize),
+    (subject, jobset): (&ExperimentSubject, usize),
     n: u64,
-) -> Result<Option<Ruled>, Failure> {
-    let Subject::Pods { scenario, .. } = subject else {
+) -> Result<Option<RuledBudget>, CommandFailure> {
+    let ExperimentSubject::Pods { scenario, .. } = subject else {
         return Ok(None);
     };
     let planned = |does: &RandomAction| matches!(does, RandomAction::Drain | RandomAction::Reclaim);
-    if !scenario.fault_processes.iter().any(|p| planned(&p.does)) {
+    if !scenario.fault_processes.iter().any(|p| planned(&p.action)) {
         return Ok(None);
     }
     let mut subject = subject.clone();
     let Some(what) = with_maintenance_rule(&mut subject, jobset) else {
         if !runner.quiet {
             output::note(
-                "note: no Job has a podFailurePolicy with FailJob on DisruptionTarget, so no rule could tell maintenance from failures; --ignore CAUSE says what one would be worth",
+                "note: no Job has a podFailurePolicy with FailJob on DisruptionTarget, so no rule can distinguish maintenance from failures; --ignore CAUSE shows the effect of such a rule",
             );
         }
         return Ok(None);
@@ -156,18 +157,22 @@ fn ruled(
         "with a rule that ignores disruptions: ",
     )?;
     let what = what.to_owned();
-    Ok((runs.len() as u64 == n).then_some(Ruled { what, runs }))
+    Ok((runs.len() as u64 == n).then_some(RuledBudget { what, runs }))
 }
 
 /// Returns an error for causes that occur neither in the inputs nor in the runs.
-fn known(subject: &Subject, asked: &[String], runs: &[CountedRun]) -> Result<(), Failure> {
-    let mut all = Budget::cause_names(runs);
+fn known(
+    subject: &ExperimentSubject,
+    asked: &[String],
+    runs: &[CountedRun],
+) -> Result<(), CommandFailure> {
+    let mut all = LossBudget::cause_names(runs);
     match subject {
-        Subject::Fleet(fleet) => all.extend(fleet.faults.iter().map(|f| f.cause.clone())),
-        Subject::Pods { scenario, .. } => {
+        ExperimentSubject::Fleet(fleet) => all.extend(fleet.faults.iter().map(|f| f.cause.clone())),
+        ExperimentSubject::Pods { scenario, .. } => {
             all.extend(scenario.fault_processes.iter().map(|p| p.cause.clone()));
         }
-        Subject::Collapsed(collapsed) => {
+        ExperimentSubject::Collapsed(collapsed) => {
             let processes = collapsed.scenario().fault_processes.iter();
             all.extend(processes.map(|p| p.cause.clone()));
         }
@@ -180,9 +185,9 @@ fn known(subject: &Subject, asked: &[String], runs: &[CountedRun]) -> Result<(),
     }
 }
 
-fn unknown(option: &str, kind: &str, name: &str, known: &[String]) -> Failure {
+fn unknown(option: &str, kind: &str, name: &str, known: &[String]) -> CommandFailure {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    Failure::unknown_name(option, kind, name, &known)
+    CommandFailure::unknown_name(option, kind, name, &known)
 }
 
 fn repeated(args: &BudgetArgs) -> String {

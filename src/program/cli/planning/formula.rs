@@ -1,37 +1,42 @@
 //! Inputs of the closed forms for checkpoint intervals, and features of the inputs that the closed forms ignore.
 
-use sim_analysis::experiment::{Replication, Subject};
-use sim_api::spec::{Arrivals, Exposure, FaultProcess, Fleet, Progress, Saves, TrainingJob};
+use sim_analysis::experiment::{ExperimentSubject, ReplicationResult};
+use sim_api::spec::{
+    ArrivalProcess, CheckpointSchedule, ExposureSpec, FaultProcess, FleetSpec, ProgressSpec,
+    TrainingJob,
+};
 use sim_base::Duration;
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use sim_engine::record::TrainingPhase;
 
 /// Checkpoint interval and blocking time of the inputs.
-pub struct Checkpoints {
+pub struct CheckpointCosts {
     pub every: Duration,
     pub blocking: Duration,
 }
 
 /// Returns the durable checkpoints. The error explains why the inputs have no checkpoint interval.
-pub fn checkpoints(subject: &Subject) -> Result<Checkpoints, String> {
-    let none = |what: &str| format!("{what}: there is no checkpoint interval to search");
+pub fn checkpoints(subject: &ExperimentSubject) -> Result<CheckpointCosts, String> {
+    let none = |what: &str| format!("{what}: there is no checkpoint interval to optimize");
     match subject {
-        Subject::Fleet(fleet) => match fleet.training.progress {
-            Progress::Checkpoints { every, blocking } => Ok(Checkpoints { every, blocking }),
-            Progress::Kept => Err(none("the job saves every instant")),
-            Progress::FromScratch => Err(none("the job saves nothing")),
+        ExperimentSubject::Fleet(fleet) => match fleet.training.progress {
+            ProgressSpec::Checkpoints { every, blocking } => {
+                Ok(CheckpointCosts { every, blocking })
+            }
+            ProgressSpec::Kept => Err(none("the job saves continuously")),
+            ProgressSpec::FromScratch => Err(none("the job saves no checkpoints")),
         },
-        Subject::Pods { .. } | Subject::Collapsed(_) => {
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Collapsed(_) => {
             let job = subject.scenario().and_then(|s| s.training.first());
-            let job = job.ok_or_else(|| none("the scenario says nothing of `training`"))?;
+            let job = job.ok_or_else(|| none("the scenario has no `training`"))?;
             let durable = job.checkpoints().last();
             durable.map_or_else(
-                || match job.saves {
-                    Saves::Always => Err(none("the job saves every instant")),
-                    _ => Err(none("the job saves nothing")),
+                || match job.checkpoint_schedule {
+                    CheckpointSchedule::Always => Err(none("the job saves continuously")),
+                    _ => Err(none("the job saves no checkpoints")),
                 },
                 |c| {
-                    Ok(Checkpoints {
+                    Ok(CheckpointCosts {
                         every: c.every,
                         blocking: c.blocking,
                     })
@@ -42,9 +47,9 @@ pub fn checkpoints(subject: &Subject) -> Result<Checkpoints, String> {
 }
 
 /// Returns the seconds of work and the number of interruptions of work in replications.
-pub fn at_work(subject: &Subject, played: &[Replication]) -> (f64, f64) {
+pub fn at_work(subject: &ExperimentSubject, played: &[ReplicationResult]) -> (f64, f64) {
     let beside = match subject {
-        Subject::Fleet(fleet) => beside_work(fleet),
+        ExperimentSubject::Fleet(fleet) => beside_work(fleet),
         _ => 0.0,
     };
     let mut sums = (0.0, 0.0);
@@ -75,21 +80,21 @@ pub fn at_work(subject: &Subject, played: &[Replication]) -> (f64, f64) {
 }
 
 /// Returns the fraction of all faults that also occur while the job does not run.
-fn beside_work(fleet: &Fleet) -> f64 {
+fn beside_work(fleet: &FleetSpec) -> f64 {
     let rate = |f: &FaultProcess| 1.0 / f.life.mean_s().max(1e-9);
     let all: f64 = fleet.faults.iter().map(rate).sum();
     let running = fleet
         .faults
         .iter()
-        .filter(|f| f.exposure == Exposure::Running);
+        .filter(|f| f.exposure == ExposureSpec::Running);
     1.0 - running.map(rate).sum::<f64>() / all.max(1e-300)
 }
 
 /// Returns a description of each feature of the inputs that the closed forms ignore.
-pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
+pub fn unknown_to_them(subject: &ExperimentSubject) -> Vec<String> {
     let mut all = Vec::new();
     match subject {
-        Subject::Fleet(fleet) => {
+        ExperimentSubject::Fleet(fleet) => {
             let (traced, drawn): (Vec<_>, Vec<_>) =
                 fleet.faults.iter().partition(|f| f.trace.is_some());
             let lives = drawn.iter().map(|f| (f.cause.as_str(), &f.life));
@@ -97,11 +102,11 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
             all.extend(traced.first().map(|f| as_listed(&f.cause)));
             if fleet.lemons.share > 0.0 || fleet.lemons.regeneration.is_some() {
                 all.push(
-                    "some nodes fail more often than others, until they are repaired".to_owned(),
+                    "some nodes fail more often than others until they are repaired".to_owned(),
                 );
             }
         }
-        Subject::Pods { .. } | Subject::Collapsed(_) => {
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Collapsed(_) => {
             let Some(scenario) = subject.scenario() else {
                 return all;
             };
@@ -109,12 +114,12 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
                 .fault_processes
                 .iter()
                 .filter_map(|p| match &p.arrivals {
-                    Arrivals::Renewal(life) => Some((p.cause.as_str(), life)),
-                    Arrivals::Trace(_) => None,
+                    ArrivalProcess::Renewal(life) => Some((p.cause.as_str(), life)),
+                    ArrivalProcess::Trace(_) => None,
                 });
             all.extend(not_exponential(lives));
             let traced =
-                |p: &&sim_api::spec::RandomFaults| matches!(p.arrivals, Arrivals::Trace(_));
+                |p: &&sim_api::spec::RandomFaults| matches!(p.arrivals, ArrivalProcess::Trace(_));
             all.extend(
                 scenario
                     .fault_processes
@@ -123,7 +128,7 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
                     .map(|p| as_listed(&p.cause)),
             );
             if !scenario.faults.is_empty() {
-                all.push("faults of the script come at their own times".to_owned());
+                all.push("scripted faults occur at fixed times".to_owned());
             }
             all.extend(scenario.training.first().into_iter().flat_map(of_training));
         }
@@ -132,17 +137,18 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
 }
 
 fn as_listed(cause: &str) -> String {
-    format!("faults of cause {cause} come as a trace lists them")
+    format!("faults of cause {cause} occur at the times of a trace")
 }
 
-fn not_exponential<'a>(lives: impl Iterator<Item = (&'a str, &'a Dist)>) -> Option<String> {
-    let other = |(_, life): &(&str, &Dist)| {
-        !matches!(life, Dist::Exponential { .. }) && **life != Dist::Fixed(Duration(u64::MAX))
+fn not_exponential<'a>(lives: impl Iterator<Item = (&'a str, &'a Distribution)>) -> Option<String> {
+    let other = |(_, life): &(&str, &Distribution)| {
+        !matches!(life, Distribution::Exponential { .. })
+            && **life != Distribution::Fixed(Duration(u64::MAX))
     };
     let names: Vec<&str> = lives.filter(other).map(|(cause, _)| cause).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "times to failures by {} are not exponential",
+            "times to failure for {} are not exponentially distributed",
             names.join(", ")
         )
     })
@@ -154,20 +160,22 @@ fn of_training(job: &TrainingJob) -> Vec<String> {
         let commit = durable.commit_delay.mean_s();
         if commit > 0.0 {
             let commit = Duration::from_seconds_f64(commit);
-            all.push(format!("a checkpoint can be restored only {commit} after its blocking part, so a failure takes back that much more"));
+            all.push(format!("a checkpoint can be restored only {commit} after its blocking part, so a failure loses that much more work"));
         }
     }
     if job.checkpoints().len() > 1 {
         all.push(
-            "most failures leave checkpoints of other tiers, so durable ones are less urgent"
+            "most failures leave checkpoints of other tiers intact, so durable checkpoints matter less"
                 .to_owned(),
         );
     }
     if job.save_at_notice {
-        all.push("a cordoned node makes the job save, so maintenance takes back little".to_owned());
+        all.push(
+            "the job saves when a node is cordoned, so maintenance loses little work".to_owned(),
+        );
     }
     if let Some(step) = job.step {
-        all.push(format!("intervals are whole steps of {step}"));
+        all.push(format!("intervals are multiples of the step time {step}"));
     }
     all
 }

@@ -1,12 +1,12 @@
 //! `plan interval`: finds the best checkpoint interval and compares it with the closed forms.
 
 use crate::cli::args::{InputArgs, OutputArgs};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::planning::formula;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
-use sim_analysis::planning::interval::{Search, best};
-use sim_analysis::planning::{ClosedForm, Sample};
+use sim_analysis::planning::interval::{IntervalSearch, best};
+use sim_analysis::planning::{ClosedForm, SampleMetric};
 use sim_base::Duration;
 use sim_report::planning::interval::IntervalReport;
 use std::ops::Range;
@@ -36,12 +36,12 @@ const FIRST: u64 = 40;
 const PODS: u64 = 160;
 const FLEET: u64 = 1_600;
 
-pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
+pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let now = formula::checkpoints(&runner.subject)?;
     if now.blocking.0 == 0 {
         bail!(
-            "a checkpoint does not stand in the way of work (blocking 0s): the more often the better, down to what the storage takes"
+            "checkpoints do not block work (blocking 0s), so the shortest interval that the storage supports is best"
         );
     }
     let metric = runner.metric(args.metric.as_deref());
@@ -52,24 +52,24 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
         let every = format!("{}ms", (seconds * 1e3).round() as u64);
         vec![(args.path.clone(), every)]
     };
-    let base = runner.replicate(&set(now.every.seconds()), 0..first, "as it is")?;
+    let base = runner.replicate(&set(now.every.seconds()), 0..first, "current setting")?;
     let mut work = formula::at_work(&runner.subject, &base.0);
     if base.0.is_empty() {
-        return runner.interrupted("no replication is finished");
+        return runner.interrupted("no replication was finished");
     }
     if work.1 == 0.0 {
         bail!(
-            "nothing interrupted the job in {first} replications: without failures the best interval is none"
+            "no interruptions in {first} replications: without failures, no checkpoints are needed"
         );
     }
-    let search = Search {
+    let search = IntervalSearch {
         start_s: ClosedForm::of(now.blocking.seconds(), work.0 / work.1).exact_s,
         bounds_s: [now.blocking.seconds().max(0.1), 30.0 * 86_400.0],
         first,
         most,
     };
     let found = {
-        let mut play = |every: &u64, which: Range<u64>| -> Result<Sample, Failure> {
+        let mut play = |every: &u64, which: Range<u64>| -> Result<SampleMetric, CommandFailure> {
             let seconds = *every as f64 / 1e3;
             let what = format!("every {}", Duration::from_millis(*every));
             let (played, jobsets) = runner.replicate(&set(seconds), which, &what)?;
@@ -103,7 +103,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let more = options("path", [&args.path]) + &options("metric", [&metric]);
     runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
     match interrupted {
-        true => runner.interrupted("what is known so far is reported"),
+        true => runner.interrupted("the results so far are reported"),
         false => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ mod rare;
 mod spares;
 pub mod trial_runner;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::planning::breakeven::BreakEvenArgs;
 use crate::cli::planning::budget::BudgetArgs;
 use crate::cli::planning::interval::IntervalArgs;
@@ -26,12 +26,12 @@ pub struct PlanArgs {
 pub enum PlanCommand {
     /// Find the smallest number of spares, or of another field, that satisfies a target
     #[command(
-        after_help = "Examples:\n  jobset-sim plan spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count=16..20' --path 'topology.pools[0].nodesPerIsland=16..18'\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: no value satisfies the target."
+        after_help = "Examples:\n  jobset-sim plan spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count=16..20' --path 'topology.pools[0].nodesPerIsland=16..18'\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are the same as for `compare`. Exit code 3: no value satisfies the target."
     )]
     Spares(SparesArgs),
     /// Find the best checkpoint interval and compare it with the closed forms
     #[command(
-        after_help = "Example: jobset-sim plan interval scenarios/published/llama3-405b.yaml --seeds 400 --out interval\n\nClosed forms: Young, Daly, and the exact interval of greatest availability for exponential failures; inputs that they\nignore are listed."
+        after_help = "Example: jobset-sim plan interval scenarios/published/llama3-405b.yaml --seeds 400 --out interval\n\nClosed forms: Young, Daly, and the exact optimum for exponential failures. Features of the inputs that they ignore are\nlisted."
     )]
     Interval(IntervalArgs),
     /// Compute the probability that maxRestarts lasts, its use by cause, and the smallest limit
@@ -51,7 +51,7 @@ pub enum PlanCommand {
     Rare(RareArgs),
 }
 
-pub fn cli(args: &PlanArgs) -> Result<(), Failure> {
+pub fn cli(args: &PlanArgs) -> Result<(), CommandFailure> {
     match &args.command {
         PlanCommand::Spares(args) => spares::cli(args),
         PlanCommand::Interval(args) => interval::cli(args),

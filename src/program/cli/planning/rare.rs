@@ -1,13 +1,13 @@
 //! `plan rare`: estimates small probabilities by splitting, for a Fleet or the reduced model of a scenario.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
-use sim_analysis::experiment::{Subject, without_limit};
-use sim_analysis::fleet::Excess;
-use sim_analysis::planning::rare::{Question, SCHEMA, of_collapsed, of_fleet};
+use sim_analysis::experiment::{ExperimentSubject, without_limit};
+use sim_analysis::fleet::SplitExcess;
+use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_collapsed, of_fleet};
 use sim_base::{Duration, time};
 use sim_report::planning::rare::RareReport;
 
@@ -34,23 +34,23 @@ pub struct RareArgs {
     pub output: OutputArgs,
 }
 
-pub fn cli(args: &RareArgs) -> Result<(), Failure> {
+pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let mut subject = runner.subject.clone();
     let (limit, horizon) = boundless(&mut subject, args.horizon)?;
     let (excess, at) = match (args.loss_budget, args.restarts.or(limit)) {
-        (Some(lost), _) => (Excess::LostTime, lost.0),
-        (None, Some(restarts)) => (Excess::Restarts, u64::from(restarts) + 1),
+        (Some(lost), _) => (SplitExcess::LostTime, lost.0),
+        (None, Some(restarts)) => (SplitExcess::Restarts, u64::from(restarts) + 1),
         (None, None) => {
             bail!(
-                "no event is given and the inputs have no maxRestarts: use --restarts N or --loss-budget 5d"
+                "the inputs have no maxRestarts: use --restarts N or --loss-budget DURATION, e.g. 5d"
             );
         }
     };
     if at == 0 {
-        bail!("--loss-budget: every run loses 0s or more");
+        bail!("--loss-budget must be greater than 0s");
     }
-    let question = Question {
+    let question = RareQuestion {
         excess,
         limit: at,
         runs: args.runs,
@@ -61,19 +61,19 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let reach = |done| progress.reach(done);
     let on = (runner.input.threads(), &runner.limits);
     let found = match &subject {
-        Subject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
-        Subject::Collapsed(collapsed) => {
+        ExperimentSubject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
+        ExperimentSubject::Collapsed(collapsed) => {
             of_collapsed((collapsed, runner.seed), &question, on, &reach)
         }
-        Subject::Pods { .. } => return Err(refused()),
+        ExperimentSubject::Pods { .. } => return Err(refused()),
     };
     drop(progress);
     let Some(rare) = found? else {
-        return runner.interrupted("fewer than two batches are finished");
+        return runner.interrupted("fewer than two batches were finished");
     };
     let (word, limit) = match excess {
-        Excess::Restarts => ("restarts", at as f64),
-        Excess::LostTime => ("lost_s", at as f64 / 1e9),
+        SplitExcess::Restarts => ("restarts", at as f64),
+        SplitExcess::LostTime => ("lost_s", at as f64 / 1e9),
     };
     let batches = rare.batches as u64;
     runner.note(rare.estimates.iter().map(|p| p.to_bits()));
@@ -93,23 +93,25 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
 
 /// Removes the restart limit. Returns the previous limit and the end time of runs.
 fn boundless(
-    subject: &mut Subject,
+    subject: &mut ExperimentSubject,
     horizon: Option<f64>,
-) -> Result<(Option<u32>, Duration), Failure> {
+) -> Result<(Option<u32>, Duration), CommandFailure> {
     let until = horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));
     match subject {
         // The end of the work may end the run before the time limit.
-        Subject::Fleet(fleet) if until.is_none() && fleet.training.work < time::LONGEST => {
+        ExperimentSubject::Fleet(fleet)
+            if until.is_none() && fleet.training.work < time::MAX_INPUT_DURATION =>
+        {
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
-        Subject::Pods { .. } => Err(refused()),
-        _ => without_limit(subject, 0, until).map_err(Failure::Invalid),
+        ExperimentSubject::Pods { .. } => Err(refused()),
+        _ => without_limit(subject, 0, until).map_err(CommandFailure::Invalid),
     }
 }
 
-fn refused() -> Failure {
-    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level collapsed (docs/collapsed.md)";
-    Failure::Invalid(text.to_owned())
+fn refused() -> CommandFailure {
+    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level collapsed (docs/reduced-model.md)";
+    CommandFailure::Invalid(text.to_owned())
 }
 
 fn repeated(args: &RareArgs) -> String {

@@ -1,13 +1,16 @@
 //! `plan spares`: finds the smallest value that satisfies a target, and the cost of each candidate.
 
-use crate::cli::args::{InputArgs, OutputArgs, Override};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::{FieldOverride, InputArgs, OutputArgs};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::LoadedInput;
 use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::several::several;
-use sim_analysis::planning::{Answer, Plan, Range as ValueRange, Sample, Target, Unit, least};
-use sim_report::planning::several::SeveralReport;
+use sim_analysis::planning::{
+    MetricTarget, ParameterRange as ValueRange, RangeUnit, SampleMetric, SearchAnswer, SearchPlan,
+    least,
+};
+use sim_report::planning::minimum_multi::MinimumMultiReport;
 use sim_report::planning::spares::SparesReport;
 use std::ops::Range;
 
@@ -17,11 +20,11 @@ pub struct SparesArgs {
     pub input: InputArgs,
     /// Target to satisfy, e.g. 'goodput.p10 >= 0.9'
     #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
-    pub target: Target,
+    pub target: MetricTarget,
     /// Field to search, with its bounds (repeatable); with several fields, such as hosts, slices and racks, all
     /// minimal combinations and the cheapest one are printed
     #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
-    pub paths: Vec<Searched>,
+    pub paths: Vec<SearchedSpares>,
     /// Smallest value to try
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min: u64,
@@ -40,15 +43,15 @@ pub struct SparesArgs {
 
 /// A field to search and its bounds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Searched {
+pub struct SearchedSpares {
     /// Argument text as given on the command line.
     pub text: String,
     pub path: String,
     pub bounds: Option<(u64, u64)>,
 }
 
-fn searched(text: &str) -> Result<Searched, String> {
-    let bare = Searched {
+fn searched(text: &str) -> Result<SearchedSpares, String> {
+    let bare = SearchedSpares {
         text: text.to_owned(),
         path: text.to_owned(),
         bounds: None,
@@ -57,10 +60,10 @@ fn searched(text: &str) -> Result<Searched, String> {
         return Ok(bare);
     }
     let range: ValueRange = text.parse()?;
-    if range.unit != Unit::Whole || range.low < 0.0 {
-        return Err("write PATH, or PATH=MIN..MAX with whole numbers from 0 on".to_owned());
+    if range.unit != RangeUnit::Whole || range.low < 0.0 {
+        return Err("expected PATH, or PATH=MIN..MAX with whole numbers of at least 0".to_owned());
     }
-    Ok(Searched {
+    Ok(SearchedSpares {
         path: range.path,
         bounds: Some((range.low as u64, range.high as u64)),
         ..bare
@@ -70,7 +73,7 @@ fn searched(text: &str) -> Result<Searched, String> {
 fn price(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(price) if price.is_finite() && price >= 0.0 => Ok(price),
-        _ => Err("write a number, e.g. 98.32".to_owned()),
+        _ => Err("expected a number of at least 0, e.g. 98.32".to_owned()),
     }
 }
 
@@ -84,7 +87,7 @@ const FIRST_LOOK: u64 = 40;
 const PODS: u64 = 320;
 const FLEET: u64 = 2_560;
 
-pub fn cli(args: &SparesArgs) -> Result<(), Failure> {
+pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let plans = plans(&runner, args)?;
     match plans.as_slice() {
@@ -93,21 +96,21 @@ pub fn cli(args: &SparesArgs) -> Result<(), Failure> {
     }
 }
 
-fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failure> {
+fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>, CommandFailure> {
     let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let mut plans = Vec::new();
     for (i, searched) in args.paths.iter().enumerate() {
         let (min, max) = searched.bounds.unwrap_or((args.min, args.max));
         if min > max {
-            bail!("--min {min} is above --max {max}: there is nothing to try");
+            bail!("--min {min} is greater than --max {max}: the range is empty");
         }
         if args.paths[..i]
             .iter()
             .any(|other| other.path == searched.path)
         {
-            bail!("--path {} is there twice", searched.path);
+            bail!("--path {} is used twice", searched.path);
         }
-        plans.push(Plan {
+        plans.push(SearchPlan {
             min,
             max,
             first_look: FIRST_LOOK.min(most),
@@ -117,13 +120,17 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failu
     Ok(plans)
 }
 
-fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(), Failure> {
+fn one(
+    runner: &mut TrialRunner<'_>,
+    args: &SparesArgs,
+    plan: &SearchPlan,
+) -> Result<(), CommandFailure> {
     let found = {
         let mut play = |value: &u64, which: Range<u64>| candidate(runner, args, &[*value], which);
         least(plan, &args.target, &mut play)?
     };
     if found.candidates.is_empty() {
-        return runner.interrupted("no replication is finished");
+        return runner.interrupted("no replication was finished");
     }
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA);
@@ -132,12 +139,12 @@ fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(
     let command = ("plan spares", plan.most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
     if found.interrupted {
-        return runner.interrupted("what is known so far is reported");
+        return runner.interrupted("the results so far are reported");
     }
     match found.answer {
-        Answer::Least { .. } | Answer::Between { .. } => Ok(()),
-        Answer::Nothing | Answer::Open { .. } => {
-            Err(Failure::NotFound(report.conclusion[0].clone()))
+        SearchAnswer::Least { .. } | SearchAnswer::Between { .. } => Ok(()),
+        SearchAnswer::Nothing | SearchAnswer::Open { .. } => {
+            Err(CommandFailure::NotFound(report.conclusion[0].clone()))
         }
     }
 }
@@ -145,26 +152,26 @@ fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(
 fn several_levels(
     runner: &mut TrialRunner<'_>,
     args: &SparesArgs,
-    plans: &[Plan],
-) -> Result<(), Failure> {
+    plans: &[SearchPlan],
+) -> Result<(), CommandFailure> {
     let found = {
         let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
         several(plans, &args.target, &mut play)?
     };
     if found.played == 0 {
-        return runner.interrupted("no replication is finished");
+        return runner.interrupted("no replication was finished");
     }
     let currency = currency(&runner.loaded, args.price_per_node_hour);
     let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
-    let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
+    let report = MinimumMultiReport::new(of, paths, &args.target, &found, &currency);
     let command = ("plan spares", plans[0].most, &*repeated(args));
     runner.print_report(&report, &args.output, command)?;
     if found.interrupted {
-        return runner.interrupted("what is known so far is reported");
+        return runner.interrupted("the results so far are reported");
     }
     match found.least.is_empty() {
-        true => Err(Failure::NotFound(report.conclusion[0].clone())),
+        true => Err(CommandFailure::NotFound(report.conclusion[0].clone())),
         false => Ok(()),
     }
 }
@@ -174,9 +181,9 @@ fn candidate(
     args: &SparesArgs,
     values: &[u64],
     which: Range<u64>,
-) -> Result<Sample, Failure> {
+) -> Result<SampleMetric, CommandFailure> {
     let paths = args.paths.iter().map(|p| p.path.clone());
-    let sets: Vec<Override> = paths.zip(values.iter().map(u64::to_string)).collect();
+    let sets: Vec<FieldOverride> = paths.zip(values.iter().map(u64::to_string)).collect();
     let what: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
     let what = what.join(", ");
     let played = runner.replicate(&sets, which, &what);
@@ -186,11 +193,11 @@ fn candidate(
 }
 
 /// Adds a hint about --path, --min and --max to an input error: values such as a total number of nodes cannot be 0.
-fn with_min(why: Failure, what: &str) -> Failure {
+fn with_min(why: CommandFailure, what: &str) -> CommandFailure {
     why.map_input_error(|m| {
         format!(
-            "{m}\nwith {what}; --path says what is searched, e.g. 'topology.pools[0].count', --min and --max what is \
-             tried"
+            "{m}\nwith {what}; set the field to search with --path, e.g. 'topology.pools[0].count', and its range with --min \
+             and --max"
         )
     })
 }

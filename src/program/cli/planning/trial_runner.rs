@@ -1,16 +1,16 @@
 //! `TrialRunner`: simulates inputs with different overrides, for `plan` and `sensitivity`.
 
-use crate::cli::args::{InputArgs, OutputArgs, Override, TableFormat};
-use crate::cli::failure::Failure;
+use crate::cli::args::{FieldOverride, InputArgs, OutputArgs, TableFormat};
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
-use sim_analysis::experiment::{Limits, Replication, Subject};
-use sim_analysis::planning::{Row, Sample};
+use sim_analysis::experiment::{ExperimentSubject, ReplicationLimits, ReplicationResult};
+use sim_analysis::planning::{SampleMetric, SampleRow};
 use sim_base::fnv;
-use sim_report::assumptions::hanging;
+use sim_report::assumptions::sensitivity;
 use sim_report::files::rundir::RunDir;
-use sim_report::planning::{Provenance, Told};
+use sim_report::planning::{PlanProvenance, PlanText};
 use std::ops::Range;
 
 /// Simulates the inputs with different overrides and records the digests of all replications.
@@ -19,15 +19,15 @@ pub struct TrialRunner<'a> {
     pub given: ExperimentInput,
     /// Inputs without further overrides.
     pub loaded: LoadedInput,
-    pub subject: Subject,
+    pub subject: ExperimentSubject,
     pub seed: u64,
-    pub limits: Limits,
+    pub limits: ReplicationLimits,
     pub quiet: bool,
     digests: Vec<u64>,
 }
 
 impl<'a> TrialRunner<'a> {
-    pub fn new(input: &'a InputArgs, tell: &OutputArgs) -> Result<TrialRunner<'a>, Failure> {
+    pub fn new(input: &'a InputArgs, tell: &OutputArgs) -> Result<TrialRunner<'a>, CommandFailure> {
         let given = ExperimentInput::read(input)?;
         let loaded = given.load(&[])?;
         let subject = loaded.subject()?;
@@ -47,10 +47,10 @@ impl<'a> TrialRunner<'a> {
     /// Simulates replications of the inputs with more overrides. Returns fewer than requested after an interruption.
     pub fn replicate(
         &mut self,
-        sets: &[Override],
+        sets: &[FieldOverride],
         which: Range<u64>,
         what: &str,
-    ) -> Result<(Vec<Replication>, Vec<String>), Failure> {
+    ) -> Result<(Vec<ReplicationResult>, Vec<String>), CommandFailure> {
         let subject = self.given.load(sets)?.subject()?;
         let (from, to) = (which.start, which.end);
         let text = |done| format!("{what}: {done}/{to} replications");
@@ -67,10 +67,10 @@ impl<'a> TrialRunner<'a> {
     /// Simulates replications and returns one metric of each.
     pub fn sample(
         &mut self,
-        sets: &[Override],
+        sets: &[FieldOverride],
         which: Range<u64>,
         (metric, what): (&str, &str),
-    ) -> Result<Sample, Failure> {
+    ) -> Result<SampleMetric, CommandFailure> {
         let (played, jobsets) = self.replicate(sets, which, what)?;
         rows(&played, &jobsets, (metric, "--metric"), None)
     }
@@ -78,8 +78,8 @@ impl<'a> TrialRunner<'a> {
     /// Returns the requested metric, or the default: goodput, or `effective_training_ratio` for a Fleet.
     pub fn metric(&self, asked: Option<&str>) -> String {
         let usual = match self.subject {
-            Subject::Pods { .. } | Subject::Collapsed(_) => "goodput",
-            Subject::Fleet(_) => "effective_training_ratio",
+            ExperimentSubject::Pods { .. } | ExperimentSubject::Collapsed(_) => "goodput",
+            ExperimentSubject::Fleet(_) => "effective_training_ratio",
         };
         asked.unwrap_or(usual).to_owned()
     }
@@ -92,36 +92,40 @@ impl<'a> TrialRunner<'a> {
     /// Returns the first number with pods, and the second for the reduced model and Fleets.
     pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
         match self.subject {
-            Subject::Pods { .. } => pods,
-            Subject::Collapsed(_) | Subject::Fleet(_) => fleet,
+            ExperimentSubject::Pods { .. } => pods,
+            ExperimentSubject::Collapsed(_) | ExperimentSubject::Fleet(_) => fleet,
         }
     }
 
-    pub fn provenance(&self, schema: &'static str) -> Provenance {
-        Provenance {
+    pub fn provenance(&self, schema: &'static str) -> PlanProvenance {
+        PlanProvenance {
             schema,
             version: env!("CARGO_PKG_VERSION"),
             scenario: self.subject.name().to_owned(),
             level: match self.subject {
-                Subject::Pods { .. } => "pods",
-                Subject::Collapsed(_) => "collapsed",
-                Subject::Fleet(_) => "fleet",
+                ExperimentSubject::Pods { .. } => "pods",
+                ExperimentSubject::Collapsed(_) => "collapsed",
+                ExperimentSubject::Fleet(_) => "fleet",
             },
             seed: self.seed,
             replications_played: self.digests.len() as u64,
-            digest: format!("{:016x}", fnv::of_words(self.digests.iter().copied())),
+            digest: format!("{:016x}", fnv::fnv1a_words(self.digests.iter().copied())),
             interrupted: self.limits.flag.is_raised(),
-            hangs: hanging::foot(&[dominant_assumptions::of_input("", &self.loaded, self.seed)]),
+            assumption_lines: sensitivity::footer_lines(&[dominant_assumptions::of_input(
+                "",
+                &self.loaded,
+                self.seed,
+            )]),
         }
     }
 
     /// Prints the report and writes the output directory. `command` with the options in `more` repeats it.
     pub fn print_report(
         &self,
-        told: &impl Told,
+        told: &impl PlanText,
         tell: &OutputArgs,
         (command, seeds, more): (&str, u64, &str),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         if let Some(out) = &tell.out {
             let dir = RunDir::create(out)?;
             dir.write_json("summary.json", told)?;
@@ -148,7 +152,7 @@ impl<'a> TrialRunner<'a> {
     }
 
     /// Returns an error after an interruption; `known` describes the results so far.
-    pub fn interrupted(&self, known: &str) -> Result<(), Failure> {
+    pub fn interrupted(&self, known: &str) -> Result<(), CommandFailure> {
         match self.limits.flag.is_raised() {
             true => Err(interrupt::failure(known)),
             false => Ok(()),
@@ -158,15 +162,15 @@ impl<'a> TrialRunner<'a> {
 
 /// Returns one metric of replications. `option` is the option named in an error message.
 pub fn rows(
-    played: &[Replication],
+    played: &[ReplicationResult],
     jobsets: &[String],
     (metric, option): (&str, &str),
     price: Option<f64>,
-) -> Result<Sample, Failure> {
-    let row = |r| Row::of(r, jobsets, metric, price);
-    let all: Result<Sample, Vec<String>> = played.iter().map(row).collect();
+) -> Result<SampleMetric, CommandFailure> {
+    let row = |r| SampleRow::of(r, jobsets, metric, price);
+    let all: Result<SampleMetric, Vec<String>> = played.iter().map(row).collect();
     all.map_err(|names| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        Failure::unknown_name(option, "metric", metric, &names)
+        CommandFailure::unknown_name(option, "metric", metric, &names)
     })
 }

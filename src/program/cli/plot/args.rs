@@ -1,11 +1,11 @@
 //! Command line of `plot`.
 
-use crate::cli::args::{Override, path_value};
-use crate::cli::failure::Failure;
+use crate::cli::args::{FieldOverride, path_value};
+use crate::cli::failure::CommandFailure;
 use clap::ValueEnum;
 use sim_base::Duration;
 use sim_report::draw::chart;
-use sim_report::draw::scene::Scene;
+use sim_report::draw::scene::DrawScene;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,7 @@ pub struct PlotArgs {
     pub over: Option<String>,
     /// Override a field in all runs, as with `run --set` (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
-    pub sets: Vec<Override>,
+    pub sets: Vec<FieldOverride>,
     /// Seed of all random numbers [default: the seed of the scenario]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -102,11 +102,11 @@ pub enum ChartKind {
 fn speed(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
     let legal = number.ok().filter(|n| (0.01..=1e6).contains(n));
-    legal.ok_or_else(|| "write a number between 0.01 and 1000000, e.g. 30x".to_owned())
+    legal.ok_or_else(|| "expected a number between 0.01 and 1000000, e.g. 30x".to_owned())
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
-    let wrong = || "write slide, page or WIDTHxHEIGHT between 640x360 and 7680x4320".to_owned();
+    let wrong = || "expected slide, page or WIDTHxHEIGHT between 640x360 and 7680x4320".to_owned();
     match text {
         "slide" => return Ok(chart::SLIDE),
         "page" => return Ok((1280, 720)),
@@ -132,14 +132,19 @@ impl ChartKind {
 }
 
 /// Returns the chart with a name, or an error that lists the available charts.
-pub fn find_chart<N: AsRef<str>>(charts: Vec<(N, Scene)>, name: &str) -> Result<Scene, Failure> {
+pub fn find_chart<N: AsRef<str>>(
+    charts: Vec<(N, DrawScene)>,
+    name: &str,
+) -> Result<DrawScene, CommandFailure> {
     let names: Vec<&str> = charts.iter().map(|(own, _)| own.as_ref()).collect();
     let none = format!(
-        "there is nothing for that chart here; there is for: {}",
+        "this chart has no data here; available charts: {}",
         names.join(", ")
     );
     let found = charts.into_iter().find(|(own, _)| own.as_ref() == name);
-    found.map(|(_, scene)| scene).ok_or(Failure::Invalid(none))
+    found
+        .map(|(_, scene)| scene)
+        .ok_or(CommandFailure::Invalid(none))
 }
 
 impl PlotArgs {
@@ -149,9 +154,9 @@ impl PlotArgs {
     }
 
     /// Scales a chart with variable height to the requested size.
-    pub fn sized(&self, scene: Scene) -> Scene {
+    pub fn sized(&self, scene: DrawScene) -> DrawScene {
         match self.size {
-            Some(size) => scene.within(size),
+            Some(size) => scene.scaled_to(size),
             None => scene,
         }
     }

@@ -1,18 +1,18 @@
 //! `plot` of many runs: the charts of a directory of `compare`, or of replications of each run.
 
-use crate::cli::failure::{Failure, bail};
-use crate::cli::inputs::{ExperimentInput, Stored, dominant_assumptions, stored_run};
+use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::inputs::{ExperimentInput, StoredRun, dominant_assumptions, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::plot::one::of_path;
 use crate::cli::{compare, interrupt};
-use sim_analysis::experiment::{Comparison, PlayedVariant};
-use sim_report::assumptions::hanging;
-use sim_report::assumptions::hanging::Hung;
-use sim_report::draw::scene::Scene;
+use sim_analysis::experiment::{PlayedVariant, VariantComparison};
+use sim_report::assumptions::sensitivity;
+use sim_report::assumptions::sensitivity::SensitiveResult;
+use sim_report::draw::scene::DrawScene;
 use sim_report::figures::compare_figure;
 
 /// Draws the chart; `None` if the kind of chart does not need several replications.
-pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     let name = match args.kind {
         ChartKind::Cdf => "restarts".to_owned(),
         ChartKind::Differences
@@ -24,26 +24,28 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     };
     let (all, played, hung) = match args.runs.as_slice() {
         [dir] if stored_run::is_run(dir) => match stored_run::stored(dir)? {
-            Stored::Compare(mut stored) => {
+            StoredRun::Compare(mut stored) => {
                 stored.quiet |= args.quiet;
                 stored.input.seed = args.seed.or(stored.input.seed);
                 compare::again(&stored)?
             }
-            Stored::Run(_) => replicated(args)?,
-            Stored::Sweep(_) => {
+            StoredRun::Run(_) => replicated(args)?,
+            StoredRun::Sweep(_) => {
                 bail!(
-                    "that chart is of runs or of a comparison, and this is a sweep; its charts are bands, heat, knee, scatter and scaling"
+                    "this chart needs runs or a comparison, not a sweep; the charts of a sweep are bands, heat, knee, scatter and scaling"
                 );
             }
         },
         _ => replicated(args)?,
     };
-    let charts = compare_figure::figures(&all, &played, &hanging::foot(&hung));
+    let charts = compare_figure::figures(&all, &played, &sensitivity::footer_lines(&hung));
     find_chart(charts, &name).map(Some)
 }
 
 /// Simulates each run as a variant with a common seed.
-fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
+fn replicated(
+    args: &PlotArgs,
+) -> Result<(VariantComparison, Vec<PlayedVariant>, Vec<SensitiveResult>), CommandFailure> {
     let (n, limits) = (args.seeds.unwrap_or(20), interrupt::limits());
     let mut played: Vec<PlayedVariant> = Vec::new();
     let mut hung = Vec::new();
@@ -54,9 +56,9 @@ fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hu
         let subject = loaded.subject()?;
         let seed = *seed.get_or_insert(play.seed.unwrap_or(subject.seed()));
         let more = subject.replicate((seed, 0..n), (0, &limits), &|_| {});
-        let replications = more.map_err(|why| Failure::CannotBePlaced(why.to_string()))?;
+        let replications = more.map_err(|why| CommandFailure::CannotBePlaced(why.to_string()))?;
         if limits.flag.is_raised() {
-            return Err(interrupt::failure("nothing is kept"));
+            return Err(interrupt::failure("no results were kept"));
         }
         let name = match played.iter().any(|p| p.name == subject.name()) {
             true => path.display().to_string(),
@@ -71,6 +73,6 @@ fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hu
         });
     }
     let name = played.first().map_or("", |p| p.name.as_str()).to_owned();
-    let all = Comparison::of((&name, seed.unwrap_or(0)), &played);
+    let all = VariantComparison::of((&name, seed.unwrap_or(0)), &played);
     Ok((all, played, hung))
 }

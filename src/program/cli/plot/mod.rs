@@ -7,22 +7,22 @@ mod one;
 mod scaling;
 mod swept;
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::LoadedRun;
 use crate::cli::output;
 use crate::cli::plot::args::{ChartKind, PlotArgs};
-use sim_base::Time;
-use sim_report::draw::scene::Scene;
+use sim_base::SimTime;
+use sim_report::draw::scene::DrawScene;
 use sim_report::export;
-use sim_report::export::Subject;
+use sim_report::export::ExportSubject;
 
-pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
+pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
     for (given, option, kind) in [
         (args.at.is_some(), "--at", ChartKind::Map),
         (args.speed.is_some(), "--speed", ChartKind::Film),
     ] {
         if given && args.kind != kind {
-            bail!("{option} is of `plot {}`", kind.name());
+            bail!("{option} applies to `plot {}` only", kind.name());
         }
     }
     let of_many = match args.kind {
@@ -39,16 +39,16 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
     let mut runs: Vec<LoadedRun> = runs.collect::<Result<_, _>>()?;
     if args.kind == ChartKind::Film {
         let film = moments::film(args, &mut runs)?;
-        return write(args, Subject::Film(&film));
+        return write(args, ExportSubject::Animation(&film));
     }
     let scene = match (args.kind, args.at) {
-        (ChartKind::Map, Some(at)) => moments::map(args, &mut runs, Time::ZERO + at)?,
+        (ChartKind::Map, Some(at)) => moments::map(args, &mut runs, SimTime::ZERO + at)?,
         _ => of_runs(args, &runs)?,
     };
     save(args, &scene)
 }
 
-fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
+fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     Ok(match args.kind {
         ChartKind::Waterfall => one::waterfall(args, runs)?,
         ChartKind::Restarts => one::restarts(args, runs)?,
@@ -60,11 +60,11 @@ fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     })
 }
 
-fn save(args: &PlotArgs, scene: &Scene) -> Result<(), Failure> {
-    write(args, Subject::Chart(scene))
+fn save(args: &PlotArgs, scene: &DrawScene) -> Result<(), CommandFailure> {
+    write(args, ExportSubject::Chart(scene))
 }
 
-fn write(args: &PlotArgs, subject: Subject<'_>) -> Result<(), Failure> {
+fn write(args: &PlotArgs, subject: ExportSubject<'_>) -> Result<(), CommandFailure> {
     export::save(subject, &args.out)?;
     if !args.quiet {
         output::notice(&format!("written: {}", args.out.display()));

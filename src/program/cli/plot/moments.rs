@@ -1,39 +1,43 @@
 //! `plot map --at` and `plot film`: the state of each node at an instant, and during a restart.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use crate::cli::plot::one::{chosen, only};
 use sim_base::*;
-use sim_report::assumptions::hanging;
-use sim_report::assumptions::hanging::Hung;
 use sim_report::assumptions::provenance;
-use sim_report::draw::scene::Scene;
-use sim_report::draw::svg::Film;
+use sim_report::assumptions::sensitivity;
+use sim_report::assumptions::sensitivity::SensitiveResult;
+use sim_report::draw::scene::DrawScene;
+use sim_report::draw::svg::Animation;
 use sim_report::figures::nodes_figure;
-use sim_report::figures::nodes_figure::Take;
+use sim_report::figures::nodes_figure::NodeInterval;
 
 /// Draws the state of every node at one instant.
-pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: Time) -> Result<Scene, Failure> {
+pub fn map(
+    args: &PlotArgs,
+    runs: &mut [LoadedRun],
+    at: SimTime,
+) -> Result<DrawScene, CommandFailure> {
     only(args, runs)?;
     let [one] = runs else {
-        unreachable!("there is only one")
+        unreachable!("`only` has checked the number of runs")
     };
     let end = one.view().outcome.end;
     if at > end {
-        bail!("--at {}: the run ends at {end}", at.since(Time::ZERO));
+        bail!("--at {}: the run ends at {end}", at.since(SimTime::ZERO));
     }
     let states = one.states((at, at));
     let run = one.view();
     let all: Vec<_> = run.restarts().iter().collect();
-    let foot = provenance::foot(&run, &all, &model_defaults());
+    let foot = provenance::footer_lines(&run, &all, &model_defaults());
     Ok(nodes_figure::map(&run, (&states, at), &foot, args.size()))
 }
 
 /// Default duration of a film in seconds.
 const FILM_S: f64 = 10.0;
 
-pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Film, Failure> {
+pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Animation, CommandFailure> {
     let mut states = Vec::new();
     for one in runs.iter_mut() {
         let (_, r) = chosen(args, &one.view())?;
@@ -48,8 +52,13 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Film, Failure> {
         longest = longest.max(restart.total().seconds());
         let label = run.strategy(restart).to_owned();
         named.push((label.clone(), run));
-        hung.push(Hung::of_restarts("", &run, &[restart], &defaults));
-        takes.push(Take {
+        hung.push(SensitiveResult::from_restarts(
+            "",
+            &run,
+            &[restart],
+            &defaults,
+        ));
+        takes.push(NodeInterval {
             label,
             run,
             restart,
@@ -57,7 +66,12 @@ pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Film, Failure> {
         });
     }
     let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
-    let mut foot = provenance::of_runs(&named);
-    foot.extend(hanging::foot(&hung));
-    Ok(nodes_figure::film(&takes, speed, &foot, args.size()))
+    let mut foot = provenance::runs_provenance(&named);
+    foot.extend(sensitivity::footer_lines(&hung));
+    Ok(nodes_figure::restart_animation(
+        &takes,
+        speed,
+        &foot,
+        args.size(),
+    ))
 }

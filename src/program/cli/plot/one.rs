@@ -1,18 +1,18 @@
 //! `plot` of single runs: one restart step by step, restarts side by side, pods and queues over time, the node map.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use sim_analysis::format;
-use sim_analysis::metrics::{Restart, RunView};
+use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_report::assumptions::provenance;
-use sim_report::draw::scene::Scene;
-use sim_report::figures::{figure, map_figure, timeline_figure, waterfall_figure};
+use sim_report::draw::scene::DrawScene;
+use sim_report::figures::{map_figure, restart_figure, timeline_figure, waterfall_figure};
 use sim_report::timeline;
 use std::path::Path;
 
-pub fn whole(args: &PlotArgs, path: &Path) -> Result<LoadedRun, Failure> {
+pub fn whole(args: &PlotArgs, path: &Path) -> Result<LoadedRun, CommandFailure> {
     LoadedRun::simulate(&of_path(args, path), "plot")
 }
 
@@ -30,7 +30,10 @@ pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {
 }
 
 /// Returns the selected restart and its index.
-pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Restart), Failure> {
+pub fn chosen<'r>(
+    args: &PlotArgs,
+    run: &RunView<'r>,
+) -> Result<(usize, &'r RestartMetrics), CommandFailure> {
     let all = run.restarts();
     let there = format::count(all.len() as u64, "restart");
     let name = &run.scenario.name;
@@ -38,22 +41,23 @@ pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Rest
         Some(n) => n.checked_sub(1).filter(|i| *i < all.len()),
         None => sim_analysis::metrics::restarts::restart::longest(all),
     };
-    let none = || Failure::Invalid(format!("{name} has {there}; they are numbered from 1"));
+    let none =
+        || CommandFailure::Invalid(format!("{name} has {there}; restart numbers start at 1"));
     found.map(|i| (i, &all[i])).ok_or_else(none)
 }
 
-pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, Failure> {
+pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, CommandFailure> {
     let [one] = runs else {
         let kind = args.kind.name();
-        bail!("{kind} is of one run; `plot restarts` puts several beside each other");
+        bail!("{kind} needs a single run; `plot restarts` draws several side by side");
     };
     Ok(one)
 }
 
-pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
+pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     let run = only(args, runs)?.view();
     let (i, r) = chosen(args, &run)?;
-    let foot = provenance::foot(&run, &[r], &model_defaults());
+    let foot = provenance::footer_lines(&run, &[r], &model_defaults());
     Ok(waterfall_figure::waterfall(
         &run,
         r,
@@ -63,7 +67,11 @@ pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> 
     ))
 }
 
-pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Scene, Failure> {
+pub fn over_time(
+    args: &PlotArgs,
+    runs: &[LoadedRun],
+    name: &str,
+) -> Result<DrawScene, CommandFailure> {
     let one = only(args, runs)?;
     let run = one.view();
     let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
@@ -72,41 +80,41 @@ pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Scen
         let asked = format!("restart {}", i + 1);
         let at = lanes.windows.iter().position(|w| w.name == asked);
         let at = at.ok_or_else(|| {
-            let close = timeline::CLOSELY;
-            Failure::Invalid(format!(
-                "restart {n} is none of the {close} longest, which are kept over time"
+            let close = timeline::MAX_HIGHLIGHTED;
+            CommandFailure::Invalid(format!(
+                "restart {n} is not among the {close} longest; only these have data over time"
             ))
         })?;
         lanes.windows.swap(0, at);
     }
-    let all: Vec<&Restart> = run.restarts().iter().collect();
-    let foot = provenance::foot(&run, &all, &model_defaults());
+    let all: Vec<&RestartMetrics> = run.restarts().iter().collect();
+    let foot = provenance::footer_lines(&run, &all, &model_defaults());
     let charts = timeline_figure::charts(&run, &lanes, &foot, args.size());
     let found = charts.into_iter().find(|(own, _)| *own == name);
     let none = || {
-        Failure::Invalid(format!(
-            "{}: nothing to draw, nobody ever waits",
+        CommandFailure::Invalid(format!(
+            "{}: nothing to draw, all queues are always empty",
             run.scenario.name
         ))
     };
     found.map(|(_, scene)| scene).ok_or_else(none)
 }
 
-pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
+pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     let one = only(args, runs)?;
     let run = one.view();
     let (i, r) = chosen(args, &run)?;
-    let foot = provenance::foot(&run, &[r], &model_defaults());
-    let drawn = map_figure::of_restart(&run, &one.pods, (i, r), &foot, args.size());
-    let close = timeline::CLOSELY;
+    let foot = provenance::footer_lines(&run, &[r], &model_defaults());
+    let drawn = map_figure::restart_map(&run, &one.pods, (i, r), &foot, args.size());
+    let close = timeline::MAX_HIGHLIGHTED;
     let text = format!(
-        "restart {} is none of the {close} longest, which are kept over time",
+        "restart {} is not among the {close} longest; only these have data over time",
         i + 1
     );
-    drawn.ok_or(Failure::Invalid(text))
+    drawn.ok_or(CommandFailure::Invalid(text))
 }
 
-pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
+pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
     let views: Vec<RunView<'_>> = runs.iter().map(LoadedRun::view).collect();
     let mut bars = Vec::new();
     for run in &views {
@@ -114,7 +122,7 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
         bars.push((run.strategy(r).to_owned(), r.clone()));
     }
     let alike =
-        |(i, (name, _)): (usize, &(String, Restart))| bars[..i].iter().any(|b| b.0 == *name);
+        |(i, (name, _)): (usize, &(String, RestartMetrics))| bars[..i].iter().any(|b| b.0 == *name);
     if bars.iter().enumerate().any(alike) {
         for (bar, run) in bars.iter_mut().zip(&views) {
             bar.0 = format!("{}: {}", run.scenario.name, bar.0);
@@ -125,16 +133,22 @@ pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
         .map(|b| b.0.clone())
         .zip(views.iter().copied())
         .collect();
-    let mut foot = provenance::of_runs(&named);
+    let mut foot = provenance::runs_provenance(&named);
     let defaults = model_defaults();
     for ((run, bar), name) in views.iter().zip(&bars).zip(&named) {
-        let hangs = provenance::hangs(run, &[&bar.1], &defaults);
+        let hangs = provenance::assumption_line(run, &[&bar.1], &defaults);
         foot.push(match views.len() {
             1 => hangs,
             _ => format!("{} {hangs}", name.0),
         });
     }
-    let title = "From the fault until every pod is ready again";
+    let title = "Time from the fault until all pods are ready again";
     let cause = format::cause(&views[0], &bars[0].1.cause);
-    Ok(figure::restarts(title, &cause, &bars, &foot, args.size()))
+    Ok(restart_figure::restart_bars(
+        title,
+        &cause,
+        &bars,
+        &foot,
+        args.size(),
+    ))
 }

@@ -1,27 +1,27 @@
 //! `plot scaling`: restart time by number of nodes, or a metric of a sweep over a field, with the closed form.
 
 use crate::cli::bench;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use crate::cli::plot::one::chosen;
 use crate::cli::plot::swept;
-use sim_report::assumptions::hanging;
-use sim_report::assumptions::hanging::Hung;
 use sim_report::assumptions::provenance;
-use sim_report::draw::scene::Scene;
+use sim_report::assumptions::sensitivity;
+use sim_report::assumptions::sensitivity::SensitiveResult;
+use sim_report::draw::scene::DrawScene;
 use sim_report::figures::scaling_figure;
-use sim_report::figures::scaling_figure::{Axes, Line, token_bucket};
+use sim_report::figures::scaling_figure::{ScalingAxes, ScalingLine, token_bucket};
 
 /// Draws the chart of a sweep or of a result of `bench ttr`; `None` for runs.
-pub fn stored(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+pub fn stored(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     match swept::stored_sweep(args)? {
         Some(sweep) => swept::scaling(args, &sweep).map(Some),
         None => benchmark(args),
     }
 }
 
-fn benchmark(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+fn benchmark(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
     let [path] = args.runs.as_slice() else {
         return Ok(None);
     };
@@ -39,31 +39,32 @@ fn benchmark(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     let preset = own.map_or(String::new(), |r| r.key.preset.clone());
     let preset = args.preset.clone().unwrap_or(preset);
     let hung = bench::decided(&report, &case, &preset);
-    let beside: (crate::bench::page::Rates<'_>, _) = (&bench::rates, hanging::foot(&hung));
+    let beside: (crate::bench::page::PageRates<'_>, _) =
+        (&bench::rates, sensitivity::footer_lines(&hung));
     let drawn = crate::bench::page::chart(&report, (&case, &preset), &beside, args.size());
     let text = format!(
-        "{}: no two sizes of case {case:?} under preset {preset:?}; its cases are {}",
+        "{}: case {case:?} with preset {preset:?} has fewer than two cluster sizes; cases in the file: {}",
         path.display(),
         cases.join(", ")
     );
-    drawn.map(Some).ok_or(Failure::Invalid(text))
+    drawn.map(Some).ok_or(CommandFailure::Invalid(text))
 }
 
 /// Draws the longest restart of each run by number of nodes, with one line per strategy.
-pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
-    let mut lines: Vec<Line> = Vec::new();
+pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<DrawScene, CommandFailure> {
+    let mut lines: Vec<ScalingLine> = Vec::new();
     let (mut named, mut rates, mut hung) = (Vec::new(), Vec::new(), Vec::new());
     let defaults = model_defaults();
     for one in runs {
         let run = one.view();
         let (_, r) = chosen(args, &run)?;
-        hung.push(Hung::of_restarts("", &run, &[r], &defaults));
+        hung.push(SensitiveResult::from_restarts("", &run, &[r], &defaults));
         let (name, nodes) = (run.strategy(r), run.scenario.topology.nodes() as f64);
         let at = lines
             .iter()
             .position(|l| l.name == name)
             .unwrap_or_else(|| {
-                lines.push(Line::new(name.to_owned()));
+                lines.push(ScalingLine::new(name.to_owned()));
                 lines.len() - 1
             });
         lines[at].points.push((nodes, r.total().seconds()));
@@ -74,27 +75,27 @@ pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     lines
         .iter_mut()
         .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    let mut foot = provenance::of_runs(&named);
+    let mut foot = provenance::runs_provenance(&named);
     let (_, rate, burst) = rates[0];
     if rates.iter().all(|r| (r.1, r.2) == (rate, burst)) {
         rates.sort_by(|a, b| a.0.total_cmp(&b.0));
-        lines.push(Line {
+        lines.push(ScalingLine {
             points: rates
                 .iter()
                 .map(|r| (r.0, token_bucket(r.0, rate, burst)))
                 .collect(),
-            closed: true,
-            ..Line::new("one token a node".to_owned())
+            is_closed_form: true,
+            ..ScalingLine::new("lower bound: one request per node".to_owned())
         });
         foot.push(format!(
-            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
+            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller per node (calibration.md 6.6)"
         ));
     }
-    let names = ("Time to recover", "the longest restart of each run");
-    foot.extend(hanging::foot(&hung));
+    let names = ("Time to recover", "longest restart of each run");
+    foot.extend(sensitivity::footer_lines(&hung));
     Ok(scaling_figure::scaling(
         names,
-        &Axes::NODES,
+        &ScalingAxes::NODES_TO_RECOVERY,
         &lines,
         &foot,
         args.size(),

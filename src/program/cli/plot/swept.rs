@@ -1,26 +1,26 @@
 //! `plot` of a directory of `sweep`, from the stored results. Only the point for the chart's footer is simulated.
 
-use crate::cli::failure::{Failure, bail, check_metric};
-use crate::cli::inputs::{Stored, stored_run};
+use crate::cli::failure::{CommandFailure, bail, check_metric};
+use crate::cli::inputs::{StoredRun, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::sweep::stored::StoredSweep;
-use sim_report::draw::scene::Scene;
+use sim_report::draw::scene::DrawScene;
 use sim_report::figures::sweep_figure;
-use sim_report::figures::sweep_figure::axis_of;
+use sim_report::figures::sweep_figure::numeric_axis_named;
 
 /// Reads a directory of `sweep`; `None` if the argument is not such a directory.
-pub fn stored_sweep(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
+pub fn stored_sweep(args: &PlotArgs) -> Result<Option<StoredSweep>, CommandFailure> {
     let [dir] = args.runs.as_slice() else {
         return Ok(None);
     };
     if !stored_run::is_run(dir) {
         return Ok(None);
     }
-    let Stored::Sweep(stored) = stored_run::stored(dir)? else {
+    let StoredRun::Sweep(stored) = stored_run::stored(dir)? else {
         return Ok(None);
     };
     if !args.sets.is_empty() || args.seed.is_some() {
-        bail!("--set and --seed change a run; sweep anew to change a sweep");
+        bail!("--set and --seed apply to runs: to change these results, run `sweep` again");
     }
     let sweep = StoredSweep::read(dir, &stored)?;
     if let Some(metric) = &args.metric {
@@ -29,25 +29,24 @@ pub fn stored_sweep(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
     Ok(Some(sweep))
 }
 
-pub fn drawn(args: &PlotArgs) -> Result<Scene, Failure> {
+pub fn drawn(args: &PlotArgs) -> Result<DrawScene, CommandFailure> {
     let name = args.kind.name();
     let Some(sweep) = stored_sweep(args)? else {
-        bail!("{name} is of one directory that `sweep --out` wrote");
+        bail!("{name} needs one directory written by `sweep --out`");
     };
     let asked: Vec<String> = args.metric.iter().cloned().collect();
     find_chart(sweep_figure::figures(sweep.swept(), &asked), &name)
 }
 
-pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<Scene, Failure> {
+pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<DrawScene, CommandFailure> {
     debug_assert_eq!(args.kind, ChartKind::Scaling);
-    let axis = axis_of(&sweep.results, args.over.as_deref())?;
+    let axis = numeric_axis_named(&sweep.results, args.over.as_deref())?;
     let metric = args.metric.clone().or_else(|| sweep.headline());
-    let none =
-        || Failure::Invalid("the points do not differ in anything that was measured".to_owned());
+    let none = || CommandFailure::Invalid("all points have equal metrics".to_owned());
     let metric = metric.ok_or_else(none)?;
     let closed = sweep.closed.as_ref();
     let closed = closed.filter(|_| sweep_figure::has_closed_form(&metric));
-    Ok(sweep_figure::over(
+    Ok(sweep_figure::scaling_chart(
         sweep.swept(),
         (&metric, axis),
         closed,

@@ -1,19 +1,19 @@
 //! `recording calibrate`: estimates client rates, latencies and start-up times from recordings and metrics, and
 //! writes a preset file.
 
-use crate::cli::args::Format;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::OutputFormat;
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::output;
 use crate::cli::recording::import;
 use sim_analysis::format::wrap;
-use sim_api::spec::Kubelet;
-use sim_base::plain::for_terminal;
+use sim_api::spec::KubeletTiming;
+use sim_base::escape::for_terminal;
 use sim_inputs::Diagnostic;
 use sim_recordings::calibrate;
 use sim_recordings::calibrate::groups;
-use sim_recordings::calibrate::groups::{By, Group};
-use sim_recordings::calibrate::{Found, Metrics, Parameter, Value, preset};
-use sim_recordings::validate::recording_of;
+use sim_recordings::calibrate::groups::{GroupKey, SampleGroup};
+use sim_recordings::calibrate::{FitResult, FitValue, FittedParameter, PrometheusMetrics, preset};
+use sim_recordings::validate::read_run_recording;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,8 @@ pub struct CalibrateArgs {
     /// Write the preset to this new file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,36 +48,36 @@ pub enum ByWhat {
     Pool,
 }
 
-impl From<ByWhat> for By {
-    fn from(by: ByWhat) -> By {
+impl From<ByWhat> for GroupKey {
+    fn from(by: ByWhat) -> GroupKey {
         match by {
-            ByWhat::Phase => By::Phase,
-            ByWhat::Image => By::Image,
-            ByWhat::Pool => By::Pool,
+            ByWhat::Phase => GroupKey::Phase,
+            ByWhat::Image => GroupKey::Image,
+            ByWhat::Pool => GroupKey::Pool,
         }
     }
 }
 
-pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
+pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
     if sim_inputs::control_plane(&args.base).is_none() {
         let names = sim_inputs::preset_names().join(", ");
-        bail!("--base {:?}: the presets are {names}", args.base);
+        bail!("--base: unknown preset {:?}; known: {names}", args.base);
     }
     let mut recordings = Vec::new();
     for file in &args.recordings {
-        recordings.push((file.clone(), recording_of(file)?));
+        recordings.push((file.clone(), read_run_recording(file)?));
     }
-    let mut metrics = Metrics::default();
+    let mut metrics = PrometheusMetrics::default();
     for file in &args.metrics {
         let source = import::source(file)?;
         let read = metrics.read(&source.text);
         read.map_err(|(line, column, message)| match line {
-            0 => Failure::Invalid(Diagnostic::of_file(&source.file, message).to_string()),
+            0 => CommandFailure::Invalid(Diagnostic::of_file(&source.file, message).to_string()),
             _ => import::error_at(&source, line, column, message),
         })?;
     }
     let found = calibrate::calibrate(&recordings, &metrics, rest_s());
-    let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
+    let by: Vec<GroupKey> = args.by.iter().map(|by| GroupKey::from(*by)).collect();
     let groups = match by.is_empty() {
         true => Vec::new(),
         false => groups::groups(&recordings, &by, args.pool_label.as_deref()),
@@ -88,7 +88,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c))
         .collect();
-    let mut document = preset::document(
+    let mut document = preset::preset_document(
         &found,
         sim_inputs::API_VERSION,
         &name.to_lowercase(),
@@ -100,22 +100,22 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         let text = sim_inputs::print_yaml(&document);
         // Reads the preset back, so that a scenario can refer to the file.
-        let source = sim_inputs::Source {
+        let source = sim_inputs::SourceText {
             file: path.display().to_string(),
             text: text.clone(),
         };
-        sim_inputs::read_preset(&source).map_err(|e| match Failure::from(e) {
-            Failure::Invalid(e) => Failure::Internal(e),
+        sim_inputs::read_preset(&source).map_err(|e| match CommandFailure::from(e) {
+            CommandFailure::Invalid(e) => CommandFailure::Internal(e),
             other => other,
         })?;
         import::new_file(path, text.as_bytes())?;
     }
     match args.format {
-        Format::Json => output::json(&serde_json::json!({
+        OutputFormat::Json => output::json(&serde_json::json!({
             "schema": "jobset-sim/calibration/v1", "parameters": found.parameters, "undecided": found.undecided,
             "unseen": found.unseen, "groups": groups, "preset": document,
         })),
-        Format::Text => output::result(&text(&found, &groups, args)),
+        OutputFormat::Text => output::result(&text(&found, &groups, args)),
     }
 }
 
@@ -124,8 +124,8 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
 fn rest_s() -> f64 {
     let timing = sim_inputs::timing();
     let write = match &timing.kubelet {
-        Kubelet::Real(kubelet) => kubelet.status_write.median().seconds(),
-        Kubelet::Scripted { .. } => 0.0,
+        KubeletTiming::Real(kubelet) => kubelet.status_write.median().seconds(),
+        KubeletTiming::Scripted { .. } => 0.0,
     };
     write + timing.api_write.median().seconds()
 }
@@ -138,21 +138,21 @@ fn number(x: f64) -> String {
     }
 }
 
-fn shown(p: &Parameter) -> (String, &'static str) {
+fn shown(p: &FittedParameter) -> (String, &'static str) {
     let unit = if p.id.starts_with("timing.") {
         " s"
     } else {
         ""
     };
     match &p.value {
-        Value::Number(n) => (number(*n), unit),
-        Value::LogNormal(median, _) => (number(*median), unit),
-        Value::Empirical(values) => (number(values[values.len() / 2]), unit),
+        FitValue::Number(n) => (number(*n), unit),
+        FitValue::LogNormal(median, _) => (number(*median), unit),
+        FitValue::Empirical(values) => (number(values[values.len() / 2]), unit),
     }
 }
 
 /// Writes one line per group with its quantiles.
-fn table(out: &mut String, groups: &[Group]) {
+fn table(out: &mut String, groups: &[SampleGroup]) {
     if groups.is_empty() {
         return;
     }
@@ -198,16 +198,16 @@ fn table(out: &mut String, groups: &[Group]) {
     }
 }
 
-fn text(found: &Found, groups: &[Group], args: &CalibrateArgs) -> String {
+fn text(found: &FitResult, groups: &[SampleGroup], args: &CalibrateArgs) -> String {
     let mut out = String::new();
     if !found.parameters.is_empty() {
-        let _ = writeln!(out, "{:<42}{:>10}  95 % interval", "found", "value");
+        let _ = writeln!(out, "{:<42}{:>10}  95 % interval", "parameter", "value");
     }
     for p in &found.parameters {
         let (value, unit) = shown(p);
         let [low, high] = p.interval.map(number);
         let _ = writeln!(out, "  {:<40}{value:>10}  {low} to {high}{unit}", p.id);
-        if let (Value::LogNormal(_, sigma), Some([low, high])) = (&p.value, p.sigma_interval) {
+        if let (FitValue::LogNormal(_, sigma), Some([low, high])) = (&p.value, p.sigma_interval) {
             let _ = writeln!(
                 out,
                 "    {:<38}{sigma:>10.3}  {low:.3} to {high:.3}",
@@ -216,7 +216,7 @@ fn text(found: &Found, groups: &[Group], args: &CalibrateArgs) -> String {
         }
         let few = match preset::confidence(p) {
             "measured" => "",
-            _ => "; too few: unverified",
+            _ => "; too few values: unverified",
         };
         for line in wrap(&for_terminal(&format!("{}{few}", p.from), false), 94) {
             let _ = writeln!(out, "      {line}");
@@ -224,8 +224,8 @@ fn text(found: &Found, groups: &[Group], args: &CalibrateArgs) -> String {
     }
     table(&mut out, groups);
     for (title, all) in [
-        ("The data cannot tell apart", &found.undecided),
-        ("Not seen", &found.unseen),
+        ("Not distinguished by the data", &found.undecided),
+        ("Not observed", &found.unseen),
     ] {
         if all.is_empty() {
             continue;
@@ -240,7 +240,7 @@ fn text(found: &Found, groups: &[Group], args: &CalibrateArgs) -> String {
         let shown = path.display();
         let _ = writeln!(
             out,
-            "\nWritten to {shown}: a scenario names it with controlPlane.preset, `validate` with --preset"
+            "\nWritten to {shown}: use it in a scenario as controlPlane.preset, or with `validate --preset`"
         );
     }
     out

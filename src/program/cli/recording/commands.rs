@@ -1,12 +1,12 @@
 //! `recording commands`: prints the kubectl commands that record a restart, for `recording import`. Does not contact
 //! a cluster.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::output;
 use serde_json::json;
 use sim_analysis::format::wrap;
 use sim_recordings::observe::commands;
-use sim_recordings::observe::commands::{Line, Subject};
+use sim_recordings::observe::commands::{CommandSubject, RecordedCommand};
 use std::fmt::Write;
 
 #[derive(Debug, clap::Args)]
@@ -31,12 +31,15 @@ pub enum CommandsFormat {
     Script,
 }
 
-pub fn cli(args: &CommandsArgs) -> Result<(), Failure> {
+pub fn cli(args: &CommandsArgs) -> Result<(), CommandFailure> {
     let subject = subject(args)?;
-    let (watches, once) = (commands::watches(&subject), commands::once(&subject));
+    let (watches, once) = (
+        commands::watch_commands(&subject),
+        commands::snapshot_commands(&subject),
+    );
     match args.format {
         CommandsFormat::Text => output::text(&text(&subject, &watches, &once)),
-        CommandsFormat::Script => output::result(&commands::shell(&subject)),
+        CommandsFormat::Script => output::result(&commands::shell_script(&subject)),
         CommandsFormat::Json => output::json(&json!({
             "schema": "jobset-sim/recording-commands/v1", "jobset": subject.jobset, "namespace": subject.namespace,
             "watches": watches, "once": once,
@@ -44,8 +47,8 @@ pub fn cli(args: &CommandsArgs) -> Result<(), Failure> {
     }
 }
 
-fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
-    let named = |jobset: &str, namespace: &str| Subject {
+fn subject(args: &CommandsArgs) -> Result<CommandSubject, CommandFailure> {
+    let named = |jobset: &str, namespace: &str| CommandSubject {
         jobset: jobset.to_owned(),
         namespace: namespace.to_owned(),
     };
@@ -54,24 +57,26 @@ fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
         for (what, name) in [("--jobset", name), ("-n", args.namespace.as_str())] {
             let plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
             if name.is_empty() || name.len() > 253 || !name.chars().all(plain) {
-                bail!("{what} {name:?}: a name has letters, digits, - and ., at most 253");
+                bail!("{what} {name:?}: expected at most 253 letters, digits, - and .");
             }
         }
         return Ok(named(name, &args.namespace));
     };
     let (read, _) = sim_inputs::read_manifest_path(path)?;
-    let found: Vec<Subject> = read
+    let found: Vec<CommandSubject> = read
         .jobsets
         .iter()
         .map(|(jobset, _)| named(&jobset.name, &jobset.namespace))
         .collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure::Invalid(format!("{path}: no JobSet in it"))),
+        [] => Err(CommandFailure::Invalid(format!(
+            "{path}: the file contains no JobSet"
+        ))),
         many => {
             let names: Vec<&str> = many.iter().map(|s| s.jobset.as_str()).collect();
             bail!(
-                "{path}: {} JobSets ({}); name one with --jobset",
+                "{path}: contains {} JobSets ({}); select one with --jobset",
                 many.len(),
                 names.join(", ")
             )
@@ -79,27 +84,28 @@ fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
     }
 }
 
-fn text(subject: &Subject, watches: &[Line], once: &[Line]) -> String {
+fn text(subject: &CommandSubject, watches: &[RecordedCommand], once: &[RecordedCommand]) -> String {
     let mut out = format!(
-        "To record a restart of JobSet {} in namespace {}. Nothing is installed, and nothing is changed.\n\n\
-         Before the restart, each in a shell of its own (or all at once: --format script). End them when all is ready again:\n",
+        "Record a restart of JobSet {} in namespace {}. The commands only read from the cluster.\n\n\
+         Start before the restart, each in a separate shell (or all together: --format script). Stop them when all pods are ready again:\n",
         subject.jobset, subject.namespace
     );
     lines(&mut out, watches);
-    let (after, save): (Vec<&Line>, Vec<&Line>) = once.iter().partition(|l| l.file == "after.yaml");
-    out.push_str("\nOnce, at any time:\n");
+    let (after, save): (Vec<&RecordedCommand>, Vec<&RecordedCommand>) =
+        once.iter().partition(|l| l.file == "after.yaml");
+    out.push_str("\nRun once, at any time:\n");
     lines(&mut out, save);
-    out.push_str("\nIf the restart is over and nobody watched:\n");
+    out.push_str("\nIf the restart is over and was not watched:\n");
     lines(&mut out, after);
     out.push_str(
-        "\nThen:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim validate incident.json\n  \
+        "\nThen run:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim validate incident.json\n  \
          jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n\n\
-         recording import --anonymize removes names, images, nodes and labels.\n",
+         Use `recording import --anonymize` to remove names, images, nodes and labels.\n",
     );
     out
 }
 
-fn lines<'l>(out: &mut String, lines: impl IntoIterator<Item = &'l Line>) {
+fn lines<'l>(out: &mut String, lines: impl IntoIterator<Item = &'l RecordedCommand>) {
     for line in lines {
         for part in wrap(line.what, 96) {
             let _ = writeln!(out, "  # {part}");

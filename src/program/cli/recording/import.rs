@@ -1,15 +1,15 @@
 //! `recording import`: creates a recording from the output of `kubectl`.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output;
 use serde_json::Value;
 use sim_analysis::format::wrap;
-use sim_base::plain::for_terminal;
-use sim_inputs::text::node::Pos;
-use sim_inputs::{Diagnostic, Source};
+use sim_base::escape::for_terminal;
+use sim_inputs::text::node::SourcePosition;
+use sim_inputs::{Diagnostic, SourceText};
 use sim_recordings::observe;
 use sim_recordings::observe::{
-    Imported, Problem, Reader, anonymous, life, milestones, recording, text,
+    ImportedRecording, TextProblem, WatchReader, anonymizer, lifecycle, milestones, recording, text,
 };
 use std::fmt::Write;
 use std::io::{Read, Write as _};
@@ -39,31 +39,32 @@ pub struct ImportArgs {
     pub out: PathBuf,
 }
 
-pub fn cli(args: &ImportArgs) -> Result<(), Failure> {
+pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
     let defaults = sim_inputs::control_plane(&args.preset).ok_or_else(|| {
         let names = sim_inputs::preset_names().join(", ");
-        Failure::Invalid(format!(
-            "--preset {:?}: the presets are {names}",
+        CommandFailure::Invalid(format!(
+            "--preset: unknown preset {:?}; known: {names}",
             args.preset
         ))
     })?;
-    let mut reader = Reader::default();
+    let mut reader = WatchReader::default();
     for file in &args.files {
         read(file, &mut reader)?;
     }
     let (jobset, namespace) = (args.jobset.as_deref(), args.namespace.as_deref());
-    let chosen = life::choose(&reader.seen, jobset, namespace)?;
-    let mut life = life::read(&reader.seen, &chosen);
-    let notes = std::mem::take(&mut reader.broken).into_iter();
-    life.notes
-        .extend(notes.map(|why| format!("a watch broke off: {why}")));
-    let imported = observe::import(&life, args.restart, &defaults)?;
+    let chosen = lifecycle::select_jobset(&reader.versions, jobset, namespace)?;
+    let mut observed = lifecycle::observed_lifecycle(&reader.versions, &chosen);
+    let notes = std::mem::take(&mut reader.interrupted).into_iter();
+    observed
+        .notes
+        .extend(notes.map(|why| format!("a watch ended early: {why}")));
+    let imported = observe::import(&observed, args.restart, &defaults)?;
     let json = match args.anonymize {
-        true => anonymous::anonymous(&imported.json),
+        true => anonymizer::anonymize(&imported.json),
         false => imported.json.clone(),
     };
     write(&args.out, &json)?;
-    let told = summary(&life, &imported, &reader, args);
+    let told = summary(&observed, &imported, &reader, args);
     match args.out.as_os_str() == "-" {
         true => {
             output::notice(told.trim_end());
@@ -73,27 +74,29 @@ pub fn cli(args: &ImportArgs) -> Result<(), Failure> {
     }
 }
 
-fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
+fn read(file: &str, reader: &mut WatchReader) -> Result<(), CommandFailure> {
     let source = source(file)?;
     if text::is_json(&source.text) {
-        let read = reader.json(&source.file, &source.text);
+        let read = reader.read_json(&source.file, &source.text);
         return read.map_err(|problem| placed(&source, &problem));
     }
     let documents = sim_inputs::documents(&source)?;
-    let of_file = |e: String| Failure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
-    let from = reader.seen.len();
+    let of_file =
+        |e: String| CommandFailure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
+    let from = reader.versions.len();
     let read = documents
         .into_iter()
-        .try_for_each(|document| reader.value(document));
+        .try_for_each(|document| reader.read_value(document));
     read.map_err(of_file)?;
-    reader.end_of_text(from);
+    reader.detect_plain_watch(from);
     Ok(())
 }
 
 /// Reads a file or standard input. The size limit is higher than for manifests, because a watch may cover thousands
 /// of pods.
-pub fn source(file: &str) -> Result<Source, Failure> {
-    let whole = |message: String| Failure::Invalid(Diagnostic::of_file(file, message).to_string());
+pub fn source(file: &str) -> Result<SourceText, CommandFailure> {
+    let whole =
+        |message: String| CommandFailure::Invalid(Diagnostic::of_file(file, message).to_string());
     let mut bytes = Vec::new();
     let most = text::TEXT_MAX + 1;
     let read = match file {
@@ -104,7 +107,7 @@ pub fn source(file: &str) -> Result<Source, Failure> {
     if bytes.len() as u64 > text::TEXT_MAX {
         let mib = text::TEXT_MAX >> 20;
         return Err(whole(format!(
-            "the file is too large; legal: at most {mib} MiB"
+            "the file is too large; the limit is {mib} MiB"
         )));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
@@ -113,22 +116,27 @@ pub fn source(file: &str) -> Result<Source, Failure> {
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
         whole(format!(
-            "not a text file: line {line}, byte {column} of it is not UTF-8"
+            "not a text file: invalid UTF-8 in line {line}, byte {column}"
         ))
     })?;
     let file = match file {
         "-" => sim_inputs::STDIN,
         file => file,
     };
-    Ok(Source {
+    Ok(SourceText {
         file: file.to_owned(),
         text,
     })
 }
 
 /// Returns an error at a line and byte of an input text.
-pub fn error_at(source: &Source, line: usize, column: usize, message: String) -> Failure {
-    let problem = Problem {
+pub fn error_at(
+    source: &SourceText,
+    line: usize,
+    column: usize,
+    message: String,
+) -> CommandFailure {
+    let problem = TextProblem {
         file: source.file.clone(),
         line,
         column,
@@ -137,7 +145,7 @@ pub fn error_at(source: &Source, line: usize, column: usize, message: String) ->
     placed(source, &problem)
 }
 
-fn placed(source: &Source, problem: &Problem) -> Failure {
+fn placed(source: &SourceText, problem: &TextProblem) -> CommandFailure {
     let line = source.text.lines().nth(problem.line.saturating_sub(1));
     // `serde_json` counts columns in bytes, diagnostics count characters.
     let bytes = problem.column.saturating_sub(1);
@@ -147,18 +155,19 @@ fn placed(source: &Source, problem: &Problem) -> Failure {
     });
     let before = source.text.lines().take(problem.line.saturating_sub(1));
     let byte: usize = before.map(|l| l.len() + 1).sum::<usize>() + bytes;
-    let at = Pos {
+    let at = SourcePosition {
         line: u32::try_from(problem.line).unwrap_or(u32::MAX),
         column: u32::try_from(column).unwrap_or(u32::MAX),
         len: 1,
         byte: u32::try_from(byte.min(source.text.len())).unwrap_or(0),
-        ..Pos::default()
+        ..SourcePosition::default()
     };
-    Failure::Invalid(Diagnostic::at(source, at, problem.message.clone()).to_string())
+    CommandFailure::Invalid(Diagnostic::at(source, at, problem.message.clone()).to_string())
 }
 
-fn write(path: &Path, json: &Value) -> Result<(), Failure> {
-    let mut text = serde_json::to_string(json).map_err(|e| Failure::Internal(e.to_string()))?;
+fn write(path: &Path, json: &Value) -> Result<(), CommandFailure> {
+    let mut text =
+        serde_json::to_string(json).map_err(|e| CommandFailure::Internal(e.to_string()))?;
     text.push('\n');
     if path.as_os_str() == "-" {
         return output::result(&text);
@@ -167,13 +176,13 @@ fn write(path: &Path, json: &Value) -> Result<(), Failure> {
 }
 
 /// Creates a new file with the given content. No partial file remains after an error.
-pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), CommandFailure> {
     let shown = path.display();
     let refuse = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::Invalid(format!(
-            "{shown} exists already; choose another name for --out or remove it"
+        std::io::ErrorKind::AlreadyExists => CommandFailure::Invalid(format!(
+            "{shown} already exists; remove it or choose another name for --out"
         )),
-        _ => Failure::Invalid(format!("cannot write {shown}: {e}")),
+        _ => CommandFailure::Invalid(format!("cannot write {shown}: {e}")),
     };
     let mut file = std::fs::File::create_new(path).map_err(refuse)?;
     let written = file.write_all(bytes).and_then(|()| file.flush());
@@ -186,15 +195,18 @@ pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Summarizes the milestones with their uncertainty, the assumptions, and the parts that were not read.
 fn summary(
-    life: &observe::Life,
-    imported: &Imported,
-    reader: &Reader,
+    life: &observe::ObservedLifecycle,
+    imported: &ImportedRecording,
+    reader: &WatchReader,
     args: &ImportArgs,
 ) -> String {
     let mut out = String::new();
     let restart = &imported.restart;
     let name = for_terminal(&life.jobset.name, false).into_owned();
-    let (wanted, counted) = (milestones::wanted(life), milestones::count(life));
+    let (wanted, counted) = (
+        milestones::specified_pods(life),
+        milestones::restart_count(life),
+    );
     let _ = writeln!(
         out,
         "JobSet {name}: {wanted} pods, {counted} restart{} in these files; restart {}",
@@ -209,18 +221,18 @@ fn summary(
         };
         let _ = writeln!(
             out,
-            "\n  {:<18}{:>10}   of {}{how}",
+            "\n  {:<18}{:>10}   after {}{how}",
             "milestone",
             "seconds",
-            recording::called(restart, origin)
+            recording::milestone_name(restart, origin)
         );
         for (milestone, when) in &restart.at {
             let s = when.ms_after(at) as f64 / 1e3;
-            let off = when.off_with(at);
+            let off = when.uncertainty_with(at);
             let _ = writeln!(
                 out,
                 "  {:<18}{s:>10.3}   ± {off:.2}",
-                recording::called(restart, *milestone)
+                recording::milestone_name(restart, *milestone)
             );
         }
     }
@@ -228,7 +240,7 @@ fn summary(
         let _ = writeln!(
             out,
             "  {:<18}{:>10}   {why}",
-            recording::called(restart, *milestone),
+            recording::milestone_name(restart, *milestone),
             "unknown"
         );
     }
@@ -242,7 +254,10 @@ fn summary(
             let _ = writeln!(out, "  {}", lines.join("\n    "));
         }
     };
-    list("Assumed, since nothing shows it", &imported.assumed);
+    list(
+        "Assumed, because the files do not contain it",
+        &imported.assumed,
+    );
     list("Notes", &imported.notes);
     let skipped = reader.skipped.iter().map(|(kind, n)| format!("{n} {kind}"));
     list("Not read", &skipped.collect::<Vec<_>>());

@@ -6,7 +6,7 @@ pub mod import;
 pub mod replay;
 mod replay_plane;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 
 #[derive(Debug, clap::Args)]
 pub struct RecordingArgs {
@@ -18,7 +18,7 @@ pub struct RecordingArgs {
 pub enum RecordingCommand {
     /// Print the kubectl commands that record a restart
     #[command(
-        after_help = "Examples:\n  jobset-sim recording commands -f jobset.yaml\n  jobset-sim recording commands --jobset train -n research --format script > record.sh\n\nNo cluster is contacted, and the printed commands only read. `recording import` reads what they write."
+        after_help = "Examples:\n  jobset-sim recording commands -f jobset.yaml\n  jobset-sim recording commands --jobset train -n research --format script > record.sh\n\nNo cluster is contacted, and the printed commands only read from it. `recording import` reads their output."
     )]
     Commands(commands::CommandsArgs),
     /// Create a recording from the output of kubectl
@@ -28,7 +28,7 @@ pub enum RecordingCommand {
     Import(import::ImportArgs),
     /// Estimate client rates, latencies and start-up times and write them as a preset file
     #[command(
-        after_help = "Examples:\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording calibrate incident-*.json --format json\n\nEvery value has an interval. Values that the data do not determine are listed and not estimated."
+        after_help = "Examples:\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording calibrate incident-*.json --format json\n\nEvery estimate has a 95 % interval. Parameters that the data do not determine are listed without an estimate."
     )]
     Calibrate(calibrate::CalibrateArgs),
     /// Simulate an incident unchanged and with a change, such as another restart strategy
@@ -38,7 +38,7 @@ pub enum RecordingCommand {
     Replay(replay::ReplayArgs),
 }
 
-pub fn cli(args: &RecordingArgs) -> Result<(), Failure> {
+pub fn cli(args: &RecordingArgs) -> Result<(), CommandFailure> {
     match &args.command {
         RecordingCommand::Commands(args) => commands::cli(args),
         RecordingCommand::Import(args) => import::cli(args),

@@ -1,30 +1,30 @@
 //! `recording replay`: simulates an incident of a run or a recording unchanged and with a change, with the same
 //! faults and random numbers.
 
-use crate::cli::args::{Format, Look, Override, path_value};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::{DisplayStyle, FieldOverride, OutputFormat, path_value};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::recording::replay_plane;
 use crate::cli::{interrupt, output};
 use serde_json::{Value, json};
 use sim_analysis::experiment;
 use sim_analysis::experiment::metric::metrics;
-use sim_analysis::experiment::{Limited, Played, Replication};
+use sim_analysis::experiment::{LimitedRun, ReplicationResult, SimulatedReplication};
 use sim_analysis::format::with_sign;
-use sim_analysis::metrics::{Folds, Milestone, Restart};
-use sim_api::spec::Scenario;
-use sim_base::plain::for_terminal;
-use sim_engine::Simulation;
+use sim_analysis::metrics::{MetricFolds, Milestone, RestartMetrics};
+use sim_api::spec::ScenarioSpec;
+use sim_base::escape::for_terminal;
+use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::EndReason;
 use sim_inputs::strategy;
 use sim_inputs::text::path;
-use sim_recordings::validate::recording::Recording;
+use sim_recordings::validate::recording::RecordedRun;
 use sim_recordings::validate::scenario::SEED;
-use sim_recordings::validate::{recording_of, simulate};
+use sim_recordings::validate::{read_run_recording, simulate};
 use sim_report::console::side_by_side;
-use sim_report::console::side_by_side::Side;
-use sim_report::console::waterfall::Style;
+use sim_report::console::side_by_side::VariantSide;
+use sim_report::console::waterfall::WaterfallStyle;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -37,20 +37,20 @@ pub struct ReplayArgs {
     /// Change to simulate: a field of the JobSet (spec..., strategy) or of the control plane (controlPlane...,
     /// timing...); for a run, any field except those that define the incident (repeatable)
     #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
-    pub counterfactual: Vec<Override>,
+    pub counterfactual: Vec<FieldOverride>,
     /// Number of the restart to print, starting at 1 [default: the imported restart, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub restart: Option<u32>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub format: OutputFormat,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }
 
 /// The two scenarios to simulate: the original and the changed one.
-struct Incident {
-    as_it_was: Scenario,
-    changed: Scenario,
+struct ReplayIncident {
+    as_it_was: ScenarioSpec,
+    changed: ScenarioSpec,
     seed: u64,
     /// Recorded milestones by name, in seconds.
     recorded: BTreeMap<String, f64>,
@@ -58,7 +58,7 @@ struct Incident {
     restart: u32,
 }
 
-pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
+pub fn cli(args: &ReplayArgs) -> Result<(), CommandFailure> {
     let mut incident = match args.incident.is_dir() {
         true => of_run(&args.incident, &args.counterfactual)?,
         false => of_recording(&args.incident, &args.counterfactual)?,
@@ -72,8 +72,8 @@ pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
     let [was, with] = [&incident.as_it_was, &incident.changed].map(|s| play(s, incident.seed));
     let (was, with) = (was?, with?);
     match args.format {
-        Format::Json => output::json(&as_json(args, &incident, (&was, &with))),
-        Format::Text => {
+        OutputFormat::Json => output::json(&as_json(args, &incident, (&was, &with))),
+        OutputFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&text(args, &incident, (&was, &with), &style), &style)
         }
@@ -91,13 +91,13 @@ const THE_INCIDENT: [&str; 7] = [
     "parameters",
 ];
 
-fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
+fn of_run(dir: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, CommandFailure> {
     let input = stored_run::arguments(dir)?.input;
     for (path, _) in changes {
         let first = path.split(['.', '[']).next().unwrap_or("");
         if THE_INCIDENT.contains(&first) {
             bail!(
-                "--counterfactual {path}: that is the incident itself; with another one nothing is compared. `run --set` plays it"
+                "--counterfactual {path}: this field is the incident itself, so the runs would not be comparable; use `run --set`"
             );
         }
     }
@@ -106,7 +106,7 @@ fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
     let sets = companions(changes, &as_it_was)?;
     let changed = given.pods(&sets, "recording replay")?.scenario;
     let seed = input.seed.unwrap_or(as_it_was.seed);
-    checked(Incident {
+    checked(ReplayIncident {
         as_it_was,
         changed,
         seed,
@@ -116,24 +116,28 @@ fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
 }
 
 /// Adds the fields that a restart strategy requires.
-fn companions(changes: &[Override], scenario: &Scenario) -> Result<Vec<Override>, Failure> {
+fn companions(
+    changes: &[FieldOverride],
+    scenario: &ScenarioSpec,
+) -> Result<Vec<FieldOverride>, CommandFailure> {
     let all = strategy::with_companions(changes, &scenario.jobsets)?;
     Ok(all.into_iter().map(|c| (c.path, c.value)).collect())
 }
 
-fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> {
+fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, CommandFailure> {
     let name = file.to_string_lossy();
-    let recording = recording_of(&name)?;
-    let cannot = |why: String| Failure::Invalid(format!("{name}: it cannot be played: {why}"));
-    let as_it_was = simulate::played(&name, &recording).map_err(cannot)?;
+    let recording = read_run_recording(&name)?;
+    let cannot =
+        |why: String| CommandFailure::Invalid(format!("{name}: cannot be simulated: {why}"));
+    let as_it_was = simulate::default_replay_scenario(&name, &recording).map_err(cannot)?;
     let mut other = recording.clone();
     let sets = companions(changes, &as_it_was)?;
     for (path, _) in &sets {
         let spec = path.split(['.', '[']).next() == Some("spec");
         if !spec && !replay_plane::is_of(path) {
             bail!(
-                "--counterfactual {path}: of a recording a field of the JobSet (spec..., strategy), of controlPlane or of \
-                 timing; what containers and users did is the incident itself"
+                "--counterfactual {path}: for a recording, expected a field of the JobSet (spec..., strategy), of controlPlane or of \
+                 timing; the behavior of containers and users is the incident itself"
             );
         }
     }
@@ -143,12 +147,13 @@ fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> 
     other.job_set = set(&recording.job_set, &spec)?;
     needs_gates(&mut other);
     once(&mut other);
-    let refused = |why: String| Failure::Invalid(format!("the counterfactual is refused: {why}"));
-    let mut changed = simulate::played(&name, &other).map_err(refused)?;
+    let refused =
+        |why: String| CommandFailure::Invalid(format!("the counterfactual is invalid: {why}"));
+    let mut changed = simulate::default_replay_scenario(&name, &other).map_err(refused)?;
     replay_plane::change(&mut changed, &plane)?;
     let restart = recording.nth_restart() as u32 + 1;
     let recorded = recording.milestones.map(|m| m.milestones_s);
-    checked(Incident {
+    checked(ReplayIncident {
         as_it_was,
         changed,
         seed: SEED,
@@ -158,7 +163,7 @@ fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> 
 }
 
 /// Enables the feature gates that the changed strategy needs.
-fn needs_gates(recording: &mut Recording) {
+fn needs_gates(recording: &mut RecordedRun) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let gates = &mut recording.control_plane.feature_gates;
     let jobs = policy
@@ -176,7 +181,7 @@ fn needs_gates(recording: &mut Recording) {
 
 /// Limits recorded failures to the first run of a container, or to the first attempt of a Job, so that they are not
 /// repeated after the restart.
-fn once(recording: &mut Recording) {
+fn once(recording: &mut RecordedRun) {
     let policy = recording.job_set["spec"]["failurePolicy"].to_string();
     let in_place = policy.contains("\"InPlaceRestart\"");
     for rule in recording
@@ -193,26 +198,26 @@ fn once(recording: &mut Recording) {
     }
 }
 
-fn set(object: &Value, sets: &[Override]) -> Result<Value, Failure> {
-    let mut node = sim_inputs::text::node::Node::from_json(object);
+fn set(object: &Value, sets: &[FieldOverride]) -> Result<Value, CommandFailure> {
+    let mut node = sim_inputs::text::node::YamlNode::from_json(object);
     let source = path::overrides_source("--counterfactual", sets);
     path::apply_sets(&mut node, &source, sets)?;
     let changed = node.to_json();
     let read = |object: &Value| {
         let text = sim_inputs::print_yaml(object);
         let file = "the JobSet with --counterfactual".to_owned();
-        sim_inputs::read_manifests(&sim_inputs::Source { file, text })
+        sim_inputs::read_manifests(&sim_inputs::SourceText { file, text })
     };
     // A server has accepted the recorded JobSet, so only the changed one is checked like any manifest.
     match (read(object), read(&changed)) {
-        (Ok(_), Err(errors)) => Err(Failure::from(errors)),
+        (Ok(_), Err(errors)) => Err(CommandFailure::from(errors)),
         _ => Ok(changed),
     }
 }
 
-fn checked(incident: Incident) -> Result<Incident, Failure> {
+fn checked(incident: ReplayIncident) -> Result<ReplayIncident, CommandFailure> {
     let (was, with) = (&incident.as_it_was, &incident.changed);
-    let objects = |s: &Scenario| -> Vec<Option<Value>> {
+    let objects = |s: &ScenarioSpec| -> Vec<Option<Value>> {
         let all = s
             .jobsets
             .iter()
@@ -238,44 +243,44 @@ fn checked(incident: Incident) -> Result<Incident, Failure> {
             )
         );
     match same {
-        true => Err(Failure::Invalid(
-            "--counterfactual: that is how it was; nothing differs".to_owned(),
+        true => Err(CommandFailure::Invalid(
+            "--counterfactual: nothing differs from the original incident".to_owned(),
         )),
         false => Ok(incident),
     }
 }
 
-fn play(scenario: &Scenario, seed: u64) -> Result<Played, Failure> {
-    let scenario = faults::drawn(scenario, seed, 0);
-    let mut simulation = Simulation::new(&scenario)?;
+fn play(scenario: &ScenarioSpec, seed: u64) -> Result<SimulatedReplication, CommandFailure> {
+    let scenario = faults::draw_faults(scenario, seed, 0);
+    let mut simulation = SimulationInput::new(&scenario)?;
     let limits = interrupt::limits();
-    let folds = Folds::new(&scenario, false);
-    let (played, _) = experiment::play(&mut simulation, (seed, 0), folds, Limited::by(&limits));
+    let folds = MetricFolds::new(&scenario, false);
+    let (played, _) = experiment::play(&mut simulation, (seed, 0), folds, LimitedRun::by(&limits));
     match played.outcome.end_reason {
-        EndReason::Stopped => Err(interrupt::failure("nothing is kept")),
+        EndReason::Stopped => Err(interrupt::failure("no results were kept")),
         _ => Ok(played),
     }
 }
 
-fn nth(played: &Played, nth: u32) -> Option<Restart> {
+fn nth(played: &SimulatedReplication, nth: u32) -> Option<RestartMetrics> {
     let view = played.view(0, &[]);
     view.restarts().get(nth as usize - 1).cloned()
 }
 
 /// Returns the milestone from which times are counted: the failure status of the pod, as in recordings, else the
 /// fault.
-fn origin(restart: &Restart) -> Milestone {
+fn origin(restart: &RestartMetrics) -> Milestone {
     let all = [Milestone::PodFailed, Milestone::PodNotReady];
     let found = all.into_iter().find(|m| restart.milestone(*m).is_some());
     found.unwrap_or(Milestone::Fault)
 }
 
 /// Milestones of both runs: name, then recorded, original and changed time.
-type Rows = Vec<(String, [Option<f64>; 3])>;
+type ReplayRows = Vec<(String, [Option<f64>; 3])>;
 
-fn rows(incident: &Incident, restarts: [Option<&Restart>; 2]) -> Rows {
+fn rows(incident: &ReplayIncident, restarts: [Option<&RestartMetrics>; 2]) -> ReplayRows {
     let zero = restarts[0].map_or(Milestone::Fault, origin);
-    let seconds = |restart: Option<&Restart>, m: Milestone| {
+    let seconds = |restart: Option<&RestartMetrics>, m: Milestone| {
         let restart = restart?;
         let from = restart.milestone(zero).unwrap_or(restart.start);
         Some(restart.milestone(m)?.seconds() - from.seconds())
@@ -305,31 +310,38 @@ fn rows(incident: &Incident, restarts: [Option<&Restart>; 2]) -> Rows {
 }
 
 /// Returns the metrics of the whole run that differ, with both values.
-fn differing(played: (&Played, &Played), seed: u64) -> Vec<(String, f64, f64)> {
-    let of = |p: &Played| {
+fn differing(
+    played: (&SimulatedReplication, &SimulatedReplication),
+    seed: u64,
+) -> Vec<(String, f64, f64)> {
+    let of = |p: &SimulatedReplication| {
         let view = p.view(seed, &[]);
         let names: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-        metrics(&Replication::of(&view, 0), &names)
+        metrics(&ReplicationResult::of(&view, 0), &names)
     };
     let with: BTreeMap<String, f64> = of(played.1)
         .into_iter()
         .filter_map(|(n, m)| Some((n, m.value()?)))
         .collect();
-    let pair = |(name, was): (String, experiment::metric::Measured)| {
+    let pair = |(name, was): (String, experiment::metric::MeasuredMetric)| {
         let (was, with) = (was.value()?, *with.get(&name)?);
         (was != with).then_some((name, was, with))
     };
     of(played.0).into_iter().filter_map(pair).collect()
 }
 
-fn as_json(args: &ReplayArgs, incident: &Incident, (was, with): (&Played, &Played)) -> Value {
+fn as_json(
+    args: &ReplayArgs,
+    incident: &ReplayIncident,
+    (was, with): (&SimulatedReplication, &SimulatedReplication),
+) -> Value {
     let restarts = [was, with].map(|p| nth(p, incident.restart));
     let rows = rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]);
     let row = |(name, [recorded, was, with]): &(String, [Option<f64>; 3])| {
         json!({"name": name, "recorded_s": recorded, "asItWas_s": was, "counterfactual_s": with,
             "difference_s": was.zip(*with).map(|(was, with)| with - was)})
     };
-    let total = |r: &Option<Restart>| r.as_ref().map(|r| r.total().seconds());
+    let total = |r: &Option<RestartMetrics>| r.as_ref().map(|r| r.total().seconds());
     let metric = |(name, was, with): &(String, f64, f64)| json!({"name": name, "asItWas": was, "counterfactual": with, "difference": with - was});
     json!({
         "schema": "jobset-sim/recording-replay/v1", "restart": incident.restart,
@@ -343,9 +355,9 @@ fn as_json(args: &ReplayArgs, incident: &Incident, (was, with): (&Played, &Playe
 
 fn text(
     args: &ReplayArgs,
-    incident: &Incident,
-    (was, with): (&Played, &Played),
-    style: &Style,
+    incident: &ReplayIncident,
+    (was, with): (&SimulatedReplication, &SimulatedReplication),
+    style: &WaterfallStyle,
 ) -> String {
     let mut out = String::new();
     let changes: Vec<String> = args
@@ -357,7 +369,7 @@ fn text(
     let _ = writeln!(
         out,
         "{}\n",
-        style.bold(&format!("The same incident, as it was and with {changes}"))
+        style.bold(&format!("Incident: original run and run with {changes}"))
     );
     let restarts = [was, with].map(|p| nth(p, incident.restart));
     table(
@@ -367,41 +379,38 @@ fn text(
     match (&restarts[0], &restarts[1]) {
         (Some(a), Some(b)) => {
             let (a_run, b_run) = (was.view(incident.seed, &[]), with.view(incident.seed, &[]));
-            let side = |label, run, restart| Side {
+            let side = |label, run, restart| VariantSide {
                 label,
                 run,
                 restart,
             };
             out.push('\n');
-            let (a, b) = (
-                side("as it was", a_run, a),
-                side("with the change", b_run, b),
-            );
+            let (a, b) = (side("original", a_run, a), side("changed", b_run, b));
             out.push_str(&side_by_side::compare(&a, &b, style));
         }
         (Some(_), None) => {
             let _ = writeln!(
                 out,
-                "\nWith the change there is no restart {}.",
+                "\nThe changed run has no restart {}.",
                 incident.restart
             );
         }
         _ => {
             let _ = writeln!(
                 out,
-                "\nAs it was played there is no restart {}.",
+                "\nThe original run has no restart {}.",
                 incident.restart
             );
         }
     }
     let metrics = differing((was, with), incident.seed);
     if metrics.is_empty() {
-        return out + "\nNothing else that is measured differs.\n";
+        return out + "\nNo metric of the whole run differs.\n";
     }
     let _ = writeln!(
         out,
         "\n{:<44}{:>14}{:>14}{:>14}",
-        "of the whole run", "as it was", "with it", "difference"
+        "metric of the whole run", "original", "changed", "difference"
     );
     for (name, a, b) in metrics.iter().take(SHOWN) {
         let _ = writeln!(out, "  {name:<42}{a:>14.3}{b:>14.3}{:>+14.3}", b - a);
@@ -409,7 +418,7 @@ fn text(
     if metrics.len() > SHOWN {
         let _ = writeln!(
             out,
-            "  and {} more; --format json has all",
+            "  and {} more; --format json prints all",
             metrics.len() - SHOWN
         );
     }
@@ -419,14 +428,14 @@ fn text(
 /// Maximum number of metrics in the text.
 const SHOWN: usize = 12;
 
-fn table(out: &mut String, rows: &Rows) {
+fn table(out: &mut String, rows: &ReplayRows) {
     let recorded = rows.iter().any(|(_, values)| values[0].is_some());
     let cell = |s: Option<f64>| s.map_or("-".to_owned(), |s| format!("{s:.3} s"));
     let head = if recorded { "recorded" } else { "" };
     let _ = writeln!(
         out,
         "  {:<26}{head:>12}{:>12}{:>12}{:>13}",
-        "milestone", "as it was", "with it", "difference"
+        "milestone", "original", "changed", "difference"
     );
     for (name, [r, was, with]) in rows {
         let r = if recorded { cell(*r) } else { String::new() };

@@ -1,10 +1,10 @@
 //! Counterfactual changes of a recording's control plane: fields of `controlPlane` and `timing` with the names and
 //! checks of a scenario, applied to the recorded values.
 
-use crate::cli::args::Override;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::FieldOverride;
+use crate::cli::failure::{CommandFailure, bail};
 use serde_json::json;
-use sim_api::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};
+use sim_api::spec::{ControlPlane, MeasuredLatency, ScenarioSpec, TimingSpec};
 use sim_inputs::text::path;
 
 /// Returns whether a path belongs to `controlPlane` or `timing`.
@@ -13,7 +13,7 @@ pub fn is_of(path: &str) -> bool {
 }
 
 /// Applies the overrides to the scenario of a recording.
-pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure> {
+pub fn change(scenario: &mut ScenarioSpec, sets: &[FieldOverride]) -> Result<(), CommandFailure> {
     if sets.is_empty() {
         return Ok(());
     }
@@ -35,8 +35,8 @@ pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure>
         };
         if !known {
             bail!(
-                "--counterfactual {path}: of a recording a rate, period, gate or version of controlPlane, or a time of the \
-                 API server, of watches, of the scheduler or of the Job controller; what containers did is the incident itself"
+                "--counterfactual {path}: for a recording, expected a rate, period, gate or version of controlPlane, or a time of the \
+                 API server, watches, scheduler or Job controller; the behavior of containers is the incident itself"
             );
         }
     }
@@ -44,7 +44,7 @@ pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure>
 }
 
 /// Parses the overrides as fields of a preset file.
-fn read(sets: &[Override]) -> Result<(ControlPlane, Timing), Failure> {
+fn read(sets: &[FieldOverride]) -> Result<(ControlPlane, TimingSpec), CommandFailure> {
     let file = sets
         .iter()
         .find(|(p, v)| p == "controlPlane.preset" && sim_inputs::is_preset_file(v));
@@ -63,21 +63,24 @@ fn read(sets: &[Override]) -> Result<(ControlPlane, Timing), Failure> {
     if !base["timing"].is_object() {
         base["timing"] = json!({});
     }
-    let rest: Vec<Override> = sets
+    let rest: Vec<FieldOverride> = sets
         .iter()
         .filter(|set| Some(*set) != file)
         .cloned()
         .collect();
-    let mut node = sim_inputs::text::node::Node::from_json(&base);
+    let mut node = sim_inputs::text::node::YamlNode::from_json(&base);
     let source = path::overrides_source("--counterfactual", &rest);
     path::apply_sets(&mut node, &source, &rest)?;
     let text = sim_inputs::print_yaml(&node.to_json());
     let file = "the control plane with --counterfactual".to_owned();
-    Ok(sim_inputs::read_preset(&sim_inputs::Source { file, text })?)
+    Ok(sim_inputs::read_preset(&sim_inputs::SourceText {
+        file,
+        text,
+    })?)
 }
 
 /// Applies the rates and workers of another preset; for a preset file also its times.
-fn whole(scenario: &mut Scenario, (plane, timing): (&ControlPlane, &Timing), file: bool) {
+fn whole(scenario: &mut ScenarioSpec, (plane, timing): (&ControlPlane, &TimingSpec), file: bool) {
     for field in [
         "kubeControllerManager",
         "kubeScheduler",
@@ -134,7 +137,7 @@ const TIMES: [&str; 10] = [
     "schedulerAffinityPerNode",
 ];
 
-fn of_timing(own: &mut Timing, new: &Timing, field: &str) -> bool {
+fn of_timing(own: &mut TimingSpec, new: &TimingSpec, field: &str) -> bool {
     match field {
         "apiRead" => own.api_read = new.api_read.clone(),
         "apiWrite" => own.api_write = new.api_write.clone(),

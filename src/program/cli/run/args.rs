@@ -1,6 +1,6 @@
 //! Command line of `run`.
 
-use crate::cli::args::{InputArgs, Look, TableFormat};
+use crate::cli::args::{DisplayStyle, InputArgs, TableFormat};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
     /// Run N replications (20 without --seeds) at both levels of detail with the same faults and compare them; exit
-    /// with code 5 if restarts or goodput differ by more than the bounds (docs/collapsed.md)
+    /// with code 5 if restarts or goodput differ by more than the bounds (docs/reduced-model.md)
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
     pub check_collapsed: bool,
     /// Print the JobSets as stored by the API server, with all defaults, and do not run
@@ -29,20 +29,20 @@ pub struct RunArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: Look,
-    /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.max > 2m' (repeatable, docs/fail-if.md)
+    pub look: DisplayStyle,
+    /// Exit with code 5 if this condition is true, e.g. 'restartLatency_s.max > 2m' (repeatable, docs/compare.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
     /// Run twice, compare the digests, and check that the time ledger adds up
     #[arg(long)]
     pub paranoid: bool,
     /// Records and decisions to write
-    #[arg(long, value_enum, default_value_t = Trace::Events)]
-    pub trace: Trace,
+    #[arg(long, value_enum, default_value_t = TraceFormat::Events)]
+    pub trace: TraceFormat,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Trace {
+pub enum TraceFormat {
     /// Do not write events.ndjson
     None,
     /// Write all records to events.ndjson

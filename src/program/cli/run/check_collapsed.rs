@@ -1,19 +1,19 @@
 //! `run --check-collapsed`: compares replications of both levels of detail with the same faults.
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::reduced_model;
 use crate::cli::output::ProgressLine;
 use crate::cli::run::args::RunArgs;
 use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::check_collapsed;
-use sim_report::console::check_collapsed as report;
+use sim_report::console::check_reduced as report;
 
 /// Default number of replications.
 const REPLICATIONS: u64 = 20;
 
-pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), Failure> {
+pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), CommandFailure> {
     let n = args.seeds.unwrap_or(REPLICATIONS);
     let collapsed = reduced_model::measured(&loaded.scenario, args.quiet)?;
     let limits = interrupt::limits();
@@ -23,7 +23,7 @@ pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), Failure> {
     let threads = args.input.threads();
     let all = check_collapsed(&collapsed, (loaded.seed, n), (threads, &limits), &reach)?;
     drop(progress);
-    let checked = report::Check::of(&collapsed, loaded.seed, &all);
+    let checked = report::ModelCheck::from_checks(&collapsed, loaded.seed, &all);
     match args.format {
         TableFormat::Json => output::json(&checked)?,
         TableFormat::Csv => output::bytes(&checked.table().csv())?,
@@ -34,10 +34,10 @@ pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), Failure> {
         }
     }
     if (all.len() as u64) < n {
-        let kept = format!("{} of {n} replications are checked", all.len());
+        let kept = format!("{} of {n} replications were checked", all.len());
         return Err(interrupt::failure(&kept));
     }
     checked
         .failure()
-        .map_or(Ok(()), |why| Err(Failure::Gate(why)))
+        .map_or(Ok(()), |why| Err(CommandFailure::Gate(why)))
 }

@@ -3,11 +3,11 @@
 //! This module must never run a simulation.
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::output;
 use crate::cli::run::simulate::RunInput;
 
-pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), Failure> {
+pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), CommandFailure> {
     let mut documents = Vec::new();
     for submitted in &loaded.scenario.jobsets {
         if let Some(object) = &submitted.jobset.object {
@@ -18,7 +18,7 @@ pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), Failure> {
     match format {
         TableFormat::Json => output::json(&documents),
         TableFormat::Csv | TableFormat::Md => {
-            bail!("--show-effective is printed as text (YAML) or json")
+            bail!("--show-effective supports --format text (YAML) and json only")
         }
         TableFormat::Text => {
             let texts: Vec<String> = documents.iter().map(sim_inputs::print_yaml).collect();

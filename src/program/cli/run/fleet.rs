@@ -1,19 +1,23 @@
 //! `run` for a fleet file: replications of the reduced model.
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, copy_scenario, experiment_input, fail_if};
 use crate::cli::output::ProgressLine;
-use crate::cli::run::args::{RunArgs, Trace};
+use crate::cli::run::args::{RunArgs, TraceFormat};
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment;
-use sim_analysis::experiment::fail_if::Group;
-use sim_analysis::experiment::{FleetReplications, Replication, compared};
+use sim_analysis::experiment::fail_if::ConditionGroup;
+use sim_analysis::experiment::{FleetReplications, ReplicationResult, compared};
 use sim_inputs::LoadedFleet;
 use sim_report::console::fleets;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Result<(), Failure> {
+pub fn cli(
+    args: &RunArgs,
+    input: &ExperimentInput,
+    loaded: &LoadedFleet,
+) -> Result<(), CommandFailure> {
     refuse(args)?;
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
@@ -32,7 +36,7 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     let rows = play(&|done| progress.reach(done))?;
     drop(progress);
     if rows.is_empty() {
-        return Err(interrupt::failure("no replication is finished"));
+        return Err(interrupt::failure("no replication was finished"));
     }
     let told = |rows: &[_]| FleetReplications::of((fleet, &loaded.parameters), seed, rows);
     let all = told(&rows);
@@ -40,11 +44,11 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     if args.paranoid && rows.len() as u64 == n {
         let again = play(&|_| {})?;
         if again.len() < rows.len() {
-            return Err(interrupt::failure("nothing is kept"));
+            return Err(interrupt::failure("no results were kept"));
         }
         if told(&again).digest != all.digest {
-            let text = "the same fleet, played twice, has two digests";
-            return Err(Failure::Internal(text.to_owned()));
+            let text = "two runs of the same fleet have different digests";
+            return Err(CommandFailure::Internal(text.to_owned()));
         }
     }
     if let Some(dir) = dir {
@@ -69,21 +73,21 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     }
     if (rows.len() as u64) < n {
         let kept = format!(
-            "{} of {n} replications are finished, and these are reported",
+            "{} of {n} replications were finished and are reported",
             rows.len()
         );
         return Err(interrupt::failure(&kept));
     }
-    let rows: Vec<Replication> = (0..).zip(&rows).map(|(i, row)| compared(row, i)).collect();
-    fail_if::check(&conditions, &[Group::of("", &[], &rows)])
+    let rows: Vec<ReplicationResult> = (0..).zip(&rows).map(|(i, row)| compared(row, i)).collect();
+    fail_if::check(&conditions, &[ConditionGroup::of("", &[], &rows)])
 }
 
 /// Returns an error for options that need pods.
-fn refuse(args: &RunArgs) -> Result<(), Failure> {
+fn refuse(args: &RunArgs) -> Result<(), CommandFailure> {
     let option = match args {
         a if a.check_collapsed => "--check-collapsed",
         a if a.show_effective => "--show-effective",
-        a if a.trace == Trace::Decisions => "--trace decisions",
+        a if a.trace == TraceFormat::Decisions => "--trace decisions",
         _ => return Ok(()),
     };
     Err(experiment_input::needs_pods(option))

@@ -8,25 +8,25 @@ mod seeds;
 pub mod simulate;
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, fail_if};
-use crate::cli::run::args::{RunArgs, Trace};
+use crate::cli::run::args::{RunArgs, TraceFormat};
 use crate::cli::run::simulate::{FinishedRun, RunInput};
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment;
-use sim_analysis::experiment::fail_if::Group;
-use sim_analysis::experiment::{NotVerified, Replication};
+use sim_analysis::experiment::fail_if::ConditionGroup;
+use sim_analysis::experiment::{NotVerified, ReplicationResult};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::assumed;
-use sim_analysis::metrics::summary::Summary;
-use sim_api::spec::Level;
-use sim_base::condition::Condition;
-use sim_base::plain::for_markdown;
+use sim_analysis::metrics::summary::RunSummary;
+use sim_api::spec::ModelLevel;
+use sim_base::condition::FieldCondition;
+use sim_base::escape::for_markdown;
 use sim_report::console::text;
 use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(args: &RunArgs) -> Result<(), Failure> {
+pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     let input = ExperimentInput::read(&args.input)?;
     let loaded = match input.load(&[])? {
         LoadedInput::Fleet(loaded) => return fleet::cli(args, &input, &loaded),
@@ -35,8 +35,8 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.show_effective {
         return effective::cli(args.format, &loaded);
     }
-    if args.trace == Trace::Decisions && is_table(args.format) {
-        bail!("--trace decisions is told as text or json");
+    if args.trace == TraceFormat::Decisions && is_table(args.format) {
+        bail!("--trace decisions supports --format text and json only");
     }
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
@@ -47,12 +47,14 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         return check_collapsed::cli(args, &loaded);
     }
     // The reduced model has no single run with pods to report, so its first replication is reported.
-    if args.seeds.is_some() || loaded.level == Level::Collapsed {
+    if args.seeds.is_some() || loaded.level == ModelLevel::Collapsed {
         if args.paranoid && args.seeds.is_none() {
-            bail!("--paranoid plays every pod twice; add --level pods");
+            bail!("--paranoid needs a run with pods: add --level pods");
         }
-        if args.trace == Trace::Decisions {
-            bail!("--trace decisions tells one run; leave --seeds away, or choose one with --seed");
+        if args.trace == TraceFormat::Decisions {
+            bail!(
+                "--trace decisions needs a single run: remove --seeds, or choose a run with --seed"
+            );
         }
         return seeds::cli(args, &loaded, &conditions);
     }
@@ -64,8 +66,8 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.paranoid {
         let mut again = simulate::simulation(&loaded)?;
         experiment::verify(&mut again, &view, &limits).map_err(|why| match why {
-            NotVerified::Stopped => interrupt::failure("nothing is kept"),
-            NotVerified::Differs(text) => Failure::Internal(text),
+            NotVerified::Stopped => interrupt::failure("no results were kept"),
+            NotVerified::Differs(text) => CommandFailure::Internal(text),
         })?;
     }
     if let (Some(dir), Some((log, ndjson))) = (&dir, &done.decisions) {
@@ -78,15 +80,15 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     print_result(args, &view, &done, target.as_deref())?;
     // Whether pods can never be placed is known only after the run.
     match view.never_placed() {
-        Some(why) => Err(Failure::CannotBePlaced(why)),
+        Some(why) => Err(CommandFailure::CannotBePlaced(why)),
         None if conditions.is_empty() => Ok(()),
         None => gates(&conditions, &view),
     }
 }
 
-fn gates(conditions: &[Condition], view: &RunView<'_>) -> Result<(), Failure> {
+fn gates(conditions: &[FieldCondition], view: &RunView<'_>) -> Result<(), CommandFailure> {
     let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-    let group = Group::of("", &jobsets, &[Replication::of(view, 0)]);
+    let group = ConditionGroup::of("", &jobsets, &[ReplicationResult::of(view, 0)]);
     fail_if::check(conditions, &[group])
 }
 
@@ -95,16 +97,16 @@ fn print_result(
     view: &RunView<'_>,
     done: &FinishedRun,
     target: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let style = output::style(&args.look);
     match (&done.decisions, args.format) {
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),
-        (None, TableFormat::Json) => output::json(&Summary::of(view)),
+        (None, TableFormat::Json) => output::json(&RunSummary::of(view)),
         (None, TableFormat::Csv) => output::bytes(&csv::restarts(view).csv()),
         (None, TableFormat::Md) => {
             let table = match view.restarts().is_empty() {
-                true => "There was none.\n".to_owned(),
+                true => "No restarts.\n".to_owned(),
                 false => csv::restarts(view).without_empty_columns().markdown(),
             };
             let (name, seed) = (for_markdown(&view.scenario.name), view.seed);

@@ -1,28 +1,33 @@
 //! `run --seeds N`: replications, their report as text or JSON, and their directory.
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{fail_if, reduced_model};
 use crate::cli::output::ProgressLine;
 use crate::cli::run::args::RunArgs;
 use crate::cli::run::simulate;
 use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
-use sim_analysis::experiment::fail_if::Group;
+use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
-    Limited, Limits, Played, Replication, Replications, Subject, never_placed, play,
+    ExperimentSubject, LimitedRun, ReplicationLimits, ReplicationResult, ReplicationSet,
+    SimulatedReplication, never_placed, play,
 };
-use sim_analysis::metrics::Folds;
-use sim_api::spec::Level;
+use sim_analysis::metrics::MetricFolds;
+use sim_api::spec::ModelLevel;
 use sim_base::Duration;
-use sim_base::condition::Condition;
-use sim_base::plain::for_markdown;
-use sim_engine::Simulation;
+use sim_base::condition::FieldCondition;
+use sim_base::escape::for_markdown;
+use sim_engine::SimulationInput;
 use sim_engine::record::EndReason;
 use sim_report::console::replications;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[Condition]) -> Result<(), Failure> {
+pub fn cli(
+    args: &RunArgs,
+    loaded: &RunInput,
+    conditions: &[FieldCondition],
+) -> Result<(), CommandFailure> {
     let n = args.seeds.unwrap_or(1);
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
@@ -34,39 +39,43 @@ pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[Condition]) -> Resul
     let reach = |done| progress.reach(1 + done);
     let threads = args.input.threads();
     // At level `pods` the first replication is already simulated.
-    let from = u64::from(level == Level::Pods);
+    let from = u64::from(level == ModelLevel::Pods);
     let rest = subject.replicate((loaded.seed, from..n), (threads, &limits), &reach)?;
     drop(progress);
     let view = first.view(loaded.seed, &loaded.not_modelled);
     let mut rows = Vec::new();
-    rows.extend((from > 0).then(|| Replication::of(&view, 0)));
+    rows.extend((from > 0).then(|| ReplicationResult::of(&view, 0)));
     rows.extend(rest);
-    let all = Replications::of(&view, &rows);
+    let all = ReplicationSet::of(&view, &rows);
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }
     print_result(args, &all, &rows)?;
     let finished = rows.len();
     if (finished as u64) < n {
-        let kept = format!("{finished} of {n} replications are finished, and these are reported");
+        let kept = format!("{finished} of {n} replications were finished and are reported");
         return Err(interrupt::failure(&kept));
     }
     match never_placed(rows.iter().map(|r| r.never_placed.as_deref())) {
-        Some(why) => Err(Failure::CannotBePlaced(why)),
+        Some(why) => Err(CommandFailure::CannotBePlaced(why)),
         None if conditions.is_empty() => Ok(()),
         None => {
             let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-            fail_if::check(conditions, &[Group::of("", &jobsets, &rows)])
+            fail_if::check(conditions, &[ConditionGroup::of("", &jobsets, &rows)])
         }
     }
 }
 
-fn subject(args: &RunArgs, loaded: &RunInput, level: Level) -> Result<Subject, Failure> {
+fn subject(
+    args: &RunArgs,
+    loaded: &RunInput,
+    level: ModelLevel,
+) -> Result<ExperimentSubject, CommandFailure> {
     Ok(match level {
-        Level::Collapsed => {
-            Subject::Collapsed(reduced_model::measured(&loaded.scenario, args.quiet)?)
+        ModelLevel::Collapsed => {
+            ExperimentSubject::Collapsed(reduced_model::measured(&loaded.scenario, args.quiet)?)
         }
-        Level::Pods => Subject::Pods {
+        ModelLevel::Pods => ExperimentSubject::Pods {
             scenario: Box::new(loaded.scenario.clone()),
             not_modelled: loaded.not_modelled.clone(),
         },
@@ -75,26 +84,34 @@ fn subject(args: &RunArgs, loaded: &RunInput, level: Level) -> Result<Subject, F
 
 /// Simulates the first replication with the same folds as the others. With the reduced model, simulates only the
 /// first second of it, to obtain the object names.
-fn first(loaded: &RunInput, level: Level, limits: &Limits) -> Result<Played, Failure> {
+fn first(
+    loaded: &RunInput,
+    level: ModelLevel,
+    limits: &ReplicationLimits,
+) -> Result<SimulatedReplication, CommandFailure> {
     let mut sim = match level {
-        Level::Pods => simulate::simulation(loaded)?,
-        Level::Collapsed => {
+        ModelLevel::Pods => simulate::simulation(loaded)?,
+        ModelLevel::Collapsed => {
             let mut scenario = loaded.scenario.clone();
             scenario.fault_processes.clear();
             scenario.node_spares = None;
             scenario.stop.at = Duration::from_secs(1);
-            Simulation::new(&scenario)?
+            SimulationInput::new(&scenario)?
         }
     };
-    let folds = Folds::new(sim.scenario(), false).without_paths();
-    let (played, _) = play(&mut sim, (loaded.seed, 0), folds, Limited::by(limits));
+    let folds = MetricFolds::new(sim.scenario(), false).without_paths();
+    let (played, _) = play(&mut sim, (loaded.seed, 0), folds, LimitedRun::by(limits));
     match played.outcome.end_reason {
-        EndReason::Stopped => Err(interrupt::failure("no replication is finished")),
+        EndReason::Stopped => Err(interrupt::failure("no replication was finished")),
         _ => Ok(played),
     }
 }
 
-fn print_result(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Result<(), Failure> {
+fn print_result(
+    args: &RunArgs,
+    all: &ReplicationSet,
+    rows: &[ReplicationResult],
+) -> Result<(), CommandFailure> {
     match args.format {
         TableFormat::Json => output::json(all),
         TableFormat::Csv => output::bytes(&replications::table(all, rows).csv()),
@@ -117,10 +134,10 @@ fn print_result(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Res
 
 fn keep(
     dir: RunDir,
-    all: &Replications,
-    rows: &[Replication],
+    all: &ReplicationSet,
+    rows: &[ReplicationResult],
     loaded: &RunInput,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     dir.write_json("summary.json", all)?;
     dir.write("replications.csv", &replications::table(all, rows).csv())?;
     dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;

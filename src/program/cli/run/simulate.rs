@@ -1,16 +1,16 @@
 //! Simulates one run of a scenario with all pods and writes its run directory.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
 use crate::cli::interrupt;
-use crate::cli::run::args::{RunArgs, Trace};
+use crate::cli::run::args::{RunArgs, TraceFormat};
 use sim_analysis::experiment;
-use sim_analysis::experiment::{Limited, Limits, Played};
+use sim_analysis::experiment::{LimitedRun, ReplicationLimits, SimulatedReplication};
 use sim_analysis::metrics::restarts::restart;
-use sim_analysis::metrics::{Folds, RunView};
-use sim_api::spec::{Level, Scenario};
+use sim_analysis::metrics::{MetricFolds, RunView};
+use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_engine::record::EndReason;
-use sim_engine::{Simulation, faults};
+use sim_engine::{SimulationInput, faults};
 use sim_inputs::LoadedScenario;
 use sim_report::assumptions::provenance;
 use sim_report::decisions::DecisionLog;
@@ -20,12 +20,12 @@ use sim_report::files::rundir::RunDir;
 
 /// A scenario, its seed, and the copies of its inputs for the run directory.
 pub struct RunInput {
-    pub scenario: Scenario,
+    pub scenario: ScenarioSpec,
     pub inputs: InputCopies,
     /// Objects of the manifests that are not simulated.
     pub skipped: Vec<String>,
     pub not_modelled: Vec<String>,
-    pub level: Level,
+    pub level: ModelLevel,
     pub seed: u64,
 }
 
@@ -51,15 +51,15 @@ impl RunInput {
 }
 
 /// Builds the simulation of the first replication. Errors are input errors.
-pub fn simulation(loaded: &RunInput) -> Result<Simulation, Failure> {
-    let scenario = faults::drawn(&loaded.scenario, loaded.seed, 0);
+pub fn simulation(loaded: &RunInput) -> Result<SimulationInput, CommandFailure> {
+    let scenario = faults::draw_faults(&loaded.scenario, loaded.seed, 0);
     // The inputs are already checked; pods that fit on no node are the remaining error.
-    Ok(Simulation::new(&scenario)?)
+    Ok(SimulationInput::new(&scenario)?)
 }
 
 /// A finished run with the results folded from its records.
 pub struct FinishedRun {
-    played: Played,
+    played: SimulatedReplication,
     /// The decision log as text and as NDJSON, if `--trace decisions` is set.
     pub decisions: Option<(String, Vec<u8>)>,
 }
@@ -74,22 +74,22 @@ impl FinishedRun {
 /// run.
 pub fn play(
     loaded: &RunInput,
-    limits: &Limits,
+    limits: &ReplicationLimits,
     dir: Option<&RunDir>,
-    trace: Trace,
-) -> Result<FinishedRun, Failure> {
+    trace: TraceFormat,
+) -> Result<FinishedRun, CommandFailure> {
     let mut sim = simulation(loaded)?;
     let events = match dir {
-        Some(dir) if trace != Trace::None => Some(dir.events()?),
+        Some(dir) if trace != TraceFormat::None => Some(dir.events()?),
         _ => None,
     };
-    let folds = Folds::new(sim.scenario(), dir.is_some());
-    let asked = trace == Trace::Decisions;
+    let folds = MetricFolds::new(sim.scenario(), dir.is_some());
+    let asked = trace == TraceFormat::Decisions;
     let log = asked.then(|| DecisionLog::new(sim.scenario()));
-    let more = (Limited::by(limits), (events, log));
+    let more = (LimitedRun::by(limits), (events, log));
     let (played, (_, (events, log))) = experiment::play(&mut sim, (loaded.seed, 0), folds, more);
     if played.outcome.end_reason == EndReason::Stopped {
-        return Err(interrupt::failure("nothing is kept"));
+        return Err(interrupt::failure("no results were kept"));
     }
     if let (Some(dir), Some(events)) = (dir, events) {
         dir.finish_events(events, &format!("{:016x}", played.outcome.digest))?;
@@ -101,11 +101,11 @@ pub fn play(
 }
 
 /// Writes the remaining files of the run directory and commits the directory. Returns its path.
-pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &RunInput) -> Result<String, Failure> {
+pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &RunInput) -> Result<String, CommandFailure> {
     dir.write_run(view)?;
     if let Some(at) = restart::longest(view.restarts()) {
         let r = &view.restarts()[at];
-        let foot = provenance::foot(view, &[r], &model_defaults());
+        let foot = provenance::footer_lines(view, &[r], &model_defaults());
         let scene = waterfall_figure::waterfall(view, r, at + 1, &foot, chart::SLIDE);
         dir.write_svg("waterfall", &scene)?;
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{InputArgs, OutputArgs};
 use clap::{Arg, Args, value_parser};
-use sim_analysis::planning::Range;
+use sim_analysis::planning::ParameterRange;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub struct SensitivityArgs {
     pub ranges: bool,
     /// Vary this input over a range, one at a time (repeatable)
     #[arg(long = "input", value_name = "PATH=LOW..HIGH")]
-    pub inputs: Vec<Range>,
+    pub inputs: Vec<ParameterRange>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -36,7 +36,7 @@ pub struct SensitivityArgs {
 pub fn run_or_scenario() -> Arg {
     Arg::new("scenario")
         .value_name("RUN|SCENARIO")
-        .help("Run directory that `run --out` wrote, or scenario file; without it and without -f all defaults are listed")
+        .help("Run directory written by `run --out`, or scenario file [default: list all defaults]")
         .value_parser(value_parser!(PathBuf))
         .conflicts_with_all(["manifests", "topology"])
 }

@@ -4,21 +4,21 @@ pub mod args;
 mod ranges;
 
 use crate::cli::args::{InputArgs, TableFormat};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, stored_run};
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use crate::cli::{interrupt, output};
-use crate::words::assumptions::{self, Effect, Played, Row};
-use sim_analysis::experiment::{Replication, Side, derivative, headline};
-use sim_analysis::reduced::{Choice, choices};
-use sim_api::spec::Level;
-use sim_inputs::{Assumption, Used};
+use crate::words::assumptions::{self, AssumptionEffect, AssumptionRow, SimulatedEffect};
+use sim_analysis::experiment::{DerivativeSide, ReplicationResult, derivative, headline};
+use sim_analysis::reduced::{SlotChoice, choices};
+use sim_api::spec::ModelLevel;
+use sim_inputs::{EffectiveDefault, PresetAssumption};
 
 /// Default number of replications per value.
 const REPLICATIONS: u64 = 5;
 
-pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
+pub fn cli(args: &SensitivityArgs) -> Result<(), CommandFailure> {
     let has_inputs = args.input.scenario.is_some() || !args.input.manifests.is_empty();
     let is_one_at_a_time = args.ranges || !args.inputs.is_empty();
     if !has_inputs && is_one_at_a_time {
@@ -33,9 +33,9 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
     }
     if args.parameters_only {
         let loaded = ExperimentInput::read(&input)?.load(&[])?;
-        let rows = in_effect(&loaded).into_iter().map(|used| Row {
+        let rows = in_effect(&loaded).into_iter().map(|used| AssumptionRow {
             used,
-            effect: Effect::NotPlayed,
+            effect: AssumptionEffect::NotPlayed,
         });
         return print(args, loaded.name(), &rows.collect::<Vec<_>>(), None);
     }
@@ -43,12 +43,17 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
 }
 
 /// Returns the parameters that a run of these inputs uses.
-fn in_effect(loaded: &LoadedInput) -> Vec<Used> {
+fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
     match loaded {
         LoadedInput::Pods(pods) => {
             let mut used = sim_inputs::used(pods);
-            if pods.experiment.level == Level::Collapsed {
-                used.extend(choices().into_iter().map(of_choice).map(Used::listed));
+            if pods.experiment.level == ModelLevel::Collapsed {
+                used.extend(
+                    choices()
+                        .into_iter()
+                        .map(of_choice)
+                        .map(EffectiveDefault::listed),
+                );
             }
             used
         }
@@ -57,28 +62,28 @@ fn in_effect(loaded: &LoadedInput) -> Vec<Used> {
 }
 
 /// Returns a parameter of the measurements of the reduced model as an assumption.
-fn of_choice(choice: Choice) -> Assumption {
-    Assumption {
+fn of_choice(choice: SlotChoice) -> PresetAssumption {
+    PresetAssumption {
         id: choice.id.to_owned(),
         value: choice.value,
-        source: format!("how the collapsed level measures: {}", choice.why),
+        source: format!("measurement of the reduced model: {}", choice.why),
         confidence: "derived".to_owned(),
     }
 }
 
 /// Returns all defaults of the model.
-fn defaults() -> Vec<Row> {
+fn defaults() -> Vec<AssumptionRow> {
     let rows = sim_inputs::assumptions().into_iter();
     let rows = rows.chain(sim_inputs::presets::faults::assumptions());
     let rows = rows.chain(choices().into_iter().map(of_choice));
-    let row = |a| Row {
-        used: Used::listed(a),
-        effect: Effect::NotPlayed,
+    let row = |a| AssumptionRow {
+        used: EffectiveDefault::listed(a),
+        effect: AssumptionEffect::NotPlayed,
     };
     rows.map(row).collect()
 }
 
-fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(input, &args.output)?;
     let used = in_effect(&runner.loaded);
     let n = args.seeds.unwrap_or(REPLICATIONS);
@@ -91,7 +96,7 @@ fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure
     let count = used.len();
     for (i, used) in used.into_iter().enumerate() {
         let what = format!("{}/{count} {}", i + 1, used.id);
-        let job = Elasticity {
+        let job = ElasticityRow {
             base: &base,
             names: &names,
             metric: &metric,
@@ -99,15 +104,15 @@ fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure
             what: &what,
         };
         let effect = job.effect(&mut runner, &used)?;
-        rows.push(Row { used, effect });
+        rows.push(AssumptionRow { used, effect });
         if runner.limits.flag.is_raised() {
-            return Err(interrupt::failure("nothing is finished"));
+            return Err(interrupt::failure("no results were kept"));
         }
     }
     let value = |r| sim_analysis::experiment::derivative::value(r, &names, &metric);
     let values: Vec<f64> = base.iter().filter_map(value).collect();
-    let played = Played {
-        base: sim_base::stats::Mean::of(&values).map(|mean| mean.mean),
+    let played = SimulatedEffect {
+        base: sim_base::stats::StudentMean::from_values(&values).map(|mean| mean.mean),
         metric,
         replications: n,
         step: args.step,
@@ -117,8 +122,8 @@ fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure
 }
 
 /// The elasticity of a metric with respect to one parameter.
-struct Elasticity<'a> {
-    base: &'a [Replication],
+struct ElasticityRow<'a> {
+    base: &'a [ReplicationResult],
     names: &'a [String],
     metric: &'a str,
     /// Change of the value, as a fraction.
@@ -127,28 +132,32 @@ struct Elasticity<'a> {
     what: &'a str,
 }
 
-impl Elasticity<'_> {
+impl ElasticityRow<'_> {
     /// Stops after the first replication if its records are the same for both changed values.
-    fn effect(&self, runner: &mut TrialRunner<'_>, used: &Used) -> Result<Effect, Failure> {
+    fn effect(
+        &self,
+        runner: &mut TrialRunner<'_>,
+        used: &EffectiveDefault,
+    ) -> Result<AssumptionEffect, CommandFailure> {
         let (smaller, larger) = (used.times(1.0 - self.step), used.times(1.0 + self.step));
         let (Some(smaller), Some(larger)) = (smaller, larger) else {
-            let why = "no field changes it, or it cannot be smaller";
-            return Ok(Effect::NotTried(why.to_owned()));
+            let why = "no field sets this value, or it cannot be smaller";
+            return Ok(AssumptionEffect::NotTried(why.to_owned()));
         };
         let (mut down, mut up) = (Vec::new(), Vec::new());
         for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
             match runner.replicate(std::slice::from_ref(set), 0..1, self.what) {
                 Ok((first, _)) => played.extend(first),
-                Err(Failure::Invalid(why) | Failure::CannotBePlaced(why)) => {
+                Err(CommandFailure::Invalid(why) | CommandFailure::CannotBePlaced(why)) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();
-                    return Ok(Effect::NotTried(why));
+                    return Ok(AssumptionEffect::NotTried(why));
                 }
                 Err(other) => return Err(other),
             }
         }
-        let digest = |r: &[Replication]| r.first().map(|r| r.digest);
+        let digest = |r: &[ReplicationResult]| r.first().map(|r| r.digest);
         if [&down, &up].iter().all(|r| digest(r) == digest(self.base)) {
-            return Ok(Effect::None);
+            return Ok(AssumptionEffect::None);
         }
         let n = self.base.len() as u64;
         for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
@@ -158,21 +167,28 @@ impl Elasticity<'_> {
                     .0,
             );
         }
-        let side = |share, replications| Side {
+        let side = |share, replications| DerivativeSide {
             share,
             replications,
         };
         let (down, up) = (side(smaller.share, &down[..]), side(larger.share, &up[..]));
         let found = derivative(self.base, (&down, &up), (self.names, self.metric));
         Ok(match found {
-            Some(d) if d.per_percent == 0.0 && d.ci95 == [0.0; 2] => Effect::None,
-            Some(d) => Effect::Of(d),
-            None => Effect::NotTried(format!("{} was never measured", self.metric)),
+            Some(d) if d.per_percent == 0.0 && d.ci95 == [0.0; 2] => AssumptionEffect::None,
+            Some(d) => AssumptionEffect::Of(d),
+            None => AssumptionEffect::NotTried(format!(
+                "{} is undefined in all replications",
+                self.metric
+            )),
         })
     }
 }
 
-fn known(metric: &str, base: &[Replication], names: &[String]) -> Result<String, Failure> {
+fn known(
+    metric: &str,
+    base: &[ReplicationResult],
+    names: &[String],
+) -> Result<String, CommandFailure> {
     let all = base
         .iter()
         .flat_map(|r| sim_analysis::experiment::metrics(r, names));
@@ -182,17 +198,17 @@ fn known(metric: &str, base: &[Replication], names: &[String]) -> Result<String,
     }
     let near = sim_inputs::nearest(metric, known.iter().map(String::as_str));
     let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
-    Err(Failure::Invalid(format!(
-        "there is no metric {metric:?}{hint}"
+    Err(CommandFailure::Invalid(format!(
+        "unknown metric {metric:?}{hint}"
     )))
 }
 
 fn print(
     args: &SensitivityArgs,
     name: &str,
-    rows: &[Row],
-    played: Option<&Played>,
-) -> Result<(), Failure> {
+    rows: &[AssumptionRow],
+    played: Option<&SimulatedEffect>,
+) -> Result<(), CommandFailure> {
     match args.output.format {
         TableFormat::Json => output::json(&assumptions::as_json(name, rows, played)),
         TableFormat::Csv => output::bytes(&assumptions::csv(rows)),

@@ -2,12 +2,12 @@
 //! time.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
-use sim_analysis::planning::Sample;
-use sim_analysis::planning::tornado::{Bar, base, sorted};
+use sim_analysis::planning::SampleMetric;
+use sim_analysis::planning::tornado::{TornadoBar, base, sorted};
 use sim_inputs::SourcedRange;
 use sim_report::planning::tornado::TornadoReport;
 
@@ -17,7 +17,7 @@ const SCHEMA: &str = "jobset-sim/sensitivity-ranges/v1";
 const PODS: u64 = 40;
 const FLEET: u64 = 400;
 
-pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(input, &args.output)?;
     let inputs = inputs(&runner, args)?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
@@ -31,15 +31,15 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
             runner.given.load(&[(input.path.clone(), value.clone())])?;
         }
     }
-    let as_is = runner.sample(&[], 0..n, (&metric, "as they are"))?;
+    let as_is = runner.sample(&[], 0..n, (&metric, "unchanged inputs"))?;
     if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
         bail!(
-            "--metric: no replication of the inputs as they are has a number for {metric}; name another"
+            "--metric: {metric} is undefined in all replications of the unchanged inputs; choose another metric"
         );
     }
     let mut bars = Vec::new();
     for input in &inputs {
-        let mut end = |value: &String| -> Result<Sample, Failure> {
+        let mut end = |value: &String| -> Result<SampleMetric, CommandFailure> {
             let sets = vec![(input.path.clone(), value.clone())];
             runner.sample(&sets, 0..n, (&metric, &format!("{}={value}", input.path)))
         };
@@ -49,11 +49,11 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
         }
         let of = (input.path.clone(), input.low.clone(), input.high.clone());
         let told = (input.shown.clone(), input.source.clone());
-        bars.push(Bar::of(of, told, (&as_is, &low, &high)));
+        bars.push(TornadoBar::of(of, told, (&as_is, &low, &high)));
     }
     let (asked, told) = (inputs.len(), bars.len());
     if as_is.is_empty() || told == 0 {
-        return runner.interrupted("no input was played at both ends");
+        return runner.interrupted("no input was simulated at both ends of its range");
     }
     let report = TornadoReport::new(
         runner.provenance(SCHEMA),
@@ -68,15 +68,20 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     more += &options("input", args.inputs.iter().map(|input| &input.text));
     runner.print_report(&report, &args.output, ("sensitivity", n, &more))?;
     match told < asked {
-        true => runner.interrupted(&format!("{told} of {asked} inputs are reported")),
+        true => runner.interrupted(&format!(
+            "{told} of {asked} inputs were finished and are reported"
+        )),
         false => Ok(()),
     }
 }
 
 /// Returns the given inputs, or those of the file that have a published range.
-fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Failure> {
+fn inputs(
+    runner: &TrialRunner<'_>,
+    args: &SensitivityArgs,
+) -> Result<Vec<SourcedRange>, CommandFailure> {
     if !args.inputs.is_empty() {
-        let given = |range: &sim_analysis::planning::Range| SourcedRange {
+        let given = |range: &sim_analysis::planning::ParameterRange| SourcedRange {
             path: range.path.clone(),
             low: written(&range.text, 0),
             high: written(&range.text, 1),
@@ -91,7 +96,7 @@ fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<Source
         .map(sim_inputs::sourced)
         .unwrap_or_default();
     match found.is_empty() {
-        true => Err(Failure::Invalid(
+        true => Err(CommandFailure::Invalid(
             "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
         )),
         false => Ok(found),

@@ -1,6 +1,6 @@
 //! Command lines of `sweep`, `sweep merge` and `sweep plan`.
 
-use crate::cli::args::{InputArgs, Look, TableFormat, Until, parse_until};
+use crate::cli::args::{DisplayStyle, InputArgs, TableFormat, TimeLimit, parse_until};
 use crate::cli::sweep::axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,14 +36,14 @@ pub struct SweepOutputArgs {
     #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
     pub metrics: Vec<String>,
     /// Exit with code 5 if this condition is true at any point, e.g. 'goodput@p10 < 0.8', or at one point, e.g.
-    /// '3:goodput < 0.9' (repeatable, docs/fail-if.md)
+    /// '3:goodput < 0.9' (repeatable, docs/compare.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
     /// Do not print progress
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub look: Look,
+    pub look: DisplayStyle,
 }
 
 /// Options for the axes and the number of replications per point.
@@ -64,7 +64,7 @@ pub struct OverArgs {
     /// Add replications until the 95 % interval of the metric's mean is within ±SHARE at every point, e.g.
     /// 'goodput ±1%'
     #[arg(long, value_name = "METRIC ±SHARE%", value_parser = parse_until)]
-    pub until: Option<Until>,
+    pub until: Option<TimeLimit>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,7 +74,7 @@ pub enum SweepCommand {
     Merge(MergeArgs),
     /// Print the size of a sweep, and the manifests or scripts that start its shards
     #[command(
-        after_help = "Examples:\n  jobset-sim sweep plan scenario.yaml --grid 'parameters.spares=0,2,4,8' --seeds 1000\n  jobset-sim sweep plan scenario.yaml --engine indexed-job --cpus 4 --claim results > plan.yaml\n  jobset-sim sweep plan scenario.yaml --engine slurm --shards 50 > sweep.sbatch\n\nNothing is submitted. Without --shards some replications are played and timed."
+        after_help = "Examples:\n  jobset-sim sweep plan scenario.yaml --grid 'parameters.spares=0,2,4,8' --seeds 1000\n  jobset-sim sweep plan scenario.yaml --engine indexed-job --cpus 4 --claim results > plan.yaml\n  jobset-sim sweep plan scenario.yaml --engine slurm --shards 50 > sweep.sbatch\n\nNothing is submitted. Without --shards, a few replications are simulated to measure their run time."
     )]
     Plan(Box<SweepPlanArgs>),
 }
@@ -87,7 +87,7 @@ pub struct SweepPlanArgs {
     pub over: OverArgs,
     /// System that starts the shards [default: print the size only]
     #[arg(long, value_enum)]
-    pub engine: Option<Engine>,
+    pub engine: Option<SweepEngine>,
     /// Number of shards [default: shards of about four minutes each, from a timed pilot]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub shards: Option<u64>,
@@ -112,7 +112,7 @@ pub struct SweepPlanArgs {
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
+pub enum SweepEngine {
     /// Kubernetes Job with one index per shard
     IndexedJob,
     /// Slurm job array
@@ -129,7 +129,7 @@ fn object_name(text: &str) -> Result<String, String> {
     let fits = text.len() <= 63 && text.chars().all(plain);
     match fits && ends(text.chars().next()) && ends(text.chars().last()) {
         true => Ok(text.to_owned()),
-        false => Err("write lower case letters, digits and -, 63 at most".to_owned()),
+        false => Err("expected at most 63 lower case letters, digits and -".to_owned()),
     }
 }
 
@@ -137,7 +137,7 @@ fn object_name(text: &str) -> Result<String, String> {
 fn one_line(text: &str) -> Result<String, String> {
     match !text.is_empty() && !text.chars().any(char::is_control) {
         true => Ok(text.to_owned()),
-        false => Err("write the name of a directory, on one line".to_owned()),
+        false => Err("expected a directory name without line breaks".to_owned()),
     }
 }
 
@@ -145,7 +145,7 @@ fn image(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "./:@_-".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
         true => Ok(text.to_owned()),
-        false => Err("write the name of an image".to_owned()),
+        false => Err("expected the name of a container image".to_owned()),
     }
 }
 

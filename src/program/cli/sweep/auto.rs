@@ -1,8 +1,8 @@
 //! `--shard auto`: determines the shard of this process from the environment variables of the job engine.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::sweep::axes::ShardArg;
-use sim_analysis::sweep::Shard;
+use sim_analysis::sweep::SweepShard;
 
 /// Environment variables per engine: name of the engine, then the variables of the index, the first index, the
 /// number of processes, and the last index. An empty name means that the engine has no such variable.
@@ -24,28 +24,31 @@ const ENGINES: [[&str; 5]; 3] = [
     ["an Indexed Job", "JOB_COMPLETION_INDEX", "", "", ""],
 ];
 
-pub fn shard(arg: ShardArg) -> Result<Shard, Failure> {
+pub fn shard(arg: ShardArg) -> Result<SweepShard, CommandFailure> {
     match arg {
         ShardArg::This(shard) => Ok(shard),
-        ShardArg::Auto(of) => from(of, &environment).map_err(Failure::Invalid),
+        ShardArg::Auto(of) => from(of, &environment).map_err(CommandFailure::Invalid),
     }
 }
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "it decides who plays a replication, not what it is"
+    reason = "selects the process that runs a replication; does not affect its result"
 )]
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn from(of: Option<u64>, environment: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
+fn from(
+    of: Option<u64>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<SweepShard, String> {
     let number = |name: &str| -> Result<Option<u64>, String> {
         let Some(text) = environment(name).filter(|_| !name.is_empty()) else {
             return Ok(None);
         };
         let found = text.trim().parse().map(Some);
-        found.map_err(|_| format!("--shard auto: {name} is {text:?}, which is no number"))
+        found.map_err(|_| format!("--shard auto: {name} is {text:?}, which is not a number"))
     };
     for [engine, index, first, count, last] in ENGINES {
         let Some(at) = number(index)? else {
@@ -53,21 +56,23 @@ fn from(of: Option<u64>, environment: &dyn Fn(&str) -> Option<String>) -> Result
         };
         let (first, count, last) = (number(first)?.unwrap_or(0), number(count)?, number(last)?);
         let none = || {
-            format!("--shard auto: {engine} does not say how many there are; write --shard auto/N")
+            format!(
+                "--shard auto: {engine} does not provide the number of shards; use --shard auto/N"
+            )
         };
         let n = of.or(count).ok_or_else(none)?;
         if count.is_some_and(|count| count != n) || last.is_some_and(|last| last + 1 != first + n) {
             return Err(format!(
-                "--shard auto: {engine} has the numbers {first} to {}, not {n} in a row",
+                "--shard auto: {engine} has the indexes {first} to {}, not {n} consecutive ones",
                 last.unwrap_or(first + count.unwrap_or(n) - 1)
             ));
         }
         let Some(index) = at.checked_sub(first).filter(|i| *i < n) else {
             return Err(format!(
-                "--shard auto: number {at} of {engine} is not one of {n}"
+                "--shard auto: index {at} of {engine} is out of range for {n} shards"
             ));
         };
-        return Shard::new(index, n);
+        return SweepShard::new(index, n);
     }
     let names: Vec<&str> = ENGINES.iter().map(|engine| engine[1]).collect();
     Err(format!("--shard auto: none of {} is set", names.join(", ")))
@@ -82,9 +87,13 @@ mod tests {
         for (set, of, expected) in [
             ("JOB_COMPLETION_INDEX=3", Some(8), Ok("3/8")),
             ("JOB_COMPLETION_INDEX=0", Some(1), Ok("0/1")),
-            ("JOB_COMPLETION_INDEX=3", None, Err("does not say how many")),
-            ("JOB_COMPLETION_INDEX=8", Some(8), Err("not one of 8")),
-            ("JOB_COMPLETION_INDEX=x", Some(8), Err("no number")),
+            (
+                "JOB_COMPLETION_INDEX=3",
+                None,
+                Err("does not provide the number"),
+            ),
+            ("JOB_COMPLETION_INDEX=8", Some(8), Err("out of range for 8")),
+            ("JOB_COMPLETION_INDEX=x", Some(8), Err("not a number")),
             (
                 "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4",
                 None,
@@ -98,12 +107,12 @@ mod tests {
             (
                 "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=9 SLURM_ARRAY_TASK_COUNT=5",
                 None,
-                Err("not 5 in a row"),
+                Err("not 5 consecutive"),
             ),
             (
                 "SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4",
                 Some(8),
-                Err("not 8 in a row"),
+                Err("not 8 consecutive"),
             ),
             ("", Some(8), Err("none of SLURM_ARRAY_TASK_ID")),
         ] {

@@ -1,20 +1,20 @@
 //! Parsers for axes and shards.
 
 use crate::cli::args::fields_of;
-use sim_analysis::sweep::Shard;
-use sim_api::spec::{Axis, Over};
+use sim_analysis::sweep::SweepShard;
+use sim_api::spec::{SweepAxis, SweepTarget};
 
 /// An axis given on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisArg {
     /// Argument text as given on the command line.
     pub text: String,
-    pub axis: Axis,
+    pub axis: SweepAxis,
 }
 
 /// Parses an axis with values, written as `PATH=VALUE,VALUE`.
 pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
-    let bad = || "write PATH=VALUE,VALUE, e.g. parameters.spares=0,2,4,8".to_owned();
+    let bad = || "expected PATH=VALUE,VALUE, e.g. parameters.spares=0,2,4,8".to_owned();
     let (path, values) = text.split_once('=').ok_or_else(bad)?;
     let (path, values) = (path.trim(), values.trim());
     if path.is_empty() {
@@ -27,46 +27,47 @@ pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
     let values: Vec<String> = values.map(str::to_owned).collect();
     if values.iter().any(String::is_empty) {
         return Err(format!(
-            "{path} has an empty value; write '' for an empty text"
+            "{path} has an empty value; use '' for an empty string"
         ));
     }
-    let over = Over::Values(values);
+    let over = SweepTarget::Values(values);
     Ok(arg(text, path, over))
 }
 
 /// Parses an axis with a range, written as `PATH=LOW..HIGH` or `PATH=LOW..HIGH:log`.
 pub fn parse_range(text: &str) -> Result<AxisArg, String> {
     let bad = || {
-        "write PATH=LOW..HIGH or PATH=LOW..HIGH:log, e.g. parameters.interval=5m..2h:log".to_owned()
+        "expected PATH=LOW..HIGH or PATH=LOW..HIGH:log, e.g. parameters.interval=5m..2h:log"
+            .to_owned()
     };
     let (path, range) = text.split_once('=').ok_or_else(bad)?;
     let (range, log) = match range.rsplit_once(':') {
         Some((range, "log")) => (range, true),
-        Some((_, scale)) => return Err(format!("{scale:?} is no scale; {}", bad())),
+        Some((_, scale)) => return Err(format!("unknown scale {scale:?}; {}", bad())),
         None => (range, false),
     };
     let (low, high) = range.split_once("..").ok_or_else(bad)?;
     let (low, high) = (low.trim().to_owned(), high.trim().to_owned());
-    sim_analysis::sweep::range::Range::of(&low, &high, log)?;
-    let over = Over::Range { low, high, log };
+    sim_analysis::sweep::range::SweepRange::of(&low, &high, log)?;
+    let over = SweepTarget::Range { low, high, log };
     match path.trim() {
         "" => Err(bad()),
         path => Ok(arg(text, path, over)),
     }
 }
 
-fn arg(text: &str, path: &str, over: Over) -> AxisArg {
+fn arg(text: &str, path: &str, over: SweepTarget) -> AxisArg {
     let path = path.to_owned();
     AxisArg {
         text: text.to_owned(),
-        axis: Axis { path, over },
+        axis: SweepAxis { path, target: over },
     }
 }
 
 /// Value of `--shard`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ShardArg {
-    This(Shard),
+    This(SweepShard),
     /// Index from the engine that started the process, with the number of shards if given.
     Auto(Option<u64>),
 }
@@ -76,10 +77,11 @@ pub fn parse_shard(text: &str) -> Result<ShardArg, String> {
         Some("") => Ok(ShardArg::Auto(None)),
         Some(of) => {
             let of = of.strip_prefix('/').and_then(|n| n.parse().ok());
-            let of = of.ok_or_else(|| format!("{text:?} is no shard; write auto, or auto/N"))?;
-            Shard::new(0, of).map(|_| ShardArg::Auto(Some(of)))
+            let of =
+                of.ok_or_else(|| format!("{text:?} is not a shard; expected auto or auto/N"))?;
+            SweepShard::new(0, of).map(|_| ShardArg::Auto(Some(of)))
         }
-        None => Shard::parse(text).map(ShardArg::This),
+        None => SweepShard::parse(text).map(ShardArg::This),
     }
 }
 
@@ -88,8 +90,8 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<String> {
-        match parse_grid(text).unwrap().axis.over {
-            Over::Values(values) => values,
+        match parse_grid(text).unwrap().axis.target {
+            SweepTarget::Values(values) => values,
             range => panic!("{range:?}"),
         }
     }
@@ -104,8 +106,8 @@ mod tests {
         let range = parse_range("parameters.i=5m..2h:log").unwrap().axis;
         let (low, high) = ("5m".to_owned(), "2h".to_owned());
         assert_eq!(
-            range.over,
-            Over::Range {
+            range.target,
+            SweepTarget::Range {
                 low,
                 high,
                 log: true

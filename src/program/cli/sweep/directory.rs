@@ -6,11 +6,11 @@
 //! renamed to `DIR`. For a whole sweep, the final files are written inside the directory and moved to `DIR` in one
 //! step; then the rest is removed.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::InputCopies;
 use sim_analysis::sweep::identity::PartOf;
-use sim_analysis::sweep::journal::{Head, Journal};
-use sim_analysis::sweep::{Identity, Row, Shard};
+use sim_analysis::sweep::journal::{JournalHead, SweepJournal};
+use sim_analysis::sweep::{SweepIdentity, SweepRow, SweepShard};
 use sim_report::files::rundir::RunDir;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,14 @@ const UNFINISHED: &str = ".unfinished";
 pub struct SweepDirectory {
     target: PathBuf,
     work: PathBuf,
-    part: Option<Shard>,
-    pub journal: Journal,
+    part: Option<SweepShard>,
+    pub journal: SweepJournal,
 }
 
 /// Result of opening a directory.
 pub enum DirectoryState {
     /// The sweep is unfinished; contains the replications finished so far.
-    Open(Box<SweepDirectory>, Vec<Row>),
+    Open(Box<SweepDirectory>, Vec<SweepRow>),
     /// The sweep is already finished.
     Done,
 }
@@ -42,15 +42,15 @@ impl SweepDirectory {
     /// Opens the directory that an earlier process left of the same sweep and shard, or creates it.
     pub fn open(
         target: &Path,
-        (identity, part): (&Identity, Option<Shard>),
+        (identity, part): (&SweepIdentity, Option<SweepShard>),
         inputs: &InputCopies,
-    ) -> Result<DirectoryState, Failure> {
-        let shard = part.unwrap_or(Shard::WHOLE);
+    ) -> Result<DirectoryState, CommandFailure> {
+        let shard = part.unwrap_or(SweepShard::WHOLE);
         let work = unfinished(target)?;
         if fs::symlink_metadata(target).is_ok() {
             if !is_done(target, identity, part) {
                 bail!(
-                    "{} exists already, and is not this sweep; choose another name for --out or remove it",
+                    "{} already exists and contains another result; remove it or choose another name for --out",
                     target.display()
                 );
             }
@@ -69,14 +69,14 @@ impl SweepDirectory {
             dir.commit()?;
         }
         same(&work, &of)?;
-        let head = Head {
+        let head = JournalHead {
             experiment: identity.digest(),
             shard,
         };
         let path = work.join(JOURNAL);
         let (journal, rows) = match path.exists() {
-            true => Journal::open(&path, &head)?,
-            false => (Journal::create(&path, &head)?, Vec::new()),
+            true => SweepJournal::open(&path, &head)?,
+            false => (SweepJournal::create(&path, &head)?, Vec::new()),
         };
         let directory = SweepDirectory {
             target: target.to_owned(),
@@ -95,8 +95,8 @@ impl SweepDirectory {
     /// Finishes the sweep and renames its directory. `write` writes the files of a whole sweep.
     pub fn finish(
         mut self,
-        write: impl FnOnce(&RunDir) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        write: impl FnOnce(&RunDir) -> Result<(), CommandFailure>,
+    ) -> Result<(), CommandFailure> {
         self.journal.sync()?;
         let failed = |e: std::io::Error| format!("cannot create {}: {e}", self.target.display());
         let from = match self.part {
@@ -106,16 +106,19 @@ impl SweepDirectory {
                 let _ = fs::remove_dir_all(&complete);
                 let work = self.work.display();
                 let kept = format!(
-                    "what is finished is in {work}, and the same command goes on from there"
+                    "finished replications are in {work}; the same command resumes the sweep"
                 );
-                let dir = RunDir::beside(&complete, &self.target, kept)?;
+                let dir = RunDir::create_for_rename(&complete, &self.target, kept)?;
                 write(&dir)?;
                 dir.commit()?
             }
             Some(_) => self.work.clone(),
         };
         if fs::symlink_metadata(&self.target).is_ok() {
-            bail!("{} appeared during the sweep", self.target.display());
+            bail!(
+                "{} was created by another process during the sweep",
+                self.target.display()
+            );
         }
         fs::rename(from, &self.target).map_err(failed)?;
         sync(&self.target);
@@ -135,7 +138,7 @@ fn sync(directory: &Path) {
 }
 
 /// Returns the path of `DIR.unfinished` for `DIR`.
-fn unfinished(target: &Path) -> Result<PathBuf, Failure> {
+fn unfinished(target: &Path) -> Result<PathBuf, CommandFailure> {
     let shown = target.display();
     let name = target.file_name();
     let name = name.ok_or_else(|| format!("{shown} is not a name for a directory"))?;
@@ -145,14 +148,14 @@ fn unfinished(target: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Reads the sweep and shard that a directory belongs to; `None` if it has no `sweep.json`.
-pub fn part_of(dir: &Path) -> Result<Option<PartOf>, Failure> {
+pub fn part_of(dir: &Path) -> Result<Option<PartOf>, CommandFailure> {
     let path = dir.join(PART);
     let Ok(text) = fs::read_to_string(&path) else {
         return Ok(None);
     };
     let part = serde_json::from_str(&text);
     part.map(Some)
-        .map_err(|e| Failure::Invalid(format!("{}: {e}", path.display())))
+        .map_err(|e| CommandFailure::Invalid(format!("{}: {e}", path.display())))
 }
 
 /// Returns whether the directory belongs to an unfinished sweep.
@@ -164,10 +167,12 @@ pub fn is_unfinished(dir: &Path) -> bool {
 }
 
 /// Returns an error unless the directory belongs to the same sweep and shard.
-fn same(work: &Path, part: &PartOf) -> Result<(), Failure> {
+fn same(work: &Path, part: &PartOf) -> Result<(), CommandFailure> {
     let shown = work.display();
     let found = part_of(work)?;
-    let found = found.ok_or_else(|| format!("{shown} has no {PART}: it is no unfinished sweep"))?;
+    let found = found.ok_or_else(|| {
+        format!("{shown} is not the directory of an unfinished sweep: {PART} is missing")
+    })?;
     let mut differences = found.experiment.differences(&part.experiment);
     if found.shard != part.shard {
         let text = |s: sim_analysis::sweep::identity::ShardText| format!("{}/{}", s.index, s.of);
@@ -176,15 +181,15 @@ fn same(work: &Path, part: &PartOf) -> Result<(), Failure> {
     }
     match differences.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Invalid(format!(
-            "{shown} is of another sweep; they differ in: {}; choose another name for --out, or remove it",
+        false => Err(CommandFailure::Invalid(format!(
+            "{shown} belongs to another sweep that differs in: {}; remove it or choose another name for --out",
             differences.join(", ")
         ))),
     }
 }
 
 /// Returns whether the directory contains the finished result of this sweep and shard.
-fn is_done(target: &Path, identity: &Identity, part: Option<Shard>) -> bool {
+fn is_done(target: &Path, identity: &SweepIdentity, part: Option<SweepShard>) -> bool {
     if let Some(shard) = part {
         let found = part_of(target).ok().flatten();
         return found.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);

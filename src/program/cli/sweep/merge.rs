@@ -1,32 +1,30 @@
 //! `sweep merge`: merges the shards of a sweep into the result of an unsharded run.
 
 use crate::cli::args::parse_until;
-use crate::cli::failure::{Failure, bail};
-use crate::cli::inputs::{Stored, stored_run};
+use crate::cli::failure::{CommandFailure, bail};
+use crate::cli::inputs::{StoredRun, stored_run};
 use crate::cli::sweep::args::MergeArgs;
 use crate::cli::sweep::directory::{JOURNAL, PART};
-use crate::cli::sweep::request::Sweep;
+use crate::cli::sweep::request::SweepRequest;
 use crate::cli::sweep::{directory, output, stored};
 use sim_analysis::sweep::identity::PartOf;
 use sim_analysis::sweep::journal;
-use sim_analysis::sweep::{Finished, Results, Shard, Target};
-use sim_report::assumptions::hanging;
+use sim_analysis::sweep::{FinishedPoints, SweepResults, SweepShard, WorkTarget};
+use sim_report::assumptions::sensitivity;
 use sim_report::files::rundir::RunDir;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
+pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     let conditions = output::conditions(&args.output)?;
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let parts = parts(&args.dirs)?;
-    let (first, one) = parts
-        .first()
-        .ok_or_else(|| "there is no shard".to_owned())?;
+    let (first, one) = parts.first().ok_or_else(|| "no shards given".to_owned())?;
     let identity = &one.experiment;
     if identity.version != env!("CARGO_PKG_VERSION") {
         bail!(
-            "{} is of jobset-sim {}, and this is {}: shards are put together by the program that played them",
+            "{} was written by jobset-sim {}, and this is {}: merge shards with the version that simulated them",
             first.display(),
             identity.version,
             env!("CARGO_PKG_VERSION")
@@ -35,13 +33,13 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
     let finished = together(&parts)?;
     let points = identity.points()?;
     let until = identity.until.as_deref().map(parse_until).transpose()?;
-    let target: Target =
+    let target: WorkTarget =
         super::request::target(points.count(), identity.replications, until.as_ref());
     if let Some(gaps) = target.gaps(&finished) {
-        return Err(Failure::Invalid(gaps));
+        return Err(CommandFailure::Invalid(gaps));
     }
-    output::imprecise(identity, &target, Shard::WHOLE, &finished, &points);
-    let results = Results::of(points, finished.into_rows());
+    output::imprecise(identity, &target, SweepShard::WHOLE, &finished, &points);
+    let results = SweepResults::of(points, finished.into_rows());
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
         let hangs = hangs(first, &results)?;
@@ -59,16 +57,16 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
 }
 
 /// Returns the dominant assumptions of the merged sweep, from the inputs stored in a shard.
-fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
-    let Stored::Sweep(args) = stored_run::stored(shard)? else {
+fn hangs(shard: &Path, results: &SweepResults) -> Result<Vec<String>, CommandFailure> {
+    let StoredRun::Sweep(args) = stored_run::stored(shard)? else {
         return Ok(Vec::new());
     };
-    let sweep = Sweep::open(&args.input, &args.over, true)?;
-    Ok(hanging::foot(&stored::hung(&sweep, results)))
+    let sweep = SweepRequest::open(&args.input, &args.over, true)?;
+    Ok(sensitivity::footer_lines(&stored::hung(&sweep, results)))
 }
 
 /// Returns the shards in index order. Every shard must be present once, and all must belong to the same experiment.
-fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
+fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, CommandFailure> {
     let mut parts: Vec<(PathBuf, PartOf)> = Vec::new();
     for dir in dirs {
         let before = parts.len();
@@ -84,7 +82,7 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
         }
         if parts.len() == before {
             bail!(
-                "{} is no shard of a sweep, and holds none: no {PART}",
+                "{} is not a shard of a sweep and contains none: {PART} is missing",
                 dir.display()
             );
         }
@@ -141,13 +139,13 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
     Ok(by_index.into_values().collect())
 }
 
-fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), Failure> {
+fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), CommandFailure> {
     let Some(part) = directory::part_of(dir)? else {
         return Ok(());
     };
     if directory::is_unfinished(dir) {
         bail!(
-            "{} is an unfinished shard, {} of {}; run its command again, which goes on where it ended",
+            "{} is an unfinished shard, {} of {}; run its command again to resume it",
             dir.display(),
             part.shard.index,
             part.shard.of
@@ -158,14 +156,14 @@ fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), Failure> {
 }
 
 /// Reads the replications of all shards.
-fn together(parts: &[(PathBuf, PartOf)]) -> Result<Finished, Failure> {
-    let mut finished = Finished::default();
+fn together(parts: &[(PathBuf, PartOf)]) -> Result<FinishedPoints, CommandFailure> {
+    let mut finished = FinishedPoints::default();
     for (dir, part) in parts {
         let (head, rows) = journal::read(&dir.join(JOURNAL))?;
-        let shard = Shard::new(part.shard.index, part.shard.of)?;
+        let shard = SweepShard::new(part.shard.index, part.shard.of)?;
         if head.experiment != part.experiment.digest() || head.shard != shard {
             bail!(
-                "{}: its journal is of another sweep than its {PART}",
+                "{}: the journal and {PART} belong to different sweeps",
                 dir.display()
             );
         }
@@ -173,7 +171,7 @@ fn together(parts: &[(PathBuf, PartOf)]) -> Result<Finished, Failure> {
             let (point, replication) = row.key();
             if !finished.add(row) {
                 bail!(
-                    "replication {replication} of point {point} is there twice, the second time in {}",
+                    "replication {replication} of point {point} occurs twice, the second time in {}",
                     dir.display()
                 );
             }

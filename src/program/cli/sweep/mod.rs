@@ -11,21 +11,21 @@ mod progress;
 mod request;
 pub mod stored;
 
-use crate::cli::failure::{Failure, bail, check_metric};
+use crate::cli::failure::{CommandFailure, bail, check_metric};
 use crate::cli::interrupt;
 use crate::cli::output::{notice, progress};
 use crate::cli::sweep::args::{SweepArgs, SweepCommand};
 use directory::{DirectoryState, SweepDirectory};
-use progress::Progress;
-use request::Sweep;
-use sim_analysis::experiment::{Limits, NoRuns, Subject};
-use sim_analysis::sweep::{Finished, Host, Results, Row, Shard, play};
-use sim_base::condition::Condition;
-use sim_report::assumptions::hanging;
+use progress::SweepProgress;
+use request::SweepRequest;
+use sim_analysis::experiment::{ExperimentSubject, NoRuns, ReplicationLimits};
+use sim_analysis::sweep::{FinishedPoints, HostInfo, SweepResults, SweepRow, SweepShard, play};
+use sim_base::condition::FieldCondition;
+use sim_report::assumptions::sensitivity;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
+pub fn cli(args: &SweepArgs) -> Result<(), CommandFailure> {
     match &args.command {
         Some(SweepCommand::Merge(args)) => merge::cli(args),
         Some(SweepCommand::Plan(args)) => plan::cli(args),
@@ -33,14 +33,14 @@ pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
     }
 }
 
-fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
     // `--shard 0/1` also counts as a shard: its result must be merged.
     let part = args.shard.map(auto::shard).transpose()?;
     let conditions = output::conditions(&args.output)?;
-    let shard = part.unwrap_or(Shard::WHOLE);
-    let sweep = Sweep::read(&args.input, &args.over, args.output.quiet)?;
+    let shard = part.unwrap_or(SweepShard::WHOLE);
+    let sweep = SweepRequest::read(&args.input, &args.over, args.output.quiet)?;
     let limits = interrupt::limits();
-    let mut finished = Finished::default();
+    let mut finished = FinishedPoints::default();
     let mut directory = None;
     if let Some(out) = &args.out {
         let out = named(out, shard);
@@ -53,12 +53,12 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
             }
             DirectoryState::Done if !conditions.is_empty() => {
                 bail!(
-                    "{} is complete already: --fail-if is held against what is played; remove the directory, or name another one",
+                    "{} is already complete, and --fail-if is checked only after a simulation; remove the directory or choose another name for --out",
                     out.display()
                 );
             }
             DirectoryState::Done => {
-                notice(&format!("{} is complete already", out.display()));
+                notice(&format!("{} is already complete", out.display()));
                 return Ok(());
             }
         }
@@ -67,7 +67,10 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         sweep: &sweep,
         total: sweep.target.total(shard),
         limits: &limits,
-        progress: Mutex::new(Progress::new(finished.count() as u64, args.output.quiet)),
+        progress: Mutex::new(SweepProgress::new(
+            finished.count() as u64,
+            args.output.quiet,
+        )),
         state: Mutex::new(SweepState {
             finished,
             directory,
@@ -92,7 +95,7 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
 }
 
 /// Replaces `{shard}` in the name of a directory.
-fn named(out: &std::path::Path, shard: Shard) -> PathBuf {
+fn named(out: &std::path::Path, shard: SweepShard) -> PathBuf {
     let text = out.to_string_lossy();
     match text.contains("{shard}") {
         true => text.replace("{shard}", &shard.index.to_string()).into(),
@@ -103,11 +106,11 @@ fn named(out: &std::path::Path, shard: Shard) -> PathBuf {
 /// Reports the results, and renames the directory if the sweep is finished.
 fn end(
     args: &SweepArgs,
-    (sweep, conditions): (&Sweep, &[Condition]),
-    (shard, total): (Shard, u64),
+    (sweep, conditions): (&SweepRequest, &[FieldCondition]),
+    (shard, total): (SweepShard, u64),
     state: SweepState,
-    limits: &Limits,
-) -> Result<(), Failure> {
+    limits: &ReplicationLimits,
+) -> Result<(), CommandFailure> {
     let done = sweep.target.next(shard, &state.finished).is_empty();
     let count = state.finished.count();
     if !done {
@@ -117,18 +120,18 @@ fn end(
         } else {
             ""
         };
-        let mut text = format!("{count} of {at_most}{total} replications are finished");
+        let mut text = format!("{count} of {at_most}{total} replications were finished");
         if let Some(directory) = &state.directory {
             text.push_str(&format!(
-                " and kept in {}; the same command goes on from there",
+                " and saved in {}; the same command resumes the sweep",
                 directory.shown()
             ));
             return Err(interrupt::failure(&text));
         }
         if count > 0 {
-            let results = Results::of(sweep.points.clone(), state.finished.into_rows());
+            let results = SweepResults::of(sweep.points.clone(), state.finished.into_rows());
             output::results(&args.output, &sweep.identity, &results)?;
-            text.push_str(", and these are reported");
+            text.push_str(" and are reported");
         }
         return Err(interrupt::failure(&text));
     }
@@ -140,7 +143,7 @@ fn end(
         &sweep.points,
     );
     let Some(directory) = state.directory else {
-        let results = Results::of(sweep.points.clone(), state.finished.into_rows());
+        let results = SweepResults::of(sweep.points.clone(), state.finished.into_rows());
         output::results(&args.output, &sweep.identity, &results)?;
         return output::gates(conditions, &results);
     };
@@ -148,15 +151,15 @@ fn end(
         directory.finish(|_| Ok(()))?;
         if !args.output.quiet {
             notice(&format!(
-                "shard {shard}: {count} replications; put all {} together with `sweep merge`",
+                "shard {shard}: {count} replications; merge all {} shards with `sweep merge`",
                 shard.of
             ));
         }
         return Ok(());
     }
-    let results = Results::of(sweep.points.clone(), state.finished.into_rows());
+    let results = SweepResults::of(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
-    let hangs = hanging::foot(&stored::hung(sweep, &results));
+    let hangs = sensitivity::footer_lines(&stored::hung(sweep, &results));
     directory.finish(|dir| {
         output::keep(
             dir,
@@ -172,22 +175,22 @@ fn end(
 
 /// A running sweep.
 struct SweepJob<'a> {
-    sweep: &'a Sweep,
+    sweep: &'a SweepRequest,
     /// Number of replications of the shard.
     total: u64,
-    limits: &'a Limits,
-    progress: Mutex<Progress>,
+    limits: &'a ReplicationLimits,
+    progress: Mutex<SweepProgress>,
     state: Mutex<SweepState>,
 }
 
 struct SweepState {
-    finished: Finished,
+    finished: FinishedPoints,
     directory: Option<Box<SweepDirectory>>,
 }
 
 impl SweepJob<'_> {
     /// Simulates in rounds: with `--until`, the next replications depend on the previous results.
-    fn play(&self, shard: Shard, threads: usize) -> Result<(), Failure> {
+    fn play(&self, shard: SweepShard, threads: usize) -> Result<(), CommandFailure> {
         loop {
             let work = {
                 let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +204,7 @@ impl SweepJob<'_> {
         }
     }
 
-    fn check_metric(&self, finished: &Finished) -> Result<(), Failure> {
+    fn check_metric(&self, finished: &FinishedPoints) -> Result<(), CommandFailure> {
         let until = self.sweep.target.until.as_ref();
         match (until, finished.names()) {
             (Some(until), Some(names)) => check_metric("--until", &until.metric, &names),
@@ -210,21 +213,21 @@ impl SweepJob<'_> {
     }
 }
 
-impl Host for SweepJob<'_> {
-    type Error = Failure;
+impl HostInfo for SweepJob<'_> {
+    type Error = CommandFailure;
 
-    fn load(&self, point: usize) -> Result<Subject, Failure> {
+    fn load(&self, point: usize) -> Result<ExperimentSubject, CommandFailure> {
         self.sweep.load(point)
     }
 
-    fn refused(&self, point: Option<usize>, why: NoRuns) -> Failure {
+    fn refused(&self, point: Option<usize>, why: NoRuns) -> CommandFailure {
         match (point, why) {
             (Some(point), NoRuns::Scenario(why)) => self.sweep.named(point, why.into()),
-            (_, why) => Failure::Invalid(why.to_string()),
+            (_, why) => CommandFailure::Invalid(why.to_string()),
         }
     }
 
-    fn keep(&self, row: Row) -> Result<(), Failure> {
+    fn keep(&self, row: SweepRow) -> Result<(), CommandFailure> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = &mut state.directory {
@@ -241,7 +244,7 @@ impl Host for SweepJob<'_> {
 }
 
 /// Adds to the error the number and location of the finished replications.
-fn kept(why: Failure, state: &SweepState) -> Failure {
+fn kept(why: CommandFailure, state: &SweepState) -> CommandFailure {
     let Some(directory) = state
         .directory
         .as_ref()
@@ -251,7 +254,7 @@ fn kept(why: Failure, state: &SweepState) -> Failure {
     };
     let count = state.finished.count();
     let more = format!(
-        "\n{count} replications are finished and kept in {}",
+        "\n{count} replications were finished and saved in {}",
         directory.shown()
     );
     why.map_input_error(|m| m + &more)

@@ -1,33 +1,35 @@
 //! Output of a sweep: results on standard output and files of its directory.
 
 use crate::cli::args::TableFormat;
-use crate::cli::failure::{Failure, check_metric};
+use crate::cli::failure::{CommandFailure, check_metric};
 use crate::cli::inputs::fail_if;
 use crate::cli::output;
 use crate::cli::sweep::args::SweepOutputArgs;
 use serde::Serialize;
-use sim_analysis::experiment::fail_if::Group;
+use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::never_placed;
-use sim_analysis::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
-use sim_base::condition::Condition;
+use sim_analysis::sweep::{
+    FinishedPoints, SweepIdentity, SweepPoints, SweepResults, SweepShard, SweepSummary, WorkTarget,
+};
+use sim_base::condition::FieldCondition;
 use sim_report::console::sweep;
 use sim_report::figures::sweep_figure;
-use sim_report::figures::sweep_figure::Swept;
+use sim_report::figures::sweep_figure::SweptMetric;
 use sim_report::files::rundir::RunDir;
 use sim_report::files::sweep_tables;
 
 /// Content of `summary.json` and of `--format json`.
 #[derive(Serialize)]
-struct Summary {
+struct SweepOutputSummary {
     #[serde(flatten)]
     summary: SweepSummary,
     /// First sentence of the text report.
     conclusion: String,
 }
 
-impl Summary {
-    fn of(identity: &Identity, results: &Results) -> Summary {
-        Summary {
+impl SweepOutputSummary {
+    fn of(identity: &SweepIdentity, results: &SweepResults) -> SweepOutputSummary {
+        SweepOutputSummary {
             summary: SweepSummary::of(identity, results),
             conclusion: sweep::conclusion(results),
         }
@@ -35,15 +37,15 @@ impl Summary {
 }
 
 /// Parses the conditions of `--fail-if` before anything is simulated.
-pub fn conditions(args: &SweepOutputArgs) -> Result<Vec<Condition>, Failure> {
+pub fn conditions(args: &SweepOutputArgs) -> Result<Vec<FieldCondition>, CommandFailure> {
     fail_if::read(&args.fail_if)
 }
 
 /// Returns an error if no pod was placed at any point, and checks the conditions at all points.
-pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure> {
+pub fn gates(conditions: &[FieldCondition], results: &SweepResults) -> Result<(), CommandFailure> {
     let rows = (0..results.points().count()).flat_map(|point| results.rows(point));
     if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
-        return Err(Failure::CannotBePlaced(why));
+        return Err(CommandFailure::CannotBePlaced(why));
     }
     let group = |point: usize| {
         let of = |name: &String| {
@@ -53,25 +55,25 @@ pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure>
         };
         let title = format!("point {point} ({})", results.points().name(point));
         let all = results.names().iter().flat_map(of);
-        Group::from_values(&point.to_string(), &title, all)
+        ConditionGroup::from_values(&point.to_string(), &title, all)
     };
     if conditions.is_empty() {
         return Ok(());
     }
-    let groups: Vec<Group> = (0..results.points().count()).map(group).collect();
+    let groups: Vec<ConditionGroup> = (0..results.points().count()).map(group).collect();
     fail_if::check(conditions, &groups)
 }
 
 pub fn results(
     args: &SweepOutputArgs,
-    identity: &Identity,
-    results: &Results,
-) -> Result<(), Failure> {
+    identity: &SweepIdentity,
+    results: &SweepResults,
+) -> Result<(), CommandFailure> {
     for metric in &args.metrics {
         check_metric("--metric", metric, results.names())?;
     }
     match args.format {
-        TableFormat::Json => output::json(&Summary::of(identity, results)),
+        TableFormat::Json => output::json(&SweepOutputSummary::of(identity, results)),
         TableFormat::Csv => output::bytes(&sweep_tables::estimates(results).csv()),
         TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
         TableFormat::Text => {
@@ -86,21 +88,21 @@ pub fn results(
 pub fn keep(
     dir: &RunDir,
     args: &SweepOutputArgs,
-    (identity, hangs): (&Identity, &[String]),
-    results: &Results,
+    (identity, hangs): (&SweepIdentity, &[String]),
+    results: &SweepResults,
     (files, command): (&[(String, String)], &str),
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     for metric in &args.metrics {
         check_metric("--metric", metric, results.names())?;
     }
-    dir.write_json("summary.json", &Summary::of(identity, results))?;
+    dir.write_json("summary.json", &SweepOutputSummary::of(identity, results))?;
     let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
-    let of = Swept {
+    let of = SweptMetric {
         identity,
         results,
-        hangs,
+        assumption_lines: hangs,
     };
     let figures = sweep_figure::figures(of, &args.metrics);
     if figures.is_empty() {
@@ -114,11 +116,11 @@ pub fn keep(
 
 /// Prints a note about the points at which the precision of `--until` was not reached.
 pub fn imprecise(
-    identity: &Identity,
-    target: &Target,
-    shard: Shard,
-    finished: &Finished,
-    points: &Points,
+    identity: &SweepIdentity,
+    target: &WorkTarget,
+    shard: SweepShard,
+    finished: &FinishedPoints,
+    points: &SweepPoints,
 ) {
     let own = |point: &usize| shard.has(*point as u64);
     let all: Vec<usize> = target.imprecise(finished).into_iter().filter(own).collect();
@@ -126,7 +128,7 @@ pub fn imprecise(
         return;
     };
     let text = format!(
-        "--until {}: not reached after {} replications at {} points, the first of them {}",
+        "--until {}: precision not reached after {} replications at {} points, the first is {}",
         identity.until.as_deref().unwrap_or(""),
         target.replications,
         all.len(),

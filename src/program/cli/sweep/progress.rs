@@ -10,7 +10,7 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 const BETWEEN_SYNCS: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Clocks of a sweep. They control the display and the syncs, and do not affect results.
-pub struct Progress {
+pub struct SweepProgress {
     began: Instant,
     /// Number of replications finished by earlier processes.
     before: u64,
@@ -19,14 +19,17 @@ pub struct Progress {
     quiet: bool,
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long the user waits")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "measures the wait of the user; does not affect results"
+)]
 fn now() -> Instant {
     Instant::now()
 }
 
-impl Progress {
-    pub fn new(before: u64, quiet: bool) -> Progress {
-        Progress {
+impl SweepProgress {
+    pub fn new(before: u64, quiet: bool) -> SweepProgress {
+        SweepProgress {
             began: now(),
             before,
             shown: None,
@@ -51,7 +54,7 @@ impl Progress {
             let rate = played as f64 / seconds;
             let left = (total.saturating_sub(done)) as f64 / rate;
             let left = Duration::from_secs(left.ceil() as u64);
-            line.push_str(&format!(", {rate:.1} a second, {left} left"));
+            line.push_str(&format!(", {rate:.1}/s, {left} left"));
         }
         output::progress(&line);
     }

@@ -1,14 +1,14 @@
 //! The request of a sweep: inputs, axes and replications, and the inputs of each point.
 
-use crate::cli::args::{InputArgs, Until};
-use crate::cli::failure::{Failure, bail};
+use crate::cli::args::{InputArgs, TimeLimit};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput};
 use crate::cli::sweep::args::OverArgs;
-use sim_analysis::experiment::Subject;
+use sim_analysis::experiment::ExperimentSubject;
 use sim_analysis::sweep;
-use sim_analysis::sweep::{Identity, Points, Target};
-use sim_api::spec::{Axis, Over, SweepSpec};
+use sim_analysis::sweep::{SweepIdentity, SweepPoints, WorkTarget};
+use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 
 /// Default number of replications per point.
 const REPLICATIONS: u64 = 20;
@@ -17,33 +17,41 @@ const UNTIL_MAX: u64 = 100_000;
 /// Maximum number of replications of a sweep, because all are held in memory.
 const ROWS_MAX: u64 = 10_000_000;
 
-pub struct Sweep {
+pub struct SweepRequest {
     given: ExperimentInput,
     baseline: LoadedInput,
-    pub points: Points,
-    pub target: Target,
-    pub identity: Identity,
+    pub points: SweepPoints,
+    pub target: WorkTarget,
+    pub identity: SweepIdentity,
     pub inputs: InputCopies,
     pub seed: u64,
 }
 
-impl Sweep {
+impl SweepRequest {
     /// Reads a sweep. Returns an error for invalid points before anything is simulated.
-    pub fn read(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
-        let sweep = Sweep::open(input, over, quiet)?;
+    pub fn read(
+        input: &InputArgs,
+        over: &OverArgs,
+        quiet: bool,
+    ) -> Result<SweepRequest, CommandFailure> {
+        let sweep = SweepRequest::open(input, over, quiet)?;
         sweep.check(input)?;
         Ok(sweep)
     }
 
     /// Reads a sweep without checking its points.
-    pub fn open(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
+    pub fn open(
+        input: &InputArgs,
+        over: &OverArgs,
+        quiet: bool,
+    ) -> Result<SweepRequest, CommandFailure> {
         let given = ExperimentInput::read(input)?;
         let baseline = given.load(&[])?;
         baseline.note_skipped(quiet);
         let seed = input.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
-        let points = Points::of(&spec, seed)?;
+        let points = SweepPoints::of(&spec, seed)?;
         let asked = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() {
             UNTIL_MAX
@@ -54,21 +62,21 @@ impl Sweep {
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
             bail!(
-                "{} points x {replications} replications = {all}; a sweep has at most {ROWS_MAX} replications",
+                "{} points x {replications} replications = {all}, more than the limit of {ROWS_MAX}",
                 points.count()
             );
         }
         let copies = given.copies(&baseline, (seed, Some(replications)), &repeated(over));
         let inputs = copies.of_command("sweep");
         let until = over.until.as_ref();
-        let identity = Identity::of(
+        let identity = SweepIdentity::of(
             baseline.name(),
             (seed, replications, until.map(|u| u.text.as_str())),
             &spec,
             (&inputs.files, &inputs.command),
         );
         let target = target(points.count(), replications, until);
-        Ok(Sweep {
+        Ok(SweepRequest {
             given,
             baseline,
             points,
@@ -80,13 +88,13 @@ impl Sweep {
     }
 
     /// Loads the subject to simulate at a point.
-    pub fn load(&self, point: usize) -> Result<Subject, Failure> {
+    pub fn load(&self, point: usize) -> Result<ExperimentSubject, CommandFailure> {
         let subject = self.loaded(point).and_then(|loaded| loaded.subject());
         subject.map_err(|why| self.named(point, why))
     }
 
     /// Loads the inputs of a point.
-    pub fn loaded(&self, point: usize) -> Result<LoadedInput, Failure> {
+    pub fn loaded(&self, point: usize) -> Result<LoadedInput, CommandFailure> {
         self.given
             .load(&self.baseline.with_companions(&self.points.sets(point))?)
     }
@@ -98,15 +106,15 @@ impl Sweep {
     }
 
     /// Adds the name of the point to an error.
-    pub fn named(&self, point: usize, why: Failure) -> Failure {
-        why.within(&format!("at the point {}", self.points.name(point)))
+    pub fn named(&self, point: usize, why: CommandFailure) -> CommandFailure {
+        why.within(&format!("at point {}", self.points.name(point)))
     }
 
     /// Checks that each value of each axis can be loaded and placed, in the first point that uses it.
-    fn check(&self, input: &InputArgs) -> Result<(), Failure> {
+    fn check(&self, input: &InputArgs) -> Result<(), CommandFailure> {
         for axis in self.points.axes() {
             if let Some((path, _)) = input.sets.iter().find(|(path, _)| *path == axis.path) {
-                bail!("--set {path} and an axis of {path} contradict each other");
+                bail!("{path} is set with --set and is also an axis");
             }
         }
         let mut seen: Vec<Vec<bool>> = vec![Vec::new(); self.points.axes().len()];
@@ -129,11 +137,11 @@ impl Sweep {
 }
 
 /// Returns the number of replications that each point needs.
-pub fn target(points: usize, replications: u64, until: Option<&Until>) -> Target {
-    Target {
+pub fn target(points: usize, replications: u64, until: Option<&TimeLimit>) -> WorkTarget {
+    WorkTarget {
         points,
         replications,
-        until: until.map(|until| sweep::Until {
+        until: until.map(|until| sweep::WorkLimit {
             metric: until.metric.clone(),
             precision: until.precision,
         }),
@@ -154,7 +162,7 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
         }
         replaced.push(path);
     }
-    let is_range = |axis: &Axis| matches!(axis.over, Over::Range { .. });
+    let is_range = |axis: &SweepAxis| matches!(axis.target, SweepTarget::Range { .. });
     let of_file = of_file.hypercube.filter(|_| axes.iter().any(is_range));
     SweepSpec {
         axes,

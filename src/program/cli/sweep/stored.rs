@@ -2,62 +2,62 @@
 //!
 //! The replications are in the directory, so this module must never simulate the sweep again.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedInput, dominant_assumptions};
 use crate::cli::sweep::args::SweepArgs;
-use crate::cli::sweep::request::Sweep;
+use crate::cli::sweep::request::SweepRequest;
 use serde_json::Value;
-use sim_analysis::experiment::Measured;
-use sim_analysis::sweep::{Identity, Results, Row};
+use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::sweep::{SweepIdentity, SweepResults, SweepRow};
 use sim_api::spec::RestartStrategy;
 use sim_base::fnv;
-use sim_report::assumptions::hanging;
-use sim_report::assumptions::hanging::Hung;
+use sim_report::assumptions::sensitivity;
+use sim_report::assumptions::sensitivity::SensitiveResult;
 use sim_report::figures::scaling_figure::token_bucket;
-use sim_report::figures::sweep_figure::{Closed, Swept};
-use sim_report::sweep_pick::{axis_names, told};
+use sim_report::figures::sweep_figure::{ClosedFormCurve, SweptMetric};
+use sim_report::sweep_selection::{axis_names, selected_metrics};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Data for the page and the charts of a sweep.
 pub struct StoredSweep {
-    pub identity: Identity,
-    pub results: Results,
-    pub hung: Vec<Hung>,
+    pub identity: SweepIdentity,
+    pub results: SweepResults,
+    pub hung: Vec<SensitiveResult>,
     /// Closed form of the restart latency, if its parameters are known at any point.
-    pub closed: Option<Closed>,
+    pub closed: Option<ClosedFormCurve>,
     pub warnings: Vec<String>,
     foot: Vec<String>,
 }
 
 impl StoredSweep {
     /// Reads the directory. `args` is the command that wrote it; its paths point into the directory.
-    pub fn read(dir: &Path, args: &SweepArgs) -> Result<StoredSweep, Failure> {
+    pub fn read(dir: &Path, args: &SweepArgs) -> Result<StoredSweep, CommandFailure> {
         let shown = dir.display();
-        let sweep = Sweep::open(&args.input, &args.over, true)?;
+        let sweep = SweepRequest::open(&args.input, &args.over, true)?;
         let summary = summary(dir)?;
         let of = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
         if of("version") != env!("CARGO_PKG_VERSION") {
             bail!(
-                "{shown} is of jobset-sim {}, and this is {}: sweep it anew",
+                "{shown} was written by jobset-sim {}, and this is {}: run the sweep again",
                 of("version"),
                 env!("CARGO_PKG_VERSION")
             );
         }
         if of("experiment") != sweep.identity.digest() {
-            bail!("{shown}: its inputs are not those that were swept");
+            bail!("{shown}: the stored inputs differ from those of the sweep");
         }
         let rows = rows(dir, &summary)?;
-        let digest = fnv::of_words(rows.iter().map(|r| r.digest));
+        let digest = fnv::fnv1a_words(rows.iter().map(|r| r.digest));
         if of("digest") != format!("{digest:016x}") {
-            bail!("{shown}: replications.csv and summary.json are of different sweeps");
+            bail!("{shown}: replications.csv and summary.json belong to different sweeps");
         }
-        let results = Results::of(sweep.points.clone(), rows);
+        let results = SweepResults::of(sweep.points.clone(), rows);
         let warnings = summary["warnings"].as_array().into_iter().flatten();
         let warnings = warnings.filter_map(|w| Some(w.as_str()?.to_owned()));
         let hung = hung(&sweep, &results);
         Ok(StoredSweep {
-            foot: hanging::foot(&hung),
+            foot: sensitivity::footer_lines(&hung),
             hung,
             closed: closed(&sweep),
             warnings: warnings.collect(),
@@ -66,23 +66,23 @@ impl StoredSweep {
         })
     }
 
-    pub fn swept(&self) -> Swept<'_> {
-        Swept {
+    pub fn swept(&self) -> SweptMetric<'_> {
+        SweptMetric {
             identity: &self.identity,
             results: &self.results,
-            hangs: &self.foot,
+            assumption_lines: &self.foot,
         }
     }
 
     /// Returns the main metric of the sweep.
     pub fn headline(&self) -> Option<String> {
-        told(&self.results, &[]).into_iter().next()
+        selected_metrics(&self.results, &[]).into_iter().next()
     }
 }
 
 /// Returns the dominant assumptions of the first point and of the best point.
-pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
-    let metrics = told(results, &[]);
+pub fn hung(sweep: &SweepRequest, results: &SweepResults) -> Vec<SensitiveResult> {
+    let metrics = selected_metrics(results, &[]);
     let best = metrics.iter().find_map(|metric| results.best(metric));
     let mut points = vec![0];
     points.extend(best.map(|b| b.point).filter(|p| *p != 0));
@@ -103,7 +103,7 @@ pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
 
 /// Returns the closed form at each point: the time for one request of the Job controller per pod of the first
 /// JobSet, at the rate of the point. It is `None` at points whose strategy does not recreate the pods.
-fn closed(sweep: &Sweep) -> Option<Closed> {
+fn closed(sweep: &SweepRequest) -> Option<ClosedFormCurve> {
     let one = |point: usize| {
         let LoadedInput::Pods(loaded) = sweep.loaded(point).ok()? else {
             return None;
@@ -116,25 +116,25 @@ fn closed(sweep: &Sweep) -> Option<Closed> {
         recreates.then_some(value).filter(|v| v.is_finite())
     };
     let values: Vec<Option<f64>> = (0..sweep.points.count()).map(one).collect();
-    values.iter().any(Option::is_some).then(|| Closed {
+    values.iter().any(Option::is_some).then(|| ClosedFormCurve {
         name: "tokens".to_owned(),
-        formula: "closed form: (pods - burst) / rate s, one request of the Job controller for each pod (calibration.md 6.6)".to_owned(),
+        formula: "closed form: (pods - burst) / rate s, one request of the Job controller per pod (calibration.md 6.6)".to_owned(),
         values,
     })
 }
 
-fn summary(dir: &Path) -> Result<Value, Failure> {
+fn summary(dir: &Path) -> Result<Value, CommandFailure> {
     let path = dir.join("summary.json");
-    let failed = |why: String| Failure::Invalid(format!("{}: {why}", path.display()));
+    let failed = |why: String| CommandFailure::Invalid(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
     serde_json::from_str(&text).map_err(|e| failed(e.to_string()))
 }
 
 /// Reads the rows of `replications.csv` in order. The summary contains the reasons for empty cells as counts per
 /// point and metric. The assignment of reasons to cells does not affect results.
-fn rows(dir: &Path, summary: &Value) -> Result<Vec<Row>, Failure> {
+fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
     let path = dir.join("replications.csv");
-    let failed = |why: String| Failure::Invalid(format!("{}: {why}", path.display()));
+    let failed = |why: String| CommandFailure::Invalid(format!("{}: {why}", path.display()));
     let mut reader = csv::Reader::from_path(&path).map_err(|e| failed(e.to_string()))?;
     let head = reader.headers().map_err(|e| failed(e.to_string()))?.clone();
     let place = |name: &str| {
@@ -145,15 +145,18 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<Row>, Failure> {
     let (reason, digest) = (place("end_reason")?, place("digest")?);
     let names: Arc<Vec<String>> =
         Arc::new(head.iter().skip(digest + 1).map(str::to_owned).collect());
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<SweepRow> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| failed(e.to_string()))?;
         let wrong = |at: usize| failed(format!("{:?} in column {}", &record[at], &head[at]));
         let cell = |at: usize| match &record[at] {
-            "" => Ok(Measured::Absent),
-            text => text.parse().map(Measured::Value).map_err(|_| wrong(at)),
+            "" => Ok(MeasuredMetric::Absent),
+            text => text
+                .parse()
+                .map(MeasuredMetric::Value)
+                .map_err(|_| wrong(at)),
         };
-        rows.push(Row {
+        rows.push(SweepRow {
             point: record[point].parse().map_err(|_| wrong(point))?,
             replication: record[number].parse().map_err(|_| wrong(number))?,
             digest: u64::from_str_radix(&record[digest], 16).map_err(|_| wrong(digest))?,
@@ -168,14 +171,17 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<Row>, Failure> {
     }
     let points = summary["points"].as_array().map_or(&[][..], Vec::as_slice);
     for of in points {
-        let own = |row: &&mut Row| of["point"].as_u64() == Some(row.point as u64);
+        let own = |row: &&mut SweepRow| of["point"].as_u64() == Some(row.point as u64);
         for (at, name) in names.iter().enumerate() {
             let n = |why: &str| of["metrics"][name][why].as_u64().unwrap_or(0) as usize;
-            let why = [(Measured::Stuck, n("stuck")), (Measured::Cut, n("cut"))];
+            let why = [
+                (MeasuredMetric::Stuck, n("stuck")),
+                (MeasuredMetric::Cut, n("cut")),
+            ];
             let mut why = why.into_iter().flat_map(|(m, n)| std::iter::repeat_n(m, n));
             let empty = rows.iter_mut().filter(own);
-            for row in empty.filter(|r| r.values[at] == Measured::Absent) {
-                row.values[at] = why.next().unwrap_or(Measured::Absent);
+            for row in empty.filter(|r| r.values[at] == MeasuredMetric::Absent) {
+                row.values[at] = why.next().unwrap_or(MeasuredMetric::Absent);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Reads the recorded responses of an admission case.
 
 use serde_json::Value;
-use sim_api::admission::Gates;
+use sim_api::admission::AdmissionGates;
 
-const ALL: Gates = Gates {
+const ALL_GATES: AdmissionGates = AdmissionGates {
     in_place_restart: true,
     restart_job: true,
     elastic_job_set: true,
@@ -11,9 +11,9 @@ const ALL: Gates = Gates {
 
 /// Returns the recorded responses of a case, each with its feature gates. The response for `on` may refer to that
 /// for `off`.
-pub fn results(case: &Value) -> Vec<(&'static str, Gates, &Value)> {
+pub fn recorded_responses(case: &Value) -> Vec<(&'static str, AdmissionGates, &Value)> {
     let mut results = Vec::new();
-    for (name, gates) in [("off", Gates::default()), ("on", ALL)] {
+    for (name, gates) in [("off", AdmissionGates::default()), ("on", ALL_GATES)] {
         match &case[name] {
             Value::String(same) if same == "same" => results.push((name, gates, &case["off"])),
             result @ Value::Object(_) => results.push((name, gates, result)),

@@ -3,36 +3,36 @@
 //! The engine simulates the eight nodes of the recordings, where no kubelet starts a container. Files are not read
 //! here; the caller passes the documents of an example.
 
-use super::children_case::Case;
-use super::children_compare::{self, masked};
-use crate::validate::result::Difference;
+use super::children_case::ChildrenCase;
+use super::children_compare::{self, mask_texts};
+use crate::validate::result::RecordedDifference;
 use crate::validate::simulate;
 use serde_json::{Value, json};
 use sim_api::admission;
-use sim_api::admission::{Create, Gates};
+use sim_api::admission::{AdmissionGates, CreateRequest};
 use sim_api::objects;
 
 /// Converts an object to its form in the recordings.
-type Form = fn(&Value) -> Value;
+type ChildForm = fn(&Value) -> Value;
 
 /// Compares one case. `documents` are those of the case, or of the example that it names.
-pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
+pub fn compare(case: &Value, documents: &[Value]) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
     let on = case["gates"] == "on";
     let path = format!("{id}, gates {}", if on { "on" } else { "off" });
     let mut found = Vec::new();
-    let played = create(case, documents, &path, &mut found);
-    let all = match simulate::children(&played) {
+    let played = create_documents(case, documents, &path, &mut found);
+    let all = match simulate::child_objects(&played) {
         Ok(all) => all,
         Err(reason) => {
-            found.push(Difference::new(path, "played", reason));
+            found.push(RecordedDifference::new(path, "played", reason));
             return found;
         }
     };
     let unnamed = |d: &&Value| d["metadata"]["name"].as_str().is_none_or(str::is_empty);
     let jobsets = documents.iter().filter(|d| d["kind"] == "JobSet");
     let generated = jobsets.filter(unnamed).count() > 0;
-    let kinds: [(&str, &str, Form); 4] = [
+    let kinds: [(&str, &str, ChildForm); 4] = [
         ("jobs", "Job", children_compare::job),
         ("services", "Service", children_compare::service),
         ("pvcs", "PersistentVolumeClaim", children_compare::claim),
@@ -40,9 +40,9 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
     ];
     for (key, kind, form) in kinds {
         let own = all.iter().filter(|o| o["kind"] == kind);
-        let own = own.map(|o| masked(&form(o), generated)).collect();
+        let own = own.map(|o| mask_texts(&form(o), generated)).collect();
         let mut recorded = case["observed"][key].clone();
-        children_compare::generate_names(&mut recorded);
+        children_compare::mask_generated_names(&mut recorded);
         let path = format!("{path}: {key}");
         found.extend(children_compare::compare(&path, &recorded, own));
     }
@@ -50,11 +50,16 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
 }
 
 /// Returns the documents as stored by the API server, in order.
-fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Difference>) -> Case {
+fn create_documents(
+    case: &Value,
+    documents: &[Value],
+    path: &str,
+    found: &mut Vec<RecordedDifference>,
+) -> ChildrenCase {
     let on = case["gates"] == "on";
-    let mut played = Case {
+    let mut played = ChildrenCase {
         namespace: case["namespace"].as_str().unwrap_or("").to_owned(),
-        gates: Gates {
+        gates: AdmissionGates {
             in_place_restart: on,
             restart_job: on,
             elastic_job_set: on,
@@ -70,20 +75,20 @@ fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Differe
             "JobSet" => {
                 let claims = played.objects.iter();
                 let claims = claims.filter(|o| o["kind"] == "PersistentVolumeClaim");
-                let answer = admission::create(&Create {
+                let answer = admission::create(&CreateRequest {
                     object: document,
                     namespace: &played.namespace,
                     gates: played.gates,
                     existing_claims: &claims.cloned().collect::<Vec<Value>>(),
                 });
                 let recorded = recorded.next().unwrap_or(&Value::Null);
-                found.extend(answer_difference(path, recorded, &answer));
+                found.extend(response_difference(path, recorded, &answer));
                 played.jobsets.extend(answer);
             }
             "PriorityClass" => played.objects.push(object),
             "Service" | "PersistentVolumeClaim" => {
                 object["metadata"]["namespace"] = json!(played.namespace);
-                let around = objects::Surroundings::default();
+                let around = objects::ObjectContext::default();
                 played.objects.extend(objects::admit_any(&object, &around));
             }
             _ => {}
@@ -93,11 +98,11 @@ fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Differe
 }
 
 /// Compares the response code and, for a rejection by JobSet's webhook, the exact message.
-fn answer_difference(
+fn response_difference(
     path: &str,
     recorded: &Value,
-    answer: &Result<Value, admission::Rejection>,
-) -> Option<Difference> {
+    answer: &Result<Value, admission::AdmissionRejection>,
+) -> Option<RecordedDifference> {
     let (code, message) = match answer {
         Ok(_) => (201, ""),
         Err(refused) => (refused.code, refused.message.as_str()),
@@ -109,6 +114,6 @@ fn answer_difference(
     let same = recorded["code"] == code && same_words;
     (!same).then(|| {
         let own = json!({"code": code, "message": message});
-        Difference::new(format!("{path}: created"), recorded.clone(), own)
+        RecordedDifference::new(format!("{path}: created"), recorded.clone(), own)
     })
 }

@@ -1,16 +1,16 @@
 //! A case of kind `children`, and the eight nodes on which all cases were recorded.
 
 use serde_json::Value;
-use sim_api::admission::Gates;
+use sim_api::admission::AdmissionGates;
 use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
-use sim_api::spec::{NodePool, Topology};
+use sim_api::spec::{NodePool, TopologySpec};
 use sim_base::quantity::parse_milli;
 use std::collections::BTreeMap;
 
 const NODES: u32 = 8;
 
 /// Number of consecutive nodes with the same value of the label `pool`. All nodes are in one rack.
-const POOL: u32 = 4;
+const NODES_PER_POOL: u32 = 4;
 
 const CAPACITY: [(&str, &str); 4] = [
     ("cpu", "32"),
@@ -20,20 +20,20 @@ const CAPACITY: [(&str, &str); 4] = [
 ];
 
 /// Inputs of a case: the stored JobSets, and the objects that existed before them.
-pub struct Case {
+pub struct ChildrenCase {
     pub namespace: String,
-    pub gates: Gates,
+    pub gates: AdmissionGates,
     pub jobsets: Vec<Value>,
     pub objects: Vec<Value>,
 }
 
 /// Returns nodes with the labels `pool`, `rack` and hostname.
-pub fn topology() -> Topology {
+pub fn topology() -> TopologySpec {
     let pool = |k: u32| {
         let name = format!("node-{k:05}");
         let labels = [
             (HOSTNAME, name.clone()),
-            ("pool", format!("pool-{}", k / POOL)),
+            ("pool", format!("pool-{}", k / NODES_PER_POOL)),
             ("rack", "rack-0".to_owned()),
         ];
         let milli = |(resource, amount): (&str, &str)| {
@@ -50,9 +50,9 @@ pub fn topology() -> Topology {
             ..NodePool::default()
         }
     };
-    Topology {
+    TopologySpec {
         name: "children".to_owned(),
         pools: (0..NODES).map(pool).collect(),
-        ..Topology::default()
+        ..TopologySpec::default()
     }
 }

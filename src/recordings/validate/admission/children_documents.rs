@@ -40,14 +40,14 @@ pub fn documents(recording: &str, case: &Value) -> Result<Vec<Value>, String> {
         documents.extend(
             others
                 .into_iter()
-                .filter(|d| d["kind"] != "JobSet" && created(case, d)),
+                .filter(|d| d["kind"] != "JobSet" && as_created(case, d)),
         );
     }
     documents.extend(read(&path)?);
     Ok(documents)
 }
 
-fn created(case: &Value, document: &Value) -> bool {
+fn as_created(case: &Value, document: &Value) -> bool {
     let mut created = case["created"].as_array().into_iter().flatten();
     created.any(|c| c["kind"] == document["kind"] && c["name"] == document["metadata"]["name"])
 }

@@ -3,10 +3,10 @@
 //!
 //! The responses are produced by other modules.
 
-use crate::validate::result::Difference;
+use crate::validate::result::RecordedDifference;
 use regex::Regex;
 use serde_json::{Map, Value};
-use sim_api::admission::{Answer, GENERATED_SUFFIX};
+use sim_api::admission::{AdmissionAnswer, GENERATED_SUFFIX};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -24,10 +24,14 @@ const NOT_RECORDED: [&str; 8] = [
 const UID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 
 /// Returns the first difference. `path` contains the case and its feature gates.
-pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Difference> {
+pub fn difference(
+    path: &str,
+    recorded: &Value,
+    answer: &AdmissionAnswer,
+) -> Option<RecordedDifference> {
     let differ = |what: &str, recorded: Value, simulated: Value| {
         let differs = recorded != simulated;
-        differs.then(|| Difference::new(format!("{path}: {what}"), recorded, simulated))
+        differs.then(|| RecordedDifference::new(format!("{path}: {what}"), recorded, simulated))
     };
     let message = answer.result.as_ref().err().map(|r| mask(&r.message));
     let accepted: Value = answer.result.is_ok().into();
@@ -48,11 +52,16 @@ pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Diffe
             recorded["warnings"].clone(),
             answer.warnings.clone().into(),
         ),
-        (Ok(object), _) => differ("object", times_dropped(&recorded["object"]), shown(object)),
+        (Ok(object), _) => differ(
+            "object",
+            without_times(&recorded["object"]),
+            recorded_form(object),
+        ),
         (Err(_), Some(simulated)) => {
             let recorded = recorded["message"].as_str().unwrap_or("");
-            let equal = same_message(recorded, &simulated);
-            (!equal).then(|| Difference::new(format!("{path}: message"), recorded, simulated))
+            let equal = is_same_message(recorded, &simulated);
+            (!equal)
+                .then(|| RecordedDifference::new(format!("{path}: message"), recorded, simulated))
         }
         (Err(_), None) => None,
     }
@@ -65,14 +74,14 @@ fn warnings(recorded: &Value) -> Vec<&str> {
 }
 
 /// Returns an object in its form in the recordings.
-fn shown(object: &Value) -> Value {
+fn recorded_form(object: &Value) -> Value {
     let mut out = Map::new();
     for key in ["metadata", "spec", "status"] {
         if let Some(value) = object.get(key) {
             out.insert(key.to_owned(), value.clone());
         }
     }
-    let mut out = times_dropped(&Value::Object(out));
+    let mut out = without_times(&Value::Object(out));
     let metadata = out.get_mut("metadata").and_then(Value::as_object_mut);
     if let Some(metadata) = metadata {
         metadata.retain(|key, _| !NOT_RECORDED.contains(&key.as_str()));
@@ -84,7 +93,7 @@ fn shown(object: &Value) -> Value {
 }
 
 /// Drops times and masks uids, which differ between runs.
-fn times_dropped(object: &Value) -> Value {
+fn without_times(object: &Value) -> Value {
     match object {
         Value::Object(fields) => {
             let kept = fields
@@ -92,11 +101,11 @@ fn times_dropped(object: &Value) -> Value {
                 .filter(|(key, _)| *key != "lastTransitionTime");
             let kept = kept.map(|(key, value)| match (key.as_str(), value) {
                 ("uid", Value::String(_)) => (key.clone(), "<uid>".into()),
-                _ => (key.clone(), times_dropped(value)),
+                _ => (key.clone(), without_times(value)),
             });
             Value::Object(kept.collect())
         }
-        Value::Array(items) => items.iter().map(times_dropped).collect(),
+        Value::Array(items) => items.iter().map(without_times).collect(),
         other => other.clone(),
     }
 }
@@ -112,7 +121,7 @@ fn mask(text: &str) -> String {
 }
 
 /// Compares two messages. The component that produced the message determines how exactly they must match.
-fn same_message(recorded: &str, simulated: &str) -> bool {
+fn is_same_message(recorded: &str, simulated: &str) -> bool {
     if recorded == simulated {
         return true;
     }
@@ -126,7 +135,7 @@ fn same_message(recorded: &str, simulated: &str) -> bool {
             parts.join(", <nil>: ")
         };
         return recorded.matches("rule names are not unique").count() > 1
-            && sorted(&whole(recorded)) == sorted(&whole(simulated));
+            && sorted(&without_error_count(recorded)) == sorted(&without_error_count(simulated));
     }
     if recorded.contains(" is invalid: ") {
         return errors(recorded) == errors(simulated);
@@ -135,7 +144,7 @@ fn same_message(recorded: &str, simulated: &str) -> bool {
 }
 
 /// Removes the bracket before the first of several errors, so that all have the same form.
-fn whole(message: &str) -> String {
+fn without_error_count(message: &str) -> String {
     message.replacen("is invalid: [<nil>: ", "is invalid: , <nil>: ", 1)
 }
 

@@ -2,30 +2,33 @@
 //!
 //! The comparison is the task of `compare`.
 
-use super::cases::results;
+use super::cases::recorded_responses;
 use super::compare::difference;
-use crate::validate::result::Difference;
+use crate::validate::result::RecordedDifference;
 use crate::validate::simulate::yaml;
 use serde_json::Value;
 use sim_api::admission;
-use sim_api::admission::{Answer, Create, FieldValidation, GENERATED_SUFFIX, Gates, Rejection};
+use sim_api::admission::{
+    AdmissionAnswer, AdmissionGates, AdmissionRejection, CreateRequest, FieldValidation,
+    GENERATED_SUFFIX,
+};
 
 /// Namespace of the cases that do not specify one.
 const NAMESPACE: &str = "adm";
 
 /// Returns the differences between the recorded and the simulated responses of one case.
-pub fn compare(case: &Value) -> Vec<Difference> {
+pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
     let request = &case["request"];
     let existing = request["existing"]
         .as_array()
         .map_or(&[][..], Vec::as_slice);
-    let claims = claims(existing);
-    let answers = results(case).into_iter();
+    let claims = bound_claims(existing);
+    let answers = recorded_responses(case).into_iter();
     let found = answers.filter_map(|(name, gates, recorded)| {
-        let mut answer = asked(request, gates, &claims);
-        if let Some(taken) = taken(existing, &answer) {
-            answer = refused(409, "AlreadyExists", taken);
+        let mut answer = respond(request, gates, &claims);
+        if let Some(taken) = name_conflict(existing, &answer) {
+            answer = rejection(409, "AlreadyExists", taken);
         }
         difference(&format!("{id}, gates {name}"), recorded, &answer)
     });
@@ -46,16 +49,16 @@ pub fn field_validation(query: &str) -> Result<FieldValidation, String> {
     }
 }
 
-fn refused(code: u16, reason: &str, message: String) -> Answer {
-    Answer {
+fn rejection(code: u16, reason: &str, message: String) -> AdmissionAnswer {
+    AdmissionAnswer {
         code,
-        result: Err(Rejection::new(code, reason, message)),
+        result: Err(AdmissionRejection::new(code, reason, message)),
         warnings: Vec::new(),
     }
 }
 
 /// Returns the error message if an existing object has the same name.
-fn taken(existing: &[Value], answer: &Answer) -> Option<String> {
+fn name_conflict(existing: &[Value], answer: &AdmissionAnswer) -> Option<String> {
     let stored = answer.result.as_ref().ok()?;
     let same =
         |o: &&Value| o["kind"] == "JobSet" && o["metadata"]["name"] == stored["metadata"]["name"];
@@ -63,13 +66,13 @@ fn taken(existing: &[Value], answer: &Answer) -> Option<String> {
     Some(format!("jobsets.jobset.x-k8s.io {name:?} already exists"))
 }
 
-fn asked(request: &Value, gates: Gates, claims: &[Value]) -> Answer {
+fn respond(request: &Value, gates: AdmissionGates, claims: &[Value]) -> AdmissionAnswer {
     let content_type = request["contentType"].as_str().unwrap_or("");
     let is_known =
         content_type.is_empty() || ["json", "yaml"].iter().any(|t| content_type.ends_with(t));
     if !is_known {
         let words = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml";
-        return refused(415, "UnsupportedMediaType", words.to_owned());
+        return rejection(415, "UnsupportedMediaType", words.to_owned());
     }
     match field_validation(request["query"].as_str().unwrap_or("")) {
         Ok(validation) => post(request, gates, claims, validation),
@@ -77,14 +80,19 @@ fn asked(request: &Value, gates: Gates, claims: &[Value]) -> Answer {
             let words = format!(
                 "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: {other:?}: supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
             );
-            refused(422, "Invalid", words)
+            rejection(422, "Invalid", words)
         }
     }
 }
 
-fn post(request: &Value, gates: Gates, claims: &[Value], validation: FieldValidation) -> Answer {
-    let post = Create {
-        object: &generated(&request["body"]),
+fn post(
+    request: &Value,
+    gates: AdmissionGates,
+    claims: &[Value],
+    validation: FieldValidation,
+) -> AdmissionAnswer {
+    let post = CreateRequest {
+        object: &unmask_name(&request["body"]),
         namespace: request["namespace"].as_str().unwrap_or(NAMESPACE),
         gates,
         existing_claims: claims,
@@ -100,7 +108,7 @@ fn post(request: &Value, gates: Gates, claims: &[Value], validation: FieldValida
     }
     match yaml(text) {
         Ok((object, problems)) => {
-            let post = Create {
+            let post = CreateRequest {
                 object: &object,
                 ..post
             };
@@ -111,7 +119,7 @@ fn post(request: &Value, gates: Gates, claims: &[Value], validation: FieldValida
 }
 
 /// Replaces the mask in the body's name. The recorder also masked names in request bodies that look generated.
-fn generated(body: &Value) -> Value {
+fn unmask_name(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(Value::String(name)) = body.pointer_mut("/metadata/name") {
         *name = name.replace("<rand>", GENERATED_SUFFIX);
@@ -120,7 +128,7 @@ fn generated(body: &Value) -> Value {
 }
 
 /// Returns the existing claims, each bound to a matching volume, because the real claims are bound by then.
-fn claims(existing: &[Value]) -> Vec<Value> {
+fn bound_claims(existing: &[Value]) -> Vec<Value> {
     let of = |kind: &'static str| existing.iter().filter(move |o| o["kind"] == kind);
     let class = |spec: &Value| spec["storageClassName"].as_str().unwrap_or("").to_owned();
     let mut free: Vec<&Value> = of("PersistentVolume").collect();
@@ -148,21 +156,22 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_claim_takes_the_volume_that_fits() {
+    fn claim_is_bound_to_a_matching_volume() {
         let volume = |class: &str| {
             json!({"kind": "PersistentVolume", "metadata": {"name": "v"},
             "spec": {"storageClassName": class, "accessModes": ["ReadWriteOnce"]}})
         };
         let claim = json!({"kind": "PersistentVolumeClaim", "metadata": {"name": "c"},
             "spec": {"accessModes": ["ReadWriteOnce"]}});
-        let bound =
-            |class: &str| claims(&[volume(class), claim.clone()])[0]["spec"]["volumeName"].clone();
+        let bound = |class: &str| {
+            bound_claims(&[volume(class), claim.clone()])[0]["spec"]["volumeName"].clone()
+        };
         assert_eq!(bound(""), "v");
         assert_eq!(bound("fast"), Value::Null);
     }
 
     #[test]
-    fn the_query_says_what_happens_to_unknown_fields() {
+    fn field_validation_is_read_from_the_query() {
         for (query, expected) in [
             ("", Ok(FieldValidation::Warn)),
             (

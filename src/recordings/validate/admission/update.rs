@@ -2,54 +2,57 @@
 //!
 //! The comparison is the task of `compare`.
 
-use super::cases::results;
+use super::cases::recorded_responses;
 use super::compare::difference;
 use super::create::field_validation;
-use crate::validate::result::Difference;
+use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_api::admission;
-use sim_api::admission::{Answer, Change, Create, FieldValidation, Gates, Request, change};
+use sim_api::admission::{
+    AdmissionAnswer, AdmissionChange, AdmissionGates, ChangeRequest, CreateRequest,
+    FieldValidation, change,
+};
 
 /// Namespace of the cases.
 const NAMESPACE: &str = "upd";
 
 /// Returns the differences between the recorded and the simulated responses of one case.
-pub fn compare(case: &Value) -> Vec<Difference> {
+pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     let id = case["id"].as_str().unwrap_or("");
-    let answers = results(case).into_iter();
+    let answers = recorded_responses(case).into_iter();
     let found = answers.filter_map(|(name, gates, recorded)| {
         let path = format!("{id}, gates {name}");
-        match played(case, gates) {
+        match apply_change(case, gates) {
             Ok(answer) => difference(&path, recorded, &answer),
-            Err(refused) => Some(Difference::new(path, "base accepted", refused)),
+            Err(refused) => Some(RecordedDifference::new(path, "base accepted", refused)),
         }
     });
     found.collect()
 }
 
 /// Returns the response to the change, or `Err` if the JobSet could not be created.
-fn played(case: &Value, gates: Gates) -> Result<Answer, String> {
+fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, String> {
     let base = &case["base"];
-    let create = Create {
+    let create = CreateRequest {
         object: base,
         namespace: NAMESPACE,
         gates,
         existing_claims: &[],
     };
     let mut stored = admission::create(&create).map_err(|r| r.message)?;
-    system_fields(&mut stored);
+    set_system_fields(&mut stored);
     if case["status"].is_object() {
         stored["status"] = case["status"].clone();
     }
     if case["first"].is_object() {
-        let first = asked(base, &stored, &case["first"], gates);
+        let first = respond(base, &stored, &case["first"], gates);
         stored = first.result.map_err(|r| r.message)?;
     }
-    Ok(asked(base, &stored, case, gates))
+    Ok(respond(base, &stored, case, gates))
 }
 
 /// Sets the fields that the server adds to a stored object.
-fn system_fields(stored: &mut Value) {
+fn set_system_fields(stored: &mut Value) {
     for (key, value) in [
         ("uid", json!("00000000-0000-0000-0000-000000000001")),
         ("resourceVersion", json!("1")),
@@ -60,10 +63,10 @@ fn system_fields(stored: &mut Value) {
     }
 }
 
-fn asked(base: &Value, stored: &Value, case: &Value, gates: Gates) -> Answer {
+fn respond(base: &Value, stored: &Value, case: &Value, gates: AdmissionGates) -> AdmissionAnswer {
     let op = case["op"].as_str().unwrap_or("put");
     let body = body(base, stored, op, &case["change"]);
-    let request = |change| Request {
+    let request = |change| ChangeRequest {
         stored,
         change,
         gates,
@@ -71,12 +74,12 @@ fn asked(base: &Value, stored: &Value, case: &Value, gates: Gates) -> Answer {
             .unwrap_or(FieldValidation::Warn),
     };
     change(&request(match op {
-        "merge" => Change::Merge(&body),
-        "json" => Change::Json(&body),
-        "strategic" => Change::Strategic(&body),
-        "status" => Change::Status(&body),
-        "apply" => Change::Apply(&body),
-        _ => Change::Put(&body),
+        "merge" => AdmissionChange::Merge(&body),
+        "json" => AdmissionChange::Json(&body),
+        "strategic" => AdmissionChange::Strategic(&body),
+        "status" => AdmissionChange::Status(&body),
+        "apply" => AdmissionChange::Apply(&body),
+        _ => AdmissionChange::Put(&body),
     }))
 }
 
@@ -103,17 +106,17 @@ fn body(base: &Value, stored: &Value, op: &str, change: &Value) -> Value {
         jobs.reverse();
     }
     for (path, value) in change["set"].as_object().into_iter().flatten() {
-        set(&mut body, &parts(path), Some(value));
+        set_at_path(&mut body, &path_parts(path), Some(value));
     }
     for path in change["unset"].as_array().into_iter().flatten() {
-        set(&mut body, &parts(path.as_str().unwrap_or("")), None);
+        set_at_path(&mut body, &path_parts(path.as_str().unwrap_or("")), None);
     }
     body
 }
 
 /// Splits a path into its parts. `rj0`, `job0`, `pod0` and `c0` are abbreviations for the paths of a replicatedJob,
 /// its Job spec, its pod spec and its first container.
-fn parts(path: &str) -> Vec<String> {
+fn path_parts(path: &str) -> Vec<String> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let digits = first.trim_start_matches(|c: char| c.is_ascii_lowercase());
     let word = &first[..first.len() - digits.len()];
@@ -130,13 +133,13 @@ fn parts(path: &str) -> Vec<String> {
 }
 
 /// Sets the value at a path, or removes it if `value` is `None`.
-fn set(target: &mut Value, path: &[String], value: Option<&Value>) {
+fn set_at_path(target: &mut Value, path: &[String], value: Option<&Value>) {
     let Some((key, rest)) = path.split_first() else {
         return;
     };
     if let (Value::Array(items), Ok(index)) = (&mut *target, key.parse::<usize>()) {
         match (items.get_mut(index), value) {
-            (Some(item), _) if !rest.is_empty() => set(item, rest, value),
+            (Some(item), _) if !rest.is_empty() => set_at_path(item, rest, value),
             (Some(item), Some(value)) => *item = value.clone(),
             (Some(_), None) => {
                 items.remove(index);
@@ -159,14 +162,14 @@ fn set(target: &mut Value, path: &[String], value: Option<&Value>) {
         None if rest.is_empty() => {
             fields.remove(key);
         }
-        Some(_) => set(
+        Some(_) => set_at_path(
             fields.entry(key.clone()).or_insert(Value::Null),
             rest,
             value,
         ),
         None => {
             if let Some(inner) = fields.get_mut(key) {
-                set(inner, rest, None);
+                set_at_path(inner, rest, None);
             }
         }
     }
@@ -177,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_of_changes_reach_what_they_abbreviate() {
+    fn abbreviated_paths_are_expanded() {
         let job = json!({"name": "w", "template": {"spec": {"parallelism": 1, "template": {"spec": {"containers": [{}]}}}}});
         let stored = json!({"metadata": {}, "spec": {"replicatedJobs": [job]}});
         let change = json!({"set": {"c0.image": "x", "job0.parallelism": 2, "rj0.replicas": 3,

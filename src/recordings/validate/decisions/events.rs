@@ -3,23 +3,23 @@
 //! Events are compared as a set, so repetitions are not counted. Events that differ between runs of the real system
 //! are skipped, each with its source.
 
-use super::mask::Mask;
-use super::pods::EitherWay;
-use super::{Run, compare_bags};
-use crate::validate::recording::{EventRow, Recording};
-use crate::validate::result::Difference;
+use super::mask::VolatileMask;
+use super::pods::AmbiguousPods;
+use super::{DecisionRun, compare_multisets};
+use crate::validate::recording::{EventRow, RecordedRun};
+use crate::validate::result::RecordedDifference;
 
 const FAILED_SCHEDULING: &str = "FailedScheduling";
 
 /// An Event as object, type, reason and message.
-type Told = (String, String, String, String);
+type EventTuple = (String, String, String, String);
 
 pub fn compare(
-    recording: &Recording,
-    run: &Run<'_>,
-    mask: &Mask,
-    either_way: &EitherWay,
-    out: &mut Vec<Difference>,
+    recording: &RecordedRun,
+    run: &DecisionRun<'_>,
+    mask: &VolatileMask,
+    either_way: &AmbiguousPods,
+    out: &mut Vec<RecordedDifference>,
 ) {
     let jobset = recording.jobset_name();
     let object = format!("JobSet/{jobset}");
@@ -30,17 +30,24 @@ pub fn compare(
     };
     // The recorder masked only the names of the JobSet's own pods.
     let recorded = recording.events.iter().filter(is_compared).map(|e| {
-        let texts = (mask.text(&e.object), mask.text(&e.message));
+        let texts = (mask.mask_names(&e.object), mask.mask_names(&e.message));
         (texts.0, e.kind.clone(), e.reason.clone(), texts.1)
     });
     let simulated = run.history.events.iter().map(|e| {
         let kind = if e.warning { "Warning" } else { "Normal" };
-        let (object, message) = (mask.text(&e.object(jobset)), mask.text(&e.message));
+        let (object, message) = (
+            mask.mask_names(&e.object(jobset)),
+            mask.mask_names(&e.message),
+        );
         (object, kind.to_owned(), e.reason.clone(), message)
     });
-    let (recorded, simulated): (Vec<Told>, Vec<Told>) = (recorded.collect(), simulated.collect());
-    let rules = Races { jobset, either_way };
-    compare_bags(
+    let (recorded, simulated): (Vec<EventTuple>, Vec<EventTuple>) =
+        (recorded.collect(), simulated.collect());
+    let rules = EventRaces {
+        jobset,
+        ambiguous: either_way,
+    };
+    compare_multisets(
         "events",
         rules.texts(&recorded),
         rules.texts(&simulated),
@@ -49,13 +56,13 @@ pub fn compare(
 }
 
 /// Rules for Events that depend on a race and not on a decision.
-struct Races<'a> {
+struct EventRaces<'a> {
     jobset: &'a str,
-    either_way: &'a EitherWay,
+    ambiguous: &'a AmbiguousPods,
 }
 
-impl Races<'_> {
-    fn texts(&self, events: &[Told]) -> Vec<String> {
+impl EventRaces<'_> {
+    fn texts(&self, events: &[EventTuple]) -> Vec<String> {
         let decided = events.iter().filter(|e| !self.is_race(e, events));
         let mut texts: Vec<String> = decided
             .map(|(object, kind, reason, message)| format!("{object} {kind} {reason}: {message}"))
@@ -65,7 +72,7 @@ impl Races<'_> {
         texts
     }
 
-    fn is_race(&self, (object, _, reason, message): &Told, events: &[Told]) -> bool {
+    fn is_race(&self, (object, _, reason, message): &EventTuple, events: &[EventTuple]) -> bool {
         match reason.as_str() {
             // Depends on a race between caches.
             "JobCreationFailed" => message.contains("already exists"),
@@ -82,7 +89,7 @@ impl Races<'_> {
                 let pod = message.rsplit(' ').next().unwrap_or("");
                 let place = pod.strip_suffix("-<rand>").unwrap_or(pod);
                 let own = place.strip_prefix(self.jobset).unwrap_or("");
-                self.either_way.is(own.trim_start_matches('-'))
+                self.ambiguous.contains(own.trim_start_matches('-'))
             }
             _ => false,
         }

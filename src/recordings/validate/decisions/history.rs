@@ -3,15 +3,15 @@
 //!
 //! The comparison is the task of `decisions`.
 
-use sim_base::{JobId, JobSetId, PodId, Time};
+use sim_base::{JobId, JobSetId, PodId, SimTime};
 use sim_engine::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of a JobSet's status of which every change is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub struct HistoryState {
     pub restarts: u32,
-    pub counted: u32,
+    pub restarts_count_towards_max: u32,
     pub terminal_state: String,
     pub current: Option<u32>,
     pub previous: Option<u32>,
@@ -24,7 +24,7 @@ const JOBSET: JobSetId = JobSetId(0);
 
 /// A Kubernetes Event as emitted, without masking.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Told {
+pub struct HistoryReport {
     /// Involved object as `Job/name` or `Pod/name`; `None` for the JobSet.
     object: Option<String>,
     pub warning: bool,
@@ -32,7 +32,7 @@ pub struct Told {
     pub message: String,
 }
 
-impl Told {
+impl HistoryReport {
     pub fn object(&self, jobset: &str) -> String {
         self.object
             .clone()
@@ -42,32 +42,32 @@ impl Told {
 
 /// A sink that collects the data to compare, other than the final state and the pods.
 #[derive(Default)]
-pub struct History {
-    created: Option<Time>,
-    state: State,
+pub struct DecisionHistory {
+    created: Option<SimTime>,
+    state: HistoryState,
     /// Time of the status write that is being collected. One write consists of several records.
-    writing: Option<Time>,
+    pending_write: Option<SimTime>,
     /// Status values, each with the time from which it was current.
-    states: Vec<(Time, State)>,
+    states: Vec<(SimTime, HistoryState)>,
     /// Numbers of ready, succeeded, failed, active and suspended Jobs over all replicatedJobs.
-    counts: Vec<(Time, [u32; 5])>,
-    pub events: BTreeSet<Told>,
+    counts: Vec<(SimTime, [u32; 5])>,
+    pub events: BTreeSet<HistoryReport>,
     /// Latest object of each pod id: its Job, index and incarnation.
     pods: BTreeMap<PodId, (JobId, u32, u32)>,
     /// Whether each scripted action found its pod or node, by action index.
-    pub faults: BTreeMap<u32, bool>,
+    pub action_found_object: BTreeMap<u32, bool>,
     /// Response of the API server to each request, by action index.
-    pub answers: BTreeMap<u32, String>,
+    pub responses: BTreeMap<u32, String>,
     /// Names of Jobs, for Events that are not part of the records.
     jobs: Vec<String>,
 }
 
-impl History {
+impl DecisionHistory {
     /// Returns all status values in order, without repetitions, each with its start time in seconds. The first one
     /// is empty.
-    pub fn states(&self) -> Vec<(f64, State)> {
-        let mut states = vec![(0.0, State::default())];
-        let newest = self.writing.map(|at| (at, self.state.clone()));
+    pub fn states(&self) -> Vec<(f64, HistoryState)> {
+        let mut states = vec![(0.0, HistoryState::default())];
+        let newest = self.pending_write.map(|at| (at, self.state.clone()));
         for (at, state) in self.states.iter().chain(&newest) {
             if states.last().is_none_or(|(_, last)| last != state) {
                 states.push((self.seconds(*at), state.clone()));
@@ -85,27 +85,27 @@ impl History {
 
     /// Returns the creation time of the JobSet in seconds. Times of a recording are relative to it.
     pub fn created_s(&self) -> f64 {
-        self.created.map_or(0.0, Time::seconds)
+        self.created.map_or(0.0, SimTime::seconds)
     }
 
-    fn seconds(&self, at: Time) -> f64 {
+    fn seconds(&self, at: SimTime) -> f64 {
         at.seconds() - self.created_s()
     }
 
-    fn write(&mut self, at: Time) -> &mut State {
-        if let Some(before) = self.writing.filter(|before| *before != at) {
+    fn pending_state(&mut self, at: SimTime) -> &mut HistoryState {
+        if let Some(before) = self.pending_write.filter(|before| *before != at) {
             self.states.push((before, self.state.clone()));
         }
-        self.writing = Some(at);
+        self.pending_write = Some(at);
         &mut self.state
     }
 
-    fn pod_failed_scheduling(&mut self, pod: PodId, reason: &str, names: &Names) {
+    fn pod_failed_scheduling(&mut self, pod: PodId, reason: &str, names: &RecordNames) {
         let Some((job, index, incarnation)) = self.pods.get(&pod).copied() else {
             return;
         };
         let name = names.pod(job, index, pod, incarnation);
-        self.events.insert(Told {
+        self.events.insert(HistoryReport {
             object: Some(format!("Pod/{name}")),
             warning: true,
             reason: "FailedScheduling".to_owned(),
@@ -113,8 +113,14 @@ impl History {
         });
     }
 
-    fn condition(&mut self, at: Time, kind: JobSetConditionType, status: bool, reason: &str) {
-        let state = self.write(at);
+    fn set_condition(
+        &mut self,
+        at: SimTime,
+        kind: JobSetConditionType,
+        status: bool,
+        reason: &str,
+    ) {
+        let state = self.pending_state(at);
         let status_text = condition_status(status).to_owned();
         match state.conditions.iter_mut().find(|c| c.0 == kind.as_str()) {
             Some(c) => (c.1, c.2) = (status_text, reason.to_owned()),
@@ -137,8 +143,8 @@ pub fn condition_status(status: bool) -> &'static str {
     if status { "True" } else { "False" }
 }
 
-impl Sink for History {
-    fn record(&mut self, record: &Record, names: &Names) {
+impl RecordSink for DecisionHistory {
+    fn record(&mut self, record: &SimulationRecord, names: &RecordNames) {
         let at = record.at;
         for job in names.jobs.iter().skip(self.jobs.len()) {
             self.jobs.push(job.name.clone());
@@ -150,24 +156,24 @@ impl Sink for History {
                 counted,
                 ..
             } => {
-                let state = self.write(at);
-                (state.restarts, state.counted) = (restarts, counted);
+                let state = self.pending_state(at);
+                (state.restarts, state.restarts_count_towards_max) = (restarts, counted);
             }
             Body::PreviousAttempt {
                 jobset: JOBSET,
                 attempt,
-            } => self.write(at).previous = Some(attempt),
+            } => self.pending_state(at).previous = Some(attempt),
             Body::CurrentAttempt {
                 jobset: JOBSET,
                 attempt,
-            } => self.write(at).current = Some(attempt),
+            } => self.pending_state(at).current = Some(attempt),
             Body::JobSetCondition {
                 jobset: JOBSET,
                 kind,
                 status,
                 reason,
                 ..
-            } => self.condition(at, kind, status, names.text(reason)),
+            } => self.set_condition(at, kind, status, names.text(reason)),
             Body::JobSetCreated { jobset: JOBSET } => {
                 self.created.get_or_insert(at);
             }
@@ -196,10 +202,10 @@ impl Sink for History {
             }
             Body::Fault { index, node, pod } => {
                 let found = node.is_some() || pod.is_some();
-                self.faults.insert(index, found);
+                self.action_found_object.insert(index, found);
             }
             Body::Answered { index, answer } => {
-                self.answers.insert(index, names.text(answer).to_owned());
+                self.responses.insert(index, names.text(answer).to_owned());
             }
             Body::KubeEvent {
                 object: ObjectRef::JobSet(JOBSET),
@@ -207,7 +213,7 @@ impl Sink for History {
                 reason,
                 message,
             } => {
-                self.events.insert(Told {
+                self.events.insert(HistoryReport {
                     object: None,
                     warning,
                     reason: names.text(reason).to_owned(),
@@ -218,13 +224,13 @@ impl Sink for History {
         }
     }
 
-    fn wants_events(&self) -> bool {
+    fn receives_events(&self) -> bool {
         true
     }
 
     fn event(&mut self, event: &StoredEvent) {
         let name = self.jobs.get(event.job.ix()).map_or("?", String::as_str);
-        self.events.insert(Told {
+        self.events.insert(HistoryReport {
             object: Some(format!("Job/{name}")),
             warning: event.warning,
             reason: event.reason.clone(),

@@ -4,26 +4,26 @@
 //! The condition Suspended is skipped, because `suspended` contains the same information. If a Job has pods with an
 //! ambiguous outcome, only the number of its pods is compared.
 
-use super::mask::Mask;
-use super::pods::EitherWay;
-use super::{Run, compare_bags, condition};
-use crate::validate::recording::Recording;
-use crate::validate::result::Difference;
+use super::mask::VolatileMask;
+use super::pods::AmbiguousPods;
+use super::{DecisionRun, compare_multisets, condition_text};
+use crate::validate::recording::RecordedRun;
+use crate::validate::result::RecordedDifference;
 use std::collections::BTreeMap;
 
 const SUSPENDED: &str = "Suspended=";
 
 pub fn compare(
-    recording: &Recording,
-    run: &Run<'_>,
-    mask: &Mask,
-    either_way: &EitherWay,
-    out: &mut Vec<Difference>,
+    recording: &RecordedRun,
+    run: &DecisionRun<'_>,
+    mask: &VolatileMask,
+    either_way: &AmbiguousPods,
+    out: &mut Vec<RecordedDifference>,
 ) {
     let prefix = format!("{}-", recording.jobset_name());
     let loose = |name: &str, attempt: &str| {
         let own = name.strip_prefix(&prefix);
-        own.is_some_and(|own| either_way.any_of(own, attempt))
+        own.is_some_and(|own| either_way.has_pod_of_job(own, attempt))
     };
     let terminating = recorded_terminating(recording);
     let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
@@ -32,14 +32,14 @@ pub fn compare(
         let object = nth.entry(&j.name).or_default();
         let known = terminating.get(&(j.name.as_str(), *object)).copied();
         *object += 1;
-        let counters = Counters {
+        let counters = RecordedCounters {
             numbers: [j.active, j.ready, j.succeeded, j.failed],
             terminating: j.terminating.or(known),
-            loose: loose(&j.name, &j.restart_attempt),
+            compares_only_sum: loose(&j.name, &j.restart_attempt),
         };
         let conditions: Vec<&str> = j.conditions.iter().map(String::as_str).collect();
         let flags = (j.exists, j.suspended);
-        let text = text((&j.name, &j.restart_attempt), flags, &counters, &conditions);
+        let text = job_text((&j.name, &j.restart_attempt), flags, &counters, &conditions);
         recorded.push((text, counters.terminating.is_some()));
     }
     // The number of terminating pods is compared only if it was recorded.
@@ -47,33 +47,37 @@ pub fn compare(
     // Jobs of other JobSets in the same namespace are included.
     let all_jobs = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
     let simulated = all_jobs.map(|j| {
-        let conditions: Vec<String> = j.conditions.iter().map(|c| condition(c, mask)).collect();
+        let conditions: Vec<String> = j
+            .conditions
+            .iter()
+            .map(|c| condition_text(c, mask))
+            .collect();
         let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
         let name = run.names.job(j.job);
-        let counters = Counters {
+        let counters = RecordedCounters {
             numbers: [j.active, j.ready, j.succeeded, j.failed],
             terminating: with_terminating.then_some(j.terminating),
-            loose: loose(name, &j.restart_attempt),
+            compares_only_sum: loose(name, &j.restart_attempt),
         };
         let flags = (j.exists, j.suspended);
-        text((name, &j.restart_attempt), flags, &counters, &conditions)
+        job_text((name, &j.restart_attempt), flags, &counters, &conditions)
     });
     let recorded = recorded.into_iter().map(|(text, _)| text);
-    compare_bags("jobs", recorded.collect(), simulated.collect(), out);
+    compare_multisets("jobs", recorded.collect(), simulated.collect(), out);
 }
 
 /// Counters of a Job's status.
-struct Counters {
+struct RecordedCounters {
     /// Numbers of active, ready, succeeded and failed pods.
     numbers: [u32; 4],
     terminating: Option<u32>,
     /// Whether only the sum of the counters is compared.
-    loose: bool,
+    compares_only_sum: bool,
 }
 
 /// Returns the last logged number of terminating pods for each Job object, by name and index among the objects of
 /// that name.
-fn recorded_terminating(recording: &Recording) -> BTreeMap<(&str, usize), u32> {
+fn recorded_terminating(recording: &RecordedRun) -> BTreeMap<(&str, usize), u32> {
     let mut objects: BTreeMap<&str, usize> = BTreeMap::new();
     let mut last = BTreeMap::new();
     for entry in recording.log.iter().filter(|e| e.kind == "Job") {
@@ -93,10 +97,10 @@ fn recorded_terminating(recording: &Recording) -> BTreeMap<(&str, usize), u32> {
     last
 }
 
-fn text(
+fn job_text(
     (name, attempt): (&str, &str),
     (exists, suspended): (bool, bool),
-    counters: &Counters,
+    counters: &RecordedCounters,
     conditions: &[&str],
 ) -> String {
     let conditions: Vec<&str> = conditions
@@ -110,7 +114,7 @@ fn text(
         text += " suspended";
     }
     let [active, ready, succeeded, failed] = counters.numbers;
-    if counters.loose {
+    if counters.compares_only_sum {
         text += &format!(" pods={}", active + succeeded + failed);
     } else {
         text += &format!(" active={active} ready={ready} succeeded={succeeded} failed={failed}");

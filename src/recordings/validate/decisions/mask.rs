@@ -3,20 +3,20 @@
 //! Only names of pods of the run's Jobs are changed.
 
 use regex::Regex;
-use sim_engine::record::Names;
+use sim_engine::record::RecordNames;
 use std::collections::BTreeSet;
 
 /// Masks names of pods: `<job>-<index>-<suffix>`, or `<job>-<suffix>` for a NonIndexed Job.
-pub struct Mask {
+pub struct VolatileMask {
     jobs: BTreeSet<String>,
     name: Option<Regex>,
 }
 
-impl Mask {
+impl VolatileMask {
     /// Creates a mask from the names at the end of the run. Pods that were not created by a Job have no suffix.
-    pub fn new(names: &Names) -> Mask {
-        let jobs = names.jobs.iter().filter(|j| !j.bare);
-        Mask {
+    pub fn new(names: &RecordNames) -> VolatileMask {
+        let jobs = names.jobs.iter().filter(|j| !j.standalone_pod);
+        VolatileMask {
             jobs: jobs.map(|j| j.name.clone()).collect(),
             // The alphabet is that of the API server (apimachinery, util/rand). The pattern is constant and
             // compiles.
@@ -24,7 +24,7 @@ impl Mask {
         }
     }
 
-    pub fn text(&self, text: &str) -> String {
+    pub fn mask_names(&self, text: &str) -> String {
         let Some(name) = &self.name else {
             return text.to_owned();
         };

@@ -3,81 +3,90 @@
 //!
 //! Each submodule compares one of them; docs/reference/recording.md lists them. Nothing is simulated here.
 
-pub mod answers;
-pub mod bands;
 mod events;
 pub mod history;
 mod jobs;
 pub mod mask;
 mod pods;
+pub mod responses;
 pub mod sequence;
 mod status;
 #[cfg(test)]
 #[path = "../../../../tests/inside/recordings/validate/decisions.rs"]
 mod tests;
+pub mod tolerances;
 
-use super::recording::{Kind, Recording};
-use super::result::Difference;
+use super::recording::{RecordedRun, RecordingKind};
+use super::result::RecordedDifference;
 use super::run_steps::RunSteps;
-use history::History;
-use mask::Mask;
-use pods::EitherWay;
+use history::DecisionHistory;
+use mask::VolatileMask;
+use pods::AmbiguousPods;
 use serde_json::json;
-use sim_analysis::metrics::pods::PodRow;
+use sim_analysis::metrics::pods::PodMetrics;
 use sim_engine::record::*;
 
 /// The observations of a run that are compared.
-pub struct Run<'r> {
+pub struct DecisionRun<'r> {
     pub outcome: &'r RunOutcome,
-    pub history: &'r History,
+    pub history: &'r DecisionHistory,
     pub steps: &'r RunSteps,
     /// Pods as `run` writes them to `pods.csv`.
-    pub pods: &'r [PodRow],
-    pub names: &'r Names,
+    pub pods: &'r [PodMetrics],
+    pub names: &'r RecordNames,
 }
 
 /// Returns all differences. The decisions are equal if there are none.
-pub fn compare(recording: &Recording, run: &Run<'_>) -> Vec<Difference> {
-    let mask = Mask::new(run.names);
+pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<RecordedDifference> {
+    let mask = VolatileMask::new(run.names);
     let nothing = JobSetOutcome::default();
     let jobset = run.outcome.jobsets.first().unwrap_or(&nothing);
     let mut differences = Vec::new();
     status::compare(recording, jobset, &mask, &mut differences);
-    let either_way = EitherWay::of(recording, run);
+    let either_way = AmbiguousPods::find(recording, run);
     jobs::compare(recording, run, &mask, &either_way, &mut differences);
     pods::compare(recording, run, &mut differences);
     events::compare(recording, run, &mask, &either_way, &mut differences);
     sequence::compare(recording, run.history, &mut differences);
-    answers::compare(recording, run.history, &mut differences);
-    if recording.kind != Kind::Nodes {
+    responses::compare(recording, run.history, &mut differences);
+    if recording.kind != RecordingKind::Nodes {
         // Times of kind `nodes` depend on phases. `nodes.rs` compares their distances.
-        bands::compare(recording, run, &mut differences);
+        tolerances::compare(recording, run, &mut differences);
     }
     differences
 }
 
 /// Returns a condition as `Type=Status Reason: message`, the format of recordings.
-fn condition(c: &ConditionOutcome, mask: &Mask) -> String {
-    let message = mask.text(&c.message);
+fn condition_text(c: &ConditionOutcome, mask: &VolatileMask) -> String {
+    let message = mask.mask_names(&c.message);
     let status = history::condition_status(c.status);
     format!("{}={status} {}: {message}", c.kind, c.reason)
 }
 
-fn compare_lists(path: &str, recorded: &[String], simulated: &[String], out: &mut Vec<Difference>) {
+fn compare_lists(
+    path: &str,
+    recorded: &[String],
+    simulated: &[String],
+    out: &mut Vec<RecordedDifference>,
+) {
     for i in 0..recorded.len().max(simulated.len()) {
         let (r, s) = (recorded.get(i), simulated.get(i));
         if r != s {
-            out.push(Difference::new(format!("{path}[{i}]"), json!(r), json!(s)));
+            out.push(RecordedDifference::new(
+                format!("{path}[{i}]"),
+                json!(r),
+                json!(s),
+            ));
         }
     }
 }
 
 /// Compares multisets of texts. Texts without a match are paired in sorted order.
-fn compare_bags(
+fn compare_multisets(
     path: &str,
     mut recorded: Vec<String>,
     mut simulated: Vec<String>,
-    out: &mut Vec<Difference>,
+    out: &mut Vec<RecordedDifference>,
 ) {
     recorded.sort();
     simulated.sort();
@@ -90,6 +99,6 @@ fn compare_bags(
     }
     for i in 0..only_recorded.len().max(simulated.len()) {
         let (r, s) = (only_recorded.get(i), simulated.get(i));
-        out.push(Difference::new(path, json!(r), json!(s)));
+        out.push(RecordedDifference::new(path, json!(r), json!(s)));
     }
 }

@@ -1,23 +1,23 @@
 //! Compares the sequence of distinct status values of the JobSet, without the counts.
 
-use super::history::{History, State};
-use crate::validate::recording::{Recording, Status};
-use crate::validate::result::Difference;
-use crate::validate::scenario::LAST_MS;
+use super::history::{DecisionHistory, HistoryState};
+use crate::validate::recording::{RecordedRun, RecordedStatus};
+use crate::validate::result::RecordedDifference;
+use crate::validate::scenario::UNCOMPARED_END_MS;
 use serde_json::json;
 
 /// Returns all observed status values without repetitions, each with its start time in seconds. The first one is
 /// empty.
-pub fn recorded_states(recording: &Recording) -> Vec<(f64, State)> {
-    let mut states = vec![(0.0, State::default())];
+pub fn recorded_states(recording: &RecordedRun) -> Vec<(f64, HistoryState)> {
+    let mut states = vec![(0.0, HistoryState::default())];
     let entries = recording.log.iter();
     for entry in entries.filter(|e| e.kind == "JobSet" && e.what == "status") {
-        let status = serde_json::from_value::<Option<Status>>(entry.detail.clone());
+        let status = serde_json::from_value::<Option<RecordedStatus>>(entry.detail.clone());
         let status = status.ok().flatten().unwrap_or_default();
         let conditions = status.conditions.into_iter();
-        let state = State {
+        let state = HistoryState {
             restarts: status.restarts,
-            counted: status.restarts_count_towards_max,
+            restarts_count_towards_max: status.restarts_count_towards_max,
             terminal_state: status.terminal_state,
             current: status.current_in_place_restart_attempt,
             previous: status.previous_in_place_restart_attempt,
@@ -30,7 +30,7 @@ pub fn recorded_states(recording: &Recording) -> Vec<(f64, State)> {
     states
 }
 
-pub fn state_text(s: &State) -> String {
+pub fn state_text(s: &HistoryState) -> String {
     let attempt = |a: Option<u32>| a.map_or("-".to_owned(), |a| a.to_string());
     let conditions: Vec<String> = s
         .conditions
@@ -45,7 +45,7 @@ pub fn state_text(s: &State) -> String {
     format!(
         "restarts {} counted {} terminalState {terminal} current {} previous {} [{}]",
         s.restarts,
-        s.counted,
+        s.restarts_count_towards_max,
         attempt(s.current),
         attempt(s.previous),
         conditions.join(", ")
@@ -53,7 +53,11 @@ pub fn state_text(s: &State) -> String {
 }
 
 /// Reports only the first status that differs, because later differences are consequences of it.
-pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Difference>) {
+pub fn compare(
+    recording: &RecordedRun,
+    history: &DecisionHistory,
+    out: &mut Vec<RecordedDifference>,
+) {
     let (recorded, simulated) = (recorded_states(recording), history.states());
     for i in 0..recorded.len().max(simulated.len()) {
         let (r, s) = (recorded.get(i), simulated.get(i));
@@ -63,15 +67,16 @@ pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Differenc
                 return;
             }
             let path = format!("sequence[{i}]");
-            let text = |state: Option<&(f64, State)>| json!(state.map(|(_, s)| state_text(s)));
-            out.push(Difference::new(path, text(r), text(s)));
+            let text =
+                |state: Option<&(f64, HistoryState)>| json!(state.map(|(_, s)| state_text(s)));
+            out.push(RecordedDifference::new(path, text(r), text(s)));
             return;
         }
     }
 }
 
 /// Returns the time in seconds after which nothing is compared.
-pub fn compared_until_s(recording: &Recording) -> f64 {
-    let compared = |ms: u64| ms.saturating_sub(LAST_MS) as f64 / 1e3;
+pub fn compared_until_s(recording: &RecordedRun) -> f64 {
+    let compared = |ms: u64| ms.saturating_sub(UNCOMPARED_END_MS) as f64 / 1e3;
     recording.played_for_ms.map_or(f64::INFINITY, compared)
 }

@@ -1,19 +1,19 @@
 //! Compares the final status of the JobSet.
 
-use super::mask::Mask;
-use super::{compare_lists, condition};
-use crate::validate::recording::{Recording, Status};
-use crate::validate::result::Difference;
+use super::mask::VolatileMask;
+use super::{compare_lists, condition_text};
+use crate::validate::recording::{RecordedRun, RecordedStatus};
+use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_engine::record::*;
 
 pub fn compare(
-    recording: &Recording,
+    recording: &RecordedRun,
     jobset: &JobSetOutcome,
-    mask: &Mask,
-    out: &mut Vec<Difference>,
+    mask: &VolatileMask,
+    out: &mut Vec<RecordedDifference>,
 ) {
-    let nothing = Status::default();
+    let nothing = RecordedStatus::default();
     let status = recording.status.as_ref().unwrap_or(&nothing);
     let pairs = [
         (
@@ -45,7 +45,7 @@ pub fn compare(
     ];
     for (path, recorded, simulated) in pairs {
         if recorded != simulated {
-            out.push(Difference::new(path, recorded, simulated));
+            out.push(RecordedDifference::new(path, recorded, simulated));
         }
     }
     let recorded: Vec<String> = status
@@ -56,14 +56,18 @@ pub fn compare(
     let simulated: Vec<String> = jobset
         .conditions
         .iter()
-        .map(|c| condition(c, mask))
+        .map(|c| condition_text(c, mask))
         .collect();
     compare_lists("status.conditions", &recorded, &simulated, out);
     compare_replicated_jobs(status, jobset, out);
 }
 
 /// Compares the rows in order: the API lists them by name in descending order (ST-5).
-fn compare_replicated_jobs(status: &Status, jobset: &JobSetOutcome, out: &mut Vec<Difference>) {
+fn compare_replicated_jobs(
+    status: &RecordedStatus,
+    jobset: &JobSetOutcome,
+    out: &mut Vec<RecordedDifference>,
+) {
     let (recorded, simulated) = (
         &status.replicated_jobs_status,
         &jobset.replicated_jobs_status,
@@ -72,12 +76,16 @@ fn compare_replicated_jobs(status: &Status, jobset: &JobSetOutcome, out: &mut Ve
         let (r, s) = (recorded.get(i), simulated.get(i));
         if r != s {
             let path = format!("status.replicatedJobsStatus[{i}]");
-            out.push(Difference::new(path, counts(r), counts(s)));
+            out.push(RecordedDifference::new(
+                path,
+                counts_json(r),
+                counts_json(s),
+            ));
         }
     }
 }
 
-fn counts(status: Option<&ReplicatedJobStatus>) -> Value {
+fn counts_json(status: Option<&ReplicatedJobStatus>) -> Value {
     let Some(s) = status else { return Value::Null };
     let mut value = json!({"name": s.name, "ready": s.ready, "succeeded": s.succeeded, "failed": s.failed,
         "active": s.active, "suspended": s.suspended});

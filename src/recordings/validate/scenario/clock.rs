@@ -3,7 +3,7 @@
 //!
 //! Only the final conditions and their observation times are used. `plays` determines how many values are tried.
 
-use crate::validate::recording::Recording;
+use crate::validate::recording::RecordedRun;
 use sim_base::Duration;
 
 /// Returns the fractions of a wall-clock second at which the JobSet may have been created, most plausible first. The
@@ -13,7 +13,7 @@ use sim_base::Duration;
 /// The fractions are derived from the final conditions: their transition times are in wall-clock seconds, and the
 /// log counts from the creation. The result contains the middle of the range that fits, the middles of its lower and
 /// upper half, and its ends.
-pub fn clock_phases(recording: &Recording) -> Vec<Duration> {
+pub fn clock_phases(recording: &RecordedRun) -> Vec<Duration> {
     const STEPS_MS: u64 = 1000;
     let seen = transitions(recording);
     let fits = |phase: u64| {
@@ -38,7 +38,7 @@ pub fn clock_phases(recording: &Recording) -> Vec<Duration> {
 }
 
 /// Returns `(ms after the creation, wall seconds)` of the last status change of each final condition, in order.
-fn transitions(recording: &Recording) -> Vec<(u64, i64)> {
+fn transitions(recording: &RecordedRun) -> Vec<(u64, i64)> {
     let final_conditions = recording.status.iter().flat_map(|s| &s.conditions);
     let mut found: Vec<(u64, i64)> = final_conditions
         .filter_map(|c| {

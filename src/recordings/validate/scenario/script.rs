@@ -3,8 +3,8 @@
 //! No key or action is dropped silently. Unsupported parts are errors: short phrases, identical for identical
 //! causes.
 
-use super::script_requests::request;
-use crate::validate::recording::{Action, PodRule, Recording};
+use super::script_requests::user_request;
+use crate::validate::recording::{PodRule, RecordedRun, ScriptAction};
 use sim_api::spec::*;
 use sim_base::Duration;
 use std::collections::BTreeSet;
@@ -36,8 +36,8 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
 }
 
 /// Converts the actions to faults, or returns all reasons why they are not supported.
-pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> {
-    let mut reader = Reader {
+pub fn faults(recording: &RecordedRun) -> Result<Vec<ScriptedFault>, Vec<String>> {
+    let mut reader = ScriptReader {
         recording,
         jobsets: 0,
         aliases: BTreeSet::new(),
@@ -48,7 +48,7 @@ pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> 
             Ok(action_of) => faults.push(ScriptedFault {
                 at: FaultTime::At(Duration::from_millis(action.at_ms)),
                 action: action_of,
-                drawn_as: None,
+                random_cause: None,
             }),
             Err(reason) => reasons.push(reason),
         }
@@ -61,19 +61,19 @@ pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> 
 }
 
 /// Keys that each action accepts besides `atMs` and `do`.
-const KEYS: [(&str, &[&str]); 19] = [
+const ACTION_KEYS: [(&str, &[&str]); 19] = [
     ("suspend", &[]),
     ("resume", &[]),
     ("deleteJobSet", &[]),
     ("deletePod", &["pod", "graceSeconds"]),
     ("forceDeletePod", &["pod", "name"]),
     ("evictPod", &["pod"]),
-    ("crashNode", NODE),
-    ("partitionNode", NODE),
-    ("returnNode", NODE),
-    ("deleteNode", NODE),
-    ("cordonNode", NODE),
-    ("drainNode", NODE),
+    ("crashNode", NODE_KEYS),
+    ("partitionNode", NODE_KEYS),
+    ("returnNode", NODE_KEYS),
+    ("deleteNode", NODE_KEYS),
+    ("cordonNode", NODE_KEYS),
+    ("drainNode", NODE_KEYS),
     ("newNode", &["name"]),
     ("taintNode", &["pod", "name", "body"]),
     ("patch", &["body", "patchType"]),
@@ -95,9 +95,9 @@ const KEYS: [(&str, &[&str]); 19] = [
     ),
     ("show", &["pod", "resource", "name", "fields"]),
 ];
-const NODE: &[&str] = &["pod", "name"];
+const NODE_KEYS: &[&str] = &["pod", "name"];
 
-fn written(action: &Action) -> Vec<&str> {
+fn written_keys(action: &ScriptAction) -> Vec<&str> {
     let keys = [
         ("pod", action.pod.is_some()),
         ("name", action.name.is_some()),
@@ -115,21 +115,24 @@ fn written(action: &Action) -> Vec<&str> {
         .collect()
 }
 
-struct Reader<'r> {
-    recording: &'r Recording,
+struct ScriptReader<'r> {
+    recording: &'r RecordedRun,
     /// Number of JobSets created by actions so far.
     jobsets: u32,
     /// Node aliases defined by actions so far.
     aliases: BTreeSet<&'r str>,
 }
 
-impl<'r> Reader<'r> {
-    fn fault(&mut self, action: &'r Action) -> Result<FaultAction, String> {
+impl<'r> ScriptReader<'r> {
+    fn fault(&mut self, action: &'r ScriptAction) -> Result<FaultAction, String> {
         let what = action.what.as_str();
-        let Some((_, keys)) = KEYS.iter().find(|k| k.0 == what) else {
+        let Some((_, keys)) = ACTION_KEYS.iter().find(|k| k.0 == what) else {
             return Err(format!("action {what}"));
         };
-        if let Some(key) = written(action).into_iter().find(|key| !keys.contains(key)) {
+        if let Some(key) = written_keys(action)
+            .into_iter()
+            .find(|key| !keys.contains(key))
+        {
             return Err(format!("action {what} with {key}"));
         }
         let jobset = || self.recording.jobset_name().to_owned();
@@ -152,7 +155,7 @@ impl<'r> Reader<'r> {
             "forceDeletePod" => {
                 let alias = action.name.as_deref();
                 if alias.is_some_and(|alias| !self.aliases.contains(alias)) {
-                    return Err("action forceDeletePod that names a node first".to_owned());
+                    return Err("action forceDeletePod with an undefined node alias".to_owned());
                 }
                 FaultAction::DeletePod {
                     pod: pod()?,
@@ -161,13 +164,13 @@ impl<'r> Reader<'r> {
             }
             "evictPod" => FaultAction::EvictPod { pod: pod()? },
             "patch" | "patchObject" | "create" | "deleteObject" | "show" => {
-                FaultAction::Request(request(action, self.recording, &mut self.jobsets)?)
+                FaultAction::Request(user_request(action, self.recording, &mut self.jobsets)?)
             }
             _ => self.node_action(action)?,
         })
     }
 
-    fn node_action(&mut self, action: &'r Action) -> Result<FaultAction, String> {
+    fn node_action(&mut self, action: &'r ScriptAction) -> Result<FaultAction, String> {
         let node = NodeRef {
             name: None,
             of_pod: action.pod.clone(),
@@ -177,7 +180,7 @@ impl<'r> Reader<'r> {
         match (&action.pod, &action.name) {
             (None, None) => return Err(format!("action {what} without a node")),
             (None, Some(alias)) if !self.aliases.contains(alias.as_str()) => {
-                return Err(format!("action {what} of a node that no action has named"));
+                return Err(format!("action {what} with an undefined node alias"));
             }
             _ => self.aliases.extend(action.name.as_deref()),
         }
@@ -194,9 +197,9 @@ impl<'r> Reader<'r> {
     }
 }
 
-fn taint(action: &Action) -> Result<Taint, String> {
+fn taint(action: &ScriptAction) -> Result<TaintSpec, String> {
     #[derive(serde::Deserialize)]
-    struct Body {
+    struct ScriptBody {
         key: String,
         #[serde(default)]
         value: String,
@@ -204,14 +207,14 @@ fn taint(action: &Action) -> Result<Taint, String> {
     }
     let bad = |e: String| format!("action taintNode: {e}");
     let body = action.body.as_deref().unwrap_or("");
-    let body: Body = serde_json::from_str(body).map_err(|e| bad(format!("body: {e}")))?;
+    let body: ScriptBody = serde_json::from_str(body).map_err(|e| bad(format!("body: {e}")))?;
     let effects = [
         TaintEffect::NoSchedule,
         TaintEffect::PreferNoSchedule,
         TaintEffect::NoExecute,
     ];
     let effect = effects.into_iter().find(|e| e.as_str() == body.effect);
-    Ok(Taint {
+    Ok(TaintSpec {
         key: body.key,
         value: body.value,
         effect: effect.ok_or_else(|| bad(format!("effect {}", body.effect)))?,

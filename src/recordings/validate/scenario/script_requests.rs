@@ -2,15 +2,15 @@
 //!
 //! Requests without an effect in the model are errors: short phrases.
 
-use super::surroundings::in_namespace;
-use crate::validate::recording::{Action, Recording};
+use super::environment::in_namespace;
+use crate::validate::recording::{RecordedRun, ScriptAction};
 use serde_json::Value;
 use sim_api::spec::*;
 
 /// Converts one action. `jobsets` is the number of JobSets created by actions so far.
-pub fn request(
-    action: &Action,
-    recording: &Recording,
+pub fn user_request(
+    action: &ScriptAction,
+    recording: &RecordedRun,
     jobsets: &mut u32,
 ) -> Result<UserRequest, String> {
     let what = action.what.as_str();
@@ -24,30 +24,30 @@ pub fn request(
     }
     let verb = match what {
         "patch" | "patchObject" => patch(action, object.kind)?,
-        "deleteObject" => Verb::Delete {
+        "deleteObject" => RequestVerb::Delete {
             propagation: match action.propagation.as_deref() {
-                None | Some("Background") => Propagation::Background,
-                Some("Foreground") => Propagation::Foreground,
-                Some("Orphan") => Propagation::Orphan,
+                None | Some("Background") => DeletionPropagation::Background,
+                Some("Foreground") => DeletionPropagation::Foreground,
+                Some("Orphan") => DeletionPropagation::Orphan,
                 Some(other) => return Err(format!("propagation {other}")),
             },
             grace_s: action.grace_seconds,
         },
-        _ => Verb::Show {
+        _ => RequestVerb::Show {
             fields: action.fields.clone(),
         },
     };
     Ok(UserRequest { object, verb })
 }
 
-fn object(action: &Action, recording: &Recording) -> ObjectName {
+fn object(action: &ScriptAction, recording: &RecordedRun) -> ObjectName {
     match (&action.pod, &action.resource) {
         (Some(pod), _) => ObjectName {
             kind: ObjectKind::Pod,
             name: pod.clone(),
         },
         (None, Some(resource)) => ObjectName {
-            kind: ObjectKind::of_resource(resource),
+            kind: ObjectKind::from_resource(resource),
             name: action.name.clone().unwrap_or_default(),
         },
         (None, None) => ObjectName {
@@ -58,13 +58,13 @@ fn object(action: &Action, recording: &Recording) -> ObjectName {
 }
 
 fn create(
-    action: &Action,
-    recording: &Recording,
+    action: &ScriptAction,
+    recording: &RecordedRun,
     jobsets: &mut u32,
 ) -> Result<UserRequest, String> {
     let object = in_namespace(&body(action)?, &recording.name);
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let kind = ObjectKind::of_kind(&text(&object["kind"]));
+    let kind = ObjectKind::from_kind(&text(&object["kind"]));
     if kind == ObjectKind::Other {
         return Err(format!("action create of kind {}", text(&object["kind"])));
     }
@@ -73,19 +73,19 @@ fn create(
     let name = text(&object["metadata"]["name"]);
     Ok(UserRequest {
         object: ObjectName { kind, name },
-        verb: Verb::Create {
+        verb: RequestVerb::Create {
             object,
             jobset: is_jobset.then_some(*jobsets),
         },
     })
 }
 
-fn body(action: &Action) -> Result<Value, String> {
+fn body(action: &ScriptAction) -> Result<Value, String> {
     let text = action.body.as_deref().unwrap_or("");
     serde_json::from_str(text).map_err(|e| format!("action {}: body: {e}", action.what))
 }
 
-fn patch(action: &Action, kind: ObjectKind) -> Result<Verb, String> {
+fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, String> {
     match action.patch_type.as_deref() {
         None | Some("merge") => {}
         Some(other) => return Err(format!("patch type {other}")),
@@ -101,5 +101,5 @@ fn patch(action: &Action, kind: ObjectKind) -> Result<Verb, String> {
     {
         return Err(format!("patch of a Node's {path}"));
     }
-    Ok(Verb::Patch { body, status })
+    Ok(RequestVerb::Patch { body, status })
 }

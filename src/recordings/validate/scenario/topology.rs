@@ -1,9 +1,9 @@
-//! Converts the cluster of a recording to a `spec::Topology`.
+//! Converts the cluster of a recording to a `spec::TopologySpec`.
 //!
 //! Recorded node names are not used, because the scheduler may choose other nodes in the run. Nodes among `objects`
 //! are not included; they are created with the other objects.
 
-use crate::validate::recording::{Kind, Recording};
+use crate::validate::recording::{RecordedRun, RecordingKind};
 use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
 use sim_api::spec::*;
 use sim_base::quantity::parse_milli;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 const POOLS_PER_RACK: u32 = 4;
 const ACCELERATOR: &str = "example.com/accelerator";
 
-pub fn topology(recording: &Recording) -> Topology {
+pub fn topology(recording: &RecordedRun) -> TopologySpec {
     let cp = &recording.control_plane;
     // Corner cases were recorded on a cluster whose last two nodes are special (docs/reference/recording.md).
-    let special = if recording.kind == Kind::Corner && cp.nodes > 2 {
+    let special = if recording.kind == RecordingKind::Corner && cp.nodes > 2 {
         2
     } else {
         0
@@ -24,7 +24,7 @@ pub fn topology(recording: &Recording) -> Topology {
     let mut pools = Vec::new();
     let mut first = 0;
     while first < plain {
-        let next = run_end(first, cp.nodes_per_pool, cp.nodes_per_zone).min(plain);
+        let next = pool_or_zone_end(first, cp.nodes_per_pool, cp.nodes_per_zone).min(plain);
         let mut labels = BTreeMap::new();
         let pool = first / cp.nodes_per_pool;
         labels.insert("pool".to_owned(), format!("pool-{pool:04}"));
@@ -43,15 +43,15 @@ pub fn topology(recording: &Recording) -> Topology {
     if special > 0 {
         pools.extend(special_nodes(cp.pods_per_node));
     }
-    Topology {
+    TopologySpec {
         name: format!("recording {}", recording.name),
         pools,
-        ..Topology::default()
+        ..TopologySpec::default()
     }
 }
 
 /// Returns the first node after `first` that is in another pool or zone.
-fn run_end(first: u32, per_pool: u32, per_zone: Option<u32>) -> u32 {
+fn pool_or_zone_end(first: u32, per_pool: u32, per_zone: Option<u32>) -> u32 {
     let end = |size: u32| (first / size + 1).saturating_mul(size);
     end(per_pool).min(per_zone.map_or(u32::MAX, end))
 }
@@ -89,7 +89,7 @@ fn special_nodes(pods_per_node: u32) -> [NodePool; 2] {
     ["taint", "nofeature"].map(|kind| {
         let labels = BTreeMap::from([("special".to_owned(), kind.to_owned())]);
         let mut pool = node_pool(format!("special-{kind}-{{node}}"), 1, labels, pods_per_node);
-        pool.taints.push(Taint {
+        pool.taints.push(TaintSpec {
             key: "dedicated".to_owned(),
             value: String::new(),
             effect: TaintEffect::NoSchedule,

@@ -3,21 +3,22 @@
 
 use super::super::compare_panel::legend;
 use super::{
-    SIZE, Swept, WIDTH, end, labelled, lines, number, numbers, ranges, scale, told_number,
+    SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, number,
+    numbers, ranges, scale,
 };
 use crate::draw::heading::{MARGIN, heading, shorten};
 use crate::draw::scene::*;
-use crate::planning::plane::{Labels, Plane, Scale, left_of};
-use crate::sweep_pick::axis_names;
-use sim_analysis::sweep::Results;
+use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
+use crate::sweep_selection::axis_names;
+use sim_analysis::sweep::SweepResults;
 
 /// Maximum number of panels.
 const PANELS: usize = 6;
 const PLOT: i32 = 460;
-const COLOR: Color = PALETTE[2];
+const COLOR: Rgb = PALETTE[2];
 
 /// Returns the points grouped into lines that differ only in this axis, in the order of its values.
-pub fn lines_along(all: &Results, axis: usize) -> Vec<Vec<usize>> {
+pub fn points_by_line(all: &SweepResults, axis: usize) -> Vec<Vec<usize>> {
     let mut lines: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
     for point in 0..all.points().count() {
         let mut others = all.points().indexes(point);
@@ -31,18 +32,18 @@ pub fn lines_along(all: &Results, axis: usize) -> Vec<Vec<usize>> {
 }
 
 /// Draws a panel per combination of the other axes, all on the same scale.
-pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
+pub fn bands(of: SweptMetric<'_>, metric: &str, axis: usize) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
-    let mut scene = Scene::new((WIDTH as u32, 900));
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
     let names = axis_names(all);
     let name = &names[axis];
     let title = format!("{}: {} over {name}", identity.scenario, metric);
-    let every = lines_along(all, axis);
+    let every = points_by_line(all, axis);
     let shown: Vec<&Vec<usize>> = every.iter().take(PANELS).collect();
     let subtitle = match every.len() - shown.len() {
-        0 => "median of the replications, and where 80 % of them lie".to_owned(),
+        0 => "median and central 80 % of the replications".to_owned(),
         more => format!(
-            "median of the replications, and where 80 % of them lie; {more} more combinations are in the table"
+            "median and central 80 % of the replications; {more} more combinations are in the table"
         ),
     };
     let top = heading(&mut scene, &title, &subtitle) + 3 * SIZE;
@@ -55,17 +56,17 @@ pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
         let e = all.estimate(*p, metric);
         [e.p10, e.p90, e.mean]
     });
-    let y = Scale::over(bounds.flatten());
+    let y = PlaneScale::from_values(bounds.flatten());
     let values = numbers(all, axis).unwrap_or_default();
     let labels = all.points().grid(axis).unwrap_or(&[]);
-    let y_label = |v: f64| told_number(metric, Some(v));
-    let y_name = labelled(metric);
-    let first = Labels {
+    let y_label = |v: f64| format_value(metric, Some(v));
+    let y_name = metric_with_unit(metric);
+    let first = PlaneLabels {
         name: &y_name,
         ticks: y.ticks(6),
         label: &y_label,
     };
-    let left = left_of(&first);
+    let left = plot_left_edge(&first);
     let gap = 30;
     let panels = shown.len() as i32;
     let width = (WIDTH - MARGIN - left - gap * (panels - 1)) / panels;
@@ -75,7 +76,7 @@ pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
     };
     for (i, line) in shown.iter().enumerate() {
         let left = left + i as i32 * (width + gap);
-        let plane = Plane {
+        let plane = ParameterPlane {
             x: scale(&values),
             y,
             left,
@@ -85,12 +86,12 @@ pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
         };
         let none = |_: f64| String::new();
         let y_labels = match i {
-            0 => Labels {
+            0 => PlaneLabels {
                 name: &y_name,
                 ticks: y.ticks(6),
                 label: &y_label,
             },
-            _ => Labels {
+            _ => PlaneLabels {
                 name: "",
                 ticks: y.ticks(6),
                 label: &none,
@@ -99,25 +100,30 @@ pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
         let x_name = shorten(name, SIZE, width);
         plane.draw(
             &mut scene,
-            &Labels {
+            &PlaneLabels {
                 name: &x_name,
                 ticks: values.clone(),
                 label: &label,
             },
             &y_labels,
         );
-        let others = others(all, axis, line[0], &names);
+        let others = other_axis_values(all, axis, line[0], &names);
         let others = shorten(&others, SIZE, width);
         let at = ((left + left + width) / 2, top + PLOT + 4 * SIZE);
-        scene.text(at, SIZE, Anchor::Middle, INK, &others);
-        one(&mut scene, &plane, all, metric, (line, &values));
+        scene.text(at, SIZE, TextAnchor::Middle, TEXT_COLOR, &others);
+        draw_panel(&mut scene, &plane, all, metric, (line, &values));
     }
-    end(&mut scene, top + PLOT + 6 * SIZE, &lines(of));
+    finish_scene(&mut scene, top + PLOT + 6 * SIZE, &footer_lines(of));
     scene
 }
 
 /// Returns the values of the other axes at a point, for example `replicas=4, qps=50`.
-pub fn others(all: &Results, axis: usize, point: usize, names: &[String]) -> String {
+pub fn other_axis_values(
+    all: &SweepResults,
+    axis: usize,
+    point: usize,
+    names: &[String],
+) -> String {
     let values = all.points().values(point);
     let each = names.iter().zip(values).enumerate();
     let each = each.filter(|(i, _)| *i != axis);
@@ -127,10 +133,10 @@ pub fn others(all: &Results, axis: usize, point: usize, names: &[String]) -> Str
     each.join(", ")
 }
 
-fn one(
-    scene: &mut Scene,
-    plane: &Plane,
-    all: &Results,
+fn draw_panel(
+    scene: &mut DrawScene,
+    plane: &ParameterPlane,
+    all: &SweepResults,
     metric: &str,
     (points, values): (&[usize], &[f64]),
 ) {
@@ -141,27 +147,27 @@ fn one(
         .collect();
     told.sort_by(|a, b| a.0.total_cmp(&b.0));
     let band = told.iter().filter_map(|(x, e)| Some((*x, e.p10?, e.p90?)));
-    plane.band(scene, &band.collect::<Vec<_>>(), PALETTE[3]);
+    plane.fill_between_curves(scene, &band.collect::<Vec<_>>(), PALETTE[3]);
     let median = told.iter().filter_map(|(x, e)| Some((*x, e.p50?)));
     plane.curve(scene, &median.collect::<Vec<_>>(), 5, COLOR);
     for (x, e) in &told {
         if let Some(p50) = e.p50 {
-            let (px, py) = plane.at(*x, p50);
+            let (px, py) = plane.to_pixels(*x, p50);
             scene.rect(px - 5, py - 5, 10, 10, COLOR);
         }
     }
 }
 
 /// Draws a panel per range with all points of the Latin hypercube and the intervals of their means.
-pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
+pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
-    let mut scene = Scene::new((WIDTH as u32, 900));
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
     let names = axis_names(all);
     let title = format!(
         "{}: {} at the points of a Latin hypercube",
         identity.scenario, metric
     );
-    let subtitle = "mean of each point with its 95 % interval; the best in orange";
+    let subtitle = "mean of each point with its 95 % interval; best point in orange";
     let top = heading(&mut scene, &title, subtitle) + 5 * SIZE;
     let axes: Vec<usize> = ranges(all).into_iter().take(PANELS).collect();
     let points = 0..all.points().count();
@@ -169,11 +175,11 @@ pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
     let bounds = estimates
         .iter()
         .flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
-    let y = Scale::over(bounds);
-    let y_label = |v: f64| told_number(metric, Some(v));
+    let y = PlaneScale::from_values(bounds);
+    let y_label = |v: f64| format_value(metric, Some(v));
     let none = |_: f64| String::new();
-    let y_name = labelled(metric);
-    let left = left_of(&Labels {
+    let y_name = metric_with_unit(metric);
+    let left = plot_left_edge(&PlaneLabels {
         name: &y_name,
         ticks: y.ticks(6),
         label: &y_label,
@@ -187,7 +193,7 @@ pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
         let values: Vec<f64> = (0..estimates.len()).filter_map(value).collect();
         let x = scale(&values);
         let left = left + i as i32 * (width + gap);
-        let plane = Plane {
+        let plane = ParameterPlane {
             x,
             y,
             left,
@@ -196,7 +202,7 @@ pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
             bottom: top + PLOT,
         };
         let label: &dyn Fn(f64) -> String = if i == 0 { &y_label } else { &none };
-        let y_labels = Labels {
+        let y_labels = PlaneLabels {
             name: if i == 0 { &y_name } else { "" },
             ticks: y.ticks(6),
             label,
@@ -209,7 +215,7 @@ pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
         let ticks = if is_time { times(x) } else { x.ticks(6) };
         plane.draw(
             &mut scene,
-            &Labels {
+            &PlaneLabels {
                 name: &names[*axis],
                 ticks,
                 label: &x_label,
@@ -229,12 +235,12 @@ pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
             plane.mark(&mut scene, v, (clear(low), mean, clear(high)), color);
         }
     }
-    end(&mut scene, top + PLOT + 4 * SIZE, &lines(of));
+    finish_scene(&mut scene, top + PLOT + 4 * SIZE, &footer_lines(of));
     scene
 }
 
 /// Returns round times within a scale of seconds.
-fn times(scale: Scale) -> Vec<f64> {
+fn times(scale: PlaneScale) -> Vec<f64> {
     const ROUND: [f64; 22] = [
         0.1,
         0.2,

@@ -1,30 +1,30 @@
 //! Heat map of the mean of a metric over a grid of two axes.
 
-use super::{SIZE, Swept, WIDTH, end, labelled, lines, told_number};
-use crate::draw::heading::{MARGIN, fitting, heading, shorten};
+use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit};
+use crate::draw::heading::{MARGIN, fitting_font_size, heading, shorten};
 use crate::draw::scene::*;
-use crate::sweep_pick::{axis_names, point_name};
-use sim_analysis::experiment::{Better, better};
+use crate::sweep_selection::{axis_names, point_name};
+use sim_analysis::experiment::{BetterDirection, better};
 
 /// Colors from the worst to the best value. They have a single hue and increasing darkness, so that a grayscale copy
 /// is readable.
-const RAMP: [Color; 5] = [
+const RAMP: [Rgb; 5] = [
     (240, 245, 250),
     (198, 219, 239),
     (125, 178, 218),
     (50, 120, 184),
     (8, 64, 129),
 ];
-const BEST: Color = PALETTE[1];
-const EMPTY: Color = (236, 236, 236);
+const BEST: Rgb = PALETTE[1];
+const EMPTY: Rgb = (236, 236, 236);
 
-pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene {
+pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) -> DrawScene {
     let (identity, all) = (of.identity, of.results);
     let names = axis_names(all);
     let empty: &[String] = &[];
     let rows = all.points().grid(down).unwrap_or(empty);
     let columns = all.points().grid(across).unwrap_or(empty);
-    let mut scene = Scene::new((WIDTH as u32, 900));
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!(
         "{}: {} by {} and {}",
         identity.scenario, metric, names[down], names[across]
@@ -32,14 +32,14 @@ pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene
     let best = all.best(metric);
     let subtitle = match &best {
         Some(best) => format!(
-            "mean of the replications; framed: the best, {}; marked: not separated from it in paired differences",
+            "mean of the replications; framed: best point, {}; marked: inconclusive in paired differences from it",
             point_name(all, best.point)
         ),
         None => "mean of the replications".to_owned(),
     };
     let top = heading(&mut scene, &title, &subtitle) + 2 * SIZE;
     let means = all.means(metric);
-    let ends = worst_best(metric, &means);
+    let ends = worst_and_best_mean(metric, &means);
     let top = legend(&mut scene, top + SIZE, metric, ends) + 3 * SIZE;
     let widest = rows.iter().map(|v| text_width(v, SIZE)).max().unwrap_or(0);
     let left = MARGIN + widest.max(text_width(&names[down], SIZE)) + 24;
@@ -51,29 +51,35 @@ pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene
     scene.text(
         ((left + right) / 2, top - 2 * SIZE),
         SIZE,
-        Anchor::Middle,
-        INK,
+        TextAnchor::Middle,
+        TEXT_COLOR,
         &names[across],
     );
     scene.text(
         (MARGIN, top - SIZE / 2),
         SIZE,
-        Anchor::Left,
-        INK,
+        TextAnchor::Left,
+        TEXT_COLOR,
         &names[down],
     );
     for (j, value) in columns.iter().enumerate() {
         let x = left + j as i32 * cell.0 + cell.0 / 2;
         let value = shorten(value, SIZE, cell.0 - 8);
-        scene.text((x, top - SIZE / 2), SIZE, Anchor::Middle, FAINT, &value);
+        scene.text(
+            (x, top - SIZE / 2),
+            SIZE,
+            TextAnchor::Middle,
+            MUTED_COLOR,
+            &value,
+        );
     }
     for (i, value) in rows.iter().enumerate() {
         let y = top + SIZE / 2 + i as i32 * cell.1;
         scene.text(
             (left - 16, y + cell.1 / 2),
             SIZE,
-            Anchor::Right,
-            FAINT,
+            TextAnchor::Right,
+            MUTED_COLOR,
             value,
         );
         for j in 0..columns.len() {
@@ -83,7 +89,7 @@ pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene
             let alike = best
                 .as_ref()
                 .is_some_and(|b| b.not_separated.contains(&point));
-            one(
+            draw_cell(
                 &mut scene,
                 at,
                 cell,
@@ -93,7 +99,7 @@ pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene
         }
     }
     let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
-    end(&mut scene, bottom + SIZE, &lines(of));
+    finish_scene(&mut scene, bottom + SIZE, &footer_lines(of));
     scene
 }
 
@@ -101,8 +107,8 @@ fn row_height(rows: usize) -> i32 {
     (560 / rows.max(1) as i32).clamp(36, 110)
 }
 
-fn one(
-    scene: &mut Scene,
+fn draw_cell(
+    scene: &mut DrawScene,
     (x, y): (i32, i32),
     (w, h): (i32, i32),
     (metric, mean, ends): (&str, Option<f64>, Option<[f64; 2]>),
@@ -116,11 +122,11 @@ fn one(
     let share = mean.zip(ends).map(|(m, ends)| goodness(m, ends));
     let color = share.map_or(EMPTY, ramp);
     scene.rect(x + inner, y + inner, w - 2 * inner, h - 2 * inner, color);
-    let ink = ink_on(color);
-    let text = told_number(metric, mean);
-    let size = fitting(&text, SIZE + 2, w - 30);
+    let ink = text_color_on(color);
+    let text = format_value(metric, mean);
+    let size = fitting_font_size(&text, SIZE + 2, w - 30);
     let text = shorten(&text, size, w - 10);
-    scene.text((x + w / 2, y + h / 2), size, Anchor::Middle, ink, &text);
+    scene.text((x + w / 2, y + h / 2), size, TextAnchor::Middle, ink, &text);
     if alike {
         let d = 10;
         scene.rect(x + w - inner - 2 * d, y + inner + d / 2, d, d, BEST);
@@ -128,15 +134,15 @@ fn one(
 }
 
 /// Returns the worst and the best mean.
-fn worst_best(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
+fn worst_and_best_mean(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
     let known = || means.iter().flatten().copied();
     let (low, high) = (
         known().fold(f64::MAX, f64::min),
         known().fold(f64::MIN, f64::max),
     );
     (low <= high).then_some(match better(metric) {
-        Better::Higher => [low, high],
-        Better::Lower => [high, low],
+        BetterDirection::Higher => [low, high],
+        BetterDirection::Lower => [high, low],
     })
 }
 
@@ -148,7 +154,7 @@ fn goodness(v: f64, [worst, best]: [f64; 2]) -> f64 {
     }
 }
 
-fn ramp(share: f64) -> Color {
+fn ramp(share: f64) -> Rgb {
     let steps = RAMP.len() - 1;
     let place = share.clamp(0.0, 1.0) * steps as f64;
     let at = (place.floor() as usize).min(steps - 1);
@@ -159,16 +165,16 @@ fn ramp(share: f64) -> Color {
 }
 
 /// Draws the color scale with the values at its ends. Returns the y coordinate of its lower edge.
-fn legend(scene: &mut Scene, y: i32, metric: &str, ends: Option<[f64; 2]>) -> i32 {
+fn legend(scene: &mut DrawScene, y: i32, metric: &str, ends: Option<[f64; 2]>) -> i32 {
     const LONG: i32 = 300;
-    let name = labelled(metric);
-    scene.text((MARGIN, y), SIZE, Anchor::Left, INK, &name);
+    let name = metric_with_unit(metric);
+    scene.text((MARGIN, y), SIZE, TextAnchor::Left, TEXT_COLOR, &name);
     let Some([worst, best]) = ends else {
         return y + SIZE;
     };
     let mut x = MARGIN + text_width(&name, SIZE) + 36;
-    let low = told_number(metric, Some(worst));
-    scene.text((x, y), SIZE, Anchor::Left, FAINT, &low);
+    let low = format_value(metric, Some(worst));
+    scene.text((x, y), SIZE, TextAnchor::Left, MUTED_COLOR, &low);
     x += text_width(&low, SIZE) + 12;
     const PARTS: i32 = 50;
     for part in 0..PARTS {
@@ -181,7 +187,13 @@ fn legend(scene: &mut Scene, y: i32, metric: &str, ends: Option<[f64; 2]>) -> i3
             color,
         );
     }
-    let high = format!("{} (best)", told_number(metric, Some(best)));
-    scene.text((x + LONG + 12, y), SIZE, Anchor::Left, FAINT, &high);
+    let high = format!("{} (best)", format_value(metric, Some(best)));
+    scene.text(
+        (x + LONG + 12, y),
+        SIZE,
+        TextAnchor::Left,
+        MUTED_COLOR,
+        &high,
+    );
     y + SIZE
 }

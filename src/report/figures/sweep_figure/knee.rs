@@ -1,28 +1,31 @@
 //! The knee chart: the metric over a swept field above, and the cost below.
 
 use super::super::compare_panel::legend;
-use super::band::lines_along;
-use super::{SIZE, Swept, WIDTH, end, labelled, lines, numbers, scale, told_number};
+use super::band::points_by_line;
+use super::{
+    SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit, numbers,
+    scale,
+};
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
-use crate::planning::plane::{Labels, Plane, Scale, left_of};
-use crate::sweep_pick::{axis_names, point_name};
-use sim_analysis::experiment::Measured;
-use sim_analysis::sweep::Results;
+use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
+use crate::sweep_selection::{axis_names, point_name};
+use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::sweep::SweepResults;
 
 const COST: &str = "cost.total";
 const NODE_HOURS: &str = "nodeHours.";
-const ALIKE: Color = PALETTE[4];
-const WORSE: Color = PALETTE[0];
+const NOT_WORSE: Rgb = PALETTE[4];
+const WORSE: Rgb = PALETTE[0];
 
 /// Returns the chart along the axis through the best point; `None` if there are no costs.
-pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
+pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene> {
     let (identity, all) = (of.identity, of.results);
     if metric == COST {
         return None;
     }
     let best = all.best(metric)?;
-    let along = lines_along(all, axis);
+    let along = points_by_line(all, axis);
     let line = along.into_iter().find(|line| line.contains(&best.point))?;
     let cost = |p: usize| cost(all, p);
     let costs: Vec<f64> = line.iter().map(|p| cost(*p)).collect::<Option<_>>()?;
@@ -34,15 +37,15 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     let mut order = line.clone();
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));
     let least = *order.iter().find(|p| alike(p))?;
-    let mut scene = Scene::new((WIDTH as u32, 900));
+    let mut scene = DrawScene::new((WIDTH as u32, 900));
     let title = format!(
         "{}: {metric} and cost over {}",
         identity.scenario, names[axis]
     );
     let subtitle = format!(
-        "{}: {} at a cost of {}; the least that is not separated from the best",
+        "{}: {} at a cost of {}; smallest value that is best or inconclusive against the best",
         point_name(all, least),
-        told_number(metric, all.estimate(least, metric).mean),
+        format_value(metric, all.estimate(least, metric).mean),
         money(all, cost(least)?)
     );
     let below = heading(&mut scene, &title, &subtitle);
@@ -50,27 +53,27 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     let bounds = means
         .iter()
         .flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
-    let y = Scale::over(bounds);
+    let y = PlaneScale::from_values(bounds);
     let highest = costs.iter().copied().fold(0.0, f64::max);
-    let dear = Scale::new(0.0, highest * 1.08);
-    let y_label = |v: f64| told_number(metric, Some(v));
+    let dear = PlaneScale::new(0.0, highest * 1.08);
+    let y_label = |v: f64| format_value(metric, Some(v));
     let dear_label = |v: f64| thousands(v);
-    let (y_name, dear_name) = (labelled(metric), cost_name(all));
-    let y_labels = Labels {
+    let (y_name, dear_name) = (metric_with_unit(metric), cost_name(all));
+    let y_labels = PlaneLabels {
         name: &y_name,
         ticks: y.ticks(5),
         label: &y_label,
     };
-    let dear_labels = Labels {
+    let dear_labels = PlaneLabels {
         name: &dear_name,
         ticks: dear.ticks(4),
         label: &dear_label,
     };
-    let left = left_of(&y_labels).max(left_of(&dear_labels));
-    let x = wide(scale(&values));
+    let left = plot_left_edge(&y_labels).max(plot_left_edge(&dear_labels));
+    let x = widen_scale(scale(&values));
     let top = below + 8 * SIZE;
     let right = WIDTH - MARGIN - 20;
-    let upper = Plane {
+    let upper = ParameterPlane {
         x,
         y,
         left,
@@ -79,7 +82,7 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
         bottom: top + 340,
     };
     let lower_top = upper.bottom + 5 * SIZE;
-    let lower = Plane {
+    let lower = ParameterPlane {
         x,
         y: dear,
         left,
@@ -92,7 +95,7 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
         let at = values.iter().position(|known| *known == v);
         at.map_or(String::new(), |at| texts[at].clone())
     };
-    let axis_of = |name| Labels {
+    let axis_of = |name| PlaneLabels {
         name,
         ticks: values.clone(),
         label: &label,
@@ -103,8 +106,8 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     for (i, p) in line.iter().enumerate() {
         let value = by_value(p);
         curve.extend(means[i].mean.map(|m| (value, m)));
-        let (px, py) = lower.at(value, costs[i]);
-        let color = if alike(p) { ALIKE } else { WORSE };
+        let (px, py) = lower.to_pixels(value, costs[i]);
+        let color = if alike(p) { NOT_WORSE } else { WORSE };
         scene.rect(px - 18, py, 36, lower.bottom - py, color);
     }
     curve.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -112,7 +115,7 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
     for (i, p) in line.iter().enumerate() {
         if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
             let clear = |v: f64| if v.is_finite() { v } else { mean };
-            let color = if alike(p) { ALIKE } else { WORSE };
+            let color = if alike(p) { NOT_WORSE } else { WORSE };
             upper.mark(
                 &mut scene,
                 by_value(p),
@@ -122,17 +125,17 @@ pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
         }
     }
     let words = [
-        (ALIKE, "best, or not separated from it"),
+        (NOT_WORSE, "best, or inconclusive against the best"),
         (WORSE, "worse in paired differences"),
     ];
     let entries = words.map(|(color, word)| (color, word.to_owned()));
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
-    end(&mut scene, lower.bottom + 4 * SIZE, &lines(of));
+    finish_scene(&mut scene, lower.bottom + 4 * SIZE, &footer_lines(of));
     Some(scene)
 }
 
 /// Extends the scale by 2 % at both ends so that bars fit.
-fn wide(scale: Scale) -> Scale {
+fn widen_scale(scale: PlaneScale) -> PlaneScale {
     let mut wide = scale;
     match scale.log {
         true => {
@@ -148,14 +151,14 @@ fn wide(scale: Scale) -> Scale {
 }
 
 /// Returns the mean cost of a replication: money, or the node-hours of a fleet if no price is set.
-fn cost(all: &Results, point: usize) -> Option<f64> {
+fn cost(all: &SweepResults, point: usize) -> Option<f64> {
     let money = all.estimate(point, COST).mean;
     money
         .filter(|c| *c > 0.0)
         .or_else(|| node_hours(all, point))
 }
 
-fn node_hours(all: &Results, point: usize) -> Option<f64> {
+fn node_hours(all: &SweepResults, point: usize) -> Option<f64> {
     let names = all
         .names()
         .iter()
@@ -166,7 +169,7 @@ fn node_hours(all: &Results, point: usize) -> Option<f64> {
             .column(point, name)
             .iter()
             .copied()
-            .filter_map(Measured::value)
+            .filter_map(MeasuredMetric::value)
             .collect();
         let mean = own.iter().sum::<f64>() / own.len().max(1) as f64;
         sum = Some(sum.unwrap_or(0.0) + mean);
@@ -174,22 +177,22 @@ fn node_hours(all: &Results, point: usize) -> Option<f64> {
     sum
 }
 
-fn is_money(all: &Results) -> bool {
+fn has_prices(all: &SweepResults) -> bool {
     let points = 0..all.points().count();
     points
         .into_iter()
         .any(|p| all.estimate(p, COST).mean.is_some_and(|c| c > 0.0))
 }
 
-fn cost_name(all: &Results) -> String {
-    match is_money(all) {
-        true => "mean cost of a run (cost.total)".to_owned(),
-        false => "mean node-hours of a run, spares and repairs included".to_owned(),
+fn cost_name(all: &SweepResults) -> String {
+    match has_prices(all) {
+        true => "mean cost per run (cost.total)".to_owned(),
+        false => "mean node-hours per run, including spares and repairs".to_owned(),
     }
 }
 
-fn money(all: &Results, v: f64) -> String {
-    match is_money(all) {
+fn money(all: &SweepResults, v: f64) -> String {
+    match has_prices(all) {
         true => thousands(v),
         false => format!("{} node-hours", thousands(v)),
     }

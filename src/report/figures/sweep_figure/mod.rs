@@ -11,15 +11,15 @@ mod scaling;
 #[path = "../../../../tests/inside/report/figures/sweep_figure.rs"]
 mod tests;
 
-use crate::console::compare::shown;
+use crate::console::compare::format_metric_value;
 use crate::draw::heading;
-use crate::draw::scene::Scene;
-use crate::planning::plane::Scale;
-use crate::sweep_pick::told;
-use sim_analysis::sweep::{Identity, Results};
+use crate::draw::scene::DrawScene;
+use crate::planning::plane::PlaneScale;
+use crate::sweep_selection::selected_metrics;
+use sim_analysis::sweep::{SweepIdentity, SweepResults};
 use sim_base::{Duration, fnv};
 
-pub use scaling::{Closed, along, axis_of, over};
+pub use scaling::{ClosedFormCurve, numeric_axis_named, scaling_chart, scaling_lines};
 
 const WIDTH: i32 = 1600;
 /// Font size.
@@ -27,28 +27,28 @@ const SIZE: i32 = 22;
 
 /// A sweep with its results and the footer lines with its assumptions.
 #[derive(Copy, Clone)]
-pub struct Swept<'a> {
-    pub identity: &'a Identity,
-    pub results: &'a Results,
-    pub hangs: &'a [String],
+pub struct SweptMetric<'a> {
+    pub identity: &'a SweepIdentity,
+    pub results: &'a SweepResults,
+    pub assumption_lines: &'a [String],
 }
 
 /// Returns the charts for which the sweep has data, with their file names. `asked` contains the requested metrics.
-pub fn figures(of: Swept<'_>, asked: &[String]) -> Vec<(&'static str, Scene)> {
+pub fn figures(of: SweptMetric<'_>, asked: &[String]) -> Vec<(&'static str, DrawScene)> {
     let all = of.results;
-    let metrics = told(all, asked);
+    let metrics = selected_metrics(all, asked);
     let Some(first) = metrics.first() else {
         return Vec::new();
     };
     let mut figures = Vec::new();
     let grids: Vec<usize> = (0..all.points().axes().len())
-        .filter(|a| is_grid(all, *a))
+        .filter(|a| is_discrete(all, *a))
         .collect();
     if grids.len() == 2 && all.points().axes().len() == 2 {
         let (down, across) = (grids[0], grids[1]);
         figures.push(("heat", heat::map(of, first, (down, across))));
     }
-    if let Some(axis) = swept(all) {
+    if let Some(axis) = numeric_axis(all) {
         figures.push(("bands", band::bands(of, first, axis)));
         if let Some(scene) = knee::knee(of, first, axis) {
             figures.push(("knee", scene));
@@ -61,28 +61,28 @@ pub fn figures(of: Swept<'_>, asked: &[String]) -> Vec<(&'static str, Scene)> {
 }
 
 /// Returns whether the axis has at least two discrete values.
-fn is_grid(all: &Results, axis: usize) -> bool {
+fn is_discrete(all: &SweepResults, axis: usize) -> bool {
     all.points()
         .grid(axis)
         .is_some_and(|values| values.len() > 1)
 }
 
-fn ranges(all: &Results) -> Vec<usize> {
+fn ranges(all: &SweepResults) -> Vec<usize> {
     let axes = 0..all.points().axes().len();
     axes.filter(|a| all.points().grid(*a).is_none()).collect()
 }
 
 /// Returns the first axis with numeric values; `None` if any axis is a continuous range.
-fn swept(all: &Results) -> Option<usize> {
+fn numeric_axis(all: &SweepResults) -> Option<usize> {
     if !ranges(all).is_empty() {
         return None;
     }
-    let numbers = |a: &usize| is_grid(all, *a) && numbers(all, *a).is_some();
+    let numbers = |a: &usize| is_discrete(all, *a) && numbers(all, *a).is_some();
     (0..all.points().axes().len()).find(numbers)
 }
 
 /// Returns the values of an axis as numbers, with durations in seconds; `None` if any value is not numeric.
-fn numbers(all: &Results, axis: usize) -> Option<Vec<f64>> {
+fn numbers(all: &SweepResults, axis: usize) -> Option<Vec<f64>> {
     all.points()
         .grid(axis)?
         .iter()
@@ -97,21 +97,21 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Returns a scale over the values. It is logarithmic if they are positive and span at least a factor of 8.
-fn scale(values: &[f64]) -> Scale {
+fn scale(values: &[f64]) -> PlaneScale {
     let low = values.iter().copied().fold(f64::MAX, f64::min);
     let high = values.iter().copied().fold(f64::MIN, f64::max);
     if low > 0.0 && high / low >= 8.0 {
         let air = libm::pow(high / low, 0.04);
-        let mut scale = Scale::new(low / air, high * air);
+        let mut scale = PlaneScale::new(low / air, high * air);
         scale.log = true;
         return scale;
     }
     let air = ((high - low) * 0.04).max(1e-9);
-    Scale::new(low - air, high + air)
+    PlaneScale::new(low - air, high + air)
 }
 
 /// Returns the metric with its unit.
-fn labelled(metric: &str) -> String {
+fn metric_with_unit(metric: &str) -> String {
     match crate::console::compare::unit(metric).trim_end_matches("; ") {
         "" => metric.to_owned(),
         unit => format!("{metric} ({unit})"),
@@ -119,15 +119,15 @@ fn labelled(metric: &str) -> String {
 }
 
 /// Returns the footer line with program version, scenario, seed, replications and digests.
-pub fn provenance(of: Swept<'_>) -> Vec<String> {
+pub fn provenance(of: SweptMetric<'_>) -> Vec<String> {
     let (identity, all) = (of.identity, of.results);
     let points = all.points().count();
     let most = (0..points).map(|p| all.rows(p).len()).max().unwrap_or(0);
     let n = match &identity.until {
-        Some(until) => format!("until {until}, at most {most} replications of each point"),
-        None => format!("{most} replications of each of {points} points"),
+        Some(until) => format!("until {until}, at most {most} replications per point"),
+        None => format!("{most} replications for each of {points} points"),
     };
-    let digest = fnv::of_words((0..points).flat_map(|p| all.rows(p)).map(|r| r.digest));
+    let digest = fnv::fnv1a_words((0..points).flat_map(|p| all.rows(p)).map(|r| r.digest));
     let parts = [
         format!("jobset-sim {}", identity.version),
         format!("scenario {}", identity.scenario),
@@ -140,24 +140,24 @@ pub fn provenance(of: Swept<'_>) -> Vec<String> {
 }
 
 /// Returns the footer lines of a chart.
-fn lines(of: Swept<'_>) -> Vec<String> {
+fn footer_lines(of: SweptMetric<'_>) -> Vec<String> {
     let own = provenance(of).into_iter();
-    own.chain(of.hangs.iter().cloned()).collect()
+    own.chain(of.assumption_lines.iter().cloned()).collect()
 }
 
 /// Returns whether the closed form of a token bucket applies to the metric.
 pub fn has_closed_form(metric: &str) -> bool {
-    crate::console::compare::tells(metric, "restartLatency_s.p50")
+    crate::console::compare::is_headline_metric(metric, "restartLatency_s.p50")
         || metric.contains("restartLatency_s.")
 }
 
 /// Sets the height of the scene and draws the footer below `bottom`.
-fn end(scene: &mut Scene, bottom: i32, lines: &[String]) {
-    scene.height = (bottom + heading::foot_height(lines, scene.width as i32)) as u32;
-    heading::foot(scene, lines);
+fn finish_scene(scene: &mut DrawScene, bottom: i32, lines: &[String]) {
+    scene.height = (bottom + heading::footer_height(lines, scene.width as i32)) as u32;
+    heading::draw_footer(scene, lines);
 }
 
 /// Formats a value of the metric, or `-` if there is none.
-fn told_number(metric: &str, v: Option<f64>) -> String {
-    v.map_or("-".to_owned(), |v| shown(metric, v))
+fn format_value(metric: &str, v: Option<f64>) -> String {
+    v.map_or("-".to_owned(), |v| format_metric_value(metric, v))
 }

@@ -3,12 +3,12 @@
 //!
 //! The caller provides the values of the closed form.
 
-use super::super::scaling_figure::{Axes, Line, scaling};
-use super::band::{lines_along, others};
-use super::{Swept, labelled, lines, numbers, told_number};
-use crate::draw::scene::Scene;
-use crate::sweep_pick::axis_names;
-use sim_analysis::sweep::Results;
+use super::super::scaling_figure::{ScalingAxes, ScalingLine, scaling};
+use super::band::{other_axis_values, points_by_line};
+use super::{SweptMetric, footer_lines, format_value, metric_with_unit, numbers};
+use crate::draw::scene::DrawScene;
+use crate::sweep_selection::axis_names;
+use sim_analysis::sweep::SweepResults;
 use sim_analysis::sweep::points::short;
 
 /// Maximum number of lines.
@@ -16,21 +16,21 @@ const LINES: usize = 7;
 
 /// A closed form: its name, the formula, and its value at each point.
 #[derive(Clone, Debug)]
-pub struct Closed {
+pub struct ClosedFormCurve {
     pub name: String,
     pub formula: String,
     pub values: Vec<Option<f64>>,
 }
 
 /// Returns the axis with the given name, or the first axis with numeric values.
-pub fn axis_of(all: &Results, asked: Option<&str>) -> Result<usize, String> {
+pub fn numeric_axis_named(all: &SweepResults, asked: Option<&str>) -> Result<usize, String> {
     let axes = all.points().axes();
     let names = axis_names(all);
     let has_numbers = |a: &usize| numbers(all, *a).is_some_and(|n| n.len() > 1);
     let Some(asked) = asked else {
         let first = (0..axes.len()).find(has_numbers);
         let none =
-            || "no swept field has several numbers: there is no axis to draw along".to_owned();
+            || "no axis to draw along: no swept field has at least two numeric values".to_owned();
         return first.ok_or_else(none);
     };
     let is =
@@ -38,30 +38,36 @@ pub fn axis_of(all: &Results, asked: Option<&str>) -> Result<usize, String> {
     let found = (0..axes.len()).find(is);
     let found = found.ok_or_else(|| {
         format!(
-            "--over: no axis is {asked:?}; there are {}",
+            "--over: unknown axis {asked:?}; available axes: {}",
             names.join(", ")
         )
     })?;
     match has_numbers(&found) {
         true => Ok(found),
-        false => Err(format!("--over: {asked} has no numbers to draw along")),
+        false => Err(format!(
+            "--over: {asked} does not have at least two numeric values"
+        )),
     }
 }
 
 /// Returns the lines of means, followed by the distinct lines of the closed form.
-pub fn along(all: &Results, (metric, axis): (&str, usize), closed: Option<&Closed>) -> Vec<Line> {
+pub fn scaling_lines(
+    all: &SweepResults,
+    (metric, axis): (&str, usize),
+    closed: Option<&ClosedFormCurve>,
+) -> Vec<ScalingLine> {
     let values = numbers(all, axis).unwrap_or_default();
     let names = axis_names(all);
-    let mut told: Vec<Line> = Vec::new();
-    let mut formulas: Vec<Line> = Vec::new();
-    for points in lines_along(all, axis).into_iter().take(LINES) {
+    let mut told: Vec<ScalingLine> = Vec::new();
+    let mut formulas: Vec<ScalingLine> = Vec::new();
+    for points in points_by_line(all, axis).into_iter().take(LINES) {
         let at = |p: usize| values[all.points().indexes(p)[axis]];
-        let name_of = others(all, axis, points[0], &names);
+        let name_of = other_axis_values(all, axis, points[0], &names);
         let name = match name_of.is_empty() {
             true => "mean".to_owned(),
             false => name_of.clone(),
         };
-        let mut line = Line::new(name);
+        let mut line = ScalingLine::new(name);
         for p in &points {
             let e = all.estimate(*p, metric);
             line.points.extend(e.mean.map(|mean| (at(*p), mean)));
@@ -72,11 +78,11 @@ pub fn along(all: &Results, (metric, axis): (&str, usize), closed: Option<&Close
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
         told.push(line);
         if let Some(closed) = closed {
-            let mut line = Line::new(match name_of.is_empty() {
+            let mut line = ScalingLine::new(match name_of.is_empty() {
                 true => closed.name.clone(),
                 false => format!("{}: {}", closed.name, name_of),
             });
-            line.closed = true;
+            line.is_closed_form = true;
             let own = points
                 .iter()
                 .filter_map(|p| Some((at(*p), closed.values[*p]?)));
@@ -95,26 +101,26 @@ pub fn along(all: &Results, (metric, axis): (&str, usize), closed: Option<&Close
     told
 }
 
-pub fn over(
-    of: Swept<'_>,
+pub fn scaling_chart(
+    of: SweptMetric<'_>,
     (metric, axis): (&str, usize),
-    closed: Option<&Closed>,
+    closed: Option<&ClosedFormCurve>,
     size: (u32, u32),
-) -> Scene {
+) -> DrawScene {
     let all = of.results;
     let names = axis_names(all);
-    let drawn = along(all, (metric, axis), closed);
-    let every = lines_along(all, axis).len();
+    let drawn = scaling_lines(all, (metric, axis), closed);
+    let every = points_by_line(all, axis).len();
     let title = format!("{}: {metric} over {}", of.identity.scenario, names[axis]);
-    let mut subtitle = "mean of the replications, and its 95 % interval".to_owned();
+    let mut subtitle = "mean of the replications with its 95 % interval".to_owned();
     if every > LINES {
         subtitle.push_str(&format!(
             "; {} more combinations are in the table",
             every - LINES
         ));
     }
-    let mut below = lines(of);
-    if let Some(closed) = closed.filter(|_| drawn.iter().any(|l| l.closed)) {
+    let mut below = footer_lines(of);
+    if let Some(closed) = closed.filter(|_| drawn.iter().any(|l| l.is_closed_form)) {
         below.push(closed.formula.clone());
     }
     let values = numbers(all, axis).unwrap_or_default();
@@ -123,10 +129,10 @@ pub fn over(
         let at = values.iter().position(|known| *known == v);
         at.map_or(String::new(), |at| texts[at].clone())
     };
-    let y_label = |v: f64| told_number(metric, Some(v));
-    let axes = Axes {
+    let y_label = |v: f64| format_value(metric, Some(v));
+    let axes = ScalingAxes {
         x: &names[axis],
-        y: &labelled(metric),
+        y: &metric_with_unit(metric),
         x_label: &x_label,
         y_label: &y_label,
         is_time: crate::console::compare::is_seconds(metric),

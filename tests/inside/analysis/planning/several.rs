@@ -1,6 +1,6 @@
 //! Unit tests of `sim_analysis::planning::several`.
 
-use super::super::sample::Row;
+use super::super::sample::SampleRow;
 use super::*;
 
 /// Runs the search. `of` is the metric of a combination, identical in all replications; `price` is the cost per
@@ -10,18 +10,18 @@ fn search(
     price: &[f64],
     of: &dyn Fn(&[u64]) -> f64,
 ) -> (Vec<Vec<u64>>, usize) {
-    let target: Target = "x.p10 >= 0".parse().unwrap();
-    let plan = |(min, max): &(u64, u64)| Plan {
+    let target: MetricTarget = "x.p10 >= 0".parse().unwrap();
+    let plan = |(min, max): &(u64, u64)| SearchPlan {
         min: *min,
         max: *max,
         first_look: 64,
         most: 64,
     };
-    let plans: Vec<Plan> = bounds.iter().map(plan).collect();
-    let mut play = |values: &[u64], which: Range<u64>| -> Result<Sample, ()> {
+    let plans: Vec<SearchPlan> = bounds.iter().map(plan).collect();
+    let mut play = |values: &[u64], which: Range<u64>| -> Result<SampleMetric, ()> {
         let cost = values.iter().zip(price).map(|(n, price)| *n as f64 * price);
         let cost = cost.sum();
-        let row = |replication: u64| Row {
+        let row = |replication: u64| SampleRow {
             replication,
             value: Some(of(values)),
             cost,

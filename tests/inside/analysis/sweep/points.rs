@@ -2,21 +2,21 @@
 
 use super::*;
 
-fn grid(path: &str, values: &[&str]) -> Axis {
-    let over = Over::Values(values.iter().map(|v| (*v).to_owned()).collect());
+fn grid(path: &str, values: &[&str]) -> SweepAxis {
+    let target = SweepTarget::Values(values.iter().map(|v| (*v).to_owned()).collect());
     let path = path.to_owned();
-    Axis { path, over }
+    SweepAxis { path, target }
 }
 
-fn range(path: &str, low: &str, high: &str, log: bool) -> Axis {
+fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     let (low, high) = (low.to_owned(), high.to_owned());
     let path = path.to_owned();
-    let over = Over::Range { low, high, log };
-    Axis { path, over }
+    let target = SweepTarget::Range { low, high, log };
+    SweepAxis { path, target }
 }
 
-fn points(axes: Vec<Axis>, hypercube: Option<u64>) -> Result<Points, String> {
-    Points::of(&SweepSpec { axes, hypercube }, 7)
+fn points(axes: Vec<SweepAxis>, hypercube: Option<u64>) -> Result<SweepPoints, String> {
+    SweepPoints::of(&SweepSpec { axes, hypercube }, 7)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_hypercube_has_one_value_in_each_part_of_each_range() {
         parts.sort_unstable();
         assert_eq!(parts, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
-    let again = Points::of(
+    let again = SweepPoints::of(
         &SweepSpec {
             axes: points.axes.clone(),
             hypercube: Some(8),
@@ -54,7 +54,7 @@ fn a_hypercube_has_one_value_in_each_part_of_each_range() {
     );
     assert_eq!(again.unwrap(), points);
     let crossed = vec![range("a", "1", "9", true), grid("c", &["x", "y"])];
-    let crossed = super::Points::of(
+    let crossed = super::SweepPoints::of(
         &SweepSpec {
             axes: crossed,
             hypercube: Some(5),
@@ -80,26 +80,26 @@ fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
         (
             vec![grid("a.b", &["1"]), grid("a", &["2"])],
             None,
-            "a.b is inside a",
+            "a.b is a field inside a",
         ),
         (
             vec![grid("a", &["2"]), grid("a.b", &["1"])],
             None,
-            "a.b is inside a",
+            "a.b is a field inside a",
         ),
         (vec![grid("a", &["1", "2", "1"])], None, "the value 1 twice"),
         (vec![grid("a", &[])], None, "no value"),
-        (vec![grid("", &["1"])], None, "no path"),
+        (vec![grid("", &["1"])], None, "not the path of a field"),
         (
             vec![grid("a", &many), grid("b", &many)],
             None,
-            "200 x 200 = 40000 points",
+            "200 x 200 = 40000",
         ),
         (vec![range("a", "1", "9", false)], None, "--lhs"),
         (
             vec![range("a", "1", "9", false)],
             Some(0),
-            "1 point at least",
+            "at least 1 point",
         ),
         (
             vec![range("a", "1", "9", false)],
@@ -109,9 +109,9 @@ fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
         (
             vec![range("a", "0", "9", true)],
             Some(4),
-            "a: the range 0..9 is logarithmic",
+            "a: the logarithmic range 0..9",
         ),
-        (vec![grid("a", &["1"])], Some(4), "needs a range"),
+        (vec![grid("a", &["1"])], Some(4), "requires a range"),
     ] {
         let error = points(axes, hypercube).unwrap_err();
         assert!(error.contains(part), "{error}");

@@ -13,11 +13,11 @@ fn quantiles_agree_with_closed_forms() {
     }
     let near = |d: Duration, s: f64| assert!((d.seconds() - s).abs() < 2e-8, "{} {s}", d.seconds());
     near(
-        Dist::Exponential { mean_s: 2.0 }.median(),
+        Distribution::Exponential { mean_s: 2.0 }.median(),
         2.0 * std::f64::consts::LN_2,
     );
     near(
-        Dist::LogNormal {
+        Distribution::LogNormal {
             median_s: 0.6,
             sigma: 0.3,
         }
@@ -25,7 +25,7 @@ fn quantiles_agree_with_closed_forms() {
         0.6,
     );
     near(
-        Dist::Uniform {
+        Distribution::Uniform {
             low_s: 1.0,
             high_s: 3.0,
         }
@@ -33,29 +33,29 @@ fn quantiles_agree_with_closed_forms() {
         1.5,
     );
     near(
-        Dist::Weibull {
+        Distribution::Weibull {
             scale_s: 5.0,
             shape: 1.0,
         }
         .median(),
         5.0 * std::f64::consts::LN_2,
     );
-    near(Dist::from_p50_p95(0.01, 0.03).quantile(0.95), 0.03);
-    let measured = Dist::Measured {
+    near(Distribution::from_p50_p95(0.01, 0.03).quantile(0.95), 0.03);
+    let measured = Distribution::Measured {
         p50_s: 0.01,
         p95_s: 0.03,
     };
     for dist in [
-        Dist::Uniform {
+        Distribution::Uniform {
             low_s: 1.0,
             high_s: 3.0,
         },
-        Dist::Exponential { mean_s: 2.0 },
-        Dist::LogNormal {
+        Distribution::Exponential { mean_s: 2.0 },
+        Distribution::LogNormal {
             median_s: 0.6,
             sigma: 0.3,
         },
-        Dist::Weibull {
+        Distribution::Weibull {
             scale_s: 5.0,
             shape: 1.5,
         },
@@ -75,15 +75,16 @@ fn quantiles_agree_with_closed_forms() {
     for (u, at) in [(0.25, 0.005), (0.5, 0.01), (0.95, 0.03)] {
         near(measured.quantile(u), at);
     }
-    let gamma = Dist::Gamma {
+    let gamma = Distribution::Gamma {
         mean_s: 6.0,
         shape: 1.0,
     };
     near(gamma.median(), 6.0 * std::f64::consts::LN_2);
-    let table = Empirical::new(&[(3.0, 1.0), (1.0, 2.0), (9.0, 0.0), (2.0, 1.0)]).unwrap();
+    let table =
+        EmpiricalDistribution::new(&[(3.0, 1.0), (1.0, 2.0), (9.0, 0.0), (2.0, 1.0)]).unwrap();
     assert_eq!(table.mean_s, 1.75);
     assert!((table.variance() - 0.6875).abs() < 1e-12);
-    let table = Dist::Empirical(table);
+    let table = Distribution::Empirical(table);
     for (u, at) in [
         (0.01, 1.0),
         (0.5, 1.0),
@@ -93,6 +94,6 @@ fn quantiles_agree_with_closed_forms() {
     ] {
         near(table.quantile(u), at);
     }
-    assert_eq!(Empirical::new(&[(1.0, 0.0)]), None);
+    assert_eq!(EmpiricalDistribution::new(&[(1.0, 0.0)]), None);
     assert!(measured.quantile(0.999_999) < Duration::from_millis(33));
 }

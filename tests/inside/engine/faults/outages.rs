@@ -2,49 +2,49 @@
 
 use super::*;
 
-fn outage(start: u64, end: Option<u64>, process: u32, how: impl Into<How>) -> Outage {
-    Outage {
+fn outage(start: u64, end: Option<u64>, process: u32, how: impl Into<OutageKind>) -> NodeOutage {
+    NodeOutage {
         start: Duration::from_secs(start),
         end: end.map(Duration::from_secs),
         cause: process,
-        how: how.into(),
+        kind: how.into(),
         as_new: false,
         deleted: None,
     }
 }
 
-fn deleted(at: u64, outage: Outage) -> Outage {
+fn deleted(at: u64, outage: NodeOutage) -> NodeOutage {
     let deleted = Some(Duration::from_secs(at));
-    Outage { deleted, ..outage }
+    NodeOutage { deleted, ..outage }
 }
 
-impl From<bool> for How {
-    fn from(crashed: bool) -> How {
+impl From<bool> for OutageKind {
+    fn from(crashed: bool) -> OutageKind {
         if crashed {
-            How::Crashed
+            OutageKind::Crashed
         } else {
-            How::OutOfReach
+            OutageKind::OutOfReach
         }
     }
 }
 
-fn told(outages: Vec<Outage>) -> Vec<String> {
-    let word = |fault: Fault| {
-        let what = match fault.does {
-            Does::Crash => "crash",
-            Does::Partition => "partition",
-            Does::Return => "return",
-            Does::Drain => "drain",
-            Does::Cordon => "cordon",
-            Does::Delete => "delete",
-            Does::New => "new",
-            Does::Uncordon => "uncordon",
+fn told(outages: Vec<NodeOutage>) -> Vec<String> {
+    let word = |fault: InjectedFault| {
+        let what = match fault.operation {
+            FaultOperation::Crash => "crash",
+            FaultOperation::Partition => "partition",
+            FaultOperation::Return => "return",
+            FaultOperation::Drain => "drain",
+            FaultOperation::Cordon => "cordon",
+            FaultOperation::Delete => "delete",
+            FaultOperation::New => "new",
+            FaultOperation::Uncordon => "uncordon",
             _ => "?",
         };
         format!("{what} {} by {}", fault.at.seconds(), fault.cause)
     };
     let mut all = Vec::new();
-    script(
+    outage_actions(
         CellId(0),
         outages.iter(),
         Duration::from_secs(100),
@@ -79,15 +79,15 @@ fn a_node_is_back_when_the_last_of_its_repairs_is_over() {
         ),
         (
             vec![
-                outage(1, Some(4), 0, How::Drained),
-                outage(3, Some(7), 1, How::Drained),
+                outage(1, Some(4), 0, OutageKind::Drained),
+                outage(3, Some(7), 1, OutageKind::Drained),
             ],
             vec!["drain 1 by 0", "uncordon 7 by 1"],
         ),
         (
             vec![
-                outage(1, Some(7), 0, How::Announced),
-                outage(3, Some(7), 0, How::Drained),
+                outage(1, Some(7), 0, OutageKind::Announced),
+                outage(3, Some(7), 0, OutageKind::Drained),
             ],
             vec!["cordon 1 by 0", "drain 3 by 0", "uncordon 7 by 0"],
         ),

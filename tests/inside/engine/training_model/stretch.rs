@@ -1,22 +1,22 @@
 //! Unit tests of `sim_engine::training_model::stretch`.
 
 use super::*;
-use crate::training_model::pace::{ONE, Reason};
+use crate::training_model::pace::{PaceReason, UNIT_FACTOR};
 use proptest::prelude::*;
 
 /// Computes the completed work by bisection only.
-fn by_halves(plan: &Plan, elapsed: u128) -> u128 {
+fn by_halves(plan: &SegmentPlan, elapsed: u128) -> u128 {
     let mut most = elapsed.max(1);
-    while plan.reaches(most) <= elapsed && plan.work.is_none_or(|w| most < u128::from(w)) {
+    while plan.elapsed_for_work(most) <= elapsed && plan.work.is_none_or(|w| most < u128::from(w)) {
         most *= 2;
     }
     let (mut low, mut high) = (0, most.min(plan.work.map_or(u128::MAX, u128::from)));
-    if plan.reaches(high) <= elapsed {
+    if plan.elapsed_for_work(high) <= elapsed {
         return high;
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match plan.reaches(middle) <= elapsed {
+        match plan.elapsed_for_work(middle) <= elapsed {
             true => low = middle,
             false => high = middle,
         }
@@ -34,24 +34,24 @@ proptest! {
         (also, since) in (proptest::collection::vec(1u64..50_000, 0..2), 0u64..5_000),
         by_chance in any::<bool>(),
     ) {
-        let kind = |(every, blocking, commit)| Kind { every, blocking, commit };
-        let mut pace = Pace::default();
+        let kind = |(every, blocking, commit)| SegmentKind { interval: every, blocking, commit };
+        let mut pace = TrainingPace::default();
         if by_chance {
-            pace.by_chance(z, 0.000_001, 0.000_000_5);
+            pace.set_deviation(z, 0.000_001, 0.000_000_5);
         }
         for (from, factor) in legs {
-            pace.changes(from, Reason::Slow, factor.max(ONE));
+            pace.set_factor(from, PaceReason::Slow, factor.max(UNIT_FACTOR));
         }
-        let plan = Plan {
+        let plan = SegmentPlan {
             work,
             pace,
-            saving: Saving::Checkpoints(kinds.into_iter().map(kind).collect()),
-            also,
-            since,
-            ..Plan::default()
+            saving: CheckpointSave::Checkpoints(kinds.into_iter().map(kind).collect()),
+            forced_checkpoints: also,
+            carry_over: since,
+            ..SegmentPlan::default()
         };
         let elapsed = u128::from(elapsed);
-        prop_assert_eq!(plan.done(elapsed), by_halves(&plan, elapsed));
+        prop_assert_eq!(plan.completed_work(elapsed), by_halves(&plan, elapsed));
     }
 }
 
@@ -67,6 +67,10 @@ fn the_last_that_holds_is_found_from_either_end() {
         (1000, 1),
         (1000, 0),
     ] {
-        assert_eq!(last_that(most, |n| n <= limit), limit, "{limit} of {most}");
+        assert_eq!(
+            last_satisfying(most, |n| n <= limit),
+            limit,
+            "{limit} of {most}"
+        );
     }
 }

@@ -10,7 +10,7 @@ fn judged(mode: CompletionMode, patch: Value) -> Result<Option<JobSpec>, String>
         completion_mode: mode,
         ..JobSpec::default()
     };
-    changed(&own, &patch)
+    patched_spec(&own, &patch)
 }
 
 #[test]

@@ -1,25 +1,25 @@
 //! Unit tests of `sim_inputs::schema::reference`.
 
-use super::super::check::{Unmodelled, check};
+use super::super::check::{UnmodelledFields, check};
 use super::*;
-use crate::text::diagnostic::{Report, Source};
-use crate::text::path::Path;
+use crate::text::diagnostic::{DiagnosticReport, SourceText};
+use crate::text::path::YamlPath;
 use crate::text::yaml;
 
-fn refused(text: &str, shape: &Shape) -> Vec<String> {
-    let source = Source {
+fn refused(text: &str, shape: &FieldType) -> Vec<String> {
+    let source = SourceText {
         file: "x".to_owned(),
         text: text.to_owned(),
     };
-    let none = Source::default();
-    let mut report = Report::new(&source, &none);
+    let none = SourceText::default();
+    let mut report = DiagnosticReport::new(&source, &none);
     match yaml::parse(&source).as_deref() {
         Ok([node]) => check(
             node,
             shape,
-            &Path::ROOT,
+            &YamlPath::ROOT,
             &mut report,
-            &mut Unmodelled::new(),
+            &mut UnmodelledFields::new(),
         ),
         _ => return vec!["no document".to_owned()],
     }
@@ -32,7 +32,7 @@ fn every_field_says_what_it_is_and_its_default_and_example_are_legal() {
     for (kind, ..) in PAGES {
         let mut sections = Vec::new();
         let object = root(kind).unwrap();
-        sections.push(Section {
+        sections.push(ReferenceSection {
             object,
             paths: vec![String::new()],
         });

@@ -2,19 +2,19 @@
 
 use super::*;
 
-fn source() -> Source {
-    Source {
+fn source() -> SourceText {
+    SourceText {
         file: "train.yaml".into(),
         text: "a: 1\n        parallelsim: 4\n".into(),
     }
 }
 
-fn pos(line: u32, column: u32, len: u32) -> Pos {
-    Pos {
+fn pos(line: u32, column: u32, len: u32) -> SourcePosition {
+    SourcePosition {
         line,
         column,
         len,
-        ..Pos::default()
+        ..SourcePosition::default()
     }
 }
 
@@ -33,7 +33,7 @@ fn an_error_shows_place_line_and_suggestion() {
 
 #[test]
 fn a_long_line_is_cut_around_the_error() {
-    let source = Source {
+    let source = SourceText {
         file: "x".into(),
         text: format!("{}BAD{}", "a".repeat(500), "b".repeat(500)),
     };
@@ -52,7 +52,7 @@ fn a_place_of_the_parser_is_shown_as_one_that_is_counted() {
         let line = text[..byte].matches('\n').count() as u32 + 1;
         let start = text[..byte].rfind('\n').map_or(0, |at| at + 1);
         let counted = pos(line, text[start..byte].chars().count() as u32 + 1, 1);
-        let known = Pos {
+        let known = SourcePosition {
             byte: byte as u32,
             ..counted
         };

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn text(text: &str) -> Source {
-    Source {
+fn text(text: &str) -> SourceText {
+    SourceText {
         file: "x.yaml".into(),
         text: text.into(),
     }
@@ -45,7 +45,7 @@ fn scalars_are_typed_as_kubernetes_types_them() {
     let kinds: Vec<String> = docs.unwrap()[0]
         .items()
         .iter()
-        .map(Node::describe)
+        .map(YamlNode::describe)
         .collect();
     assert_eq!(
         kinds,

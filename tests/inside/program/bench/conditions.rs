@@ -1,12 +1,12 @@
 //! Unit tests of `jobset_sim::bench::conditions`.
 
-use super::super::row::Key;
+use super::super::row::BenchKey;
 use super::*;
 use std::collections::BTreeMap;
 
-fn report(ttr_s: &[Option<u64>]) -> Report {
-    let row = |(i, ttr): (usize, &Option<u64>)| Row {
-        key: Key {
+fn report(ttr_s: &[Option<u64>]) -> BaselineReport {
+    let row = |(i, ttr): (usize, &Option<u64>)| BenchRow {
+        key: BenchKey {
             case: format!("case-{i}"),
             nodes: 100,
             strategy: "Recreate".to_owned(),
@@ -19,7 +19,7 @@ fn report(ttr_s: &[Option<u64>]) -> Report {
         waits_ns: BTreeMap::new(),
         digest: String::new(),
     };
-    Report::new(ttr_s.iter().enumerate().map(row).collect(), Vec::new())
+    BaselineReport::new(ttr_s.iter().enumerate().map(row).collect(), Vec::new())
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline
         ("rows.changed == 1", true, &[]),
         ("rows.faster > 0", false, &[]),
     ] {
-        let condition: Condition = text.parse().unwrap();
+        let condition: FieldCondition = text.parse().unwrap();
         known(&condition, true).unwrap();
         let checked = check(&condition, &now, Some(&before)).unwrap();
         assert_eq!(checked.failed, failed, "{text}: {checked:?}");
@@ -56,10 +56,10 @@ fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline
         ("ttr > +2%", "needs --against"),
         ("rows.new > 0", "needs --against"),
     ] {
-        let condition: Condition = text.parse().unwrap();
+        let condition: FieldCondition = text.parse().unwrap();
         let error = known(&condition, false).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
-    let nothing: Condition = "x:ttr > 1".parse().unwrap();
+    let nothing: FieldCondition = "x:ttr > 1".parse().unwrap();
     assert!(check(&nothing, &now, None).unwrap_err().contains("no row"));
 }

@@ -4,10 +4,10 @@ use super::super::read::tests::example;
 use super::*;
 use serde_json::{Value, json};
 use sim_analysis::metrics::Milestone;
-use sim_analysis::metrics::restarts::restart::Cause;
+use sim_analysis::metrics::restarts::restart::RestartCause;
 use sim_base::*;
 
-fn times_recording(edit: impl FnOnce(&mut Value)) -> Recording {
+fn times_recording(edit: impl FnOnce(&mut Value)) -> RecordedRun {
     example(|j| {
         j["kind"] = "times".into();
         j["milestones"] = json!({"strategy": "Recreate",
@@ -16,31 +16,31 @@ fn times_recording(edit: impl FnOnce(&mut Value)) -> Recording {
     })
 }
 
-fn observed(recording: &Recording) -> Observed {
+fn observed(recording: &RecordedRun) -> ObservedRun {
     let scenario = super::super::scenario::tests::plain(recording, Default::default());
-    let s = |tenths: u64| Time(tenths * 100_000_000);
-    let mut restart = metrics::Restart::new(JobSetId(0), s(10), Cause::UNKNOWN);
+    let s = |tenths: u64| SimTime(tenths * 100_000_000);
+    let mut restart = metrics::RestartMetrics::new(JobSetId(0), s(10), RestartCause::UNKNOWN);
     restart.first(Milestone::PodFailed, s(10));
     restart.first(Milestone::FirstPodCreated, s(32));
     restart.last(Milestone::LastPodCreated, s(32));
     restart.last(Milestone::LastReady, s(50));
-    Observed {
+    ObservedRun {
         outcome: RunOutcome {
-            end: Time::ZERO,
+            end: SimTime::ZERO,
             end_reason: EndReason::Settled,
             digest: 0,
             records: 0,
             events: 0,
             jobsets: Vec::new(),
             training: Vec::new(),
-            ledger: Ledger::default(),
+            ledger: TimeLedger::default(),
             resources: Vec::new(),
             requests: Vec::new(),
-            stuck: Vec::new(),
+            blocked: Vec::new(),
             warnings: Vec::new(),
         },
-        names: Names::default(),
-        sink: Observer::new(recording, &scenario.unwrap()),
+        names: RecordNames::default(),
+        sink: RunObserver::new(recording, &scenario.unwrap()),
         restart: Some(restart),
     }
 }
@@ -88,9 +88,9 @@ fn a_refused_jobset_is_a_difference_and_an_unknown_action_is_not() {
     let r = example(|_| {});
     let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
     assert_eq!(refused.differences.unwrap()[0].path, "jobSet");
-    let skipped = || NoRun::NotSimulated(NotSimulated(vec!["action patch".into()]));
+    let skipped = || NoRun::NotSimulated(UnmodelledAction(vec!["action patch".into()]));
     let result = compare("f", &r, Err(skipped()));
-    assert_eq!(result.verdict(), Some(Verdict::NotSimulated));
+    assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
     assert_eq!(result.not_simulated, ["action patch"]);
     let r = times_recording(|_| {});
     for no_run in [NoRun::Refused("no".into()), skipped()] {

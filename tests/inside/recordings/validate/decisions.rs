@@ -1,9 +1,9 @@
 //! Cases of the comparison of decisions: one change each to a run that equals its recording.
 
-use super::history::{History, tests::*};
-use super::{Run, compare};
+use super::history::{DecisionHistory, tests::*};
+use super::{DecisionRun, compare};
 use crate::validate::read::tests::example;
-use crate::validate::recording::Recording;
+use crate::validate::recording::RecordedRun;
 use crate::validate::run_steps::RunSteps;
 use serde_json::{Value, json};
 use sim_base::*;
@@ -12,7 +12,7 @@ use sim_engine::record::*;
 
 const FAILED: &str = "Failed=True BackoffLimitExceeded: Pod ns/js-w-0-1-<rand> failed";
 
-fn recording(edit: impl FnOnce(&mut Value)) -> Recording {
+fn recording(edit: impl FnOnce(&mut Value)) -> RecordedRun {
     example(|j| {
         j["status"] = json!({"restarts": 1, "restartsCountTowardsMax": 1, "terminalState": "Failed",
             "conditions": [{"type": "Failed", "status": "True", "reason": "ReachedMaxRestarts", "message": "m"}],
@@ -36,8 +36,8 @@ fn recording(edit: impl FnOnce(&mut Value)) -> Recording {
     })
 }
 
-fn names() -> Names {
-    Names::for_jobs(vec![JobName {
+fn names() -> RecordNames {
+    RecordNames::for_jobs(vec![JobName {
         jobset: JobSetId(0),
         name: "js-w-0".into(),
         replicated_job: "w".into(),
@@ -51,7 +51,7 @@ fn condition_outcome(kind: &'static str, reason: &str, message: String) -> Condi
         status: true,
         reason: reason.into(),
         message,
-        last_transition: Time::ZERO,
+        last_transition: SimTime::ZERO,
     }
 }
 
@@ -75,7 +75,7 @@ fn outcome() -> RunOutcome {
         format!("Pod ns/{pod} failed"),
     );
     RunOutcome {
-        end: Time::ZERO,
+        end: SimTime::ZERO,
         end_reason: EndReason::TimeLimit,
         digest: 0,
         records: 0,
@@ -100,10 +100,10 @@ fn outcome() -> RunOutcome {
             ..JobSetOutcome::default()
         }],
         training: Vec::new(),
-        ledger: Ledger::default(),
+        ledger: TimeLedger::default(),
         resources: Vec::new(),
         requests: Vec::new(),
-        stuck: Vec::new(),
+        blocked: Vec::new(),
         warnings: Vec::new(),
     }
 }
@@ -111,7 +111,7 @@ fn outcome() -> RunOutcome {
 /// Response of the API server for a JobSet that was deleted.
 const NOT_FOUND: &str = "jobsets.jobset.x-k8s.io \"js\" not found";
 
-fn history(more: &[(u64, Body)]) -> History {
+fn history(more: &[(u64, Body)]) -> DecisionHistory {
     let mut names = names();
     let failed = condition(
         JobSetConditionType::Failed,
@@ -138,9 +138,9 @@ fn history(more: &[(u64, Body)]) -> History {
     history
 }
 
-fn paths(recording: &Recording, outcome: &RunOutcome, history: &History) -> Vec<String> {
+fn paths(recording: &RecordedRun, outcome: &RunOutcome, history: &DecisionHistory) -> Vec<String> {
     let names = names();
-    let run = Run {
+    let run = DecisionRun {
         outcome,
         history,
         steps: &RunSteps::default(),
@@ -269,8 +269,8 @@ fn answers_to_user_actions_are_compared() {
 #[test]
 fn a_changed_input_makes_recordings_different() {
     use crate::validate::read::{read, tests::shared};
-    use crate::validate::result::Verdict;
-    use crate::validate::scenario::Overrides;
+    use crate::validate::result::ValidationVerdict;
+    use crate::validate::scenario::ScenarioOverrides;
     use crate::validate::simulate;
     use serde_json::{Value, json};
     let defaults = simulate::defaults().unwrap();
@@ -283,8 +283,9 @@ fn a_changed_input_makes_recordings_different() {
             let mut json: Value = serde_json::from_str(text).unwrap();
             change(&mut json);
             let recording = read(file, &json.to_string()).unwrap();
-            let result = simulate::validate(file, &recording, &defaults, &Overrides::default());
-            result.verdict() == Some(Verdict::Equal)
+            let result =
+                simulate::validate(file, &recording, &defaults, &ScenarioOverrides::default());
+            result.verdict() == Some(ValidationVerdict::Equal)
         };
         texts.iter().filter(is_equal).count()
     };
@@ -296,19 +297,19 @@ fn a_changed_input_makes_recordings_different() {
     let unchanged = equal(&|_| {});
     type Change<'a> = (&'a str, &'a dyn Fn(&mut Value));
     let changes: [Change<'_>; 4] = [
-        ("one restart more", &|json| {
+        ("one more restart", &|json| {
             if let Some(max) = json.pointer_mut("/jobSet/spec/failurePolicy/maxRestarts") {
                 *max = json!(max.as_i64().unwrap() + 1);
             }
         }),
-        ("All is Any", &|json| {
+        ("Any instead of All", &|json| {
             replace(json, "/jobSet/spec/successPolicy/operator", "All", "Any");
         }),
-        ("everything at once", &|json| {
+        ("AnyOrder instead of InOrder", &|json| {
             let order = "/jobSet/spec/startupPolicy/startupPolicyOrder";
             replace(json, order, "InOrder", "AnyOrder");
         }),
-        ("Jobs fail at once", &|json| {
+        ("Jobs fail immediately", &|json| {
             json["controlPlane"]["kubernetes"] = json!("1.30.0");
         }),
     ];

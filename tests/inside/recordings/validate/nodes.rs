@@ -3,14 +3,15 @@
 use super::super::read::{read, tests::shared};
 use super::*;
 
-fn check(name: &str, edit: impl Fn(&mut Vec<Step>)) -> Option<Vec<String>> {
+fn check(name: &str, edit: impl Fn(&mut Vec<RecordedStep>)) -> Option<Vec<String>> {
     let files = shared("nodes");
     let (file, text) = files.iter().find(|(f, _)| f.ends_with(name))?;
     let recording = read(file, text).ok()?;
-    let recorded = steps::recorded(&recording);
+    let recorded = steps::recorded_steps(&recording);
     let mut simulated = recorded.clone();
     edit(&mut simulated);
-    let (differences, milestones) = told(&compare_steps(&recording, &recorded, &simulated));
+    let (differences, milestones) =
+        differences_and_milestones(&compare_steps(&recording, &recorded, &simulated));
     assert!(milestones.len() > 5, "{name}: {}", milestones.len());
     Some(differences.into_iter().map(|d| d.path).collect())
 }
@@ -24,7 +25,7 @@ fn every_recording_equals_itself() {
 }
 
 /// Moves every step that `which` selects by `by_s`.
-fn moved(by_s: f64, which: fn(&Step) -> bool) -> impl Fn(&mut Vec<Step>) {
+fn moved(by_s: f64, which: fn(&RecordedStep) -> bool) -> impl Fn(&mut Vec<RecordedStep>) {
     move |steps| {
         for step in steps.iter_mut().filter(|s| which(s)) {
             step.at_s += by_s;
@@ -65,7 +66,7 @@ fn pod_garbage_collection_may_be_20_s_off_and_a_direct_step_1_5_s() {
         (155.5, 3.0, Some("times: Job js-w-0 Failed=True")),
         (155.5, 1.4, None),
     ] {
-        let edit = |steps: &mut Vec<Step>| {
+        let edit = |steps: &mut Vec<RecordedStep>| {
             for step in steps.iter_mut().filter(|s| s.at_s > from_s) {
                 step.at_s += by_s;
             }
@@ -80,17 +81,17 @@ fn pod_garbage_collection_may_be_20_s_off_and_a_direct_step_1_5_s() {
 
 #[test]
 fn a_step_that_never_happens_or_is_new_is_reported() {
-    let without = |steps: &mut Vec<Step>| {
-        steps.retain(|s| s.what != What::Condition("Failed=True".into()));
+    let without = |steps: &mut Vec<RecordedStep>| {
+        steps.retain(|s| s.action != StepAction::Condition("Failed=True".into()));
     };
     let Some(found) = check("n-crash-delete-node.json", without) else {
         return;
     };
     assert_eq!(found, ["times: Job js-w-0 Failed=True"]);
-    let more = |steps: &mut Vec<Step>| {
-        steps.push(Step {
-            object: Object::Job("js-w-1".into()),
-            what: What::Condition("Failed=True".into()),
+    let more = |steps: &mut Vec<RecordedStep>| {
+        steps.push(RecordedStep {
+            object: StepObject::Job("js-w-1".into()),
+            action: StepAction::Condition("Failed=True".into()),
             at_s: 70.0,
         });
     };

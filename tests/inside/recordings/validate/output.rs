@@ -1,35 +1,35 @@
 //! Unit tests of `sim_recordings::validate::output`.
 
-use super::super::recording::Kind;
+use super::super::recording::RecordingKind;
 use super::super::result::tests::*;
 use super::*;
 
 #[test]
 fn json_has_the_documented_keys_and_no_others() {
-    let mut decided = file(Kind::Decisions);
-    decided.differences = Some(vec![Difference::new("status.restarts", 1, 0)]);
-    let mut skipped = file(Kind::Corner);
+    let mut decided = file(RecordingKind::Decisions);
+    decided.differences = Some(vec![RecordedDifference::new("status.restarts", 1, 0)]);
+    let mut skipped = file(RecordingKind::Corner);
     skipped.not_simulated = vec!["action patch".into(), "key x".into()];
-    let mut other = file(Kind::Nodes);
+    let mut other = file(RecordingKind::Nodes);
     other.differences = decided.differences.clone();
-    other.play = Some("ties to the last name".into());
-    let mut timed = file(Kind::Times);
+    other.equal_replay = Some("ties broken by last name".into());
+    let mut timed = file(RecordingKind::Times);
     timed.restart = Some(restart(100.0, Some(103.1)));
-    timed.milestones = vec![Milestone {
+    timed.milestones = vec![MilestoneResult {
         name: "jobFailed".into(),
         recorded_s: Some(2.0),
         simulated_s: Some(2.5),
     }];
     let files = [decided, skipped, other, timed];
     assert_eq!(
-        json(&files, &Totals::of(&files)),
+        json(&files, &ResultTotals::from_files(&files)),
         json!({"recordings": [
                 {"file": "decisions.json", "kind": "decisions", "decisions": {"result": "different", "equal": false,
                     "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
                 {"file": "corner.json", "kind": "corner", "decisions": {"result": "notSimulated", "equal": false,
                     "notSimulated": ["action patch", "key x"]}},
                 {"file": "nodes.json", "kind": "nodes", "decisions": {"result": "otherPlay", "equal": false,
-                    "play": "ties to the last name",
+                    "play": "ties broken by last name",
                     "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
                 {"file": "times.json", "kind": "times",
                     "milestones": [{"name": "jobFailed", "recorded_s": 2.0, "simulated_s": 2.5}],
@@ -41,13 +41,16 @@ fn json_has_the_documented_keys_and_no_others() {
                     "nodes": {"equal": 0, "otherPlay": 1, "different": 0, "notSimulated": 0, "total": 1}},
                 "restart": {"error": {"p50": 0.031, "max": 0.031}}})
     );
-    assert_eq!(json(&[], &Totals::default()), json!({"recordings": []}));
+    assert_eq!(
+        json(&[], &ResultTotals::default()),
+        json!({"recordings": []})
+    );
 }
 
 #[test]
 fn there_is_one_row_per_comparison() {
-    let mut timed = file(Kind::Times);
-    timed.restart = Some(Restart {
+    let mut timed = file(RecordingKind::Times);
+    timed.restart = Some(RestartResult {
         scored: false,
         ..restart(10.0, Some(9.0))
     });

@@ -4,7 +4,7 @@ use super::*;
 use std::path::{Path, PathBuf};
 
 /// Returns a small recording for test cases. `edit` changes the JSON before it is read.
-pub fn example(edit: impl FnOnce(&mut Value)) -> Recording {
+pub fn example(edit: impl FnOnce(&mut Value)) -> RecordedRun {
     let mut json = serde_json::json!({
         "schema": SCHEMA, "kind": "decisions", "name": "ns",
         "controlPlane": {
@@ -70,12 +70,12 @@ fn what_is_not_a_recording_says_so_with_the_file_name() {
     let head = r#""schema":"jobset-sim/recording/v1""#;
     for (text, expected) in [
         ("", "f.json: not JSON"),
-        ("{}", "no key `schema`"),
-        (r#"{"schema":"x/v1"}"#, "schema \"x/v1\" is not known"),
-        (&format!("{{{head}}}"), "no key `kind`"),
+        ("{}", "key `schema` is missing"),
+        (r#"{"schema":"x/v1"}"#, "unknown schema \"x/v1\""),
+        (&format!("{{{head}}}"), "key `kind` is missing"),
         (
             &format!("{{{head},\"kind\":\"film\"}}"),
-            "kind \"film\" is not known",
+            "unknown kind \"film\"",
         ),
         (
             &format!("{{{head},\"kind\":\"times\"}}"),
@@ -111,7 +111,7 @@ fn absurd_numbers_are_refused() {
     ];
     for (edit, expected) in cases {
         let good = example(|_| {});
-        assert_eq!(good.kind, Kind::Decisions);
+        assert_eq!(good.kind, RecordingKind::Decisions);
         let error = std::panic::catch_unwind(|| example(edit)).unwrap_err();
         let error = error.downcast_ref::<String>().cloned().unwrap_or_default();
         assert!(error.contains(expected), "{error}");

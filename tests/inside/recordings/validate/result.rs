@@ -2,12 +2,12 @@
 
 use super::*;
 
-pub fn file(kind: Kind) -> FileResult {
+pub fn file(kind: RecordingKind) -> FileResult {
     FileResult::new(&format!("{}.json", kind.as_str()), kind)
 }
 
-pub fn restart(recorded_s: f64, simulated_s: Option<f64>) -> Restart {
-    Restart {
+pub fn restart(recorded_s: f64, simulated_s: Option<f64>) -> RestartResult {
+    RestartResult {
         milestone: "lastPodReady".to_owned(),
         recorded_s,
         simulated_s,
@@ -24,14 +24,14 @@ fn errors_are_absolute_in_the_totals_and_only_scored_restarts_count() {
         (Some(102.0), true),
         (Some(900.0), false),
     ] {
-        let mut f = file(Kind::Times);
-        f.restart = Some(Restart {
+        let mut f = file(RecordingKind::Times);
+        f.restart = Some(RestartResult {
             scored,
             ..restart(100.0, simulated)
         });
         files.push(f);
     }
-    let totals = Totals::of(&files);
+    let totals = ResultTotals::from_files(&files);
     let error = totals.restart.unwrap();
     assert!(
         (error.p50 - 0.04).abs() < 1e-12 && (error.max - 0.1).abs() < 1e-12,
@@ -43,17 +43,22 @@ fn errors_are_absolute_in_the_totals_and_only_scored_restarts_count() {
 
 #[test]
 fn each_recording_has_one_of_four_verdicts() {
-    let mut equal = file(Kind::Decisions);
+    let mut equal = file(RecordingKind::Decisions);
     equal.differences = Some(Vec::new());
-    let mut different = file(Kind::Decisions);
-    different.differences = Some(vec![Difference::new("deleted", true, false)]);
+    let mut different = file(RecordingKind::Decisions);
+    different.differences = Some(vec![RecordedDifference::new("deleted", true, false)]);
     let mut other = different.clone();
-    other.play = Some("created 0.50 s into a second".to_owned());
-    let mut skipped = file(Kind::Corner);
+    other.equal_replay = Some("creation 0.50 s into a wall-clock second".to_owned());
+    let mut skipped = file(RecordingKind::Corner);
     skipped.not_simulated = vec!["action patch".to_owned()];
-    let totals = Totals::of(&[equal, different, other, skipped]);
+    let totals = ResultTotals::from_files(&[equal, different, other, skipped]);
     let all = totals.decisions.unwrap();
-    let each = (all.equal, all.other_play, all.different, all.not_simulated);
+    let each = (
+        all.equal,
+        all.other_replay,
+        all.different,
+        all.not_simulated,
+    );
     assert_eq!((each, all.total()), ((1, 1, 1, 1), 4));
     assert_eq!(totals.kinds["corner"].not_simulated, 1);
     assert_eq!(totals.kinds["decisions"].total(), 3);

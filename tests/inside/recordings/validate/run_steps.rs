@@ -11,7 +11,7 @@ fn records_become_steps_in_the_words_of_the_recording() {
         j["script"]["actions"] =
             json!([{"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"}]);
     });
-    let mut names = Names::for_jobs(vec![JobName {
+    let mut names = RecordNames::for_jobs(vec![JobName {
         jobset: JobSetId(0),
         name: "js-w-0".into(),
         replicated_job: "w".into(),
@@ -62,9 +62,9 @@ fn records_become_steps_in_the_words_of_the_recording() {
         (60, created(1)),
         (61, condition),
     ] {
-        let at = Time(s * 1_000_000_000);
+        let at = SimTime(s * 1_000_000_000);
         run.record(
-            &Record {
+            &SimulationRecord {
                 seq: 0,
                 cause: NO_CAUSE,
                 ticket: NO_TICKET,
@@ -74,7 +74,7 @@ fn records_become_steps_in_the_words_of_the_recording() {
             &names,
         );
     }
-    let steps = run.named(&recording, &names);
+    let steps = run.recorded_steps(&recording, &names);
     let seen: Vec<String> = steps.iter().map(|s| format!("{} {s}", s.at_s)).collect();
     assert_eq!(
         seen,

@@ -5,9 +5,9 @@ use super::*;
 use serde_json::json;
 use sim_api::spec::timing::SchedulerCost;
 
-pub fn defaults() -> Defaults {
+pub fn defaults() -> RecordingDefaults {
     let rate = ClientRate::new(5.0, 10);
-    Defaults {
+    RecordingDefaults {
         control_plane: ControlPlane {
             preset: "stock".into(),
             kube_controller_manager: rate,
@@ -16,7 +16,7 @@ pub fn defaults() -> Defaults {
             kube_scheduler: rate,
             jobset_manager: rate,
             node_requests_per_s: 5000.0,
-            kubernetes: Version::new(30),
+            kubernetes: KubeVersion::new(30),
             feature_gates: FeatureGates {
                 in_place_restart: true,
                 restart_job: true,
@@ -26,16 +26,16 @@ pub fn defaults() -> Defaults {
             node_monitor_grace_period_s: 40,
             heartbeat_s: 10,
         },
-        timing: Timing {
-            api_read: Dist::fixed_ms(1),
-            api_write: Dist::fixed_ms(2),
-            api_pod_create: Dist::fixed_ms(3),
+        timing: TimingSpec {
+            api_read: Distribution::fixed_ms(1),
+            api_write: Distribution::fixed_ms(2),
+            api_pod_create: Distribution::fixed_ms(3),
             api_measured: Vec::new(),
-            watch_lag: Dist::fixed_ms(4),
-            agent_fanout: Dist::ZERO,
+            watch_lag: Distribution::fixed_ms(4),
+            agent_fanout: Distribution::ZERO,
             jobset_list_per_pod: Duration::ZERO,
             job_sync_batch_period: Duration::from_secs(1),
-            kubelet: Kubelet::Scripted {
+            kubelet: KubeletTiming::Scripted {
                 start: Duration::ZERO,
                 stop: Duration::ZERO,
                 stop_exit_code: 0,
@@ -47,28 +47,31 @@ pub fn defaults() -> Defaults {
                 affinity_per_node: Duration::ZERO,
             },
         },
-        win: false,
+        preset_overrides_recording: false,
     }
 }
 
-pub fn plain(recording: &Recording, overrides: Overrides) -> Result<Scenario, NotSimulated> {
-    scenario(recording, &defaults(), &overrides)
+pub fn plain(
+    recording: &RecordedRun,
+    overrides: ScenarioOverrides,
+) -> Result<ScenarioSpec, UnmodelledAction> {
+    replay_scenario(recording, &defaults(), &overrides)
 }
 
 #[test]
 fn rates_gates_and_kubelet_come_from_the_recording() {
-    let s = plain(&example(|_| {}), Overrides::default()).unwrap();
+    let s = plain(&example(|_| {}), ScenarioOverrides::default()).unwrap();
     let cp = &s.control_plane;
     assert_eq!(cp.kube_controller_manager, ClientRate::new(50.0, 60));
     assert_eq!(cp.kube_scheduler, ClientRate::new(70.0, 80));
     assert_eq!(
         (cp.kubernetes, cp.node_requests_per_s),
-        (Version::new(36), 240.0)
+        (KubeVersion::new(36), 240.0)
     );
     assert!(cp.feature_gates.in_place_restart && !cp.feature_gates.restart_job);
     assert_eq!(s.stop.at, Duration::from_secs(8));
-    assert_eq!(s.timing.api_write, Dist::fixed_ms(2));
-    let Kubelet::Scripted { start, stop, .. } = s.timing.kubelet else {
+    assert_eq!(s.timing.api_write, Distribution::fixed_ms(2));
+    let KubeletTiming::Scripted { start, stop, .. } = s.timing.kubelet else {
         panic!("not scripted");
     };
     assert_eq!(
@@ -80,14 +83,14 @@ fn rates_gates_and_kubelet_come_from_the_recording() {
 #[test]
 fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
     let file = example(|j| j["controlPlane"]["apiLatencyMs"] = json!({"p50": 8, "p95": 8}));
-    let timing = plain(&file, Overrides::default()).unwrap().timing;
-    assert_eq!(timing.api_pod_create, Dist::fixed_ms(8));
-    let flags = Overrides {
+    let timing = plain(&file, ScenarioOverrides::default()).unwrap().timing;
+    assert_eq!(timing.api_pod_create, Distribution::fixed_ms(8));
+    let flags = ScenarioOverrides {
         api_latency_ms: Some((5.0, 5.0)),
         node_requests_per_s: Some(7.0),
     };
     let s = plain(&file, flags).unwrap();
-    assert_eq!(s.timing.api_read, Dist::fixed_ms(5));
+    assert_eq!(s.timing.api_read, Distribution::fixed_ms(5));
     assert_eq!(s.control_plane.node_requests_per_s, 7.0);
 }
 
@@ -95,7 +98,7 @@ fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
 fn every_shared_recording_has_a_scenario() {
     for folder in ["times", "nodes", "decisions", "corner"] {
         for (file, text) in shared(folder) {
-            let s = plain(&read(&file, &text).unwrap(), Overrides::default());
+            let s = plain(&read(&file, &text).unwrap(), ScenarioOverrides::default());
             assert!(s.is_ok(), "{file}: {s:?}");
         }
     }

@@ -3,22 +3,22 @@
 use super::*;
 
 /// Returns replications with `pods` restarts and a goodput of 0.9 at pod level.
-fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<Row> {
-    let side = |restarts, goodput| Side {
+fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<CheckRow> {
+    let side = |restarts, goodput| CheckSide {
         restarts,
         restarts_count_towards_max: restarts,
         terminal_state: "",
         goodput,
     };
-    let row = |(replication, &(restarts, goodput))| Row {
+    let row = |(replication, &(restarts, goodput))| CheckRow {
         replication,
         pods: side(pods, 0.9),
         collapsed: side(restarts, goodput),
         bound: 0.01,
         close_calls: 1,
         verdict: match pods == restarts && goodput == 0.9 {
-            true => Agreement::Equal,
-            false => Agreement::Close,
+            true => ModelAgreement::Equal,
+            false => ModelAgreement::Close,
         },
         parts: None,
     };
@@ -30,7 +30,7 @@ fn what_differs_is_told_on_average_with_an_interval() {
     let all = rows(70, &[(69, 0.901), (71, 0.901), (73, 0.901)]);
     let told = sentence(&differences(&all).unwrap());
     // Student's t with two degrees of freedom: 4.303 × 2 / √3.
-    let restarts = "+1.000 restarts (95 % interval -3.968 to +5.968)";
+    let restarts = "+1.000 restarts (95 % CI -3.968 to +5.968)";
     assert!(told.contains(restarts), "{told}");
     assert!(told.contains("+0.1000 % goodput"), "{told}");
     assert!(differences(&[]).is_none());
@@ -42,7 +42,7 @@ fn close_replications_may_not_be_most_of_them_and_have_to_even_out() {
     let check = |close: [(u32, f64); 4], equal: usize| {
         let all = [&close[..], &vec![(100, 0.9); equal]].concat();
         let replications = rows(100, &all);
-        Check {
+        ModelCheck {
             scenario: "some".to_owned(),
             seed: 1,
             measured_plays: 1,
@@ -58,14 +58,17 @@ fn close_replications_may_not_be_most_of_them_and_have_to_even_out() {
     let even = [(98, 0.9), (103, 0.9), (99, 0.9), (102, 0.9)];
     assert_eq!(failure(even), "");
     let most = check(even, 3).failure();
-    let told = "the levels differ in 4 of 7 replications";
+    let told = "the models differ in 4 of 7 replications";
     assert_eq!(most.as_deref(), Some(told));
     let fewer = [(70, 0.9), (71, 0.9), (70, 0.9), (71, 0.9)];
-    assert_eq!(failure(fewer), "the levels differ in restarts on average");
+    assert_eq!(failure(fewer), "the models differ on average in restarts");
     let poorer = [(100, 0.6), (100, 0.61), (100, 0.6), (100, 0.61)];
-    assert_eq!(failure(poorer), "the levels differ in goodput on average");
+    assert_eq!(failure(poorer), "the models differ on average in goodput");
     let less = [(100, 0.892), (100, 0.893), (100, 0.892), (100, 0.893)];
     assert_eq!(failure(less), "", "by less than the bound");
-    let told = check(poorer, 4).text(&Style::default());
-    assert!(told.ends_with("That does not even out.\n"), "{told}");
+    let told = check(poorer, 4).text(&WaterfallStyle::default());
+    assert!(
+        told.ends_with("This difference does not average out.\n"),
+        "{told}"
+    );
 }

@@ -1,16 +1,16 @@
 //! Unit tests of `sim_report::figures::compare_figure`.
 
-use super::super::figure::tests::check;
+use super::super::restart_figure::tests::check;
 use super::*;
-use sim_analysis::experiment::Replication;
+use sim_analysis::experiment::ReplicationResult;
 use std::collections::BTreeMap;
 
 /// A text that needs two lines.
-pub const HANGS: &str = "hangs on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
+pub const HANGS: &str = "depends on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
 
 pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
-    let replication = |i: u32| Replication {
-        level: sim_api::spec::Level::Pods,
+    let replication = |i: u32| ReplicationResult {
+        level: sim_api::spec::ModelLevel::Pods,
         replication: u64::from(i),
         digest: u64::from(i),
         end_s: 100_000.0 * scale + f64::from(i * i) * 900.0,
@@ -39,7 +39,7 @@ pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVar
 #[test]
 fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_are() {
     let all = sim_engine::record::LedgerCategory::ALL.map(|c| c.as_str());
-    let long = "a variant with a name that somebody wrote who likes long names very much indeed";
+    let long = "a variant with an exceptionally long name that does not fit into the chart";
     for names in [
         &["one"][..],
         &["one", "two"],
@@ -52,7 +52,7 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
                 .enumerate()
                 .map(|(i, n)| variant(n, scale(i), categories));
             let played: Vec<PlayedVariant> = variants.collect();
-            let compared = Comparison::of(("a-scenario", 1), &played);
+            let compared = VariantComparison::of(("a-scenario", 1), &played);
             let figures = figures(&compared, &played, &[HANGS.to_owned()]);
             let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
             let expected = match names.len() {
@@ -67,13 +67,13 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
 
 #[test]
 fn ticks_are_round_in_the_unit_that_people_count_in() {
-    let axis = |from, to| Axis {
+    let axis = |from, to| PanelAxis {
         from,
         to,
         left: 0,
         right: 100,
     };
-    let of = |axis: &Axis, metric| axis.ticks(4, axis.unit(metric));
+    let of = |axis: &PanelAxis, metric| axis.ticks(4, axis.unit(metric));
     assert_eq!(of(&axis(-1e4, 2e4), "end.t_s"), [0.0, 18_000.0]);
     assert_eq!(of(&axis(0.71, 0.83), "goodput").len(), 2);
 }

@@ -1,17 +1,17 @@
 //! Unit tests of `sim_report::figures::compare_time`.
 
 use super::super::compare_figure::tests::{HANGS, variant};
-use super::super::figure::tests::check;
+use super::super::restart_figure::tests::check;
 use super::*;
-use sim_analysis::experiment::{BriefRestart, Comparison, ReplicatedJobSet};
-use sim_analysis::metrics::Ending;
-use sim_analysis::metrics::timeline::Timeline;
-use sim_base::Time;
-use sim_engine::record::TrainingStretch;
+use sim_analysis::experiment::{BriefRestart, ReplicatedJobSet, VariantComparison};
+use sim_analysis::metrics::RestartOutcome;
+use sim_analysis::metrics::timeline::JobTimeline;
+use sim_base::SimTime;
+use sim_engine::record::SegmentOutcome;
 use std::collections::BTreeMap;
 
-fn at(s: u64) -> Time {
-    Time::ZERO + Duration::from_secs(s)
+fn at(s: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_secs(s)
 }
 
 /// Returns a variant with one interruption, which is longer in each further replication.
@@ -19,9 +19,9 @@ fn trained(name: &str, away: u64) -> PlayedVariant {
     let mut played = variant(name, 1.0, &["productive"]);
     played.jobsets = vec!["train".to_owned()];
     for (i, replication) in (1..).zip(&mut played.replications) {
-        let stretch = |since, until| TrainingStretch {
-            since: at(since),
-            until: at(until),
+        let stretch = |since, until| SegmentOutcome {
+            start: at(since),
+            end: at(until),
             productive: Duration::from_secs((until - since) * 9 / 10),
             lost: Duration::ZERO,
             rendezvous: Duration::ZERO,
@@ -30,7 +30,7 @@ fn trained(name: &str, away: u64) -> PlayedVariant {
             suspended: Duration::ZERO,
         };
         let back = 40_000 + away * i;
-        let restart = BriefRestart::new((at(40_000), at(back)), Ending::Ready);
+        let restart = BriefRestart::new((at(40_000), at(back)), RestartOutcome::Ready);
         let stretches = vec![stretch(10, 40_000), stretch(back, 300_000)];
         replication.jobsets = vec![ReplicatedJobSet {
             terminal_state: "",
@@ -41,7 +41,7 @@ fn trained(name: &str, away: u64) -> PlayedVariant {
             latency_max_s: None,
             training: None,
             taken: BTreeMap::new(),
-            timeline: Some(Timeline::new(at(300_000), &stretches)),
+            timeline: Some(JobTimeline::new(at(300_000), &stretches)),
             each: vec![restart],
         }];
     }
@@ -56,13 +56,13 @@ fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
         let played: Vec<PlayedVariant> = (0..n)
             .map(|i| trained(names[i], 20 + 3000 * i as u64))
             .collect();
-        let compared = Comparison::of(("a-scenario", 1), &played);
+        let compared = VariantComparison::of(("a-scenario", 1), &played);
         let figures = figures((&compared, &hangs), &played);
         let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(drawn, ["goodput", "availability", "restarts"]);
         figures.iter().for_each(|(_, scene)| check(scene));
     }
     let idle = [variant("one", 1.0, &["productive"])];
-    let compared = Comparison::of(("a-scenario", 1), &idle);
+    let compared = VariantComparison::of(("a-scenario", 1), &idle);
     assert!(figures((&compared, &[]), &idle).is_empty());
 }

@@ -1,13 +1,15 @@
 //! Unit tests of `sim_report::figures::figure`.
 
-use super::super::growth_figure::{Panel, growth};
+use super::super::growth_figure::{GrowthPanel, growth};
 use super::*;
-use sim_analysis::metrics::restarts::restart::{Cause, Ending, Milestone, Shape};
+use sim_analysis::metrics::restarts::restart::{
+    Milestone, RestartCause, RestartOutcome, RestartScope,
+};
 
-pub fn bars() -> Vec<(String, Restart)> {
-    let t = |tenths: u64| Time::ZERO + Duration::from_millis(tenths * 100);
-    let mut recreate = Restart::new(JobSetId(0), t(0), Cause::UNKNOWN);
-    recreate.shape = Shape::Recreate;
+pub fn bars() -> Vec<(String, RestartMetrics)> {
+    let t = |tenths: u64| SimTime::ZERO + Duration::from_millis(tenths * 100);
+    let mut recreate = RestartMetrics::new(JobSetId(0), t(0), RestartCause::UNKNOWN);
+    recreate.shape = RestartScope::Recreate;
     for (m, at) in [
         (Milestone::PodFailed, 9),
         (Milestone::FailureTarget, 110),
@@ -20,9 +22,9 @@ pub fn bars() -> Vec<(String, Restart)> {
     ] {
         recreate.last(m, t(at));
     }
-    (recreate.ending, recreate.end) = (Ending::Ready, t(1262));
-    let mut in_place = Restart::new(JobSetId(0), t(0), Cause::UNKNOWN);
-    in_place.shape = Shape::InPlaceRestart;
+    (recreate.ending, recreate.end) = (RestartOutcome::Ready, t(1262));
+    let mut in_place = RestartMetrics::new(JobSetId(0), t(0), RestartCause::UNKNOWN);
+    in_place.shape = RestartScope::InPlaceRestart;
     for (m, at) in [
         (Milestone::AttemptsFirst, 14),
         (Milestone::PreviousWritten, 15),
@@ -32,14 +34,14 @@ pub fn bars() -> Vec<(String, Restart)> {
     ] {
         in_place.last(m, t(at));
     }
-    (in_place.ending, in_place.end) = (Ending::Ready, t(101));
+    (in_place.ending, in_place.end) = (RestartOutcome::Ready, t(101));
     vec![
         ("Recreate".into(), recreate),
         ("InPlaceRestart".into(), in_place),
     ]
 }
 
-pub fn panels() -> Vec<Panel> {
+pub fn panels() -> Vec<GrowthPanel> {
     let line = |scale: f64| {
         let sizes = [64.0, 256.0, 1024.0, 5000.0, 16384.0, 65536.0];
         sizes
@@ -48,21 +50,21 @@ pub fn panels() -> Vec<Panel> {
             .collect()
     };
     vec![
-        Panel {
+        GrowthPanel {
             label: "simulated seconds per pod".into(),
             lines: vec![
                 ("Recreate".into(), line(0.011)),
                 ("InPlaceRestart".into(), line(0.001)),
             ],
         },
-        Panel {
+        GrowthPanel {
             label: "bytes per pod".into(),
             lines: vec![("process".into(), line(300.0))],
         },
     ]
 }
 
-pub fn check(scene: &Scene) {
+pub fn check(scene: &DrawScene) {
     let boxes = scene.text_boxes();
     for (i, a) in boxes.iter().enumerate() {
         assert!(a.0 >= 0 && a.1 >= 0, "{:?} starts outside", a.4);
@@ -81,7 +83,7 @@ pub fn check(scene: &Scene) {
 #[test]
 fn no_text_overlaps_another_or_leaves_the_picture() {
     for size in [(1600, 900), (1280, 720)] {
-        check(&restarts(
+        check(&restart_bars(
             "One failed container, 5,000 pods: time to all ready",
             "12.5 times as fast",
             &bars(),
@@ -91,5 +93,5 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
         check(&growth("Growth with the number of nodes", &panels(), size));
     }
     let four: Vec<_> = bars().into_iter().chain(bars()).collect();
-    check(&restarts("Four", "", &four, &[], (1600, 900)));
+    check(&restart_bars("Four", "", &four, &[], (1600, 900)));
 }

@@ -1,41 +1,49 @@
 //! Checks the layouts of sweeps of any shape for texts that overlap or leave the picture.
 
 use super::super::compare_figure::tests::HANGS;
-use super::super::figure::tests::check;
+use super::super::restart_figure::tests::check;
 use super::*;
-use sim_analysis::experiment::Measured;
-use sim_analysis::sweep::{Points, Row};
-use sim_api::spec::{Axis, Over, SweepSpec};
+use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::sweep::{SweepPoints, SweepRow};
+use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 use std::sync::Arc;
 
-fn values(path: &str, values: &[&str]) -> Axis {
-    let over = Over::Values(values.iter().map(|v| (*v).to_owned()).collect());
+fn values(path: &str, values: &[&str]) -> SweepAxis {
+    let target = SweepTarget::Values(values.iter().map(|v| (*v).to_owned()).collect());
     let path = path.to_owned();
-    Axis { path, over }
+    SweepAxis { path, target }
 }
 
-fn range(path: &str, low: &str, high: &str, log: bool) -> Axis {
+fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     let (low, high) = (low.to_owned(), high.to_owned());
     let path = path.to_owned();
-    Axis {
+    SweepAxis {
         path,
-        over: Over::Range { low, high, log },
+        target: SweepTarget::Range { low, high, log },
     }
 }
 
-fn of<'a>(identity: &'a Identity, results: &'a Results, hangs: &'a [String]) -> Swept<'a> {
-    Swept {
+fn of<'a>(
+    identity: &'a SweepIdentity,
+    results: &'a SweepResults,
+    hangs: &'a [String],
+) -> SweptMetric<'a> {
+    SweptMetric {
         identity,
         results,
-        hangs,
+        assumption_lines: hangs,
     }
 }
 
-fn swept(axes: Vec<Axis>, hypercube: Option<u64>, names: &[&str]) -> (Identity, Results) {
+fn swept(
+    axes: Vec<SweepAxis>,
+    hypercube: Option<u64>,
+    names: &[&str],
+) -> (SweepIdentity, SweepResults) {
     let spec = SweepSpec { axes, hypercube };
-    let identity = Identity::of("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
-    let points = Points::of(&spec, 1).unwrap();
-    let row = |point: usize, i: u64| Row {
+    let identity = SweepIdentity::of("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
+    let points = SweepPoints::of(&spec, 1).unwrap();
+    let row = |point: usize, i: u64| SweepRow {
         point,
         replication: i,
         digest: i,
@@ -43,7 +51,9 @@ fn swept(axes: Vec<Axis>, hypercube: Option<u64>, names: &[&str]) -> (Identity, 
         names: Arc::new(names.iter().map(|n| (*n).to_owned()).collect()),
         values: (0..names.len())
             .map(|k| {
-                Measured::Value(0.9 + (point * (k + 1)) as f64 * 0.7 + ((i * 5) % 7) as f64 * 0.3)
+                MeasuredMetric::Value(
+                    0.9 + (point * (k + 1)) as f64 * 0.7 + ((i * 5) % 7) as f64 * 0.3,
+                )
             })
             .collect(),
         warnings: Vec::new(),
@@ -51,7 +61,7 @@ fn swept(axes: Vec<Axis>, hypercube: Option<u64>, names: &[&str]) -> (Identity, 
     };
     let rows = (0..points.count()).flat_map(|p| (0..8).map(move |i| (p, i)));
     let rows = rows.map(|(p, i)| row(p, i)).collect();
-    (identity, Results::of(points, rows))
+    (identity, SweepResults::of(points, rows))
 }
 
 #[test]
@@ -59,10 +69,7 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
     let spares = values("parameters.spares", &["0", "1", "2", "4", "8", "16"]);
     let many: Vec<String> = (1..=14).map(|i| format!("{}m", i * 10)).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let long = values(
-        "spec.x",
-        &["a value that somebody wrote who likes long values", "b"],
-    );
+    let long = values("spec.x", &["a value with an exceptionally long text", "b"]);
     for (axes, hypercube, expected) in [
         (
             vec![
@@ -132,17 +139,17 @@ fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_the
         for metric in ["restartLatency_s.p50", "goodput"] {
             let (identity, all) = swept(axes.clone(), None, &["restartLatency_s.p50", "goodput"]);
             let hangs = [HANGS.to_owned()];
-            let closed = Closed {
-                name: "one token a pod".to_owned(),
+            let closed = ClosedFormCurve {
+                name: "one API request per pod".to_owned(),
                 formula: "closed form: (pods - burst) / rate s".to_owned(),
                 values: (0..all.points().count())
                     .map(|p| Some(p as f64 + 0.5))
                     .collect(),
             };
-            let axis = axis_of(&all, None).unwrap();
+            let axis = numeric_axis_named(&all, None).unwrap();
             for closed in [None, Some(&closed)] {
                 for size in [(1600, 900), (1280, 720)] {
-                    check(&over(
+                    check(&scaling_chart(
                         of(&identity, &all, &hangs),
                         (metric, axis),
                         closed,
@@ -161,17 +168,17 @@ fn an_axis_is_named_as_it_was_swept_or_by_its_last_part_and_has_numbers() {
         values("parameters.nodes", &["1", "2"]),
     ];
     let (_, all) = swept(axes, None, &["goodput"]);
-    assert_eq!(axis_of(&all, None), Ok(1));
-    assert_eq!(axis_of(&all, Some("parameters.nodes")), Ok(1));
-    assert_eq!(axis_of(&all, Some("nodes")), Ok(1));
+    assert_eq!(numeric_axis_named(&all, None), Ok(1));
+    assert_eq!(numeric_axis_named(&all, Some("parameters.nodes")), Ok(1));
+    assert_eq!(numeric_axis_named(&all, Some("nodes")), Ok(1));
     assert!(
-        axis_of(&all, Some("strategy"))
+        numeric_axis_named(&all, Some("strategy"))
             .unwrap_err()
-            .contains("no numbers")
+            .contains("at least two numeric values")
     );
     assert!(
-        axis_of(&all, Some("x"))
+        numeric_axis_named(&all, Some("x"))
             .unwrap_err()
-            .contains("there are strategy, nodes")
+            .contains("available axes: strategy, nodes")
     );
 }

@@ -7,7 +7,7 @@ use super::setups::Setup;
 use super::world::*;
 
 /// Keeps the previous state in the JobSet controller's cache when an event changes objects.
-pub fn of_jobset(setup: &Setup, before: &State, next: &mut State, event: Event) {
+pub fn keep_stale_jobset_cache(setup: &Setup, before: &State, next: &mut State, event: Event) {
     if !setup.jobset_lags {
         return;
     }
@@ -30,7 +30,7 @@ pub fn of_jobset(setup: &Setup, before: &State, next: &mut State, event: Event) 
 
 /// Does the same for the Job controller's caches of one Job. A change that becomes visible puts the key into the
 /// work queue.
-pub fn of_job(
+pub fn keep_stale_job_cache(
     setup: &Setup,
     before: &Option<Job>,
     next: &mut Option<Job>,

@@ -3,9 +3,9 @@
 //! Every JobSet must be so small that its states are enumerated within a second or two. `everything` lifts this
 //! limit.
 
-use super::kinds::{DELETED, FAILING, KINDS, Kind, of_kind};
+use super::job_templates::{DELETED, FAILING, KINDS, Kind, setup_of_kind};
 use super::setups::Setup;
-use sim_api::spec::Version;
+use sim_api::spec::KubeVersion;
 
 /// Returns setups of one Job with one pod. Every write of a sync is a separate step, and the user changes `suspend`
 /// twice.
@@ -14,7 +14,7 @@ pub fn one_pod(everything: bool) -> Vec<Setup> {
         switches: 2,
         troubles: 2 + u8::from(everything && !kind.large),
         coarse: kind.large && !everything,
-        ..of_kind("rjs: a:1x1, failure: {max: 1}", kind)
+        ..setup_of_kind("rjs: a:1x1, failure: {max: 1}", kind)
     };
     KINDS.iter().map(of).collect()
 }
@@ -26,11 +26,11 @@ pub fn two_pods(everything: bool) -> Vec<Setup> {
         coarse: true,
         troubles: 2 + u8::from(!kind.large),
         switches: if everything && !kind.large { 2 } else { 0 },
-        ..of_kind(jobset, kind)
+        ..setup_of_kind(jobset, kind)
     };
     let fine = |kind: &Kind| Setup {
         troubles: 1 + u8::from(everything && !kind.large),
-        ..of_kind(jobset, kind)
+        ..setup_of_kind(jobset, kind)
     };
     let small = KINDS.iter().filter(|k| everything || !k.large);
     KINDS.iter().map(coarse).chain(small.map(fine)).collect()
@@ -67,7 +67,7 @@ pub fn two_jobs(everything: bool) -> Vec<Setup> {
                 coarse: true,
                 troubles: 2,
                 switches: if everything { 2 } else { 0 },
-                ..of_kind(&text, kind)
+                ..setup_of_kind(&text, kind)
             }));
         }
     }
@@ -81,14 +81,14 @@ pub fn stale_jobsets(everything: bool) -> Vec<Setup> {
         switches: 1,
         coarse: !everything,
         jobset_lags: true,
-        ..of_kind("rjs: a:1x1, failure: {max: 1}", kind)
+        ..setup_of_kind("rjs: a:1x1, failure: {max: 1}", kind)
     };
     let two = |policy: &&str| Setup {
         troubles: 2,
         coarse: true,
         faults: if everything { DELETED } else { FAILING },
         jobset_lags: true,
-        ..of_kind(&format!("rjs: a:2, {policy}"), &KINDS[0])
+        ..setup_of_kind(&format!("rjs: a:2, {policy}"), &KINDS[0])
     };
     let kinds = KINDS.iter().filter(|k| everything || !k.large);
     kinds
@@ -103,12 +103,12 @@ pub fn stale_jobs(everything: bool) -> Vec<Setup> {
         troubles: 1 + u8::from(everything && !kind.large),
         switches: 1,
         job_lags: true,
-        ..of_kind("rjs: a:1x1, failure: {max: 1}", kind)
+        ..setup_of_kind("rjs: a:1x1, failure: {max: 1}", kind)
     };
     let two = |kind: &Kind| Setup {
         troubles: 1 + u8::from(everything && !kind.large),
         job_lags: true,
-        ..of_kind("rjs: a:1x2, failure: {max: 0}", kind)
+        ..setup_of_kind("rjs: a:1x2, failure: {max: 0}", kind)
     };
     let kinds = || KINDS.iter().filter(|k| everything || !k.large);
     let both = |kind: &Kind| Setup {
@@ -116,20 +116,20 @@ pub fn stale_jobs(everything: bool) -> Vec<Setup> {
         coarse: true,
         jobset_lags: true,
         job_lags: true,
-        ..of_kind("rjs: a:1x1, failure: {max: 1}", kind)
+        ..setup_of_kind("rjs: a:1x1, failure: {max: 1}", kind)
     };
     let alone = kinds().map(of).chain(kinds().map(two));
     alone.chain(KINDS[..2].iter().map(both)).collect()
 }
 
 /// Returns setups in which the Job controller's caches do not even show its own writes.
-pub fn blind() -> Vec<Setup> {
+pub fn blind_caches() -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
-        version: Version::new(35),
+        version: KubeVersion::new(35),
         faults: FAILING,
         switches: 1,
         job_lags: true,
-        ..of_kind("rjs: a:1x1, failure: {max: 0}", kind)
+        ..setup_of_kind("rjs: a:1x1, failure: {max: 0}", kind)
     };
     KINDS[..2].iter().map(of).collect()
 }
@@ -137,9 +137,9 @@ pub fn blind() -> Vec<Setup> {
 /// Returns setups for Kubernetes 1.30. Before 1.31, a Job is Failed before its pods have terminated.
 pub fn old_version() -> Vec<Setup> {
     let of = |kind: &Kind| Setup {
-        version: Version::new(30),
+        version: KubeVersion::new(30),
         switches: 0,
-        ..of_kind("rjs: a:1x1, failure: {max: 1}", kind)
+        ..setup_of_kind("rjs: a:1x1, failure: {max: 1}", kind)
     };
     KINDS[..3].iter().map(of).collect()
 }

@@ -40,7 +40,7 @@ pub enum Event {
 impl Event {
     /// Returns whether the event brings the JobSet closer to its end. `possible` lists helpful events in the order
     /// in which they are tried.
-    pub fn helps(self) -> bool {
+    pub fn is_helpful(self) -> bool {
         use Event::*;
         match self {
             Overdue(_) | Fails(..) | Restarts(..) | UserDeletesPod(..) | Evicted(..) => false,
@@ -52,7 +52,7 @@ impl Event {
 }
 
 /// Returns the possible events of a state: first the helpful ones, in the order in which they are tried.
-pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
+pub fn possible_events(setup: &Setup, state: &State) -> Vec<Event> {
     let mut events = Vec::new();
     events.extend(state.seen_js.is_some().then_some(Event::JobSetSeen));
     events.extend(state.seen_jobs.is_some().then_some(Event::JobsSeen));
@@ -72,8 +72,8 @@ pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
     let queued = jobs().filter(|(_, j)| j.desk.queued && !waits(&j.desk));
     events.extend(queued.map(|(slot, _)| Event::Sync(slot)));
     events.push(Event::Pass);
-    jobs().for_each(|(slot, job)| leaving(slot, job, &mut events));
-    jobs().for_each(|(slot, job)| waiting(setup, slot, job, &mut events));
+    jobs().for_each(|(slot, job)| add_deletion_events(slot, job, &mut events));
+    jobs().for_each(|(slot, job)| add_timer_events(setup, slot, job, &mut events));
     let pods = || jobs().flat_map(|(slot, job)| job.pods.iter().map(move |p| (slot, p)));
     for (slot, pod) in pods().filter(|(_, p)| p.active()) {
         events.extend((pod.phase == Phase::Waiting).then_some(Event::Ready(slot, pod.uid)));
@@ -82,13 +82,13 @@ pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
         events.extend((pod.phase == Phase::Ready).then_some(Event::Succeeds(slot, pod.uid)));
     }
     if state.js.status.terminal_state.is_none() {
-        hurting(setup, state, &mut events);
+        add_fault_events(setup, state, &mut events);
     }
     events
 }
 
 /// Adds the events of pods and Jobs under deletion.
-fn leaving(slot: usize, job: &Job, events: &mut Vec<Event>) {
+fn add_deletion_events(slot: usize, job: &Job, events: &mut Vec<Event>) {
     for pod in job.pods.iter().filter(|p| p.deleting && !p.terminal()) {
         events.push(Event::Ended(slot, pod.uid, false));
         events.push(Event::Ended(slot, pod.uid, true));
@@ -101,7 +101,7 @@ fn leaving(slot: usize, job: &Job, events: &mut Vec<Event>) {
 }
 
 /// Adds the events that the passage of time causes.
-fn waiting(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Event>) {
+fn add_timer_events(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Event>) {
     let recent = job.pods.iter().any(|p| p.recent) || job.desk.backoff.1 == Some(true);
     events.extend((recent && !job.finished()).then_some(Event::Waited(slot)));
     let deadline = setup.rules(slot).spec.active_deadline_seconds.is_some();
@@ -109,7 +109,7 @@ fn waiting(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Event>) {
     events.extend((deadline && running && !job.overdue).then_some(Event::Overdue(slot)));
 }
 
-fn hurting(setup: &Setup, state: &State, events: &mut Vec<Event>) {
+fn add_fault_events(setup: &Setup, state: &State, events: &mut Vec<Event>) {
     if state.switches > 0 {
         events.push(match state.js.suspended {
             false => Event::Suspend,

@@ -3,13 +3,13 @@
 //!
 //! Must never omit a state: the setups of `cases.rs` are finite and enumerated completely.
 
-use super::after::after;
-use super::events::{Event, possible};
+use super::events::{Event, possible_events};
 use super::setups::Setup;
+use super::transition::state_after;
 use super::world::State;
-use super::{ends, promises};
+use super::{blocked, invariants};
 use crate::enumerate::Seen;
-use sim_policy::Plan;
+use sim_policy::ActionPlan;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Default)]
@@ -24,7 +24,7 @@ struct Walk<'s> {
     setup: &'s Setup,
     known: BTreeMap<u64, Node>,
     left: VecDeque<(u64, State)>,
-    plan: Plan,
+    plan: ActionPlan,
     seen: Seen,
 }
 
@@ -36,29 +36,30 @@ pub fn explore(setup: &Setup) -> Seen {
         setup,
         known: BTreeMap::from([(key, Node::default())]),
         left: VecDeque::from([(key, start)]),
-        plan: Plan::default(),
+        plan: ActionPlan::default(),
         seen: Seen::default(),
     };
     while let Some((key, state)) = walk.left.pop_front() {
         let visited = walk.visit(key, &state);
-        visited.unwrap_or_else(|e| panic!("{}: {e}\n{}", setup.name, walk.way(key)));
+        visited.unwrap_or_else(|e| panic!("{}: {e}\n{}", setup.name, walk.event_path(key)));
     }
-    walk.helps_end();
+    walk.check_helpful_events_end();
     walk.seen.states = walk.known.len();
     walk.seen
 }
 
 impl Walk<'_> {
     fn visit(&mut self, key: u64, state: &State) -> Result<(), String> {
-        promises::in_a_state(self.setup, state)?;
+        invariants::check_state(self.setup, state)?;
         let mut helped = None;
-        for event in possible(self.setup, state) {
-            let next = after(self.setup, state, event, &mut self.plan);
-            let next =
-                next.and_then(|next| promises::in_a_step(self.setup, state, &next).map(|()| next));
+        for event in possible_events(self.setup, state) {
+            let next = state_after(self.setup, state, event, &mut self.plan);
+            let next = next.and_then(|next| {
+                invariants::check_transition(self.setup, state, &next).map(|()| next)
+            });
             let next = next.map_err(|e| format!("{e}, at {event:?}"))?;
             let to = next.key(self.setup.jobset_lags);
-            if helped.is_none() && to != key && event.helps() {
+            if helped.is_none() && to != key && event.is_helpful() {
                 helped = Some((to, event));
             }
             self.known.entry(to).or_insert_with(|| {
@@ -68,9 +69,11 @@ impl Walk<'_> {
             });
         }
         if helped.is_none() {
-            let end = crate::enumerate::promises::end(&state.js.status);
+            let end = crate::enumerate::invariants::terminal_condition(&state.js.status);
             self.seen.finished.extend(end);
-            self.seen.dead_ends.extend(ends::rest(self.setup, state)?);
+            self.seen
+                .dead_ends
+                .extend(blocked::blocked_reason(self.setup, state)?);
         }
         self.known
             .entry(key)
@@ -79,15 +82,15 @@ impl Walk<'_> {
     }
 
     /// Checks that the helpful events of every state come to an end and never form a loop.
-    fn helps_end(&self) {
+    fn check_helpful_events_end(&self) {
         let mut good: BTreeSet<u64> = BTreeSet::new();
         for &start in self.known.keys() {
             let (mut path, mut events, mut at) = (BTreeSet::new(), Vec::new(), start);
             while let Some((to, event)) = self.known[&at].helped.filter(|_| !good.contains(&at)) {
                 if !path.insert(at) {
-                    let way = self.way(start);
+                    let way = self.event_path(start);
                     panic!(
-                        "{}: goes on for ever\n{way}, then {events:?}",
+                        "{}: the helpful events form a loop\n{way}, then {events:?}",
                         self.setup.name
                     );
                 }
@@ -100,7 +103,7 @@ impl Walk<'_> {
     }
 
     /// Returns the events that lead to a state.
-    fn way(&self, mut key: u64) -> String {
+    fn event_path(&self, mut key: u64) -> String {
         let mut events = Vec::new();
         while let Some((from, event)) = self.known[&key].from {
             events.push(format!("{event:?}"));

@@ -26,14 +26,14 @@ pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
             (active, ready, terminating) != (s.active, s.ready, s.terminating),
             "the status is out of date",
         ),
-        (tracked, "a pod that has ended keeps its finalizer"),
+        (tracked, "a terminated pod keeps its finalizer"),
         (
             decided && active > 0,
-            "an active pod is left although the end is decided",
+            "an active pod remains although the end is decided",
         ),
         (
             decided && terminating == 0,
-            "the end is decided and does not come",
+            "the end is decided, but the Job does not finish",
         ),
     ];
     let broken = broken
@@ -42,12 +42,12 @@ pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     if decided {
         broken
     } else {
-        broken.or(goes_on(setup, slot, job, (active, terminating)))
+        broken.or(check_undecided_job(setup, slot, job, (active, terminating)))
     }
 }
 
 /// Checks a Job whose end is not decided.
-fn goes_on(
+fn check_undecided_job(
     setup: &Setup,
     slot: usize,
     job: &Job,
@@ -57,7 +57,7 @@ fn goes_on(
     let spec = setup.rules(slot).spec;
     if job.object.suspended {
         let resting = active == 0 && s.suspended == Some(true);
-        return (!resting).then_some("a suspended Job is not suspended");
+        return (!resting).then_some("a suspended Job has active pods or no condition Suspended");
     }
     let completions = setup.rules(slot).completions();
     let done = (s.succeeded | s.failed_indexes).count_ones() as u8;
@@ -66,27 +66,33 @@ fn goes_on(
     let there = active + if only_failed { terminating } else { 0 };
     let waits = job.desk.timer && setup.waits;
     let broken = [
-        (s.suspended == Some(true), "a resumed Job is suspended"),
+        (
+            s.suspended == Some(true),
+            "a resumed Job has the condition Suspended",
+        ),
         (
             done == completions,
-            "every index is decided, the Job is not",
+            "every index is decided, but the Job is not",
         ),
         (
             there > wanted || there < wanted && !waits,
-            "pods are missing or too many",
+            "there are too few or too many pods",
         ),
-        (job.overdue && s.started, "activeDeadlineSeconds are over"),
         (
-            past_restarts(spec, job),
-            "containers have restarted too often",
+            job.overdue && s.started,
+            "activeDeadlineSeconds is exceeded, but the Job has not failed",
+        ),
+        (
+            exceeds_restart_limit(spec, job),
+            "container restarts exceed the limit, but the Job has not failed",
         ),
         (
             spec.success_policy.is_some() && s.succeeded & 1 != 0,
-            "successPolicy is met",
+            "successPolicy is met, but the Job is not complete",
         ),
         (
-            fatal(spec, job),
-            "an exit code of podFailurePolicy is not heeded",
+            ignores_fatal_exit(spec, job),
+            "an exit code of podFailurePolicy is ignored",
         ),
     ];
     broken
@@ -94,7 +100,7 @@ fn goes_on(
         .find_map(|(broken, what)| broken.then_some(what))
 }
 
-fn past_restarts(spec: &JobSpec, job: &Job) -> bool {
+fn exceeds_restart_limit(spec: &JobSpec, job: &Job) -> bool {
     let restarts: i32 = job
         .pods
         .iter()
@@ -106,7 +112,7 @@ fn past_restarts(spec: &JobSpec, job: &Job) -> bool {
 }
 
 /// Returns whether a pod ended with the exit code that fails its index or its Job, and the failure was ignored.
-fn fatal(spec: &JobSpec, job: &Job) -> bool {
+fn ignores_fatal_exit(spec: &JobSpec, job: &Job) -> bool {
     let per_index = spec.backoff_limit_per_index.is_some();
     let heeded = |p: &Pod| per_index && job.object.status.failed_indexes & 1 << p.index != 0;
     let mut fatal = job

@@ -6,7 +6,7 @@
 use super::rules::now;
 use super::setups::Setup;
 use super::world::*;
-use crate::enumerate::promises::{counted, in_a_plan, max_restarts, restarts};
+use crate::enumerate::invariants::{check_plan, counted, max_restarts, restarts};
 use crate::enumerate::world::Js;
 use sim_policy::*;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ fn job_view(setup: &Setup, slot: usize, job: &Seen) -> JobView {
 }
 
 /// Runs one pass on the cached objects. Returns an error if an invariant is violated.
-pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<(), String> {
+pub fn pass(setup: &Setup, state: &mut State, plan: &mut ActionPlan) -> Result<(), String> {
     let js = state.seen_js.clone().unwrap_or(state.js.clone());
     let seen = state.seen_jobs.clone().unwrap_or(state.jobs_now());
     let here: Vec<usize> = (0..seen.len()).filter(|&s| seen[s].is_some()).collect();
@@ -62,8 +62,8 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<(), Str
         let current = |j: &Job| !is_previous(setup, &state.js.status, slot, j.attempt, j.own);
         state.jobs[slot].as_ref().is_some_and(current)
     };
-    in_a_plan(&js, plan, is_current)?;
-    due(setup, plan, &js, &seen)?;
+    check_plan(&js, plan, is_current)?;
+    check_requests(setup, plan, &js, &seen)?;
     carry_out(setup, state, plan, &js, (&here, &seen))
 }
 
@@ -81,7 +81,12 @@ fn own_restarts(status: &JobSetStatus, rj: u32, index: u32) -> u32 {
 
 /// Checks that a restart is counted only for a Job that failed in the attempt that ends, so that no failure counts
 /// twice, and that only current Jobs end a JobSet.
-fn due(setup: &Setup, plan: &Plan, js: &Js, seen: &[Option<Seen>]) -> Result<(), String> {
+fn check_requests(
+    setup: &Setup,
+    plan: &ActionPlan,
+    js: &Js,
+    seen: &[Option<Seen>],
+) -> Result<(), String> {
     let (old, new) = (&js.status, &plan.status);
     let ended = |slot: usize, badly: bool| {
         let job = seen[slot]
@@ -102,14 +107,15 @@ fn due(setup: &Setup, plan: &Plan, js: &Js, seen: &[Option<Seen>]) -> Result<(),
     let whole = new.restarts == old.restarts || failed();
     let once = restarts(new) <= restarts(old) + 1;
     let all = due && own && whole && once;
-    all.then_some(())
-        .ok_or(format!("an end or a restart is not due: {new:?}"))
+    all.then_some(()).ok_or(format!(
+        "a terminal state or a restart without a cause: {new:?}"
+    ))
 }
 
 fn carry_out(
     setup: &Setup,
     state: &mut State,
-    plan: &Plan,
+    plan: &ActionPlan,
     js: &Js,
     (here, seen): (&[usize], &[Option<Seen>]),
 ) -> Result<(), String> {
@@ -123,7 +129,10 @@ fn carry_out(
             break;
         }
         let slot = setup.base.slots.iter().position(|s| *s == (c.rj, c.index));
-        let slot = slot.ok_or(format!("creates {}/{}, which nobody wants", c.rj, c.index))?;
+        let slot = slot.ok_or(format!(
+            "creates {}/{}, which is not in the spec",
+            c.rj, c.index
+        ))?;
         if state.jobs[slot].is_some() {
             if state.seen_jobs.is_none() {
                 return Err(format!("creates the existing Job {slot}"));

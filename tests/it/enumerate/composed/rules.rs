@@ -5,18 +5,18 @@
 use super::world::{Phase, Pod};
 use crate::policy::notation::seconds;
 use sim_api::spec::*;
-use sim_base::Time;
+use sim_base::SimTime;
 use sim_policy::job;
 use sim_policy::job::pod_failure;
-use sim_policy::job::pod_failure::{FailedPodView, Verdict};
+use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict};
 use sim_policy::job::{per_index, success};
 
-pub fn now() -> Time {
+pub fn now() -> SimTime {
     seconds(10_000.0)
 }
 
 /// Returns the time of an event that was recent or long ago.
-pub fn time(recent: bool) -> Time {
+pub fn time(recent: bool) -> SimTime {
     if recent { now() } else { seconds(0.0) }
 }
 
@@ -24,7 +24,7 @@ pub fn time(recent: bool) -> Time {
 #[derive(Copy, Clone)]
 pub struct Rules<'a> {
     pub spec: &'a JobSpec,
-    pub version: Version,
+    pub version: KubeVersion,
 }
 
 impl Rules<'_> {
@@ -39,9 +39,9 @@ impl Rules<'_> {
         pod.phase == Phase::Failed || !only_failed && pod.deleting && pod.phase != Phase::Succeeded
     }
 
-    pub fn verdict(&self, pod: &Pod) -> Verdict {
+    pub fn verdict(&self, pod: &Pod) -> RuleVerdict {
         let rules = self.spec.pod_failure_policy.as_deref();
-        rules.map_or(Verdict::default(), |rules| {
+        rules.map_or(RuleVerdict::default(), |rules| {
             with_view(pod, |v| pod_failure::verdict(rules, v))
         })
     }

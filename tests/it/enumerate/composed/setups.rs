@@ -30,7 +30,7 @@ pub struct Faults {
 pub struct Setup {
     pub name: String,
     pub base: Base,
-    pub version: Version,
+    pub version: KubeVersion,
     pub faults: Faults,
     /// Number of faults. `switches` is the number of changes of `suspend`.
     pub troubles: u8,
@@ -60,7 +60,7 @@ impl Setup {
         Setup {
             name: jobset.to_string(),
             base,
-            version: Version::new(36),
+            version: KubeVersion::new(36),
             faults,
             troubles: 2,
             switches: 0,
@@ -80,7 +80,7 @@ impl Setup {
     }
 
     pub fn consistent(&self) -> bool {
-        self.version >= Version::new(36)
+        self.version >= KubeVersion::new(36)
     }
 
     pub fn start(&self) -> State {

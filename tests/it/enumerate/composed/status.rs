@@ -16,14 +16,14 @@ pub fn advance(rules: Rules<'_>, job: &mut Job) {
         sync.step = Step::Finalizers;
     }
     if sync.step == Step::Finalizers && sync.finalize == 0 {
-        last(rules, &mut sync);
+        last_step(rules, &mut sync);
     }
     let idle = sync.step == Step::LastStatus && !sync.flush;
     job.desk.sync = (!idle).then_some(sync);
 }
 
 /// enactJobFinished: requires that no pod is uncounted and, since 1.31, that no pod is terminating.
-fn last(rules: Rules<'_>, sync: &mut Sync) {
+fn last_step(rules: Rules<'_>, sync: &mut Sync) {
     sync.step = Step::LastStatus;
     let delays = rules.version.delays_terminal_condition();
     let may_end = sync.status.uncounted == 0 && (!delays || sync.status.terminating == 0);
@@ -36,7 +36,7 @@ fn last(rules: Rules<'_>, sync: &mut Sync) {
 }
 
 /// Performs the next step of the current sync. Returns an error if an invariant is violated.
-pub fn next(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
+pub fn next_step(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     let Some(mut sync) = job.desk.sync.take() else {
         return Ok(());
     };
@@ -47,7 +47,7 @@ pub fn next(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
             return Ok(());
         }
         Step::FirstStatus => {
-            put(rules, job, &sync)?;
+            put_status(rules, job, &sync)?;
             job.desk.backoff = sync.backoff;
             (sync.flush, sync.step) = (false, Step::Finalizers);
         }
@@ -56,10 +56,10 @@ pub fn next(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
             let before = sync.status;
             settle(&mut sync.status, sync.tracked & !sync.finalize);
             sync.flush = sync.status != before;
-            last(rules, &mut sync);
+            last_step(rules, &mut sync);
         }
         Step::LastStatus => {
-            put(rules, job, &sync)?;
+            put_status(rules, job, &sync)?;
             return Ok(());
         }
     }
@@ -68,9 +68,9 @@ pub fn next(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {
     Ok(())
 }
 
-fn put(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String> {
+fn put_status(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String> {
     let (old, new) = (&job.object.status, &sync.status);
-    writes::status(rules, job, new)?;
+    writes::check_status_write(rules, job, new)?;
     let resumed = new.suspended == Some(false) && old.suspended == Some(true);
     job.overdue &= new.started && !resumed;
     job.object.status = *new;
@@ -94,12 +94,12 @@ fn finalizers(rules: Rules<'_>, job: &mut Job, sync: &Sync) -> Result<(), String
         let ends = job.object.deleting || sync.end.is_some_and(|(failed, _)| !failed);
         if !counted && !ends {
             return Err(format!(
-                "the finalizer of {p:?} goes before it is counted: {stored:?}"
+                "the finalizer of {p:?} is removed before the pod is counted: {stored:?}"
             ));
         }
         p.finalizer = false;
     }
     job.desk.off |= sync.finalize;
-    job.sweep();
+    job.remove_terminated_pods();
     Ok(())
 }

@@ -60,7 +60,7 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
                 .for_each(|p| p.finalizer = false);
         }
         if !manages {
-            job.lose(victim.uid);
+            job.note_possible_failure(victim.uid);
         }
         job.delete_pod(victim.uid, false);
     }
@@ -87,7 +87,7 @@ fn create(
     let missing = (0..rules.completions()).filter(|i| taken & 1 << i == 0);
     let missing: Vec<u8> = missing.take(plan.create as usize).collect();
     if plan.create > 0 && (missing.is_empty() || object.suspended || object.deleting) {
-        return Err(format!("creates {} pods that nobody wants", plan.create));
+        return Err(format!("creates {} pods that are not needed", plan.create));
     }
     let replaced = |index: u8| counted.delayed.iter().find(|p| p.index == index).copied();
     let wait = |p: Option<Pod>| {

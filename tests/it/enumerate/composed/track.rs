@@ -32,12 +32,18 @@ pub fn track(
     }
     s.started |= !object.suspended;
     settle(&mut s, counted.tracked);
-    let finalize = ended(rules, &mut s, object, pods, counted, plan);
+    let finalize = finalizers_to_remove(rules, &mut s, object, pods, counted, plan);
     s.succeeded = counted.succeeded;
     s.failed_indexes = counted.failed_indexes;
     let delays = rules.version.delays_terminal_condition();
-    let fail = plan.fail.as_ref().map(|(why, _)| own(why.clone()));
-    let complete = plan.complete.as_ref().map(|(why, _)| own(why.clone()));
+    let fail = plan
+        .fail
+        .as_ref()
+        .map(|(why, _)| static_reason(why.clone()));
+    let complete = plan
+        .complete
+        .as_ref()
+        .map(|(why, _)| static_reason(why.clone()));
     if delays || fail == Some(sim_api::spec::POD_FAILURE_POLICY) {
         s.failure_target = s.failure_target.or(fail);
     }
@@ -64,7 +70,7 @@ pub fn track(
 }
 
 /// Returns the pods whose finalizer is removed, and adds failures to the uncounted list.
-fn ended(
+fn finalizers_to_remove(
     rules: Rules<'_>,
     s: &mut Status,
     object: &Object,
@@ -98,9 +104,9 @@ pub fn settle(s: &mut Status, tracked: Uids) {
 }
 
 /// Returns a reason that the controller itself set.
-fn own(reason: Cow<'static, str>) -> &'static str {
+fn static_reason(reason: Cow<'static, str>) -> &'static str {
     match reason {
         Cow::Borrowed(own) => own,
-        Cow::Owned(other) => panic!("nobody wrote {other}"),
+        Cow::Owned(other) => panic!("unexpected reason {other}"),
     }
 }

@@ -65,7 +65,7 @@ impl Job {
     }
 
     /// Notes that a pod may count as a failure from here on.
-    pub fn lose(&mut self, uid: u8) {
+    pub fn note_possible_failure(&mut self, uid: u8) {
         let tracked = self.pod(uid).is_some_and(|p| p.finalizer);
         if tracked && self.lost.1 & 1 << uid == 0 {
             self.lost = (self.lost.0 + 1, self.lost.1 | 1 << uid);
@@ -77,11 +77,11 @@ impl Job {
         let Some(pod) = self.pod(uid) else { return };
         pod.recent |= recent && pod.active();
         pod.deleting = true;
-        self.sweep();
+        self.remove_terminated_pods();
     }
 
     /// Removes pods that are being deleted, have terminated and have no finalizer.
-    pub fn sweep(&mut self) {
+    pub fn remove_terminated_pods(&mut self) {
         self.pods
             .retain(|p| !p.deleting || !p.terminal() || p.finalizer);
         self.lost.1 &= self.pods.iter().fold(0, |all, p| all | 1 << p.uid);
@@ -105,7 +105,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub fn of(job: &Job) -> Seen {
+    pub fn from_job(job: &Job) -> Seen {
         let s = &job.object.status;
         let failed = s.failed_for.map(|why| (true, why));
         Seen {
@@ -151,6 +151,6 @@ impl State {
 
     pub fn jobs_now(&self) -> Vec<Option<Seen>> {
         let jobs = self.jobs.iter();
-        jobs.map(|j| j.as_ref().map(Seen::of)).collect()
+        jobs.map(|j| j.as_ref().map(Seen::from_job)).collect()
     }
 }

@@ -7,7 +7,7 @@ use super::setups::Setup;
 use super::world::*;
 
 /// Checks the invariants of a status write.
-pub fn status(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
+pub fn check_status_write(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
     let old = &job.object.status;
     let delays = rules.version.delays_terminal_condition();
     let target = new.failure_target.filter(|_| old.failure_target.is_none());
@@ -24,25 +24,28 @@ pub fn status(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
     let completed_now = new.complete_for.is_some() && old.complete_for.is_none();
     let broken = [
         (new.failed < old.failed, "status.failed decreased"),
-        (new.failures() < old.failures(), "a failure was forgotten"),
+        (
+            new.failures() < old.failures(),
+            "the number of failures decreased",
+        ),
         (
             old.succeeded & !new.succeeded != 0,
-            "a success was forgotten",
+            "an index is no longer succeeded",
         ),
         (
             old.failed_indexes & !new.failed_indexes != 0,
-            "a failed index was forgotten",
+            "an index is no longer failed",
         ),
-        (too_early, "fails before its backoffLimit"),
+        (too_early, "the Job fails before its backoffLimit"),
         (!final_, "a final condition changed"),
         (old.finished(), "the status of a finished Job is written"),
         (
             delays && failed_now && old.failure_target.is_none(),
-            "Failed without FailureTarget before it",
+            "Failed was set without an earlier FailureTarget",
         ),
         (
             delays && completed_now && old.success_criteria_met.is_none(),
-            "Complete without SuccessCriteriaMet before it",
+            "Complete was set without an earlier SuccessCriteriaMet",
         ),
     ];
     let broken = broken
@@ -52,7 +55,12 @@ pub fn status(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
 }
 
 /// Checks that pods are created only for a Job that needs them. With a stale cache, a sync cannot know that.
-pub fn created(setup: &Setup, slot: usize, old: &Job, new: &Job) -> Option<&'static str> {
+pub fn check_created_pods(
+    setup: &Setup,
+    slot: usize,
+    old: &Job,
+    new: &Job,
+) -> Option<&'static str> {
     let fresh = || {
         new.pods
             .iter()
@@ -76,14 +84,14 @@ pub fn created(setup: &Setup, slot: usize, old: &Job, new: &Job) -> Option<&'sta
     let broken = [
         (
             unwanted,
-            "a pod is created for a Job that ends, is suspended or is deleted",
+            "a pod is created for a Job that is ending, suspended or deleting",
         ),
         (beyond, "a pod is created beyond backoffLimit"),
         (
             too_early,
             "a pod is created before the back-off of its index is over",
         ),
-        (done, "a pod is created for an index that is decided"),
+        (done, "a pod is created for a succeeded or failed index"),
     ];
     broken
         .into_iter()

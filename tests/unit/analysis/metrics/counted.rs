@@ -2,12 +2,12 @@
 
 use sim_analysis::metrics::counted::*;
 use sim_base::*;
-use sim_engine::record::{Body, NO_CAUSE, NO_TICKET, Names, Record, Sink};
+use sim_engine::record::{Body, NO_CAUSE, NO_TICKET, RecordNames, RecordSink, SimulationRecord};
 /// FP-11 counts a restart and FP-12 does not; the limit applies to the sum over Jobs (FP-7).
 #[test]
 fn restarts_of_single_jobs_use_up_what_counts_of_them() {
     let mut fold = CountedFold::default();
-    let names = Names::default();
+    let names = RecordNames::default();
     let all = [(0, 1, 1), (1, 1, 0), (0, 2, 1), (1, 2, 1), (0, 3, 3)];
     for (seq, (job, restarts, counted)) in (0..).zip(all) {
         let body = Body::JobRestartCounted {
@@ -16,9 +16,9 @@ fn restarts_of_single_jobs_use_up_what_counts_of_them() {
             restarts,
             counted,
         };
-        let at = Time(u64::from(seq));
+        let at = SimTime(u64::from(seq));
         fold.record(
-            &Record {
+            &SimulationRecord {
                 seq,
                 at,
                 cause: NO_CAUSE,

@@ -2,7 +2,9 @@
 
 use sim_analysis::metrics::node_states::*;
 use sim_base::*;
-use sim_engine::record::{Body, Deleter, NO_CAUSE, Names, NodeReady, Record, Sink};
+use sim_engine::record::{
+    Body, DeletionActor, NO_CAUSE, NodeReady, RecordNames, RecordSink, SimulationRecord,
+};
 #[test]
 fn a_node_is_what_the_most_troubled_of_its_pods_is() {
     let (a, b, job, node) = (PodId(0), PodId(1), JobId(0), NodeId(1));
@@ -20,7 +22,7 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
         node,
     };
     let ready = |pod| Body::PodReady { pod, incarnation };
-    let by = Deleter::User;
+    let by = DeletionActor::User;
     let all = [
         (1, created(a)),
         (2, bound(a)),
@@ -67,24 +69,30 @@ fn a_node_is_what_the_most_troubled_of_its_pods_is() {
         (20, created(a)),
         (21, bound(a)),
     ];
-    let mut states = NodeStates::new((Time(4), Time(20)), 2);
+    let mut states = NodeStates::new((SimTime(4), SimTime(20)), 2);
     for (at, body) in all {
-        let record = Record {
+        let record = SimulationRecord {
             seq: 0,
             cause: NO_CAUSE,
             ticket: NO_CAUSE,
-            at: Time(at),
+            at: SimTime(at),
             body,
         };
-        states.record(&record, &Names::default());
+        states.record(&record, &RecordNames::default());
     }
-    let seen: Vec<&str> = (4..=12).map(|t| states.at(1, Time(t)).as_str()).collect();
+    let seen: Vec<&str> = (4..=12)
+        .map(|t| states.at(1, SimTime(t)).as_str())
+        .collect();
     let (starting, ready, ending) = ("starting", "ready", "ending");
     let broken = "node not ready";
     let expected = [
         ready, starting, ready, ending, ready, broken, ready, "free", "free",
     ];
     assert_eq!(seen, expected);
-    assert_eq!(states.at(0, Time(9)), NodeState::Free);
-    assert_eq!(states.at(1, Time(30)), NodeState::Free, "later is not kept");
+    assert_eq!(states.at(0, SimTime(9)), NodeState::Free);
+    assert_eq!(
+        states.at(1, SimTime(30)),
+        NodeState::Free,
+        "states after the end are not kept"
+    );
 }

@@ -2,21 +2,21 @@
 
 use sim_analysis::metrics::occupancy::*;
 use sim_base::*;
-use sim_engine::record::{Body, NO_CAUSE, Names, Record, Sink};
-fn s(n: u64) -> Time {
-    Time(n * 1_000_000_000)
+use sim_engine::record::{Body, NO_CAUSE, RecordNames, RecordSink, SimulationRecord};
+fn s(n: u64) -> SimTime {
+    SimTime(n * 1_000_000_000)
 }
 
-fn play(occupancy: &mut Occupancy, records: &[(u64, Body)]) {
+fn play(occupancy: &mut NodeOccupancy, records: &[(u64, Body)]) {
     for (seq, (at, body)) in records.iter().enumerate() {
-        let record = Record {
+        let record = SimulationRecord {
             seq: seq as u32,
             cause: NO_CAUSE,
             ticket: NO_CAUSE,
             at: s(*at),
             body: *body,
         };
-        occupancy.record(&record, &Names::default());
+        occupancy.record(&record, &RecordNames::default());
     }
     occupancy.finish();
 }
@@ -24,7 +24,7 @@ fn play(occupancy: &mut Occupancy, records: &[(u64, Body)]) {
 #[test]
 fn a_pod_is_in_one_state_at_each_instant_and_its_node_is_its_jobs_until_it_is_gone() {
     let (pod, job, node, incarnation) = (PodId(0), JobId(1), NodeId(2), 0);
-    let mut all = Occupancy::new((0..12).map(s).collect(), &[s(3), s(10)], 3);
+    let mut all = NodeOccupancy::new((0..12).map(s).collect(), &[s(3), s(10)], 3);
     play(
         &mut all,
         &[
@@ -61,26 +61,26 @@ fn a_pod_is_in_one_state_at_each_instant_and_its_node_is_its_jobs_until_it_is_go
                 Body::PodDeleting {
                     pod,
                     incarnation,
-                    by: sim_engine::record::Deleter::User,
+                    by: sim_engine::record::DeletionActor::User,
                 },
             ),
             (9, Body::PodNotReady { pod, incarnation }),
             (10, Body::PodGone { pod, incarnation }),
         ],
     );
-    let only = |state: PodState| {
-        let mut counts = [0; PodState::COUNT];
+    let only = |state: OccupancyState| {
+        let mut counts = [0; OccupancyState::COUNT];
         counts[state as usize] = 1;
         counts
     };
     let expected = [
-        (1, only(PodState::Pending)),
-        (2, only(PodState::Starting)),
-        (4, only(PodState::Ready)),
-        (5, only(PodState::Down)),
-        (6, only(PodState::Ready)),
-        (8, only(PodState::Ending)),
-        (10, [0; PodState::COUNT]),
+        (1, only(OccupancyState::Pending)),
+        (2, only(OccupancyState::Starting)),
+        (4, only(OccupancyState::Ready)),
+        (5, only(OccupancyState::Down)),
+        (6, only(OccupancyState::Ready)),
+        (8, only(OccupancyState::Ending)),
+        (10, [0; OccupancyState::COUNT]),
     ];
     assert_eq!(all.of(job), expected);
     let of = |at| all.at(s(at)).map(|nodes| nodes[2].job);

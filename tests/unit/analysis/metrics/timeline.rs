@@ -2,15 +2,15 @@
 
 use sim_analysis::metrics::timeline::*;
 use sim_base::*;
-use sim_engine::record::TrainingStretch;
-fn at(s: u64) -> Time {
-    Time::ZERO + Duration::from_secs(s)
+use sim_engine::record::SegmentOutcome;
+fn at(s: u64) -> SimTime {
+    SimTime::ZERO + Duration::from_secs(s)
 }
 
-fn stretch(since: u64, until: u64, before: u64, productive: u64) -> TrainingStretch {
-    TrainingStretch {
-        since: at(since),
-        until: at(until),
+fn stretch(since: u64, until: u64, before: u64, productive: u64) -> SegmentOutcome {
+    SegmentOutcome {
+        start: at(since),
+        end: at(until),
         productive: Duration::from_secs(productive),
         lost: Duration::ZERO,
         rendezvous: Duration::from_secs(before),
@@ -25,7 +25,7 @@ fn goodput_and_time_at_work_are_those_of_the_stretches_until_then() {
     // The job is down from 110 to 210. The first 10 s are startup; 60 of 90 s and 190 of 190 s of steps are
     // productive.
     let stretches = [stretch(10, 110, 10, 60), stretch(210, 400, 0, 190)];
-    let job = Timeline::new(at(400), &stretches);
+    let job = JobTimeline::new(at(400), &stretches);
     let secs = Duration::from_secs;
     assert_eq!(job.length(), secs(390));
     for (after, goodput) in [

@@ -1,17 +1,17 @@
 //! Tests of `sim_analysis::planning::breakeven`.
 
-use sim_analysis::planning::Row;
+use sim_analysis::planning::SampleRow;
 use sim_analysis::planning::breakeven::*;
-use sim_analysis::planning::range::Range;
-use sim_analysis::planning::sample::Sample;
+use sim_analysis::planning::range::ParameterRange;
+use sim_analysis::planning::sample::SampleMetric;
 /// Searches for the break-even point; B is better than A by `gain(value)` plus noise.
-fn found(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
-    let range: Range = range.parse().unwrap();
-    let effort = Effort {
+fn search_break_even(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
+    let range: ParameterRange = range.parse().unwrap();
+    let effort = SearchEffort {
         first_look: 16,
         most: 256,
     };
-    let mut play = |point: &Point, which: std::ops::Range<u64>| -> Result<Sample, ()> {
+    let mut play = |point: &SearchPoint, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
         let row = |replication: u64| {
             let noise = (replication * 37 % 101) as f64 / 101.0 - 0.5;
             let own = if point.is_b {
@@ -19,7 +19,7 @@ fn found(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
             } else {
                 0.0
             };
-            Row {
+            SampleRow {
                 replication,
                 value: Some(10.0 + own),
                 cost: 0.0,
@@ -34,40 +34,55 @@ fn found(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
 
 #[test]
 fn the_crossing_is_inside_its_interval_and_the_interval_is_narrow() {
-    let Crossing::At {
+    let BreakEvenCrossing::At {
         below,
         estimate,
         low,
         high,
-    } = found("x=0.0..10.0", |x| x - 3.3).crossing
+    } = search_break_even("x=0.0..10.0", |x| x - 3.3).crossing
     else {
         panic!("no crossing");
     };
-    assert_eq!(below, Side::A);
+    assert_eq!(below, BreakEvenSide::A);
     assert!(low < 3.3 && 3.3 < high && high - low < 1.0, "{low} {high}");
     assert!((estimate - 3.3).abs() < 0.3, "{estimate}");
-    let Crossing::At { low, high, .. } = found("x=0..40", |x| x - 12.0).crossing else {
+    let BreakEvenCrossing::At { low, high, .. } =
+        search_break_even("x=0..40", |x| x - 12.0).crossing
+    else {
         panic!("no crossing");
     };
     assert_eq!((low, high), (11.0, 13.0));
 }
 
 #[test]
-fn better_everywhere_and_nobody_knows_are_answers_too() {
-    let everywhere = found("x=1..9", |x| x);
-    assert_eq!(everywhere.crossing, Crossing::Everywhere { side: Side::B });
-    let worse = found("x=1..9", |x| -x);
-    assert_eq!(worse.crossing, Crossing::Everywhere { side: Side::A });
-    assert_eq!(found("x=1..9", |_| 0.0).crossing, Crossing::NotTold);
-    let one_end = found("x=0.0..9.0", |x| if x < 5.0 { 1.0 } else { 0.0 });
+fn better_everywhere_and_inconclusive_are_results() {
+    let everywhere = search_break_even("x=1..9", |x| x);
+    assert_eq!(
+        everywhere.crossing,
+        BreakEvenCrossing::Everywhere {
+            side: BreakEvenSide::B
+        }
+    );
+    let worse = search_break_even("x=1..9", |x| -x);
+    assert_eq!(
+        worse.crossing,
+        BreakEvenCrossing::Everywhere {
+            side: BreakEvenSide::A
+        }
+    );
+    assert_eq!(
+        search_break_even("x=1..9", |_| 0.0).crossing,
+        BreakEvenCrossing::NotTold
+    );
+    let one_end = search_break_even("x=0.0..9.0", |x| if x < 5.0 { 1.0 } else { 0.0 });
     assert!(matches!(
         one_end.crossing,
-        Crossing::OneEnd {
-            side: Side::B,
+        BreakEvenCrossing::OneEnd {
+            side: BreakEvenSide::B,
             lower: true,
             ..
         }
     ));
-    let twice = found("x=0.0..10.0", |x| (x - 4.0) * (x - 6.0));
-    assert_eq!(twice.crossing, Crossing::SeveralTimes);
+    let twice = search_break_even("x=0.0..10.0", |x| (x - 4.0) * (x - 6.0));
+    assert_eq!(twice.crossing, BreakEvenCrossing::SeveralTimes);
 }

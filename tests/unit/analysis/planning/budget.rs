@@ -21,8 +21,8 @@ fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
     }
 }
 
-fn ask(limit: u32) -> Question {
-    Question {
+fn budget_question(limit: u32) -> BudgetQuestion {
+    BudgetQuestion {
         horizon_s: 30.0 * 86_400.0,
         limit: Some(limit),
         probability: 0.5,
@@ -30,7 +30,7 @@ fn ask(limit: u32) -> Question {
 }
 
 #[test]
-fn every_limit_and_every_rule_is_told_from_the_same_runs() {
+fn all_limits_and_rules_use_the_same_runs() {
     let runs = [
         run(0, &[(1.0, "gpu"), (2.0, "maintenance"), (20.0, "gpu")]),
         run(
@@ -40,8 +40,8 @@ fn every_limit_and_every_rule_is_told_from_the_same_runs() {
         run(2, &[(5.0, "gpu")]),
         run(3, &[]),
     ];
-    let ruled = Ruled::ignoring(&["maintenance".to_owned()], &runs);
-    let told = Budget::of(&ask(1), &runs, Some(&ruled)).unwrap();
+    let ruled = RuledBudget::ignoring(&["maintenance".to_owned()], &runs);
+    let told = LossBudget::of(&budget_question(1), &runs, Some(&ruled)).unwrap();
     // There are 3, 2, 1 and 0 restarts within thirty days.
     assert_eq!(told.used.mean, 1.5);
     assert_eq!(told.lasts.unwrap().share, 0.5);
@@ -64,13 +64,13 @@ fn every_limit_and_every_rule_is_told_from_the_same_runs() {
 fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
     let used = |n: u64| vec![(1.0, "a"); (n % 5) as usize];
     let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
-    let mut question = ask(2);
+    let mut question = budget_question(2);
     question.probability = 0.7;
-    let clear = Budget::of(&question, &runs, None).unwrap().least;
+    let clear = LossBudget::of(&question, &runs, None).unwrap().least;
     assert_eq!((clear.low, clear.high), (3, Some(3)));
-    let open = Budget::of(&question, &runs[..20], None).unwrap().least;
+    let open = LossBudget::of(&question, &runs[..20], None).unwrap().least;
     assert_eq!((open.low, open.high), (2, Some(4)));
     question.probability = 0.99;
-    let few = Budget::of(&question, &runs[..20], None).unwrap().least;
+    let few = LossBudget::of(&question, &runs[..20], None).unwrap().least;
     assert_eq!((few.high, few.replications_needed), (None, 368));
 }

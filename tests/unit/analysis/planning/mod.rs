@@ -2,7 +2,7 @@
 
 mod breakeven;
 mod budget;
-mod closed;
+mod closed_form;
 mod interval;
 mod range;
 mod target;

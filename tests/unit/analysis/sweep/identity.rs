@@ -1,19 +1,19 @@
 //! Tests of `sim_analysis::sweep::identity`.
 
 use sim_analysis::sweep::identity::*;
-use sim_api::spec::{Axis, Over, SweepSpec};
-fn identity(seed: u64, text: &str, command: &str) -> Identity {
-    let over = Over::Values(vec!["1".to_owned(), "2".to_owned()]);
-    let axes = vec![Axis {
+use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
+fn identity(seed: u64, text: &str, command: &str) -> SweepIdentity {
+    let target = SweepTarget::Values(vec!["1".to_owned(), "2".to_owned()]);
+    let axes = vec![SweepAxis {
         path: "a".to_owned(),
-        over,
+        target,
     }];
     let sweep = SweepSpec {
         axes,
         hypercube: None,
     };
     let inputs = [("x.yaml".to_owned(), text.to_owned())];
-    Identity::of("x", (seed, 20, None), &sweep, (&inputs, command))
+    SweepIdentity::of("x", (seed, 20, None), &sweep, (&inputs, command))
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn experiments_that_differ_say_in_what() {
     other.version = "9".to_owned();
     assert!(one.differences(&other)[0].starts_with("program version"));
     assert_ne!(one.digest(), other.digest());
-    let read: Identity = serde_json::from_str(&serde_json::to_string(&one).unwrap()).unwrap();
+    let read: SweepIdentity = serde_json::from_str(&serde_json::to_string(&one).unwrap()).unwrap();
     assert_eq!(read, one);
     assert_eq!(read.points().unwrap().count(), 2);
 }

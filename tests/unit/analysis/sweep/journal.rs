@@ -1,27 +1,27 @@
 //! Tests of `sim_analysis::sweep::journal`.
 
-use sim_analysis::experiment::Measured;
+use sim_analysis::experiment::MeasuredMetric;
 use sim_analysis::sweep::journal::*;
-use sim_analysis::sweep::row::Row;
-use sim_analysis::sweep::shard::Shard;
+use sim_analysis::sweep::row::SweepRow;
+use sim_analysis::sweep::shard::SweepShard;
 use std::sync::Arc;
-fn row(point: usize, replication: u64, warning: &str) -> Row {
-    Row {
+fn row(point: usize, replication: u64, warning: &str) -> SweepRow {
+    SweepRow {
         point,
         replication,
         digest: 0xfeed,
         end_reason: "Completed".to_owned(),
         names: Arc::new(vec!["goodput".to_owned(), "lost_s.a\tb\"\n".to_owned()]),
-        values: vec![Measured::Value(0.1 + 0.2), Measured::Stuck],
+        values: vec![MeasuredMetric::Value(0.1 + 0.2), MeasuredMetric::Stuck],
         warnings: vec![warning.to_owned()],
         never_placed: (point == 2).then(|| "a: \u{202e}\t".to_owned()),
     }
 }
 
-fn head() -> Head {
-    Head {
+fn head() -> JournalHead {
+    JournalHead {
         experiment: "0123".to_owned(),
-        shard: Shard::new(1, 3).unwrap(),
+        shard: SweepShard::new(1, 3).unwrap(),
     }
 }
 
@@ -35,18 +35,18 @@ fn scratch(name: &str) -> std::path::PathBuf {
 #[test]
 fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
     let path = scratch("cut");
-    let rows: Vec<Row> = (0..4)
+    let rows: Vec<SweepRow> = (0..4)
         .map(|i| row(i, i as u64 * 7, ["x", "y\t"][i % 2]))
         .collect();
-    let mut journal = Journal::create(&path, &head()).unwrap();
+    let mut journal = SweepJournal::create(&path, &head()).unwrap();
     rows.iter().for_each(|row| journal.append(row).unwrap());
-    assert!(Journal::open(&path, &head()).is_err_and(|e| e.contains("another process")));
+    assert!(SweepJournal::open(&path, &head()).is_err_and(|e| e.contains("another process")));
     drop(journal);
     let bytes = std::fs::read(&path).unwrap();
     assert_eq!(read(&path).unwrap(), (head(), rows.clone()));
     for cut in 0..bytes.len() {
         std::fs::write(&path, &bytes[..cut]).unwrap();
-        let (mut journal, kept) = Journal::open(&path, &head()).unwrap();
+        let (mut journal, kept) = SweepJournal::open(&path, &head()).unwrap();
         assert_eq!(kept, rows[..kept.len()], "cut at {cut}");
         rows[kept.len()..]
             .iter()
@@ -60,25 +60,25 @@ fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
 #[test]
 fn what_a_crash_of_the_machine_left_at_the_end_is_cut_off_and_damage_before_it_is_told() {
     let path = scratch("damage");
-    let mut journal = Journal::create(&path, &head()).unwrap();
+    let mut journal = SweepJournal::create(&path, &head()).unwrap();
     (0..3).for_each(|i| journal.append(&row(i, 0, "x")).unwrap());
     drop(journal);
     let bytes = std::fs::read(&path).unwrap();
     let mut zeros = bytes.clone();
     zeros.extend([0, 0, b'\n', 0, b'\n']);
     std::fs::write(&path, zeros).unwrap();
-    assert_eq!(Journal::open(&path, &head()).unwrap().1.len(), 3);
+    assert_eq!(SweepJournal::open(&path, &head()).unwrap().1.len(), 3);
     let mut damaged = bytes.clone();
     let at = bytes.iter().position(|b| *b == b'\n').unwrap() + 20;
     damaged[at] ^= 1;
     std::fs::write(&path, damaged).unwrap();
-    let error = Journal::open(&path, &head()).err().unwrap();
+    let error = SweepJournal::open(&path, &head()).err().unwrap();
     assert!(error.contains("line 2 is damaged"), "{error}");
-    let other = Head {
-        shard: Shard::WHOLE,
+    let other = JournalHead {
+        shard: SweepShard::WHOLE,
         ..head()
     };
     std::fs::write(&path, bytes).unwrap();
-    assert!(Journal::open(&path, &other).is_err_and(|e| e.contains("another sweep")));
+    assert!(SweepJournal::open(&path, &other).is_err_and(|e| e.contains("another sweep")));
     std::fs::remove_file(path).unwrap();
 }

@@ -5,4 +5,4 @@ mod journal;
 mod range;
 mod results;
 mod shard;
-mod todo;
+mod work_plan;

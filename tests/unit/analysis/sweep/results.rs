@@ -1,18 +1,18 @@
 //! Tests of `sim_analysis::sweep::results`.
 
-use sim_analysis::experiment::Measured;
-use sim_analysis::sweep::points::Points;
+use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::sweep::points::SweepPoints;
 use sim_analysis::sweep::results::*;
-use sim_analysis::sweep::row::Row;
-use sim_api::spec::{Axis, Over, SweepSpec};
+use sim_analysis::sweep::row::SweepRow;
+use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 use std::sync::Arc;
-fn results(values: &[&[f64]]) -> Results {
-    let over = Over::Values((0..values.len()).map(|i| i.to_string()).collect());
-    let axes = vec![Axis {
+fn results(values: &[&[f64]]) -> SweepResults {
+    let target = SweepTarget::Values((0..values.len()).map(|i| i.to_string()).collect());
+    let axes = vec![SweepAxis {
         path: "a".to_owned(),
-        over,
+        target,
     }];
-    let points = Points::of(
+    let points = SweepPoints::of(
         &SweepSpec {
             axes,
             hypercube: None,
@@ -28,10 +28,10 @@ fn results(values: &[&[f64]]) -> Results {
                 false => vec!["goodput".to_owned(), "other".to_owned()],
             };
             let values = names.iter().map(|n| match n.as_str() {
-                "goodput" => Measured::Value(*v),
-                _ => Measured::Value(1.0),
+                "goodput" => MeasuredMetric::Value(*v),
+                _ => MeasuredMetric::Value(1.0),
             });
-            rows.push(Row {
+            rows.push(SweepRow {
                 point,
                 replication: i as u64,
                 digest: 0,
@@ -43,7 +43,7 @@ fn results(values: &[&[f64]]) -> Results {
             });
         }
     }
-    Results::of(points, rows)
+    SweepResults::of(points, rows)
 }
 
 #[test]
@@ -61,7 +61,11 @@ fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_n
         .unwrap();
     assert_eq!((clear.point, clear.not_separated), (1, vec![]));
     let other = results(&[&at(0.5), &at(1.0)]);
-    assert_eq!(other.best("other"), None, "all points are equal in it");
+    assert_eq!(
+        other.best("other"),
+        None,
+        "all points have equal values of this metric"
+    );
     assert_eq!(other.names(), ["goodput", "other"]);
 }
 

@@ -7,7 +7,7 @@ fn every_piece_is_in_one_shard_and_shards_have_equally_many() {
         let mut counts = vec![0u64; of as usize];
         for piece in 0..of * 11 {
             let owners: Vec<u64> = (0..of)
-                .filter(|i| Shard::new(*i, of).unwrap().has(piece))
+                .filter(|i| SweepShard::new(*i, of).unwrap().has(piece))
                 .collect();
             assert_eq!(owners.len(), 1, "{piece} of {of}");
             counts[owners[0] as usize] += 1;
@@ -19,7 +19,7 @@ fn every_piece_is_in_one_shard_and_shards_have_equally_many() {
 #[test]
 fn a_shard_does_not_get_one_column_of_a_grid() {
     for of in 2..30 {
-        let shard = Shard::new(1, of).unwrap();
+        let shard = SweepShard::new(1, of).unwrap();
         let pieces = (0..of * of).filter(|p| shard.has(*p));
         let mut columns: Vec<u64> = pieces.map(|p| p % of).collect();
         columns.sort_unstable();
@@ -29,7 +29,7 @@ fn a_shard_does_not_get_one_column_of_a_grid() {
 
 #[test]
 fn shards_are_counted_from_0_or_from_1() {
-    let of = |text| Shard::parse(text).map(|s| (s.index, s.of));
+    let of = |text| SweepShard::parse(text).map(|s| (s.index, s.of));
     assert_eq!(of("0/3"), Ok((0, 3)));
     assert_eq!(of("2/3"), Ok((2, 3)));
     assert_eq!(of("3/3"), Ok((0, 3)));

@@ -10,7 +10,7 @@ fn texts_are_quoted_as_go_quotes_them() {
         ("caf\u{e9}", "\"caf\u{e9}\""),
         ("\u{a0}\u{200b}", "\"\\u00a0\\u200b\""),
     ] {
-        assert_eq!(quoted(text), expected);
+        assert_eq!(go_quote(text), expected);
     }
 }
 
@@ -18,9 +18,22 @@ fn texts_are_quoted_as_go_quotes_them() {
 fn an_error_without_a_field_may_still_have_a_place() {
     let nowhere = FieldError::internal("x");
     assert_eq!(
-        (nowhere.place(), nowhere.clone().at("a").place().to_owned()),
+        (
+            nowhere.object_path(),
+            nowhere
+                .clone()
+                .with_actual_path("a")
+                .object_path()
+                .to_owned()
+        ),
         ("", "a".to_owned())
     );
-    assert_eq!(FieldError::new("b", Kind::Required, "").place(), "b");
-    assert_eq!(nowhere.at("a").to_string(), "<nil>: Internal error: x");
+    assert_eq!(
+        FieldError::new("b", FieldErrorKind::Required, "").object_path(),
+        "b"
+    );
+    assert_eq!(
+        nowhere.with_actual_path("a").to_string(),
+        "<nil>: Internal error: x"
+    );
 }

@@ -5,7 +5,7 @@ use sim_api::admission::names::*;
 fn names_break_the_rules_that_kubernetes_says_they_break() {
     let long = "a".repeat(64);
     for (rule, text, expected) in [
-        (dns1035_label as Rule, "a-b", vec![]),
+        (dns1035_label as NameRule, "a-b", vec![]),
         (dns1035_label, "1a", vec!["a DNS-1035"]),
         (dns1035_label, "", vec!["a DNS-1035"]),
         (dns1035_label, &long, vec![TOO_LONG]),

@@ -4,7 +4,7 @@ use sim_api::spec::node_affinity::*;
 fn requirement(text: &str) -> NodeRequirement {
     let mut words = text.split(' ').map(str::to_owned);
     let key = words.next().unwrap_or_default();
-    let operator = words.next().as_deref().and_then(NodeOperator::named);
+    let operator = words.next().as_deref().and_then(NodeOperator::parse);
     NodeRequirement {
         key,
         operator,
@@ -65,6 +65,9 @@ fn a_term_matches_a_node_as_component_helpers_say() {
         assert_eq!(matches(&[], &[field]), expected, "{field}");
     }
     assert!(!matches(&[], &[]), "an empty term matches nothing");
-    assert!(!matches(&["pool In red", "gen Gt 7"], &[]), "all of it");
+    assert!(
+        !matches(&["pool In red", "gen Gt 7"], &[]),
+        "all expressions must match"
+    );
     assert!(!matches(&["pool In red"], &["metadata.name In m"]));
 }

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use sim_api::spec::request::*;
 #[test]
 fn kinds_are_known_by_their_names_and_resources() {
-    assert_eq!(ObjectKind::of_kind("Lease"), ObjectKind::Lease);
+    assert_eq!(ObjectKind::from_kind("Lease"), ObjectKind::Lease);
     assert_eq!(
-        ObjectKind::of_resource("v1/persistentvolumes"),
+        ObjectKind::from_resource("v1/persistentvolumes"),
         ObjectKind::PersistentVolume
     );
-    assert_eq!(ObjectKind::of_kind("ConfigMap"), ObjectKind::Other);
+    assert_eq!(ObjectKind::from_kind("ConfigMap"), ObjectKind::Other);
     assert!(ObjectKind::Job.is_namespaced() && !ObjectKind::Node.is_namespaced());
     assert_eq!(ObjectKind::Pod.as_str(), "Pod");
 }

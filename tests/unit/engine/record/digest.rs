@@ -2,22 +2,22 @@
 
 use sim_base::{TextId, *};
 use sim_engine::record::digest::*;
-use sim_engine::record::names::Names;
-use sim_engine::record::records::Record;
+use sim_engine::record::names::RecordNames;
+use sim_engine::record::records::SimulationRecord;
 use sim_engine::record::{Body, NO_CAUSE, NO_TICKET};
-fn record(body: Body) -> Record {
-    Record {
+fn record(body: Body) -> SimulationRecord {
+    SimulationRecord {
         seq: 0,
         cause: NO_CAUSE,
         ticket: NO_TICKET,
-        at: Time(5),
+        at: SimTime(5),
         body,
     }
 }
 
 #[test]
 fn a_text_counts_by_its_letters_in_every_kind_that_has_one() {
-    let (mut one, mut two) = (Names::default(), Names::default());
+    let (mut one, mut two) = (RecordNames::default(), RecordNames::default());
     two.intern("something else first");
     let (a, b) = (
         one.intern("Insufficient cpu"),
@@ -44,18 +44,18 @@ fn a_text_counts_by_its_letters_in_every_kind_that_has_one() {
         },
     ];
     for kind in kinds {
-        let digest = |text, names| of_records(&[record(kind(text))], names);
+        let digest = |text, names| records_digest(&[record(kind(text))], names);
         assert_eq!(digest(a, &one), digest(b, &two));
         assert_ne!(digest(a, &one), digest(other, &one));
     }
-    let ready = of_records(
+    let ready = records_digest(
         &[record(Body::PodReady {
             pod,
             incarnation: 1,
         })],
         &one,
     );
-    let running = of_records(
+    let running = records_digest(
         &[record(Body::PodRunning {
             pod,
             incarnation: 1,
@@ -70,7 +70,10 @@ fn a_ticket_does_not_count() {
     let plain = record(Body::JobSetCreated {
         jobset: JobSetId(0),
     });
-    let watched = Record { ticket: 7, ..plain };
-    let names = Names::default();
-    assert_eq!(of_records(&[plain], &names), of_records(&[watched], &names));
+    let watched = SimulationRecord { ticket: 7, ..plain };
+    let names = RecordNames::default();
+    assert_eq!(
+        records_digest(&[plain], &names),
+        records_digest(&[watched], &names)
+    );
 }

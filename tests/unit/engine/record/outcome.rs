@@ -4,9 +4,9 @@ use sim_base::*;
 use sim_engine::record::outcome::*;
 #[test]
 fn what_was_busy_between_two_instants_is_the_overlap_of_each_span() {
-    let at = |s: u64| Time(s * 1_000_000_000);
+    let at = |s: u64| SimTime(s * 1_000_000_000);
     let usage = ResourceUsage {
-        resource: Resource::JobControllerClient,
+        resource: LedgerResource::JobControllerClient,
         capacity: String::new(),
         requests: 0,
         busy: vec![(at(1), at(3)), (at(5), at(6)), (at(8), at(20))],

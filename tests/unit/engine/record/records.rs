@@ -1,19 +1,19 @@
 //! Tests of `sim_engine::record::records`.
 
 use sim_base::*;
-use sim_engine::record::About;
+use sim_engine::record::TicketSubject;
 use sim_engine::record::records::*;
 use sim_policy::kinds::*;
 #[test]
 fn a_record_is_about_the_first_that_it_names() {
     let fault = |pod, node| {
         let index = 0;
-        Body::Fault { index, pod, node }.head().about
+        Body::Fault { index, pod, node }.head().subject
     };
     let (pod, node) = (PodId(3), NodeId(4));
-    assert_eq!(fault(pod, node), About::Pod(pod));
-    assert_eq!(fault(PodId::NONE, node), About::Node(node));
-    assert_eq!(fault(PodId::NONE, NodeId::NONE), About::Nothing);
+    assert_eq!(fault(pod, node), TicketSubject::Pod(pod));
+    assert_eq!(fault(PodId::NONE, node), TicketSubject::Node(node));
+    assert_eq!(fault(PodId::NONE, NodeId::NONE), TicketSubject::Nothing);
     let event = Body::KubeEvent {
         warning: true,
         object: ObjectRef::Job(JobId(7)),
@@ -21,7 +21,7 @@ fn a_record_is_about_the_first_that_it_names() {
         message: TextId(2),
     };
     let head = event.head();
-    assert_eq!(head.about, About::Job(JobId(7)));
+    assert_eq!(head.subject, TicketSubject::Job(JobId(7)));
     assert_eq!((head.reason, head.message), (TextId(1), TextId(2)));
 }
 

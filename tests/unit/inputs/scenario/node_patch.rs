@@ -1,18 +1,18 @@
 //! Tests of `sim_inputs::scenario::node_patch`.
 
-use sim_api::spec::Topology;
+use sim_api::spec::TopologySpec;
 use sim_inputs::scenario::node_patch::*;
-use sim_inputs::text::diagnostic::{Report, Source};
+use sim_inputs::text::diagnostic::{DiagnosticReport, SourceText};
 use sim_inputs::text::yaml;
 fn messages(text: &str, status: bool) -> Vec<String> {
-    let source = Source {
+    let source = SourceText {
         file: "x".into(),
         text: text.into(),
     };
-    let none = Source::default();
+    let none = SourceText::default();
     let node = yaml::parse(&source).unwrap().pop().unwrap();
-    let mut report = Report::new(&source, &none);
-    let accepted = node_patch(&node, status, &Topology::default(), &mut report).is_some();
+    let mut report = DiagnosticReport::new(&source, &none);
+    let accepted = node_patch(&node, status, &TopologySpec::default(), &mut report).is_some();
     assert_eq!(accepted, report.is_clean());
     report.found.into_iter().map(|d| d.message).collect()
 }

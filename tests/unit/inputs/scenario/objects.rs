@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sim_api::spec::*;
-use sim_inputs::Source;
+use sim_inputs::SourceText;
 use sim_inputs::scenario::{LoadedScenario, parse_scenario};
 const HEAD: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\n\
     topology: {apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, \
@@ -16,7 +16,7 @@ const FILE: &str = "apiVersion: v1\nkind: List\nitems:\n\
     spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}\n";
 
 fn load(rest: &str) -> LoadedScenario {
-    let source = Source {
+    let source = SourceText {
         file: "x.yaml".into(),
         text: format!("{HEAD}{rest}"),
     };
@@ -46,7 +46,7 @@ fn objects_are_read_in_their_order_as_the_api_server_stores_them() {
     assert_eq!(objects[1]["preemptionPolicy"], "PreemptLowerPriority");
     assert_eq!(objects[2]["spec"]["volumeMode"], "Filesystem");
     assert_eq!(objects[3]["metadata"]["namespace"], "default");
-    let pod = (loaded.scenario.decode.pod)(&objects[3]).unwrap();
+    let pod = (loaded.scenario.decoders.pod)(&objects[3]).unwrap();
     assert_eq!(pod.template.spec.node_name.as_deref(), Some("extra"));
     assert_eq!(loaded.inputs.last().unwrap().0, "more.yaml");
     assert_eq!(
@@ -75,7 +75,7 @@ fn an_action_creates_any_object_and_later_ones_may_name_it() {
         .filter_map(|f| match &f.action {
             FaultAction::Request(UserRequest {
                 object: name,
-                verb: Verb::Create { object, jobset },
+                verb: RequestVerb::Create { object, jobset },
             }) => Some((name.clone(), object, *jobset)),
             _ => None,
         })

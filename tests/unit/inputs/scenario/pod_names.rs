@@ -3,12 +3,12 @@
 use sim_api::spec::SubmittedJobSet;
 use sim_inputs::kube::read_manifests;
 use sim_inputs::scenario::pod_names::*;
-use sim_inputs::text::diagnostic::Source;
+use sim_inputs::text::diagnostic::SourceText;
 fn jobsets() -> Vec<SubmittedJobSet> {
     let text = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: js}\nspec:\n  replicatedJobs:\n  \
                 - name: w-x\n    replicas: 2\n    template: {spec: {parallelism: 3, completions: 3, template: {spec: {containers: []}}}}\n  \
                 - name: b\n    template: {spec: {completionMode: NonIndexed, template: {spec: {containers: []}}}}\n";
-    let source = Source {
+    let source = SourceText {
         file: "x".into(),
         text: text.into(),
     };

@@ -1,41 +1,41 @@
 //! Tests of `sim_inputs::schema::check`.
 
 use sim_inputs::schema::check::*;
-use sim_inputs::schema::shape::{Object, STR_MAP, Shape, field, inert, not_modelled};
-use sim_inputs::text::diagnostic::{Report, Source};
-use sim_inputs::text::path::Path;
+use sim_inputs::schema::shape::{FieldType, ObjectSchema, STR_MAP, field, inert, not_modelled};
+use sim_inputs::text::diagnostic::{DiagnosticReport, SourceText};
+use sim_inputs::text::path::YamlPath;
 use sim_inputs::text::yaml;
-static INNER: Object = Object {
+static INNER: ObjectSchema = ObjectSchema {
     kind: "Inner",
     fields: &[
-        field("mode", Shape::OneOf(&["Fast", "Slow"]), "").required(),
-        not_modelled("affinity", Shape::Any),
-        inert("image", Shape::Str),
+        field("mode", FieldType::OneOf(&["Fast", "Slow"]), "").required(),
+        not_modelled("affinity", FieldType::Any),
+        inert("image", FieldType::Str),
     ],
 };
-static OUTER: Object = Object {
+static OUTER: ObjectSchema = ObjectSchema {
     kind: "Outer",
     fields: &[
-        field("count", Shape::Int(0, 9), "how many"),
-        field("rate", Shape::Number(0.0, 1.0), ""),
-        field("memory", Shape::Amount, ""),
-        field("wait", Shape::Duration, ""),
-        field("inner", Shape::List(&Shape::Object(&INNER)), ""),
+        field("count", FieldType::Int(0, 9), "how many"),
+        field("rate", FieldType::Number(0.0, 1.0), ""),
+        field("memory", FieldType::Amount, ""),
+        field("wait", FieldType::Duration, ""),
+        field("inner", FieldType::List(&FieldType::Object(&INNER)), ""),
         field("labels", STR_MAP, ""),
     ],
 };
 
-fn run(text: &str) -> (Vec<String>, Unmodelled) {
-    let source = Source {
+fn run(text: &str) -> (Vec<String>, UnmodelledFields) {
+    let source = SourceText {
         file: "x".into(),
         text: text.into(),
     };
-    let none = Source::default();
+    let none = SourceText::default();
     let node = yaml::parse(&source).unwrap().pop().unwrap();
-    let mut report = Report::new(&source, &none);
-    let mut unmodelled = Unmodelled::new();
-    let shape = Shape::Object(&OUTER);
-    check(&node, &shape, &Path::ROOT, &mut report, &mut unmodelled);
+    let mut report = DiagnosticReport::new(&source, &none);
+    let mut unmodelled = UnmodelledFields::new();
+    let shape = FieldType::Object(&OUTER);
+    check(&node, &shape, &YamlPath::ROOT, &mut report, &mut unmodelled);
     let messages = report.found.iter().map(|d| d.message.clone());
     (messages.collect(), unmodelled)
 }
@@ -63,7 +63,7 @@ fn each_wrong_value_is_named_with_its_path() {
         ("inner: [{}]", "inner[0].mode is required"),
         (
             "inner: [{mode: fast}]",
-            "inner[0].mode is \"fast\", which is not legal",
+            "inner[0].mode is \"fast\", which is not a valid value",
         ),
         (
             "inner: [{mode: Fast, imge: x}]",

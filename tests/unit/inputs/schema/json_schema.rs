@@ -1,41 +1,41 @@
 //! The JSON schema in a validator: it accepts the shipped files, and rejects what the checker rejects.
 
 use jsonschema::Validator;
-use sim_inputs::Source;
-use sim_inputs::schema::check::{Unmodelled, check};
+use sim_inputs::SourceText;
+use sim_inputs::schema::check::{UnmodelledFields, check};
 use sim_inputs::schema::json_schema::*;
-use sim_inputs::schema::shape::Shape;
+use sim_inputs::schema::shape::FieldType;
 use sim_inputs::schema::shapes::root;
-use sim_inputs::text::diagnostic::Report;
-use sim_inputs::text::node::Node;
-use sim_inputs::text::path::Path;
+use sim_inputs::text::diagnostic::DiagnosticReport;
+use sim_inputs::text::node::YamlNode;
+use sim_inputs::text::path::YamlPath;
 use sim_inputs::text::yaml;
 use std::path::PathBuf;
 const KINDS: [&str; 5] = ["Scenario", "Fleet", "Topology", "Timing", "JobSet"];
 
-fn source(text: &str) -> Source {
-    Source {
+fn source(text: &str) -> SourceText {
+    SourceText {
         file: "x".to_owned(),
         text: text.to_owned(),
     }
 }
 
 /// Parses a text with exactly one document. Returns `None` otherwise.
-fn document(text: &str) -> Option<Node> {
+fn document(text: &str) -> Option<YamlNode> {
     let documents = yaml::parse(&source(text)).ok()?;
-    <[Node; 1]>::try_from(documents).ok().map(|[node]| node)
+    <[YamlNode; 1]>::try_from(documents).ok().map(|[node]| node)
 }
 
 /// Returns the checker's messages about a document.
-fn errors(node: &Node, shape: &Shape) -> Vec<String> {
-    let (of, none) = (source(""), Source::default());
-    let mut report = Report::new(&of, &none);
+fn errors(node: &YamlNode, shape: &FieldType) -> Vec<String> {
+    let (of, none) = (source(""), SourceText::default());
+    let mut report = DiagnosticReport::new(&of, &none);
     check(
         node,
         shape,
-        &Path::ROOT,
+        &YamlPath::ROOT,
         &mut report,
-        &mut Unmodelled::new(),
+        &mut UnmodelledFields::new(),
     );
     report.found.iter().map(|e| e.message.clone()).collect()
 }
@@ -110,7 +110,7 @@ fn what_the_checker_refuses_of_the_bad_inputs_the_schema_refuses() {
     let mut count = 0;
     for (kind, prefix) in [("Scenario", "scenario-"), ("Topology", "topology-")] {
         let validator = validator(kind);
-        let shape = Shape::Object(root(kind).unwrap());
+        let shape = FieldType::Object(root(kind).unwrap());
         for (name, text) in texts("tests/it/bad", |name| name.starts_with(prefix)) {
             let Some(node) = document(&text) else {
                 continue;
@@ -143,7 +143,7 @@ fn each_error_of_shape_is_refused_by_the_schema_too() {
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\ntopology: t.yaml\n";
     let (schema, shape) = (
         validator("Scenario"),
-        Shape::Object(root("Scenario").unwrap()),
+        FieldType::Object(root("Scenario").unwrap()),
     );
     let is_legal = |rest: &str| {
         let more = if rest.starts_with("jobSets:") {

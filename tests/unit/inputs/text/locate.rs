@@ -1,12 +1,12 @@
 //! Tests of `sim_inputs::text::locate`.
 
-use sim_inputs::Source;
+use sim_inputs::SourceText;
 use sim_inputs::text::locate::*;
 use sim_inputs::text::yaml;
 #[test]
 fn a_path_leads_to_the_nearest_place_that_was_written() {
     let text = "spec:\n  jobs:\n  - name: a\n  - name: b\n    n: 1\n  labels:\n    x.y/z: 1\n    x: {y: 2}\n";
-    let source = Source {
+    let source = SourceText {
         file: "x".into(),
         text: text.into(),
     };

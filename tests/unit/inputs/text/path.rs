@@ -1,11 +1,11 @@
 //! Tests of `sim_inputs::text::path`.
 
-use sim_inputs::text::diagnostic::Source;
-use sim_inputs::text::node::{Node, Value};
+use sim_inputs::text::diagnostic::SourceText;
+use sim_inputs::text::node::{YamlNode, YamlValue};
 use sim_inputs::text::path::*;
 use sim_inputs::text::yaml;
-fn set(yaml: &str, path: &str, value: &str) -> Result<Node, String> {
-    let source = |text: &str| Source {
+fn set(yaml: &str, path: &str, value: &str) -> Result<YamlNode, String> {
+    let source = |text: &str| SourceText {
         file: "x".into(),
         text: text.into(),
     };
@@ -18,7 +18,7 @@ fn set(yaml: &str, path: &str, value: &str) -> Result<Node, String> {
 
 #[test]
 fn a_path_reads_as_people_write_it() {
-    let (spec, root) = ("spec", Path::ROOT);
+    let (spec, root) = ("spec", YamlPath::ROOT);
     let a = root.key(spec);
     let b = a.key("replicatedJobs");
     let c = b.index(1);
@@ -37,14 +37,14 @@ fn a_path_reads_as_people_write_it() {
 fn overrides_replace_and_create_values() {
     let yaml = "a: {b: 1}\nl: [{x: 1}]\n";
     for (path, value, at, expected) in [
-        ("a.b", "2", vec!["a", "b"], Value::Int(2)),
-        ("a.c.d", "yes", vec!["a", "c", "d"], Value::Bool(true)),
-        ("a.k", "2s", vec!["a", "k"], Value::Str("2s".into())),
+        ("a.b", "2", vec!["a", "b"], YamlValue::Int(2)),
+        ("a.c.d", "yes", vec!["a", "c", "d"], YamlValue::Bool(true)),
+        ("a.k", "2s", vec!["a", "k"], YamlValue::Str("2s".into())),
         (
             "a[\"k.y/z\"]",
             "v",
             vec!["a", "k.y/z"],
-            Value::Str("v".into()),
+            YamlValue::Str("v".into()),
         ),
     ] {
         let node = set(yaml, path, value).unwrap();
@@ -61,7 +61,7 @@ fn overrides_replace_and_create_values() {
     let items = each.get("l").unwrap().items();
     let xs = items.iter().map(|item| item.get("x").unwrap().as_int());
     assert!(xs.eq([Some(7), Some(7)]));
-    assert!(items[1].get("y").is_some(), "the rest stays");
+    assert!(items[1].get("y").is_some(), "the other fields remain");
     let grown = set(yaml, "l.1", "{x: 2}").unwrap();
     assert_eq!(grown.get("l").unwrap().items().len(), 2);
 }
@@ -69,14 +69,14 @@ fn overrides_replace_and_create_values() {
 #[test]
 fn overrides_that_cannot_be_are_refused() {
     for (path, part) in [
-        ("", "not a path"),
-        ("a..b", "not a path"),
-        ("a.", "not a path"),
-        (&"a.".repeat(100_000), "not a path"),
-        ("l[x]", "not a path"),
-        ("l.5.x", "not an index of a list of 1 elements"),
+        ("", "not a valid path"),
+        ("a..b", "not a valid path"),
+        ("a.", "not a valid path"),
+        (&"a.".repeat(100_000), "not a valid path"),
+        ("l[x]", "not a valid path"),
+        ("l.5.x", "not a valid index: the length of the list is 1"),
         ("a.b.c", "inside the integer 1"),
-        ("none.*.x", "the list has no element"),
+        ("none.*.x", "the list is empty"),
     ] {
         let message = set("a: {b: 1}\nl: [1]\nnone: []\n", path, "2").unwrap_err();
         assert!(message.contains(part), "{path}: {message}");

@@ -1,6 +1,6 @@
 //! Tests of `sim_inputs::topology::node_names`.
 
-use sim_api::spec::{NodePool, Topology};
+use sim_api::spec::{NodePool, TopologySpec};
 use sim_inputs::topology::node_names::*;
 #[test]
 fn node_names_carry_the_running_numbers() {
@@ -13,9 +13,9 @@ fn node_names_carry_the_running_numbers() {
             ..NodePool::default()
         };
         let pools = vec![pool];
-        let topology = Topology {
+        let topology = TopologySpec {
             pools,
-            ..Topology::default()
+            ..TopologySpec::default()
         };
         node_names(&topology.pools).collect::<Vec<_>>()
     };

@@ -1,9 +1,9 @@
 //! Tests of `sim_policy::job::backoff`.
 
-use sim_base::{Duration, Time};
+use sim_base::{Duration, SimTime};
 use sim_policy::job::backoff::*;
-fn at(seconds: f64) -> Time {
-    Time((seconds * 1e9) as u64)
+fn at(seconds: f64) -> SimTime {
+    SimTime((seconds * 1e9) as u64)
 }
 
 #[test]
@@ -17,8 +17,12 @@ fn the_wait_doubles_to_ten_minutes_from_the_whole_second_of_the_last_failure() {
     };
     let waits: Vec<u64> = (0..9).map(|f| wait(f, 100.0)).collect();
     assert_eq!(waits, [0, 10, 20, 40, 80, 160, 320, 600, 600]);
-    assert_eq!(wait(1, 110.0), 0, "0.9 s early");
-    assert_eq!(wait(1, 500.0), 0, "over long ago");
+    assert_eq!(
+        wait(1, 110.0),
+        0,
+        "the wait is counted from the whole second"
+    );
+    assert_eq!(wait(1, 500.0), 0, "the wait is over");
 }
 
 #[test]
@@ -36,7 +40,7 @@ fn a_success_forgets_all_failures_but_later_ones() {
             &[61.0, 62.9][..],
             0,
             None,
-            "the second of the success is not later",
+            "a failure in the same second is not later than the success",
         ),
         (
             &[62.0][..],

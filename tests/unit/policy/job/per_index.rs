@@ -2,14 +2,14 @@
 
 use sim_api::spec::{JobSpec, PodFailurePolicyAction};
 use sim_policy::job::per_index::*;
-use sim_policy::job::pod_failure::Verdict;
+use sim_policy::job::pod_failure::RuleVerdict;
 #[test]
 fn an_index_fails_at_its_own_limit_or_at_once() {
     let spec = |limit| JobSpec {
         backoff_limit_per_index: limit,
         ..JobSpec::default()
     };
-    let verdict = |counts, action| Verdict { counts, action };
+    let verdict = |counts, action| RuleVerdict { counts, action };
     use PodFailurePolicyAction::*;
     for (limit, verdict, before, fails, sentence) in [
         (
@@ -24,7 +24,7 @@ fn an_index_fails_at_its_own_limit_or_at_once() {
             verdict(true, None),
             1,
             false,
-            "the second of two retries is left",
+            "one of two retries remains",
         ),
         (
             Some(2),
@@ -38,7 +38,7 @@ fn an_index_fails_at_its_own_limit_or_at_once() {
             verdict(true, Some(FailIndex)),
             0,
             true,
-            "FailIndex needs no count",
+            "FailIndex does not depend on the count",
         ),
         (
             Some(0),

@@ -72,7 +72,7 @@ fn the_first_rule_that_matches_decides() {
             &[("main", 1)][..],
             false,
             None,
-            "a code NotIn excludes matches nothing",
+            "a code that NotIn excludes does not match",
         ),
         (
             &[("main", 0)][..],
@@ -84,13 +84,13 @@ fn the_first_rule_that_matches_decides() {
             &[][..],
             false,
             None,
-            "a container that still terminates has no code",
+            "a terminating container has no exit code",
         ),
         (
             &[][..],
             true,
             Some((2, Ignore)),
-            "a condition needs no code",
+            "a condition does not need an exit code",
         ),
     ] {
         let pod = FailedPodView {
@@ -106,7 +106,7 @@ fn the_first_rule_that_matches_decides() {
 
 #[test]
 fn messages_are_upstreams() {
-    let code = Match::ExitCode {
+    let code = RuleMatch::ExitCode {
         container: "main",
         code: 3,
     };
@@ -115,7 +115,7 @@ fn messages_are_upstreams() {
         "Container main for pod ns/js-w-0-1-abcde failed with exit code 3 matching FailJob rule at index 0"
     );
     assert_eq!(
-        fail_job_message("ns", "js-w-0-1-abcde", Match::Condition, 2),
+        fail_job_message("ns", "js-w-0-1-abcde", RuleMatch::Condition, 2),
         "Pod ns/js-w-0-1-abcde has condition DisruptionTarget matching FailJob rule at index 2"
     );
 }

@@ -9,22 +9,22 @@ fn a_leader_enters_empty_domains_or_returns_to_its_own() {
     let cases = [
         ("an empty domain is free", [0, 3], &own[..0], 0, true),
         (
-            "a domain with another Job's pod is not",
+            "a domain with a pod of another Job is not free",
             [0, 3],
             &own[..0],
             1,
             false,
         ),
-        ("its own domain is free to it", [0, 3], &own[..], 1, true),
+        ("its own domain is free", [0, 3], &own[..], 1, true),
         (
-            "while its pods are elsewhere no other domain is (EXC-20)",
+            "no other domain is free while its pods are elsewhere (EXC-20)",
             [0, 3],
             &own[..],
             0,
             false,
         ),
         (
-            "its own domain shared with a stranger is not free",
+            "its own domain is not free if a pod of another Job is there",
             [0, 4],
             &own[..],
             1,

@@ -1,9 +1,9 @@
 //! Tests of `sim_recordings::calibrate::lognormal`.
 
-use sim_base::random::Dist;
+use sim_base::random::Distribution;
 use sim_recordings::calibrate::lognormal::*;
-fn sample(n: u32, width: f64) -> Vec<Cell> {
-    let dist = Dist::LogNormal {
+fn sample(n: u32, width: f64) -> Vec<HistogramCell> {
+    let dist = Distribution::LogNormal {
         median_s: 8.0,
         sigma: 0.4,
     };
@@ -14,7 +14,7 @@ fn sample(n: u32, width: f64) -> Vec<Cell> {
         } else {
             x - width / 2.0
         };
-        Cell {
+        HistogramCell {
             low,
             high: low + width,
             n: 1.0,
@@ -41,10 +41,10 @@ fn whole_seconds_hide_little_of_a_distribution() {
 
 #[test]
 fn two_kinds_of_pods_are_no_log_normal() {
-    let two: Vec<Cell> = (0..200)
+    let two: Vec<HistogramCell> = (0..200)
         .map(|i| {
             let x = if i % 2 == 0 { 2.0 } else { 60.0 } + f64::from(i) * 1e-3;
-            Cell {
+            HistogramCell {
                 low: x,
                 high: x + 1e-3,
                 n: 1.0,

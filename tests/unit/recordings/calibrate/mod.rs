@@ -1,6 +1,6 @@
 //! Tests of `sim_recordings::calibrate`.
 
 mod bucket;
-mod climb;
 mod lognormal;
+mod maximizer;
 mod prometheus;

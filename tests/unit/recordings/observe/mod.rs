@@ -1,5 +1,5 @@
 //! Tests of `sim_recordings::observe`.
 
 mod commands;
-mod stamp;
 mod text;
+mod timestamp;

@@ -1,9 +1,9 @@
 //! Tests of `sim_recordings::observe::text`.
 
 use sim_recordings::observe::text::*;
-fn read(text: &str) -> Result<usize, Problem> {
+fn read(text: &str) -> Result<usize, TextProblem> {
     let mut seen = 0;
-    values("f", text, &mut |value| {
+    for_each_value("f", text, &mut |value| {
         seen += 1;
         match value["bad"].is_null() {
             true => Ok(()),

@@ -1,21 +1,21 @@
 //! Tests of `sim_recordings::validate::gate`.
 
 use sim_recordings::validate::gate::*;
-use sim_recordings::validate::result::{RestartError, Totals, Verdicts};
+use sim_recordings::validate::result::{RestartError, ResultTotals, ValidationVerdicts};
 #[test]
 fn gates_fail_when_their_expression_is_true() {
-    let totals = Totals {
-        decisions: Some(Verdicts {
+    let totals = ResultTotals {
+        decisions: Some(ValidationVerdicts {
             equal: 8,
-            other_play: 1,
+            other_replay: 1,
             not_simulated: 1,
-            ..Verdicts::default()
+            ..ValidationVerdicts::default()
         }),
         restart: Some(RestartError {
             p50: 0.04,
             max: 0.1,
         }),
-        ..Totals::default()
+        ..ResultTotals::default()
     };
     for (text, failed) in [
         ("restart.error.p50 > 5%", false),
@@ -26,7 +26,7 @@ fn gates_fail_when_their_expression_is_true() {
         ("decisions.different <= 1", false),
         ("admission.different > 0", false),
     ] {
-        let gate: Gate = text.parse().unwrap();
+        let gate: ConformanceGate = text.parse().unwrap();
         assert_eq!(gate.check(&totals).unwrap().1, failed, "{text}");
     }
 }
@@ -46,16 +46,16 @@ fn what_is_not_a_gate_is_refused_with_what_is_legal() {
         ("restart.error.p50 > 5% and x", "not a number"),
         ("restart.error.p50 > +5%", "nothing to compare with"),
     ] {
-        let error = text.parse::<Gate>().unwrap_err();
+        let error = text.parse::<ConformanceGate>().unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
 fn a_gate_on_restarts_needs_a_scored_restart() {
-    let gate: Gate = "restart.error.max > 5%".parse().unwrap();
+    let gate: ConformanceGate = "restart.error.max > 5%".parse().unwrap();
     assert!(
-        gate.check(&Totals::default())
+        gate.check(&ResultTotals::default())
             .unwrap_err()
             .contains("scored restart")
     );

@@ -1,13 +1,13 @@
 //! Tests of `sim_recordings::validate::milestones`.
 
-use sim_analysis::metrics::restarts::restart::Cause;
-use sim_analysis::metrics::{Milestone, Restart};
-use sim_base::{JobSetId, Time};
+use sim_analysis::metrics::restarts::restart::RestartCause;
+use sim_analysis::metrics::{Milestone, RestartMetrics};
+use sim_base::{JobSetId, SimTime};
 use sim_recordings::validate::milestones::*;
 #[test]
 fn milestones_count_from_the_status_of_the_failing_pod() {
-    let s = |s: u64| Time(s * 1_000_000_000);
-    let mut restart = Restart::new(JobSetId(0), s(1), Cause::UNKNOWN);
+    let s = |s: u64| SimTime(s * 1_000_000_000);
+    let mut restart = RestartMetrics::new(JobSetId(0), s(1), RestartCause::UNKNOWN);
     restart.first(Milestone::PodNotReady, s(2));
     restart.last(Milestone::LastReady, s(9));
     assert!(seconds(&restart, false, None).is_empty());

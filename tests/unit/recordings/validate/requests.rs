@@ -1,8 +1,8 @@
 //! Tests of `sim_recordings::validate::requests`.
 
-use sim_base::Time;
+use sim_base::SimTime;
 use sim_engine::record::RequestCount;
-use sim_recordings::validate::recording::{RequestRow, Requests};
+use sim_recordings::validate::recording::{RecordedRequests, RequestRow};
 use sim_recordings::validate::requests::*;
 fn count(
     client: &'static str,
@@ -17,8 +17,8 @@ fn count(
         code: "",
         count,
         since_restart,
-        first: Time::ZERO,
-        last: Time::ZERO,
+        first: SimTime::ZERO,
+        last: SimTime::ZERO,
     }
 }
 
@@ -39,7 +39,7 @@ fn row(client: &str, resource: &str, count: u64) -> RequestRow {
 
 #[test]
 fn requests_are_split_where_the_restart_began() {
-    let recorded = Requests {
+    let recorded = RecordedRequests {
         start: vec![row("job-controller", "pods", 400)],
         restart: vec![
             row("job-controller", "pods", 400),

@@ -18,7 +18,7 @@ fn pod_columns_are_found_by_name_and_minus_one_is_never() {
     let columns = r#"["goneMs","replicatedJob","jobIndex","podIndex","restartAttempt","node","createdMs","finishedMs","deletingMs","phase","containerRestarts"]"#;
     let read = |row: &str| {
         let text = format!(r#"{{"podColumns":{columns},"pods":[{row}]}}"#);
-        serde_json::from_str::<Pods>(&text).map_err(|e| e.to_string())
+        serde_json::from_str::<RecordedPods>(&text).map_err(|e| e.to_string())
     };
     let pods = read(r#"[9,"w",1,2,3,"n",4,-1,-1,"Running",2]"#).unwrap();
     let pod = &pods.0[0];

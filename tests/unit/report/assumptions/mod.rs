@@ -1,3 +1,3 @@
 //! Tests of `sim_report::assumptions`.
 
-mod hanging;
+mod sensitivity;

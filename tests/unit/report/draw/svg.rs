@@ -16,11 +16,17 @@ fn base64_is_that_of_the_standard() {
 
 #[test]
 fn a_figure_of_a_page_has_its_theme_and_a_file_its_own_colors_and_font() {
-    let mut scene = Scene::new((100, 50));
+    let mut scene = DrawScene::new((100, 50));
     scene.rect(0, 0, 10, 10, PALETTE[1]);
     scene.rect(20, 0, 10, 10, PALETTE[1]);
     scene.line(vec![(0, 0), (5, 0), (5, 7), (9, 9)], 2, GRID);
-    scene.text((1, 2), 22, Anchor::Middle, INK, "</text><script>");
+    scene.text(
+        (1, 2),
+        22,
+        TextAnchor::Middle,
+        TEXT_COLOR,
+        "</text><script>",
+    );
     let (file, page) = (file(&scene), inline(&scene, "a \"name\""));
     assert!(file.contains("M0 0h10v10h-10zM20 0h10v10h-10z"), "{file}");
     assert!(

@@ -23,7 +23,7 @@ fn every_line_is_json_with_the_seven_keys_and_the_last_has_the_digest() {
         for key in [
             "seq", "t_ns", "cause", "kind", "object", "reason", "message",
         ] {
-            assert!(line.get(key).is_some(), "{key} in {line}");
+            assert!(line.get(key).is_some(), "{key} is not in {line}");
         }
     }
     assert_eq!(lines.last().unwrap()["digest"], "00ff");
@@ -53,14 +53,14 @@ fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again()
         jobset: JobSetId::NONE,
         name: name.to_owned(),
         namespace: "tools".to_owned(),
-        bare,
+        standalone_pod: bare,
         ..JobName::default()
     };
-    let created = |seq, incarnation, job| Record {
+    let created = |seq, incarnation, job| SimulationRecord {
         seq,
         cause: NO_CAUSE,
         ticket: NO_TICKET,
-        at: Time::ZERO,
+        at: SimTime::ZERO,
         body: Body::PodCreated {
             pod: PodId(0),
             incarnation,
@@ -82,7 +82,7 @@ fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again()
         incarnation: 3,
         node: NodeId(2),
     };
-    let bound = Record {
+    let bound = SimulationRecord {
         body: bound,
         ..created(3, 3, JobId(2))
     };
@@ -95,7 +95,7 @@ fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again()
         "\"node\":\"node/late\"",
     ];
     for (line, shown) in text.lines().zip(shown) {
-        assert!(line.contains(shown), "{shown} in {line}");
+        assert!(line.contains(shown), "{shown} is not in {line}");
     }
 }
 

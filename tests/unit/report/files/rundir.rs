@@ -18,7 +18,10 @@ fn a_run_directory_appears_whole_or_not_at_all() {
     dir.write("inputs/x.yaml", b"x").unwrap();
     assert!(!target.exists());
     drop(dir);
-    assert!(!base.join("a").exists(), "neither does its parent");
+    assert!(
+        !base.join("a").exists(),
+        "the parent directory must not exist either"
+    );
 
     let dir = RunDir::create(&target).unwrap();
     dir.write("inputs/x.yaml", b"x").unwrap();
@@ -26,12 +29,12 @@ fn a_run_directory_appears_whole_or_not_at_all() {
     assert_eq!(fs::read(target.join("inputs/x.yaml")).unwrap(), b"x");
     assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 1);
     let error = RunDir::create(&target).err().unwrap();
-    assert!(error.contains("exists already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     fs::remove_dir_all(base).unwrap();
 }
 
 #[test]
-fn what_a_killed_run_left_is_in_nobodys_way() {
+fn leftovers_of_a_killed_run_do_not_interfere() {
     let base = scratch("rundir-left");
     let left = base.join(format!(".run.partial-{}", std::process::id()));
     fs::create_dir(&left).unwrap();
@@ -39,7 +42,7 @@ fn what_a_killed_run_left_is_in_nobodys_way() {
     dir.write("a", b"a").unwrap();
     dir.commit().unwrap();
     assert_eq!(fs::read(base.join("run/a")).unwrap(), b"a");
-    assert!(left.exists(), "it is not ours to remove");
+    assert!(left.exists(), "the directory of another run must remain");
     fs::remove_dir_all(base).unwrap();
 }
 
@@ -52,6 +55,6 @@ fn inputs_cannot_leave_the_directory() {
         ("-", "inputs/-"),
         ("", "inputs/stdin.yaml"),
     ] {
-        assert_eq!(input_name(name), expected);
+        assert_eq!(input_path(name), expected);
     }
 }

@@ -1,9 +1,9 @@
 //! Manifest of an Indexed Job: the inputs as a ConfigMap, and one index per shard.
 
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{InputCopies, words};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
-use sim_base::plain::for_terminal;
+use sim_base::escape::for_terminal;
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const USER: u32 = 65_532;
 /// default backoffLimit of a Job (batch/v1: 6).
 const RETRIES: u32 = 6;
 
-pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failure> {
+pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, CommandFailure> {
     let size: usize = inputs
         .files
         .iter()
@@ -24,15 +24,15 @@ pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failur
     // Reserves space for keys and metadata.
     if size > CONFIG_MAP - 16_384 {
         bail!(
-            "the inputs are {size} bytes, and a ConfigMap holds {CONFIG_MAP}: build them into the image, or put them on the volume, and start `sweep --shard auto/{}` there",
+            "the inputs have {size} bytes, and a ConfigMap holds at most {CONFIG_MAP}: add them to the image or to the volume, and run `sweep --shard auto/{}` there",
             plan.shards
         );
     }
     let name = &plan.name;
     let mut text = format!(
         "# {}\n#\n#   kubectl apply -f plan.yaml\n#   kubectl wait --for=condition=complete --timeout=-1s job/{name}\n#\n\
-         # Then, where the volume is mounted:\n#\n#   jobset-sim sweep merge {name}-shards --out {}\n#\n\
-         # The claim {} must exist, for several nodes at once (ReadWriteMany). The image {} holds the program: see\n\
+         # Then run, on a machine that mounts the volume:\n#\n#   jobset-sim sweep merge {name}-shards --out {}\n#\n\
+         # The PersistentVolumeClaim {} must exist with access mode ReadWriteMany. The image {} contains the program: see\n\
          # the Containerfile.\n",
         for_terminal(&plan.size, false),
         plan.out,

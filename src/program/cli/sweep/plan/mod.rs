@@ -8,18 +8,18 @@ mod scripts;
 mod shard_plan;
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::{Failure, bail};
+use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::words;
 use crate::cli::output;
-use crate::cli::sweep::args::{Engine, SweepPlanArgs};
+use crate::cli::sweep::args::{SweepEngine, SweepPlanArgs};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
-use crate::cli::sweep::request::{Sweep, repeated};
+use crate::cli::sweep::request::{SweepRequest, repeated};
 use sim_analysis::format::count;
 use sim_analysis::sweep::shard::SHARDS_MAX;
 
-pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
-    let sweep = Sweep::read(&args.input, &args.over, args.quiet)?;
-    let total = sweep.target.total(sim_analysis::sweep::Shard::WHOLE);
+pub fn cli(args: &SweepPlanArgs) -> Result<(), CommandFailure> {
+    let sweep = SweepRequest::read(&args.input, &args.over, args.quiet)?;
+    let total = sweep.target.total(sim_analysis::sweep::SweepShard::WHOLE);
     let (shards, size) = match args.shards {
         Some(shards) => (
             shards,
@@ -37,7 +37,7 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
         } else {
             "replications"
         };
-        bail!("{shards} shards, and there are {pieces} {what}");
+        bail!("--shards {shards} exceeds the number of {what}, which is {pieces}");
     }
     debug_assert!(shards <= SHARDS_MAX);
     let plan = ShardPlan {
@@ -61,10 +61,10 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
     }
     let text = match args.engine {
         None => return output::result(&format!("{}\n", plan.size)),
-        Some(Engine::IndexedJob) => indexed_job::manifest(&plan, &sweep.inputs)?,
-        Some(Engine::Slurm) => scripts::slurm(&plan),
-        Some(Engine::Ray) => scripts::ray(&plan),
-        Some(Engine::Parallel) => scripts::parallel(&plan),
+        Some(SweepEngine::IndexedJob) => indexed_job::manifest(&plan, &sweep.inputs)?,
+        Some(SweepEngine::Slurm) => scripts::slurm(&plan),
+        Some(SweepEngine::Ray) => scripts::ray(&plan),
+        Some(SweepEngine::Parallel) => scripts::parallel(&plan),
     };
     output::result(&text)
 }
@@ -73,11 +73,11 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
 /// do not affect them.
 fn words_of(
     input: &InputArgs,
-    sweep: &Sweep,
+    sweep: &SweepRequest,
     args: &SweepPlanArgs,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandFailure> {
     if input.manifests.iter().any(|path| path == sim_inputs::STDIN) {
-        bail!("standard input is here alone: give -f a file, for shards to read");
+        bail!("shards cannot read standard input: pass the manifests as a file with -f");
     }
     let (inputs, own) = (input.words(), repeated(&args.over));
     Ok(words(&format!("sweep{inputs}{}{own}", sweep.tail())))

@@ -1,8 +1,8 @@
 //! The pilot: simulates and times a few replications to estimate the run time of the sweep.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::interrupt;
-use crate::cli::sweep::request::Sweep;
+use crate::cli::sweep::request::SweepRequest;
 use sim_analysis::format::count;
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,18 @@ const SHARDS: u64 = 1000;
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "how long the users' machines will work"
+    reason = "measures run time for the plan; does not affect results"
 )]
 fn now() -> Instant {
     Instant::now()
 }
 
 /// Returns the number of shards, and a description of the size of the sweep.
-pub fn measure(sweep: &Sweep, total: u64, cpus: u16) -> Result<(u64, String), Failure> {
+pub fn measure(
+    sweep: &SweepRequest,
+    total: u64,
+    cpus: u16,
+) -> Result<(u64, String), CommandFailure> {
     let limits = interrupt::limits();
     let points = sweep.points.count();
     let began = now();
@@ -35,10 +39,10 @@ pub fn measure(sweep: &Sweep, total: u64, cpus: u16) -> Result<(u64, String), Fa
         let point = i * points / points.min(POINTS);
         let begin = now();
         let subject = sweep.load(point)?;
-        let refused = |why| sweep.named(point, Failure::CannotBePlaced(format!("{why}")));
+        let refused = |why| sweep.named(point, CommandFailure::CannotBePlaced(format!("{why}")));
         let mut player = subject.player().map_err(refused)?;
         if player.play((sweep.seed, 0), &limits).is_none() {
-            return Err(interrupt::failure("no replication is finished"));
+            return Err(interrupt::failure("no replication was finished"));
         }
         played += 1;
         seconds += begin.elapsed().as_secs_f64();
@@ -62,7 +66,7 @@ pub fn measure(sweep: &Sweep, total: u64, cpus: u16) -> Result<(u64, String), Fa
     Ok((
         shards,
         format!(
-            "{}, {at_most}{}; {played} of them took {} each here: {} of one core in all, {} for each of {} with {}",
+            "{}, {at_most}{}; {played} of them took {} each on this machine: {} of core time in total, {} for each of {} with {}",
             count(points as u64, "point"),
             count(total, "replication"),
             time(each),

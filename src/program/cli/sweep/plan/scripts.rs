@@ -3,7 +3,7 @@
 
 use crate::cli::inputs::quoted;
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
-use sim_base::plain::for_terminal;
+use sim_base::escape::for_terminal;
 
 /// The program: the value of `JOBSET_SIM`, else `jobset-sim` from the search path.
 const PROGRAM: &str = "\"${JOBSET_SIM:-jobset-sim}\"";
@@ -42,7 +42,7 @@ pub fn slurm(plan: &ShardPlan) -> String {
          # {}\n#\n\
          #   job=$(sbatch --parsable THIS)\n\
          #   sbatch --dependency=afterok:$job --wrap={}\n#\n\
-         # A site may allow fewer tasks in an array (MaxArraySize). A task that is put back into the queue goes on where it was.\n\
+         # The cluster may limit the number of tasks in an array (MaxArraySize). A requeued task resumes its shard.\n\
          #SBATCH --job-name={}\n\
          #SBATCH --array=0-{last}\n\
          #SBATCH --cpus-per-task={}\n\
@@ -64,7 +64,7 @@ pub fn parallel(plan: &ShardPlan) -> String {
     format!(
         "#!/bin/bash\n\
          # {}\n#\n\
-         # Needs GNU parallel. JOBS: how many at a time. Started again, it goes on where it was.\n\
+         # Needs GNU parallel. JOBS sets the number of parallel shards. Run the script again to resume.\n\
          set -euo pipefail\n\
          shard() {{\n    {}\n}}\n\
          export -f shard\n\
@@ -86,8 +86,8 @@ pub fn ray(plan: &ShardPlan) -> String {
     format!(
         "#!/usr/bin/env python3\n\
          # {}\n#\n\
-         #   python3 THIS            on this machine, or where RAY_ADDRESS says; its name is not ray.py\n#\n\
-         # All nodes see this directory and have the program. Started again, it goes on where it was.\n\
+         #   python3 THIS            on this machine, or on the cluster in RAY_ADDRESS; do not name the file ray.py\n#\n\
+         # All nodes must share this directory and have the program. Run the script again to resume.\n\
          import os\n\
          import subprocess\n\n\
          import ray\n\n\

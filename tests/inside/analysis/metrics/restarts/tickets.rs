@@ -1,27 +1,27 @@
 //! Unit tests of `sim_analysis::metrics::restarts::tickets`.
 
 use super::*;
-use sim_engine::record::{About, NO_TICKET, Waited};
+use sim_engine::record::{NO_TICKET, TicketSubject, TicketWait};
 
-fn ticket(id: u32, parent: u32, from: u64, to: u64) -> Ticket {
-    Ticket {
+fn ticket(id: u32, parent: u32, from: u64, to: u64) -> WorkTicket {
+    WorkTicket {
         id,
         parent,
-        from: Time(from),
-        granted: Time(from),
-        to: Time(to),
-        waited: Waited::Watch,
-        about: About::Nothing,
+        from: SimTime(from),
+        granted: SimTime(from),
+        to: SimTime(to),
+        wait: TicketWait::Watch,
+        subject: TicketSubject::Nothing,
     }
 }
 
-fn ids(tickets: &Tickets) -> Vec<u32> {
+fn ids(tickets: &TicketIndex) -> Vec<u32> {
     tickets.iter().map(|t| t.id).collect()
 }
 
 #[test]
 fn what_ended_before_the_horizon_is_forgotten_and_what_goes_on_is_not() {
-    let mut tickets = Tickets::default();
+    let mut tickets = TicketIndex::default();
     for t in [
         ticket(1, NO_TICKET, 0, 10),
         ticket(2, 1, 10, 500),
@@ -30,17 +30,17 @@ fn what_ended_before_the_horizon_is_forgotten_and_what_goes_on_is_not() {
     ] {
         tickets.push(&t);
     }
-    tickets.forget(Time(20), &[]);
+    tickets.forget(SimTime(20), &[]);
     assert_eq!(ids(&tickets), [2, 4, 5]);
     assert!(tickets.find(1).is_none() && tickets.find(3).is_none());
-    assert_eq!(tickets.find(4).map(|t| t.to), Some(Time(20)));
+    assert_eq!(tickets.find(4).map(|t| t.to), Some(SimTime(20)));
 }
 
 #[test]
 fn too_many_are_kept_only_where_they_lead_up_to_newer_ones_or_to_an_end() {
-    let mut tickets = Tickets {
+    let mut tickets = TicketIndex {
         many: 8,
-        ..Tickets::default()
+        ..TicketIndex::default()
     };
     // Two chains from one root: even ids and odd ids. The odd chain stops early.
     for id in 0..12u32 {
@@ -52,13 +52,13 @@ fn too_many_are_kept_only_where_they_lead_up_to_newer_ones_or_to_an_end() {
         };
         tickets.push(&ticket(id, older, u64::from(id), 100));
     }
-    let mut with_end = Tickets {
+    let mut with_end = TicketIndex {
         many: 8,
         kept: tickets.kept.clone(),
         last: 0,
     };
-    tickets.forget(Time::ZERO, &[]);
+    tickets.forget(SimTime::ZERO, &[]);
     assert_eq!(ids(&tickets), [0, 2, 4, 6, 7, 8, 9, 10, 11]);
-    with_end.forget(Time::ZERO, &[3]);
+    with_end.forget(SimTime::ZERO, &[3]);
     assert_eq!(ids(&with_end), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]);
 }

@@ -2,27 +2,27 @@
 
 use super::*;
 
-fn sample(ready: u64, counts: u32) -> Sample {
-    Sample {
+fn sample(ready: u64, counts: u32) -> CurveSample {
+    CurveSample {
         interrupt: 0,
         ready,
         bind: ready / 2,
         counted: 1,
         restarts: 1,
         counts,
-        moves: Moves::All,
+        moves: CurveShift::All,
         failed: NEVER,
     }
 }
 
-fn point(away: u64, ready: &[u64], counts: u32) -> Point {
+fn point(away: u64, ready: &[u64], counts: u32) -> CurvePoint {
     let samples = ready.iter().map(|r| sample(*r, counts)).collect();
-    Point { away, samples }
+    CurvePoint { away, samples }
 }
 
 #[test]
 fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
-    let curve = Curve::new(
+    let curve = LossCurve::new(
         vec![
             point(100, &[50, 60], 1),
             point(200, &[150, 170], 1),
@@ -46,7 +46,7 @@ fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
 
 #[test]
 fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
-    let curve = Curve::new(vec![point(100, &[50], 0), point(200, &[150], 1)], 100);
+    let curve = LossCurve::new(vec![point(100, &[50], 0), point(200, &[150], 1)], 100);
     assert_eq!(
         (curve.at(110, 0.5).0.counts, curve.at(110, 0.5).1),
         (0, true)
@@ -61,15 +61,15 @@ fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
 #[test]
 fn a_restart_waits_for_its_node_where_longer_away_is_bound_later() {
     let bound = |away: u64, bind: u64| {
-        let at = |bind: u64| Sample {
+        let at = |bind: u64| CurveSample {
             bind,
             ..sample(bind + 50, 1)
         };
         let samples = vec![at(bind), at(bind + 2)];
-        Point { away, samples }
+        CurvePoint { away, samples }
     };
     let points = [(100, 105), (200, 205), (400, 250), (NEVER, 250)];
-    let curve = Curve::new(points.map(|(away, bind)| bound(away, bind)).to_vec(), 100);
+    let curve = LossCurve::new(points.map(|(away, bind)| bound(away, bind)).to_vec(), 100);
     for (away, waits) in [(100, true), (150, true), (300, false), (400, false)] {
         assert_eq!(curve.binds_with(away), waits, "{away}");
     }

@@ -1,21 +1,21 @@
 //! Unit tests of `sim_analysis::reduced::measurement::search`.
 
-use super::super::pairs::Belongs;
+use super::super::pairs::PairMembership;
 use super::*;
 
-const ALONG: Zone = Zone {
+const ALONG: PairZone = PairZone {
     adds: (0, 0),
     waits: true,
 };
-const NEXT: Zone = Zone {
+const NEXT: PairZone = PairZone {
     adds: (1, 1),
     waits: true,
 };
 const SECOND: u64 = 1_000_000_000;
 
 /// Searches with binding at 645 s, in every replication, and at 400 s for the other case.
-fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync)) -> Pair {
-    let search = Search {
+fn search(play: &(dyn Fn(u64, u64, bool) -> Result<PairZone, NotMeasured> + Sync)) -> FaultPair {
+    let search = CurveSearch {
         play,
         alone: (1, 1),
         ready: vec![650 * SECOND; 3],
@@ -45,9 +45,9 @@ fn an_edge_is_found_and_moves_with_the_binding() {
         (356, 400, false),
     ] {
         let expected = if along {
-            Belongs::Along(ALONG)
+            PairMembership::Along(ALONG)
         } else {
-            Belongs::Next
+            PairMembership::Next
         };
         assert_eq!(
             pair.of(offset * SECOND, bind * SECOND),
@@ -57,14 +57,14 @@ fn an_edge_is_found_and_moves_with_the_binding() {
     }
     assert!(
         pair.of(600 * SECOND, 645 * SECOND).1,
-        "at the edge nobody knows"
+        "ambiguous at the edge"
     );
 }
 
 /// A second fault 100 s before an edge that is always at 500 s is not a boundary case.
 #[test]
 fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
-    let behind = Zone {
+    let behind = PairZone {
         adds: (0, 0),
         waits: false,
     };
@@ -77,12 +77,15 @@ fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
     });
     assert!(!pair.of(400 * SECOND, 645 * SECOND).1, "{pair:?}");
     assert!(pair.of(499 * SECOND, 645 * SECOND).1);
-    assert!(pair.of(250 * SECOND, 645 * SECOND).2, "who waits is open");
+    assert!(
+        pair.of(250 * SECOND, 645 * SECOND).2,
+        "the waiting JobSet is ambiguous"
+    );
 }
 
 #[test]
 fn an_edge_that_counts_from_the_fault_stays_where_it_is() {
-    let first = Zone {
+    let first = PairZone {
         adds: (0, -1),
         waits: true,
     };
@@ -95,11 +98,11 @@ fn an_edge_that_counts_from_the_fault_stays_where_it_is() {
         })
     });
     for (offset, bind, expected) in [
-        (344, 645, Belongs::Along(first)),
-        (346, 645, Belongs::Along(ALONG)),
-        (344, 500, Belongs::Along(first)),
-        (497, 500, Belongs::Along(ALONG)),
-        (499, 500, Belongs::Next),
+        (344, 645, PairMembership::Along(first)),
+        (346, 645, PairMembership::Along(ALONG)),
+        (344, 500, PairMembership::Along(first)),
+        (497, 500, PairMembership::Along(ALONG)),
+        (499, 500, PairMembership::Next),
     ] {
         assert_eq!(
             pair.of(offset * SECOND, bind * SECOND).0,

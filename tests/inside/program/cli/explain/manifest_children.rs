@@ -21,14 +21,14 @@ spec:
         template: {spec: {restartPolicy: Always, containers: [{name: c, image: i}]}}
 ";
 
-fn explained(text: &str) -> Result<Vec<Entry>, Failure> {
-    let source = sim_inputs::Source {
+fn explained(text: &str) -> Result<Vec<ChildEntry>, CommandFailure> {
+    let source = sim_inputs::SourceText {
         file: "js.yaml".to_owned(),
         text: text.to_owned(),
     };
     children(
         &sim_inputs::documents(&source).expect("YAML"),
-        Gates::default(),
+        AdmissionGates::default(),
     )
 }
 
@@ -58,7 +58,7 @@ fn each_child_is_shown_with_what_it_waits_for() {
 #[test]
 fn what_the_server_refuses_is_refused_in_its_words() {
     let bad = MANIFEST.replace("name: a, status: Ready", "name: zzz, status: Ready");
-    let Err(Failure::Invalid(message)) = explained(&bad) else {
+    let Err(CommandFailure::Invalid(message)) = explained(&bad) else {
         panic!("it was admitted");
     };
     assert!(

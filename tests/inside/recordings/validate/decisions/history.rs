@@ -3,14 +3,14 @@
 use super::*;
 use sim_base::JobId;
 
-pub fn play(names: &Names, records: &[(u64, Body)]) -> History {
-    let mut history = History::default();
+pub fn play(names: &RecordNames, records: &[(u64, Body)]) -> DecisionHistory {
+    let mut history = DecisionHistory::default();
     for (seq, (ms, body)) in records.iter().enumerate() {
-        let record = Record {
+        let record = SimulationRecord {
             seq: seq as u32,
             cause: NO_CAUSE,
             ticket: NO_TICKET,
-            at: Time(ms * 1_000_000),
+            at: SimTime(ms * 1_000_000),
             body: *body,
         };
         history.record(&record, names);
@@ -18,7 +18,12 @@ pub fn play(names: &Names, records: &[(u64, Body)]) -> History {
     history
 }
 
-pub fn condition(kind: JobSetConditionType, status: bool, names: &mut Names, reason: &str) -> Body {
+pub fn condition(
+    kind: JobSetConditionType,
+    status: bool,
+    names: &mut RecordNames,
+    reason: &str,
+) -> Body {
     Body::JobSetCondition {
         jobset: JOBSET,
         kind,
@@ -39,7 +44,7 @@ pub fn counted(restarts: u32) -> Body {
 
 #[test]
 fn records_of_one_instant_are_one_status_write() {
-    let mut names = Names::default();
+    let mut names = RecordNames::default();
     let restarting = JobSetConditionType::RestartingJobSet;
     let on = condition(restarting, true, &mut names, "DefaultFailurePolicy");
     let off = condition(restarting, false, &mut names, "JobsReady");

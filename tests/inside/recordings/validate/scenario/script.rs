@@ -3,7 +3,7 @@
 use super::*;
 use crate::validate::read::tests::example;
 use crate::validate::scenario::tests::plain;
-use crate::validate::scenario::{NotSimulated, Overrides};
+use crate::validate::scenario::{ScenarioOverrides, UnmodelledAction};
 use serde_json::{Value, json};
 
 #[test]
@@ -42,7 +42,7 @@ fn what_has_no_word_in_the_model_is_not_simulated() {
         (
             json!([]),
             json!([{"atMs": 1, "do": "newNode", "name": "a"}]),
-            "action newNode of a node that no action has named",
+            "action newNode with an undefined node alias",
         ),
         (
             json!([]),
@@ -70,8 +70,8 @@ fn what_has_no_word_in_the_model_is_not_simulated() {
             j["script"]["pods"] = pods;
             j["script"]["actions"] = actions;
         });
-        let error = plain(&r, Overrides::default()).unwrap_err();
-        assert_eq!(error, NotSimulated(vec![expected.to_owned()]));
+        let error = plain(&r, ScenarioOverrides::default()).unwrap_err();
+        assert_eq!(error, UnmodelledAction(vec![expected.to_owned()]));
     }
 }
 
@@ -83,7 +83,7 @@ fn actions_become_faults_in_the_order_of_the_script() {
                 {"atMs": 9000, "do": "taintNode", "name": "a",
                  "body": "{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoExecute\"}"}]);
     });
-    let s = plain(&r, Overrides::default()).unwrap();
+    let s = plain(&r, ScenarioOverrides::default()).unwrap();
     let FaultAction::CrashNode(node) = &s.faults[0].action else {
         panic!("{:?}", s.faults[0]);
     };
@@ -108,7 +108,7 @@ fn a_forced_deletion_and_a_new_node_go_by_names_given_before() {
                 {"atMs": 2, "do": "forceDeletePod", "pod": "js-w-0-1", "name": "a"},
                 {"atMs": 3, "do": "newNode", "name": "a"}]);
     });
-    let s = plain(&r, Overrides::default()).unwrap();
+    let s = plain(&r, ScenarioOverrides::default()).unwrap();
     let FaultAction::DeletePod { force: true, .. } = &s.faults[1].action else {
         panic!("{:?}", s.faults[1]);
     };
@@ -128,14 +128,14 @@ fn a_created_object_is_posted_in_the_namespace_of_the_recording() {
                 {"atMs": 1, "do": "create", "body": "{\"kind\": \"Service\", \"metadata\": {\"name\": \"s\"}}"},
                 {"atMs": 2, "do": "create", "body": "{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"o\"}}"}]);
     });
-    let s = plain(&r, Overrides::default()).unwrap();
+    let s = plain(&r, ScenarioOverrides::default()).unwrap();
     let created: Vec<(ObjectKind, &Value, Option<u32>)> = s
         .faults
         .iter()
         .filter_map(|fault| match &fault.action {
             FaultAction::Request(UserRequest {
                 object: name,
-                verb: Verb::Create { object, jobset },
+                verb: RequestVerb::Create { object, jobset },
             }) => Some((name.kind, &object["metadata"]["namespace"], *jobset)),
             _ => None,
         })

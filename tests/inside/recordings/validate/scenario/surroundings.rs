@@ -5,7 +5,7 @@ use crate::validate::read::tests::example;
 
 fn with(objects: Value) -> Result<Vec<Value>, Vec<String>> {
     let recording = example(|j| j["objects"] = objects);
-    let (gates, _) = gates(&recording).unwrap();
+    let (gates, _) = initial_gates_and_switches(&recording).unwrap();
     super::objects(&recording, gates)
 }
 
@@ -36,7 +36,7 @@ fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_played() 
     assert_eq!(
         reasons,
         [
-            "a ClusterRole for more than pods/status",
+            "ClusterRole with rules beyond pods/status",
             "object of kind ConfigMap"
         ]
     );
@@ -62,7 +62,7 @@ fn each_switch_says_which_gates_are_off_from_then_on() {
         j["controlPlane"]["gateSwitches"] =
             json!([{"atMs": 12000, "off": ["RestartJob"]}, {"atMs": 15000, "off": []}]);
     });
-    let (from_start, switches) = gates(&recording).unwrap();
+    let (from_start, switches) = initial_gates_and_switches(&recording).unwrap();
     assert_eq!(switches[0].at, FaultTime::At(Duration::from_secs(12)));
     let stop = |at: usize| match switches[at].action {
         FaultAction::StopManager(stop) => stop,
@@ -71,11 +71,11 @@ fn each_switch_says_which_gates_are_off_from_then_on() {
     assert_eq!(stop(0).down_for, Duration::from_secs(2));
     assert_eq!(stop(0).gates.restart_job, Some(false));
     assert_eq!(stop(0).gates.in_place_restart, Some(true));
-    assert_eq!(from_start.with(stop(1).gates), from_start);
+    assert_eq!(from_start.with_changes(stop(1).gates), from_start);
     let unknown = example(|j| {
         j["controlPlane"]["featureGates"] = json!(["Magic"]);
         j["controlPlane"]["gateSwitches"] = json!([{"atMs": 1, "on": ["RestartJob"]}]);
     });
-    let reasons = gates(&unknown).unwrap_err();
+    let reasons = initial_gates_and_switches(&unknown).unwrap_err();
     assert_eq!(reasons, ["feature gate Magic", "gateSwitches key on"]);
 }

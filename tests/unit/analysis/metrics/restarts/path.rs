@@ -1,36 +1,36 @@
 //! Tests of `sim_analysis::metrics::restarts::path`.
 
-use Part::*;
+use PathPart::*;
 use proptest::prelude::*;
 use sim_analysis::metrics::restarts::path::*;
 use sim_base::*;
-use sim_engine::record::{About, Call, NO_TICKET, Ticket, Waited};
-fn ticket(id: u32, parent: u32, from: u64, to: u64, waited: Waited) -> Ticket {
-    Ticket {
+use sim_engine::record::{Call, NO_TICKET, TicketSubject, TicketWait, WorkTicket};
+fn ticket(id: u32, parent: u32, from: u64, to: u64, waited: TicketWait) -> WorkTicket {
+    WorkTicket {
         id,
         parent,
-        from: Time(from),
-        granted: Time(from),
-        to: Time(to),
-        waited,
-        about: About::Nothing,
+        from: SimTime(from),
+        granted: SimTime(from),
+        to: SimTime(to),
+        wait: waited,
+        subject: TicketSubject::Nothing,
     }
 }
 
-fn request(id: u32, parent: u32, from: u64, granted: u64, to: u64) -> Ticket {
-    let granted = Time(granted);
-    let waited = Waited::Request(Call::JobPodCreate);
-    Ticket {
+fn request(id: u32, parent: u32, from: u64, granted: u64, to: u64) -> WorkTicket {
+    let granted = SimTime(granted);
+    let waited = TicketWait::Request(Call::JobPodCreate);
+    WorkTicket {
         granted,
         ..ticket(id, parent, from, to, waited)
     }
 }
 
 /// Returns the path from the last ticket back to `start`, as (from, to, part).
-fn walk(tickets: &[Ticket], start: u64) -> Vec<(u64, u64, Part)> {
+fn walk(tickets: &[WorkTicket], start: u64) -> Vec<(u64, u64, PathPart)> {
     let last = tickets[tickets.len() - 1];
     let find = |id: u32| tickets.iter().find(|t| t.id == id);
-    let path = Path::walk(find, last.id, Time(start), last.to);
+    let path = CriticalPath::walk(find, last.id, SimTime(start), last.to);
     let step = |s: &PathStep| (s.from.0, s.to.0, s.part);
     path.steps.iter().map(step).collect()
 }
@@ -38,10 +38,10 @@ fn walk(tickets: &[Ticket], start: u64) -> Vec<(u64, u64, Part)> {
 #[test]
 fn a_request_gives_a_step_for_its_token_and_one_for_its_answer_and_empty_steps_are_left_out() {
     let tickets = [
-        ticket(0, NO_TICKET, 0, 100, Waited::Running),
-        ticket(1, 0, 100, 110, Waited::Pleg),
+        ticket(0, NO_TICKET, 0, 100, TicketWait::Running),
+        ticket(1, 0, 100, 110, TicketWait::Pleg),
         request(2, 1, 110, 150, 152),
-        ticket(3, 2, 152, 152, Waited::Watch),
+        ticket(3, 2, 152, 152, TicketWait::Watch),
         request(4, 3, 152, 152, 160),
     ];
     let expected = [
@@ -56,9 +56,9 @@ fn a_request_gives_a_step_for_its_token_and_one_for_its_answer_and_empty_steps_a
 #[test]
 fn the_first_step_is_cut_at_the_start_wherever_that_lies() {
     let tickets = [
-        ticket(0, NO_TICKET, 0, 50, Waited::Script),
+        ticket(0, NO_TICKET, 0, 50, TicketWait::Script),
         request(1, 0, 50, 80, 90),
-        ticket(2, 1, 90, 100, Waited::Grace),
+        ticket(2, 1, 90, 100, TicketWait::Grace),
     ];
     assert_eq!(walk(&tickets, 95), [(95, 100, Whole)]);
     assert_eq!(walk(&tickets, 85), [(85, 90, Answer), (90, 100, Whole)]);
@@ -71,14 +71,14 @@ fn the_first_step_is_cut_at_the_start_wherever_that_lies() {
 fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
     // A root ticket of the script begins at 0; the restart begins in the middle of it.
     let script = [
-        ticket(7, NO_TICKET, 0, 70, Waited::Script),
-        ticket(8, 7, 70, 90, Waited::Grace),
+        ticket(7, NO_TICKET, 0, 70, TicketWait::Script),
+        ticket(8, 7, 70, 90, TicketWait::Grace),
     ];
     assert_eq!(walk(&script, 40), [(40, 70, Whole), (70, 90, Whole)]);
     // Root tickets that began after the start of the restart.
     let late = [
-        ticket(3, NO_TICKET, 60, 70, Waited::NodeMonitor),
-        ticket(8, 3, 70, 90, Waited::Grace),
+        ticket(3, NO_TICKET, 60, 70, TicketWait::NodeMonitor),
+        ticket(8, 3, 70, 90, TicketWait::Grace),
     ];
     assert_eq!(walk(&late, 40), [(40, 70, Whole), (70, 90, Whole)]);
     assert_eq!(
@@ -90,22 +90,22 @@ fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
 }
 
 #[test]
-fn nobody_walks_in_circles_or_without_tickets() {
-    let tickets = [ticket(4, 4, 50, 60, Waited::Watch)];
+fn path_terminates_on_cycles_and_without_tickets() {
+    let tickets = [ticket(4, 4, 50, 60, TicketWait::Watch)];
     assert_eq!(walk(&tickets, 10), [(10, 60, Whole)]);
-    let path = Path::walk(|_| None, NO_TICKET, Time(0), Time(9));
-    assert_eq!(path, Path::default());
+    let path = CriticalPath::walk(|_| None, NO_TICKET, SimTime(0), SimTime(9));
+    assert_eq!(path, CriticalPath::default());
 }
 
 #[test]
-fn what_never_came_is_the_last_step() {
-    let tickets = [ticket(0, NO_TICKET, 0, 60, Waited::Watch)];
-    let mut path = Path::walk(|_| tickets.first(), 0, Time(10), Time(60));
-    path.leave_open(Time(10), Time(100), About::Nothing);
+fn missing_event_is_the_last_step() {
+    let tickets = [ticket(0, NO_TICKET, 0, 60, TicketWait::Watch)];
+    let mut path = CriticalPath::walk(|_| tickets.first(), 0, SimTime(10), SimTime(60));
+    path.leave_open(SimTime(10), SimTime(100), TicketSubject::Nothing);
     assert_eq!(path.total(), Duration(90));
     assert_eq!(path.steps[1].part, Open);
-    let mut nothing = Path::default();
-    nothing.leave_open(Time(10), Time(100), About::Nothing);
+    let mut nothing = CriticalPath::default();
+    nothing.leave_open(SimTime(10), SimTime(100), TicketSubject::Nothing);
     assert_eq!(nothing.total(), Duration(90));
 }
 
@@ -126,7 +126,7 @@ proptest! {
             let to = at + length;
             tickets.push(match is_request {
                 true => request(id, parent, at, at + token.min(length), to),
-                false => ticket(id, parent, at, to, Waited::Watch),
+                false => ticket(id, parent, at, to, TicketWait::Watch),
             });
             at = to;
         }

@@ -2,22 +2,29 @@
 
 use sim_analysis::metrics::restarts::phases::Phase;
 use sim_analysis::metrics::restarts::restart::Milestone::*;
-use sim_analysis::metrics::restarts::restart::{Cause, Ending, Milestone, Restart, Shape};
+use sim_analysis::metrics::restarts::restart::{
+    Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope,
+};
 use sim_analysis::metrics::restarts::spans::*;
 use sim_base::*;
-fn restart(shape: Shape, ending: Ending, end_s: u64, at: &[(Milestone, u64)]) -> Restart {
-    let mut r = Restart::new(JobSetId(0), Time::ZERO, Cause::UNKNOWN);
+fn restart(
+    shape: RestartScope,
+    ending: RestartOutcome,
+    end_s: u64,
+    at: &[(Milestone, u64)],
+) -> RestartMetrics {
+    let mut r = RestartMetrics::new(JobSetId(0), SimTime::ZERO, RestartCause::UNKNOWN);
     r.shape = shape;
     r.ending = ending;
-    r.end = Time::ZERO + Duration::from_secs(end_s);
+    r.end = SimTime::ZERO + Duration::from_secs(end_s);
     for &(m, s) in at {
-        r.last(m, Time::ZERO + Duration::from_secs(s));
+        r.last(m, SimTime::ZERO + Duration::from_secs(s));
     }
     r
 }
 
-fn seconds(r: &Restart) -> Vec<(&'static str, u64)> {
-    let of = |s: Span| (s.phase().as_str(), s.duration().0 / NANOS);
+fn seconds(r: &RestartMetrics) -> Vec<(&'static str, u64)> {
+    let of = |s: RestartSpan| (s.phase().as_str(), s.duration().0 / NANOS);
     r.spans().into_iter().map(of).collect()
 }
 
@@ -36,7 +43,7 @@ fn overlapping_milestones_are_cut_at_the_later_one_and_phases_add_up() {
         (LastPodBound, 29),
         (LastReady, 33),
     ];
-    let r = restart(Shape::Recreate, Ending::Ready, 34, &at);
+    let r = restart(RestartScope::Recreate, RestartOutcome::Ready, 34, &at);
     let expected = [
         ("detect", 1),
         ("terminate", 5),
@@ -56,8 +63,8 @@ fn overlapping_milestones_are_cut_at_the_later_one_and_phases_add_up() {
 #[test]
 fn a_restart_that_is_stuck_ends_in_the_step_it_waits_in() {
     let r = restart(
-        Shape::Recreate,
-        Ending::Unfinished,
+        RestartScope::Recreate,
+        RestartOutcome::Unfinished,
         100,
         &[(PodFailed, 1), (FailureTarget, 6)],
     );
@@ -67,7 +74,7 @@ fn a_restart_that_is_stuck_ends_in_the_step_it_waits_in() {
     );
     assert_eq!(
         r.spans()[2].step.what,
-        "pods end, finalizers come off, Job is Failed"
+        "pods terminate, finalizers are removed, Job becomes Failed"
     );
     assert_eq!(r.latency(), None);
 }
@@ -81,7 +88,7 @@ fn an_in_place_restart_has_a_barrier_and_no_recreate_phase() {
         (AttemptsLast, 9),
         (CurrentWritten, 10),
     ];
-    let r = restart(Shape::InPlaceRestart, Ending::Ready, 11, &at);
+    let r = restart(RestartScope::InPlaceRestart, RestartOutcome::Ready, 11, &at);
     let p = r.phases();
     let of = |phase: Phase| p[phase as usize].0 / NANOS;
     assert_eq!(

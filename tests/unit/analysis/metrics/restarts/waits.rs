@@ -2,7 +2,7 @@
 
 use sim_analysis::metrics::restarts::waits::*;
 #[test]
-fn nothing_has_no_sign() {
+fn zero_has_no_sign() {
     for (x, digits, text) in [
         (0.25, 2, "+0.25"),
         (-1.0, 1, "-1.0"),

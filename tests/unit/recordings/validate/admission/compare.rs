@@ -1,12 +1,12 @@
 //! Tests of `sim_recordings::validate::admission::compare`.
 
 use serde_json::json;
-use sim_api::admission::{Answer, Rejection};
+use sim_api::admission::{AdmissionAnswer, AdmissionRejection};
 use sim_recordings::validate::admission::compare::*;
-fn answer(code: u16, message: &str) -> Answer {
-    Answer {
+fn answer(code: u16, message: &str) -> AdmissionAnswer {
+    AdmissionAnswer {
         code,
-        result: Err(Rejection::new(code, "", message)),
+        result: Err(AdmissionRejection::new(code, "", message)),
         warnings: Vec::new(),
     }
 }
@@ -67,7 +67,7 @@ fn another_code_and_another_object_are_differences() {
         "metadata": {"name": "g<rand>", "generateName": "g"},
         "status": {"restarts": 1, "conditions": [{}]}}});
     for (restarts, equal) in [(1, true), (2, false)] {
-        let answer = Answer {
+        let answer = AdmissionAnswer {
             code: 201,
             result: Ok(stored(restarts)),
             warnings: Vec::new(),

@@ -1,7 +1,7 @@
 //! Tests of `sim_recordings::validate::decisions::mask`.
 
 use sim_base::{JobId, JobSetId, PodId};
-use sim_engine::record::Names;
+use sim_engine::record::RecordNames;
 use sim_engine::record::names::JobName;
 use sim_recordings::validate::decisions::mask::*;
 #[test]
@@ -12,8 +12,8 @@ fn only_suffixes_of_pods_are_masked() {
         replicated_job: "w".to_owned(),
         ..JobName::default()
     };
-    let names = Names::for_jobs(vec![job("js-w-0"), job("js-bcdfg-1")]);
-    let mask = Mask::new(&names);
+    let names = RecordNames::for_jobs(vec![job("js-w-0"), job("js-bcdfg-1")]);
+    let mask = VolatileMask::new(&names);
     let pod = names.pod(JobId(0), 3, PodId(7), 1);
     for (text, expected) in [
         (
@@ -31,6 +31,6 @@ fn only_suffixes_of_pods_are_masked() {
         ("other-0-1-bcdfg".into(), "other-0-1-bcdfg"),
         ("js-w-0-3-<rand>".into(), "js-w-0-3-<rand>"),
     ] {
-        assert_eq!(mask.text(&text), expected);
+        assert_eq!(mask.mask_names(&text), expected);
     }
 }

@@ -1,0 +1,98 @@
+//! Reasons why a pod is blocked at the end of a run.
+
+use super::Diagnosis;
+use crate::store::flag;
+use sim_api::spec::*;
+use sim_base::*;
+
+impl Diagnosis<'_, '_> {
+    pub(super) fn pod_wait_reason(&self, job: JobId, pod: PodId) -> Option<String> {
+        let (store, names) = (&self.ctx.store, &self.ctx.store.names);
+        let name = format!("{}-{}", names.job(job), store.pods.index[pod.ix()]);
+        let node = store.pods.node[pod.ix()];
+        let bound = store.pods.has(pod, flag::BOUND);
+        let silent = bound && !self.components.kubelet.is_responsive(self.ctx, node);
+        if silent && store.pods.has(pod, flag::DELETING) {
+            return Some(self.termination_wait_reason(job, pod, &name));
+        }
+        let held = store.pods.has(pod, flag::DELETING) && store.pods.has(pod, flag::HELD);
+        if held && store.pods.has(pod, flag::CONFIRMED) {
+            return Some(format!(
+                "pod {name} is being deleted, but no modelled controller removes its finalizers"
+            ));
+        }
+        let tracked = store.pods.is_terminal(pod) && store.pods.has(pod, flag::FINALIZER);
+        let finished = store.jobs[job.ix()].status.is_finished();
+        if tracked && finished && store.pods.has(pod, flag::DELETING) {
+            return Some(format!(
+                "pod {name} keeps the finalizer by which its Job counts it, and the Job, which another hand has \
+                 finished, counts no more"
+            ));
+        }
+        if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
+            return Some(format!(
+                "pod {name} has scheduling gates, which nobody takes off; a scenario does: faults: [{{at: 10m, patch: \
+                 {{kind: Pod, name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
+            ));
+        }
+        if let Some(why) = self.unschedulable_reason(job, pod) {
+            let may_come = self.may_gain_capacity(store.jobs[job.ix()].jobset);
+            return Some(if may_come {
+                self.with_run_end(why)
+            } else {
+                why
+            });
+        }
+        let open = bound && !store.pods.is_terminal(pod);
+        if open && silent {
+            let node = names.node(node);
+            return Some(format!(
+                "pod {name} is on node {node}, which does not answer"
+            ));
+        }
+        // A replayed recording does not report containers that a new machine does not find.
+        (open && self.components.kubelet.has_ended(pod)).then(|| {
+            let node = names.node(node);
+            format!(
+                "pod {name} ended with an earlier machine of node {node}, and a kubelet that is scripted as in the \
+                 recordings (timing.kubelet.scripted) does not say so"
+            )
+        })
+    }
+
+    pub(super) fn unschedulable_reason(&self, job: JobId, pod: PodId) -> Option<String> {
+        let (store, scheduler) = (&self.ctx.store, &self.components.scheduler);
+        scheduler.is_unschedulable(pod).then(|| {
+            let (name, index) = (store.names.job(job), store.pods.index[pod.ix()]);
+            let why = scheduler.explain_unschedulable(self.ctx, pod);
+            format!("pod {name}-{index} cannot be scheduled: {why}")
+        })
+    }
+
+    /// The reason on an unresponsive node. kubernetes.md 1.4: a Job that replaces only failed pods (podFailurePolicy,
+    /// podReplacementPolicy Failed) keeps its finalizer on a pod until the end of the pod is reported.
+    fn termination_wait_reason(&self, job: JobId, pod: PodId, name: &str) -> String {
+        let (store, names) = (&self.ctx.store, &self.ctx.store.names);
+        let (node, job_name) = (names.node(store.pods.node[pod.ix()]), names.job(job));
+        let policy = store.job_spec(job).pod_replacement_policy();
+        let must_end =
+            policy == PodReplacementPolicy::Failed && store.pods.has(pod, flag::FINALIZER);
+        let until = "until the Node object is deleted, tainted out-of-service";
+        if must_end && store.pods.has(pod, flag::CONFIRMED) {
+            return format!(
+                "pod {name} was removed by force from node {node}, which does not answer, but the Job controller's \
+                 finalizer keeps it: {job_name} replaces only pods that have failed (podFailurePolicy or \
+                 podReplacementPolicy), and nobody says so {until}, or the node answers"
+            );
+        }
+        let by_force = match must_end {
+            true => {
+                "or answers: it replaces only pods that have failed, so removal by force does not help"
+            }
+            false => "or the pod is removed by force",
+        };
+        format!(
+            "pod {name} is terminating on node {node}, which does not answer; {job_name} cannot end {until}, {by_force}"
+        )
+    }
+}

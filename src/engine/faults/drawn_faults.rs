@@ -1,0 +1,199 @@
+//! The drawn faults: independent ones, and outages of nodes, which may overlap.
+
+use super::entities::{EntityProcess, FaultEntity};
+use super::fault::{FaultOperation, FaultScope, InjectedFault};
+use super::outages::{self, NodeOutage, OutageKind};
+use super::slow::{self, SlowNodes};
+use sim_api::spec::{FaultsOn, RandomAction, SilentFaults};
+use sim_base::random::{Distribution, DrawSequence, StreamPurpose, UniformDraw};
+use sim_base::{CellId, Duration, NodeId};
+
+/// A fault of an entity, and the end of its repair.
+pub struct AffectedPods<'a> {
+    /// Index of the process, and the process.
+    pub cause: u32,
+    pub process: &'a EntityProcess,
+    pub entity: &'a FaultEntity,
+    pub occurrence: u32,
+    pub start: Duration,
+    pub end: Option<Duration>,
+}
+
+impl AffectedPods<'_> {
+    /// Draws the time until a detector reports the fault.
+    fn draw_detection(&self, dist: &Distribution, draws: &mut DrawSequence) -> Duration {
+        let draw = UniformDraw {
+            purpose: StreamPurpose::FaultDetection,
+            entity: self.entity.key,
+            occurrence: self.occurrence,
+            substream: 0,
+        };
+        draws.sample(draw, dist)
+    }
+}
+
+#[derive(Default)]
+pub struct LocatedPods {
+    faults: Vec<InjectedFault>,
+    /// With the cell, and true if it is only drained.
+    outages: Vec<((CellId, bool), NodeOutage)>,
+    slow: Vec<(NodeId, SlowNodes)>,
+}
+
+impl LocatedPods {
+    pub fn add(&mut self, struck: &AffectedPods, draws: &mut DrawSequence) {
+        let how = match &struck.process.spec.action {
+            RandomAction::Crash => OutageKind::Crashed,
+            RandomAction::Partition => OutageKind::OutOfReach,
+            RandomAction::Drain => return self.add_drain(struck),
+            RandomAction::Reclaim => return self.add_reclaim(struck),
+            RandomAction::Exit(exit_code) => {
+                let pod = struck.entity.pod.unwrap_or_default();
+                return self.add_fault(
+                    struck,
+                    FaultScope::Pod(pod),
+                    FaultOperation::Exit(*exit_code),
+                );
+            }
+            RandomAction::Hang {
+                detected_after,
+                exit_code,
+            } => {
+                let detected = detected_after.as_ref();
+                let what = SilentFaults::Hang {
+                    detected_after: detected.map(|dist| struck.draw_detection(dist, draws)),
+                    exit_code: *exit_code,
+                };
+                return self.add_silent(struck, what);
+            }
+            RandomAction::Corrupt { found_after } => {
+                let found_after = struck.draw_detection(found_after, draws);
+                return self.add_silent(struck, SilentFaults::Corrupt { found_after });
+            }
+            RandomAction::Slow(factor) => {
+                let slowness = SlowNodes {
+                    start: struck.start,
+                    end: struck.end,
+                    factor: *factor,
+                    cause: struck.cause,
+                };
+                for node in &*struck.entity.nodes {
+                    self.slow.push((*node, slowness.clone()));
+                }
+                return;
+            }
+        };
+        let process = &struck.process.spec;
+        let after = |after| struck.start + after;
+        let (as_new, deleted) = (process.as_new, process.deleted_after.map(after));
+        self.add_outage(struck, (how, struck.start, struck.end), (as_new, deleted));
+    }
+
+    /// All nodes of the entity are lost.
+    fn add_outage(
+        &mut self,
+        struck: &AffectedPods,
+        (how, start, end): (OutageKind, Duration, Option<Duration>),
+        (as_new, deleted): (bool, Option<Duration>),
+    ) {
+        for cell in &*struck.entity.cells {
+            let outage = NodeOutage {
+                start,
+                end,
+                cause: struck.cause,
+                kind: how,
+                as_new,
+                deleted,
+            };
+            self.outages
+                .push(((*cell, how <= OutageKind::Drained), outage));
+        }
+    }
+
+    /// Maintenance: announced, then drained, then returned.
+    fn add_drain(&mut self, struck: &AffectedPods) {
+        let drained = struck.start + struck.process.spec.notice;
+        if drained > struck.start {
+            self.add_outage(
+                struck,
+                (OutageKind::Announced, struck.start, struck.end),
+                (false, None),
+            );
+        }
+        self.add_outage(
+            struck,
+            (OutageKind::Drained, drained, struck.end),
+            (false, None),
+        );
+    }
+
+    /// The provider reclaims the machine: cordoned from the notice on, drained after the grace period, removed at the
+    /// end of the notice.
+    fn add_reclaim(&mut self, struck: &AffectedPods) {
+        let spec = &struck.process.spec;
+        let (gone, drained) = (struck.start + spec.notice, struck.start + spec.grace);
+        for (how, from, until) in [
+            (OutageKind::Announced, struck.start, drained),
+            (OutageKind::Drained, drained, gone),
+        ] {
+            if from < until {
+                self.add_outage(struck, (how, from, Some(gone)), (false, None));
+            }
+        }
+        self.add_outage(
+            struck,
+            (OutageKind::Crashed, gone, struck.end),
+            (true, Some(gone)),
+        );
+    }
+
+    fn add_fault(&mut self, struck: &AffectedPods, on: FaultScope, does: FaultOperation) {
+        self.faults.push(InjectedFault {
+            at: struck.start,
+            target: on,
+            operation: does,
+            cause: struck.cause,
+        });
+    }
+
+    /// A silent fault in the processes of the pod, or on each node.
+    fn add_silent(&mut self, struck: &AffectedPods, what: SilentFaults) {
+        if struck.process.spec.on == FaultsOn::Pod {
+            let pod = struck.entity.pod.unwrap_or_default();
+            return self.add_fault(struck, FaultScope::Pod(pod), FaultOperation::Silent(what));
+        }
+        for node in &*struck.entity.nodes {
+            self.add_fault(
+                struck,
+                FaultScope::Node(*node),
+                FaultOperation::Silent(what),
+            );
+        }
+    }
+
+    /// All actions in order of time, and true if a repair ends after `stop`.
+    pub fn into_script(
+        mut self,
+        processes: &[EntityProcess],
+        stop: Duration,
+    ) -> (Vec<InjectedFault>, bool) {
+        let mut faults = self.faults;
+        let late = |(_, o): &(_, NodeOutage)| o.end.is_some_and(|end| end > stop);
+        let repairs_later = self.outages.iter().any(late);
+        // Stable sort: outages of one cell at one instant keep the order of the processes.
+        self.outages.sort_by_key(|(cell, o)| (*cell, o.start));
+        for of_cell in self.outages.chunk_by(|a, b| a.0 == b.0) {
+            let all = of_cell.iter().map(|(_, outage)| outage);
+            outages::outage_actions(of_cell[0].0.0, all, stop, &mut faults);
+        }
+        self.slow.sort_by_key(|(node, _)| *node);
+        let name = |cause: u32| processes[cause as usize].spec.cause.as_str();
+        for of_node in self.slow.chunk_by(|a, b| a.0 == b.0) {
+            let all: Vec<SlowNodes> = of_node.iter().map(|(_, slow)| slow.clone()).collect();
+            faults.extend(slow::speed_changes(of_node[0].0, &all, stop, name));
+        }
+        // Stable sort: faults at one instant keep the order of processes, entities and cells.
+        faults.sort_by_key(|fault| fault.at);
+        (faults, repairs_later)
+    }
+}

@@ -1,0 +1,76 @@
+//! Usage-based aging: each entity has a clock that advances with use, and its faults occur at ages. The calendar time
+//! of a fault and its consequences is known only during the run.
+
+use super::FaultState;
+use super::drawn_faults::{AffectedPods, LocatedPods};
+use super::entities::{EntityProcess, FaultEntity};
+use super::failure_times;
+use sim_api::spec::{FaultTime, ScenarioSpec, UseClock, UsedFields};
+use sim_base::Duration;
+use sim_base::random::DrawSequence;
+
+impl FaultState {
+    /// Adds the clocks to the scenario and their faults to its script.
+    pub(super) fn add_usage_faults(&self, draws: &mut DrawSequence, drawn: &mut ScenarioSpec) {
+        for (cause, process) in (0..).zip(&self.processes) {
+            if process.spec.is_calendar_based() {
+                continue;
+            }
+            for entity in &process.entities {
+                let times = failure_times::failure_times((&process.spec, entity), self.stop, draws);
+                if times.is_empty() {
+                    continue;
+                }
+                let clock = drawn.clocks.len() as u32;
+                drawn.clocks.push(self.usage_clock(process, entity));
+                for (occurrence, (age, end)) in (0..).zip(times) {
+                    let struck = AffectedPods {
+                        cause,
+                        process,
+                        entity,
+                        occurrence,
+                        start: Duration::ZERO,
+                        end: end.map(|end| end - age),
+                    };
+                    self.add_fault((clock, age), &struck, draws, drawn);
+                }
+            }
+        }
+    }
+
+    fn usage_clock(&self, process: &EntityProcess, entity: &FaultEntity) -> UseClock {
+        let named = |node: &sim_base::NodeId| self.nodes[node.ix()].clone();
+        UseClock {
+            entity: match entity.pod {
+                Some(pod) => UsedFields::Pod(self.pods[pod as usize].clone()),
+                None => UsedFields::Nodes(entity.aging_nodes.iter().map(named).collect()),
+            },
+            exposure: process.spec.exposure,
+        }
+    }
+
+    /// One fault and its consequences.
+    fn add_fault(
+        &self,
+        (clock, age): (u32, Duration),
+        struck: &AffectedPods,
+        draws: &mut DrawSequence,
+        drawn: &mut ScenarioSpec,
+    ) {
+        let mut found = LocatedPods::default();
+        found.add(struck, draws);
+        // Whether the consequences are within the run is only known during the run.
+        let (faults, _) = found.into_script(&self.processes, Duration(u64::MAX));
+        let head = drawn.faults.len() as u32;
+        for (i, fault) in self.expand_cells(&faults).iter().enumerate() {
+            let at = match i {
+                0 => FaultTime::AtUsageAge { clock, age },
+                _ => FaultTime::AfterFault {
+                    fault: head,
+                    after: fault.at,
+                },
+            };
+            drawn.faults.push(self.to_scripted_at(at, fault));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The lowest free completion indexes (or positions, for a NonIndexed Job).
+//!
+//! Must never iterate up to `completions`, which may be two billion, but only over existing pods and pods to be
+//! created.
+
+use super::sync_decision::JobSyncInput;
+use crate::store::{PodPhase, flag};
+use sim_api::spec::PodReplacementPolicy;
+use sim_base::*;
+use std::iter::Peekable;
+
+impl JobSyncInput<'_> {
+    /// firstPendingIndexes: neither active, succeeded nor failed (nor terminating, with podReplacementPolicy Failed).
+    pub fn missing_indexes(&self, failed: &[u32], count: u32, into: &mut Vec<u32>) {
+        let only_failed = self.spec().pod_replacement_policy() == PodReplacementPolicy::Failed;
+        let p = &self.store.pods;
+        let taken = |pod: &PodId| match p.phase[pod.ix()] {
+            PodPhase::Absent | PodPhase::Failed => false,
+            // A succeeded pod without finalizer was deleted before (suspend): it does not count as a success.
+            PodPhase::Succeeded => p.has(*pod, flag::FINALIZER),
+            _ => only_failed || !p.has(*pod, flag::DELETING),
+        };
+        let live = &self.store.jobs[self.job.ix()].live;
+        // If only failed pods remain, of which there may be many, no index is in use.
+        let somebody = live.active + live.terminating + live.ended_with_finalizer > 0;
+        let all = somebody.then(|| self.all_pods()).into_iter().flatten();
+        let taken = all.filter(taken).map(|p| self.index(p));
+        let decided = [self.row.succeeded.as_slice(), failed];
+        lowest_free(taken, decided, self.index_limit(), count, into);
+    }
+}
+
+/// Returns the lowest `count` numbers below `limit` that are neither in `taken` nor in `decided`; all lists are
+/// ascending.
+pub(super) fn lowest_free(
+    taken: impl Iterator<Item = u32>,
+    decided: [&[u32]; 2],
+    limit: u32,
+    count: u32,
+    into: &mut Vec<u32>,
+) {
+    into.clear();
+    let mut taken = taken.peekable();
+    let mut decided = decided.map(|list| list.iter().copied().peekable());
+    for index in 0..limit {
+        if into.len() >= count as usize {
+            return;
+        }
+        let mut gone = advance_to(&mut taken, index);
+        for list in &mut decided {
+            gone |= advance_to(list, index);
+        }
+        if !gone {
+            into.push(index);
+        }
+    }
+}
+
+/// Returns true if an ascending list contains the number; smaller numbers are consumed.
+fn advance_to(list: &mut Peekable<impl Iterator<Item = u32>>, index: u32) -> bool {
+    while list.next_if(|i| *i < index).is_some() {}
+    list.peek() == Some(&index)
+}

@@ -1,0 +1,214 @@
+//! Accounting of the scheduler's cache: free resources per node, pods of JobSets and exclusive leaders per domain.
+//! Counts a pod from assume to its end, not from binding.
+
+use crate::store::ObjectStore;
+use sim_base::*;
+use sim_policy::topology::ClusterBuilder;
+
+#[derive(Clone, Default)]
+pub struct CapacityLedger {
+    /// Free amounts in thousandths, node-major.
+    free: Vec<i64>,
+    /// Per pod: the node whose resources it holds.
+    node: Vec<NodeId>,
+    /// Per exclusive key and domain.
+    domains: Vec<Vec<DomainCapacity>>,
+    /// Per name of a Job with exclusive placement (the job-key): its pods per domain, including those left by an
+    /// earlier Job with the name; usually one entry or none.
+    pods_by_domain: Vec<Vec<(DomainId, u32)>>,
+    /// Number of topology keys that are counted.
+    keys: usize,
+}
+
+#[derive(Clone, Default)]
+struct DomainCapacity {
+    /// Start of the next search in the domain.
+    cursor: u32,
+    /// Number of pods per priority class.
+    pods: Vec<u32>,
+    /// Names of the Jobs of exclusive leaders, with their priority classes.
+    leaders: Vec<(u32, u32)>,
+}
+
+impl CapacityLedger {
+    pub fn reset(&mut self, cluster: &ClusterBuilder) {
+        self.free.clear();
+        self.free.extend_from_slice(&cluster.allocatable);
+        self.node.clear();
+        self.domains.clear();
+        self.pods_by_domain.clear();
+        self.keys = 0;
+    }
+
+    pub fn free(&self) -> &[i64] {
+        &self.free
+    }
+
+    pub fn held_node(&self, pod: PodId) -> NodeId {
+        self.node.get(pod.ix()).copied().unwrap_or(NodeId::NONE)
+    }
+
+    pub fn holds(&self, pod: PodId) -> bool {
+        self.held_node(pod).is_some()
+    }
+
+    /// Resets the row for another object.
+    pub fn forget(&mut self, pod: PodId) {
+        if self.node.len() <= pod.ix() {
+            self.node.resize(pod.ix() + 1, NodeId::NONE);
+        }
+        assert!(!self.holds(pod), "a pod that is gone holds nothing");
+    }
+
+    /// The pod holds resources of the node from now on (assume).
+    pub fn assume(&mut self, store: &ObjectStore, pod: PodId, node: NodeId) {
+        assert!(!self.holds(pod), "a pod holds one node at a time");
+        self.node[pod.ix()] = node;
+        self.update_usage(store, pod, node, true);
+    }
+
+    /// Releases the resources of a pod. Returns false if it held none.
+    pub fn release(&mut self, store: &ObjectStore, pod: PodId) -> bool {
+        let node = self.held_node(pod);
+        if !node.is_some() {
+            return false;
+        }
+        self.node[pod.ix()] = NodeId::NONE;
+        self.update_usage(store, pod, node, false);
+        true
+    }
+
+    fn update_usage(&mut self, store: &ObjectStore, pod: PodId, node: NodeId, take: bool) {
+        let template = store.template(pod);
+        let columns = store.nodes.cluster.resources.len();
+        for (column, milli) in &template.facts.requests {
+            let free = &mut self.free[node.ix() * columns + *column as usize];
+            *free += if take { -*milli } else { *milli };
+        }
+        let job = store.pods.job[pod.ix()];
+        let class = template.facts.priority_class;
+        if !store.jobs[job.ix()].jobset.is_some() {
+            // EXC-7: the affinity terms select pods with a job-key.
+            return;
+        }
+        let place = store.jobs[job.ix()].name_number;
+        // A key that came into use later counts all pods at once, in `see_keys`.
+        for (key, domains) in store.templates.domains.iter().enumerate().take(self.keys) {
+            let domain = domains.of[node.ix()];
+            if domain.is_some() {
+                let exclusive = template.exclusive == Some(key as u32);
+                let leader = exclusive && store.is_leader(pod);
+                self.count(key, domain, (place, class), (exclusive, leader), take);
+            }
+        }
+    }
+
+    fn count(
+        &mut self,
+        key: usize,
+        domain: DomainId,
+        (place, class): (u32, u32),
+        (exclusive, leader): (bool, bool),
+        take: bool,
+    ) {
+        let add = |n: &mut u32| *n = if take { *n + 1 } else { *n - 1 };
+        let d = self.domain_mut(key, domain);
+        if d.pods.len() <= class as usize {
+            d.pods.resize(class as usize + 1, 0);
+        }
+        add(&mut d.pods[class as usize]);
+        if leader {
+            match d.leaders.iter().position(|(p, _)| *p == place) {
+                Some(at) if !take => drop(d.leaders.swap_remove(at)),
+                _ if take => d.leaders.push((place, class)),
+                _ => {}
+            }
+        }
+        if exclusive {
+            let place = place as usize;
+            if self.pods_by_domain.len() <= place {
+                self.pods_by_domain.resize_with(place + 1, Vec::new);
+            }
+            let own = &mut self.pods_by_domain[place];
+            match own.iter_mut().find(|(d, _)| *d == domain) {
+                Some((_, n)) => add(n),
+                None => own.push((domain, 1)),
+            }
+            own.retain(|(_, n)| *n > 0);
+        }
+    }
+
+    fn domain_mut(&mut self, key: usize, domain: DomainId) -> &mut DomainCapacity {
+        if self.domains.len() <= key {
+            self.domains.resize_with(key + 1, Vec::new);
+        }
+        let of_key = &mut self.domains[key];
+        if of_key.len() <= domain.ix() {
+            of_key.resize(domain.ix() + 1, DomainCapacity::default());
+        }
+        &mut of_key[domain.ix()]
+    }
+
+    fn domain(&self, key: usize, domain: DomainId) -> Option<&DomainCapacity> {
+        self.domains.get(key)?.get(domain.ix())
+    }
+
+    pub fn cursor(&self, key: usize, domain: DomainId) -> u32 {
+        self.domain(key, domain).map_or(0, |d| d.cursor)
+    }
+
+    pub fn set_cursor(&mut self, key: usize, domain: DomainId, cursor: u32) {
+        self.domain_mut(key, domain).cursor = cursor;
+    }
+
+    /// Number of pods of JobSets with this priority in a domain.
+    pub fn pods_in(&self, key: usize, domain: DomainId, class: u32) -> u32 {
+        let pods = self.domain(key, domain).map(|d| d.pods.get(class as usize));
+        pods.flatten().copied().unwrap_or(0)
+    }
+
+    /// Number of pods with the Job's job-key per domain of its key.
+    pub fn job_domains(&self, store: &ObjectStore, job: JobId) -> &[(DomainId, u32)] {
+        let place = store.jobs[job.ix()].name_number as usize;
+        self.pods_by_domain.get(place).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns true if an exclusive leader of another Job with the same priority is in the node's domain: required
+    /// anti-affinity is symmetric (EXC-17).
+    pub fn is_repelled(&self, store: &ObjectStore, job: JobId, class: u32, node: NodeId) -> bool {
+        let place = store.jobs[job.ix()].name_number;
+        store
+            .templates
+            .domains
+            .iter()
+            .enumerate()
+            .any(|(key, domains)| {
+                let domain = domains.of[node.ix()];
+                let there = self.domain(key, domain).filter(|_| domain.is_some());
+                there.is_some_and(|d| d.leaders.iter().any(|&(p, c)| p != place && c == class))
+            })
+    }
+
+    /// Starts to count by a new topology key, including existing pods.
+    pub fn add_keys(&mut self, store: &ObjectStore) {
+        if self.keys != store.templates.domains.len() {
+            self.recount(store);
+        }
+    }
+
+    /// Recounts everything after labels or allocatable of a node changed, or a node was added.
+    pub fn recount(&mut self, store: &ObjectStore) {
+        self.keys = store.templates.domains.len();
+        self.free.clear();
+        self.free
+            .extend_from_slice(&store.nodes.cluster.allocatable);
+        self.domains.clear();
+        self.pods_by_domain.clear();
+        for row in 0..self.node.len() {
+            let node = self.node[row];
+            if node.is_some() {
+                self.update_usage(store, PodId(row as u32), node, true);
+            }
+        }
+    }
+}

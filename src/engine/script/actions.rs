@@ -1,0 +1,242 @@
+//! Scripted faults and actions: each at its time, on the object that it names.
+
+use super::lookup::pod_by_name;
+use super::requests::delete_pod;
+use super::state::ScriptRunner;
+use super::webhooks::{UPDATE_WEBHOOK, check_webhook_available};
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::event::SimulationEvent;
+use crate::kubelet::KubeletState;
+use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
+use crate::store::flag;
+use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentOn};
+use sim_base::*;
+use std::sync::Arc;
+
+impl ScriptRunner {
+    pub(super) fn act(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        kubelets: &mut KubeletState,
+    ) {
+        use FaultAction::*;
+        let fault = &ctx.scenario.faults[index as usize];
+        match &fault.random_cause {
+            Some(_) if matches!(fault.at, FaultTime::At(_)) => self.random_faults_left -= 1,
+            Some(_) => {}
+            None => self.actions_left -= 1,
+        }
+        let action = &fault.action;
+        match action {
+            ContainerExit { pod, .. } | DeletePod { pod, .. } | EvictPod { pod } => {
+                self.act_on_pod(ctx, index, (action, pod), kubelets);
+            }
+            CrashNode(n)
+            | PartitionNode(n)
+            | ReturnNode(n)
+            | DeleteNode(n)
+            | CordonNode(n)
+            | UncordonNode(n)
+            | DrainNode(n)
+            | NewNode(n)
+            | TaintNode(n, _) => {
+                let Some(node) = self.resolve_node(ctx, n) else {
+                    if fault.random_cause.is_some() {
+                        return;
+                    }
+                    let text = format!("fault {index}: no such node at {}", ctx.now);
+                    return ctx.progress.warnings.push(text);
+                };
+                let Some(action) = self.holds.effective_action(ctx, index, node) else {
+                    return;
+                };
+                let pod = PodId::NONE;
+                ctx.emit(Body::Fault { index, node, pod });
+                self.act_on_node(ctx, &action, node, kubelets);
+            }
+            Silent { on, .. } => self.inject_silent_fault(ctx, index, on, kubelets),
+            Request(request) => self.request(ctx, index, request, kubelets),
+            StopManager(_) => {
+                let (node, pod) = (NodeId::NONE, PodId::NONE);
+                ctx.emit(Body::Fault { index, node, pod });
+                let stops = SimulationEvent::ManagerStopped(index);
+                ctx.schedule_after(
+                    Duration::ZERO,
+                    TicketWait::Script,
+                    TicketSubject::Nothing,
+                    stops,
+                );
+            }
+            SuspendJobSet(name) => self.suspend(ctx, index, name, true),
+            ResumeJobSet(name) => self.suspend(ctx, index, name, false),
+            DeleteJobSet(name) => {
+                if let Some(jobset) = self.target_jobset(ctx, index, name) {
+                    apiserver::delete_jobset(ctx, jobset, DeletionPropagation::Foreground);
+                }
+            }
+        }
+    }
+
+    fn act_on_pod(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        (action, name): (&FaultAction, &str),
+        kubelets: &mut KubeletState,
+    ) {
+        // A random fault without a target has no effect.
+        let drawn = ctx.scenario.faults[index as usize].random_cause.is_some();
+        let Some(pod) = pod_by_name(ctx, name) else {
+            if drawn {
+                return;
+            }
+            let text = format!("fault {index}: pod {name} did not exist at {}", ctx.now);
+            return ctx.progress.warnings.push(text);
+        };
+        let node = ctx.store.pods.node[pod.ix()];
+        if drawn && !kubelets.is_up(pod) {
+            return;
+        }
+        ctx.emit(Body::Fault { index, node, pod });
+        match action {
+            FaultAction::ContainerExit { exit_code, .. } => {
+                if !kubelets.end_process(ctx, pod, *exit_code) {
+                    let at = ctx.now;
+                    let text = format!("fault {index}: no container of {name} was running at {at}");
+                    ctx.progress.warnings.push(text);
+                }
+            }
+            FaultAction::DeletePod { force, .. } => {
+                delete_pod(ctx, pod, (*force).then_some(0), kubelets);
+            }
+            _ => apiserver::disrupt_pod(ctx, pod, DeletionActor::Eviction),
+        }
+    }
+
+    /// Only training jobs are affected; no other component is notified.
+    fn inject_silent_fault(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        on: &SilentOn,
+        kubelets: &KubeletState,
+    ) {
+        let (node, pod) = match on {
+            SilentOn::Node(node) => (self.resolve_node(ctx, node), PodId::NONE),
+            SilentOn::Pod(name) => {
+                let pod = pod_by_name(ctx, name).filter(|pod| kubelets.is_up(*pod));
+                let pod = pod.unwrap_or(PodId::NONE);
+                (Some(NodeId::NONE), pod)
+            }
+        };
+        let Some(node) = node.filter(|node| node.is_some() || pod.is_some()) else {
+            return;
+        };
+        ctx.emit(Body::Fault { index, node, pod });
+        apiserver::note_silent_fault(ctx, index, node, pod);
+    }
+
+    fn act_on_node(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        action: &FaultAction,
+        node: NodeId,
+        kubelets: &mut KubeletState,
+    ) {
+        use FaultAction::*;
+        match action {
+            CrashNode(_) => kubelets.lose_node(ctx, node, true),
+            PartitionNode(_) => kubelets.lose_node(ctx, node, false),
+            ReturnNode(_) => kubelets.return_node(ctx, node),
+            DeleteNode(_) => apiserver::delete_node(ctx, node),
+            CordonNode(_) => apiserver::set_unschedulable(ctx, node, true),
+            UncordonNode(_) => apiserver::set_unschedulable(ctx, node, false),
+            DrainNode(_) => drain(ctx, node),
+            TaintNode(_, taint) => apiserver::add_taint(ctx, node, taint.clone()),
+            NewNode(_) => replace_node(ctx, node),
+            other => unreachable!("not an action on a node: {other:?}"),
+        }
+    }
+
+    fn suspend(&mut self, ctx: &mut EngineContext<'_>, index: u32, name: &str, suspend: bool) {
+        let Some(jobset) = self.target_jobset(ctx, index, name) else {
+            return;
+        };
+        let row = &ctx.store.jobsets[jobset.ix()];
+        if row.suspended() == suspend {
+            return;
+        }
+        if let Err(refusal) = check_webhook_available(ctx, UPDATE_WEBHOOK) {
+            let answer = ctx.intern(&refusal);
+            return ctx.emit(Body::Answered { index, answer });
+        }
+        let row = &ctx.store.jobsets[jobset.ix()];
+        let mut spec = (*row.spec).clone();
+        spec.spec.suspend = suspend;
+        if let Some(object) = &mut spec.object {
+            Arc::make_mut(object)["spec"]["suspend"] = suspend.into();
+        }
+        apiserver::set_jobset_spec(ctx, jobset, spec);
+    }
+
+    /// The stored JobSet with that name, after writing the record of the action; without one, an error response is
+    /// recorded.
+    fn target_jobset(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        name: &str,
+    ) -> Option<JobSetId> {
+        let found = ctx.store.jobset_named(name);
+        if found.is_some() {
+            let (node, pod) = (NodeId::NONE, PodId::NONE);
+            ctx.emit(Body::Fault { index, node, pod });
+        } else {
+            let answer = ctx.intern(&format!("jobsets.jobset.x-k8s.io {name:?} not found"));
+            ctx.emit(Body::Answered { index, answer });
+        }
+        found
+    }
+
+    fn resolve_node(&mut self, ctx: &EngineContext<'_>, r: &NodeRef) -> Option<NodeId> {
+        let known = |alias: &str| {
+            let found = self.aliases.iter().find(|(a, _)| a == alias);
+            found.map(|(_, node)| *node)
+        };
+        let node = if let Some(name) = &r.name {
+            ctx.store.nodes.find_by_name(name)
+        } else if let Some(pod) = &r.of_pod {
+            let pod = pod_by_name(ctx, pod)?;
+            Some(ctx.store.pods.node[pod.ix()]).filter(|n| n.is_some())
+        } else {
+            r.alias.as_deref().and_then(known)
+        }?;
+        if let Some(alias) = &r.alias
+            && known(alias).is_none()
+        {
+            self.aliases.push((alias.clone(), node));
+        }
+        Some(node)
+    }
+}
+
+/// Node repair: a new machine gets the name and description of the old Node, which is removed first.
+fn replace_node(ctx: &mut EngineContext<'_>, node: NodeId) {
+    let object = ctx.store.nodes.cluster.object(node);
+    apiserver::delete_node(ctx, node);
+    let created = apiserver::create_node(ctx, &object);
+    assert!(created, "the name is free");
+}
+
+/// kubectl drain: cordons the node, then evicts every pod that has not ended.
+fn drain(ctx: &mut EngineContext<'_>, node: NodeId) {
+    apiserver::set_unschedulable(ctx, node, true);
+    for pod in ctx.store.nodes.pods[node.ix()].clone() {
+        let ended = ctx.store.pods.is_terminal(pod);
+        if !ended && !ctx.store.pods.has(pod, flag::DELETING) {
+            apiserver::disrupt_pod(ctx, pod, DeletionActor::Eviction);
+        }
+    }
+}

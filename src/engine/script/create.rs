@@ -1,0 +1,211 @@
+//! POST requests of the script for all kinds of objects that have an effect; other kinds are rejected by name.
+
+use super::lookup::resource_name;
+use super::state::ScriptRunner;
+use super::webhooks::{CREATE_WEBHOOK, admission_gates, check_webhook_available};
+use crate::apiserver;
+use crate::apiserver::NewPod;
+use crate::ctx::EngineContext;
+use crate::record::JobName;
+use serde_json::Value;
+use sim_api::admission;
+use sim_api::spec::*;
+use sim_base::*;
+use std::sync::Arc;
+
+impl ScriptRunner {
+    /// `announced` is the row of a JobSet declared by the scenario.
+    pub(super) fn create(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        object: &Value,
+        announced: Option<JobSetId>,
+    ) -> Result<(), String> {
+        let kind = object["kind"].as_str().unwrap_or("");
+        let read = &ctx.scenario.decoders;
+        let taken = |kind: ObjectKind, name: &str| {
+            Err(format!("{} {name:?} already exists", resource_name(kind)))
+        };
+        check_namespace_exists(ctx, object)?;
+        match kind {
+            "JobSet" => self.create_jobset(ctx, object, announced),
+            "Job" => {
+                let job = (read.job)(object)?;
+                let name = job.name.clone();
+                match apiserver::create_foreign_job(ctx, job, object) {
+                    Some(_) => Ok(()),
+                    None => taken(ObjectKind::Job, &name),
+                }
+            }
+            "Pod" => {
+                let pod = (read.pod)(object)?;
+                create_pod(ctx, pod)
+            }
+            "Node" => {
+                let node = (read.node)(object)?;
+                match apiserver::create_node(ctx, &node) {
+                    true => Ok(()),
+                    false => taken(ObjectKind::Node, &node.name),
+                }
+            }
+            _ => {
+                let kind = document_kind(kind)?;
+                let name = object["metadata"]["name"].as_str().unwrap_or("");
+                let namespace = object_namespace(kind, object);
+                let at = (namespace, name);
+                match apiserver::create_other(ctx, kind, at, object.clone(), JobSetId::NONE) {
+                    true => Ok(()),
+                    false => taken(kind, name),
+                }
+            }
+        }
+    }
+
+    /// Adds a Node that was ready long before the run.
+    pub(super) fn add_node(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        object: &Value,
+    ) -> Result<(), String> {
+        let node = (ctx.scenario.decoders.node)(object)?;
+        match apiserver::add_node(ctx, &node) {
+            true => Ok(()),
+            false => Err(format!("nodes {:?} already exists", node.name)),
+        }
+    }
+
+    fn create_jobset(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        object: &Value,
+        announced: Option<JobSetId>,
+    ) -> Result<(), String> {
+        let name = match announced {
+            Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
+            None => object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
+        };
+        check_webhook_available(ctx, CREATE_WEBHOOK)?;
+        check_jobset_absent(ctx, &name)?;
+        let manifest = match announced {
+            Some(id) => self.manifests[id.ix()].clone(),
+            None => Arc::new((ctx.scenario.decoders.jobset)(object)?),
+        };
+        if let Some(object) = &manifest.object {
+            let claims: Vec<Value> = existing_claims(ctx, &manifest.namespace);
+            let request = admission::CreateRequest {
+                object,
+                namespace: &manifest.namespace,
+                gates: admission_gates(ctx),
+                existing_claims: &claims,
+            };
+            admission::create(&request).map_err(|r| r.message)?;
+        }
+        match announced.filter(|id| !ctx.store.jobsets[id.ix()].created) {
+            Some(id) => apiserver::create_jobset(ctx, id, manifest),
+            None => drop(apiserver::create_new_jobset(ctx, manifest)),
+        }
+        Ok(())
+    }
+}
+
+/// Namespaces that exist in every cluster.
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// The admission plugin NamespaceLifecycle, which precedes webhooks. The namespaces of objects in the scenario are
+/// assumed to exist.
+fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(), String> {
+    let kind = ObjectKind::from_kind(object["kind"].as_str().unwrap_or(""));
+    let name = object["metadata"]["namespace"]
+        .as_str()
+        .unwrap_or("default");
+    let stored = ctx.store.others.get(ObjectKind::Namespace, "", name);
+    if !kind.is_namespaced() || NAMESPACES.contains(&name) || stored.is_some() {
+        return Ok(());
+    }
+    let mut objects = ctx.scenario.objects.iter();
+    let mut jobsets = ctx.scenario.jobsets.iter();
+    let known = objects.any(|o| o["metadata"]["namespace"] == name)
+        || jobsets.any(|s| s.submit_at != BY_SCRIPT && s.jobset.namespace == name);
+    match known {
+        true => Ok(()),
+        false => Err(format!("namespaces {name:?} not found")),
+    }
+}
+
+/// The API server's error for a second JobSet with the same name.
+pub(super) fn check_jobset_absent(ctx: &EngineContext<'_>, name: &str) -> Result<(), String> {
+    let Some(old) = ctx.store.jobset_named(name) else {
+        return Ok(());
+    };
+    let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
+    Err(match ctx.store.jobsets[old.ix()].is_deleting() {
+        true => format!("object is being deleted: {exists}"),
+        false => exists,
+    })
+}
+
+fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
+    let all = ctx
+        .store
+        .others
+        .objects_of_kind(ObjectKind::PersistentVolumeClaim);
+    let own = all.filter(|(n, _, _)| *n == namespace);
+    own.map(|(_, _, other)| other.object.clone()).collect()
+}
+
+/// Adds a pod without a Job, in its own row without a Job object.
+fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), String> {
+    let node = pod.template.spec.node_name.as_ref();
+    if let Some(name) = node.filter(|name| ctx.store.nodes.find_by_name(name).is_none()) {
+        return Err(format!("pod {:?} is bound to no Node: {name:?}", pod.name));
+    }
+    let held = !pod.template.finalizers.is_empty();
+    let name = JobName {
+        jobset: JobSetId::NONE,
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        replicated_job: String::new(),
+        job_index: 0,
+        standalone_pod: true,
+        without_index: false,
+    };
+    let job = ctx.store.row_for_name(name);
+    if !ctx.store.jobs[job.ix()].pods.is_empty() {
+        return Err(format!("pods {:?} already exists", pod.name));
+    }
+    let template = apiserver::add_template(ctx, job, pod.template);
+    apiserver::create_pod(
+        ctx,
+        NewPod {
+            job,
+            index: 0,
+            template,
+            domain: DomainId::NONE,
+            failures: (0, 0),
+            tracked: false,
+            held,
+        },
+    );
+    Ok(())
+}
+
+/// Kinds whose objects are stored as documents, because something in the model depends on them.
+fn document_kind(kind: &str) -> Result<ObjectKind, String> {
+    Ok(match kind {
+        "Service" => ObjectKind::Service,
+        "PersistentVolumeClaim" => ObjectKind::PersistentVolumeClaim,
+        "PersistentVolume" => ObjectKind::PersistentVolume,
+        "PriorityClass" => ObjectKind::PriorityClass,
+        "Namespace" => ObjectKind::Namespace,
+        _ => return Err(format!("kind {kind} has no effect in the simulation")),
+    })
+}
+
+fn object_namespace(kind: ObjectKind, object: &Value) -> &str {
+    match kind {
+        ObjectKind::PersistentVolume | ObjectKind::PriorityClass | ObjectKind::Namespace => "",
+        _ => object["metadata"]["namespace"]
+            .as_str()
+            .unwrap_or("default"),
+    }
+}

@@ -1,0 +1,109 @@
+//! Merge patches of JobSets, pods and objects that are stored as documents.
+
+use super::finalizers::{finalizer_names, patched_finalizers};
+use super::lookup::LookupResult;
+use super::object_json;
+use super::patch_job::patch_job;
+use super::patch_status::patch_jobset_status;
+use super::state::ScriptRunner;
+use super::webhooks::{UPDATE_WEBHOOK, admission_gates, check_webhook_available};
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::store::{BAD_ATTEMPT, NO_ATTEMPT, flag};
+use serde_json::Value;
+use sim_api::admission;
+use sim_api::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT};
+use sim_api::spec::*;
+use sim_base::*;
+
+impl ScriptRunner {
+    pub(super) fn patch(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        object: LookupResult,
+        body: &Value,
+        status: bool,
+    ) -> Result<(), String> {
+        match object {
+            LookupResult::JobSet(jobset) if status => patch_jobset_status(ctx, jobset, body),
+            LookupResult::JobSet(jobset) => patch_jobset(ctx, jobset, body),
+            LookupResult::Job(job) => patch_job(ctx, job, body, status),
+            LookupResult::Pod(pod) => patch_pod(ctx, pod, body),
+            LookupResult::Node(node) => super::patch_node::patch_node(ctx, node, body),
+            LookupResult::Other(kind, namespace, name) => {
+                let at = (namespace.as_str(), name.as_str());
+                let stored = ctx.store.others.get(kind, at.0, at.1);
+                let mut object = stored.map_or(Value::Null, |o| o.object.clone());
+                let deleting = !object["metadata"]["deletionTimestamp"].is_null();
+                patched_finalizers(
+                    body,
+                    deleting,
+                    &finalizer_names(&object["metadata"]["finalizers"]),
+                )?;
+                admission::merge_patch(&mut object, body);
+                apiserver::change_other(ctx, kind, at, object);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A merge patch of a JobSet through the update webhook (UPD-1…UPD-7, ELA-1).
+fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> Result<(), String> {
+    check_webhook_available(ctx, UPDATE_WEBHOOK)?;
+    let row = &ctx.store.jobsets[jobset.ix()];
+    let Some(stored) = row.spec.object.clone() else {
+        return Err("the JobSet was given without its object".to_owned());
+    };
+    let (deleting, has) = (row.is_deleting(), object_json::finalizers_of_jobset(row));
+    let left = patched_finalizers(body, deleting, &has)?;
+    let mut old = (*stored).clone();
+    old["status"] = object_json::jobset_status_json(ctx, jobset);
+    let mut new = old.clone();
+    admission::merge_patch(&mut new, body);
+    let mut accepted =
+        admission::update(&old, &new, admission_gates(ctx)).map_err(|r| r.message)?;
+    if let Some(fields) = accepted.as_object_mut() {
+        fields.remove("status");
+    }
+    let mut spec = (ctx.scenario.decoders.jobset)(&accepted)?;
+    spec.finalizers.retain(|name| name != FOREGROUND_DELETION);
+    let slots = |s: &JobSet| -> Vec<(String, u32)> {
+        let rjs = s.spec.replicated_jobs.iter();
+        rjs.map(|r| (r.name.clone(), r.replicas)).collect()
+    };
+    // UPD-1: admission has already rejected this; the manager's slots depend on it.
+    if slots(&spec) != slots(&ctx.store.jobsets[jobset.ix()].spec) {
+        return Err("spec.replicatedJobs: field is immutable".to_owned());
+    }
+    if left.is_some_and(|left| left.iter().all(|name| name != FOREGROUND_DELETION)) {
+        apiserver::remove_deletion_finalizer(ctx, jobset);
+    }
+    apiserver::set_jobset_spec(ctx, jobset, spec);
+    Ok(())
+}
+
+fn patch_pod(ctx: &mut EngineContext<'_>, pod: PodId, body: &Value) -> Result<(), String> {
+    let deleting = ctx.store.pods.has(pod, flag::DELETING);
+    let left = patched_finalizers(body, deleting, &object_json::finalizers_of_pod(ctx, pod))?;
+    if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {
+        let text = value.as_str().unwrap_or("");
+        let attempt = match text.parse::<u32>() {
+            _ if value.is_null() => NO_ATTEMPT,
+            Ok(n) if n < BAD_ATTEMPT => n,
+            _ => BAD_ATTEMPT,
+        };
+        apiserver::set_attempt(ctx, pod, attempt);
+    }
+    if let Some(gates) = body["spec"].get("schedulingGates") {
+        // Scheduling gates can only be removed.
+        if gates.is_null() || gates.as_array().is_some_and(Vec::is_empty) {
+            apiserver::set_pod_flag(ctx, pod, flag::GATED, false);
+        }
+    }
+    match left {
+        Some(left) => apiserver::set_pod_finalizers(ctx, pod, left),
+        None => apiserver::touch_pod(ctx, pod),
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Merge patches of Jobs and their status by a user, validated like batch/v1
+//! (`pkg/apis/batch/validation/validation.go`).
+//! Must never apply a part of a rejected patch; fields that the model does not have are rejected by name.
+
+use super::finalizers::patched_finalizers;
+use super::object_json::finalizers_of_job;
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::record::JobConditionType;
+use crate::store::JobCondition;
+use serde_json::Value;
+use sim_api::spec::{CompletionMode, JobSpec};
+use sim_base::*;
+use std::sync::Arc;
+
+const METADATA_FIELDS: [&str; 4] = ["annotations", "finalizers", "labels", "name"];
+
+pub(super) fn patch_job(
+    ctx: &mut EngineContext<'_>,
+    job: JobId,
+    body: &Value,
+    status: bool,
+) -> Result<(), String> {
+    let patched = if status { "status" } else { "spec" };
+    for (section, fields) in body.as_object().into_iter().flatten() {
+        match section.as_str() {
+            "apiVersion" | "kind" => {}
+            "metadata" if !status => check_known_fields("metadata", fields, &METADATA_FIELDS)?,
+            name if name == patched => {}
+            name => return Err(format!("{name} of a Job is not changed this way")),
+        }
+    }
+    if status {
+        return patch_job_status(ctx, job, &body["status"]);
+    }
+    let j = &ctx.store.jobs[job.ix()];
+    let left = patched_finalizers(body, j.is_deleting(), &finalizers_of_job(j))?;
+    let spec = &body["spec"];
+    let suspend = match &spec["suspend"] {
+        Value::Null => None,
+        Value::Bool(suspend) => Some(*suspend),
+        other => return Err(format!("spec.suspend: {other} is not a boolean")),
+    };
+    let own = ctx.store.job_spec(job);
+    let new = patched_spec(own, spec).map_err(|why| {
+        let name = ctx.store.names.job(job);
+        format!("Job.batch {name:?} is invalid: {why}")
+    })?;
+    if let Some(labels) = body["metadata"]["labels"].as_object() {
+        let text = |v: &Value| v.as_str().map(str::to_owned);
+        let labels = labels.iter().map(|(k, v)| (k.clone(), text(v)));
+        apiserver::set_job_labels(ctx, job, labels.collect());
+    }
+    if let Some(suspend) = suspend {
+        apiserver::set_suspended(ctx, job, suspend, None);
+    }
+    if let Some(new) = new {
+        apiserver::set_job_spec(ctx, job, Arc::new(new));
+    }
+    if let Some(left) = left {
+        apiserver::set_job_finalizers(ctx, job, left);
+    }
+    Ok(())
+}
+
+fn check_known_fields(section: &str, fields: &Value, legal: &[&str]) -> Result<(), String> {
+    let names = fields.as_object().into_iter().flatten();
+    let mut unknown = names
+        .map(|(name, _)| name)
+        .filter(|n| !legal.contains(&n.as_str()));
+    unknown.next().map_or(Ok(()), |name| {
+        Err(format!(
+            "{section}.{name} of a Job has no effect in the simulation"
+        ))
+    })
+}
+
+/// Mutable fields of the spec; `suspend` is handled separately.
+const MUTABLE_SPEC_FIELDS: [&str; 5] = [
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "completions",
+    "parallelism",
+    "suspend",
+];
+
+/// The spec after the patch, if the patch changes any field other than `suspend`.
+fn patched_spec(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, String> {
+    check_known_fields("spec", patch, &MUTABLE_SPEC_FIELDS)?;
+    let says = |key: &str| patch.get(key).is_some();
+    if !MUTABLE_SPEC_FIELDS[..4].iter().any(|key| says(key)) {
+        return Ok(None);
+    }
+    let mut new = own.clone();
+    if says("parallelism") {
+        new.parallelism = Some(read_count(patch, "parallelism")?.unwrap_or(1));
+    }
+    if says("completions") {
+        new.completions = read_count(patch, "completions")?;
+    }
+    if says("backoffLimit") {
+        let limit = read_count(patch, "backoffLimit")?;
+        new.backoff_limit = limit.and_then(|n| i32::try_from(n).ok());
+    }
+    if says("activeDeadlineSeconds") {
+        let seconds = read_count(patch, "activeDeadlineSeconds")?;
+        new.active_deadline_seconds = seconds.map(i64::from);
+    }
+    check_completions(own, &new)?;
+    Ok(Some(new))
+}
+
+/// validateCompletions: only an Indexed Job may change its completions, and only together with its parallelism.
+fn check_completions(own: &JobSpec, new: &JobSpec) -> Result<(), String> {
+    if new.completions == own.completions {
+        return Ok(());
+    }
+    let shown = new.completions.map_or("null".to_owned(), |n| n.to_string());
+    let invalid = |why: &str| Err(format!("spec.completions: Invalid value: {shown}: {why}"));
+    match (own.completion_mode, new.completions) {
+        (CompletionMode::NonIndexed, _) => invalid("field is immutable"),
+        (CompletionMode::Indexed, None) => {
+            Err("spec.completions: Required value: when completion mode is Indexed".to_owned())
+        }
+        (CompletionMode::Indexed, some) if some != new.parallelism => {
+            invalid("can only be modified in tandem with spec.parallelism")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads a non-negative int32.
+fn read_count(spec: &Value, key: &str) -> Result<Option<u32>, String> {
+    match &spec[key] {
+        Value::Null => Ok(None),
+        value => {
+            let number = value.as_i64().and_then(|n| i32::try_from(n).ok());
+            let legal = number.and_then(|n| u32::try_from(n).ok());
+            let why = "must be greater than or equal to 0";
+            let refusal = || format!("spec.{key}: Invalid value: {value}: {why}");
+            legal.map(Some).ok_or_else(refusal)
+        }
+    }
+}
+
+/// Conditions written by a client other than the Job controller, as in upstream's tests.
+fn patch_job_status(ctx: &mut EngineContext<'_>, job: JobId, status: &Value) -> Result<(), String> {
+    check_known_fields("status", status, &["conditions"])?;
+    let listed = status["conditions"].as_array().into_iter().flatten();
+    let conditions: Result<Vec<JobCondition>, String> =
+        listed.map(|c| read_condition(c, ctx.now)).collect();
+    for condition in conditions? {
+        apiserver::set_job_condition(ctx, job, condition);
+    }
+    apiserver::set_job_status(ctx, job, |_| {});
+    Ok(())
+}
+
+fn read_condition(json: &Value, now: SimTime) -> Result<JobCondition, String> {
+    let text = |key: &str| json[key].as_str().unwrap_or("").to_owned();
+    let kinds = [
+        JobConditionType::FailureTarget,
+        JobConditionType::SuccessCriteriaMet,
+        JobConditionType::Failed,
+        JobConditionType::Complete,
+        JobConditionType::Suspended,
+    ];
+    let mut kinds = kinds.into_iter();
+    let kind = kinds.find(|k| k.as_str() == text("type"));
+    Ok(JobCondition {
+        kind: kind.ok_or_else(|| {
+            let kind = &json["type"];
+            format!("condition {kind} of a Job has no effect in the simulation")
+        })?,
+        status: text("status") == "True",
+        reason: text("reason").into(),
+        message: text("message"),
+        at: now,
+    })
+}
+
+#[cfg(test)]
+#[path = "../../../tests/inside/engine/user/patch_job.rs"]
+mod tests;

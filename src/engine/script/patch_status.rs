@@ -1,0 +1,232 @@
+//! PATCH of jobsets/status by a client other than the manager: validated by the API server's rules, then stored
+//! (C-37).
+//!
+//! The manager's next write replaces it; fields that the model does not have are rejected by name.
+
+use super::object_json::jobset_status_json;
+use super::webhooks::admission_gates;
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::record::JobSetConditionType;
+use serde_json::Value;
+use sim_api::admission::{AdmissionChange, ChangeRequest, FieldValidation, change};
+use sim_base::{calendar, *};
+use sim_policy::{JobSetStatus, PodCondition, RjStatus, TerminalState};
+
+pub(super) fn patch_jobset_status(
+    ctx: &mut EngineContext<'_>,
+    jobset: JobSetId,
+    body: &Value,
+) -> Result<(), String> {
+    let row = &ctx.store.jobsets[jobset.ix()];
+    let Some(stored) = row.spec.object.clone() else {
+        return Err("the JobSet was given without its object".to_owned());
+    };
+    let mut old = (*stored).clone();
+    let status = jobset_status_json(ctx, jobset);
+    if !status.is_null() {
+        old["status"] = status;
+    }
+    let request = ChangeRequest {
+        stored: &old,
+        change: AdmissionChange::Status(body),
+        gates: admission_gates(ctx),
+        field_validation: FieldValidation::Strict,
+    };
+    let new = change(&request).result.map_err(|r| r.message)?;
+    let mut status = read_status(ctx, jobset, &old["status"], &new["status"])?;
+    apiserver::set_jobset_status(ctx, jobset, &mut status, JobId::NONE);
+    Ok(())
+}
+
+/// Reads the status `new`; unchanged fields keep the stored value of `old`, because JSON has whole seconds only.
+fn read_status(
+    ctx: &EngineContext<'_>,
+    jobset: JobSetId,
+    old: &Value,
+    new: &Value,
+) -> Result<JobSetStatus, String> {
+    let stored = &ctx.store.jobsets[jobset.ix()];
+    let attempt = |key: &str| match &new[key] {
+        Value::Null => Ok(None),
+        _ => read_count(&format!("status.{key}"), &new[key]).map(Some),
+    };
+    Ok(JobSetStatus {
+        restarts: read_count("status.restarts", &new["restarts"])?,
+        restarts_count_towards_max: read_count(
+            "status.restartsCountTowardsMax",
+            &new["restartsCountTowardsMax"],
+        )?,
+        terminal_state: read_terminal_state(&new["terminalState"])?,
+        conditions: read_conditions(&stored.status.conditions, old, new)?,
+        replicated_jobs: if old["replicatedJobsStatus"] == new["replicatedJobsStatus"] {
+            stored.status.replicated_jobs.clone()
+        } else {
+            let rjs = stored.spec.spec.replicated_jobs.iter();
+            let names: Vec<&str> = rjs.map(|rj| rj.name.as_str()).collect();
+            read_replicated_jobs(&names, &new["replicatedJobsStatus"])?
+        },
+        current_in_place_restart_attempt: attempt("currentInPlaceRestartAttempt")?,
+        previous_in_place_restart_attempt: attempt("previousInPlaceRestartAttempt")?,
+    })
+}
+
+fn unsupported_field(path: &str, value: &Value) -> String {
+    format!("{path}: {value} has no place in the simulation")
+}
+
+/// Reads an int32, already validated by the schema, that the model stores as a count.
+fn read_count(path: &str, value: &Value) -> Result<u32, String> {
+    match value {
+        Value::Null => Ok(0),
+        _ => {
+            let count = value.as_i64().and_then(|n| u32::try_from(n).ok());
+            count.ok_or_else(|| unsupported_field(path, value))
+        }
+    }
+}
+
+fn read_terminal_state(value: &Value) -> Result<Option<TerminalState>, String> {
+    match value.as_str().unwrap_or("") {
+        "" => Ok(None),
+        "Completed" => Ok(Some(TerminalState::Completed)),
+        "Failed" => Ok(Some(TerminalState::Failed)),
+        _ => Err(unsupported_field("status.terminalState", value)),
+    }
+}
+
+fn read_conditions(
+    stored: &[PodCondition],
+    old: &Value,
+    new: &Value,
+) -> Result<Vec<PodCondition>, String> {
+    let before = old["conditions"].as_array().map_or(&[][..], Vec::as_slice);
+    let after = new["conditions"].as_array().map_or(&[][..], Vec::as_slice);
+    let unchanged = |json: &Value| {
+        let at = before.iter().position(|b| b == json)?;
+        stored.get(at).cloned()
+    };
+    let each = after.iter().enumerate();
+    each.map(|(at, json)| unchanged(json).map_or_else(|| read_condition(at, json), Ok))
+        .collect()
+}
+
+fn read_condition(at: usize, json: &Value) -> Result<PodCondition, String> {
+    let refuse =
+        |key: &str| unsupported_field(&format!("status.conditions[{at}].{key}"), &json[key]);
+    let text = |key: &str| json[key].as_str().unwrap_or("");
+    let mut kinds = JobSetConditionType::ALL.into_iter();
+    let kind = kinds.find(|k| k.as_str() == text("type"));
+    let (reason, reason_suffix) = match text("reason").split_once('_') {
+        Some(("FailurePolicy", rule)) => ("FailurePolicy_", rule),
+        _ => (text("reason"), ""),
+    };
+    Ok(PodCondition {
+        kind: kind.ok_or_else(|| refuse("type"))?,
+        status: match text("status") {
+            "True" => true,
+            "False" => false,
+            _ => return Err(refuse("status")),
+        },
+        reason: reason.to_owned().into(),
+        reason_suffix: reason_suffix.to_owned(),
+        message: text("message").to_owned(),
+        last_transition: calendar::parse_time(text("lastTransitionTime"))
+            .ok_or_else(|| refuse("lastTransitionTime"))?,
+    })
+}
+
+/// Either one entry for every replicatedJob, or none.
+fn read_replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, String> {
+    let list = json.as_array().map_or(&[][..], Vec::as_slice);
+    if list.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own = |name: &&str| list.iter().find(|s| s["name"] == **name);
+    if list.len() != names.len() || !names.iter().all(|name| own(name).is_some()) {
+        let names = names.join(", ");
+        return Err(format!(
+            "status.replicatedJobsStatus: the simulation needs all replicatedJobs or none: {names}"
+        ));
+    }
+    let entries = names.iter().filter_map(own);
+    entries.map(read_replicated_job).collect()
+}
+
+fn read_replicated_job(json: &Value) -> Result<RjStatus, String> {
+    let path = |key: &str| format!("status.replicatedJobsStatus[].{key}");
+    let number = |key: &str| read_count(&path(key), &json[key]);
+    let list = |key: &str| -> Result<Vec<u32>, String> {
+        let items = json[key].as_array().into_iter().flatten();
+        items.map(|n| read_count(&path(key), n)).collect()
+    };
+    Ok(RjStatus {
+        ready: number("ready")?,
+        succeeded: number("succeeded")?,
+        failed: number("failed")?,
+        active: number("active")?,
+        suspended: number("suspended")?,
+        job_restarts: list("jobRestarts")?,
+        job_restarts_count_towards_max: list("jobRestartsCountTowardsMax")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn condition_json(kind: &str, status: &str, reason: &str) -> Value {
+        json!({"type": kind, "status": status, "reason": reason, "message": "by hand",
+            "lastTransitionTime": "1970-01-01T00:02:00Z"})
+    }
+
+    #[test]
+    fn a_condition_is_read_with_the_rule_that_its_reason_names() {
+        let read = read_condition(
+            0,
+            &condition_json("RestartingJobSet", "True", "FailurePolicy_a_b"),
+        )
+        .unwrap();
+        assert_eq!(
+            (&*read.reason, &*read.reason_suffix),
+            ("FailurePolicy_", "a_b")
+        );
+        assert_eq!(
+            read.last_transition,
+            SimTime::ZERO + Duration::from_secs(120)
+        );
+        let own = read_condition(0, &condition_json("Failed", "False", "Own_reason")).unwrap();
+        assert_eq!(own.full_reason(), "Own_reason");
+    }
+
+    #[test]
+    fn fields_outside_the_model_are_rejected_by_name() {
+        for (kind, status, words) in [
+            (
+                "Paused",
+                "True",
+                "status.conditions[1].type: \"Paused\" has",
+            ),
+            (
+                "Failed",
+                "Unknown",
+                "status.conditions[1].status: \"Unknown\" has",
+            ),
+        ] {
+            let refusal = read_condition(1, &condition_json(kind, status, "R")).unwrap_err();
+            assert!(refusal.starts_with(words), "{refusal}");
+        }
+        let rjs = json!([{"name": "a", "ready": 1}]);
+        let missing = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err();
+        assert!(
+            missing.ends_with("all replicatedJobs or none: a, b"),
+            "{missing}"
+        );
+        assert!(read_count("status.restarts", &json!(-1)).is_err());
+        assert_eq!(
+            read_count("status.restarts", &json!(i32::MAX)),
+            Ok(i32::MAX as u32)
+        );
+    }
+}

@@ -1,0 +1,331 @@
+//! The status of a pod as written by its kubelet (`kubelet_pods.go`, generateAPIPodStatus; `status/generate.go`;
+//! `prober_manager.go`, UpdatePodStatus), as far as the store contains it.
+//!
+//! Not shown, because the model does not have them: times, addresses, imageID and containerID, lastState of a
+//! restarted container, the waiting state during back-off, exit codes of sidecars, and restartCount if only some of
+//! several containers were restarted.
+
+use crate::ctx::EngineContext;
+use crate::kubelet::KubeletState;
+use crate::record::DeletionActor;
+use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, flag};
+use serde_json::{Value, json};
+use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
+use sim_base::*;
+
+/// State of the containers in the last status of the kubelet.
+#[derive(Copy, Clone, PartialEq)]
+enum PodStage {
+    Starting,
+    /// The in-place restart agent runs; the other containers wait for it.
+    AtBarrier,
+    Up,
+    /// RestartAllContainers has removed the containers.
+    Removed,
+    /// The main containers have ended.
+    Ended,
+    /// All containers have ended.
+    AllEnded,
+}
+
+#[derive(Copy, Clone, PartialEq)]
+enum ShownState {
+    Waiting,
+    Removed,
+    /// The flag is the `started` field.
+    Running(bool),
+    /// The exit code; `None` if it is not modelled.
+    Ended(Option<i32>),
+}
+
+/// The status of one container.
+struct ShownPod<'a> {
+    container: &'a ContainerSpec,
+    init: bool,
+    state: ShownState,
+}
+
+impl ShownPod<'_> {
+    fn is_sidecar(&self) -> bool {
+        self.init && self.container.is_sidecar()
+    }
+
+    fn is_started(&self) -> bool {
+        self.state == ShownState::Running(true)
+    }
+
+    /// True if the container runs: there are no readiness probes.
+    fn is_ready(&self) -> bool {
+        let completed = self.init && !self.is_sidecar() && self.state == ShownState::Ended(Some(0));
+        self.is_started() || completed
+    }
+
+    fn json(&self, restarts: Option<u32>, has_init: bool) -> Value {
+        let state = match self.state {
+            ShownState::Waiting => {
+                let reason = match has_init {
+                    true => "PodInitializing",
+                    false => "ContainerCreating",
+                };
+                json!({"waiting": {"reason": reason}})
+            }
+            ShownState::Removed => {
+                json!({"waiting": {"reason": RESTARTING, "message": REMOVED}})
+            }
+            ShownState::Running(_) => json!({"running": {}}),
+            ShownState::Ended(None) => json!({"terminated": {}}),
+            ShownState::Ended(Some(code)) => {
+                let reason = if code == 0 { "Completed" } else { "Error" };
+                json!({"terminated": {"exitCode": code, "reason": reason}})
+            }
+        };
+        let mut shown = json!({"name": self.container.name, "image": self.container.image, "state": state,
+            "ready": self.is_ready(), "started": self.is_started()});
+        if self.state == ShownState::Removed {
+            let was = json!({"exitCode": KILLED, "reason": RESTARTING, "message": REMOVED});
+            shown["lastState"] = json!({"terminated": was});
+        }
+        if let Some(restarts) = restarts {
+            shown["restartCount"] = json!(restarts);
+        }
+        shown
+    }
+}
+
+const RESTARTING: &str = "RestartingAllContainers";
+const REMOVED: &str = "The container is removed because RestartAllContainers in place";
+const KILLED: i32 = 137;
+
+pub(super) fn pod_status_json(
+    ctx: &EngineContext<'_>,
+    pod: PodId,
+    kubelets: &KubeletState,
+) -> Value {
+    let (store, i) = (&**ctx.store, pod.ix());
+    let phase = store.pods.phase[i];
+    let mut status = json!({"phase": format!("{phase:?}")});
+    let mut conditions: Vec<Value> = disruption_condition(ctx, pod).into_iter().collect();
+    let bound = store.pods.has(pod, flag::BOUND);
+    // No status was written for a pod on an unresponsive node; replayed recordings begin when the containers run.
+    let unseen = ctx.has_scripted_kubelets() || kubelets.waiting_since(pod).is_some();
+    let silent = phase == PodPhase::Pending && unseen;
+    let unknown = phase.is_terminal() && store.pods.exit_container[i] == NO_STATUS;
+    if bound && !silent && !unknown {
+        let spec = store.pod_spec(pod);
+        let stage = pod_stage(ctx, pod);
+        let all = shown_containers(ctx, pod, stage);
+        conditions.extend(kubelet_conditions(ctx, pod, stage, &all));
+        let restarts = restart_count(ctx, pod);
+        let has_init = !spec.init_containers.is_empty();
+        let list = |init: bool| {
+            let some = all.iter().filter(|c| c.init == init);
+            some.map(|c| c.json(restarts, has_init)).collect::<Value>()
+        };
+        if has_init {
+            status["initContainerStatuses"] = list(true);
+        }
+        status["containerStatuses"] = list(false);
+    } else {
+        conditions.extend(scheduled_condition(ctx, pod));
+    }
+    status["conditions"] = conditions.into();
+    status
+}
+
+fn pod_stage(ctx: &EngineContext<'_>, pod: PodId) -> PodStage {
+    let (store, pods) = (&ctx.store, &ctx.store.pods);
+    let node = pods.node[pod.ix()];
+    match pods.exit_container[pod.ix()] {
+        _ if pods.is_terminal(pod) => PodStage::AllEnded,
+        RESTARTING_ALL => PodStage::Removed,
+        NO_STATUS if pods.phase[pod.ix()] == PodPhase::Pending => PodStage::Starting,
+        // The node lifecycle controller also clears Ready, and nothing else.
+        NO_STATUS if pods.has(pod, flag::READY) || store.nodes.rows[node.ix()].unknown => {
+            PodStage::Up
+        }
+        NO_STATUS if store.template(pod).agent.has_barrier() => PodStage::AtBarrier,
+        NO_STATUS => PodStage::Up,
+        _ => PodStage::Ended,
+    }
+}
+
+fn shown_containers<'a>(
+    ctx: &'a EngineContext<'_>,
+    pod: PodId,
+    stage: PodStage,
+) -> Vec<ShownPod<'a>> {
+    let store = &**ctx.store;
+    let spec = store.pod_spec(pod);
+    let agent =
+        agent_index(spec, store.template(pod).agent).filter(|_| stage == PodStage::AtBarrier);
+    let init = spec.init_containers.iter().enumerate();
+    let init = init.map(|(at, container)| ShownPod {
+        container,
+        init: true,
+        state: match stage {
+            PodStage::Starting => ShownState::Waiting,
+            PodStage::Removed => ShownState::Removed,
+            _ if agent.is_some_and(|agent| at > agent) => ShownState::Waiting,
+            _ if !container.is_sidecar() => ShownState::Ended(Some(0)),
+            PodStage::AllEnded => ShownState::Ended(None),
+            _ => ShownState::Running(agent != Some(at)),
+        },
+    });
+    let sidecar = matches!(store.template(pod).agent, AgentMode::Sidecar { .. });
+    let mains = spec.containers.iter().enumerate();
+    let mains = mains.map(|(at, container)| ShownPod {
+        container,
+        init: false,
+        state: match stage {
+            PodStage::Starting => ShownState::Waiting,
+            PodStage::Removed => ShownState::Removed,
+            PodStage::AtBarrier if sidecar => ShownState::Waiting,
+            // The agent is among them.
+            PodStage::AtBarrier => ShownState::Running(false),
+            PodStage::Up => ShownState::Running(true),
+            PodStage::Ended | PodStage::AllEnded => {
+                ShownState::Ended(Some(exit_code(ctx, pod, at)))
+            }
+        },
+    });
+    init.chain(mains).collect()
+}
+
+/// Index of the agent among the init containers.
+fn agent_index(spec: &PodSpec, mode: AgentMode) -> Option<usize> {
+    let agent = crate::kubelet::agent_container(spec, mode)?;
+    let mut all = spec.init_containers.iter();
+    all.position(|c| std::ptr::eq(c, agent))
+}
+
+fn exit_code(ctx: &EngineContext<'_>, pod: PodId, container: usize) -> i32 {
+    let pods = &ctx.store.pods;
+    let which = pods.exit_container[pod.ix()];
+    let its = which == 0 || usize::from(which) == container + 1;
+    match which != SUCCEEDING && its {
+        true => i32::from(pods.exit_code[pod.ix()]),
+        false => 0,
+    }
+}
+
+/// The restart count of every container, if all have restarted equally often.
+fn restart_count(ctx: &EngineContext<'_>, pod: PodId) -> Option<u32> {
+    let (pods, spec) = (&ctx.store.pods, ctx.store.pod_spec(pod));
+    let (most, sum) = (pods.restarts[pod.ix()], pods.restart_sum[pod.ix()]);
+    let all = spec.containers.len() + spec.init_containers.len();
+    (sum == most.saturating_mul(all as u32)).then_some(most)
+}
+
+/// Conditions in the order of generateAPIPodStatus.
+fn kubelet_conditions(
+    ctx: &EngineContext<'_>,
+    pod: PodId,
+    stage: PodStage,
+    all: &[ShownPod<'_>],
+) -> Vec<Value> {
+    let phase = ctx.store.pods.phase[pod.ix()];
+    let mut conditions = Vec::new();
+    // PodReadyToStartContainersCondition is enabled since 1.29.
+    if ctx.scenario.control_plane.kubernetes >= KubeVersion::new(29) {
+        // SyncTerminatingPod has stopped the sandbox.
+        let sandbox = !matches!(stage, PodStage::Starting | PodStage::AllEnded);
+        conditions.push(condition_json("PodReadyToStartContainers", sandbox, "", ""));
+    }
+    conditions.push(initialized_condition(phase, all));
+    let (ready, reason, message) = containers_ready(phase, all);
+    let of_node = ready && !ctx.store.pods.has(pod, flag::READY);
+    conditions.push(condition_json("Ready", ready && !of_node, reason, &message));
+    conditions.push(condition_json("ContainersReady", ready, reason, &message));
+    conditions.push(condition_json("PodScheduled", true, "", ""));
+    conditions
+}
+
+/// GeneratePodInitializedCondition.
+fn initialized_condition(phase: PodPhase, all: &[ShownPod<'_>]) -> Value {
+    let begun = |c: &ShownPod| matches!(c.state, ShownState::Running(_) | ShownState::Ended(_));
+    let incomplete = |c: &&ShownPod| {
+        let done = if c.is_sidecar() {
+            c.is_started()
+        } else {
+            c.is_ready()
+        };
+        c.init && !done
+    };
+    let open = format_names(all.iter().filter(incomplete));
+    match () {
+        () if phase == PodPhase::Succeeded => {
+            condition_json("Initialized", true, "PodCompleted", "")
+        }
+        () if open.is_empty() || all.iter().any(|c| !c.init && begun(c)) => {
+            condition_json("Initialized", true, "", "")
+        }
+        () => {
+            let message = format!("containers with incomplete status: [{open}]");
+            condition_json("Initialized", false, "ContainersNotInitialized", &message)
+        }
+    }
+}
+
+/// GenerateContainersReadyCondition.
+fn containers_ready(phase: PodPhase, all: &[ShownPod<'_>]) -> (bool, &'static str, String) {
+    let unready = |c: &&ShownPod| (!c.init || c.is_sidecar()) && !c.is_ready();
+    let unready = format_names(all.iter().filter(unready));
+    match phase {
+        PodPhase::Succeeded => (false, "PodCompleted", String::new()),
+        PodPhase::Failed => (false, "PodFailed", String::new()),
+        _ if unready.is_empty() => (true, "", String::new()),
+        _ => {
+            let message = format!("containers with unready status: [{unready}]");
+            (false, "ContainersNotReady", message)
+        }
+    }
+}
+
+/// Formats a list of strings like Go.
+fn format_names<'a>(some: impl Iterator<Item = &'a ShownPod<'a>>) -> String {
+    let names: Vec<&str> = some.map(|c| c.container.name.as_str()).collect();
+    names.join(" ")
+}
+
+fn condition_json(kind: &str, status: bool, reason: &str, message: &str) -> Value {
+    let mut shown = json!({"type": kind, "status": if status { "True" } else { "False" }});
+    for (key, text) in [("reason", reason), ("message", message)] {
+        if !text.is_empty() {
+            shown[key] = json!(text);
+        }
+    }
+    shown
+}
+
+/// The condition before a kubelet has processed the pod: PodScheduled; absent if the template names the node.
+fn scheduled_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
+    let pods = &ctx.store.pods;
+    let named = ctx.store.pod_spec(pod).node_name.is_some();
+    (!named).then(|| match pods.node[pod.ix()].is_some() {
+        true => condition_json("PodScheduled", true, "", ""),
+        false if pods.has(pod, flag::GATED) => {
+            condition_json("PodScheduled", false, "SchedulingGated", "")
+        }
+        false => condition_json("PodScheduled", false, "Unschedulable", ""),
+    })
+}
+
+/// The condition DisruptionTarget with the message of its writer: `eviction.go`, `taint_eviction.go`,
+/// `gc_controller.go`, `pod_controller.go`.
+fn disruption_condition(ctx: &EngineContext<'_>, pod: PodId) -> Option<Value> {
+    let by = ctx.store.pods.disrupted_by.get(&pod)?;
+    let (reason, message) = match by {
+        DeletionActor::Eviction => ("EvictionByEvictionAPI", "Eviction API: evicting"),
+        DeletionActor::TaintEviction => (
+            "DeletionByTaintManager",
+            "Taint manager: deleting due to NoExecute taint",
+        ),
+        DeletionActor::PodGarbageCollector => ("DeletionByPodGC", "PodGC: node no longer exists"),
+        DeletionActor::JobSetManager => (
+            "ExclusivePlacementViolation",
+            "Pod violated JobSet exclusive placement policy",
+        ),
+        _ => return None,
+    };
+    Some(condition_json("DisruptionTarget", true, reason, message))
+}

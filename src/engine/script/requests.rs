@@ -1,0 +1,110 @@
+//! API requests of a user: patch, create, delete and get, each with the server's response.
+//!
+//! Must never change anything else; controllers react when their caches show the change.
+
+use super::lookup::{LookupResult, find_object, not_found};
+use super::object_json;
+use super::state::ScriptRunner;
+use crate::apiserver;
+use crate::ctx::EngineContext;
+use crate::kubelet::KubeletState;
+use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
+use sim_api::spec::*;
+use sim_base::*;
+
+impl ScriptRunner {
+    pub(super) fn request(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        index: u32,
+        request: &UserRequest,
+        kubelets: &KubeletState,
+    ) {
+        let (node, pod) = deletion_target(ctx, request);
+        ctx.emit(Body::Fault { index, node, pod });
+        let answer = match self.execute(ctx, request, kubelets) {
+            Ok(shown) => shown,
+            Err(refusal) => refusal,
+        };
+        let answer = ctx.intern(&answer);
+        ctx.emit(Body::Answered { index, answer });
+    }
+
+    fn execute(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        request: &UserRequest,
+        kubelets: &KubeletState,
+    ) -> Result<String, String> {
+        let name = &request.object;
+        if let RequestVerb::Create { object, jobset } = &request.verb {
+            self.create(ctx, object, jobset.map(JobSetId))?;
+            return Ok(String::new());
+        }
+        let object = find_object(ctx, name).ok_or_else(|| not_found(name))?;
+        match &request.verb {
+            RequestVerb::Patch { body, status } => self.patch(ctx, object, body, *status)?,
+            RequestVerb::Delete {
+                propagation,
+                grace_s,
+            } => delete(ctx, object, (*propagation, *grace_s), kubelets),
+            RequestVerb::Show { fields } => {
+                return Ok(object_json::field_values(ctx, &object, fields, kubelets));
+            }
+            RequestVerb::Create { .. } => {}
+        }
+        Ok(String::new())
+    }
+}
+
+/// The Node or pod to be deleted, as named by `deleteNode` or `deletePod`.
+fn deletion_target(ctx: &EngineContext<'_>, request: &UserRequest) -> (NodeId, PodId) {
+    let nobody = (NodeId::NONE, PodId::NONE);
+    let RequestVerb::Delete { .. } = request.verb else {
+        return nobody;
+    };
+    match find_object(ctx, &request.object) {
+        Some(LookupResult::Node(node)) => (node, PodId::NONE),
+        Some(LookupResult::Pod(pod)) => (ctx.store.pods.node[pod.ix()], pod),
+        _ => nobody,
+    }
+}
+
+fn delete(
+    ctx: &mut EngineContext<'_>,
+    object: LookupResult,
+    (propagation, grace_s): (DeletionPropagation, Option<u32>),
+    kubelets: &KubeletState,
+) {
+    match object {
+        LookupResult::JobSet(jobset) => apiserver::delete_jobset(ctx, jobset, propagation),
+        LookupResult::Job(job) => match propagation {
+            DeletionPropagation::Foreground => apiserver::delete_job(ctx, job),
+            DeletionPropagation::Background => apiserver::remove_job(ctx, job),
+            DeletionPropagation::Orphan => apiserver::orphan_pods(ctx, job),
+        },
+        LookupResult::Pod(pod) => delete_pod(ctx, pod, grace_s, kubelets),
+        LookupResult::Node(node) => apiserver::delete_node(ctx, node),
+        LookupResult::Other(kind, namespace, name) => {
+            apiserver::delete_other(ctx, kind, (&namespace, &name));
+        }
+    }
+}
+
+/// Deletes a pod with this grace period, or its own. With force, a pod on an unresponsive node is removed
+/// immediately.
+pub(super) fn delete_pod(
+    ctx: &mut EngineContext<'_>,
+    pod: PodId,
+    grace_s: Option<u32>,
+    kubelets: &KubeletState,
+) {
+    let own = ctx.store.pod_spec(pod).termination_grace_period_s;
+    let by_force = grace_s.unwrap_or(own) == 0;
+    let before = ctx.mark();
+    if let Some(since) = kubelets.waiting_since(pod).filter(|_| by_force) {
+        ctx.end_wait(since, TicketWait::SilentNode, TicketSubject::Pod(pod));
+    }
+    apiserver::mark_deleting(ctx, pod, DeletionActor::User, by_force);
+    ctx.restore_mark(before);
+}

@@ -1,0 +1,52 @@
+//! State of the script: the remaining actions, and the aliases of nodes.
+
+use super::node_holds::UserHolds;
+use crate::ctx::EngineContext;
+use sim_api::spec::{FaultTime, JobSet, ScriptedFault};
+use sim_base::NodeId;
+use std::sync::Arc;
+
+#[derive(Clone, Default)]
+pub struct ScriptRunner {
+    /// The JobSets of the scenario, as submitted.
+    pub(super) manifests: Vec<Arc<JobSet>>,
+    /// Aliases of nodes for later actions of the script.
+    pub(super) aliases: Vec<(String, NodeId)>,
+    /// Number of actions that have not been executed.
+    pub actions_left: u32,
+    /// Number of calendar-based random faults that have not occurred.
+    pub random_faults_left: u32,
+    /// Number of actions that wait for readiness.
+    pub(super) waiting: u32,
+    pub(super) armed: bool,
+    pub(super) holds: UserHolds,
+}
+
+impl ScriptRunner {
+    pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
+        let scenario = ctx.scenario;
+        if self.manifests.len() != scenario.jobsets.len() {
+            let own = scenario.jobsets.iter().map(|j| Arc::new(j.jobset.clone()));
+            self.manifests = own.collect();
+        }
+        self.aliases.clear();
+        (self.random_faults_left, self.actions_left, self.waiting) = (0, 0, 0);
+        self.holds = UserHolds::default();
+        scenario.faults.iter().for_each(|f| self.count_action(f));
+        self.armed = false;
+    }
+
+    /// Counts a pending action.
+    pub fn count_action(&mut self, fault: &ScriptedFault) {
+        let by_calendar = matches!(fault.at, FaultTime::At(_));
+        match fault.random_cause {
+            Some(_) => self.random_faults_left += u32::from(by_calendar),
+            None => self.actions_left += 1,
+        }
+        self.waiting += u32::from(matches!(fault.at, FaultTime::AfterReady(_)));
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.actions_left == 0 || !self.armed && self.actions_left == self.waiting
+    }
+}

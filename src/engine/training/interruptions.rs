@@ -1,0 +1,50 @@
+//! Interruptions of training jobs: unsaved work is lost.
+
+use super::{CompletedWork, TrainingState};
+use crate::accounting::TimeAccounting;
+use crate::ctx::EngineContext;
+use crate::record::{Body, LedgerCategory};
+use sim_base::Duration;
+
+impl TrainingState {
+    /// Moves productive work to the category of lost work.
+    pub(super) fn undo_work(
+        &mut self,
+        ctx: &EngineContext<'_>,
+        at: usize,
+        lost: Vec<(CompletedWork, u64)>,
+        accounting: &mut TimeAccounting,
+    ) {
+        let job = &mut self.jobs[at];
+        for (done, ns) in lost {
+            job.ledger.mark_lost(ns);
+            let whose = (job.jobset, done.participants);
+            let (held, of) = done.held;
+            let held = u128::from(ns) * u128::from(held) / u128::from(of);
+            let lost = [(LedgerCategory::Lost, held as u64)];
+            accounting.ledger.reclassify(ctx.now, whose, &lost);
+        }
+    }
+
+    pub(super) fn interrupt(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        at: usize,
+        accounting: &mut TimeAccounting,
+    ) {
+        if let Some(reached) = self.end_segment(ctx, at, true, accounting) {
+            let lost = self.jobs[at].saved_progress.discard_live();
+            self.undo_work(ctx, at, lost, accounting);
+            self.emit_interrupted(ctx, at, reached);
+        }
+    }
+
+    pub(super) fn emit_interrupted(&self, ctx: &mut EngineContext<'_>, at: usize, reached: u64) {
+        let job = &self.jobs[at];
+        ctx.emit(Body::TrainingInterrupted {
+            jobset: job.jobset,
+            reached: Duration(reached),
+            kept: Duration(job.saved_progress.newest().0),
+        });
+    }
+}

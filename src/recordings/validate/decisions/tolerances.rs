@@ -1,0 +1,193 @@
+//! Compares times: each status change of the JobSet, and the creation, deletion and removal of each Job.
+//!
+//! The tolerance of a step is 1.5 s or 10 % of the recorded time, whichever is greater. Delays of the recording
+//! machine accumulate along a chain of steps. Therefore a step outside its tolerance still matches if its distance
+//! from the preceding step differs by at most 1.5 s from the recording. A delay is thus reported once, where it
+//! arises, as in `nodes`. Times in the last second are not compared.
+
+use super::DecisionRun;
+use super::sequence::{compared_until_s, recorded_states, state_text};
+use crate::validate::recording::RecordedRun;
+use crate::validate::result::{ComparedMoment, RecordedDifference};
+use crate::validate::steps::{self, RecordedStep, StepAction, StepObject};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+const MIN_TOLERANCE_S: f64 = 1.5;
+const RELATIVE_TOLERANCE: f64 = 0.10;
+
+pub fn tolerance_s(recorded_s: f64) -> f64 {
+    MIN_TOLERANCE_S.max(RELATIVE_TOLERANCE * recorded_s)
+}
+
+pub fn compare(recording: &RecordedRun, run: &DecisionRun<'_>, out: &mut Vec<RecordedDifference>) {
+    let mut moments = compared_moments(recording, run);
+    let lags = mark_differences(&mut moments);
+    for moment in moments.iter().filter(|m| m.differs) {
+        let rounded = |s: Option<f64>| json!(s.map(|s| (s * 1e3).round() / 1e3));
+        let path = format!("times: {}", moment.what);
+        let (r, s) = (moment.recorded_s, moment.simulated_s);
+        out.push(RecordedDifference::new(path, rounded(r), rounded(s)));
+    }
+    compare_counts(recording, run, compared_until_s(recording), &lags, out);
+}
+
+/// Returns all instants that have a tolerance, in order of time.
+pub fn compared_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
+    let until_s = compared_until_s(recording);
+    let mut moments = action_moments(recording);
+    moments.extend(status_moments(recording, run));
+    moments.extend(job_moments(recording, run));
+    moments.retain(|moment| moment.at_s() <= until_s);
+    moments.sort_by(|a, b| a.at_s().total_cmp(&b.at_s()));
+    moments
+}
+
+/// Marks the instants that differ. Returns how much later each recorded time is than the simulated one, as (recorded
+/// time, lag) in seconds.
+pub fn mark_differences(moments: &mut [ComparedMoment]) -> Vec<(f64, f64)> {
+    let mut lags = vec![(0.0, 0.0)];
+    for moment in moments {
+        let both = moment.recorded_s.zip(moment.simulated_s);
+        let lag_before = lags.last().map_or(0.0, |(_, lag)| *lag);
+        moment.differs = !both.is_some_and(|(r, s)| {
+            let lag_s = r - s;
+            lag_s.abs() <= tolerance_s(r) || (lag_s - lag_before).abs() <= MIN_TOLERANCE_S
+        });
+        if let Some((r, s)) = both {
+            lags.push((r, r - s));
+        }
+    }
+    lags
+}
+
+/// Returns the user actions. They happen at the same time in both, so the lag starts again at 0.
+pub fn action_moments(recording: &RecordedRun) -> Vec<ComparedMoment> {
+    let actions = recording.script.actions.iter().enumerate();
+    let moment = |(i, action): (usize, &crate::validate::recording::ScriptAction)| {
+        let at_s = Some(action.at_ms as f64 / 1e3);
+        ComparedMoment::new(format!("action {i}"), at_s, at_s)
+    };
+    actions.map(moment).collect()
+}
+
+/// Pairs the nth status with the nth up to the first one that differs, which `sequence` reports.
+pub fn status_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
+    let (recorded, simulated) = (recorded_states(recording), run.history.states());
+    let pairs = recorded
+        .iter()
+        .zip(&simulated)
+        .take_while(|(r, s)| r.1 == s.1);
+    let moment = |(r, s): (&(f64, _), &(f64, _))| {
+        let what = format!("status {}", state_text(&r.1));
+        ComparedMoment::new(what, Some(r.0), Some(s.0))
+    };
+    pairs.map(moment).collect()
+}
+
+/// Pairs the nth step of an object and kind with the nth.
+fn job_moments(recording: &RecordedRun, run: &DecisionRun<'_>) -> Vec<ComparedMoment> {
+    let start_s = run.history.created_s();
+    let recorded = step_times(&steps::recorded_steps(recording), 0.0);
+    let simulated = step_times(&run.steps.recorded_steps(recording, run.names), start_s);
+    let keys: BTreeSet<&(String, StepAction)> = recorded.keys().chain(simulated.keys()).collect();
+    let mut moments = Vec::new();
+    for key in keys {
+        let times = |side: &BTreeMap<(String, StepAction), Vec<f64>>| side.get(key).cloned();
+        let recorded = times(&recorded).unwrap_or_default();
+        let simulated = times(&simulated).unwrap_or_default();
+        let step = RecordedStep {
+            object: StepObject::Job(key.0.clone()),
+            action: key.1.clone(),
+            at_s: 0.0,
+        };
+        for i in 0..recorded.len().max(simulated.len()) {
+            let (recorded_s, simulated_s) = (recorded.get(i).copied(), simulated.get(i).copied());
+            moments.push(ComparedMoment::new(
+                step.to_string(),
+                recorded_s,
+                simulated_s,
+            ));
+        }
+    }
+    moments
+}
+
+fn step_times(steps: &[RecordedStep], start_s: f64) -> BTreeMap<(String, StepAction), Vec<f64>> {
+    let mut times: BTreeMap<(String, StepAction), Vec<f64>> = BTreeMap::new();
+    for step in steps {
+        if let (
+            StepObject::Job(name),
+            StepAction::Created | StepAction::Deleting | StepAction::Gone,
+        ) = (&step.object, &step.action)
+        {
+            let key = (name.clone(), step.action.clone());
+            times.entry(key).or_default().push(step.at_s - start_s);
+        }
+    }
+    times
+}
+
+/// Compares Job counts that lasted longer than both tolerances: the run must have the same counts during that time.
+/// `lags` contains the delay of each recorded step relative to the run.
+fn compare_counts(
+    recording: &RecordedRun,
+    run: &DecisionRun<'_>,
+    until_s: f64,
+    lags: &[(f64, f64)],
+    out: &mut Vec<RecordedDifference>,
+) {
+    let simulated = &run.history.counts();
+    let recorded = recorded_counts(recording);
+    for (i, (from_s, counts)) in recorded.iter().enumerate() {
+        let to_s = recorded.get(i + 1).map_or(until_s, |(at_s, _)| *at_s);
+        let lag_s = lags.iter().rev().find(|(at_s, _)| at_s <= from_s);
+        let lag_s = lag_s.map_or(0.0, |(_, lag)| *lag);
+        let (early_s, late_s) = (from_s + tolerance_s(*from_s), to_s - tolerance_s(to_s));
+        if early_s > late_s {
+            continue;
+        }
+        let held = |shift_s: f64| {
+            let mut at_once = (0..simulated.len()).filter(|k| {
+                let ends_s = simulated
+                    .get(k + 1)
+                    .map_or(f64::INFINITY, |(at_s, _)| *at_s);
+                simulated[*k].0 <= late_s - shift_s && ends_s > early_s - shift_s
+            });
+            at_once.any(|k| simulated[k].1 == *counts)
+        };
+        if !held(0.0) && !held(lag_s) {
+            let path = format!("times: counts from {from_s:.3} to {to_s:.3} s");
+            let seen = simulated.iter().rev().find(|(at_s, _)| *at_s <= early_s);
+            out.push(RecordedDifference::new(
+                path,
+                counts_text(counts),
+                json!(seen.map(|s| counts_text(&s.1))),
+            ));
+        }
+    }
+}
+
+fn counts_text([ready, succeeded, failed, active, suspended]: &[u32; 5]) -> String {
+    format!(
+        "ready {ready} succeeded {succeeded} failed {failed} active {active} suspended {suspended}"
+    )
+}
+
+/// Returns the sums over the replicatedJobs after each change.
+fn recorded_counts(recording: &RecordedRun) -> Vec<(f64, [u32; 5])> {
+    let mut all: Vec<(f64, [u32; 5])> = vec![(0.0, [0; 5])];
+    let statuses = recording.log.iter();
+    for entry in statuses.filter(|e| e.kind == "JobSet" && e.what == "status") {
+        let rows = entry.detail["replicatedJobsStatus"].as_array();
+        let sum = |key: &str| {
+            let rows = rows.into_iter().flatten();
+            rows.filter_map(|row| row[key].as_u64()).sum::<u64>() as u32
+        };
+        let counts = ["ready", "succeeded", "failed", "active", "suspended"].map(sum);
+        if all.last().is_none_or(|(_, last)| *last != counts) {
+            all.push((entry.at_ms as f64 / 1e3, counts));
+        }
+    }
+    all
+}

@@ -1,0 +1,183 @@
+//! The main events of a run in chronological order.
+
+use super::training;
+use super::waterfall::WaterfallStyle;
+use sim_analysis::format;
+use sim_analysis::metrics::RunView;
+use sim_base::*;
+use sim_engine::record::{Body, EndReason, NodeReady, SimulationRecord};
+use std::fmt::Write;
+
+/// Maximum number of lines shown on the console.
+const MAX_SHOWN_LINES: usize = 30;
+
+pub fn write_main_events(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
+    let _ = writeln!(out, "{}", style.bold("What happened"));
+    let lines = event_lines(run);
+    for (at, text) in lines.iter().take(MAX_SHOWN_LINES) {
+        for (i, part) in format::wrap(text, style.width - 16).iter().enumerate() {
+            let at = if i == 0 {
+                at.to_string()
+            } else {
+                String::new()
+            };
+            let _ = writeln!(out, "  {at:>12}  {part}");
+        }
+    }
+    let more = lines.len().saturating_sub(MAX_SHOWN_LINES) as u64 + run.folded.story.left_out;
+    if more > 0 {
+        let text = format!(
+            "  {:>12}  {} more; use `--out DIR` to write all of them",
+            "...",
+            format::count(more, "line")
+        );
+        let _ = writeln!(out, "{}", style.dim(&text));
+    }
+    let end = end_reason_sentence(run);
+    let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
+}
+
+/// Returns all story lines with their times.
+pub fn event_lines(run: &RunView<'_>) -> Vec<(SimTime, String)> {
+    let kept = run.folded.story.kept.iter();
+    kept.filter_map(|r| Some((r.at, line(run, r)?))).collect()
+}
+
+/// Returns a sentence with the reason why the run ended.
+pub fn end_reason_sentence(run: &RunView<'_>) -> &'static str {
+    match run.outcome.end_reason {
+        EndReason::AllJobSetsFinished => "run ended: every JobSet has finished",
+        EndReason::Settled => "run ended: no pending events",
+        EndReason::Stuck => "run ended: BLOCKED, no further progress is possible",
+        EndReason::TimeLimit => "run ended: time limit of the scenario reached",
+        EndReason::Stopped => "run ended: stopped externally",
+    }
+}
+
+fn line(run: &RunView<'_>, record: &SimulationRecord) -> Option<String> {
+    let name = |id: JobSetId| run.names.jobset(id);
+    let place = |id: JobSetId, work| training::work_position(run.scenario.training_for(id), work);
+    Some(match record.body {
+        Body::JobSetCreated { jobset } => format!("JobSet {} created", name(jobset)),
+        Body::JobSetRefused { jobset, answer } => format!(
+            "JobSet {} rejected by the API server: {}",
+            name(jobset),
+            run.names.text(answer)
+        ),
+        Body::AllReady {
+            jobset,
+            ready: true,
+        } => format!("JobSet {}: every pod is ready", name(jobset)),
+        Body::AllReady {
+            jobset,
+            ready: false,
+        } => format!("JobSet {}: no longer all ready", name(jobset)),
+        Body::TrainingStarted { jobset, from } => match from {
+            Duration::ZERO => format!("JobSet {}: training started", name(jobset)),
+            from => format!(
+                "JobSet {}: training resumed from {}",
+                name(jobset),
+                place(jobset, from)
+            ),
+        },
+        Body::TrainingSlices { jobset, slices, of } => {
+            format!(
+                "JobSet {}: training on {slices} of {of} slices",
+                name(jobset)
+            )
+        }
+        Body::TrainingInterrupted {
+            jobset,
+            reached,
+            kept,
+        } => format!(
+            "JobSet {}: training interrupted at {}; lost {} of work since {}",
+            name(jobset),
+            place(jobset, reached),
+            reached - kept,
+            place(jobset, kept)
+        ),
+        Body::TrainingDone { jobset, work } => format!(
+            "JobSet {}: training finished at {}",
+            name(jobset),
+            place(jobset, work)
+        ),
+        Body::RestartCounted {
+            jobset,
+            restarts,
+            counted,
+            failed_job,
+        } if !failed_job.is_some() => format!(
+            "JobSet {}: status.restarts set to {restarts} by another client ({counted} counted towards maxRestarts)",
+            name(jobset)
+        ),
+        Body::RestartCounted {
+            jobset,
+            restarts,
+            counted,
+            failed_job,
+        } => format!(
+            "JobSet {}: restart {restarts} triggered: Job {} failed ({counted} counted towards maxRestarts)",
+            name(jobset),
+            run.names.job(failed_job),
+        ),
+        Body::JobRestartCounted {
+            jobset,
+            job,
+            restarts,
+            counted,
+        } => format!(
+            "JobSet {}: restart {restarts} of Job {} triggered ({counted} counted towards maxRestarts)",
+            name(jobset),
+            run.names.job(job)
+        ),
+        Body::PreviousAttempt { jobset, attempt } => format!(
+            "JobSet {}: in-place restart triggered (previousInPlaceRestartAttempt {attempt})",
+            name(jobset)
+        ),
+        Body::CurrentAttempt { jobset, attempt } => format!(
+            "JobSet {}: barrier opened (currentInPlaceRestartAttempt {attempt})",
+            name(jobset)
+        ),
+        Body::JobSetCondition {
+            jobset,
+            kind,
+            status,
+            reason,
+            ..
+        } => format!(
+            "JobSet {}: condition {} is {} ({})",
+            name(jobset),
+            kind.as_str(),
+            if status { "True" } else { "False" },
+            run.names.text(reason)
+        ),
+        Body::JobSetDeleted { jobset } => format!("JobSet {} deleted", name(jobset)),
+        Body::NodeState { node, ready } => {
+            let state = match ready {
+                NodeReady::True => "ready",
+                NodeReady::False => "not ready",
+                NodeReady::Unknown => "unresponsive (Ready is Unknown)",
+            };
+            format!("node {} is {state}", run.names.node(node))
+        }
+        Body::NodeGone { node } => format!("node {} deleted", run.names.node(node)),
+        Body::Answered { answer, .. } => {
+            let text = run.names.text(answer);
+            format!("API server response: {text}")
+        }
+        Body::Fault { index, .. } => match run.scenario.faults.get(index as usize) {
+            Some(f) if f.random_cause.is_some() => format!("random fault: {}", format::scripted(f)),
+            Some(f) => format!("scripted: {}", format::scripted(f)),
+            None => format!("scripted: fault {index}"),
+        },
+        _ => return None,
+    })
+}
+
+/// Returns the times of all scripted and random faults.
+pub fn faults(run: &RunView<'_>) -> Vec<SimTime> {
+    let kept = run.folded.story.kept.iter();
+    let fault = |r: &&SimulationRecord| matches!(r.body, Body::Fault { .. });
+    kept.filter(fault).map(|r| r.at).collect()
+}

@@ -1,0 +1,190 @@
+//! Chart of restarts as stacked bars, and the colors of the phases.
+
+use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading};
+use crate::draw::scene::*;
+use sim_analysis::format::seconds;
+use sim_analysis::metrics::{Phase, RestartMetrics};
+use sim_base::*;
+
+/// Returns the color of a phase. `Queue` and `Schedule` share a color, as do `Rendezvous` and `Restore`.
+pub(crate) fn phase_color(phase: Phase) -> Rgb {
+    let i = match phase {
+        Phase::Detect => 0,
+        Phase::Terminate => 1,
+        Phase::Recreate => 2,
+        Phase::Queue | Phase::Schedule => 3,
+        Phase::Start => 4,
+        Phase::Barrier => 5,
+        Phase::Rendezvous | Phase::Restore => 6,
+        Phase::Redo => 7,
+    };
+    PALETTE[i]
+}
+
+/// Draws one horizontal stacked bar per restart on a common axis in seconds.
+pub fn restart_bars(
+    title: &str,
+    subtitle: &str,
+    bars: &[(String, RestartMetrics)],
+    lines: &[String],
+    size: (u32, u32),
+) -> DrawScene {
+    let mut scene = DrawScene::new(size);
+    let (w, h) = (size.0 as i32, size.1 as i32);
+    let normal = (h / 36).max(22);
+    let below = heading(&mut scene, title, subtitle);
+    let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
+    let end = h - footer_height(lines, w);
+    let bottom = end - MARGIN - 2 * normal;
+    let longest = bars
+        .iter()
+        .map(|b| b.1.total().seconds())
+        .fold(0.0, f64::max);
+    let right = w - MARGIN - text_width("0000 s", normal + 6) - 12;
+    let x = |s: f64| MARGIN + (s / longest.max(1e-9) * f64::from(right - MARGIN)) as i32;
+    for t in ticks(longest, 7) {
+        scene.line(vec![(x(t), top), (x(t), bottom)], 2, GRID);
+        scene.text(
+            (x(t), bottom + normal),
+            normal,
+            TextAnchor::Middle,
+            MUTED_COLOR,
+            &tick_label(t),
+        );
+    }
+    scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, MUTED_COLOR);
+    let axis = "seconds from the fault until every pod is ready again";
+    scene.text(
+        ((MARGIN + right) / 2, end - MARGIN / 2 - 4),
+        normal,
+        TextAnchor::Middle,
+        TEXT_COLOR,
+        axis,
+    );
+    draw_footer(&mut scene, lines);
+    let slot = (bottom - top) / bars.len().max(1) as i32;
+    for (i, (label, restart)) in bars.iter().enumerate() {
+        bar(
+            &mut scene,
+            label,
+            restart,
+            top + i as i32 * slot,
+            slot,
+            normal,
+            &x,
+        );
+    }
+    scene
+}
+
+fn used(bars: &[(String, RestartMetrics)]) -> Vec<Phase> {
+    let seen = |p: &&Phase| {
+        bars.iter()
+            .any(|b| b.1.phases()[**p as usize] > Duration::ZERO)
+    };
+    Phase::ALL.iter().filter(seen).copied().collect()
+}
+
+/// Draws the legend. Returns the y coordinate of its lower edge.
+fn legend(scene: &mut DrawScene, bars: &[(String, RestartMetrics)], y: i32, size: i32) -> i32 {
+    let mut x = MARGIN;
+    let mut y = y;
+    for phase in used(bars) {
+        let width = size + 10 + text_width(phase.as_str(), size) + 28;
+        if x + width > scene.width as i32 - MARGIN {
+            x = MARGIN;
+            y += size * 3 / 2;
+        }
+        scene.rect(x, y - size / 2, size, size, phase_color(phase));
+        scene.text(
+            (x + size + 10, y),
+            size,
+            TextAnchor::Left,
+            TEXT_COLOR,
+            phase.as_str(),
+        );
+        x += width;
+    }
+    y + size / 2
+}
+
+fn bar(
+    scene: &mut DrawScene,
+    label: &str,
+    r: &RestartMetrics,
+    top: i32,
+    slot: i32,
+    size: i32,
+    x: &dyn Fn(f64) -> i32,
+) {
+    let label_y = top + slot / 2 - slot / 5 - size;
+    let bar_top = label_y + size;
+    let height = (slot * 2 / 5).min(150);
+    scene.boxed_text((MARGIN, label_y), size + 4, TEXT_COLOR, label);
+    let mut parts = Vec::new();
+    for span in r.spans() {
+        let (from, to) = (span.from.since(r.start), span.to.since(r.start));
+        scene.rect(
+            x(from.seconds()),
+            bar_top,
+            (x(to.seconds()) - x(from.seconds())).max(0),
+            height,
+            phase_color(span.phase()),
+        );
+    }
+    for (phase, d) in Phase::ALL.iter().zip(r.phases()) {
+        if d > Duration::ZERO {
+            parts.push(format!("{} {}", phase.as_str(), seconds(d)));
+        }
+    }
+    draw_span_durations(scene, r, bar_top + height / 2, size, x);
+    let end = x(r.total().seconds()) + 12;
+    let total = seconds(r.total());
+    scene.boxed_text((end, bar_top + height / 2), size + 6, TEXT_COLOR, &total);
+    if slot < 5 * size {
+        return;
+    }
+    let line = parts.join("  ·  ");
+    let width = scene.width as i32 - 2 * MARGIN;
+    let below = bar_top + height + size;
+    let fitted = fitting_font_size(&line, size, width);
+    scene.boxed_text((MARGIN, below), fitted, MUTED_COLOR, &line);
+}
+
+/// Draws the duration of consecutive spans of one phase inside the bar where there is room for it.
+fn draw_span_durations(
+    scene: &mut DrawScene,
+    r: &RestartMetrics,
+    y: i32,
+    size: i32,
+    x: &dyn Fn(f64) -> i32,
+) {
+    let mut groups: Vec<(Phase, SimTime, SimTime)> = Vec::new();
+    for s in r.spans() {
+        match groups.last_mut() {
+            Some((phase, _, to)) if *phase == s.phase() => *to = s.to,
+            _ => groups.push((s.phase(), s.from, s.to)),
+        }
+    }
+    for (phase, from, to) in groups {
+        let text = seconds(to.since(from));
+        let (left, right) = (
+            x(from.since(r.start).seconds()),
+            x(to.since(r.start).seconds()),
+        );
+        if text_width(&text, size) + 16 <= right - left {
+            let ink = text_color_on(phase_color(phase));
+            scene.text(
+                ((left + right) / 2, y),
+                size,
+                TextAnchor::Middle,
+                ink,
+                &text,
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/inside/report/figures/figure.rs"]
+pub mod tests;

@@ -1,0 +1,48 @@
+//! Selection of the metrics shown first for a sweep, and display names of its axes and points.
+
+use super::console::compare::{HEADLINES, is_headline_metric};
+use sim_analysis::sweep::SweepResults;
+use sim_analysis::sweep::points::short;
+
+/// Maximum number of metrics selected automatically.
+const MAX_SELECTED: usize = 3;
+
+/// Returns the requested metrics, or else the most relevant metrics that differ between points.
+pub fn selected_metrics(results: &SweepResults, asked: &[String]) -> Vec<String> {
+    if !asked.is_empty() {
+        return asked.to_vec();
+    }
+    let fit = |headline: &'static str| {
+        let names = results.names().iter();
+        let own = names.filter(move |name| is_headline_metric(name, headline));
+        own.filter(|name| results.differs(name)).cloned()
+    };
+    HEADLINES
+        .into_iter()
+        .flat_map(fit)
+        .take(MAX_SELECTED)
+        .collect()
+}
+
+/// Returns the display names of the axes: the last path segment, or a longer form if several axes share it.
+pub fn axis_names(results: &SweepResults) -> Vec<String> {
+    let axes = results.points().axes();
+    let last = |path: &str| path.rsplit(['.', '[']).next().unwrap_or(path).to_owned();
+    let name = |path: &str| {
+        let alike = axes.iter().filter(|a| last(&a.path) == last(path)).count();
+        match alike > 1 || last(path).ends_with(']') {
+            true => short(path).to_owned(),
+            false => last(path),
+        }
+    };
+    axes.iter().map(|axis| name(&axis.path)).collect()
+}
+
+/// Returns the display name of a point, for example `replicas=4, qps=50`.
+pub fn point_name(results: &SweepResults, point: usize) -> String {
+    let names = axis_names(results);
+    let values = results.points().values(point);
+    let one = |(name, value): (&String, &str)| format!("{name}={value}");
+    let parts: Vec<String> = names.iter().zip(values).map(one).collect();
+    parts.join(", ")
+}

@@ -1,0 +1,483 @@
+//! Defects found by new users and by chance: names longer than any table, messages, exit codes, files on a full
+//! disk.
+
+use crate::program::{program, run_with_stdin, scratch};
+use std::fs;
+use std::process::Output;
+
+const SCENARIO: &str = "scenarios/first-steps.yaml";
+
+fn run(arguments: &[&str], code: i32) -> Output {
+    let output = program(arguments).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    let told: String = told.chars().take(2000).collect();
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    output
+}
+
+fn output_text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Returns a name that exceeds 65,535 characters, the maximum width in Rust's formatter.
+fn long_name() -> String {
+    "A".repeat(70_000)
+}
+
+#[test]
+fn overlong_name_only_shifts_its_own_row() {
+    let variant = format!("{}: timing.plegPeriod=2s", long_name());
+    run(
+        &[
+            "compare",
+            SCENARIO,
+            "--variant",
+            &variant,
+            "--seeds",
+            "2",
+            "--quiet",
+        ],
+        0,
+    );
+    let axis = format!("metadata.description=a,{}", long_name());
+    for second in [&[][..], &["--grid", "timing.plegPeriod=1s,2s"]] {
+        let mut words = vec![
+            "sweep", SCENARIO, "--seeds", "2", "--quiet", "--grid", &axis,
+        ];
+        words.extend(second);
+        run(&words, 0);
+    }
+    let dir = scratch("long-names");
+    let text = fs::read_to_string(SCENARIO).unwrap();
+    let named = text.replacen("name: first-steps", &format!("name: {}", long_name()), 1);
+    assert_ne!(named, text);
+    let place = fs::canonicalize("scenarios").unwrap();
+    let named = named
+        .replace(
+            "../topologies",
+            &format!("{}/../topologies", place.display()),
+        )
+        .replace("manifests/", &format!("{}/manifests/", place.display()));
+    let file = dir.join("named.yaml");
+    fs::write(&file, named).unwrap();
+    run(&["bench", "ttr", file.to_str().unwrap(), "--quiet"], 0);
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn nodes_with_more_digits_than_a_pool_can_count_are_imported_by_name() {
+    let node = |i: u32| {
+        let zeros = "0".repeat(70_000);
+        format!(
+            "{{\"kind\":\"Node\",\"metadata\":{{\"name\":\"n-{zeros}{i}\"}},\"status\":{{\"allocatable\":{{\"cpu\":\"4\",\
+             \"pods\":\"110\"}},\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}]}}}}"
+        )
+    };
+    let list = format!(
+        "{{\"kind\":\"NodeList\",\"items\":[{},{}]}}",
+        node(0),
+        node(1)
+    );
+    let output = run_with_stdin(&["topology", "import", "-"], &list);
+    assert_ne!(
+        output.status.code(),
+        Some(1),
+        "{:.500}",
+        output_text(&output)
+    );
+}
+
+#[test]
+fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
+    let manifest = "scenarios/manifests/exclusive-workers.yaml";
+    let selector =
+        "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={example.com/none: x}";
+    for command in ["why", "run"] {
+        let arguments = [command, "-f", manifest, "-t", "small-16", "--set", selector];
+        let output = run(&arguments, 4);
+        assert!(
+            output_text(&output).contains("no node has the label"),
+            "{}",
+            output_text(&output)
+        );
+    }
+}
+
+#[test]
+fn a_scenario_is_told_how_it_can_be_compared_with_a_run() {
+    let output = run(&["diff", SCENARIO, SCENARIO], 2);
+    assert!(
+        output_text(&output).contains("--out DIR"),
+        "{}",
+        output_text(&output)
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_baseline_without_end_is_refused() {
+    let arguments = [
+        "bench",
+        "ttr",
+        "--case",
+        "drain",
+        "--nodes",
+        "100",
+        "--against",
+        "/dev/zero",
+    ];
+    let output = run(&arguments, 2);
+    assert!(
+        output_text(&output).contains("larger than 64 MiB"),
+        "{}",
+        output_text(&output)
+    );
+}
+
+#[test]
+fn what_a_message_quotes_of_a_file_has_a_limit() {
+    let dir = scratch("long-message");
+    let file = dir.join("bench.json");
+    let text = format!(
+        "{{\"schema\": \"jobset-sim/bench-ttr/v1\", \"rows\": \"{}\"}}",
+        long_name()
+    );
+    fs::write(&file, text).unwrap();
+    let page = dir.join("page.html");
+    let output = run(
+        &[
+            "report",
+            file.to_str().unwrap(),
+            "--html",
+            page.to_str().unwrap(),
+        ],
+        2,
+    );
+    assert!(output.stderr.len() < 2000, "{} bytes", output.stderr.len());
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn unobserved_probability_is_not_reported_as_zero() {
+    let fleet = "scenarios/published/bloom-176b.yaml";
+    let arguments = [
+        "plan",
+        "rare",
+        fleet,
+        "--horizon",
+        "2",
+        "--restarts",
+        "1000",
+        "--runs",
+        "4",
+        "--seeds",
+        "2",
+        "--quiet",
+    ];
+    let output = run(&arguments, 0);
+    let told = String::from_utf8_lossy(&output.stdout);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("could not be estimated: no branch reached the limit"),
+        "{told}"
+    );
+    assert!(!told.contains("0 % to 0 %"), "{told}");
+}
+
+#[test]
+fn a_scheduling_gate_that_was_taken_off_is_not_shown() {
+    let dir = scratch("gates");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n  replicatedJobs:\n  \
+                  - name: w\n    template: {spec: {template: {spec: {schedulingGates: [{name: example.com/g}], \
+                  containers: [{name: c, image: x}]}}}}\n";
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let topologies = fs::canonicalize("topologies").unwrap();
+    let show = "show: {kind: Pod, name: a-w-0-0, fields: [spec.schedulingGates]}";
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: gates}}\ntopology: {}/small-16.yaml\n\
+         jobSets: [{{manifest: a.yaml}}]\nfaults:\n- {{at: 5s, {show}}}\n\
+         - {{at: 6s, patch: {{kind: Pod, name: a-w-0-0, merge: {{spec: {{schedulingGates: null}}}}}}}}\n\
+         - {{at: 9s, {show}}}\nstop: {{at: 1m}}\n",
+        topologies.display()
+    );
+    let file = dir.join("gates.yaml");
+    fs::write(&file, scenario).unwrap();
+    let output = run(&["run", file.to_str().unwrap(), "--quiet"], 0);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        told.contains("{\"spec.schedulingGates\":[{\"name\":\"example.com/g\"}]}"),
+        "{told}"
+    );
+    assert!(told.contains("{\"spec.schedulingGates\":null}"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
+    let dir = scratch("no-room");
+    let parent = dir.join("gone");
+    let out = parent.join("o.svg");
+    let output = run(
+        &[
+            "plot",
+            "gantt",
+            SCENARIO,
+            "--out",
+            out.to_str().unwrap(),
+            "--quiet",
+        ],
+        2,
+    );
+    assert!(
+        output_text(&output).contains("cannot write"),
+        "{}",
+        output_text(&output)
+    );
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+    let device = run(
+        &[
+            "bench",
+            "ttr",
+            "--case",
+            "drain",
+            "--nodes",
+            "100",
+            "--out",
+            "/dev/full",
+            "--quiet",
+        ],
+        2,
+    );
+    assert!(
+        output_text(&device).contains("cannot write"),
+        "{}",
+        output_text(&device)
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// A limit on the file size simulates a disk that fills up during a write.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
+    let dir = scratch("too-large");
+    let nodes: Vec<String> = (0..400)
+        .map(|i| {
+            format!(
+                "{{\"kind\":\"Node\",\"metadata\":{{\"name\":\"n{}-x\",\"labels\":{{\"l\":\"{i}\"}}}},\"status\":\
+                 {{\"allocatable\":{{\"cpu\":\"{}\"}},\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}]}}}}",
+                i * 7,
+                4 + i % 5
+            )
+        })
+        .collect();
+    let list = format!("{{\"kind\":\"NodeList\",\"items\":[{}]}}", nodes.join(","));
+    let (inputs, out) = (dir.join("inputs"), dir.join("out"));
+    fs::create_dir(&inputs).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::write(inputs.join("nodes.json"), list).unwrap();
+    let (list, place) = (inputs.join("nodes.json"), out.join("o"));
+    let (list, place) = (list.to_str().unwrap(), place.to_str().unwrap());
+    let trace = format!("{place}.perfetto-trace");
+    let gang = "tests/it/reduced/gang.yaml";
+    let target = [
+        "--target",
+        "goodput.p10 >= 0.5",
+        "--path",
+        "parameters.spares=1..2",
+    ];
+    for arguments in [
+        &["report", SCENARIO, "--perfetto", &trace][..],
+        &["topology", "import", list, "--out", place],
+        &["run", gang, "--out", place],
+        &[&["plan", "spares", gang, "--out", place][..], &target].concat(),
+    ] {
+        let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_jobset-sim")]);
+        command
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        let output = command.output().unwrap();
+        let told = output_text(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(
+            told.contains("error: cannot write "),
+            "{arguments:?}: {told}"
+        );
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 0, "{arguments:?}");
+    }
+    fs::write(out.join("o"), "x").unwrap();
+    let again = run(&["topology", "import", list, "--out", place], 2);
+    assert!(
+        output_text(&again).contains("already exists"),
+        "{}",
+        output_text(&again)
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn variants_without_faults_are_not_ranked_by_end_time() {
+    let arguments = [
+        "compare",
+        "-f",
+        "scenarios/manifests/workers.yaml",
+        "--strategies",
+        "all",
+        "--seeds",
+        "2",
+        "--quiet",
+    ];
+    let output = run(&arguments, 0);
+    let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert!(told.contains("which does not rank them"), "{told}");
+    assert!(!told.contains("is best in"), "{told}");
+}
+
+#[test]
+fn a_budget_that_nothing_uses_says_that_nothing_failed() {
+    let output = run(
+        &[
+            "plan",
+            "budget",
+            "-f",
+            "scenarios/manifests/workers.yaml",
+            "--seeds",
+            "2",
+            "--quiet",
+        ],
+        0,
+    );
+    let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert!(
+        told.contains("No run restarted: without failures any limit is sufficient"),
+        "{told}"
+    );
+}
+
+#[test]
+fn restarts_written_by_a_user_are_not_attributed_to_a_job() {
+    let dir = scratch("restarts-written");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n  managedBy: \
+                  example.com/x\n  replicatedJobs:\n  - name: w\n    template: {spec: {template: {spec: {containers: \
+                  [{name: c, image: x}]}}}}\n";
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let topologies = fs::canonicalize("topologies").unwrap();
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: written}}\ntopology: {}/small-16.yaml\n\
+         jobSets: [{{manifest: a.yaml}}]\nfaults:\n- {{at: 5s, patch: {{kind: JobSet, name: a, status: true, merge: \
+         {{status: {{restarts: 3}}}}}}}}\nstop: {{at: 1m}}\n",
+        topologies.display()
+    );
+    let file = dir.join("written.yaml");
+    fs::write(&file, scenario).unwrap();
+    let output = run(&["run", file.to_str().unwrap(), "--quiet"], 0);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        told.contains("status.restarts set to 3 by another client"),
+        "{told}"
+    );
+    assert!(!told.contains("Job ?"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
+    let variant = "@x\u{202e}: timing.plegPeriod=2s";
+    let compared = [
+        "compare",
+        SCENARIO,
+        "--variant",
+        variant,
+        "--seeds",
+        "2",
+        "--quiet",
+        "--format",
+        "csv",
+    ];
+    let swept = [
+        "sweep",
+        SCENARIO,
+        "--grid",
+        "metadata.description==1+1,-x",
+        "--seeds",
+        "2",
+        "--quiet",
+        "--format",
+        "csv",
+    ];
+    for (arguments, shown) in [(&compared[..], "'@x\\u202e"), (&swept, "'=1+1")] {
+        let output = run(arguments, 0);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(told.contains(shown), "{told}");
+        for cell in told.split([',', '\n']) {
+            assert!(!cell.starts_with(['=', '@']), "{cell}: {told}");
+        }
+    }
+}
+
+/// Runs a JobSet of one replicatedJob on 16 nodes, and returns the rows of `restarts.csv`. `job` is inserted into
+/// the Job spec.
+fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
+    let dir = scratch(name);
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  failurePolicy: \
+         {{maxRestarts: 3}}\n  replicatedJobs:\n  - name: w\n    template: {{spec: {{{job}, template: {{spec: \
+         {{restartPolicy: Never, containers: [{{name: c, image: x}}]}}}}}}}}\n"
+    );
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let topologies = fs::canonicalize("topologies").unwrap();
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: {}/small-16.yaml\n\
+         jobSets: [{{manifest: a.yaml}}]\n{script}\nstop: {{at: 5m}}\n",
+        topologies.display()
+    );
+    let file = dir.join("s.yaml");
+    fs::write(&file, scenario).unwrap();
+    let out = dir.join("out");
+    let words = ["run", file.to_str().unwrap(), "--quiet", "--out"];
+    let words = words.into_iter().chain(out.to_str());
+    run(&words.collect::<Vec<_>>(), 0);
+    let text = fs::read_to_string(out.join("restarts.csv")).unwrap();
+    let mut rows = text.lines().filter(|l| !l.starts_with('#'));
+    let head: Vec<&str> = rows.next().unwrap().split(',').collect();
+    let row = |line: &str| -> serde_json::Value {
+        let cells = line.split(',').map(Into::into);
+        head.iter()
+            .map(|k| (*k).to_owned())
+            .zip(cells)
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    let restarts = rows.map(row).collect();
+    fs::remove_dir_all(dir).unwrap();
+    restarts
+}
+
+#[test]
+fn the_next_pod_of_a_job_with_more_completions_than_parallelism_is_no_restart() {
+    for mode in ["Indexed", "NonIndexed"] {
+        let job = format!("parallelism: 2, completions: 6, completionMode: {mode}");
+        let restarts = restarts_of("waves", &job, "containers: [{runFor: 10s}]");
+        assert_eq!(restarts, serde_json::json!([]), "{mode}");
+    }
+    let script = "containers: [{runFor: 10s, exitCode: 1, podIndex: 3, jobTry: 0}, {runFor: 10s}]";
+    let restarts = restarts_of("waves", "parallelism: 2, completions: 6", script);
+    assert_eq!(restarts.as_array().unwrap().len(), 1, "{restarts}");
+}
+
+#[test]
+fn a_restart_that_a_deleted_job_brings_begins_with_the_deletion() {
+    let job = "parallelism: 2, completions: 2";
+    let script = "faults: [{at: 1m, delete: {kind: Job, name: a-w-0, propagation: Background}}]";
+    let restarts = restarts_of("job-gone", job, script);
+    let start = restarts[0]["start_time"].as_str().unwrap();
+    assert!(start.starts_with("60.0") || start == "60", "{restarts}");
+    let script =
+        "faults: [{at: 1m, jobCondition: {job: a-w-0, type: FailureTarget, reason: Lost}}]";
+    let restarts = restarts_of("job-gone", job, script);
+    let start = restarts[0]["start_time"].as_str().unwrap();
+    assert!(start.starts_with("60.0") || start == "60", "{restarts}");
+}

@@ -1,0 +1,220 @@
+//! Compares the drawn inputs with everything that an input file may contain, so that no feature remains untested
+//! unnoticed.
+
+use super::generate;
+use serde_json::Value;
+use sim_inputs::schema::shape::{FieldClass, FieldType, ObjectSchema};
+use sim_inputs::schema::shapes;
+use std::collections::{BTreeMap, BTreeSet};
+
+const SEEDS: u64 = 3_000;
+/// Minimum number of occurrences in all seeds. Fewer are too few for a test.
+const AT_LEAST: u32 = 3;
+
+/// Fields and words that are not drawn, each with the reason.
+const NOT_DRAWN: [(&str, &str); 8] = [
+    (
+        "RandomFaults.trace",
+        "its faults equal those of a process; `random_faults` tests them",
+    ),
+    (
+        "Experiment.level",
+        "it concerns replications, which the swarm does not run",
+    ),
+    ("Experiment.level: Pods", "of Experiment.level"),
+    ("Experiment.level: Collapsed", "of Experiment.level"),
+    ("FaultTrace.file", "of RandomFaults.trace"),
+    ("FaultTrace.kinds", "of RandomFaults.trace"),
+    (
+        "PodSpec.priorityClassName",
+        "most seeds would not have such a class, and all pods would be rejected",
+    ),
+    (
+        "Scenario.parameters",
+        "they are replaced by values of other fields before a run",
+    ),
+];
+
+/// Fields that users patch. The tables do not cover merge patches.
+const MERGES: [&str; 31] = [
+    "JobSet metadata.annotations",
+    "JobSet metadata.finalizers",
+    "JobSet metadata.labels",
+    "JobSet spec.failurePolicy",
+    "JobSet spec.managedBy",
+    "JobSet spec.network",
+    "JobSet spec.replicatedJobs",
+    "JobSet spec.successPolicy",
+    "JobSet spec.suspend",
+    "JobSet spec.ttlSecondsAfterFinished",
+    "JobSet status.conditions",
+    "JobSet status.currentInPlaceRestartAttempt",
+    "JobSet status.previousInPlaceRestartAttempt",
+    "JobSet status.replicatedJobsStatus",
+    "JobSet status.restarts",
+    "JobSet status.restartsCountTowardsMax",
+    "JobSet status.terminalState",
+    "Job metadata.finalizers",
+    "Job metadata.labels",
+    "Job spec.activeDeadlineSeconds",
+    "Job spec.backoffLimit",
+    "Job spec.completions",
+    "Job spec.parallelism",
+    "Job spec.suspend",
+    "Job status.conditions",
+    "Node metadata.labels",
+    "Node spec.taints",
+    "Node spec.unschedulable",
+    "Node status.allocatable",
+    "Pod metadata.annotations",
+    "Pod spec.schedulingGates",
+];
+
+type Counts = BTreeMap<String, u32>;
+
+#[test]
+fn everything_that_can_be_written_is_drawn() {
+    let mut drawn = Counts::new();
+    for seed in 0..SEEDS {
+        for (name, content) in generate::draw_case(seed).files {
+            match name.as_str() {
+                "scenario.yaml" => count_root("Scenario", &content, &mut drawn),
+                "objects.yaml" => count_objects(&content["items"], &mut drawn),
+                _ => count_root("JobSet", &content, &mut drawn),
+            }
+        }
+    }
+    let mut wanted = BTreeSet::new();
+    for kind in ["Scenario", "JobSet", "Topology"] {
+        let root = shapes::root(kind).expect("a root");
+        collect_wanted(root, &mut BTreeSet::new(), &mut wanted);
+    }
+    wanted.extend(MERGES.map(|m| format!("patch {m}")));
+    let enough = |thing: &str| drawn.get(thing).copied().unwrap_or(0) >= AT_LEAST;
+    for (thing, reason) in NOT_DRAWN {
+        assert!(!enough(thing), "{thing} is drawn, although {reason}");
+        assert!(
+            wanted.remove(thing),
+            "{thing} is not a field or word of an input file"
+        );
+    }
+    let lost: Vec<&String> = wanted.iter().filter(|thing| !enough(thing)).collect();
+    assert!(
+        lost.is_empty(),
+        "{} things are not drawn: {lost:#?}",
+        lost.len()
+    );
+}
+
+fn count_root(kind: &str, content: &Value, drawn: &mut Counts) {
+    if let Some(object) = shapes::root(kind) {
+        count_object(object, content, drawn);
+    }
+}
+
+/// Counts objects of a file like those of the scenario.
+fn count_objects(items: &Value, drawn: &mut Counts) {
+    count_root("Scenario", &serde_json::json!({ "objects": items }), drawn);
+}
+
+fn count_object(object: &ObjectSchema, content: &Value, drawn: &mut Counts) {
+    for field in object.fields {
+        let Some(value) = content.get(field.name) else {
+            continue;
+        };
+        let name = format!("{}.{}", object.kind, field.name);
+        *drawn.entry(name.clone()).or_default() += 1;
+        count_field(&field.shape, value, &name, drawn);
+    }
+    if object.kind == "Patch" {
+        count_merge_fields(content, drawn);
+    }
+}
+
+/// Counts the fields in the first two levels of a merge patch.
+fn count_merge_fields(patch: &Value, drawn: &mut Counts) {
+    let kind = patch["kind"].as_str().unwrap_or("");
+    for (section, fields) in patch["merge"].as_object().into_iter().flatten() {
+        for field in fields.as_object().into_iter().flatten() {
+            let thing = format!("patch {kind} {section}.{}", field.0);
+            *drawn.entry(thing).or_default() += 1;
+        }
+    }
+}
+
+fn count_field(shape: &FieldType, value: &Value, name: &str, drawn: &mut Counts) {
+    match shape {
+        FieldType::Object(object) => count_object(object, value, drawn),
+        FieldType::List(item) => {
+            let items = value.as_array().into_iter().flatten();
+            items.for_each(|value| count_field(item, value, name, drawn));
+        }
+        FieldType::Map(item) => {
+            let items = value.as_object().into_iter().flatten();
+            items.for_each(|(_, value)| count_field(item, value, name, drawn));
+        }
+        FieldType::Either(_, second) if value.is_object() => {
+            count_field(second, value, name, drawn)
+        }
+        FieldType::Either(first, _) => count_field(first, value, name, drawn),
+        FieldType::Kinds(kinds) => {
+            let mut all = kinds.objects.iter().copied();
+            let found = all.find(|o| value["kind"] == o.kind).or(kinds.file);
+            if let Some(object) = found {
+                *drawn.entry(format!("{name}: {}", object.kind)).or_default() += 1;
+                count_object(object, value, drawn);
+            }
+        }
+        FieldType::OneOf(_) => {
+            let word = value.as_str().unwrap_or("");
+            *drawn.entry(format!("{name}: {word}")).or_default() += 1;
+        }
+        _ => {}
+    }
+}
+
+/// Collects every modelled field and every permitted word in it.
+fn collect_wanted(
+    object: &ObjectSchema,
+    seen: &mut BTreeSet<&'static str>,
+    wanted: &mut BTreeSet<String>,
+) {
+    if !seen.insert(object.kind) {
+        return;
+    }
+    for field in object
+        .fields
+        .iter()
+        .filter(|f| f.class == FieldClass::Modelled)
+    {
+        let name = format!("{}.{}", object.kind, field.name);
+        wanted.insert(name.clone());
+        collect_words(&field.shape, &name, seen, wanted);
+    }
+}
+
+fn collect_words(
+    shape: &FieldType,
+    name: &str,
+    seen: &mut BTreeSet<&'static str>,
+    wanted: &mut BTreeSet<String>,
+) {
+    match shape {
+        FieldType::Object(object) => collect_wanted(object, seen, wanted),
+        FieldType::List(item) | FieldType::Map(item) => collect_words(item, name, seen, wanted),
+        FieldType::Either(first, second) => {
+            collect_words(first, name, seen, wanted);
+            collect_words(second, name, seen, wanted);
+        }
+        FieldType::Kinds(kinds) => {
+            for object in kinds.objects.iter().copied().chain(kinds.file) {
+                wanted.insert(format!("{name}: {}", object.kind));
+                collect_wanted(object, seen, wanted);
+            }
+        }
+        FieldType::OneOf(legal) => {
+            wanted.extend(legal.iter().map(|word| format!("{name}: {word}")))
+        }
+        _ => {}
+    }
+}
