@@ -76,9 +76,12 @@ pub struct BudgetRow {
 
 impl BudgetRow {
     pub fn status(&self, value: f64) -> Status {
-        let reaches = |bound: f64| match self.unit.higher_is_better() {
-            true => value >= bound,
-            false => value <= bound,
+        let reaches = |bound: f64| {
+            if self.unit.higher_is_better() {
+                value >= bound
+            } else {
+                value <= bound
+            }
         };
         match (reaches(self.goal), reaches(self.limit)) {
             (true, _) => Status::Goal,

@@ -59,12 +59,13 @@ fn main() -> ExitCode {
     };
     let measure = |row: &'static BudgetRow| {
         eprintln!("{}: {}", row.name, row.description);
-        let value = match workload::now() - begin > MAX_TOTAL {
-            true => Err(NoValue::Unsupported(
+        let value = if workload::now() - begin > MAX_TOTAL {
+            Err(NoValue::Unsupported(
                 "time limit of 9 min reached by earlier rows; measure it alone with --only"
                     .to_owned(),
-            )),
-            false => bench.measure(row),
+            ))
+        } else {
+            bench.measure(row)
         };
         Measurement { row, value }
     };
@@ -77,9 +78,10 @@ fn main() -> ExitCode {
     {
         return ExitCode::from(1);
     }
-    match options.check && all.iter().any(missed) {
-        true => ExitCode::from(5),
-        false => ExitCode::SUCCESS,
+    if options.check && all.iter().any(missed) {
+        ExitCode::from(5)
+    } else {
+        ExitCode::SUCCESS
     }
 }
 
@@ -196,9 +198,10 @@ fn render(all: &[Measurement], bench: &Bench, format: OutputFormat) -> String {
         "jobset-sim {}, {} cores{}\n\n",
         env!("CARGO_PKG_VERSION"),
         bench.cores,
-        match bench.trial {
-            true => "; trial with small inputs, no status",
-            false => "",
+        if bench.trial {
+            "; trial with small inputs, no status"
+        } else {
+            ""
         }
     );
     for [name, what, must, goal, measured, remark] in &rows {

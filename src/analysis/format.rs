@@ -8,7 +8,7 @@ use sim_api::spec::{
     FaultAction, GateChanges, NodeRef, ObjectKind, RequestVerb, ScriptedFault, SilentFaults,
     SilentOn, UserRequest,
 };
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 pub use crate::metrics::restarts::waits::{thousands, with_sign};
 
@@ -245,9 +245,10 @@ fn gate_changes(gates: GateChanges) -> String {
         .iter()
         .filter_map(|(name, on)| on.map(|on| format!("{name}={on}")));
     let said: Vec<String> = said.collect();
-    match said.is_empty() {
-        true => String::new(),
-        false => format!(" and restarts with {}", said.join(", ")),
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!(" and restarts with {}", said.join(", "))
     }
 }
 

@@ -55,9 +55,10 @@ pub fn parse(text: &str) -> Result<Quantity, &'static str> {
 /// Returns the quantity in Go's canonical form, or Go's error message.
 pub fn canonical(text: &str) -> Result<String, &'static str> {
     let (quantity, as_written) = parse_keeping_text(text)?;
-    Ok(match as_written {
-        true => text.trim().to_owned(),
-        false => quantity.canonical_text(),
+    Ok(if as_written {
+        text.trim().to_owned()
+    } else {
+        quantity.canonical_text()
     })
 }
 

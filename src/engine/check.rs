@@ -4,7 +4,7 @@
 use super::ControlPlaneComponents;
 use super::ctx::EngineContext;
 use crate::store::{JobCounters, NO_ATTEMPT, ObjectStore, PodPhase, flag};
-use sim_base::*;
+use sim_base::{JobId, JobSetId, PodId};
 
 /// Panics with the first disagreement between stored and recomputed state.
 pub fn check_state(ctx: &EngineContext<'_>, parts: &ControlPlaneComponents) {

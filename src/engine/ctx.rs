@@ -8,10 +8,14 @@ use super::event::SimulationEvent;
 use super::progress::RestartProgress;
 use super::queue::EventQueue;
 use super::requests::{RequestAnswer, RequestEntry, RequestTable};
-use crate::record::*;
+use crate::record::{
+    AnsweredRequest, Body, Call, NO_CAUSE, NO_TICKET, ObjectRef, PolicyDecision, PolicyOutcome,
+    RecordSink, ReplicatedJobNow, SimulationRecord, StoredEvent, TicketSubject, TicketWait,
+    WorkTicket,
+};
 use sim_api::spec::{FeatureGates, KubeletTiming, ScenarioSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
-use sim_base::*;
+use sim_base::{Duration, SimTime, TextId};
 
 pub struct EngineContext<'a> {
     pub scenario: &'a ScenarioSpec,

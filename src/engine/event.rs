@@ -4,7 +4,7 @@
 //! they are dropped if the pod has moved on.
 
 use crate::record::Call;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum SimulationEvent {

@@ -5,9 +5,11 @@ use super::run::EngineRun;
 use super::script::object_json;
 use super::token_bucket::{BusyTimes, TokenBucket};
 use super::{ControlPlaneComponents, diagnosis};
-use crate::record::*;
+use crate::record::{
+    ConditionOutcome, EndReason, JobSetOutcome, LedgerResource, ResourceUsage, RunOutcome,
+};
 use sim_api::spec::ClientRate;
-use sim_base::*;
+use sim_base::JobSetId;
 use sim_policy::TerminalState;
 
 pub fn run_outcome(run: &mut EngineRun<'_>, end_reason: EndReason) -> RunOutcome {

@@ -5,7 +5,10 @@
 use crate::store::{ObjectStore, add_node_selection};
 use serde_json::Value;
 use sim_api::objects;
-use sim_api::spec::*;
+use sim_api::spec::{
+    AgentMode, ContainerRule, FaultAction, JobSet, PodTemplate, ReplicatedJob, RequestVerb,
+    ScenarioSpec, ScriptedFault, UserRequest,
+};
 use sim_policy::placement::{TemplateFacts, capacity};
 use sim_policy::topology::ClusterBuilder;
 use std::fmt;

@@ -2,7 +2,7 @@
 //!
 //! Must never read a spec: the components report what is counted here.
 
-use sim_base::*;
+use sim_base::{Duration, JobId, SimTime};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Default)]

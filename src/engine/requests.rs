@@ -7,7 +7,7 @@ use super::token_bucket::TokenBucket;
 use crate::record::{Call, CallCost, LedgerResource, RequestCount, TicketSubject};
 use sim_api::spec::{ClientRate, ControlPlane, MeasuredLatency, TimingSpec};
 use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 /// A request about to be sent.
 #[derive(Copy, Clone, Debug)]
@@ -203,9 +203,10 @@ impl RequestTable {
         };
         let step = req.step.filter(|_| granted == now);
         let latency = self.draw_latency(draws, req, object, step);
-        let answered = match self.includes_wait[req.call as usize] {
-            true => granted.max(now + latency),
-            false => granted + latency,
+        let answered = if self.includes_wait[req.call as usize] {
+            granted.max(now + latency)
+        } else {
+            granted + latency
         };
         RequestTimes {
             granted,

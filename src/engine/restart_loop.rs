@@ -7,7 +7,7 @@ use super::ControlPlaneComponents;
 use super::ctx::EngineContext;
 use super::progress::RestartLoop;
 use sim_api::spec::BY_SCRIPT;
-use sim_base::*;
+use sim_base::{JobId, SimTime};
 
 /// Returns true if only the time limit ends the loop: neither the script nor a restart limit stops it before.
 pub fn is_permanent(

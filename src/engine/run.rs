@@ -6,10 +6,10 @@
 use super::ctx::{ContextMark, EngineContext};
 use super::event::{EventOwner, SimulationEvent};
 use super::{ControlPlaneComponents, check, diagnosis, restart_loop, stale_events};
-use crate::record::*;
+use crate::record::{Body, EndReason, TicketSubject, TicketWait};
 use crate::store::{ChangeKind, StoreChange};
 use sim_api::spec::{BY_SCRIPT, FaultTime, StopWhen};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 
 /// One run in progress.
 pub struct EngineRun<'a> {

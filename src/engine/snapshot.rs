@@ -7,7 +7,7 @@ use super::run::EngineRun;
 use super::{SimulationInput, outcome};
 use crate::record::{NO_CAUSE, NO_TICKET, RecordSink, RunOutcome, digest};
 use sim_api::spec::{FaultTime, FeatureGates, ScenarioSpec, ScriptedFault, StopWhen};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 /// The state of a run outside the tables of its simulation.
 #[derive(Clone)]

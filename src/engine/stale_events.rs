@@ -74,9 +74,10 @@ pub fn has_awaited_event(ctx: &mut EngineContext<'_>, parts: &ControlPlaneCompon
     let awaited = ctx.queue.pending().filter(|(_, event)| event.is_awaited());
     let (mut void, mut next) = (0, SimTime::NEVER);
     for (at, event) in awaited {
-        match is_stale(ctx, parts, at, event) {
-            true => void += 1,
-            false => next = next.min(at),
+        if is_stale(ctx, parts, at, event) {
+            void += 1
+        } else {
+            next = next.min(at)
         }
     }
     ctx.progress.awaited_search = (since, next);

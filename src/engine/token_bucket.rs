@@ -4,7 +4,7 @@
 //! dropped (kubernetes.md 1.2). Therefore no queue is stored: the grant time is known immediately.
 
 use sim_api::spec::ClientRate;
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 /// Periods with at least one waiting caller: disjoint, ascending, neighbors merged.
 #[derive(Clone, Default)]

@@ -17,7 +17,10 @@ use super::text::yaml;
 use super::traces::{self, FaultTraces};
 use super::{dist, experiment, files, node_repair, parameters, read, training};
 use fault_traces::NamedTrace;
-use sim_api::spec::*;
+use sim_api::spec::{
+    ExperimentSpec, ExposureSpec, FaultProcess, FleetJob, FleetSpec, FleetTraining, HostSelection,
+    LemonSpec, SparePool,
+};
 use sim_base::random::Distribution;
 use sim_base::{Duration, time};
 
@@ -174,9 +177,10 @@ fn job(node: &YamlNode, report: &mut DiagnosticReport) -> FleetJob {
     FleetJob {
         nodes: read::u32_of(job, "nodes").unwrap_or(1),
         standbys: read::u32_of(job, "standbys").unwrap_or(0),
-        selection: match order.as_deref() == Some(ORDERS[1]) {
-            true => HostSelection::FewestFailures,
-            false => HostSelection::LongestInPool,
+        selection: if order.as_deref() == Some(ORDERS[1]) {
+            HostSelection::FewestFailures
+        } else {
+            HostSelection::LongestInPool
         },
         selection_time: dist::delay(selection, "takes", report),
         recovery: dist::delay(Some(job), "recovery", report),
@@ -206,9 +210,10 @@ fn process(node: &YamlNode, named: &mut NamedTrace, report: &mut DiagnosticRepor
         needs_repair: read::boolean(node, "needsRepair").unwrap_or(true),
         only_lemons: read::boolean(node, "onlyLemons").unwrap_or(false),
         life: rate::life(node, report),
-        exposure: match of_calendar {
-            true => ExposureSpec::Always,
-            false => node_repair::exposure(node).unwrap_or(ExposureSpec::Running),
+        exposure: if of_calendar {
+            ExposureSpec::Always
+        } else {
+            node_repair::exposure(node).unwrap_or(ExposureSpec::Running)
         },
         trace,
     }

@@ -109,9 +109,10 @@ fn containers(out: &mut String, draft: &ScenarioDraft<'_>) {
             if all.any(|rule| rule.from_command.is_some() && rule.may_apply_to(jobset, rj)) {
                 continue;
             }
-            let of = match several {
-                true => format!("jobSet: {}, ", quoted(&jobset.name)),
-                false => String::new(),
+            let of = if several {
+                format!("jobSet: {}, ", quoted(&jobset.name))
+            } else {
+                String::new()
             };
             let _ = writeln!(
                 rules,
@@ -120,11 +121,10 @@ fn containers(out: &mut String, draft: &ScenarioDraft<'_>) {
             );
         }
     }
-    match rules.is_empty() {
-        true => out.push_str("containers: []\n"),
-        false => {
-            let _ = write!(out, "containers:\n{rules}");
-        }
+    if rules.is_empty() {
+        out.push_str("containers: []\n")
+    } else {
+        let _ = write!(out, "containers:\n{rules}");
     }
 }
 
@@ -159,11 +159,10 @@ fn faults(out: &mut String, draft: &ScenarioDraft<'_>) {
             quoted(&pod)
         );
     }
-    match all.is_empty() {
-        true => out.push_str("faults: []\n"),
-        false => {
-            let _ = write!(out, "faults:\n{all}");
-        }
+    if all.is_empty() {
+        out.push_str("faults: []\n")
+    } else {
+        let _ = write!(out, "faults:\n{all}");
     }
     out.push_str(
         "# Random faults at published rates: faultProcesses: [{preset: llama3-405b}]
@@ -204,8 +203,9 @@ fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let letter = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.' || c == '/');
     let word = !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&text);
-    match letter && word && text.chars().all(plain) && text.parse::<f64>().is_err() {
-        true => text.to_owned(),
-        false => serde_json::Value::from(text).to_string(),
+    if letter && word && text.chars().all(plain) && text.parse::<f64>().is_err() {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string()
     }
 }

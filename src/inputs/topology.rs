@@ -34,9 +34,10 @@ pub fn read_topology(source: &SourceText) -> Result<TopologySpec, Diagnostics> {
 /// Reads a topology like [`read_topology`]. Also returns notes on parts of a Node list that were not imported.
 pub fn read_noting(source: &SourceText) -> Result<(TopologySpec, Vec<String>), Diagnostics> {
     let documents = yaml::parse(source)?;
-    match is_node_list(&documents) {
-        true => imported(source, IMPORTED),
-        false => Ok((read_documents(documents, source)?, Vec::new())),
+    if is_node_list(&documents) {
+        imported(source, IMPORTED)
+    } else {
+        Ok((read_documents(documents, source)?, Vec::new()))
     }
 }
 

@@ -111,9 +111,10 @@ pub fn error(source: &SourceText, line: u32, message: String) -> Diagnostic {
 type TraceFields = BTreeMap<String, String>;
 
 fn rows(source: &SourceText) -> (Vec<TraceRow>, Vec<Diagnostic>) {
-    let found = match source.text.trim_start().starts_with('{') {
-        true => json_lines(source),
-        false => csv_lines(source),
+    let found = if source.text.trim_start().starts_with('{') {
+        json_lines(source)
+    } else {
+        csv_lines(source)
     };
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
     for (line, fields) in found {

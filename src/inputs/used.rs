@@ -185,9 +185,10 @@ impl EffectiveDefault {
         let (path, value) = self.knob.as_ref()?;
         if let Ok(whole) = value.parse::<i64>() {
             let scaled = (whole as f64 * factor).round() as i64;
-            let scaled = match factor > 1.0 {
-                true => scaled.max(whole + 1),
-                false => scaled.min(whole - 1),
+            let scaled = if factor > 1.0 {
+                scaled.max(whole + 1)
+            } else {
+                scaled.min(whole - 1)
             };
             let share = scaled as f64 / whole as f64 - 1.0;
             let set = (path.clone(), scaled.to_string());
@@ -220,9 +221,10 @@ fn scaled(node: &YamlNode, factor: f64) -> Option<String> {
         }
         YamlValue::Map(entries) => {
             let entry = |(key, value): &(super::text::node::MappingKey, YamlNode)| {
-                let value = match dist::SHAPES.contains(&key.name.as_str()) {
-                    true => render(value),
-                    false => scaled(value, factor)?,
+                let value = if dist::SHAPES.contains(&key.name.as_str()) {
+                    render(value)
+                } else {
+                    scaled(value, factor)?
                 };
                 Some(format!("{}: {value}", key.name))
             };

@@ -195,9 +195,10 @@ fn max_restarts_absent(s: &LintSubject) -> Vec<TrapHit> {
     let wants = policy.rules.is_empty()
         || node.get("restartStrategy").is_some()
         || policy.rules.iter().any(|r| counted(r.action));
-    match wants {
-        true => vec![hit(s.at(&["failurePolicy"]), "maxRestarts is not set")],
-        false => Vec::new(),
+    if wants {
+        vec![hit(s.at(&["failurePolicy"]), "maxRestarts is not set")]
+    } else {
+        Vec::new()
     }
 }
 

@@ -374,12 +374,13 @@ fn pod_may_succeed(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn disabled(s: &LintSubject) -> Vec<TrapHit> {
-    match in_place(s) && bypassed(s) {
-        true => vec![hit(
+    if in_place(s) && bypassed(s) {
+        vec![hit(
             s.annotation_at(DISABLE_IN_PLACE_RESTART),
             "on this JobSet",
-        )],
-        false => Vec::new(),
+        )]
+    } else {
+        Vec::new()
     }
 }
 

@@ -57,9 +57,10 @@ pub const TRAPS: &[LintTrap] = &[
 const LABEL_MAX: usize = 63;
 
 fn coordinator_without_dns(s: &LintSubject) -> Vec<TrapHit> {
-    match s.jobset.spec.coordinator.is_some() && !s.jobset.spec.network.enable_dns_hostnames {
-        true => vec![hit(s.at(&["coordinator"]), "enableDNSHostnames is false")],
-        false => Vec::new(),
+    if s.jobset.spec.coordinator.is_some() && !s.jobset.spec.network.enable_dns_hostnames {
+        vec![hit(s.at(&["coordinator"]), "enableDNSHostnames is false")]
+    } else {
+        Vec::new()
     }
 }
 
@@ -120,9 +121,10 @@ fn service_exists(s: &LintSubject) -> Vec<TrapHit> {
         Some(service) => {
             let line = service.node.at.line;
             let detail = format!("Service {:?} at line {line}", s.subdomain());
-            let at = match s.jobset.spec.network.subdomain.is_empty() {
-                true => s.metadata_at("name"),
-                false => s.at(&["network", "subdomain"]),
+            let at = if s.jobset.spec.network.subdomain.is_empty() {
+                s.metadata_at("name")
+            } else {
+                s.at(&["network", "subdomain"])
             };
             vec![hit(at, detail)]
         }

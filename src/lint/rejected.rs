@@ -52,9 +52,10 @@ pub fn post(object: &Value, target: NodeTarget) -> Result<Value, AdmissionReject
 
 pub fn create(object: &InspectedObject, target: NodeTarget) -> RejectionVerdict {
     if object.jobset.is_none() {
-        return match object.errors.is_empty() {
-            true => RejectionVerdict::Other,
-            false => RejectionVerdict::Unreadable,
+        return if object.errors.is_empty() {
+            RejectionVerdict::Other
+        } else {
+            RejectionVerdict::Unreadable
         };
     }
     let json = object.node.to_json();

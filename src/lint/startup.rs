@@ -232,9 +232,10 @@ fn nothing_to_run(s: &LintSubject) -> Vec<TrapHit> {
     {
         return Vec::new();
     }
-    let detail = match s.jobset.spec.replicated_jobs.is_empty() {
-        true => "replicatedJobs is empty",
-        false => "every replicatedJob has replicas 0",
+    let detail = if s.jobset.spec.replicated_jobs.is_empty() {
+        "replicatedJobs is empty"
+    } else {
+        "every replicatedJob has replicas 0"
     };
     vec![hit(s.at(&["replicatedJobs"]), detail)]
 }

@@ -113,9 +113,10 @@ fn removed(c: &TextChange, key: &str) -> bool {
 }
 
 fn when(found: bool, c: &TextChange, keys: &[&str], detail: &str) -> Vec<TrapHit> {
-    match found {
-        true => vec![hit(c.new.at(keys), detail)],
-        false => Vec::new(),
+    if found {
+        vec![hit(c.new.at(keys), detail)]
+    } else {
+        Vec::new()
     }
 }
 

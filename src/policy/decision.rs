@@ -4,7 +4,7 @@
 //! digest.
 
 use serde::{Serialize, Serializer};
-use sim_base::*;
+use sim_base::{Duration, PodId, SimTime};
 use std::borrow::Cow;
 
 /// One pass that decided something.

@@ -4,7 +4,7 @@
 
 #![deny(missing_docs)]
 
-use sim_base::*;
+use sim_base::{JobId, JobSetId, PodId};
 
 /// The object of a Kubernetes Event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,10 @@ use super::{
     ActionPlan, JobSetStatus, JobSetView, RjStatus, depends_on, in_place, startup, success,
 };
 use super::{conditions, ttl};
-use crate::decision::*;
+use crate::decision::{
+    ConditionWrite, DecisionStep, DependencyTrace, InPlaceTrace, JobCounts, JobSetPass,
+    PlannedChange, PlannedRequests, RestartTrace, StartupTrace, SuccessTrace, TtlTrace,
+};
 use sim_api::spec::{ConditionOperator, DependsOnStatus, RestartStrategy};
 use sim_base::Duration;
 

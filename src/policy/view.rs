@@ -5,7 +5,7 @@
 use super::job::backoff::BackoffRecord;
 use crate::kinds::JobSetConditionType;
 use sim_api::spec::{FeatureGates, JobSet, JobSpec, KubeVersion, TieBreak};
-use sim_base::*;
+use sim_base::SimTime;
 use std::borrow::Cow;
 
 /// The inputs of one pass over one JobSet.

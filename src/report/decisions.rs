@@ -16,8 +16,10 @@ use block::DecisionBlock;
 use layout::{bracketed, entry, push};
 
 use sim_analysis::format;
-use sim_base::*;
-use sim_engine::record::*;
+use sim_base::{JobId, JobSetId, PodId, SimTime, row_or_default};
+use sim_engine::record::{
+    Body, JobConditionType, NO_CAUSE, RecordNames, RecordSink, RunOutcome, SimulationRecord,
+};
 use sim_policy::decision::{JobSync, PolicyDecision, PolicyOutcome};
 use std::collections::BTreeMap;
 use std::fmt::Write;

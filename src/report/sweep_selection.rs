@@ -30,9 +30,10 @@ pub fn axis_names(results: &SweepResults) -> Vec<String> {
     let last = |path: &str| path.rsplit(['.', '[']).next().unwrap_or(path).to_owned();
     let name = |path: &str| {
         let alike = axes.iter().filter(|a| last(&a.path) == last(path)).count();
-        match alike > 1 || last(path).ends_with(']') {
-            true => short(path).to_owned(),
-            false => last(path),
+        if alike > 1 || last(path).ends_with(']') {
+            short(path).to_owned()
+        } else {
+            last(path)
         }
     };
     axes.iter().map(|axis| name(&axis.path)).collect()

@@ -3,13 +3,13 @@
 //! The counts come from `metrics::occupancy` and `metrics::queued`.
 
 use super::console::main_events;
-use super::draw::scene::*;
+use super::draw::scene::{PALETTE, Rgb};
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::occupancy::{NodeOccupancy, OccupancyCounts, OccupancyState};
 use sim_analysis::metrics::queued::QueuedWork;
 use sim_analysis::metrics::restarts::{gate, restart};
 use sim_analysis::metrics::{RestartMetrics, RunView};
-use sim_base::*;
+use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{LedgerResource, ResourceUsage};
 
 /// Number of sampled instants for the whole run, and for each highlighted restart.
@@ -293,9 +293,10 @@ const LEGEND: [(Rgb, &str); 2] = [
 ];
 
 fn resource_color(gating: &[LedgerResource], resource: LedgerResource) -> Rgb {
-    match gating.contains(&resource) {
-        true => LEGEND[0].0,
-        false => LEGEND[1].0,
+    if gating.contains(&resource) {
+        LEGEND[0].0
+    } else {
+        LEGEND[1].0
     }
 }
 

@@ -7,8 +7,11 @@
 //! the log does not depend on them.
 
 use sim_base::time::NANOS_PER_SECOND;
-use sim_base::*;
-use sim_engine::record::*;
+use sim_base::{JobId, PodId, SimTime, TextId, row_or_default};
+use sim_engine::record::{
+    Body, FieldRole, FieldValue, RecordNames, RecordSink, RunOutcome, SimulationRecord,
+    TAINT_EFFECTS, TicketSubject,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,8 +1,11 @@
 //! Short run histories for tests, given as lines of time and record.
 
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::names::{JobName, JobSetName};
-use sim_engine::record::*;
+use sim_engine::record::{
+    Body, Call, NO_CAUSE, NO_TICKET, RecordNames, RecordSink, SimulationRecord, TicketWait,
+    WorkTicket,
+};
 
 pub type LineFilter = (u64, Body);
 

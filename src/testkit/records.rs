@@ -2,8 +2,10 @@
 
 use sim_analysis::metrics::restarts::fold::RestartFold;
 use sim_analysis::metrics::restarts::restart::RestartMetrics;
-use sim_base::*;
-use sim_engine::record::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId, TextId};
+use sim_engine::record::{
+    Body, DeletionActor, JobConditionType, JobSetConditionType, NodeReady, RunOutcome,
+};
 
 pub use super::lines::*;
 pub use super::run::{with_outcome, with_view};

@@ -3,10 +3,16 @@
 use super::lines::{LineFilter, names, play, s};
 use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::timing::{KubeletTiming, SchedulerCost};
-use sim_api::spec::*;
+use sim_api::spec::{
+    ClientRate, ControlPlane, FaultAction, FaultTime, FeatureGates, JobSet, KubeVersion,
+    PlacementRepair, ScenarioSpec, ScriptedFault, StopSpec, StopWhen, SubmittedJobSet, TimingSpec,
+    TopologySpec,
+};
+use sim_base::Duration;
 use sim_base::random::Distribution;
-use sim_base::*;
-use sim_engine::record::*;
+use sim_engine::record::{
+    EndReason, JobSetOutcome, LedgerCategory, LedgerResource, ResourceUsage, RunOutcome, TimeLedger,
+};
 
 /// Returns a scenario for the streams of `records`, with names and a single fault.
 fn scenario() -> ScenarioSpec {

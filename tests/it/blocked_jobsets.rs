@@ -222,11 +222,10 @@ fn run_unfinished_at_the_time_limit_is_not_permanently_blocked() {
         let file = dir.join("s.yaml");
         fs::write(&file, text).unwrap();
         let (_, said) = code_and_output(&["run", file.to_str().unwrap()]);
-        let sentence = match cut {
-            true => {
-                format!("Not ready at the end - {says}; the run ended before it was ready")
-            }
-            false => format!("Permanently blocked - {says}"),
+        let sentence = if cut {
+            format!("Not ready at the end - {says}; the run ended before it was ready")
+        } else {
+            format!("Permanently blocked - {says}")
         };
         assert!(said.contains(&sentence), "{rest}: {said}");
     };

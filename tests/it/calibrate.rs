@@ -188,9 +188,12 @@ fn planted_recording(
         log: Vec::new(),
     };
     simulation.run(seed, 0, &mut played);
-    let ms = |time: sim_base::SimTime| match time == sim_base::SimTime::NEVER {
-        true => -1,
-        false => (time.0 / 1_000_000) as i64,
+    let ms = |time: sim_base::SimTime| {
+        if time == sim_base::SimTime::NEVER {
+            -1
+        } else {
+            (time.0 / 1_000_000) as i64
+        }
     };
     let names = simulation.names();
     let row = |p: &PodMetrics| {

@@ -251,9 +251,10 @@ fn verify_bottleneck(scenario: &ScenarioSpec) -> Result<String, String> {
     }
     let text = format!("{}: {}", scenario.name, held.told.join("\n    "));
     let saved = held.as_it_is - held.relieved;
-    match saved.0 * 3 >= held.claimed.0 {
-        true => Ok(text),
-        false => Err(text),
+    if saved.0 * 3 >= held.claimed.0 {
+        Ok(text)
+    } else {
+        Err(text)
     }
 }
 

@@ -14,9 +14,10 @@ fn lines_of(simulation: &mut Simulation, most: usize) -> (Vec<String>, EndReason
     let mut lines = Vec::new();
     let outcome = simulation.observe(1, 0, |record| {
         lines.push(record.to_json());
-        match lines.len() == most {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if lines.len() == most {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     });
     (lines, outcome.end_reason())

@@ -201,12 +201,13 @@ fn every_word_that_commands_print_is_explained() {
     let mut words = Words::default();
     for line in JSON {
         let text = printed(line);
-        match line.starts_with("explain children") {
-            true => continue,
-            false => match serde_json::from_str(&text) {
+        if line.starts_with("explain children") {
+            continue;
+        } else {
+            match serde_json::from_str(&text) {
                 Ok(value) => words.json(&value, line),
                 Err(e) => panic!("{line}: {e}: {text}"),
-            },
+            }
         }
     }
     for line in CSV {

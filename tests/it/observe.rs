@@ -38,18 +38,17 @@ fn imported(files: &[&str]) -> (ObservedLifecycle, ImportedRecording) {
     let mut reader = WatchReader::default();
     for file in files {
         let text = text(file);
-        match file.ends_with(".json") {
-            true => reader.read_json(file, &text).expect("kubectl prints JSON"),
-            false => {
-                let source = sim_inputs::SourceText {
-                    file: (*file).to_owned(),
-                    text,
-                };
-                for value in sim_inputs::documents(&source).expect("kubectl prints YAML") {
-                    reader
-                        .read_value(value)
-                        .expect("the document contains objects");
-                }
+        if file.ends_with(".json") {
+            reader.read_json(file, &text).expect("kubectl prints JSON")
+        } else {
+            let source = sim_inputs::SourceText {
+                file: (*file).to_owned(),
+                text,
+            };
+            for value in sim_inputs::documents(&source).expect("kubectl prints YAML") {
+                reader
+                    .read_value(value)
+                    .expect("the document contains objects");
             }
         }
     }

@@ -19,12 +19,11 @@ fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(next) = waiting.pop() {
         for entry in fs::read_dir(&next).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => waiting.push(path),
-                false => {
-                    let name = path.strip_prefix(dir).unwrap().to_owned();
-                    found.insert(name, fs::read(&path).unwrap());
-                }
+            if path.is_dir() {
+                waiting.push(path)
+            } else {
+                let name = path.strip_prefix(dir).unwrap().to_owned();
+                found.insert(name, fs::read(&path).unwrap());
             }
         }
     }

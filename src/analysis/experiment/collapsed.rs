@@ -192,9 +192,10 @@ fn warnings(outcome: &CollapsedOutcome) -> Vec<String> {
 }
 
 fn restart(recovery: &RecoveryKind) -> BriefRestart {
-    let ending = match recovery.is_over {
-        true => RestartOutcome::Ready,
-        false => RestartOutcome::Unfinished,
+    let ending = if recovery.is_over {
+        RestartOutcome::Ready
+    } else {
+        RestartOutcome::Unfinished
     };
     BriefRestart::new((recovery.start, recovery.end), ending)
 }

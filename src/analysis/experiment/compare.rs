@@ -168,9 +168,10 @@ fn is_pods(level: &ModelLevel) -> bool {
 /// Returns the level that all variants share, otherwise the reduced one.
 fn level(played: &[PlayedVariant]) -> ModelLevel {
     let mut all = played.iter().flat_map(|v| &v.replications);
-    match all.any(|r| r.level == ModelLevel::Collapsed && r.outputs.is_empty()) {
-        true => ModelLevel::Collapsed,
-        false => ModelLevel::Pods,
+    if all.any(|r| r.level == ModelLevel::Collapsed && r.outputs.is_empty()) {
+        ModelLevel::Collapsed
+    } else {
+        ModelLevel::Pods
     }
 }
 
@@ -282,9 +283,10 @@ impl MetricEstimate {
         let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
         let (stuck, cut) = (count(MeasuredMetric::Stuck), count(MeasuredMetric::Cut));
         let values: Vec<f64> = column.iter().filter_map(|m| m.value()).collect();
-        let mut weaknesses = match values.is_empty() {
-            true => Vec::new(),
-            false => statistical_warnings(&values),
+        let mut weaknesses = if values.is_empty() {
+            Vec::new()
+        } else {
+            statistical_warnings(&values)
         };
         if stuck + cut > 0 {
             let of = column.len();

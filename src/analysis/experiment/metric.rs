@@ -51,9 +51,10 @@ pub fn better(metric: &str) -> BetterDirection {
         "productive_h",
         "completed",
     ];
-    match high.contains(&last) || metric.contains("goodput") {
-        true => BetterDirection::Higher,
-        false => BetterDirection::Lower,
+    if high.contains(&last) || metric.contains("goodput") {
+        BetterDirection::Higher
+    } else {
+        BetterDirection::Lower
     }
 }
 
@@ -78,9 +79,10 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
         let stuck = replication.end_reason == "Stuck";
         for (cause, taken) in &jobset.taken {
             for (metric, value) in [(LOST_BY, taken.lost_s), (RECOVERY_BY, taken.recovery_s)] {
-                let value = match stuck {
-                    true => MeasuredMetric::Stuck,
-                    false => MeasuredMetric::Value(value),
+                let value = if stuck {
+                    MeasuredMetric::Stuck
+                } else {
+                    MeasuredMetric::Value(value)
                 };
                 all.push((format!("{prefix}{metric}{cause}"), value));
             }
@@ -126,9 +128,10 @@ pub fn is_by_cause(metric: &str) -> bool {
 /// Returns the value of a metric that the replication does not list: zero for a metric of a cause that did not
 /// occur, otherwise [`MeasuredMetric::Absent`].
 pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric {
-    match is_by_cause(metric) && replication.end_reason != "Stuck" {
-        true => MeasuredMetric::Value(0.0),
-        false => MeasuredMetric::Absent,
+    if is_by_cause(metric) && replication.end_reason != "Stuck" {
+        MeasuredMetric::Value(0.0)
+    } else {
+        MeasuredMetric::Absent
     }
 }
 

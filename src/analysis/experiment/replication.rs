@@ -7,7 +7,7 @@ use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary, by_cause};
 use crate::metrics::{MetricFolds, Phase, RestartMetrics, RestartOutcome, RunView};
 use sim_api::spec::ModelLevel;
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::EndReason;
 use std::collections::BTreeMap;
 

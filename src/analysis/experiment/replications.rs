@@ -8,7 +8,7 @@ use crate::metrics::{Phase, RunView};
 use serde::Serialize;
 use sim_api::spec::ModelLevel;
 use sim_base::stats::MeanEstimate;
-use sim_base::*;
+use sim_base::{JobSetId, fnv};
 use sim_engine::record::TrainingPhase;
 use std::collections::BTreeMap;
 

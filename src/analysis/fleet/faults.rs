@@ -185,9 +185,10 @@ impl FleetWorld<'_> {
             self.renew_all(node);
             self.put(node, PoolPlace::Idle);
             // A job that waits for nodes takes the node immediately, but does not start to run because of it.
-            match self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
-                true => self.put(node, PoolPlace::Active),
-                false => self.stand_by(node),
+            if self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
+                self.put(node, PoolPlace::Active)
+            } else {
+                self.stand_by(node)
             }
         }
         self.look_again();

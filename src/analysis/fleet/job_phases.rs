@@ -66,9 +66,10 @@ impl FleetWorld<'_> {
 
     fn saved(&mut self) {
         self.job.kept += std::mem::take(&mut self.job.piece);
-        match self.job.kept >= self.fleet.training.work.0 {
-            true => self.end(super::FleetEnd::Completed),
-            false => self.work(),
+        if self.job.kept >= self.fleet.training.work.0 {
+            self.end(super::FleetEnd::Completed)
+        } else {
+            self.work()
         }
     }
 

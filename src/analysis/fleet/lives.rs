@@ -164,9 +164,10 @@ impl FleetLifetimes {
             let queue = queue_of(spec.exposure);
             let clock = [clocks.ran, clocks.now][queue];
             let life = &mut self.rows[slot];
-            let left = match life.ages {
-                true => life.due.saturating_sub(clock),
-                false => life.left,
+            let left = if life.ages {
+                life.due.saturating_sub(clock)
+            } else {
+                life.left
             };
             if left == NEVER {
                 continue;
@@ -191,11 +192,11 @@ impl FleetLifetimes {
 
     /// Returns the next failure, provided that no other event occurs before; `runs` is true if the job is running.
     pub fn next(&mut self, clocks: LifetimeClocks, runs: bool) -> Option<DueFailure> {
-        let running = match runs {
-            true => self
-                .first(0)
-                .map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot)),
-            false => None,
+        let running = if runs {
+            self.first(0)
+                .map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot))
+        } else {
+            None
         };
         let calendar = self.first(1);
         let (at, slot) = [running, calendar].into_iter().flatten().min()?;
@@ -231,9 +232,10 @@ fn rest(life: &Distribution, (lived, left): (u64, u64), u: f64) -> u64 {
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
-                match life.quantile(middle).0 < lived {
-                    true => low = middle,
-                    false => high = middle,
+                if life.quantile(middle).0 < lived {
+                    low = middle
+                } else {
+                    high = middle
                 }
             }
             let whole = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));

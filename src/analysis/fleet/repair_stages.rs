@@ -58,9 +58,10 @@ impl FleetWorld<'_> {
         }
         let draw = self.repair_draw(node, stage, RepairStream::Fails);
         let healed = self.draws.uniform(draw) >= spec.fails;
-        match healed {
-            true => self.shop.successful += 1,
-            false => self.shop.failed += 1,
+        if healed {
+            self.shop.successful += 1
+        } else {
+            self.shop.failed += 1
         }
         self.shop.busy -= 1;
         if let Some(next) = self.shop.waiting.pop_front() {

@@ -14,9 +14,10 @@ impl FleetWorld<'_> {
     /// Selects nodes if the working pool has enough. Otherwise pulls spares one after another until there are enough
     /// nodes, including standbys, or stalls until a repair ends.
     pub(super) fn select_or_wait(&mut self) {
-        match self.pool.working() >= self.fleet.job.nodes {
-            true => self.select(),
-            false => self.pull_or_stall(),
+        if self.pool.working() >= self.fleet.job.nodes {
+            self.select()
+        } else {
+            self.pull_or_stall()
         }
     }
 
@@ -54,9 +55,10 @@ impl FleetWorld<'_> {
         while let Some(node) = self.pool.standbys.front().copied() {
             self.put(node, PoolPlace::Idle);
         }
-        match self.by_failures() {
-            true => self.choose_by_failures(),
-            false => self.choose_by_order(),
+        if self.by_failures() {
+            self.choose_by_failures()
+        } else {
+            self.choose_by_order()
         }
         let draw = self.selection_draw(u32::MAX);
         let takes = self.draws.sample(draw, &self.fleet.job.selection_time).0;

@@ -2,7 +2,7 @@
 
 #![deny(missing_docs)]
 
-use sim_base::*;
+use sim_base::{JobId, JobSetId, SimTime, row_or_default};
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};
 use std::collections::BTreeMap;
 

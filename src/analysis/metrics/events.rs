@@ -1,6 +1,6 @@
 //! Counts of Kubernetes Events per JobSet, type and reason, merged as `kubectl get events` does.
 
-use sim_base::*;
+use sim_base::{JobId, JobSetId, TextId, row_or_default};
 use sim_engine::record::{Body, ObjectRef, RecordNames, RecordSink, SimulationRecord};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Must never record which Job uses a node: that is the task of `occupancy`, whose rules for pod states are used here.
 
 use super::occupancy::{OccupancyChange, OccupancyState, of_node, of_pod};
-use sim_base::*;
+use sim_base::{NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{RecordNames, RecordSink, SimulationRecord};
 
 /// State of a node, shown as one color of a chart. With several pods, the last variant that applies to one of them.

@@ -1,6 +1,6 @@
 //! Rows of `nodes.csv`: one per node, with the time of each transition.
 
-use sim_base::*;
+use sim_base::{Duration, SimTime, TextId, row_or_default};
 use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRecord};
 
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 //!
 //! Must never store more than the changes between two instants.
 
-use sim_base::*;
+use sim_base::{JobId, NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{Body, NodeReady, RecordNames, RecordSink, SimulationRecord};
 
 /// State of an existing pod, shown as one color of a chart.

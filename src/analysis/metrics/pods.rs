@@ -1,6 +1,6 @@
 //! Rows of `pods.csv`: one per pod object that ever existed, with the time of each transition.
 
-use sim_base::*;
+use sim_base::{JobId, NodeId, PodId, SimTime};
 use sim_engine::record::{Body, DeletionActor, RecordNames, RecordSink, SimulationRecord};
 
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 //!
 //! Must never store tickets.
 
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::record::{
     LedgerResource, RecordNames, RecordSink, SimulationRecord, TicketWait, WorkTicket,
 };

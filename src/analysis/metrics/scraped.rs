@@ -3,7 +3,7 @@
 //! Must never contain more than records and tickets do: data that they lack gets no series.
 
 use super::queued::QueuedWork;
-use sim_base::*;
+use sim_base::{Duration, JobId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
     AnsweredRequest, Body, Call, JobConditionType, JobSetConditionType, LedgerResource, NodeReady,
     RecordNames, RecordSink, ReplicatedJobNow, SimulationRecord, TicketWait, WorkTicket,

@@ -10,7 +10,7 @@ use super::training::TrainingSummary;
 use super::view::RunView;
 use serde::Serialize;
 use sim_base::stats;
-use sim_base::*;
+use sim_base::{Duration, JobSetId};
 use sim_engine::record::{ConditionOutcome, JobOutcome, JobSetOutcome, LedgerCategory, TimeLedger};
 use std::collections::BTreeMap;
 

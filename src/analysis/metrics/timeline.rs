@@ -4,7 +4,7 @@
 
 #![deny(missing_docs)]
 
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::{SegmentOutcome, TrainingOutcome};
 
 /// Segments of a training job over time, beginning at its first start.
@@ -74,9 +74,10 @@ impl JobTimeline {
         let of = |s: &TimelineSegment| {
             let whole = s.until.since(s.steps).seconds();
             let part = at.min(s.until).since(s.steps).seconds();
-            match whole > 0.0 {
-                true => s.productive.seconds() * part / whole,
-                false => 0.0,
+            if whole > 0.0 {
+                s.productive.seconds() * part / whole
+            } else {
+                0.0
             }
         };
         let productive: f64 = self.stretches.iter().map(of).sum();

@@ -8,7 +8,7 @@ use super::RunView;
 use super::restarts::restart::{CauseKind, RestartCause};
 use serde::Serialize;
 use sim_api::spec::ScenarioSpec;
-use sim_base::*;
+use sim_base::Duration;
 use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::fold::FoldedMetrics;
 use super::restarts::restart::RestartMetrics;
 use sim_api::spec::ScenarioSpec;
-use sim_base::*;
+use sim_base::JobSetId;
 use sim_engine::record::{EndReason, RecordNames, RunOutcome};
 
 #[derive(Copy, Clone)]

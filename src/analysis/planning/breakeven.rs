@@ -213,9 +213,10 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         known: f64,
     ) -> Result<(), E> {
         let side = self.look(known)?;
-        let (mut near, mut far) = match known == low {
-            true => (low, high),
-            false => (high, low),
+        let (mut near, mut far) = if known == low {
+            (low, high)
+        } else {
+            (high, low)
         };
         for _ in 0..HALVINGS {
             let middle = match (range.is_log(), range.unit) {
@@ -226,9 +227,10 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             if self.interrupted || middle == near || middle == far {
                 break;
             }
-            match self.look(middle)? == side {
-                true => near = middle,
-                false => far = middle,
+            if self.look(middle)? == side {
+                near = middle
+            } else {
+                far = middle
             }
         }
         Ok(())

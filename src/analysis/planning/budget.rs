@@ -264,9 +264,10 @@ impl LossCounts {
             let (mut low, mut high) = (0, most + 1);
             while low < high {
                 let middle = low + (high - low) / 2;
-                match is(self.lasts(middle)) {
-                    true => high = middle,
-                    false => low = middle + 1,
+                if is(self.lasts(middle)) {
+                    high = middle
+                } else {
+                    low = middle + 1
                 }
             }
             low

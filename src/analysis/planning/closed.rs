@@ -32,9 +32,10 @@ impl ClosedForm {
         let young = libm::sqrt(2.0 * c * m);
         let half = c / (2.0 * m);
         // Source: J. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", 2006.
-        let daly = match c < 2.0 * m {
-            true => young * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - c,
-            false => m,
+        let daly = if c < 2.0 * m {
+            young * (1.0 + libm::sqrt(half) / 3.0 + half / 9.0) - c
+        } else {
+            m
         };
         // At the optimum, the derivative of the expected time per unit of work is zero.
         let exact = m * (1.0 + lambert_w0(-libm::exp(-1.0 - c / m)));

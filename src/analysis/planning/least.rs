@@ -144,9 +144,10 @@ impl<E> SearchRequest<'_, '_, E> {
         let (mut low, mut high) = (self.plan.min, high);
         while low < high && !self.interrupted {
             let middle = low + (high - low) / 2;
-            match is(self.judge(middle)?) {
-                true => high = middle,
-                false => low = middle + 1,
+            if is(self.judge(middle)?) {
+                high = middle
+            } else {
+                low = middle + 1
             }
         }
         Ok(())
@@ -188,9 +189,10 @@ impl<E> SearchRequest<'_, '_, E> {
             let before = candidates.last();
             let change =
                 before.and_then(|b| PairedDifference::from_pairs(&pairs(&b.sample, &sample)));
-            let worse = match self.target.at_least {
-                true => Ordering::Less,
-                false => Ordering::Greater,
+            let worse = if self.target.at_least {
+                Ordering::Less
+            } else {
+                Ordering::Greater
             };
             let crossed = before.is_some_and(|b| {
                 b.judgement == TargetJudgement::Meets && judgement == TargetJudgement::Misses

@@ -105,9 +105,10 @@ impl ParameterRange {
 
     /// Returns the value at this fraction of the range.
     pub fn at(&self, share: f64) -> f64 {
-        let value = match self.is_log() {
-            true => self.low * libm::pow(self.high / self.low, share),
-            false => self.low + (self.high - self.low) * share,
+        let value = if self.is_log() {
+            self.low * libm::pow(self.high / self.low, share)
+        } else {
+            self.low + (self.high - self.low) * share
         };
         match self.unit {
             RangeUnit::Whole => value.round(),

@@ -146,9 +146,10 @@ fn told(
         played: all.len() as u64 * plays * u64::from(question.runs),
         whole_runs: false,
         // The half-width of the interval of a proportion p among n is 1.96 sqrt(p (1 − p) / n), solved for n.
-        by_counting: match half > 0.0 {
-            true => 1.96 * 1.96 * p * (1.0 - p) / (half * half),
-            false => 0.0,
+        by_counting: if half > 0.0 {
+            1.96 * 1.96 * p * (1.0 - p) / (half * half)
+        } else {
+            0.0
         },
         estimates,
     })

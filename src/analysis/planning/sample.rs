@@ -47,9 +47,12 @@ impl SampleRow {
             BetterDirection::Higher => f64::NEG_INFINITY,
         };
         let left_out = matches!(measured, MeasuredMetric::Stuck | MeasuredMetric::Cut);
-        let hours = |(name, m): &(String, MeasuredMetric)| match name.starts_with("nodeHours.") {
-            true => m.value(),
-            false => None,
+        let hours = |(name, m): &(String, MeasuredMetric)| {
+            if name.starts_with("nodeHours.") {
+                m.value()
+            } else {
+                None
+            }
         };
         let hours: f64 = all.iter().filter_map(hours).sum();
         Ok(SampleRow {

@@ -99,9 +99,10 @@ impl<E> MultiSearch<'_, '_, E> {
         while low < high && !self.interrupted {
             let middle = low + (high - low) / 2;
             let values = [before, &[middle], &rest].concat();
-            match is(self.judge(&values)?) {
-                true => high = middle,
-                false => low = middle + 1,
+            if is(self.judge(&values)?) {
+                high = middle
+            } else {
+                low = middle + 1
             }
         }
         Ok(high)

@@ -117,9 +117,10 @@ impl MetricTarget {
                 // The mean of 0/1 values is a proportion, for which Student's interval may have zero width.
                 let yes = values.iter().filter(|v| **v == 1.0).count();
                 let share = values.iter().all(|v| *v == 0.0 || *v == 1.0);
-                let interval = match share {
-                    true => proportion_interval(yes, mean.n, level),
-                    false => mean.interval(level),
+                let interval = if share {
+                    proportion_interval(yes, mean.n, level)
+                } else {
+                    mean.interval(level)
                 };
                 let bound = |v: f64| v.is_finite().then_some(v);
                 Some(EstimatedTarget {
@@ -136,9 +137,10 @@ impl MetricTarget {
             return TargetJudgement::Open;
         };
         let [low, high] = estimated.interval;
-        let (good, bad) = match self.at_least {
-            true => (low.map(|v| v >= self.limit), high.map(|v| v < self.limit)),
-            false => (high.map(|v| v <= self.limit), low.map(|v| v > self.limit)),
+        let (good, bad) = if self.at_least {
+            (low.map(|v| v >= self.limit), high.map(|v| v < self.limit))
+        } else {
+            (high.map(|v| v <= self.limit), low.map(|v| v > self.limit))
         };
         match (good, bad) {
             (Some(true), _) => TargetJudgement::Meets,

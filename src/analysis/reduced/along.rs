@@ -4,7 +4,7 @@
 use super::measurement::curve::{CurveSample, NEVER};
 use super::measurement::pairs::PairZone;
 use super::run::ReplicationState;
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 impl ReplicationState<'_, '_> {
     /// Applies a second fault to the restart in progress. The fault affects pods of an attempt that ends anyway.

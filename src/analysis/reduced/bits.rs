@@ -26,9 +26,10 @@ impl BitSet {
 
     pub fn set(&mut self, i: usize, to: bool) {
         let bit = 1 << (i % 64);
-        match to {
-            true => self.words[i / 64] |= bit,
-            false => self.words[i / 64] &= !bit,
+        if to {
+            self.words[i / 64] |= bit
+        } else {
+            self.words[i / 64] &= !bit
         }
     }
 

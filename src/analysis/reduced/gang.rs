@@ -75,9 +75,10 @@ impl JobSetPods {
             return;
         }
         let seat = self.seats.of[node.ix()];
-        match now == 0 {
-            true => self.bad[seat] -= 1,
-            false => self.bad[seat] += 1,
+        if now == 0 {
+            self.bad[seat] -= 1
+        } else {
+            self.bad[seat] += 1
         }
         let bad = self.bad[seat] as usize;
         self.whole.set(seat, bad == 0);

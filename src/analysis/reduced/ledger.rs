@@ -3,7 +3,7 @@
 
 use super::seats::SlotTable;
 use super::trainer::TrainerTimes;
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::record::{LedgerCategory, LedgerSums, TimeLedger};
 
 /// The ledger of one replication.

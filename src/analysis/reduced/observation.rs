@@ -1,7 +1,7 @@
 //! The observations of a trial: the records that concern the JobSet.
 
 use super::choices::OFF;
-use sim_base::*;
+use sim_base::{NodeId, SimTime};
 use sim_engine::record::{
     Body, JobSetConditionType, RecordNames, RecordSink, RunOutcome, SimulationRecord,
 };

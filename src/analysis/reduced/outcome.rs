@@ -1,6 +1,6 @@
 //! The outcome of one replication of the reduced model.
 
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::record::{EndReason, TimeLedger, TrainingOutcome};
 
 /// One restart of the replication.

@@ -15,10 +15,10 @@ pub fn why_not(scenario: &ScenarioSpec) -> Vec<String> {
         }
     };
     let [submitted] = scenario.jobsets.as_slice() else {
-        return vec![match scenario.jobsets.is_empty() {
-            true => "no JobSet".to_owned(),
-            false => "several JobSets, because they compete for nodes and for the control plane"
-                .to_owned(),
+        return vec![if scenario.jobsets.is_empty() {
+            "no JobSet".to_owned()
+        } else {
+            "several JobSets, because they compete for nodes and for the control plane".to_owned()
         }];
     };
     let (jobset, spec) = (&submitted.jobset, &submitted.jobset.spec);

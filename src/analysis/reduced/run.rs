@@ -8,7 +8,7 @@ use super::outcome::{CollapsedOutcome, OutcomeCounter, RecoveryKind};
 use super::trainer::ReducedTrainer;
 use sim_api::spec::{LossSpec, StopWhen};
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault, SPARE};
 use sim_engine::max_detection_delay;
 use sim_engine::record::EndReason;
@@ -334,12 +334,11 @@ impl<'m> ReplicationState<'_, 'm> {
             return None;
         }
         let complete = episode.complete_at?;
-        Some(match complete <= episode.bind {
-            true => episode.floor,
-            false => {
-                let late = &self.model.late;
-                episode.floor.max(complete + Duration(late[late.len() / 2]))
-            }
+        Some(if complete <= episode.bind {
+            episode.floor
+        } else {
+            let late = &self.model.late;
+            episode.floor.max(complete + Duration(late[late.len() / 2]))
         })
     }
 

@@ -6,7 +6,7 @@ use super::measurement::curve::{CurveSample, CurveShift, NEVER};
 use super::measurement::pairs::PairMembership;
 use super::outcome::OutcomeCounter;
 use super::run::{ReplicationState, RestartInProgress};
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::{FaultOperation, FaultScope, InjectedFault};
 
 /// First random-number lane of the draws that decide whether a pod is among those without a slot.
@@ -124,11 +124,10 @@ impl<'m> ReplicationState<'_, 'm> {
         let ahead = self.episode.as_ref().filter(|e| !e.placed);
         let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
         let mut nodes = self.nodes_of(faults);
-        match self.is_near(now, ahead) {
-            true => nodes.any(|(_, node)| self.gang.is_free(node)),
-            false => {
-                self.is_near(now, self.last_bind) && nodes.any(|(_, node)| self.gang.is_new(node))
-            }
+        if self.is_near(now, ahead) {
+            nodes.any(|(_, node)| self.gang.is_free(node))
+        } else {
+            self.is_near(now, self.last_bind) && nodes.any(|(_, node)| self.gang.is_new(node))
         }
     }
 
@@ -267,9 +266,10 @@ impl<'m> ReplicationState<'_, 'm> {
         }
         let before = self.episode.take();
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
-        let failed = match is_last {
-            true => self.pick(3, |m| &m.last[effect]),
-            false => (sample.failed != NEVER).then_some(sample.failed),
+        let failed = if is_last {
+            self.pick(3, |m| &m.last[effect])
+        } else {
+            (sample.failed != NEVER).then_some(sample.failed)
         };
         // A restart after the end of the run is not counted.
         let (decided, limit) = (

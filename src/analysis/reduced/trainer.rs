@@ -3,7 +3,7 @@
 
 use sim_api::spec::{LossSpec, TrainingJob};
 use sim_base::random::{DrawSequence, StreamKey};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerCategory, TrainingOutcome};
 use sim_engine::training_model::{
     SavedProgress, SegmentEnd, SegmentPlan, SpentTime, WorkLedger, plan_segment,

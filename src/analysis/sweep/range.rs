@@ -72,9 +72,10 @@ impl SweepRange {
     }
 
     fn between(&self, high: f64, share: f64) -> f64 {
-        match self.log {
-            true => self.low * libm::exp(share * libm::log(high / self.low)),
-            false => self.low + share * (high - self.low),
+        if self.log {
+            self.low * libm::exp(share * libm::log(high / self.low))
+        } else {
+            self.low + share * (high - self.low)
         }
     }
 }
@@ -83,9 +84,10 @@ fn read(low: &str, high: &str) -> Result<(RangeKind, f64, f64), String> {
     let numbers = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(l), Some(h)) = (numbers(low), numbers(high)) {
         let whole = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
-        let kind = match whole(low, l) && whole(high, h) {
-            true => RangeKind::Whole,
-            false => RangeKind::Number,
+        let kind = if whole(low, l) && whole(high, h) {
+            RangeKind::Whole
+        } else {
+            RangeKind::Number
         };
         return Ok((kind, l, h));
     }

@@ -4,7 +4,7 @@
 
 use super::levers::LeverSetting;
 use crate::metrics::RunView;
-use sim_base::*;
+use sim_base::{Duration, JobSetId};
 use sim_engine::record::JobSetOutcome;
 
 /// The condition that blocks an object, and a change that resolves it.

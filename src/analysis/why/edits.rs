@@ -6,8 +6,12 @@ use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
 use serde_json::json;
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{
+    DependsOnStatus, EXCLUSIVE_TOPOLOGY, FailurePolicyAction, FaultAction, FaultTime, JobSet,
+    PodReplacementPolicy, ReplicatedJob, RestartStrategy, ScenarioSpec, ScriptedFault,
+    StartupPolicyOrder,
+};
+use sim_base::{Duration, SimTime, time};
 use sim_engine::record::{LedgerResource, TicketWait};
 use sim_inputs::strategy;
 
@@ -248,9 +252,10 @@ pub fn image_pull(facts: &RunFacts) -> EditSettings {
 /// Halves the number of Jobs with twice as many pods each, and doubles it with half as many pods each. For a JobSet
 /// that cannot be placed, also tries smaller Jobs.
 pub fn jobs(facts: &RunFacts) -> EditSettings {
-    let parts: &[u32] = match facts.unplaced {
-        true => &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64],
-        false => &[2],
+    let parts: &[u32] = if facts.unplaced {
+        &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64]
+    } else {
+        &[2]
     };
     let smaller = parts.iter().map(|part| divided(facts, (*part, 1)));
     non_empty(std::iter::once(divided(facts, (1, 2))).chain(smaller))
@@ -331,9 +336,10 @@ pub fn strategies(facts: &RunFacts) -> EditSettings {
 
 pub fn any_order(facts: &RunFacts) -> EditSettings {
     let in_order = |j: &JobSet| j.spec.startup_order == StartupPolicyOrder::InOrder;
-    match facts.jobset().is_some_and(in_order) {
-        true => only("spec.startupPolicy.startupPolicyOrder", "AnyOrder"),
-        false => Vec::new(),
+    if facts.jobset().is_some_and(in_order) {
+        only("spec.startupPolicy.startupPolicyOrder", "AnyOrder")
+    } else {
+        Vec::new()
     }
 }
 
@@ -411,18 +417,20 @@ pub fn max_restarts(facts: &RunFacts) -> EditSettings {
 
 pub fn resumed(facts: &RunFacts) -> EditSettings {
     let suspended = |j: &JobSet| j.spec.suspend;
-    match facts.blocked && facts.jobset().is_some_and(suspended) {
-        true => only("spec.suspend", "false"),
-        false => Vec::new(),
+    if facts.blocked && facts.jobset().is_some_and(suspended) {
+        only("spec.suspend", "false")
+    } else {
+        Vec::new()
     }
 }
 
 /// Adds a failurePolicy, because without one the first failed Job fails the JobSet (REC-10).
 pub fn failure_policy(facts: &RunFacts) -> EditSettings {
     let none = |j: &JobSet| j.spec.failure_policy.is_none();
-    match facts.failed && facts.jobset().is_some_and(none) {
-        true => only("spec.failurePolicy", "{maxRestarts: 1}"),
-        false => Vec::new(),
+    if facts.failed && facts.jobset().is_some_and(none) {
+        only("spec.failurePolicy", "{maxRestarts: 1}")
+    } else {
+        Vec::new()
     }
 }
 

@@ -5,8 +5,8 @@ use super::edits::{EditSettings, non_empty, only, set};
 use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{EXCLUSIVE_TOPOLOGY, JobSet, PlacementRepair};
+use sim_base::{Duration, time};
 use sim_engine::record::{Call, LedgerResource, TicketWait};
 use sim_inputs::written_topology;
 
@@ -25,12 +25,13 @@ pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
 
 pub fn monitor_grace(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.control_plane.node_monitor_grace_period_s;
-    match facts.waits_for(TicketWait::NodeMonitor) && now > 1 {
-        true => only(
+    if facts.waits_for(TicketWait::NodeMonitor) && now > 1 {
+        only(
             "controlPlane.nodeMonitorGracePeriodSeconds",
             (now / 2).to_string(),
-        ),
-        false => Vec::new(),
+        )
+    } else {
+        Vec::new()
     }
 }
 
@@ -72,9 +73,10 @@ pub fn collector_workers(facts: &RunFacts) -> EditSettings {
 fn workers(waits: bool, field: &str, now: u32) -> EditSettings {
     let path = format!("controlPlane.kubeControllerManager.{field}");
     let setting = |n: u32| vec![set(path.clone(), now.saturating_mul(n).to_string())];
-    match waits {
-        true => vec![setting(2), setting(10)],
-        false => Vec::new(),
+    if waits {
+        vec![setting(2), setting(10)]
+    } else {
+        Vec::new()
     }
 }
 
@@ -97,9 +99,10 @@ pub fn scheduler_time(facts: &RunFacts) -> EditSettings {
 
 pub fn batch_period(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.timing.job_sync_batch_period;
-    match facts.waits_for(TicketWait::JobBatch) && now > Duration::from_millis(100) {
-        true => only("timing.jobSyncBatchPeriod", "100ms"),
-        false => Vec::new(),
+    if facts.waits_for(TicketWait::JobBatch) && now > Duration::from_millis(100) {
+        only("timing.jobSyncBatchPeriod", "100ms")
+    } else {
+        Vec::new()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{
     CriticalSpan, MetricFolds, RestartBlocker, RestartMetrics, RestartOutcome, RunView,
 };
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::{TicketSubject, TicketWait};
@@ -281,14 +281,15 @@ impl<'c> WhyCase<'c> {
                 ended: restart.ending == RestartOutcome::Ready,
             },
             path: restart.path.clone(),
-            target: match failed && restart.ending != RestartOutcome::Ready {
-                true => TrialTarget::Survival {
+            target: if failed && restart.ending != RestartOutcome::Ready {
+                TrialTarget::Survival {
                     jobset: restart.jobset,
-                },
-                false => TrialTarget::Restart {
+                }
+            } else {
+                TrialTarget::Restart {
                     jobset: restart.jobset,
                     nth,
-                },
+                }
             },
             restart: Some(restart),
             blocked,
@@ -337,9 +338,10 @@ impl<'c> WhyCase<'c> {
             },
             path: path.unwrap_or_default(),
             restart: None,
-            target: match self.failed(jobset) {
-                true => TrialTarget::Survival { jobset },
-                false => TrialTarget::Start { jobset },
+            target: if self.failed(jobset) {
+                TrialTarget::Survival { jobset }
+            } else {
+                TrialTarget::Start { jobset }
             },
             blocked: blocked::jobset(&run, jobset),
             witness,

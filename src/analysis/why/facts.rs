@@ -3,7 +3,7 @@
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::{JobSet, ScenarioSpec};
-use sim_base::*;
+use sim_base::{JobSetId, SimTime};
 use sim_engine::record::{LedgerResource, TicketWait};
 
 /// Input of the levers.

@@ -9,7 +9,7 @@ use crate::metrics::RunView;
 use crate::metrics::restarts::gate;
 use crate::metrics::restarts::path::CriticalPath;
 use crate::metrics::restarts::waits::WaitKind;
-use sim_base::*;
+use sim_base::Duration;
 
 /// Number of levers that are tried in combination.
 const COMBINED: usize = 3;
@@ -81,14 +81,13 @@ impl WhyExplanation {
             return Ok(());
         };
         let again;
-        let to_the_end = match self.subject.ended {
-            false => played,
-            true => {
-                let settings: Vec<LeverSetting> = played.iter().map(|(s, _)| s.clone()).collect();
-                let jobset = target.jobset();
-                again = play(load, &settings, (TrialTarget::Survival { jobset }, asked))?;
-                &again
-            }
+        let to_the_end = if !self.subject.ended {
+            played
+        } else {
+            let settings: Vec<LeverSetting> = played.iter().map(|(s, _)| s.clone()).collect();
+            let jobset = target.jobset();
+            again = play(load, &settings, (TrialTarget::Survival { jobset }, asked))?;
+            &again
         };
         let ends = |(setting, result): &TrialOutcome| match result {
             Ok(MeasuredTrial::Took(time)) => Some((setting.clone(), *time)),

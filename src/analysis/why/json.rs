@@ -5,7 +5,7 @@ use super::explain::WhyExplanation;
 use super::levers::typed;
 use crate::metrics::CriticalSpan;
 use serde::Serialize;
-use sim_base::*;
+use sim_base::Duration;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -5,7 +5,7 @@ use super::{OverrideSetter, ScenarioLoader};
 use crate::experiment::StopFlag;
 use crate::experiment::parallel::each;
 use crate::metrics::{RestartBlocker, RestartFold, RestartOutcome};
-use sim_base::*;
+use sim_base::{Duration, JobSetId};
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::{Body, RecordNames, RecordSink, SimulationRecord};

@@ -163,9 +163,10 @@ impl ErrorList {
 
     /// Returns a 422 Invalid error if there are any field errors.
     pub fn into_rejection(self, kind: &str, name: &str) -> Result<(), AdmissionRejection> {
-        match self.errors.is_empty() {
-            true => Ok(()),
-            false => Err(invalid_object(kind, name, self.errors)),
+        if self.errors.is_empty() {
+            Ok(())
+        } else {
+            Err(invalid_object(kind, name, self.errors))
         }
     }
 }

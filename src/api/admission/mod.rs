@@ -137,9 +137,10 @@ pub mod webhooks {
     ) -> Result<(), AdmissionRejection> {
         let found = found.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
         let name = object["metadata"]["name"].as_str().unwrap_or("");
-        match found.is_empty() {
-            true => Ok(()),
-            false => Err(errors::denied(name, found)),
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(errors::denied(name, found))
         }
     }
 }

@@ -157,9 +157,10 @@ impl Distribution {
         let (mut low, mut high) = (0, last);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            match is_later(middle) {
-                true => high = middle,
-                false => low = middle,
+            if is_later(middle) {
+                high = middle
+            } else {
+                low = middle
             }
         }
         Some(high..=last)

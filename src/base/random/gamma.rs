@@ -18,14 +18,8 @@ pub fn quantile(shape: f64, u: f64) -> f64 {
         let middle = 0.5 * (low + high);
         let (below, above) = regularized_gamma(shape, log_gamma, middle);
         // The smaller of the two probabilities is exact to all digits.
-        let is_low = match u <= 0.5 {
-            true => below < u,
-            false => above > 1.0 - u,
-        };
-        match is_low {
-            true => low = middle,
-            false => high = middle,
-        }
+        let is_low = if u <= 0.5 { below < u } else { above > 1.0 - u };
+        if is_low { low = middle } else { high = middle }
     }
     high
 }

@@ -20,15 +20,12 @@ fn poisson(k: u64, mean: f64) -> [f64; 2] {
     }
     let chance = |i: f64| libm::exp(i * libm::log(mean) - mean - libm::lgamma(i + 1.0));
     let (last, next) = (k as f64, k as f64 + 1.0);
-    match next > mean {
-        true => {
-            let above = series(chance(next), |i| mean / (next + i)).min(1.0);
-            [1.0 - above, above]
-        }
-        false => {
-            let below = series(chance(last), |i| (last + 1.0 - i) / mean).min(1.0);
-            [below, 1.0 - below]
-        }
+    if next > mean {
+        let above = series(chance(next), |i| mean / (next + i)).min(1.0);
+        [1.0 - above, above]
+    } else {
+        let below = series(chance(last), |i| (last + 1.0 - i) / mean).min(1.0);
+        [below, 1.0 - below]
     }
 }
 

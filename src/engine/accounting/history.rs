@@ -5,7 +5,7 @@ use crate::ctx::EngineContext;
 use crate::record::JobOutcome;
 use crate::store::JobEntry;
 use sim_api::spec::keys::RESTART_ATTEMPT;
-use sim_base::*;
+use sim_base::{JobId, JobSetId};
 
 /// Number of removed Jobs that are kept; their total number is unlimited.
 const MAX_REMOVED_JOBS: usize = 10_000;

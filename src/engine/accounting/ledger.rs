@@ -4,7 +4,7 @@ use super::sums::TimeSums;
 use super::{ReadyPodGroup, TimeAccounting};
 use crate::ctx::EngineContext;
 use crate::record::{LedgerCategory, TimeLedger};
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime};
 use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]
@@ -241,9 +241,10 @@ impl TimeAccounting {
         };
         change(&mut js.ready_accelerators, n);
         change(&mut js.ready_rate, rate);
-        match js.is_productive && (takes_part || !js.elastic) {
-            true => LedgerCategory::Productive,
-            false => category,
+        if js.is_productive && (takes_part || !js.elastic) {
+            LedgerCategory::Productive
+        } else {
+            category
         }
     }
 

@@ -17,7 +17,7 @@ use crate::record::LedgerCategory;
 use crate::store::{ChangeKind, JobChange, JobSetChange, NodeChange, PodChange, flag};
 use history::UsageHistory;
 use ledger::LedgerBooks;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId};
 pub use slices::AvailableSlices;
 
 #[derive(Clone, Default)]
@@ -97,9 +97,10 @@ struct NodeTime {
 impl TimeAccounting {
     pub fn reset(&mut self, ctx: &mut EngineContext<'_>) {
         let cluster = &ctx.store.nodes.cluster;
-        let own = match ctx.scenario.training.is_empty() {
-            true => 0,
-            false => ctx.store.jobsets.len(),
+        let own = if ctx.scenario.training.is_empty() {
+            0
+        } else {
+            ctx.store.jobsets.len()
         };
         self.ledger.reset(cluster, own);
         self.pods.clear();

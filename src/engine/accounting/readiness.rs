@@ -6,7 +6,7 @@ use crate::ctx::EngineContext;
 use crate::record::{Body, LedgerCategory};
 use crate::store::{PodPhase, flag};
 use sim_api::spec::{JobSpec, ReplicatedJob};
-use sim_base::*;
+use sim_base::{JobId, JobSetId, PodId};
 
 impl TimeAccounting {
     /// Computes the number of pods that the JobSet requires: by their own specs for existing Jobs, by the JobSet's
@@ -79,9 +79,10 @@ impl TimeAccounting {
         // A successPolicy may be met before all completions.
         let complete = apiserver::is_complete(ctx, job);
         let successes = self.job_mut(job).successes;
-        Some(match complete {
-            true => 0,
-            false => required_ready_pods(ctx.store.job_spec(job), successes),
+        Some(if complete {
+            0
+        } else {
+            required_ready_pods(ctx.store.job_spec(job), successes)
         })
     }
 
@@ -109,9 +110,10 @@ impl TimeAccounting {
         }
         self.pod_mut(pod).ready = ready;
         let jobset = self.count_ready(ctx, pod, ready);
-        let category = match ready {
-            true => LedgerCategory::Waiting,
-            false => LedgerCategory::Starting,
+        let category = if ready {
+            LedgerCategory::Waiting
+        } else {
+            LedgerCategory::Starting
         };
         self.set_category(ctx, pod, Some(category));
         self.check_all_ready(ctx, jobset);
@@ -150,9 +152,10 @@ impl TimeAccounting {
                 self.replace_required(ctx, job, wanted);
             }
         }
-        let jobset = match std::mem::replace(&mut self.pod_mut(pod).ready, false) {
-            true => self.count_ready(ctx, pod, false),
-            false => ctx.store.jobset_of(pod),
+        let jobset = if std::mem::replace(&mut self.pod_mut(pod).ready, false) {
+            self.count_ready(ctx, pod, false)
+        } else {
+            ctx.store.jobset_of(pod)
         };
         self.check_all_ready(ctx, jobset);
     }

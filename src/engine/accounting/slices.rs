@@ -3,7 +3,7 @@
 use super::{ReadyPodGroup, TimeAccounting};
 use crate::ctx::EngineContext;
 use crate::record::LedgerCategory;
-use sim_base::*;
+use sim_base::{JobId, JobSetId};
 
 /// The ready pods of a Job.
 #[derive(Copy, Clone, Default)]
@@ -104,9 +104,10 @@ impl TimeAccounting {
         runs: bool,
     ) {
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
-        let (from, to) = match runs {
-            true => (waiting, productive),
-            false => (productive, waiting),
+        let (from, to) = if runs {
+            (waiting, productive)
+        } else {
+            (productive, waiting)
         };
         for job in jobs {
             let held = &mut self.job_mut(*job).ready_pods;

@@ -1,7 +1,7 @@
 //! Accelerators by category and their time, as exact sums, for the cluster and for each JobSet.
 
 use crate::record::{LedgerCategory, LedgerSums};
-use sim_base::*;
+use sim_base::SimTime;
 
 const N: usize = LedgerCategory::COUNT;
 

@@ -12,8 +12,10 @@ use serde_json::Value;
 use sim_api::objects;
 use sim_api::objects::{GlobalJobIndexes, JobSlot};
 use sim_api::spec::keys::FOREGROUND_DELETION;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{
+    AgentMode, JobObject, JobSet, JobSpec, ObjectKind, PodTemplate, ReplicatedJob,
+};
+use sim_base::{JobId, JobSetId, TemplateId};
 use std::sync::Arc;
 
 /// A Job to be created by the JobSet manager.

@@ -5,7 +5,7 @@ use crate::ctx::EngineContext;
 use crate::record::Body;
 use crate::store::{ChangeKind, JobSetChange};
 use sim_api::spec::{DeletionPropagation, JobSet};
-use sim_base::*;
+use sim_base::{JobId, JobSetId};
 use sim_policy::{JobSetStatus, RjStatus};
 use std::sync::Arc;
 

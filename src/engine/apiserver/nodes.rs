@@ -5,7 +5,7 @@ use crate::ctx::EngineContext;
 use crate::record::{Body, NodeReady};
 use crate::store::{ChangeKind, NodeChange};
 use sim_api::spec::{NodeObject, TaintEffect, TaintSpec};
-use sim_base::*;
+use sim_base::{JobSetId, NodeId, PodId, SimTime};
 
 /// The taint node.kubernetes.io/unschedulable accompanies spec.unschedulable.
 pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";

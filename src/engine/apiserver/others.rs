@@ -5,7 +5,7 @@ use crate::ctx::EngineContext;
 use crate::store::{ChangeKind, OtherObject};
 use serde_json::Value;
 use sim_api::spec::ObjectKind;
-use sim_base::{calendar, *};
+use sim_base::{JobSetId, PodId, calendar};
 
 /// POST. Returns false if the name is taken.
 pub fn create_other(

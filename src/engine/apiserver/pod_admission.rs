@@ -10,7 +10,7 @@ use sim_api::admission::{AdmissionRejection, GENERATED_SUFFIX};
 use sim_api::objects;
 use sim_api::objects::{JobSlot, ObjectContext};
 use sim_api::spec::ObjectKind;
-use sim_base::*;
+use sim_base::JobId;
 use std::sync::Arc;
 
 /// The Job as the manager would post it now, or as another client posted it; `null` if objects are not kept.

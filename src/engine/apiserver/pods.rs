@@ -6,7 +6,7 @@ use crate::record::{Body, Call, DeletionActor};
 use crate::requests::RequestAnswer;
 use crate::store::{ChangeKind, NO_STATUS, ObjectStore, PodChange, PodPhase, SUCCEEDING, flag};
 use sim_api::spec::keys::JOB_TRACKING;
-use sim_base::*;
+use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime, TemplateId};
 
 /// A pod to be created.
 #[derive(Copy, Clone)]

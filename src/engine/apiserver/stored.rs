@@ -2,7 +2,7 @@
 
 use crate::record::JobName;
 use crate::store::{ObjectStore, StoreChange};
-use sim_base::*;
+use sim_base::{JobId, JobSetId, TextId};
 
 #[derive(Clone, Default)]
 pub struct StoredObject(ObjectStore);

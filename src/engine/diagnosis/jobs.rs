@@ -4,8 +4,8 @@ use super::Diagnosis;
 use crate::apiserver;
 use crate::jobset_manager::child_rejection;
 use crate::webhook::CreationBlocker;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{DependsOn, DependsOnStatus, JobSet, StartupPolicyOrder};
+use sim_base::{JobId, JobSetId};
 use sim_policy::depends_on;
 
 const WITH_AN_ERROR: &str = "the JobSet controller's passes end with an error";

@@ -8,11 +8,11 @@ use super::ControlPlaneComponents;
 use super::ctx::EngineContext;
 use super::restart_loop;
 use super::stale_events;
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 
 use crate::record::{EndReason, RUN_ENDED};
 use crate::store::{JobSetRow, flag};
-use sim_api::spec::*;
+use sim_api::spec::{JOBSET_CONTROLLER, JobSet};
 
 /// Returns true if every JobSet is finished.
 pub fn all_finished(ctx: &EngineContext<'_>) -> bool {
@@ -229,18 +229,20 @@ impl Diagnosis<'_, '_> {
 
     /// What is said only because nothing has come: that shows nothing if something was under way.
     fn with_run_end(&self, why: String) -> String {
-        match self.unfinished {
-            true => format!("{}; {RUN_ENDED}", why.trim_end_matches('.')),
-            false => why,
+        if self.unfinished {
+            format!("{}; {RUN_ENDED}", why.trim_end_matches('.'))
+        } else {
+            why
         }
     }
 
     /// C-10: nothing can succeed, and without a success the success policy is never asked.
     fn no_pods_sentence(&self, name: &str, spec: &JobSet) -> String {
         let none = spec.spec.replicated_jobs.iter().all(|r| r.replicas == 0);
-        let why = match none {
-            true => "none of its replicatedJobs has a Job",
-            false => "its Jobs have parallelism 0, and so no pod",
+        let why = if none {
+            "none of its replicatedJobs has a Job"
+        } else {
+            "its Jobs have parallelism 0, and so no pod"
         };
         format!("JobSet {name} never completes: {why}")
     }

@@ -2,8 +2,8 @@
 
 use super::Diagnosis;
 use crate::store::flag;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::PodReplacementPolicy;
+use sim_base::{JobId, PodId};
 
 impl Diagnosis<'_, '_> {
     pub(super) fn pod_wait_reason(&self, job: JobId, pod: PodId) -> Option<String> {
@@ -85,11 +85,10 @@ impl Diagnosis<'_, '_> {
                  podReplacementPolicy), and nobody says so {until}, or the node answers"
             );
         }
-        let by_force = match must_end {
-            true => {
-                "or answers: it replaces only pods that have failed, so removal by force does not help"
-            }
-            false => "or the pod is removed by force",
+        let by_force = if must_end {
+            "or answers: it replaces only pods that have failed, so removal by force does not help"
+        } else {
+            "or the pod is removed by force"
         };
         format!(
             "pod {name} is terminating on node {node}, which does not answer; {job_name} cannot end {until}, {by_force}"

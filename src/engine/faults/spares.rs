@@ -224,9 +224,10 @@ impl SpareNodes<'_> {
             _ => return,
         };
         let unit = self.unit_of_cell[cell.ix()];
-        match lost {
-            true => self.lose_cell(now, (cell, drained), unit),
-            false => self.restore_cell(now, (cell, drained), unit),
+        if lost {
+            self.lose_cell(now, (cell, drained), unit)
+        } else {
+            self.restore_cell(now, (cell, drained), unit)
         }
     }
 

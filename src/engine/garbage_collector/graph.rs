@@ -8,7 +8,7 @@ use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{JobChange, JobSetChange, PodChange, flag};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, PodId};
 
 impl GarbageCollector {
     pub(super) fn jobset_changed(

@@ -14,7 +14,7 @@ use super::ctx::{ContextMark, EngineContext};
 use super::event::SimulationEvent;
 use super::token_bucket::BusyTimes;
 use crate::store::ChangeKind;
-use sim_base::*;
+use sim_base::{JobId, PodId, SimTime};
 use std::collections::VecDeque;
 
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use crate::event::SimulationEvent;
 use crate::record::{Call, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use sim_api::spec::ObjectKind;
-use sim_base::*;
+use sim_base::JobSetId;
 
 /// The kinds of owned objects, with their GET and DELETE requests.
 pub(super) const OWNED_KINDS: [(ObjectKind, Call, Call); 2] = [

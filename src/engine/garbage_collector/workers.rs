@@ -7,7 +7,7 @@ use crate::event::SimulationEvent;
 use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
-use sim_base::*;
+use sim_base::{JobId, PodId};
 
 impl CollectorItem {
     fn subject(self) -> TicketSubject {

@@ -9,7 +9,7 @@ use super::sync_decision::JobSyncInput;
 use crate::record::JobConditionType;
 use crate::store::PodPhase;
 use sim_api::spec::KubeVersion;
-use sim_base::*;
+use sim_base::{PodId, SimTime};
 use sim_policy::JobSyncView;
 use sim_policy::job::backoff::BackoffRecord;
 use sim_policy::job::per_index;

@@ -11,7 +11,7 @@ use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::webhook::PodWebhook;
-use sim_base::*;
+use sim_base::{DomainId, Duration, JobId, PodId};
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 use sim_policy::job::backoff;
 

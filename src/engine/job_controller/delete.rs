@@ -12,7 +12,7 @@ use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::RequestEntry;
 use crate::store::{PodPhase, flag};
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{JobId, PodId};
 use std::cmp::Reverse;
 
 impl JobController {

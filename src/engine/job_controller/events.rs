@@ -7,7 +7,7 @@ use crate::ctx::{ContextMark, EngineContext};
 use crate::event::SimulationEvent;
 use crate::record::{Call, LedgerResource, ObjectRef, StoredEvent, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use sim_base::*;
+use sim_base::{Duration, JobId, PodId, SimTime, TextId};
 use std::collections::VecDeque;
 
 /// `tools/record/events_cache.go`: burst and refill rate of the spam filter.
@@ -109,9 +109,10 @@ impl EventBooks {
             return None;
         }
         self.tokens_used += 1;
-        let call = match patch {
-            true => Call::JobEventPatch,
-            false => Call::JobEventCreate,
+        let call = if patch {
+            Call::JobEventPatch
+        } else {
+            Call::JobEventCreate
         };
         Some((call, combined))
     }
@@ -194,11 +195,11 @@ impl JobController {
         while let Some(pending) = self.recorder.queue.pop_front() {
             let job = pending.job;
             let row = &mut self.rows[job.ix()];
-            let call = match ctx.store.jobs[job.ix()].incarnation == pending.incarnation {
-                true => row
-                    .event_correlator
-                    .correlate(pending.content.kind(), ctx.now),
-                false => Some((Call::JobEventCreate, false)),
+            let call = if ctx.store.jobs[job.ix()].incarnation == pending.incarnation {
+                row.event_correlator
+                    .correlate(pending.content.kind(), ctx.now)
+            } else {
+                Some((Call::JobEventCreate, false))
             };
             let Some((call, combined)) = call else {
                 continue;
@@ -252,9 +253,10 @@ fn notify_sink(ctx: &mut EngineContext<'_>, pending: &PendingPodEvents, combined
         } => (warning, names.text(reason), names.text(message).to_owned()),
     };
     let reason = reason.to_owned();
-    let message = match combined {
-        true => format!("(combined from similar events): {message}"),
-        false => message,
+    let message = if combined {
+        format!("(combined from similar events): {message}")
+    } else {
+        message
     };
     ctx.emit_stored_event(StoredEvent {
         job: pending.job,

@@ -4,7 +4,7 @@ use super::JobController;
 use super::count::{ComputedStatus, EndedPod};
 use super::rows::{JobSyncRow, merge_sorted};
 use crate::store::{ObjectStore, flag};
-use sim_base::*;
+use sim_base::{JobId, PodId};
 use sim_policy::JobPlan;
 
 /// kubernetes.md 1.1: MaxUncountedPods.

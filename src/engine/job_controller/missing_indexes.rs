@@ -6,7 +6,7 @@
 use super::sync_decision::JobSyncInput;
 use crate::store::{PodPhase, flag};
 use sim_api::spec::PodReplacementPolicy;
-use sim_base::*;
+use sim_base::PodId;
 use std::iter::Peekable;
 
 impl JobSyncInput<'_> {

@@ -31,7 +31,7 @@ use crate::store::{ChangeKind, JobChange, ObjectStore};
 use events::EventRecorder;
 use rows::{JobSyncRow, PodMarks};
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{Duration, JobId, SimTime};
 use std::collections::VecDeque;
 use sync_decision::JobSyncInput;
 use worker::JobWorker;

@@ -11,7 +11,7 @@ use crate::record::{Call, TicketSubject};
 use crate::requests::RequestEntry;
 use crate::store::{ObjectStore, flag};
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{JobId, PodId};
 
 /// Separates the random numbers of these requests from those of the Job's syncs.
 const RELEASE_STEP: u64 = 1 << 32;

@@ -7,7 +7,7 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{LedgerResource, TicketSubject, TicketWait};
 use crate::store::ObjectStore;
-use sim_base::*;
+use sim_base::{Duration, JobId, SimTime};
 
 impl JobController {
     /// Enqueues a sync after `delay`, unless an earlier one is due.

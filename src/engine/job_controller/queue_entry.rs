@@ -4,7 +4,7 @@
 
 use crate::ctx::ContextMark;
 use crate::record::TicketWait;
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 /// Rate limiter of the work queue for failed syncs: 1 s · 2^k, at most 60 s.
 const ERROR_BACKOFF_CAP_S: u64 = 60;

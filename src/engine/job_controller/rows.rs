@@ -3,7 +3,7 @@
 use super::events::EventBooks;
 use super::queue_entry::PodSummary;
 use crate::store::ObjectStore;
-use sim_base::*;
+use sim_base::PodId;
 use sim_policy::job::backoff::BackoffRecord;
 
 #[derive(Clone, Default)]

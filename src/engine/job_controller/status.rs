@@ -7,7 +7,7 @@ use crate::ctx::EngineContext;
 use crate::record::JobConditionType;
 use crate::store::{JobCondition, JobEntry, JobStatus};
 use sim_api::spec::KubeVersion;
-use sim_base::*;
+use sim_base::{JobId, SimTime};
 use sim_policy::JobPlan;
 use sim_policy::job::{JOB_RESUMED, JOB_SUSPENDED};
 use std::borrow::Cow;
@@ -118,9 +118,10 @@ impl JobController {
         job: JobId,
         to: bool,
     ) -> (&'static str, &'static str) {
-        let ((reason, message), event) = match to {
-            true => (JOB_SUSPENDED, "Suspended"),
-            false => (JOB_RESUMED, "Resumed"),
+        let ((reason, message), event) = if to {
+            (JOB_SUSPENDED, "Suspended")
+        } else {
+            (JOB_RESUMED, "Resumed")
         };
         self.emit_job_event(ctx, job, event, message, false);
         (reason, message)

@@ -9,7 +9,7 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Call, PolicyOutcome, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
-use sim_base::*;
+use sim_base::{Duration, JobId, PodId};
 use sim_policy::JobSyncView;
 use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 

@@ -4,7 +4,7 @@
 use super::rows::{JobSyncRow, PodMarks};
 use crate::store::{ObjectStore, PodPhase, exit_codes, flag};
 use sim_api::spec::{CompletionMode, JobSpec, PodFailurePolicyAction, PodReplacementPolicy};
-use sim_base::*;
+use sim_base::{JobId, PodId};
 use sim_policy::job::pod_failure;
 use sim_policy::job::pod_failure::{FailedPodView, RuleVerdict};
 

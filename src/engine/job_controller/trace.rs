@@ -5,7 +5,7 @@
 use super::count::ComputedStatus;
 use super::sync_decision::JobSyncInput;
 use crate::store::{PodPhase, exit_codes, flag};
-use sim_base::*;
+use sim_base::PodId;
 use sim_policy::decision::{FailedPod, JobSync};
 use sim_policy::{JobPlan, JobSyncView, trace};
 

@@ -2,7 +2,7 @@
 
 use super::count::ComputedStatus;
 use super::finished::FinishedEntry;
-use sim_base::*;
+use sim_base::{JobId, PodId, SimTime};
 use sim_policy::JobPlan;
 
 #[derive(Clone, Default)]

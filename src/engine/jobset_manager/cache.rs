@@ -4,7 +4,7 @@
 
 use crate::store::JobSetRow;
 use sim_api::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
-use sim_base::*;
+use sim_base::JobId;
 use sim_policy::buckets::tally::BucketTally;
 use sim_policy::view::PlanBasis;
 use sim_policy::{JobSetStatus, JobView};

@@ -11,7 +11,7 @@ use crate::requests::RequestAnswer;
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{JobSet, ObjectKind};
-use sim_base::*;
+use sim_base::JobSetId;
 
 const SERVICE_FAILED: &str = "HeadlessServiceCreationFailed";
 const CLAIM_FAILED: &str = "PVCCreationFailed";
@@ -112,12 +112,13 @@ impl JobSetManager {
                 let post = |ctx: &mut EngineContext<'_>| {
                     apiserver::create_other(ctx, ObjectKind::Service, at, object, jobset)
                 };
-                match self.write_object(ctx, post) {
-                    true => (RequestAnswer::Success, String::new()),
-                    false => (
+                if self.write_object(ctx, post) {
+                    (RequestAnswer::Success, String::new())
+                } else {
+                    (
                         RequestAnswer::Conflict,
                         format!("services {:?} already exists", at.1),
-                    ),
+                    )
                 }
             }
         };

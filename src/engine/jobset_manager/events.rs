@@ -3,7 +3,7 @@
 use crate::ctx::EngineContext;
 use crate::record::{Call, ObjectRef};
 use crate::requests::RequestAnswer;
-use sim_base::*;
+use sim_base::JobSetId;
 use sim_policy::KubeEvent;
 
 /// Maximum length of an `events.k8s.io/v1` note, in characters (recordings/admission, CRE-4).

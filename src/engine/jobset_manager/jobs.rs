@@ -11,7 +11,7 @@ use crate::requests::RequestAnswer;
 use serde_json::Value;
 use sim_api::objects;
 use sim_api::spec::{PodTemplate, ReplicatedJob};
-use sim_base::*;
+use sim_base::{JobId, JobSetId};
 
 impl JobSetManager {
     /// DELETE with foreground propagation: the object stays until its pods are gone (DEL-2).

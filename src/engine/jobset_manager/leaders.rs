@@ -12,7 +12,7 @@ use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ObjectStore, flag};
 use sim_api::spec::PlacementRepair;
-use sim_base::*;
+use sim_base::PodId;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The queue: one worker, one key per leader.

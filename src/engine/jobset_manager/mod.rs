@@ -33,7 +33,7 @@ use leaders::LeaderJobs;
 use pass::ReconcilePass;
 use rows::JobSetSyncRow;
 use sim_api::spec::{FaultAction, FeatureGates};
-use sim_base::*;
+use sim_base::{JobSetId, SimTime};
 use std::collections::VecDeque;
 
 #[derive(Clone, Default)]

@@ -9,7 +9,7 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::JobSet;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, SimTime};
 use sim_policy::{ActionPlan, JobSetView};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::JobSetManager;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{LedgerResource, TicketSubject, TicketWait};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 
 /// Error back-off: 5 ms · 2^n, at most 1000 s (REC-13).
 const ERROR_BACKOFF: Duration = Duration::from_millis(5);

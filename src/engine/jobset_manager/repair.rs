@@ -12,7 +12,7 @@ use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{ObjectStore, flag};
 use sim_api::spec::PlacementRepair;
-use sim_base::*;
+use sim_base::PodId;
 
 /// The Job being processed.
 #[derive(Clone, Default)]
@@ -75,10 +75,10 @@ fn check_placement(store: &ObjectStore, leader: PodId) -> RepairFinding {
         return RepairFinding::Unknown;
     }
     let node = store.pods.node[leader.ix()];
-    let domain = match store.nodes.exists(node) {
-        true => store.nodes.cluster.label(node, key),
-        // Upstream continues with an empty one.
-        false => Some(Default::default()),
+    let domain = if store.nodes.exists(node) {
+        store.nodes.cluster.label(node, key)
+    } else {
+        Some(Default::default())
     };
     let Some(domain) = domain else {
         return RepairFinding::Unknown;
@@ -126,9 +126,10 @@ impl JobSetManager {
             if repair.in_flight == MAX_PARALLELISM {
                 return;
             }
-            let call = match follower.disrupted {
-                true => FollowerCall::Delete,
-                false => FollowerCall::Condition,
+            let call = if follower.disrupted {
+                FollowerCall::Delete
+            } else {
+                FollowerCall::Condition
             };
             let at = repair.next as u32;
             repair.next += 1;

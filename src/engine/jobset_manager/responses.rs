@@ -9,7 +9,7 @@ use crate::event::JobSetCall;
 use crate::record::Call;
 use crate::requests::RequestAnswer;
 use sim_api::spec::DeletionPropagation;
-use sim_base::*;
+use sim_base::{JobId, JobSetId};
 
 impl JobSetManager {
     pub(super) fn handle_response(

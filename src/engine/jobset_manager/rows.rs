@@ -3,7 +3,7 @@
 use super::cache::{CachedJobSet, CachedJobs};
 use crate::ctx::ContextMark;
 use crate::record::TicketWait;
-use sim_base::*;
+use sim_base::{PodId, SimTime};
 
 #[derive(Clone, Default)]
 pub struct JobSetSyncRow {

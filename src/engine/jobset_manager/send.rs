@@ -6,7 +6,7 @@ use crate::ctx::EngineContext;
 use crate::event::{JobSetCall, SimulationEvent};
 use crate::record::{Call, TicketSubject};
 use crate::requests::RequestEntry;
-use sim_base::*;
+use sim_base::{JobId, JobSetId};
 
 /// DEL-1, CRE-4: `constants.MaxParallelism`.
 pub(super) const MAX_PARALLELISM: usize = 50;
@@ -67,9 +67,10 @@ impl JobSetManager {
         while self.pass.in_flight < width && self.pass.next < self.pass.sendable_items() {
             let job = self.next_job(ctx, jobset);
             let resumes = self.pass.step == PassStep::Resuming;
-            let (call, what) = match resumes && has_start_time(ctx, job) {
-                true => (Call::JobSetJobStatusUpdate, JobSetCall::ClearStartTime),
-                false => (call, what),
+            let (call, what) = if resumes && has_start_time(ctx, job) {
+                (Call::JobSetJobStatusUpdate, JobSetCall::ClearStartTime)
+            } else {
+                (call, what)
             };
             let req = self.request_entry(ctx, (jobset, job), call);
             self.pass.next += 1;
@@ -125,9 +126,10 @@ impl JobSetManager {
         call: Call,
     ) -> RequestEntry {
         let pass = &self.pass;
-        let about = match job.is_some() {
-            true => TicketSubject::Job(job),
-            false => TicketSubject::JobSet(jobset),
+        let about = if job.is_some() {
+            TicketSubject::Job(job)
+        } else {
+            TicketSubject::JobSet(jobset)
         };
         let req = RequestEntry::new(call, about, pass.number);
         match pass.step {

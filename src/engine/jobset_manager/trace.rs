@@ -4,7 +4,7 @@
 
 use super::JobSetManager;
 use crate::ctx::EngineContext;
-use sim_base::*;
+use sim_base::JobSetId;
 use sim_policy::decision::{PassLost, PolicyOutcome};
 use sim_policy::{ActionPlan, JobSetView, trace};
 

@@ -9,7 +9,7 @@ use crate::ctx::{EngineContext, StoreWatcher};
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobChange, JobSetChange, PodChange};
-use sim_base::*;
+use sim_base::{Duration, JobId, JobSetId, PodId};
 
 /// Distinguishes changes of a JobSet's Service from versions of the JobSet.
 const SERVICE_VERSION_BIT: u32 = 1 << 31;

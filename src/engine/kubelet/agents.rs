@@ -9,7 +9,7 @@ use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_api::spec::{AgentMode, ContainerRestartAction, ContainerSpec, PodSpec};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{JobSetId, PodId};
 
 const EXIT_CODE_VARIABLE: &str = "IN_PLACE_RESTART_EXIT_CODE";
 const DEFAULT_EXIT_CODE: i32 = 1;
@@ -119,9 +119,10 @@ impl KubeletState {
         let fanout = &ctx.scenario.timing.agent_fanout;
         for pod in pods {
             let about = TicketSubject::Pod(pod);
-            let lag = match ctx.has_scripted_kubelets() {
-                true => ctx.watch_lag(StoreWatcher::Agent, about, version),
-                false => ctx.draw(StreamPurpose::AgentFanout, about, version, fanout),
+            let lag = if ctx.has_scripted_kubelets() {
+                ctx.watch_lag(StoreWatcher::Agent, about, version)
+            } else {
+                ctx.draw(StreamPurpose::AgentFanout, about, version, fanout)
             };
             let epoch = self.pods[pod.ix()].epoch;
             ctx.schedule_after(

@@ -8,9 +8,11 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::{LAST_CONTAINER, ObjectStore, flag};
-use sim_api::spec::*;
+use sim_api::spec::{
+    AgentMode, ContainerRestartAction, ContainerSpec, KubeletTiming, PodSpec, RestartPolicy,
+};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, JobId, JobSetId, PodId};
 
 /// The kubelet's action after an exit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -111,9 +113,10 @@ impl KubeletState {
             return self.finish_pod(ctx, pod);
         }
         let ends = self.rule_for(ctx, pod).is_some_and(|r| r.pod_fails);
-        let after = match ends {
-            true => AfterExit::PodEnds,
-            false => self.action_after_exit(ctx.store, pod),
+        let after = if ends {
+            AfterExit::PodEnds
+        } else {
+            self.action_after_exit(ctx.store, pod)
         };
         match after {
             AfterExit::PodEnds => self.end_pod(ctx, pod),

@@ -13,7 +13,7 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{AgentMode, RestartPolicy};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, NodeId, PodId, SimTime};
 
 /// Exit code of containers that a kubelet finds dead after the machine restarted (recordings/nodes); no other
 /// component reports it.
@@ -199,9 +199,10 @@ impl KubeletState {
             return;
         }
         let behind_barrier = agent && !self.has(pod, BARRIER_LIFTED);
-        let status = match behind_barrier {
-            true => StatusWrite::Running,
-            false => StatusWrite::Ready,
+        let status = if behind_barrier {
+            StatusWrite::Running
+        } else {
+            StatusWrite::Ready
         };
         self.write_status(ctx, pod, status);
     }

@@ -27,7 +27,7 @@ use crate::store::{
     ChangeKind, JobSetChange, NO_ATTEMPT, NodeChange, ObjectStore, PodChange, flag,
 };
 use sim_api::spec::{KubeletTiming, RealKubelet};
-use sim_base::*;
+use sim_base::{NodeId, PodId, SimTime};
 
 #[derive(Clone, Default)]
 pub struct KubeletState {
@@ -56,7 +56,7 @@ mod up {
     /// The pod's worker is in its last syncs, before the terminal phase.
     pub const ENDING: u8 = 1 << 7;
 }
-use up::*;
+use up::{AGENT_EXIT, ALL_ENDED, BARRIER_LIFTED, ENDING, EXITED, SIDECARS, STOPPING, UP};
 
 /// The kubelet's data about a pod on its machine.
 #[derive(Copy, Clone)]

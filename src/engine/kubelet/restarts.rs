@@ -9,7 +9,7 @@ use crate::record::{Body, TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, PodId};
 
 /// A container that ran longer than this resets its crash back-off (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);

@@ -4,7 +4,7 @@ use super::KubeletState;
 use crate::ctx::EngineContext;
 use crate::store::NO_ATTEMPT;
 use sim_api::spec::ContainerRule;
-use sim_base::*;
+use sim_base::PodId;
 
 impl KubeletState {
     /// The first container rule that matches this pod's current run. A pod without a JobSet matches only rules that

@@ -7,7 +7,7 @@ use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::{AgentMode, KubeletTiming, RealKubelet};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, PodId};
 
 impl KubeletState {
     /// The kubelet receives a pod bound to its node.

@@ -9,7 +9,7 @@ use crate::record::{Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, flag};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, PodId, SimTime};
 
 impl KubeletState {
     /// Sends a status PATCH, which is stored at the time of the response.

@@ -10,7 +10,7 @@ use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
 use sim_api::spec::{KubeletTiming, PodSpec};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, PodId, SimTime};
 
 /// Exit code of a container stopped by SIGTERM.
 const TERMINATED_EXIT_CODE: u8 = 128 + 15;

@@ -8,15 +8,16 @@ use crate::event::{SimulationEvent, StatusWrite};
 use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::{KubeVersion, RealKubelet};
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, PodId};
 
 impl KubeletState {
     /// Called when the kubelet has noticed that no main container will run again. Sidecars do not keep a pod alive:
     /// they are stopped, and the phase becomes terminal after they have ended.
     pub(super) fn end_pod(&mut self, ctx: &mut EngineContext<'_>, pod: PodId) {
-        let sidecars = match self.has(pod, ALL_ENDED) {
-            true => Duration::ZERO,
-            false => self.stop_time(ctx, pod, false),
+        let sidecars = if self.has(pod, ALL_ENDED) {
+            Duration::ZERO
+        } else {
+            self.stop_time(ctx, pod, false)
         };
         let turns = match real_kubelet(ctx) {
             Some(k) => self.final_sync_delay(ctx, pod, k, sidecars > Duration::ZERO),
@@ -81,9 +82,9 @@ impl KubeletState {
 /// visible status does not change until SyncTerminatedPod has seen the volumes unmounted and forces a status write.
 pub(super) fn delay_after_sidecars(k: &RealKubelet, version: KubeVersion) -> Duration {
     let terminating_and_terminated = k.pleg_period + k.unmount_poll;
-    match version.relists_on_demand() {
-        // SyncPod stopped the sidecars and triggered an inspection of the pod when they ended.
-        true => terminating_and_terminated,
-        false => k.pleg_period + terminating_and_terminated,
+    if version.relists_on_demand() {
+        terminating_and_terminated
+    } else {
+        k.pleg_period + terminating_and_terminated
     }
 }

@@ -8,7 +8,7 @@ use crate::record::{Call, DeletionActor, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::{ObjectStore, flag};
 use sim_api::spec::{TaintEffect, TaintSpec, TolerationSpec};
-use sim_base::*;
+use sim_base::{Duration, NodeId, PodId, SimTime};
 
 /// Toleration added by the admission plugin DefaultTolerationSeconds for both taints (kubernetes.md 4.1).
 const DEFAULT_TOLERATION_S: u64 = 300;

@@ -19,7 +19,7 @@ use crate::record::TicketSubject;
 use crate::store::{ChangeKind, NodeChange, PodChange};
 use sim_api::spec::ControlPlane;
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, NodeId, PodId, SimTime, ZoneId};
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// Period of the node monitor (kubernetes.md 4.1).

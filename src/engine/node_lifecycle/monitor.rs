@@ -6,7 +6,7 @@ use crate::ctx::{ContextMark, EngineContext};
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::{TaintEffect, TaintSpec};
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 
 impl NodeLifecycle {
     /// Registers a node whose Lease renewals stopped or resumed.

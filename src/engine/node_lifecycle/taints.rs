@@ -9,7 +9,7 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use sim_api::spec::TaintEffect;
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 
 /// `--node-eviction-rate` 0.1 per second and `--secondary-node-eviction-rate` 0.01 (kubernetes.md 4.1).
 const TAINT_INTERVAL: Duration = Duration::from_secs(10);

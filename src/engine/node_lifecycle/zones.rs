@@ -2,7 +2,7 @@
 
 use super::{EvictionZone, NodeLifecycle};
 use crate::ctx::EngineContext;
-use sim_base::*;
+use sim_base::{NodeId, ZoneId};
 use sim_policy::topology::ClusterBuilder;
 
 /// `--large-cluster-size-threshold` (kubernetes.md 4.1).

@@ -15,7 +15,7 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use sim_api::spec::TaintEffect;
 use sim_base::random::StreamPurpose;
-use sim_base::*;
+use sim_base::{Duration, NodeId, PodId, SimTime};
 use waits::GcWaits;
 
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
@@ -114,9 +114,10 @@ impl PodGc {
     fn lease_changed(&mut self, ctx: &EngineContext<'_>, node: NodeId) {
         let renewed = ctx.store.nodes.rows[node.ix()].lease == SimTime::NEVER;
         for pod in ctx.store.nodes.pods[node.ix()].iter() {
-            match renewed {
-                true => self.waits.end(*pod),
-                false => self.waits.begin(*pod, ctx.mark()),
+            if renewed {
+                self.waits.end(*pod)
+            } else {
+                self.waits.begin(*pod, ctx.mark())
             }
         }
     }

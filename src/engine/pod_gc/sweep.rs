@@ -6,7 +6,7 @@ use crate::ctx::EngineContext;
 use crate::record::{Call, DeletionActor, TicketSubject};
 use crate::requests::RequestAnswer;
 use crate::store::flag;
-use sim_base::*;
+use sim_base::{Duration, PodId, SimTime};
 
 /// quarantineTime: how long a Node object must be missing (kubernetes.md 4.1).
 const QUARANTINE: Duration = Duration::from_secs(40);

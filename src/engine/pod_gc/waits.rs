@@ -2,7 +2,7 @@
 
 use crate::ctx::{ContextMark, EngineContext};
 use crate::record::{TicketSubject, TicketWait};
-use sim_base::*;
+use sim_base::PodId;
 
 #[derive(Clone, Default)]
 pub(super) struct GcWaits(Vec<GcWait>);
@@ -71,9 +71,10 @@ impl GcWaits {
     /// Start and kind of the wait.
     pub fn current(&self, pod: PodId) -> Option<(ContextMark, TicketWait)> {
         let row = self.0.get(pod.ix())?;
-        let waited = match row.for_sweep {
-            true => TicketWait::PodGc,
-            false => TicketWait::SilentNode,
+        let waited = if row.for_sweep {
+            TicketWait::PodGc
+        } else {
+            TicketWait::SilentNode
         };
         row.start.map(|since| (since, waited))
     }

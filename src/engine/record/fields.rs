@@ -6,8 +6,10 @@
 #![deny(missing_docs)]
 
 use super::ticket::TicketSubject;
-use sim_base::*;
-use sim_policy::kinds::*;
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, TextId};
+use sim_policy::kinds::{
+    DeletionActor, EndReason, JobConditionType, JobSetConditionType, NodeReady, ObjectRef,
+};
 
 /// The role of a record's field on its line in `events.ndjson`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Rows are only appended during a run; a reader must not size a table by them before the run has ended.
 
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId, TextId};
 
 /// Names of all objects that have existed in a run so far, in the order of their ids.
 #[derive(Clone, Debug, Default)]
@@ -107,9 +107,10 @@ impl RecordNames {
     /// Pod name without the random suffix, as used in scenarios. For a NonIndexed Job, the index is the rank among
     /// its running pods.
     pub fn pod_base_name(&self, job: JobId, index: u32) -> String {
-        match self.is_standalone_pod(job) {
-            true => self.job(job).to_owned(),
-            false => format!("{}-{index}", self.job(job)),
+        if self.is_standalone_pod(job) {
+            self.job(job).to_owned()
+        } else {
+            format!("{}-{index}", self.job(job))
         }
     }
 

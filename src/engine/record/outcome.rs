@@ -3,8 +3,8 @@
 #![deny(missing_docs)]
 
 use super::training::TrainingOutcome;
-use sim_base::*;
-use sim_policy::kinds::*;
+use sim_base::{Duration, JobId, JobSetId, SimTime};
+use sim_policy::kinds::EndReason;
 
 /// The outcome of one run.
 #[derive(Clone, Debug)]
@@ -152,9 +152,10 @@ impl TimeLedger {
     /// The categories that occur in this run.
     pub fn categories(&self) -> &'static [LedgerCategory] {
         // The other categories exist for training jobs only.
-        match self.by_jobset.is_empty() {
-            false => &LedgerCategory::ALL,
-            true => &LedgerCategory::ALL[..LedgerCategory::BASE_COUNT],
+        if !self.by_jobset.is_empty() {
+            &LedgerCategory::ALL
+        } else {
+            &LedgerCategory::ALL[..LedgerCategory::BASE_COUNT]
         }
     }
 }

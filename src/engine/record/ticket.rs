@@ -7,7 +7,7 @@
 
 use super::call::Call;
 use super::outcome::LedgerResource;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime};
 
 /// Absence of a ticket.
 pub const NO_TICKET: u32 = u32::MAX;

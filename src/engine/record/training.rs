@@ -2,7 +2,7 @@
 
 #![deny(missing_docs)]
 
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 
 /// Phases of a training job, from its submission to its end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

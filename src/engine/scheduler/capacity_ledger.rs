@@ -2,7 +2,7 @@
 //! Counts a pod from assume to its end, not from binding.
 
 use crate::store::ObjectStore;
-use sim_base::*;
+use sim_base::{DomainId, JobId, NodeId, PodId};
 use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use crate::event::SimulationEvent;
 use crate::record::{Body, Call, TicketSubject, TicketWait};
 use crate::requests::{RequestAnswer, RequestEntry};
 use crate::store::flag;
-use sim_base::*;
+use sim_base::{Duration, NodeId, PodId};
 use sim_policy::placement::{
     ClusterView, PlacementResult, TemplateFacts, domain_is_free, find_node,
 };

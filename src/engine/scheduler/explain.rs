@@ -4,7 +4,7 @@ use super::SchedulerState;
 use crate::apiserver::UNSCHEDULABLE;
 use crate::ctx::EngineContext;
 use sim_api::spec::ObjectKind;
-use sim_base::*;
+use sim_base::{NodeId, PodId};
 use sim_policy::placement::explain::{UnschedulableReasons, failed_scheduling};
 
 impl SchedulerState {
@@ -39,9 +39,10 @@ impl SchedulerState {
         }
         let mut taints = store.nodes.taints[node.ix()].iter();
         if let Some(taint) = taints.find(|t| !facts.tolerates(t)) {
-            return match taint.key == UNSCHEDULABLE {
-                true => UnschedulableReasons::Cordoned,
-                false => UnschedulableReasons::Taint,
+            return if taint.key == UNSCHEDULABLE {
+                UnschedulableReasons::Cordoned
+            } else {
+                UnschedulableReasons::Taint
             };
         }
         let refused = facts.reason_against(cluster, node);
@@ -70,9 +71,10 @@ impl SchedulerState {
                     .job_domains(store, store.pods.job[pod.ix()])
                     .iter();
                 let elsewhere = own.any(|(d, pods)| *d != domain && *pods > 0);
-                match !domain.is_some() || elsewhere {
-                    true => UnschedulableReasons::Affinity,
-                    false => UnschedulableReasons::AntiAffinity,
+                if !domain.is_some() || elsewhere {
+                    UnschedulableReasons::Affinity
+                } else {
+                    UnschedulableReasons::AntiAffinity
                 }
             }
             None => UnschedulableReasons::ExistingAntiAffinity,

@@ -17,7 +17,7 @@ use super::token_bucket::BusyTimes;
 use crate::store::{ChangeKind, NodeChange, PodChange, flag};
 use capacity_ledger::CapacityLedger;
 use queues::SchedulingQueues;
-use sim_base::*;
+use sim_base::{NodeId, PodId};
 
 #[derive(Clone, Default)]
 pub struct SchedulerState {

@@ -3,7 +3,7 @@
 
 use crate::ctx::ContextMark;
 use priority_queue::PriorityQueue;
-use sim_base::*;
+use sim_base::{Duration, PodId, SimTime};
 use std::cmp::Reverse;
 
 /// Hasher of the keyed queues: ids are dense and trusted, and no order depends on it.

@@ -11,7 +11,7 @@ use crate::kubelet::KubeletState;
 use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
 use crate::store::flag;
 use sim_api::spec::{DeletionPropagation, FaultAction, FaultTime, NodeRef, SilentOn};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, NodeId, PodId};
 use std::sync::Arc;
 
 impl ScriptRunner {

@@ -9,8 +9,8 @@ use crate::ctx::EngineContext;
 use crate::record::JobName;
 use serde_json::Value;
 use sim_api::admission;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{BY_SCRIPT, ObjectKind, PodObject};
+use sim_base::{DomainId, JobSetId};
 use std::sync::Arc;
 
 impl ScriptRunner {
@@ -43,9 +43,10 @@ impl ScriptRunner {
             }
             "Node" => {
                 let node = (read.node)(object)?;
-                match apiserver::create_node(ctx, &node) {
-                    true => Ok(()),
-                    false => taken(ObjectKind::Node, &node.name),
+                if apiserver::create_node(ctx, &node) {
+                    Ok(())
+                } else {
+                    taken(ObjectKind::Node, &node.name)
                 }
             }
             _ => {
@@ -53,9 +54,10 @@ impl ScriptRunner {
                 let name = object["metadata"]["name"].as_str().unwrap_or("");
                 let namespace = object_namespace(kind, object);
                 let at = (namespace, name);
-                match apiserver::create_other(ctx, kind, at, object.clone(), JobSetId::NONE) {
-                    true => Ok(()),
-                    false => taken(kind, name),
+                if apiserver::create_other(ctx, kind, at, object.clone(), JobSetId::NONE) {
+                    Ok(())
+                } else {
+                    taken(kind, name)
                 }
             }
         }
@@ -68,9 +70,10 @@ impl ScriptRunner {
         object: &Value,
     ) -> Result<(), String> {
         let node = (ctx.scenario.decoders.node)(object)?;
-        match apiserver::add_node(ctx, &node) {
-            true => Ok(()),
-            false => Err(format!("nodes {:?} already exists", node.name)),
+        if apiserver::add_node(ctx, &node) {
+            Ok(())
+        } else {
+            Err(format!("nodes {:?} already exists", node.name))
         }
     }
 
@@ -126,9 +129,10 @@ fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(),
     let mut jobsets = ctx.scenario.jobsets.iter();
     let known = objects.any(|o| o["metadata"]["namespace"] == name)
         || jobsets.any(|s| s.submit_at != BY_SCRIPT && s.jobset.namespace == name);
-    match known {
-        true => Ok(()),
-        false => Err(format!("namespaces {name:?} not found")),
+    if known {
+        Ok(())
+    } else {
+        Err(format!("namespaces {name:?} not found"))
     }
 }
 
@@ -138,9 +142,10 @@ pub(super) fn check_jobset_absent(ctx: &EngineContext<'_>, name: &str) -> Result
         return Ok(());
     };
     let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
-    Err(match ctx.store.jobsets[old.ix()].is_deleting() {
-        true => format!("object is being deleted: {exists}"),
-        false => exists,
+    Err(if ctx.store.jobsets[old.ix()].is_deleting() {
+        format!("object is being deleted: {exists}")
+    } else {
+        exists
     })
 }
 

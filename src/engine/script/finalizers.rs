@@ -19,13 +19,14 @@ pub(super) fn patched_finalizers(
         .filter(is_new)
         .map(|n| format!("{n:?}"))
         .collect();
-    match new.is_empty() {
-        true => Ok(Some(wanted)),
-        false => Err(format!(
+    if new.is_empty() {
+        Ok(Some(wanted))
+    } else {
+        Err(format!(
             "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
-             new finalizers []string{{{}}}",
+         new finalizers []string{{{}}}",
             new.join(", ")
-        )),
+        ))
     }
 }
 

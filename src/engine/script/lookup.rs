@@ -2,7 +2,7 @@
 
 use crate::ctx::EngineContext;
 use sim_api::spec::{ObjectKind, ObjectName};
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId};
 
 /// The stored object of a request.
 #[derive(Clone)]

@@ -50,9 +50,10 @@ impl UserHolds {
                     return None;
                 }
                 held.crashed = false;
-                match ctx.store.nodes.exists(node) {
-                    true => as_written,
-                    false => Some(Cow::Owned(NewNode(name.clone()))),
+                if ctx.store.nodes.exists(node) {
+                    as_written
+                } else {
+                    Some(Cow::Owned(NewNode(name.clone())))
                 }
             }
             action @ (CordonNode(_) | DrainNode(_)) => {

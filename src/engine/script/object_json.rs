@@ -16,7 +16,7 @@ use sim_api::objects;
 use sim_api::objects::ObjectContext;
 use sim_api::spec::ObjectKind;
 use sim_api::spec::keys::{FOREGROUND_DELETION, JOB_TRACKING};
-use sim_base::{calendar, *};
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, calendar};
 use std::collections::BTreeMap;
 
 fn time_json(at: SimTime) -> Value {
@@ -242,9 +242,10 @@ fn pod_json(ctx: &EngineContext<'_>, pod: PodId, kubelets: &KubeletState) -> Val
     }
     object["status"] = pod_status_json::pod_status_json(ctx, pod, kubelets);
     let deleting = store.pods.has(pod, flag::DELETING);
-    let grace_s = match store.pods.has(pod, flag::CONFIRMED) {
-        true => 0,
-        false => ctx.store.pod_spec(pod).termination_grace_period_s,
+    let grace_s = if store.pods.has(pod, flag::CONFIRMED) {
+        0
+    } else {
+        ctx.store.pod_spec(pod).termination_grace_period_s
     };
     let since = Duration::from_secs(store.pods.deletion_s[i].into());
     let deletion = deleting.then_some(SimTime::ZERO + since);

@@ -12,9 +12,9 @@ use crate::ctx::EngineContext;
 use crate::store::{BAD_ATTEMPT, NO_ATTEMPT, flag};
 use serde_json::Value;
 use sim_api::admission;
+use sim_api::spec::JobSet;
 use sim_api::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT};
-use sim_api::spec::*;
-use sim_base::*;
+use sim_base::{JobSetId, PodId};
 
 impl ScriptRunner {
     pub(super) fn patch(

@@ -10,7 +10,7 @@ use crate::record::JobConditionType;
 use crate::store::JobCondition;
 use serde_json::Value;
 use sim_api::spec::{CompletionMode, JobSpec};
-use sim_base::*;
+use sim_base::{JobId, SimTime};
 use std::sync::Arc;
 
 const METADATA_FIELDS: [&str; 4] = ["annotations", "finalizers", "labels", "name"];

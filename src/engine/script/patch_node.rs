@@ -4,7 +4,7 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use serde_json::Value;
 use sim_api::spec::{NodeObject, TaintSpec};
-use sim_base::*;
+use sim_base::NodeId;
 
 pub fn patch_node(ctx: &mut EngineContext<'_>, node: NodeId, body: &Value) -> Result<(), String> {
     let old = ctx.store.nodes.cluster.object(node);

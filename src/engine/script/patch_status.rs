@@ -10,7 +10,7 @@ use crate::ctx::EngineContext;
 use crate::record::JobSetConditionType;
 use serde_json::Value;
 use sim_api::admission::{AdmissionChange, ChangeRequest, FieldValidation, change};
-use sim_base::{calendar, *};
+use sim_base::{JobId, JobSetId, calendar};
 use sim_policy::{JobSetStatus, PodCondition, RjStatus, TerminalState};
 
 pub(super) fn patch_jobset_status(
@@ -175,6 +175,7 @@ fn read_replicated_job(json: &Value) -> Result<RjStatus, String> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use sim_base::{Duration, SimTime};
 
     fn condition_json(kind: &str, status: &str, reason: &str) -> Value {
         json!({"type": kind, "status": status, "reason": reason, "message": "by hand",

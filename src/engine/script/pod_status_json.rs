@@ -11,7 +11,7 @@ use crate::record::DeletionActor;
 use crate::store::{NO_STATUS, PodPhase, RESTARTING_ALL, SUCCEEDING, flag};
 use serde_json::{Value, json};
 use sim_api::spec::{AgentMode, ContainerSpec, KubeVersion, PodSpec};
-use sim_base::*;
+use sim_base::PodId;
 
 /// State of the containers in the last status of the kubelet.
 #[derive(Copy, Clone, PartialEq)]
@@ -63,9 +63,10 @@ impl ShownPod<'_> {
     fn json(&self, restarts: Option<u32>, has_init: bool) -> Value {
         let state = match self.state {
             ShownState::Waiting => {
-                let reason = match has_init {
-                    true => "PodInitializing",
-                    false => "ContainerCreating",
+                let reason = if has_init {
+                    "PodInitializing"
+                } else {
+                    "ContainerCreating"
                 };
                 json!({"waiting": {"reason": reason}})
             }
@@ -202,9 +203,10 @@ fn exit_code(ctx: &EngineContext<'_>, pod: PodId, container: usize) -> i32 {
     let pods = &ctx.store.pods;
     let which = pods.exit_container[pod.ix()];
     let its = which == 0 || usize::from(which) == container + 1;
-    match which != SUCCEEDING && its {
-        true => i32::from(pods.exit_code[pod.ix()]),
-        false => 0,
+    if which != SUCCEEDING && its {
+        i32::from(pods.exit_code[pod.ix()])
+    } else {
+        0
     }
 }
 

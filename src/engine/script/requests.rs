@@ -9,8 +9,8 @@ use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::kubelet::KubeletState;
 use crate::record::{Body, DeletionActor, TicketSubject, TicketWait};
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{DeletionPropagation, RequestVerb, UserRequest};
+use sim_base::{JobSetId, NodeId, PodId};
 
 impl ScriptRunner {
     pub(super) fn request(

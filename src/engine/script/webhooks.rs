@@ -13,11 +13,12 @@ pub(super) fn check_webhook_available(
     ctx: &EngineContext<'_>,
     webhook: &str,
 ) -> Result<(), String> {
-    match ctx.is_manager_up(ctx.now) {
-        true => Ok(()),
-        false => Err(format!(
+    if ctx.is_manager_up(ctx.now) {
+        Ok(())
+    } else {
+        Err(format!(
             "Internal error occurred: failed calling webhook \"{webhook}\""
-        )),
+        ))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Must never contain an old value; a component that needs it keeps it.
 
 use sim_api::spec::ObjectKind;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId};
 
 /// A change, with the record and the ticket that cause what follows.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Exit codes of a pod's containers, as its status shows them.
 
 use super::{NO_STATUS, ObjectStore};
-use sim_base::*;
+use sim_base::PodId;
 
 /// Name and exit code of each regular container; empty before the pod has ended, and if no kubelet reported the
 /// codes.

@@ -6,7 +6,7 @@ use crate::record::{ConditionOutcome, JobConditionType};
 use serde_json::Value;
 use sim_api::spec::JobSpec;
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{JobSetId, SimTime, TemplateId};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;

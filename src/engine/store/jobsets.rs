@@ -4,7 +4,7 @@ use super::pods::BAD_ATTEMPT;
 use crate::record::ReplicatedJobStatus;
 use sim_api::spec::JobSet;
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{JobId, SimTime};
 use sim_policy::{InPlaceView, JobSetStatus};
 use std::sync::Arc;
 

@@ -27,9 +27,9 @@ pub use pods::{
 pub use templates::{StoredTemplate, TemplateSlot, TemplateStore, add_node_selection, agent_mode};
 
 use crate::record::{JobName, JobSetName, RecordNames};
-use sim_api::spec::*;
+use sim_api::spec::{CompletionMode, JobSpec, PodSpec};
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, PodId, TemplateId, row_or_default};
 use sim_policy::placement::TemplateFacts;
 use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeMap;
@@ -156,9 +156,10 @@ impl ObjectStore {
 
     /// Returns the row for a Job, or for a pod without a Job, with any name.
     pub fn row_for_name(&mut self, name: JobName) -> JobId {
-        let namespace = match name.jobset.is_some() {
-            true => self.names.namespace(name.jobset).to_owned(),
-            false => name.namespace.clone(),
+        let namespace = if name.jobset.is_some() {
+            self.names.namespace(name.jobset).to_owned()
+        } else {
+            name.namespace.clone()
         };
         let (key, place) = self.register_name(&namespace, &name.name);
         if let Some(job) = self.free_row(place, name.jobset) {

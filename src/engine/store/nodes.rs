@@ -1,7 +1,7 @@
 //! Node objects as stored: the description of the cluster, changes since the start, and the pods bound to each node.
 
 use sim_api::spec::{NodeObject, TaintEffect, TaintSpec};
-use sim_base::*;
+use sim_base::{NodeId, PodId, SimTime};
 use sim_policy::topology::ClusterBuilder;
 
 #[derive(Clone, Default)]

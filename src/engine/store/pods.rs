@@ -4,7 +4,7 @@
 //! Kubelets, the scheduler and controllers keep additional facts about pods in columns of their components.
 
 use crate::record::DeletionActor;
-use sim_base::*;
+use sim_base::{DomainId, JobId, NodeId, PodId, SimTime, TemplateId};
 use std::collections::BTreeMap;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]

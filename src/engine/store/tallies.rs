@@ -1,7 +1,7 @@
 //! Keeps the counters of a JobSet's pods consistent with the pods.
 
 use super::{NO_ATTEMPT, ObjectStore, PodPhase};
-use sim_base::*;
+use sim_base::PodId;
 
 impl ObjectStore {
     /// The attempt annotation that counts for the JobSet; that of a Failed pod is ignored (IPR-3).

@@ -4,8 +4,11 @@
 use serde_json::Value;
 use sim_api::objects::GlobalJobIndexes;
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{
+    AgentMode, ContainerSpec, DISABLE_IN_PLACE_RESTART, JobSet, JobSpec, KubeletTiming, PodSpec,
+    PodTemplate, RestartStrategy, TaintEffect, TolerationSpec,
+};
+use sim_base::{JobSetId, NodeId, TemplateId};
 use sim_policy::placement::{ResourceRequirements, TemplateFacts};
 use sim_policy::topology::{ClusterBuilder, TopologyDomains};
 use std::collections::{BTreeMap, BTreeSet};

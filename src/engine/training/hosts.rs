@@ -5,7 +5,7 @@
 use crate::ctx::EngineContext;
 use crate::store::{NodeChange, flag};
 use sim_api::spec::LossSpec;
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId};
 
 #[derive(Clone, Default)]
 pub struct TrainingHosts {

@@ -24,7 +24,7 @@ use hosts::TrainingHosts;
 use processes::TrainingPod;
 use silent::SilentCorruption;
 use sim_api::spec::{LossSpec, TrainingJob};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, NodeId, PodId, SimTime};
 use slices::{SliceGroup, TrainingSlices};
 use std::collections::BTreeMap;
 
@@ -186,9 +186,10 @@ impl TrainingState {
             }
             ChangeKind::Process { pod, up } => {
                 self.set_down(ctx, pod, !up);
-                match up {
-                    true => self.start_process(ctx, pod),
-                    false => self.end_process(ctx, pod),
+                if up {
+                    self.start_process(ctx, pod)
+                } else {
+                    self.end_process(ctx, pod)
                 }
                 ctx.store.jobset_of(pod)
             }
@@ -436,9 +437,10 @@ impl TrainingState {
         accounting
             .ledger
             .reclassify(ctx.now, whose, &booked.other_categories);
-        let live = match team.resumes_from_memory && !loses {
-            true => reached,
-            false => 0,
+        let live = if team.resumes_from_memory && !loses {
+            reached
+        } else {
+            0
         };
         let done = CompletedWork {
             participants: stretch.participants,

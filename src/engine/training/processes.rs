@@ -6,7 +6,7 @@ use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::ObjectStore;
-use sim_base::*;
+use sim_base::{PodId, SimTime};
 
 /// Exit code of a process that raises an error.
 pub const ERROR_EXIT_CODE: i32 = 1;

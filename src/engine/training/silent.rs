@@ -10,7 +10,7 @@ use crate::record::{TicketSubject, TicketWait};
 use crate::store::ObjectStore;
 use crate::training_model::{PaceReason, UNIT_FACTOR};
 use sim_api::spec::{FaultAction, SilentFaults};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, NodeId, PodId};
 
 /// Corrupt state of a job.
 #[derive(Clone)]
@@ -34,9 +34,10 @@ impl TrainingState {
         else {
             return;
         };
-        let pods = match pod.is_some() {
-            true => vec![pod],
-            false => ctx.store.nodes.pods[node.ix()].clone(),
+        let pods = if pod.is_some() {
+            vec![pod]
+        } else {
+            ctx.store.nodes.pods[node.ix()].clone()
         };
         let at_work: Vec<PodId> = pods
             .into_iter()

@@ -12,7 +12,7 @@ use crate::event::SimulationEvent;
 use crate::record::{Body, TicketSubject, TicketWait};
 use crate::training_model::UNIT_FACTOR;
 use sim_api::spec::{ElasticTraining, RegrowPolicy};
-use sim_base::*;
+use sim_base::{Duration, JobId, JobSetId, PodId};
 use std::collections::BTreeMap;
 
 /// State of the child Jobs of an elastic job.
@@ -167,9 +167,10 @@ impl TrainingState {
             let here = |job: &JobId| hand.jobs.binary_search(job).is_ok();
             let all_here = hand.others_ready && members.iter().all(here);
             if all_here && accounting.pod_group_in(members) == stretch.participants {
-                match hand.slices > stretch.slice_group.slices {
-                    true => self.plan_regrow(ctx, at, accounting),
-                    false => self.cancel_regrow(ctx, at),
+                if hand.slices > stretch.slice_group.slices {
+                    self.plan_regrow(ctx, at, accounting)
+                } else {
+                    self.cancel_regrow(ctx, at)
                 }
                 return;
             }
@@ -345,9 +346,10 @@ impl TrainingState {
         let job = &self.jobs[at];
         let regrows = (job.segment.as_ref())
             .is_some_and(|stretch| stretch.slice_group.work_before_regrow.is_some());
-        match regrows {
-            true => self.regrow(ctx, at, accounting),
-            false => self.finish(ctx, at, accounting),
+        if regrows {
+            self.regrow(ctx, at, accounting)
+        } else {
+            self.finish(ctx, at, accounting)
         }
     }
 
@@ -369,9 +371,10 @@ impl TrainingState {
         accounting: &mut TimeAccounting,
     ) {
         let job = &self.jobs[at];
-        match job.slices.is_some() {
-            true => accounting.set_productive_jobs(ctx, job.jobset, members, runs),
-            false => accounting.set_productive(ctx, job.jobset, runs),
+        if job.slices.is_some() {
+            accounting.set_productive_jobs(ctx, job.jobset, members, runs)
+        } else {
+            accounting.set_productive(ctx, job.jobset, runs)
         }
     }
 

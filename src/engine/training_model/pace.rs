@@ -82,9 +82,10 @@ impl TrainingPace {
             }
         }
         let off = libm::round(self.deviation * libm::sqrt(work as f64));
-        let plain = match off < 0.0 {
-            true => work.saturating_sub(-off as u128),
-            false => work.saturating_add(off as u128),
+        let plain = if off < 0.0 {
+            work.saturating_sub(-off as u128)
+        } else {
+            work.saturating_add(off as u128)
         };
         (plain, excess)
     }

@@ -81,13 +81,14 @@ pub fn plan_from_start(
             takes(StreamPurpose::TrainingCompile, nth, &spec.compile),
         ),
     };
-    let restore = match start.start_progress == start.newest.0 {
-        true => takes(
+    let restore = if start.start_progress == start.newest.0 {
+        takes(
             StreamPurpose::TrainingRestore,
             nth,
             restore_time(spec, start.newest),
-        ),
-        false => 0,
+        )
+    } else {
+        0
     };
     let before = [initialization, compile, restore];
     let saving = match &spec.checkpoint_schedule {

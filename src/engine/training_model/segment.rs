@@ -247,9 +247,10 @@ impl SegmentPlan {
 
     /// Wait of the checkpoint after the `nth` piece for the previous one of its kind.
     fn commit_wait(&self, kind: &SegmentKind, nth: u128, piece: u128) -> u128 {
-        match nth > 0 {
-            true => u128::from(kind.commit).saturating_sub(piece),
-            false => 0,
+        if nth > 0 {
+            u128::from(kind.commit).saturating_sub(piece)
+        } else {
+            0
         }
     }
 
@@ -355,9 +356,10 @@ impl SegmentPlan {
         }
         let of = |kind: &SegmentKind| {
             let (nth, every) = (self.count_due(kind, work), self.checkpoint_interval(kind));
-            match work > 0 && self.is_due(kind, work) {
-                true => self.commit_wait(kind, nth - 1, every) + u128::from(kind.blocking),
-                false => 0,
+            if work > 0 && self.is_due(kind, work) {
+                self.commit_wait(kind, nth - 1, every) + u128::from(kind.blocking)
+            } else {
+                0
             }
         };
         let also = self
@@ -398,9 +400,10 @@ fn last_satisfying(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match holds(middle) {
-            true => low = middle,
-            false => high = middle,
+        if holds(middle) {
+            low = middle
+        } else {
+            high = middle
         }
     }
     low

@@ -4,7 +4,7 @@ use super::pace::PaceReason;
 use super::segment::SpentTime;
 use crate::record::{LedgerCategory, SegmentOutcome, TrainingOutcome, TrainingPhase};
 use sim_api::spec::TrainingJob;
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 
 /// The ledger of one job.
 #[derive(Clone, Debug, Default)]
@@ -122,14 +122,16 @@ impl WorkLedger {
         spent: &SpentTime,
         end: &SegmentEnd,
     ) -> BookedSegment {
-        let (lost, excess) = match end.interrupted {
-            true => (spent.stepping - spent.saved_stepping, spent.saved_excess),
-            false => (0, spent.excess),
+        let (lost, excess) = if end.interrupted {
+            (spent.stepping - spent.saved_stepping, spent.saved_excess)
+        } else {
+            (0, spent.excess)
         };
         let [initialization, compile, restore] = spent.startup_phases;
-        let (initialization, again) = match end.reinitialized {
-            true => (0, initialization),
-            false => (initialization, 0),
+        let (initialization, again) = if end.reinitialized {
+            (0, initialization)
+        } else {
+            (initialization, 0)
         };
         let before = self.until;
         let degraded = excess[PaceReason::Degraded as usize];

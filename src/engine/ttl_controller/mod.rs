@@ -8,7 +8,7 @@ use super::event::SimulationEvent;
 use super::requests::{RequestAnswer, RequestEntry};
 use crate::record::{Call, JobConditionType, TicketSubject, TicketWait};
 use crate::store::{ChangeKind, JobChange, JobStatus};
-use sim_base::*;
+use sim_base::{Duration, JobId, SimTime};
 use sim_policy::ttl::whole_seconds;
 
 #[derive(Clone, Default)]

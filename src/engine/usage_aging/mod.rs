@@ -7,7 +7,7 @@ use super::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
 use crate::store::{ChangeKind, PodChange};
 use sim_api::spec::{ExposureSpec, FaultAction, FaultTime, UsedFields};
-use sim_base::*;
+use sim_base::{Duration, NodeId, PodId, SimTime};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]

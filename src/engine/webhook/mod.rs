@@ -11,7 +11,7 @@ mod verdict;
 use super::ctx::{EngineContext, StoreWatcher};
 use crate::record::TicketSubject;
 use crate::store::{ChangeKind, ObjectStore, PodChange};
-use sim_base::*;
+use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
 use verdict::{FollowerPod, WebhookInput, verdict};
 
 #[derive(Clone, Default)]

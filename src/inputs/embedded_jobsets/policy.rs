@@ -43,9 +43,10 @@ pub fn enforce(plan: &mut RenderPlan<'_>) {
     let (torch, mpi, jax, xgboost) = (has("torch"), has("mpi"), has("jax"), has("xgboost"));
     let nodes = plan.trainer.get("numNodes").and_then(Value::as_i64);
     if let Some(nodes) = nodes {
-        match mpi {
-            true => mpi_nodes(plan, nodes),
-            false => plan.set_trainer_count(nodes),
+        if mpi {
+            mpi_nodes(plan, nodes)
+        } else {
+            plan.set_trainer_count(nodes)
         }
     }
     let count = plan.trainer_count().unwrap_or(1);
@@ -138,9 +139,10 @@ fn torch_env(plan: &mut RenderPlan<'_>, count: i64) {
 
 /// Sets the number of MPI worker pods. If the launcher counts as a node, one fewer worker is needed.
 fn mpi_nodes(plan: &mut RenderPlan<'_>, nodes: i64) {
-    let count = match plan.launcher_is_node() {
-        true => (nodes - 1).max(1),
-        false => nodes,
+    let count = if plan.launcher_is_node() {
+        (nodes - 1).max(1)
+    } else {
+        nodes
     };
     plan.set_count(NODE, count);
 }

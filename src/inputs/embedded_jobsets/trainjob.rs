@@ -34,9 +34,10 @@ pub fn render(object: &EmbeddedObject<'_>, all: &[EmbeddedObject<'_>], found: &m
         &mut report,
         &mut unmodelled,
     );
-    let runtime = match report.is_clean() {
-        true => runtime(object, all, &mut report),
-        false => None,
+    let runtime = if report.is_clean() {
+        runtime(object, all, &mut report)
+    } else {
+        None
     };
     if let Some(runtime) = runtime {
         let mut of_runtime = DiagnosticReport::new(runtime.source, &none);

@@ -86,9 +86,10 @@ pub fn inspect_all(sources: &[SourceText]) -> Result<Vec<InspectedManifest>, Dia
             }
         }
     }
-    match errors.is_empty() {
-        true => Ok(all),
-        false => Err(Diagnostics(errors)),
+    if errors.is_empty() {
+        Ok(all)
+    } else {
+        Err(Diagnostics(errors))
     }
 }
 
@@ -116,9 +117,10 @@ fn object(node: YamlNode, source: &SourceText) -> InspectedObject {
         found = Some(jobset::convert(&node));
     } else if kind == "JobSet" {
         let at = node.get("apiVersion").map_or(node.at, |v| v.at);
-        let message = match version.starts_with(GROUP) {
-            true => format!("apiVersion {version:?} of JobSet is no longer served"),
-            false => format!("apiVersion {version:?} is not valid for a JobSet"),
+        let message = if version.starts_with(GROUP) {
+            format!("apiVersion {version:?} of JobSet is no longer served")
+        } else {
+            format!("apiVersion {version:?} is not valid for a JobSet")
         };
         report.error(at, message).legal(API_VERSION);
     }

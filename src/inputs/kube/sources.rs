@@ -53,9 +53,10 @@ pub fn manifest_sources(path: &str) -> Result<(Vec<SourceText>, Vec<String>), Di
             Err(Diagnostics(found)) => errors.extend(found),
         }
     }
-    match errors.is_empty() {
-        true => Ok((sources, not_tried(&found.left_out).collect())),
-        false => Err(Diagnostics(errors)),
+    if errors.is_empty() {
+        Ok((sources, not_tried(&found.left_out).collect()))
+    } else {
+        Err(Diagnostics(errors))
     }
 }
 

@@ -53,9 +53,12 @@ pub fn error(
         return Diagnostic::of_file(place, message);
     };
     let mut report = DiagnosticReport::new(&written.source, &written.overrides);
-    let at = locate(&written.node, field).map_or(written.node.at, |found| match found.whole {
-        true if found.node.items().is_empty() && found.node.entries().is_empty() => found.node.at,
-        _ => found.key,
+    let at = locate(&written.node, field).map_or(written.node.at, |found| {
+        if found.whole && found.node.items().is_empty() && found.node.entries().is_empty() {
+            found.node.at
+        } else {
+            found.key
+        }
     });
     report.error(at, message).clone()
 }

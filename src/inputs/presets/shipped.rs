@@ -49,10 +49,7 @@ pub fn topology_source(path: &Path) -> Result<SourceText, Diagnostics> {
     }
     files::read_source(path).map_err(|errors| {
         let plain = !path.exists() && !name.contains(['/', '.']);
-        match plain {
-            true => unknown(&name).into(),
-            false => errors,
-        }
+        if plain { unknown(&name).into() } else { errors }
     })
 }
 

@@ -160,9 +160,10 @@ fn topology_key(
             job.name
         );
         let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
-        let field = match job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) {
-            true => format!(".{annotation}"),
-            false => annotation,
+        let field = if job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) {
+            format!(".{annotation}")
+        } else {
+            annotation
         };
         error(field, message, cluster.keys());
     }

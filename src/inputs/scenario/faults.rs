@@ -233,9 +233,10 @@ fn known_alias(
         format!("no earlier fault defines the alias {alias:?}"),
     );
     error.nearest(alias, aliases.iter().map(String::as_str));
-    error.legal(match aliases.is_empty() {
-        true => "an alias defined with node or ofPod in an earlier fault".to_owned(),
-        false => aliases.join(", "),
+    error.legal(if aliases.is_empty() {
+        "an alias defined with node or ofPod in an earlier fault".to_owned()
+    } else {
+        aliases.join(", ")
     });
     None
 }

@@ -232,9 +232,10 @@ pub fn scenario_from_manifests(
     let mut unmodelled = manifests.unmodelled;
     unmodelled.extend(queues(&scenario));
     add_classes(&mut scenario, manifests.classes);
-    let mut inputs = match sets.is_empty() {
-        true => Vec::new(),
-        false => vec![(SETS.to_owned(), overrides.text.clone())],
+    let mut inputs = if sets.is_empty() {
+        Vec::new()
+    } else {
+        vec![(SETS.to_owned(), overrides.text.clone())]
     };
     inputs.extend(presets);
     Ok(LoadedScenario {

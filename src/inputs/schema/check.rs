@@ -116,9 +116,10 @@ fn check_object(
     }
     for field in object.fields.iter().filter(|f| f.required) {
         if node.get(field.name).is_none() {
-            let message = match path.is_root() {
-                true => format!("{} is required", field.name),
-                false => format!("{path}.{} is required", field.name),
+            let message = if path.is_root() {
+                format!("{} is required", field.name)
+            } else {
+                format!("{path}.{} is required", field.name)
             };
             let error = report.error(node.at, message);
             let example = field.written_example();
@@ -203,9 +204,10 @@ fn unknown_field(
 }
 
 fn wrong_type(node: &YamlNode, shape: &FieldType, path: &YamlPath, report: &mut DiagnosticReport) {
-    let name = match path.is_root() {
-        true => "the document".to_owned(),
-        false => path.to_string(),
+    let name = if path.is_root() {
+        "the document".to_owned()
+    } else {
+        path.to_string()
     };
     let message = format!("{name} must be {}, found {}", shape.noun(), node.describe());
     let error = report.error(node.at, message);

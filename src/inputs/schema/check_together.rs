@@ -14,9 +14,10 @@ pub fn check(
     path: &YamlPath,
     report: &mut DiagnosticReport,
 ) {
-    let place = match path.is_root() {
-        true => object.kind.to_owned(),
-        false => path.to_string(),
+    let place = if path.is_root() {
+        object.kind.to_owned()
+    } else {
+        path.to_string()
     };
     let known = |name: &str| object.fields.iter().any(|f| f.name == name);
     if node.entries().iter().any(|(key, _)| !known(&key.name)) {

@@ -130,9 +130,10 @@ fn shape_schema(shape: &FieldType, defs: &mut SchemaDefinitions) -> Value {
         // Free-form values, strings and containers need no alternative for references.
         _ => false,
     };
-    match is_value && defs.has_parameters {
-        true => json!({"anyOf": [schema, {"$ref": format!("#/$defs/{PARAMETER}")}]}),
-        false => schema,
+    if is_value && defs.has_parameters {
+        json!({"anyOf": [schema, {"$ref": format!("#/$defs/{PARAMETER}")}]})
+    } else {
+        schema
     }
 }
 

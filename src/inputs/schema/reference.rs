@@ -144,9 +144,10 @@ impl ReferenceSection {
                     .map(|p| joined(p, field.name))
                     .collect(),
                 takes: kind_of(&field.shape),
-                default: match one_of(self.object, field.name) {
-                    true => "required unless an alternative is set".to_owned(),
-                    false => default(field, &path, assumptions),
+                default: if one_of(self.object, field.name) {
+                    "required unless an alternative is set".to_owned()
+                } else {
+                    default(field, &path, assumptions)
                 },
                 doc: field.doc,
                 example: field.written_example(),
@@ -190,9 +191,12 @@ impl ReferenceSection {
 }
 
 fn kind_of(shape: &FieldType) -> String {
-    let link = |object: &ObjectSchema| match PAGES.iter().any(|(page, ..)| *page == object.kind) {
-        true => format!("[{}]({}.md)", object.kind, object.kind.to_lowercase()),
-        false => "a mapping".to_owned(),
+    let link = |object: &ObjectSchema| {
+        if PAGES.iter().any(|(page, ..)| *page == object.kind) {
+            format!("[{}]({}.md)", object.kind, object.kind.to_lowercase())
+        } else {
+            "a mapping".to_owned()
+        }
     };
     match shape {
         FieldType::OneOf([only]) => format!("`{only}`"),

@@ -64,9 +64,10 @@ pub fn import_nodes(
             error.legal("the output of `kubectl get nodes -o yaml`");
             return Err(error.into());
         }
-        match in_trouble(&node) {
-            true => out.push(name_of(&node)),
-            false => members.push(member(&node)),
+        if in_trouble(&node) {
+            out.push(name_of(&node))
+        } else {
+            members.push(member(&node))
         }
     }
     if members.is_empty() {
@@ -284,9 +285,10 @@ fn families(cells: Vec<ImportCell>) -> Vec<Vec<ImportCell>> {
 fn labels(family: &[ImportCell]) -> Option<BTreeMap<String, String>> {
     let one = |key: &String| {
         let values: Vec<&String> = family.iter().map(|cell| &cell.kind.labels[key]).collect();
-        match values.iter().all(|v| *v == values[0]) {
-            true => Some(values[0].clone()),
-            false => counted(&values, "island"),
+        if values.iter().all(|v| *v == values[0]) {
+            Some(values[0].clone())
+        } else {
+            counted(&values, "island")
         }
     };
     let keys = family[0].kind.labels.keys();

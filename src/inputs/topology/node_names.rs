@@ -52,9 +52,10 @@ fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, NumberRange, St
                 ("node", node),
             ];
             let name = fill(&pool.name, numbers);
-            let name = match numbered {
-                true => name,
-                false => format!("{name}-{node:05}"),
+            let name = if numbered {
+                name
+            } else {
+                format!("{name}-{node:05}")
             };
             (pool, numbers, name)
         })

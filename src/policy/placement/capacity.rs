@@ -33,9 +33,10 @@ impl FreeCapacity {
 pub fn of_nodes(facts: &TemplateFacts, cluster: &ClusterBuilder) -> Vec<u64> {
     let one = |n: usize| {
         let node = NodeId(n as u32);
-        match facts.allows(node) {
-            true => facts.room(cluster, node),
-            false => 0,
+        if facts.allows(node) {
+            facts.room(cluster, node)
+        } else {
+            0
         }
     };
     (0..cluster.len()).map(one).collect()

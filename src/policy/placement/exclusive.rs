@@ -1,6 +1,6 @@
 //! Exclusive placement (EXC-1): one Job per topology domain.
 
-use sim_base::*;
+use sim_base::DomainId;
 
 /// EXC-17, EXC-20: a leader may enter a domain without JobSet pods of another Job with its priority; if pods of its
 /// own Job exist, only their domain. Terminating pods count until their phase is terminal.

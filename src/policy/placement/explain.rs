@@ -135,9 +135,10 @@ pub fn failed_scheduling(reasons: &[UnschedulableReasons]) -> String {
         return format!("{why} not found");
     }
     let preemption = counted(reasons.iter().map(|r| {
-        let words = match r.is_resolvable() {
-            true => "No preemption victims found for incoming pod",
-            false => "Preemption is not helpful for scheduling",
+        let words = if r.is_resolvable() {
+            "No preemption victims found for incoming pod"
+        } else {
+            "Preemption is not helpful for scheduling"
         };
         words.to_owned()
     }));

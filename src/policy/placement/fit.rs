@@ -1,7 +1,7 @@
 //! The search for a node: static filters, current taints, free resources; starts where the last search ended.
 
 use super::template::TemplateFacts;
-use sim_base::*;
+use sim_base::NodeId;
 
 /// The cluster in the scheduler's cache.
 pub struct ClusterView<'a> {

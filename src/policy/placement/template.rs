@@ -4,8 +4,10 @@ use super::explain::{UnschedulableReasons, explain};
 use super::node_choice::NodeChoice;
 use crate::topology::ClusterBuilder;
 use sim_api::spec::keys::RESTART_ALL_CONTAINERS;
-use sim_api::spec::*;
-use sim_base::*;
+use sim_api::spec::{
+    ContainerRestartAction, PodSpec, PodTemplate, TaintEffect, TaintSpec, TolerationSpec,
+};
+use sim_base::NodeId;
 
 #[derive(Clone)]
 pub struct TemplateFacts {

@@ -1,7 +1,7 @@
 //! Builds a `ClusterBuilder` from a `spec::TopologySpec`; nodes are numbered in the order of the description.
 
 use sim_api::spec::{IslandKind, NodeObject, NodePool, TaintSpec, TopologySpec};
-use sim_base::*;
+use sim_base::{IslandId, NodeId, ZoneId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

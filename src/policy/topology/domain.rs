@@ -1,7 +1,7 @@
 //! The domains of a topology key: the nodes with the same value.
 
 use super::build::ClusterBuilder;
-use sim_base::*;
+use sim_base::{DomainId, NodeId};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 //! Must never evaluate rules itself; it calls the functions of `failure` that the pass used.
 
 use crate::buckets::{JobBucket, in_bucket};
-use crate::decision::*;
+use crate::decision::{FailedJob, FailureTrace, PolicyVerdict, RestartBudget, RuleTrace};
 use crate::failure;
 use crate::failure::PreparedPolicy;
 use crate::{ActionPlan, FinishedView, JobSetView, JobView, ttl};

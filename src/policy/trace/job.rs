@@ -3,7 +3,7 @@
 //! Must never evaluate rules itself; rules are evaluated by `pod_failure::matching_rule`, everything else is from the
 //! plan.
 
-use crate::decision::*;
+use crate::decision::{DecisionStep, FailedPod, JobSync, PodRuleTrace};
 use crate::job::pod_failure::{FailedPodView, matching_rule};
 use crate::{JobPlan, JobSyncView};
 use sim_api::spec::{PodFailurePolicyAction, PodFailurePolicyRule, RestartPolicy};

@@ -2,7 +2,7 @@
 
 use super::row::BenchRow;
 use serde::{Deserialize, Serialize};
-use sim_base::*;
+use sim_base::Duration;
 use std::collections::BTreeMap;
 
 pub const SCHEMA: &str = "jobset-sim/bench-ttr/v1";
@@ -41,9 +41,10 @@ impl BaselineReport {
     /// Parses a baseline. The error describes the problem.
     pub fn read(text: &str) -> Result<BaselineReport, String> {
         let report: BaselineReport = serde_json::from_str(text).map_err(|e| e.to_string())?;
-        match report.schema == SCHEMA {
-            true => Ok(report),
-            false => Err(format!("the schema is {:?}, not {SCHEMA:?}", report.schema)),
+        if report.schema == SCHEMA {
+            Ok(report)
+        } else {
+            Err(format!("the schema is {:?}, not {SCHEMA:?}", report.schema))
         }
     }
 

@@ -82,12 +82,13 @@ pub fn known(condition: &FieldCondition, has_baseline: bool) -> Result<(), Strin
         ));
     }
     let compares = matches!(found, Some(MeasuredNumber::Count(name)) if name != "rows.stuck");
-    match (condition.is_relative() || compares) && !has_baseline {
-        true => Err(format!(
+    if (condition.is_relative() || compares) && !has_baseline {
+        Err(format!(
             "--fail-if {:?} needs --against BASELINE",
             condition.text()
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -5,8 +5,8 @@ use super::conditions::CheckedConditions;
 use super::row::BenchRow;
 use sim_analysis::format::{column, count, exact_seconds, seconds, thousands};
 use sim_analysis::metrics::Phase;
+use sim_base::Duration;
 use sim_base::escape::for_markdown;
-use sim_base::*;
 use sim_report::console::waterfall::WaterfallStyle;
 use sim_report::table::Table;
 use std::fmt::Write;
@@ -155,9 +155,10 @@ pub fn change(m: &MovedRow<'_>) -> String {
 
 /// Formats the result of a condition.
 pub fn verdict(c: &CheckedConditions) -> String {
-    let value = match c.is_share {
-        true => format!("{:+.3} %", c.value * 100.0),
-        false => format!("{}", c.value),
+    let value = if c.is_share {
+        format!("{:+.3} %", c.value * 100.0)
+    } else {
+        format!("{}", c.value)
     };
     match (c.failed, c.rows.len()) {
         (false, _) => format!("passed: {} is false", c.condition),

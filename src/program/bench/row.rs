@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sim_analysis::experiment::SimulatedReplication;
 use sim_analysis::metrics::restarts::gate;
 use sim_analysis::metrics::{Phase, RestartMetrics, RestartOutcome};
-use sim_base::*;
+use sim_base::Duration;
 use std::collections::BTreeMap;
 
 /// Identity of a row.

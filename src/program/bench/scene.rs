@@ -30,9 +30,10 @@ pub fn load(row: &BenchCombination, more: &[BenchSetting]) -> Result<LoadedScena
         file: format!("{}.yaml", row.case.name),
         text: text(row),
     };
-    let manifest = match row.case.exclusive {
-        true => EXCLUSIVE,
-        false => MANIFEST,
+    let manifest = if row.case.exclusive {
+        EXCLUSIVE
+    } else {
+        MANIFEST
     };
     let loader = |_: &str| Ok(manifest.to_owned());
     let read = |sets: &[BenchSetting]| {

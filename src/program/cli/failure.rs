@@ -98,12 +98,11 @@ pub fn unknown_metric(option: &str, metric: &str, mut known: Vec<&str>) -> Comma
 /// Returns an error if no replication measures the metric. Accepts any metric while `known` is empty, that is before
 /// the first replication.
 pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), CommandFailure> {
-    match known.is_empty() || known.iter().any(|name| name == metric) {
-        true => Ok(()),
-        false => {
-            let known = known.iter().map(String::as_str).collect();
-            Err(unknown_metric(option, metric, known))
-        }
+    if known.is_empty() || known.iter().any(|name| name == metric) {
+        Ok(())
+    } else {
+        let known = known.iter().map(String::as_str).collect();
+        Err(unknown_metric(option, metric, known))
     }
 }
 
@@ -115,9 +114,10 @@ impl From<String> for CommandFailure {
 
 impl From<Diagnostics> for CommandFailure {
     fn from(errors: Diagnostics) -> CommandFailure {
-        match errors.is_only_no_place() {
-            true => CommandFailure::CannotBePlaced(errors.to_string()),
-            false => CommandFailure::Invalid(errors.to_string()),
+        if errors.is_only_no_place() {
+            CommandFailure::CannotBePlaced(errors.to_string())
+        } else {
+            CommandFailure::Invalid(errors.to_string())
         }
     }
 }

@@ -44,9 +44,12 @@ const REPORT: &str = "This is a bug in jobset-sim. Please report it with the com
 /// Shortens each line of a message to 2000 bytes, because messages may quote input files of any size.
 fn shortened_lines(message: &str) -> String {
     const LONGEST: usize = 2000;
-    let line = |line: &str| match line.len() > LONGEST {
-        true => shortened(line.to_owned()),
-        false => line.to_owned(),
+    let line = |line: &str| {
+        if line.len() > LONGEST {
+            shortened(line.to_owned())
+        } else {
+            line.to_owned()
+        }
     };
     message.lines().map(line).collect::<Vec<_>>().join("\n")
 }

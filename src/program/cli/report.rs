@@ -6,7 +6,7 @@ use crate::cli::inputs::{LoadedRun, StoredRun, model_defaults, quoted, stored_ru
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::stored::StoredSweep;
 use crate::cli::{bench, compare, output};
-use sim_base::*;
+use sim_base::Duration;
 use sim_report::assumptions::provenance;
 use sim_report::export;
 use sim_report::export::ExportSubject;
@@ -44,9 +44,10 @@ pub struct ReportArgs {
 
 fn scrape(text: &str) -> Result<Duration, String> {
     let every: Duration = text.parse()?;
-    match every >= Duration::from_millis(100) {
-        true => Ok(every),
-        false => Err("must be at least 100ms".to_owned()),
+    if every >= Duration::from_millis(100) {
+        Ok(every)
+    } else {
+        Err("must be at least 100ms".to_owned())
     }
 }
 

@@ -174,9 +174,10 @@ impl InputFiles {
     /// Adds a text and returns its name, made unique if another text has the same name.
     fn keep(&mut self, index: usize, name: &str, text: String) -> String {
         let taken = self.texts.iter().any(|(n, t)| n == name && *t != text);
-        let name = match taken {
-            true => format!("{name} ({index})"),
-            false => name.to_owned(),
+        let name = if taken {
+            format!("{name} ({index})")
+        } else {
+            name.to_owned()
         };
         self.texts.push((name.clone(), text));
         name

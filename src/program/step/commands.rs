@@ -4,7 +4,7 @@ use super::breaks::Breakpoint;
 use super::{StepMode, StepSession, describe, lists};
 use serde_json::Value;
 use sim_api::spec::NodeObject;
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::RecordNames;
 use sim_inputs::nearest;
 
@@ -76,9 +76,12 @@ impl StepSession<'_> {
     fn command(&mut self, line: &str, names: Option<&RecordNames>) -> Result<bool, String> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
-        let bare = |yes: bool| match rest.is_empty() {
-            true => Ok(yes),
-            false => Err(format!("{word} takes no argument")),
+        let bare = |yes: bool| {
+            if rest.is_empty() {
+                Ok(yes)
+            } else {
+                Err(format!("{word} takes no argument"))
+            }
         };
         match word {
             "next" | "n" => {

@@ -6,7 +6,7 @@
 use super::known::{KnownState, OfPod, ReportedState};
 use serde_json::Value;
 use sim_api::spec::NodeObject;
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::record::NodeReady;
 use std::fmt::Write;
 
@@ -329,9 +329,12 @@ pub fn node(node: &NodeObject, objects: &[Value], known: &KnownState) -> String 
         .get(&format!("node/{}", node.name))
         .cloned()
         .unwrap_or_default();
-    let written = node.taints.iter().map(|t| match t.value.is_empty() {
-        true => format!("{}:{}", t.key, t.effect.as_str()),
-        false => format!("{}={}:{}", t.key, t.value, t.effect.as_str()),
+    let written = node.taints.iter().map(|t| {
+        if t.value.is_empty() {
+            format!("{}:{}", t.key, t.effect.as_str())
+        } else {
+            format!("{}={}:{}", t.key, t.value, t.effect.as_str())
+        }
     });
     let added = of
         .taints

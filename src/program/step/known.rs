@@ -1,6 +1,6 @@
 //! State of objects that the API would show, collected from records: Events, readiness, exit codes, nodes.
 
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::record::TicketSubject;
 use sim_engine::record::{Body, NodeReady, RecordNames, SimulationRecord};
 use sim_report::files::event_objects::EventObjects;

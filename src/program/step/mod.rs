@@ -14,7 +14,7 @@ mod snapshot;
 use breaks::Breakpoint;
 use known::KnownState;
 use serde_json::Value;
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::SimulationInput;
 use sim_engine::record::{NO_CAUSE, RecordNames, RecordSink, RunOutcome, SimulationRecord};
 use sim_report::files::event_objects::EventObjects;
@@ -82,9 +82,10 @@ pub fn run(
         over: None,
     };
     session.prompt(None);
-    let outcome = match session.quit {
-        true => simulation.run(seed, 0, &mut SessionEnd),
-        false => simulation.run(seed, 0, &mut session),
+    let outcome = if session.quit {
+        simulation.run(seed, 0, &mut SessionEnd)
+    } else {
+        simulation.run(seed, 0, &mut session)
     };
     if !session.quit {
         let reason = outcome.end_reason.as_str();

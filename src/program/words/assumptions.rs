@@ -119,9 +119,10 @@ fn effects(
     let unclear = names(unclear.into_iter().map(|(row, _)| row).collect());
     let small = names(small.into_iter().map(|(row, _)| row).collect());
     let alone = played.replications < 2;
-    let why = match alone {
-        true => "One replication gives no interval (use --seeds 20): ",
-        false => "Inconclusive with this number of replications: ",
+    let why = if alone {
+        "One replication gives no interval (use --seeds 20): "
+    } else {
+        "Inconclusive with this number of replications: "
     };
     let none = rows.iter().filter(|r| r.effect == AssumptionEffect::None);
     let none = names(none.collect());
@@ -149,9 +150,12 @@ fn effects(
 }
 
 fn line(out: &mut String, used: &EffectiveDefault, d: &MetricDerivative, metric: &str) {
-    let signed = |v: f64| match v > 0.0 {
-        true => format!("+{}", format_metric_value(metric, v)),
-        false => format_metric_value(metric, v),
+    let signed = |v: f64| {
+        if v > 0.0 {
+            format!("+{}", format_metric_value(metric, v))
+        } else {
+            format_metric_value(metric, v)
+        }
     };
     let share = d.elasticity.map_or(String::new(), |e| format!("{e:+.3} %"));
     let [low, high] = d.ci95.map(signed);
@@ -176,9 +180,10 @@ fn default(out: &mut String, used: &EffectiveDefault, style: &WaterfallStyle) {
 /// Formats a value with its unit, unless the value already contains it.
 fn value(used: &EffectiveDefault) -> String {
     let said = used.unit() == "s" && used.value.ends_with(['s', 'm', 'h', 'd']);
-    match said || used.unit().is_empty() {
-        true => used.value.clone(),
-        false => format!("{} {}", used.value, used.unit()),
+    if said || used.unit().is_empty() {
+        used.value.clone()
+    } else {
+        format!("{} {}", used.value, used.unit())
     }
 }
 

@@ -46,9 +46,10 @@ fn assumptions() -> Vec<GlossaryEntry> {
             ("confidence".to_owned(), a.confidence),
         ],
         kind: "assumption".to_owned(),
-        source: match a.id.starts_with("timing.") {
-            true => "src/inputs/presets/timing.yaml".to_owned(),
-            false => "src/inputs/presets/control-plane.yaml".to_owned(),
+        source: if a.id.starts_with("timing.") {
+            "src/inputs/presets/timing.yaml".to_owned()
+        } else {
+            "src/inputs/presets/control-plane.yaml".to_owned()
         },
         word: a.id,
         ..GlossaryEntry::default()

@@ -36,9 +36,12 @@ pub fn all() -> Vec<ParameterEffect> {
 /// Returns the examples for a term, or for the values of a field: `RestartJobSet`, `failurePolicy.rules.action`.
 pub fn of(word: &str) -> Vec<ParameterEffect> {
     let field = |name: &str| word == name || word.ends_with(&format!(".{name}"));
-    let values = |e: &ParameterEffect| match e.command.contains("restartStrategy=") {
-        true => field("restartStrategy"),
-        false => field("rules.action") || field("rules[].action"),
+    let values = |e: &ParameterEffect| {
+        if e.command.contains("restartStrategy=") {
+            field("restartStrategy")
+        } else {
+            field("rules.action") || field("rules[].action")
+        }
     };
     let mut found = all();
     found.retain(|e| e.word == word || values(e));

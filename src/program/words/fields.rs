@@ -37,9 +37,10 @@ fn entry(format: &str, of: &str, row: &FieldRow) -> GlossaryEntry {
         [first, many @ ..] => fact("also at", &format!("{first} and {} more", many.len())),
     }
     fact("constraints", &row.rules.join(" "));
-    let modelled = match row.modelled {
-        true => "",
-        false => "supported by Kubernetes, but not simulated",
+    let modelled = if row.modelled {
+        ""
+    } else {
+        "supported by Kubernetes, but not simulated"
     };
     let text = match (row.doc, modelled) {
         ("", "") => format!("field of {of}"),

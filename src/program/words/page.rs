@@ -91,9 +91,10 @@ impl PageReader {
         };
         let kind = kind_below(&plain(head.first().map_or("", String::as_str)));
         let last = plain(head.last().map_or("", String::as_str));
-        let meaning = match GENERIC.contains(&last.as_str()) || last.is_empty() {
-            true => meaning.clone(),
-            false => format!("{last}: {meaning}"),
+        let meaning = if GENERIC.contains(&last.as_str()) || last.is_empty() {
+            meaning.clone()
+        } else {
+            format!("{last}: {meaning}")
         };
         let middle = head.iter().zip(cells).skip(1).take(cells.len().max(2) - 2);
         let facts: Vec<(String, String)> = middle

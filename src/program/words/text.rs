@@ -149,13 +149,14 @@ pub fn list(entries: &[&GlossaryEntry], style: &WaterfallStyle) -> String {
     let mut out = String::new();
     for entry in entries {
         let line = format!("{}: {}", title(entry), entry.text);
-        let _ = match line.chars().count() > style.width {
-            true => writeln!(
+        let _ = if line.chars().count() > style.width {
+            writeln!(
                 out,
                 "{}...",
                 line.chars().take(style.width - 3).collect::<String>()
-            ),
-            false => writeln!(out, "{line}"),
+            )
+        } else {
+            writeln!(out, "{line}")
         };
     }
     out

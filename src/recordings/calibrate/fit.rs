@@ -102,9 +102,10 @@ pub fn calibrate(
 
 fn time_resolution(recording: &RecordedRun) -> f64 {
     // Imported times are whole seconds. The order of the writes narrows them further.
-    match recording.imported.is_some() {
-        true => 0.5,
-        false => 0.001,
+    if recording.imported.is_some() {
+        0.5
+    } else {
+        0.001
     }
 }
 
@@ -224,13 +225,10 @@ fn add_unlimited_client(client: &str, at_once: f64, waited: Option<f64>, found: 
         Some(n) => format!("; according to {LIMITER_METRIC}, {n} requests waited for its limit"),
         None => String::new(),
     };
-    found.unseen.push(match at_once > 1.0 {
-        true => format!(
-            "controlPlane.{client}.qps, burst: the client never reached its limit; {at_once:.0} requests within one second show \
-             only that burst plus qps is at least that number{waits}"
-        ),
-        false => format!("controlPlane.{client}.qps, burst: the recordings contain no requests of this client{waits}"),
-    });
+    found.unseen.push(if at_once > 1.0 { format!(
+        "controlPlane.{client}.qps, burst: the client never reached its limit; {at_once:.0} requests within one second show \
+         only that burst plus qps is at least that number{waits}"
+    ) } else { format!("controlPlane.{client}.qps, burst: the recordings contain no requests of this client{waits}") });
 }
 
 fn add_undecided_limit(
@@ -379,9 +377,10 @@ fn spans(
         let (from, to) = of(pod)?;
         let s = to.checked_sub(from)? as f64 / 1e3;
         // The difference of two whole seconds is known to 1 s.
-        let width = match recording.imported.is_some() {
-            true => 1.0,
-            false => 0.001,
+        let width = if recording.imported.is_some() {
+            1.0
+        } else {
+            0.001
         };
         Some(HistogramCell {
             low: (s - width / 2.0).max(0.0),
@@ -429,21 +428,23 @@ fn fit_stops(recordings: &[(String, RecordedRun)], found: &mut FitResult) {
     });
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
     let usual = quantile(&middles, 0.5).unwrap_or(0.0);
-    let long = match usual > MIN_STOP_S {
-        true => cells,
-        false => Vec::new(),
+    let long = if usual > MIN_STOP_S {
+        cells
+    } else {
+        Vec::new()
     };
-    match long.len() >= MIN_OBSERVATIONS {
-        true => add_checked_distribution(
+    if long.len() >= MIN_OBSERVATIONS {
+        add_checked_distribution(
             "timing.containerStop",
             &long,
             "pods, deleted to ended",
             found,
-        ),
-        false => found.unseen.push(
-            "timing.containerStop: fewer than 5 running pods were deleted and took a measurable time to stop"
-                .to_owned(),
-        ),
+        )
+    } else {
+        found.unseen.push(
+        "timing.containerStop: fewer than 5 running pods were deleted and took a measurable time to stop"
+            .to_owned(),
+    )
     }
 }
 
@@ -466,9 +467,10 @@ fn add_checked_distribution(id: &str, cells: &[HistogramCell], of: &str, found: 
     let bound = |side: Option<f64>, end: usize| side.unwrap_or(middles[end]);
     const MAX_POINTS: usize = 40;
     let at = |i: usize| quantile(&middles, (i as f64 + 0.5) / MAX_POINTS as f64).unwrap_or(0.0);
-    let values = match middles.len() <= MAX_POINTS {
-        true => middles.clone(),
-        false => (0..MAX_POINTS).map(at).collect(),
+    let values = if middles.len() <= MAX_POINTS {
+        middles.clone()
+    } else {
+        (0..MAX_POINTS).map(at).collect()
     };
     found.parameters.push(FittedParameter {
         id: id.to_owned(),

@@ -79,9 +79,10 @@ pub fn groups(
     for (_, recording) in recordings {
         let images = images_by_replicated_job(recording);
         let pools = pools_by_node(recording, label);
-        let half = match recording.imported.is_some() {
-            true => 0.5,
-            false => 0.0005,
+        let half = if recording.imported.is_some() {
+            0.5
+        } else {
+            0.0005
         };
         for pod in &recording.pods.0 {
             let image = images.get(&pod.replicated_job).cloned().unwrap_or_default();
@@ -149,9 +150,10 @@ fn sample_group((phase, image, pool): SampleKey, cells: &[HistogramCell]) -> Sam
         n: cells.len(),
         log_normal: lognormal::fit(&lognormal::merge_cells(cells)).map(fitted),
         quantiles_s: QUANTILES.iter().filter_map(at).collect(),
-        confidence: match cells.len() as u64 >= MIN_MEASURED {
-            true => "measured",
-            false => "assumed",
+        confidence: if cells.len() as u64 >= MIN_MEASURED {
+            "measured"
+        } else {
+            "assumed"
         },
     }
 }

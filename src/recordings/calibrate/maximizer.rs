@@ -88,9 +88,10 @@ pub fn profile_interval(
         }
         for _ in 0..40 {
             let middle = 0.5 * (inside + outside);
-            match at_top - height(top[which] + sign * middle) > PROFILE_DROP {
-                true => outside = middle,
-                false => inside = middle,
+            if at_top - height(top[which] + sign * middle) > PROFILE_DROP {
+                outside = middle
+            } else {
+                inside = middle
             }
         }
         top[which] + sign * inside
@@ -106,10 +107,7 @@ fn golden_section_maximum(f: &dyn Fn(f64) -> f64, near: f64) -> f64 {
     let (mut low, mut high) = (near - reach, near + reach);
     for _ in 0..40 {
         let (a, b) = (high - RATIO * (high - low), low + RATIO * (high - low));
-        match f(a) > f(b) {
-            true => high = b,
-            false => low = a,
-        }
+        if f(a) > f(b) { high = b } else { low = a }
     }
     f(0.5 * (low + high))
 }

@@ -69,8 +69,9 @@ pub fn preset_document(found: &FitResult, api_version: &str, name: &str, base: &
 }
 
 pub fn confidence(p: &FittedParameter) -> &'static str {
-    match p.n >= MIN_MEASURED {
-        true => "measured",
-        false => "unverified",
+    if p.n >= MIN_MEASURED {
+        "measured"
+    } else {
+        "unverified"
     }
 }

@@ -72,13 +72,14 @@ impl PrometheusMetrics {
                 .or_default()
                 .add(le, value);
         }
-        match used {
-            true => Ok(()),
-            false => Err((
+        if used {
+            Ok(())
+        } else {
+            Err((
                 0,
                 0,
                 format!("the text contains neither {REQUEST_METRIC} nor {LIMITER_METRIC}"),
-            )),
+            ))
         }
     }
 }

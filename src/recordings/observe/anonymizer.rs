@@ -230,16 +230,18 @@ fn manifest(jobset: &Value, names: &mut AnonymousNames) -> Value {
 }
 
 fn label(key: &str, names: &mut AnonymousNames) -> String {
-    match PUBLIC_LABELS.contains(&key) {
-        true => key.to_owned(),
-        false => names.replacement("topology", key),
+    if PUBLIC_LABELS.contains(&key) {
+        key.to_owned()
+    } else {
+        names.replacement("topology", key)
     }
 }
 
 fn resource(name: &str, names: &mut AnonymousNames) -> String {
-    match PUBLIC_RESOURCES.contains(&name) || name.starts_with("hugepages-") {
-        true => name.to_owned(),
-        false => format!("example.com/{}", names.replacement("resource", name)),
+    if PUBLIC_RESOURCES.contains(&name) || name.starts_with("hugepages-") {
+        name.to_owned()
+    } else {
+        format!("example.com/{}", names.replacement("resource", name))
     }
 }
 
@@ -314,9 +316,10 @@ fn placement_metadata(meta: &Value, names: &mut AnonymousNames) -> Value {
         let topology = label(key, names);
         out.insert(keys::EXCLUSIVE_TOPOLOGY.to_owned(), json!(topology));
     }
-    match out.is_empty() {
-        true => json!({}),
-        false => json!({"annotations": out}),
+    if out.is_empty() {
+        json!({})
+    } else {
+        json!({"annotations": out})
     }
 }
 

@@ -70,9 +70,12 @@ fn status_number(status: &Value, key: &str) -> Option<u64> {
 /// Returns the number of restarts that the JobSet counted, or triggered in place.
 pub fn restart_count(life: &ObservedLifecycle) -> u32 {
     let in_place = is_in_place(life);
-    let of = |status: &Value| match in_place {
-        true => status_number(status, "previousInPlaceRestartAttempt").map_or(0, |n| n + 1),
-        false => status_number(status, "restarts").unwrap_or(0),
+    let of = |status: &Value| {
+        if in_place {
+            status_number(status, "previousInPlaceRestartAttempt").map_or(0, |n| n + 1)
+        } else {
+            status_number(status, "restarts").unwrap_or(0)
+        }
     };
     let statuses = life.jobset.statuses.iter().map(|(_, status)| of(status));
     statuses
@@ -139,10 +142,13 @@ pub fn observed_restart(life: &ObservedLifecycle, nth: u32) -> Result<ObservedRe
 
 /// Returns when the JobSet's status first showed restart `nth`.
 fn triggered_at(life: &ObservedLifecycle, nth: u32, in_place: bool) -> Option<ClockTime> {
-    let tells = |status: &Value| match in_place {
-        true => status_number(status, "previousInPlaceRestartAttempt")
-            .is_some_and(|n| n + 1 >= u64::from(nth)),
-        false => status_number(status, "restarts").is_some_and(|n| n >= u64::from(nth)),
+    let tells = |status: &Value| {
+        if in_place {
+            status_number(status, "previousInPlaceRestartAttempt")
+                .is_some_and(|n| n + 1 >= u64::from(nth))
+        } else {
+            status_number(status, "restarts").is_some_and(|n| n >= u64::from(nth))
+        }
     };
     if life.watched {
         let mut statuses = life.jobset.statuses.iter();
@@ -236,9 +242,10 @@ impl MilestoneFinder<'_> {
 
     fn set_origin(&self, restart: &mut ObservedRestart) {
         let in_place = restart.in_place;
-        let old: Vec<&PodLife> = match in_place {
-            true => self.life.pods.iter().collect(),
-            false => self.pods(self.previous_attempt()).collect(),
+        let old: Vec<&PodLife> = if in_place {
+            self.life.pods.iter().collect()
+        } else {
+            self.pods(self.previous_attempt()).collect()
         };
         let of_pod = |milestone: Milestone, p: &PodLife| match milestone {
             Milestone::PodFailed if p.last_observed.phase == "Failed" => p.finished,
@@ -286,9 +293,12 @@ impl MilestoneFinder<'_> {
     fn milestone_time(&self, milestone: Milestone, in_place: bool) -> Result<ClockTime, String> {
         let none = |why: &str| why.to_owned();
         let gone = "deleted objects are not part of a list taken afterwards";
-        let never = |what: &str| match self.life.watched {
-            true => format!("no {what} in these files"),
-            false => gone.to_owned(),
+        let never = |what: &str| {
+            if self.life.watched {
+                format!("no {what} in these files")
+            } else {
+                gone.to_owned()
+            }
         };
         let first = |all: &mut dyn Iterator<Item = ClockTime>| all.min_by_key(|at| at.ns);
         let last = |all: &mut dyn Iterator<Item = ClockTime>| all.max_by_key(|at| at.ns);
@@ -418,9 +428,10 @@ impl MilestoneFinder<'_> {
         what: &str,
         in_place: bool,
     ) -> Result<ClockTime, String> {
-        let pods: Vec<&PodLife> = match in_place {
-            true => self.life.pods.iter().filter(|p| p.gone.is_none()).collect(),
-            false => self.pods(self.nth).collect(),
+        let pods: Vec<&PodLife> = if in_place {
+            self.life.pods.iter().filter(|p| p.gone.is_none()).collect()
+        } else {
+            self.pods(self.nth).collect()
         };
         // If an index has several pods, the earliest counts.
         let mut done: std::collections::BTreeMap<(&str, Option<u32>), ClockTime> =

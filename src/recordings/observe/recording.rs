@@ -312,9 +312,10 @@ fn log(life: &ObservedLifecycle, zero: ClockTime) -> Vec<Value> {
     let mut rows: Vec<(ClockTime, Value)> = Vec::new();
     let mut row = |at: ClockTime, kind: &str, name: &str, what: &str, detail: Value| {
         let ms = at.ms_after(zero).max(0);
-        let row = match detail.is_null() && what != "status" {
-            true => json!([ms, kind, name, what]),
-            false => json!([ms, kind, name, what, detail]),
+        let row = if detail.is_null() && what != "status" {
+            json!([ms, kind, name, what])
+        } else {
+            json!([ms, kind, name, what, detail])
         };
         rows.push((at, row));
     };

@@ -37,15 +37,14 @@ pub fn for_each_value(
             message,
         };
         let value = value.map_err(|e| {
-            let what = match e.is_eof() {
-                true => "the JSON ends in the middle of an object; the watch may have been interrupted. \
-                         Delete the last, incomplete object"
-                    .to_owned(),
-                false => {
-                    let text = e.to_string();
-                    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |t| t.0);
-                    format!("not JSON: {text}")
-                }
+            let what = if e.is_eof() {
+                "the JSON ends in the middle of an object; the watch may have been interrupted. \
+                 Delete the last, incomplete object"
+                    .to_owned()
+            } else {
+                let text = e.to_string();
+                let text = text.rsplit_once(" at line ").map_or(text.as_str(), |t| t.0);
+                format!("not JSON: {text}")
             };
             problem((e.line(), e.column().max(1)), what)
         })?;

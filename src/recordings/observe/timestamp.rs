@@ -36,9 +36,10 @@ impl ClockTime {
     /// Parses a time. Times of the API in whole seconds are known to one second; times with a fraction are exact.
     pub fn parse(text: &str) -> Option<ClockTime> {
         let ns = parse_nanoseconds(text)?;
-        Some(match text.contains('.') {
-            true => ClockTime::exact(ns),
-            false => ClockTime::within_second(ns),
+        Some(if text.contains('.') {
+            ClockTime::exact(ns)
+        } else {
+            ClockTime::within_second(ns)
         })
     }
 

@@ -5,7 +5,7 @@
 use super::decisions::history::DecisionHistory;
 use super::milestones::{self, IN_PLACE, RECREATE};
 use super::recording::{RecordedRun, RecordingKind};
-use super::result::*;
+use super::result::{FileResult, MilestoneResult, RecordedDifference, RestartResult};
 use super::run_steps::RunSteps;
 use super::scenario::UnmodelledAction;
 use super::{decisions, nodes, requests};
@@ -13,7 +13,7 @@ use sim_analysis::metrics;
 use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::pods::PodFold;
 use sim_api::spec::ScenarioSpec;
-use sim_engine::record::*;
+use sim_engine::record::{RecordNames, RecordSink, RunOutcome, SimulationRecord, StoredEvent};
 use std::collections::BTreeMap;
 
 /// The observations of a run that the comparison needs.

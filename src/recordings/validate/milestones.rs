@@ -47,9 +47,10 @@ pub fn seconds(
     in_place: bool,
     origin: Option<&str>,
 ) -> BTreeMap<&'static str, f64> {
-    let (start, names): (_, &[&'static str]) = match in_place {
-        true => (Milestone::PodNotReady, &IN_PLACE),
-        false => (Milestone::PodFailed, &RECREATE),
+    let (start, names): (_, &[&'static str]) = if in_place {
+        (Milestone::PodNotReady, &IN_PLACE)
+    } else {
+        (Milestone::PodFailed, &RECREATE)
     };
     let start = match origin {
         None => Some(start),

@@ -2,7 +2,10 @@
 //!
 //! This module does not compute anything; all numbers are part of the result.
 
-use super::result::*;
+use super::result::{
+    FileResult, MilestoneResult, RecordedDifference, RequestDifference, ResultTotals,
+    ValidationVerdict, ValidationVerdicts,
+};
 use serde_json::{Map, Value, json};
 
 /// Rounds to six decimals (microseconds), which is finer than the resolution of the recordings.

@@ -6,7 +6,9 @@ use super::recording::RecordedRun;
 use super::steps::{NodeView, RecordedStep, StepAction, StepObject};
 use sim_api::spec::TaintEffect;
 use sim_base::{JobId, NodeId, PodId};
-use sim_engine::record::*;
+use sim_engine::record::{
+    Body, JobConditionType, NodeReady, RecordNames, RecordSink, SimulationRecord,
+};
 use std::collections::BTreeMap;
 
 /// The object of a step, identified by ids of the run.

@@ -8,7 +8,9 @@ use super::scenario::{ScenarioOverrides, UnmodelledAction, replay_scenario};
 use super::simulate;
 use serde_json::{Value, json};
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::*;
+use sim_api::spec::{
+    BY_SCRIPT, ClientRate, ContainerRule, FaultAction, FaultTime, KubeVersion, ScenarioSpec,
+};
 
 type InputFact = (String, String);
 
@@ -183,8 +185,9 @@ fn describe_rule(rule: &ContainerRule) -> String {
     if rule.pod_fails {
         parts.push("its pod fails".to_owned());
     }
-    match parts.is_empty() {
-        true => RUNS_INDEFINITELY.to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        RUNS_INDEFINITELY.to_owned()
+    } else {
+        parts.join(", ")
     }
 }

@@ -13,7 +13,10 @@ use super::recording::{RecordedControlPlane, RecordedRequests, RecordedRun, Reco
 use script::{container_rule, faults};
 
 use sim_api::spec::timing::KubeletTiming;
-use sim_api::spec::*;
+use sim_api::spec::{
+    ClientRate, ControlPlane, FeatureGates, KubeVersion, MeasuredLatency, ObjectDecoders,
+    PlacementRepair, ScenarioSpec, StopSpec, StopWhen, TieBreak, TimingSpec,
+};
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use topology::topology;
@@ -154,9 +157,8 @@ fn control_plane(
 ) -> ControlPlane {
     let rate = |r: super::recording::RecordedRate| ClientRate::new(r.qps, r.burst);
     let kcm = recorded.kube_controller_manager;
-    let own = |recorded: super::recording::RecordedRate, preset: ClientRate| match defaults.1 {
-        true => preset,
-        false => rate(recorded),
+    let own = |recorded: super::recording::RecordedRate, preset: ClientRate| {
+        if defaults.1 { preset } else { rate(recorded) }
     };
     let defaults = defaults.0;
     ControlPlane {
@@ -169,9 +171,10 @@ fn control_plane(
         jobset_manager: own(recorded.jobset_manager, defaults.jobset_manager),
         node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
         feature_gates: gates,
-        placement_repair: match recorded.manager_may_write_pod_status {
-            true => PlacementRepair::Succeeds,
-            false => PlacementRepair::Forbidden,
+        placement_repair: if recorded.manager_may_write_pod_status {
+            PlacementRepair::Succeeds
+        } else {
+            PlacementRepair::Forbidden
         },
         node_monitor_grace_period_s: recorded
             .node_monitor_grace_period_s

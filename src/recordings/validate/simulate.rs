@@ -216,9 +216,10 @@ fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
         .chain(created)
         .filter_map(problem)
         .collect();
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(UnmodelledAction(problems)),
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(UnmodelledAction(problems))
     }
 }
 

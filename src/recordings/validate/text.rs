@@ -4,7 +4,10 @@
 
 use super::output::{relative_error, request_name, unquoted};
 use super::recording::RecordingKind;
-use super::result::*;
+use super::result::{
+    FileResult, MilestoneResult, RecordedDifference, RequestDifference, ResultTotals,
+    ValidationVerdicts,
+};
 use sim_analysis::metrics::restarts::waits::with_sign;
 use std::fmt::Write;
 

@@ -9,7 +9,7 @@ use sim_analysis::format::{exact_seconds, thousands};
 use sim_analysis::metrics::restarts::path::PathStep;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::TimingSpec;
-use sim_base::*;
+use sim_base::Duration;
 use sim_engine::record::LedgerResource;
 
 /// A default as declared in its preset.
@@ -130,9 +130,10 @@ fn rate_assumption(
 }
 
 fn number(value: f64) -> String {
-    match value == value.trunc() && value >= 1000.0 {
-        true => thousands(value as u64),
-        false => format!("{value}"),
+    if value == value.trunc() && value >= 1000.0 {
+        thousands(value as u64)
+    } else {
+        format!("{value}")
     }
 }
 
@@ -222,8 +223,9 @@ pub fn footer_line(deciders: &[DominantAssumption], total: Duration) -> String {
         text
     };
     let told: Vec<String> = deciders.iter().filter(told).map(one).collect();
-    match told.is_empty() {
-        true => String::new(),
-        false => format!("depends on: {}", told.join("  ·  ")),
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!("depends on: {}", told.join("  ·  "))
     }
 }

@@ -5,7 +5,7 @@ use super::dominant::{self, AssumedDefaults};
 use sim_analysis::format::count;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::ControlPlane;
-use sim_base::*;
+use sim_base::Duration;
 
 /// Returns the provenance line, for example `jobset-sim 0.1.0 · scenario … · preset scale-test, Kubernetes 1.36 ·
 /// seed 42 · digest …`.

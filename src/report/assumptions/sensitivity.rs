@@ -8,7 +8,7 @@ use super::provenance;
 use crate::page::PageBlock;
 use crate::table::Table;
 use sim_analysis::metrics::{RestartMetrics, RunView};
-use sim_base::*;
+use sim_base::Duration;
 
 /// A variant or point, with the assumptions behind its first replication.
 #[derive(Clone, Debug)]
@@ -100,9 +100,10 @@ pub fn blocks(all: &[SensitiveResult]) -> Vec<PageBlock> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let which = match several {
-        true => "the restarts of the first replication of each variant or point",
-        false => "the restarts",
+    let which = if several {
+        "the restarts of the first replication of each variant or point"
+    } else {
+        "the restarts"
     };
     let mut head = vec!["of"];
     head.retain(|_| several);

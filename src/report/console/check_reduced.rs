@@ -50,9 +50,10 @@ fn differences(rows: &[CheckRow]) -> Option<ModelDifferences> {
 fn sentence(differences: &ModelDifferences) -> String {
     let (restarts, goodput) = (&differences.restarts, &differences.goodput);
     let more = |restarts: f64| with_sign(restarts, 3);
-    let so = match differences.uneven.is_empty() {
-        true => "",
-        false => " This difference does not average out.",
+    let so = if differences.uneven.is_empty() {
+        ""
+    } else {
+        " This difference does not average out."
     };
     format!(
         "Mean difference of the reduced model from the full model: {} restarts (95 % CI {} to {}), {} goodput ({} to {}).\
@@ -218,14 +219,18 @@ impl ModelCheck {
         let _ = writeln!(out, "{}", style.dim(&head));
         for row in &self.replications {
             let (a, b) = (&row.pods, &row.collapsed);
-            let both = |a: u32, b: u32| match a == b {
-                true => a.to_string(),
-                false => format!("{a} | {b}"),
+            let both = |a: u32, b: u32| {
+                if a == b {
+                    a.to_string()
+                } else {
+                    format!("{a} | {b}")
+                }
             };
             let end = |s: &'static str| if s.is_empty() { "running" } else { s };
-            let ends = match a.terminal_state == b.terminal_state {
-                true => end(a.terminal_state).to_owned(),
-                false => format!("{} | {}", end(a.terminal_state), end(b.terminal_state)),
+            let ends = if a.terminal_state == b.terminal_state {
+                end(a.terminal_state).to_owned()
+            } else {
+                format!("{} | {}", end(a.terminal_state), end(b.terminal_state))
             };
             let line = format!(
                 "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>13}",

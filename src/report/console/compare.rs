@@ -7,8 +7,8 @@ use sim_analysis::experiment::{
 };
 use sim_analysis::format::{column, count, seconds, wrap};
 use sim_analysis::metrics::restarts::waits::thousands;
+use sim_base::Duration;
 use sim_base::stats::StatisticalWarning;
-use sim_base::*;
 use std::fmt::Write;
 
 /// With more variants, only differences from the first one are printed. The output files contain all pairs.

@@ -4,7 +4,7 @@ use super::training;
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format;
 use sim_analysis::metrics::RunView;
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{Body, EndReason, NodeReady, SimulationRecord};
 use std::fmt::Write;
 

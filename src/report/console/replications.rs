@@ -6,9 +6,9 @@ use crate::table::Table;
 use sim_analysis::experiment::{JobSetEstimates, ReplicationResult, ReplicationSet, WorkCost};
 use sim_analysis::format::{count, seconds, wrap};
 use sim_analysis::metrics::Phase;
+use sim_base::Duration;
 use sim_base::escape::for_cell;
 use sim_base::stats::MeanEstimate;
-use sim_base::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -4,7 +4,7 @@ use super::waterfall::WaterfallStyle;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::gate;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use std::fmt::Write;
 
 const BAR: usize = 32;

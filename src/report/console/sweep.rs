@@ -125,11 +125,10 @@ fn legend(out: &mut String, best: Option<&BestPoint>, style: &WaterfallStyle) {
         out.push('\n');
         return;
     };
-    let text = match best.not_separated.is_empty() {
-        true => "  * best",
-        false => {
-            "  * best   ~ inconclusive: the interval of the paired difference from the best contains zero"
-        }
+    let text = if best.not_separated.is_empty() {
+        "  * best"
+    } else {
+        "  * best   ~ inconclusive: the interval of the paired difference from the best contains zero"
     };
     let _ = writeln!(out, "{}\n", style.dim(text));
 }

@@ -10,7 +10,7 @@ use sim_analysis::metrics::restarts::gate;
 use sim_analysis::metrics::summary::LatencySummary;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::{ClientRate, JobSet};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::ResourceUsage;
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::training::TrainingSummary;
 use sim_api::spec::{CheckpointSchedule, TrainingJob};
-use sim_base::*;
+use sim_base::{Duration, JobSetId};
 use sim_engine::record::{TrainingOutcome, TrainingPhase};
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@ use sim_analysis::metrics::restarts::gate;
 use sim_analysis::metrics::restarts::gate::BottleneckShare;
 use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
-use sim_base::*;
+use sim_base::Duration;
 use std::fmt::Write;
 
 /// Output width, character set and color.
@@ -166,9 +166,10 @@ pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
     let Some(first) = gates.first() else {
         return String::new();
     };
-    let title = match first.is_bottleneck() {
-        true => "Bottleneck",
-        false => "Longest part",
+    let title = if first.is_bottleneck() {
+        "Bottleneck"
+    } else {
+        "Longest part"
     };
     let mut text = format!(
         "{title}: {}, {} of {} ({:.0} %)",

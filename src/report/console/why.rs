@@ -9,7 +9,7 @@ use sim_analysis::metrics::restarts::critical::{RequestGroup, counts};
 use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_analysis::why::explain::{WhatIf, WhyExplanation};
 use sim_analysis::why::levers::{LeverSetting, typed};
-use sim_base::*;
+use sim_base::Duration;
 use std::fmt::Write;
 
 /// Maximum number of what-if rows shown. The JSON output contains all.
@@ -223,9 +223,12 @@ fn what_ifs(
         };
         let head = format!("  {:>10} {takes:>10}  change", "saves");
         let _ = writeln!(out, "{}", style.dim(&head));
-        let saves = |w: &WhatIf| match why.subject.ended {
-            true => seconds(w.saves),
-            false => "unblocks".to_owned(),
+        let saves = |w: &WhatIf| {
+            if why.subject.ended {
+                seconds(w.saves)
+            } else {
+                "unblocks".to_owned()
+            }
         };
         for w in shown.iter().take(MAX_WHAT_IFS) {
             write_what_if(out, (w, &saves(w)), style, quoted);
@@ -305,9 +308,10 @@ fn write_what_if(
         };
     }
     let set = format!("--set {}", quoted_setting(&w.setting, quoted));
-    let shown = match set.chars().count() > LONGEST {
-        true => "(--set omitted because of its length; see --format json)".to_owned(),
-        false => set,
+    let shown = if set.chars().count() > LONGEST {
+        "(--set omitted because of its length; see --format json)".to_owned()
+    } else {
+        set
     };
     let _ = writeln!(out, "{:25}{}", "", style.dim(&shown));
 }

@@ -2,7 +2,7 @@
 
 use super::block::{DecisionBlock, names};
 use sim_analysis::format::count;
-use sim_policy::decision::*;
+use sim_policy::decision::{FailureTrace, JobSetPass, PolicyVerdict, RestartBudget, RuleTrace};
 
 /// Number of failed Jobs shown in the list and for each rule.
 const MAX_SHOWN_JOBS: usize = 5;

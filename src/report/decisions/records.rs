@@ -3,8 +3,8 @@
 //! Records that repeat a decision, such as its Kubernetes Events, are omitted.
 
 use super::DecisionLog;
-use sim_base::*;
-use sim_engine::record::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId};
+use sim_engine::record::{Body, DeletionActor, ObjectRef, RecordNames};
 
 impl DecisionLog {
     /// Returns a short description of the record, or `None` for kinds that are only in `events.ndjson`.

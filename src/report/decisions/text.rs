@@ -5,7 +5,10 @@
 
 use super::block::{DecisionBlock, LISTED, names};
 use sim_analysis::format::count;
-use sim_policy::decision::*;
+use sim_policy::decision::{
+    JobSetPass, PlannedChange, PlannedRequests, PolicyDecision, PolicyOutcome, RestartTrace,
+    StartupTrace, SuccessTrace,
+};
 
 /// Renders the decision as a block of lines.
 pub fn decision_block(decision: &PolicyDecision) -> DecisionBlock {

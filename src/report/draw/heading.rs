@@ -1,6 +1,6 @@
 //! Titles, subtitles and footers of charts, with font sizes that fit the width.
 
-use super::scene::*;
+use super::scene::{DrawScene, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width};
 
 pub(crate) const MARGIN: i32 = 60;
 
@@ -68,9 +68,10 @@ fn wrap_footer_lines(lines: &[String], width: i32) -> Vec<String> {
     for line in lines {
         let mut open = String::new();
         for part in line.split(PARTS) {
-            let longer = match open.is_empty() {
-                true => part.to_owned(),
-                false => format!("{open}{PARTS}{part}"),
+            let longer = if open.is_empty() {
+                part.to_owned()
+            } else {
+                format!("{open}{PARTS}{part}")
             };
             if !open.is_empty() && text_width(&longer, FOOTER_FONT_SIZE) > width {
                 all.push(std::mem::replace(&mut open, format!("     {part}")));

@@ -31,9 +31,10 @@ pub fn text_color_on(color: Rgb) -> Rgb {
         let (a, b) = (luminance(ink), luminance(color));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     };
-    match ratio(ON_DARK) > ratio(ON_LIGHT) {
-        true => ON_DARK,
-        false => ON_LIGHT,
+    if ratio(ON_DARK) > ratio(ON_LIGHT) {
+        ON_DARK
+    } else {
+        ON_LIGHT
     }
 }
 

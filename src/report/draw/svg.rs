@@ -3,7 +3,9 @@
 //!
 //! All texts are escaped, and the output is deterministic.
 
-use super::scene::*;
+use super::scene::{
+    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, Rgb, SceneShape, TEXT_COLOR, TextAnchor,
+};
 use sim_base::escape::for_html;
 use std::fmt::Write;
 

@@ -13,7 +13,9 @@ use crate::console::compare::{
     HEADLINES, estimates, format_metric_value, is_headline_metric, split_by_difference, unit,
 };
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
+};
 use sim_analysis::experiment::{CompareVerdict, PlayedVariant, VariantComparison, metrics};
 
 /// Maximum number of panels.

@@ -4,7 +4,9 @@ use super::compare_panel::{
     ComparedVariants, PanelAxis, ROW, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
 };
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
+};
 use sim_analysis::experiment::VariantComparison;
 
 /// Returns the share of each category in all accelerator-seconds, per variant.

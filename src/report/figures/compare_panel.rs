@@ -2,7 +2,9 @@
 
 use crate::console::compare::{format_metric_value, is_seconds};
 use crate::draw::heading::{MARGIN, draw_footer, footer_height};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
+};
 use sim_analysis::experiment::VariantComparison;
 use sim_analysis::format::count;
 

@@ -6,7 +6,10 @@ use super::compare_panel::{
     ComparedVariants, PanelAxis, SIZE, WIDTH, draw_name, finish_scene, legend, plot_left_edge,
 };
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label,
+    ticks,
+};
 use sim_analysis::experiment::PlayedVariant;
 use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
 use sim_base::Duration;

@@ -1,7 +1,9 @@
 //! Line charts of quantities against the number of nodes, as a column of panels.
 
 use crate::draw::heading::{MARGIN, fitting_font_size};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
+};
 use sim_analysis::format::thousands;
 
 /// One quantity against the number of nodes.

@@ -3,7 +3,10 @@
 //! The node assignment comes from `metrics::occupancy`.
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    BACKGROUND_COLOR, DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor,
+    text_width,
+};
 use sim_analysis::format::thousands;
 use sim_analysis::metrics::occupancy::{NodeOccupancy, NodeOccupant};
 use sim_analysis::metrics::{RestartMetrics, RunView};

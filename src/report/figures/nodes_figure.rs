@@ -5,14 +5,17 @@
 use super::map_figure::{MapGrid, islands};
 use super::restart_figure::phase_color as color_of_phase;
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label,
+    ticks,
+};
 use crate::draw::svg::{AnimatedItem, Animation};
 use crate::timeline::occupancy_color;
 use sim_analysis::format::{seconds, thousands};
 use sim_analysis::metrics::node_states::{NodeState, NodeStates};
 use sim_analysis::metrics::occupancy::OccupancyState;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use std::collections::BTreeMap;
 
 /// Color of a node without pods on an island where other nodes have pods.

@@ -1,10 +1,13 @@
 //! Chart of restarts as stacked bars, and the colors of the phases.
 
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
+    tick_label, ticks,
+};
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::{Phase, RestartMetrics};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 /// Returns the color of a phase. `Queue` and `Schedule` share a color, as do `Rendezvous` and `Restore`.
 pub(crate) fn phase_color(phase: Phase) -> Rgb {

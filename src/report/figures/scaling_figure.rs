@@ -4,10 +4,12 @@
 //! Points are simulation results and closed forms are formulas with given parameters. No curves are fitted.
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width, tick_label,
+};
 use crate::planning::plane::PlaneScale;
 use sim_analysis::format::{seconds, thousands};
-use sim_base::*;
+use sim_base::Duration;
 
 /// A line of a scaling chart.
 #[derive(Clone, Debug)]
@@ -46,9 +48,12 @@ impl ScalingAxes<'_> {
     pub const NODES_TO_RECOVERY: ScalingAxes<'static> = ScalingAxes {
         x: "nodes",
         y: "time to recover",
-        x_label: &|n| match n >= 1000.0 {
-            true => thousands(n as u64),
-            false => tick_label(n),
+        x_label: &|n| {
+            if n >= 1000.0 {
+                thousands(n as u64)
+            } else {
+                tick_label(n)
+            }
         },
         y_label: &|v| seconds(Duration::from_seconds_f64(v)),
         is_time: true,
@@ -190,12 +195,11 @@ fn draw(
         let Some(end) = points.last().copied() else {
             continue;
         };
-        let color = match line.is_closed_form {
-            true => MUTED_COLOR,
-            false => {
-                nth += 1;
-                PALETTE[COLORS[(nth - 1) % COLORS.len()]]
-            }
+        let color = if line.is_closed_form {
+            MUTED_COLOR
+        } else {
+            nth += 1;
+            PALETTE[COLORS[(nth - 1) % COLORS.len()]]
         };
         let last = line.points.last().map_or(0.0, |p| p.1);
         let value = (axes.y_label)(last);
@@ -272,15 +276,12 @@ impl ScalingAxis {
             true => (low, high.max(low + low.abs().max(1.0) * 0.01)),
             false => (1.0, 10.0),
         };
-        let (low, high) = match log {
-            true => {
-                let air = libm::pow(high / low, 0.04);
-                (low / air, high * air)
-            }
-            false => {
-                let air = (high - low) * 0.04;
-                (low - air, high + air)
-            }
+        let (low, high) = if log {
+            let air = libm::pow(high / low, 0.04);
+            (low / air, high * air)
+        } else {
+            let air = (high - low) * 0.04;
+            (low - air, high + air)
         };
         ScalingAxis {
             low,
@@ -292,9 +293,10 @@ impl ScalingAxis {
     }
 
     fn to_pixels(&self, v: f64) -> i32 {
-        let share = match self.log {
-            true => libm::log(v / self.low) / libm::log(self.high / self.low),
-            false => (v - self.low) / (self.high - self.low),
+        let share = if self.log {
+            libm::log(v / self.low) / libm::log(self.high / self.low)
+        } else {
+            (v - self.low) / (self.high - self.low)
         };
         self.from + (share * f64::from(self.to - self.from)) as i32
     }

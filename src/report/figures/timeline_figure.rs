@@ -3,7 +3,9 @@
 //! The counts are those of the timeline on the page.
 
 use crate::draw::heading::{MARGIN, draw_footer, footer_height, heading, shorten};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
+};
 use crate::page::cumulative_heights;
 use crate::timeline::{LaneGroup, TimelineChart, TimelineLane, ViewWindow};
 use sim_analysis::metrics::RunView;

@@ -7,7 +7,9 @@ use crate::console::waterfall::{describe_longest_waits, is_long_enough};
 use crate::draw::heading::{
     MARGIN, draw_footer, fitting_font_size, footer_height, heading, shorten,
 };
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, TEXT_COLOR, TextAnchor, text_width, tick_label, ticks,
+};
 use sim_analysis::format;
 use sim_analysis::format::seconds;
 use sim_analysis::metrics::restarts::gate;

@@ -4,9 +4,9 @@
 //! depend on record kinds.
 
 use super::json::{JsonMembers, escape, number};
-use sim_base::*;
+use sim_base::{JobId, row_or_default};
 use sim_engine::record::names::{JobName, suffix};
-use sim_engine::record::*;
+use sim_engine::record::{Body, FieldRole, FieldValue, RecordNames, TicketSubject};
 
 /// Object names by id, for example `pod/default/train-workers-0-3-x2m4q`.
 #[derive(Default)]

@@ -6,8 +6,8 @@
 
 use super::event_objects::EventObjects;
 use super::json::{JsonMembers, number};
-use sim_base::*;
-use sim_engine::record::*;
+use sim_base::SimTime;
+use sim_engine::record::{NO_CAUSE, RecordNames, RecordSink, SimulationRecord};
 use std::io::{self, Write};
 
 /// The buffer is flushed to the file at this size in bytes.

@@ -9,7 +9,7 @@ use super::openmetrics_requests as requests;
 use super::openmetrics_text::{MetricsText, label};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics};
-use sim_base::*;
+use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{JobSetConditionType, LedgerResource, NodeReady};
 
 /// A run and its metrics, sampled over the whole run.

@@ -13,7 +13,7 @@ use sim_analysis::format;
 use sim_analysis::metrics::kept::RetainedMetrics;
 use sim_analysis::metrics::restarts::critical;
 use sim_analysis::metrics::{RestartBlocker, RunView};
-use sim_base::*;
+use sim_base::{JobId, NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
     Body, LedgerResource, NO_CAUSE, SimulationRecord, TicketSubject, TicketWait,
 };

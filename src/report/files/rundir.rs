@@ -77,9 +77,10 @@ impl RunDir {
     /// Writes a chart as SVG, and as PNG with the feature `png`.
     pub fn write_chart(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
         self.write_svg(name, scene)?;
-        match cfg!(feature = "png") {
-            true => self.draw(&format!("{name}.png"), scene),
-            false => Ok(()),
+        if cfg!(feature = "png") {
+            self.draw(&format!("{name}.png"), scene)
+        } else {
+            Ok(())
         }
     }
 
@@ -137,10 +138,11 @@ impl RunDir {
     pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
         for (name, text) in inputs {
             let kept = input_path(name);
-            match name.ends_with('/') {
-                true => fs::create_dir_all(self.temporary.join(&kept))
-                    .map_err(|e| self.error_message(&kept, &e.to_string()))?,
-                false => self.write(&kept, text.as_bytes())?,
+            if name.ends_with('/') {
+                fs::create_dir_all(self.temporary.join(&kept))
+                    .map_err(|e| self.error_message(&kept, &e.to_string()))?
+            } else {
+                self.write(&kept, text.as_bytes())?
             }
         }
         self.write("inputs/command.txt", format!("{command}\n").as_bytes())

@@ -13,7 +13,7 @@ use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::RestartMetrics;
 use sim_analysis::metrics::restarts::critical;
 use sim_analysis::metrics::restarts::critical::RequestGroup;
-use sim_base::*;
+use sim_base::Duration;
 
 /// Width and height of a chart on the page.
 pub const SIZE: (u32, u32) = (1600, 700);

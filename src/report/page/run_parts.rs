@@ -13,7 +13,7 @@ use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::restarts::gate;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView, assumed};
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerCategory, ResourceUsage};
 
 pub fn restarts(run: &RunView<'_>) -> Vec<PageBlock> {
@@ -68,9 +68,12 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     let gating = gate::bottlenecks(run.restarts());
     let whole = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
-    let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| match of.is_empty() {
-        true => "-".to_owned(),
-        false => format!("{:.0} %", text::busy_share(u, of)),
+    let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| {
+        if of.is_empty() {
+            "-".to_owned()
+        } else {
+            format!("{:.0} %", text::busy_share(u, of))
+        }
     };
     let used = outcome.resources.iter().filter(|u| u.requests > 0);
     let rows: Vec<Vec<String>> = used
@@ -82,9 +85,10 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
                 share(u, &whole),
                 share(u, &during),
                 thousands(u64::from(u.longest_queue)),
-                match gating.contains(&u.resource) {
-                    true => "bottleneck".to_owned(),
-                    false => String::new(),
+                if gating.contains(&u.resource) {
+                    "bottleneck".to_owned()
+                } else {
+                    String::new()
                 },
             ]
         })
@@ -165,12 +169,13 @@ pub fn ledger(run: &RunView<'_>) -> Vec<PageBlock> {
     let mut head = vec!["category", "accelerator-hours", "share"];
     head.extend(priced.then_some("cost"));
     let n = count(ledger.accelerators, "accelerator");
-    let cost = match priced {
-        true => format!(
+    let cost = if priced {
+        format!(
             " Costs are in {}, at the prices of the topology.",
             ledger.currency
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     vec![
         PageBlock::Text(format!(
@@ -212,9 +217,10 @@ pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
     let rows: Vec<Vec<String>> = all
         .flat_map(|jobset| run.folded.events.of(jobset))
         .map(|e| {
-            let of = match e.jobset.is_some() {
-                true => run.names.jobset(e.jobset),
-                false => "",
+            let of = if e.jobset.is_some() {
+                run.names.jobset(e.jobset)
+            } else {
+                ""
             };
             let kind = if e.warning { "Warning" } else { "Normal" };
             let reason = run.names.text(e.reason);

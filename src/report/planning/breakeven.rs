@@ -6,7 +6,7 @@ use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE, TEXT_COLOR};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -183,9 +183,10 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     let mut scene = DrawScene::new((WIDTH as u32, HEIGHT as u32));
     let title = format!("{}: {} against {}", r.provenance.scenario, r.b, r.a);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
-    let x = match r.over.is_log() {
-        true => PlaneScale::logarithmic(r.over.low, r.over.high),
-        false => PlaneScale::new(r.over.low, r.over.high),
+    let x = if r.over.is_log() {
+        PlaneScale::logarithmic(r.over.low, r.over.high)
+    } else {
+        PlaneScale::new(r.over.low, r.over.high)
     };
     let bounds = || {
         r.points

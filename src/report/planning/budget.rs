@@ -7,7 +7,7 @@ use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_
 use super::{PlanProvenance, PlanText, format_horizon, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -113,9 +113,10 @@ impl PlanText for BudgetReport {
             format_horizon(b.horizon_s)
         );
         let n = b.replications as u64;
-        let again = match self.provenance.replications_played > n {
-            true => ", each repeated with the rule",
-            false => "",
+        let again = if self.provenance.replications_played > n {
+            ", each repeated with the rule"
+        } else {
+            ""
         };
         let played = format!("{}{again}", count(n, "replication"));
         let mut out = self.provenance.title_with_count(&what, &played, style);
@@ -259,12 +260,13 @@ fn notes(b: &LossBudget) -> Vec<String> {
     if let Some(rule) = &b.rule {
         let one = |(cause, n): (&String, &f64)| format!("{cause} {}", short_value(*n));
         let each: Vec<String> = rule.uncounted.iter().map(one).collect();
-        all.push(match each.is_empty() {
-            true => format!("The rule has no effect: no run had {}.", rule.what),
-            false => format!(
+        all.push(if each.is_empty() {
+            format!("The rule has no effect: no run had {}.", rule.what)
+        } else {
+            format!(
                 "Mean number of restarts per run that the rule does not count: {}.",
                 each.join(", ")
-            ),
+            )
         });
     }
     if b.completed > 0 {

@@ -7,7 +7,7 @@ use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -140,25 +140,25 @@ fn closed_form_difference(r: &IntervalReport) -> Option<String> {
     let (best, [low, high]) = (r.every_s?, r.ci95_s?);
     let exact = r.closed_form.exact_s;
     let knows = "The formula assumes exponentially distributed failures with a constant rate; its optimum does not depend on the restart time.";
-    let reasons = match r.not_in_formula.is_empty() {
-        true => String::new(),
-        false => format!(
+    let reasons = if r.not_in_formula.is_empty() {
+        String::new()
+    } else {
+        format!(
             " Not covered by the formula: {}.",
             r.not_in_formula.join("; ")
-        ),
+        )
     };
-    Some(match (low..=high).contains(&exact) {
-        true => format!(
+    Some(if (low..=high).contains(&exact) {
+        format!(
             "The exact closed form is within the confidence interval, so the formula is sufficient here. {knows}{reasons}"
-        ),
-        false => {
-            let percent = 100.0 * (best / exact - 1.0);
-            let word = if percent > 0.0 { "longer" } else { "shorter" };
-            format!(
-                "The simulated optimum is {:.0} % {word} than the exact closed form, which is outside the confidence interval. {knows}{reasons}",
-                percent.abs()
-            )
-        }
+        )
+    } else {
+        let percent = 100.0 * (best / exact - 1.0);
+        let word = if percent > 0.0 { "longer" } else { "shorter" };
+        format!(
+            "The simulated optimum is {:.0} % {word} than the exact closed form, which is outside the confidence interval. {knows}{reasons}",
+            percent.abs()
+        )
     })
 }
 

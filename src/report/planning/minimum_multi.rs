@@ -7,7 +7,7 @@ use super::spares::{CandidateRow, color, judgement_word, row};
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::heading;
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -126,16 +126,17 @@ fn conclusion(r: &MinimumMultiReport) -> Vec<String> {
     let Some(best) = r.satisfying_combinations().next() else {
         let greatest = r.combinations.last().map(|c| c.values.as_slice());
         let greatest = r.format_combination(greatest.unwrap_or(&[]));
-        return vec![match r
+        return vec![if r
             .combinations
             .iter()
             .any(|c| c.candidate.judgement == TargetJudgement::Open)
         {
-            true => format!(
+            format!(
                 "Inconclusive whether {greatest} satisfies {}. Increase --seeds.",
                 r.target
-            ),
-            false => format!("No combination up to {greatest} satisfies {}.", r.target),
+            )
+        } else {
+            format!("No combination up to {greatest} satisfies {}.", r.target)
         }];
     };
     let mut told = vec![format!(
@@ -280,9 +281,10 @@ fn chart(r: &MinimumMultiReport) -> DrawScene {
     let best = r.satisfying_combinations().next().map(|c| &c.values);
     for (i, c) in all.iter().enumerate() {
         let (px, py) = plane.to_pixels(i as f64, c.candidate.cost);
-        let color = match Some(&c.values) == best {
-            true => PALETTE[2],
-            false => color(c.candidate.judgement),
+        let color = if Some(&c.values) == best {
+            PALETTE[2]
+        } else {
+            color(c.candidate.judgement)
         };
         scene.rect(px - 20, py, 40, plane.bottom - py, color);
     }

@@ -15,10 +15,13 @@ pub fn short_value(v: f64) -> String {
     match v.abs() {
         _ if !v.is_finite() => "-".to_owned(),
         0.0 => "0".to_owned(),
-        a if a >= 9_999.5 => match v < 0.0 {
-            true => format!("-{}", thousands(a.round() as u64)),
-            false => thousands(a.round() as u64),
-        },
+        a if a >= 9_999.5 => {
+            if v < 0.0 {
+                format!("-{}", thousands(a.round() as u64))
+            } else {
+                thousands(a.round() as u64)
+            }
+        }
         a if a >= 999.5 => format!("{v:.0}"),
         a if a >= 99.95 => format!("{v:.0}"),
         a if a >= 9.995 => trimmed(format!("{v:.1}")),
@@ -29,9 +32,10 @@ pub fn short_value(v: f64) -> String {
 }
 
 fn trimmed(text: String) -> String {
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
@@ -41,9 +45,10 @@ pub fn change_with_interval(mean: f64, [low, high]: [f64; 2]) -> String {
         return "0".to_owned();
     }
     let half = 0.5 * (high - low);
-    let rough = match half > 0.0 && half.is_finite() {
-        true => half,
-        false => mean.abs().max(1e-9),
+    let rough = if half > 0.0 && half.is_finite() {
+        half
+    } else {
+        mean.abs().max(1e-9)
     };
     //  Two significant digits of the half width.
     let digits = (1.0 - libm::floor(libm::log10(rough))).clamp(0.0, 9.0) as usize;

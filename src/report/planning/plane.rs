@@ -2,7 +2,9 @@
 
 use super::PlanProvenance;
 use crate::draw::heading::{MARGIN, draw_footer, fitting_font_size, footer_height};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, GRID, MUTED_COLOR, Rgb, TEXT_COLOR, TextAnchor, text_width, ticks,
+};
 use crate::figures::compare_panel::SIZE;
 
 /// Width and height of all charts of planning results, in pixels.
@@ -96,9 +98,10 @@ impl PlaneScale {
     }
 
     fn share(&self, v: f64) -> f64 {
-        let share = match self.log {
-            true => libm::log(v / self.from) / libm::log(self.to / self.from),
-            false => (v - self.from) / (self.to - self.from),
+        let share = if self.log {
+            libm::log(v / self.from) / libm::log(self.to / self.from)
+        } else {
+            (v - self.from) / (self.to - self.from)
         };
         share.clamp(0.0, 1.0)
     }

@@ -6,7 +6,7 @@ use super::plane::{HEIGHT, ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_
 use super::{PlanProvenance, PlanText, format_horizon, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE};
 use crate::figures::compare_panel::SIZE;
 use crate::table::Table;
 use serde::Serialize;
@@ -55,23 +55,25 @@ impl RareReport {
     }
 
     fn format_quantity(&self, at: f64) -> String {
-        match self.is_time() {
-            true => duration_text(at),
-            false => short_value(at),
+        if self.is_time() {
+            duration_text(at)
+        } else {
+            short_value(at)
         }
     }
 
     fn event(&self) -> String {
         let until = format_horizon(self.horizon_s);
-        match self.is_time() {
-            true => format!(
+        if self.is_time() {
+            format!(
                 "a run of at most {until} loses {} or more",
                 duration_text(self.limit)
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "maxRestarts {} is exhausted within {until}",
                 thousands((self.limit as u64).saturating_sub(1))
-            ),
+            )
         }
     }
 }
@@ -169,9 +171,10 @@ impl PlanText for RareReport {
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {
-        match self.rare.chance > 0.0 {
-            true => vec![("rare", chart(self))],
-            false => Vec::new(),
+        if self.rare.chance > 0.0 {
+            vec![("rare", chart(self))]
+        } else {
+            Vec::new()
         }
     }
 }
@@ -198,9 +201,10 @@ fn chart(r: &RareReport) -> DrawScene {
     let label = |v: f64| r.format_quantity(v);
     let x_labels = PlaneLabels {
         name: if r.is_time() { "lost time" } else { "restarts" },
-        ticks: match r.is_time() {
-            true => scale.round_times(8),
-            false => scale.ticks(8),
+        ticks: if r.is_time() {
+            scale.round_times(8)
+        } else {
+            scale.ticks(8)
         },
         label: &label,
     };

@@ -9,7 +9,7 @@ use super::plane::{
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, tick_label};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -156,9 +156,10 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
         ),
         SearchAnswer::Open { low } => format!(
             "Inconclusive whether {path} = {greatest} satisfies {target}{}. Increase --seeds or --max.",
-            match r.candidates.iter().any(|c| c.value < low) {
-                true => format!("; values below {low} miss it"),
-                false => String::new(),
+            if r.candidates.iter().any(|c| c.value < low) {
+                format!("; values below {low} miss it")
+            } else {
+                String::new()
             }
         ),
     }];

@@ -6,7 +6,9 @@ use super::plane::{ParameterPlane, PlaneLabels, PlaneScale, WIDTH, draw_provenan
 use super::{PlanProvenance, PlanText, sentences, table};
 use crate::console::waterfall::WaterfallStyle;
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_width,
+};
 use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
@@ -169,9 +171,10 @@ impl PlanText for TornadoReport {
     }
 
     fn figures(&self) -> Vec<(&'static str, DrawScene)> {
-        match self.bars.is_empty() {
-            true => Vec::new(),
-            false => vec![("tornado", chart(self))],
+        if self.bars.is_empty() {
+            Vec::new()
+        } else {
+            vec![("tornado", chart(self))]
         }
     }
 }
@@ -293,9 +296,10 @@ fn draw_bar_end(
     let [low, high] = p.ci95.map(|v| plane.to_pixels(v, 0.0).0);
     scene.line(vec![(low, y), (high, y)], 3, TEXT_COLOR);
     let right = p.mean >= 0.0;
-    let (x, anchor) = match right {
-        true => (end.max(high) + 10, TextAnchor::Left),
-        false => (end.min(low) - 10, TextAnchor::Right),
+    let (x, anchor) = if right {
+        (end.max(high) + 10, TextAnchor::Left)
+    } else {
+        (end.min(low) - 10, TextAnchor::Right)
     };
     scene.text((x, y), SIZE - 3, anchor, MUTED_COLOR, text);
 }

@@ -51,12 +51,12 @@ fn allow_line_breaks(text: &str) -> String {
     const LONG: usize = 18;
     let word = |word: &str| {
         let text = for_html(word);
-        match word.chars().count() > LONG {
-            true => text
-                .replace('.', ".<wbr>")
+        if word.chars().count() > LONG {
+            text.replace('.', ".<wbr>")
                 .replace('/', "/<wbr>")
-                .replace('-', "-<wbr>"),
-            false => text,
+                .replace('-', "-<wbr>")
+        } else {
+            text
         }
     };
     let words: Vec<String> = text.split(' ').map(word).collect();

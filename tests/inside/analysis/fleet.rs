@@ -40,11 +40,12 @@ fn fleet((training, job, faults, others): Numbers) -> FleetSpec {
     let process = |(life, exposure, needs_repair, is_fixed): Fault| FaultProcess {
         cause: "fault".to_owned(),
         only_lemons: life % 3 == 0,
-        life: match is_fixed {
-            true => exactly(life),
-            false => Distribution::Exponential {
+        life: if is_fixed {
+            exactly(life)
+        } else {
+            Distribution::Exponential {
                 mean_s: life as f64 * 1e-9,
-            },
+            }
         },
         exposure: exposures[exposure],
         trace: None,

@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::records;
+use sim_base::JobSetId;
+use sim_engine::record::NO_CAUSE;
+use sim_engine::record::NO_TICKET;
 
 #[test]
 fn pods_are_counted_per_second_and_everything_else_has_a_line() {

@@ -43,9 +43,10 @@ pub fn possible_events(setup: &Setup, state: &State) -> Vec<Event> {
         events.extend((0..state.jobs.len()).filter(going).map(Event::Gone));
         return events;
     }
-    events.push(match state.js.suspended {
-        false => Event::Suspend,
-        true => Event::Resume,
+    events.push(if !state.js.suspended {
+        Event::Suspend
+    } else {
+        Event::Resume
     });
     for (slot, job) in state.jobs.iter().enumerate() {
         let Some(job) = job else { continue };

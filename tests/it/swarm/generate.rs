@@ -238,9 +238,10 @@ fn place_manifests(
             entry["submitAt"] = json!(late);
         }
         if d.rare(8) {
-            let strategy = match js.in_place {
-                true => "InPlaceRestart",
-                false => d.pick(&["Recreate", "BlockingRecreate"]),
+            let strategy = if js.in_place {
+                "InPlaceRestart"
+            } else {
+                d.pick(&["Recreate", "BlockingRecreate"])
             };
             entry["restartStrategy"] = json!(strategy);
         }

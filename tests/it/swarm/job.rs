@@ -138,9 +138,10 @@ fn indexes(d: &mut Draw, js: &mut JobSet, count: u32, spec: &mut Value) -> bool 
 
 fn pod_failure_policy(d: &mut Draw, per_index: bool, spec: &mut Value) {
     let rules = (0..if d.wild { d.between(1, 3) } else { 1 }).map(|_| {
-        let action = match per_index {
-            true => d.pick(&["FailIndex", "FailJob", "Ignore", "Count"]),
-            false => d.pick(&["FailJob", "Ignore", "Count"]),
+        let action = if per_index {
+            d.pick(&["FailIndex", "FailJob", "Ignore", "Count"])
+        } else {
+            d.pick(&["FailJob", "Ignore", "Count"])
         };
         let mut rule = json!({"action": action});
         if d.one_in(2) {

@@ -218,9 +218,10 @@ fn failure_policy(d: &mut Draw, js: &mut JobSet, strategy: &str) {
     if !js.in_place && d.one_in(10) {
         return;
     }
-    let restarts = match d.rare(10) {
-        true => json!(i32::MAX),
-        false => json!(d.between(0, 6)),
+    let restarts = if d.rare(10) {
+        json!(i32::MAX)
+    } else {
+        json!(d.between(0, 6))
     };
     let mut policy = json!({"maxRestarts": restarts, "restartStrategy": strategy});
     if d.one_in(3) {
@@ -291,9 +292,10 @@ fn draw_minor_fields(d: &mut Draw, js: &mut JobSet) {
     if d.one_in(8) {
         let own = d.one_in(2);
         js.managed_elsewhere = !own;
-        let manager = match own {
-            true => "jobset.sigs.k8s.io/jobset-controller",
-            false => "kueue.x-k8s.io/multikueue",
+        let manager = if own {
+            "jobset.sigs.k8s.io/jobset-controller"
+        } else {
+            "kueue.x-k8s.io/multikueue"
         };
         put("managedBy", json!(manager));
     }

@@ -126,9 +126,10 @@ impl Pool {
     /// Returns the case of a seed: a user's files after a few changes.
     pub fn case(&self, seed: u64) -> Case {
         let d = &mut Draw::new(seed ^ 0x6d75_7461_7465);
-        let mut case = match d.one_in(2) {
-            true => generate::draw_case(seed),
-            false => Case::from_files(seed, d.pick(&self.cases)),
+        let mut case = if d.one_in(2) {
+            generate::draw_case(seed)
+        } else {
+            Case::from_files(seed, d.pick(&self.cases))
         };
         // Most files are still accepted after one change.
         for _ in 0..d.pick(&[1, 1, 1, 2, 3, 6]) {

@@ -25,9 +25,10 @@ pub fn shrink(case: &Case, problem: &str, run: impl Fn(&Case) -> Option<String>)
             while let Some(content) = without(&best.files[file].1, at) {
                 let mut smaller = best.clone();
                 smaller.files[file].1 = content;
-                match fails(&smaller) {
-                    true => best = smaller,
-                    false => at += 1,
+                if fails(&smaller) {
+                    best = smaller
+                } else {
+                    at += 1
                 }
             }
         }

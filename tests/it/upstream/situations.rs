@@ -62,9 +62,10 @@ fn check_exists(what: &str, code: &str) -> Result<(), String> {
         "not:" => !name.is_empty(),
         _ => false,
     };
-    match found {
-        true => Ok(()),
-        false => Err(format!("there is no {what}")),
+    if found {
+        Ok(())
+    } else {
+        Err(format!("there is no {what}"))
     }
 }
 

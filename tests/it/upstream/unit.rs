@@ -102,9 +102,10 @@ fn differences(text: &str, kind: &str, judge: impl Fn(&Value) -> Result<(), Stri
 
 fn assert_same_value(what: &str, want: &Value, got: &Value) -> Result<(), String> {
     let (want, got) = (without_empty_fields(want), without_empty_fields(got));
-    match want == got {
-        true => Ok(()),
-        false => Err(format!("{what}\n  upstream {want}\n  here     {got}")),
+    if want == got {
+        Ok(())
+    } else {
+        Err(format!("{what}\n  upstream {want}\n  here     {got}"))
     }
 }
 
@@ -169,9 +170,10 @@ fn the_validating_webhook_judges_changes_as_upstreams_tests_say() {
             Err(refused) => {
                 let path = want.split(": ").next().unwrap_or("");
                 let words = want.rsplit(": ").next().unwrap_or("");
-                match refused.message.contains(path) && refused.message.contains(words) {
-                    true => Ok(()),
-                    false => Err(format!("{want} is not in {}", refused.message)),
+                if refused.message.contains(path) && refused.message.contains(words) {
+                    Ok(())
+                } else {
+                    Err(format!("{want} is not in {}", refused.message))
                 }
             }
         }
@@ -418,9 +420,10 @@ fn jobs_are_resized_as_upstreams_tests_say() {
         let patch = objects::elastic_patch(&row["job"], &row["js"]["spec"]["replicatedJobs"][0]);
         // Without the feature gate, the Job is not resized.
         let patched = patch.is_some() && row["elastic"] == true;
-        match patched == (row["want"] == true) {
-            true => Ok(()),
-            false => Err(format!("{patch:?}")),
+        if patched == (row["want"] == true) {
+            Ok(())
+        } else {
+            Err(format!("{patch:?}"))
         }
     });
 }

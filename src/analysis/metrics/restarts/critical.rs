@@ -8,7 +8,7 @@ use super::restart::RestartMetrics;
 use super::waits::{self, WaitKind};
 use super::witness::RestartBlocker;
 use crate::metrics::view::RunView;
-use sim_base::*;
+use sim_base::Duration;
 use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
 
 /// One step of a critical path.

@@ -5,11 +5,13 @@
 //! and node has had a record, only the list of finished restarts allocates. Must never influence the run.
 
 use super::path::CriticalPath;
-use super::restart::*;
+use super::restart::{
+    CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope,
+};
 use super::tickets::TicketIndex;
 use super::trouble::{JobSetState, NO_POD, PodTroubles, TroublePodState, is_harmful};
 use sim_api::spec::ScenarioSpec;
-use sim_base::*;
+use sim_base::{JobSetId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
     Body, DeletionActor, JobSetConditionType, NO_TICKET, RecordNames, RecordSink, RunOutcome,
     SegmentOutcome, SimulationRecord, WorkTicket,
@@ -159,9 +161,10 @@ impl RestartFold {
             // All pods were ready before the attempt became current: the restart ended at that time.
             let early = state.ready && state.awaited.is_some();
             let early = early && state.ready_since > restart.start;
-            (restart.end, restart.ending) = match early {
-                true => (state.ready_since, RestartOutcome::Ready),
-                false => (now, ending),
+            (restart.end, restart.ending) = if early {
+                (state.ready_since, RestartOutcome::Ready)
+            } else {
+                (now, ending)
             };
             restart.path = path;
             self.finished.push(restart);

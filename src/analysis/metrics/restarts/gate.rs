@@ -5,7 +5,7 @@ use super::restart::RestartMetrics;
 use super::spans::RestartSpan;
 use super::waits::{self, WaitKind};
 use crate::metrics::view::RunView;
-use sim_base::*;
+use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerResource, RUN_ENDED};
 
 /// Minimum duration of a second bottleneck, in percent of the first one, to be reported as well.

@@ -3,8 +3,8 @@
 //! Must never open or close a restart.
 
 use super::fold::RestartFold;
-use super::restart::*;
-use sim_base::*;
+use super::restart::Milestone;
+use sim_base::SimTime;
 use sim_engine::record::{Body, JobConditionType, RecordNames};
 
 impl RestartFold {

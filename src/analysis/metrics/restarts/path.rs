@@ -3,7 +3,7 @@
 //! Built by following tickets back to their parents. Steps have no gaps and add up to the duration of the restart, to
 //! the nanosecond.
 
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use sim_engine::record::{NO_TICKET, TicketSubject, TicketWait, WorkTicket};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

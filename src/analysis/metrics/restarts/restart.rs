@@ -5,7 +5,7 @@
 #![deny(missing_docs)]
 
 use super::path::CriticalPath;
-use sim_base::*;
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime};
 use sim_engine::record::{DeletionActor, SegmentOutcome};
 
 macro_rules! milestones {

@@ -7,7 +7,7 @@
 use super::phases::Phase;
 use super::restart::{RestartMetrics, RestartOutcome};
 use super::steps::{RestartStep, steps_of};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 
 /// Contiguous part of a restart.
 #[derive(Copy, Clone, Debug, PartialEq)]

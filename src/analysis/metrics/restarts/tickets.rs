@@ -2,7 +2,7 @@
 //!
 //! Must never grow with the length of a run: tickets that ended before all possible restarts are dropped.
 
-use sim_base::*;
+use sim_base::SimTime;
 use sim_engine::record::WorkTicket;
 
 /// Number of tickets below which none are dropped.

@@ -4,7 +4,7 @@
 
 use super::restart::{CauseKind, RestartCause, RestartMetrics};
 use sim_api::spec::{DeletionPropagation, FaultAction, ObjectKind, RequestVerb, UserRequest};
-use sim_base::*;
+use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{NO_CAUSE, NodeReady, SimulationRecord};
 
 #[derive(Copy, Clone)]

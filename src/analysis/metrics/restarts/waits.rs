@@ -49,9 +49,10 @@ pub fn thousands(n: u64) -> String {
 /// Formats a number with its sign; zero has none: `+0.25`, `-1.00`, `0.00`.
 pub fn with_sign(x: f64, digits: usize) -> String {
     let text = format!("{x:+.digits$}");
-    match text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        true => text,
-        false => text.trim_start_matches(['+', '-']).to_owned(),
+    if text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        text
+    } else {
+        text.trim_start_matches(['+', '-']).to_owned()
     }
 }
 

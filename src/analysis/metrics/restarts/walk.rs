@@ -4,7 +4,7 @@
 
 use super::fold::RestartFold;
 use super::path::CriticalPath;
-use sim_base::*;
+use sim_base::{JobSetId, SimTime};
 use sim_engine::record::{
     Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket,
 };

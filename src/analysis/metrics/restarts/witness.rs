@@ -5,7 +5,7 @@
 
 use super::path::CriticalPath;
 use super::tickets::TicketIndex;
-use sim_base::*;
+use sim_base::{Duration, JobId, JobSetId, NodeId, PodId, SimTime, TextId, row_or_default};
 use sim_engine::record::{
     Body, NodeReady, RecordNames, RecordSink, SimulationRecord, TicketSubject, WorkTicket,
 };

@@ -10,7 +10,7 @@ use crate::reduced::observation::ObservedState;
 use crate::reduced::seats::SlotTable;
 use rayon::prelude::*;
 use sim_api::spec::RandomAction;
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::ChosenFault;
 use sim_engine::record::LedgerCategory;
 use std::sync::Arc;

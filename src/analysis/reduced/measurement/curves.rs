@@ -6,7 +6,7 @@ use super::effect::FaultEffect;
 use super::lab::NotMeasured;
 use super::tried::{SimulatedTrial, TrialResult};
 use crate::reduced::choices::{CHECKS, FINEST, ODD, OFF, PLAYS};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use sim_engine::faults::FaultState;
 
 /// Runs one trial; the arguments are the number that selects the random numbers, and the outage duration.
@@ -43,9 +43,10 @@ impl TrialBench<'_> {
         let over = over_before(attempt, &longest, shorter)?;
         let mut points: Vec<SimulatedTrial> = Vec::new();
         for away in shorter {
-            points.push(match over.is_some_and(|over| *away > over) {
-                true => longest.also(*away),
-                false => self.played(attempt, *away)?,
+            points.push(if over.is_some_and(|over| *away > over) {
+                longest.also(*away)
+            } else {
+                self.played(attempt, *away)?
             });
         }
         if let Some(over) = over.filter(|over| times[0] < *over) {
@@ -131,9 +132,10 @@ fn share_between(effect: &FaultEffect, low: u64, high: u64) -> Option<f64> {
         let (mut least, mut most) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = (least + most) / 2.0;
-            match back.quantile(middle).0 <= away {
-                true => least = middle,
-                false => most = middle,
+            if back.quantile(middle).0 <= away {
+                least = middle
+            } else {
+                most = middle
             }
         }
         least

@@ -4,7 +4,7 @@ use super::forks::{ForkStart, RunFork, RunForks};
 use crate::reduced::observation::ObservedState;
 use sim_api::spec::{CheckpointSchedule, ScenarioSpec, StopSpec, StopWhen, TrainingJob};
 use sim_base::random::Distribution;
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::{
     ChosenFault, FaultOperation, FaultScope, FaultState, InjectedFault, SPARE,
 };

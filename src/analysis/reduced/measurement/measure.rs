@@ -11,7 +11,7 @@ use crate::reduced::observation::ObservedState;
 use crate::reduced::seats::SlotTable;
 use sim_api::spec::{ArrivalProcess, RandomFaults, ScenarioSpec};
 use sim_base::random::StreamKey;
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::FaultState;
 use sim_engine::record::LedgerCategory;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -189,9 +189,10 @@ impl MeasuredFault {
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
             gang_accelerators: bench.busy.iter().map(|n| accelerators[n.ix()]).sum(),
             plays: bench.plays.into_inner(),
-            basis: match with_fewer {
-                true => ground.basis.clone(),
-                false => basis(scenario, (&ground.all, effects)),
+            basis: if with_fewer {
+                ground.basis.clone()
+            } else {
+                basis(scenario, (&ground.all, effects))
             },
             sample: Arc::new((sample.1, nodes, sample.0)),
             off: Arc::new(Mutex::new(vec![(

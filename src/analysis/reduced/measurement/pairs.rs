@@ -62,9 +62,10 @@ pub enum PairMembership {
 
 impl PairEdge {
     fn at(&self, bind: u64) -> u64 {
-        match self.before_bind {
-            true => bind.saturating_sub(self.at),
-            false => self.at,
+        if self.before_bind {
+            bind.saturating_sub(self.at)
+        } else {
+            self.at
         }
     }
 }
@@ -96,9 +97,10 @@ impl FaultPair {
             ..first
         };
         let open = waits > 0 && waits < self.looks.len();
-        match zone.adds == self.alone {
-            true => (PairMembership::Next, close, open),
-            false => (PairMembership::Along(zone), close, open),
+        if zone.adds == self.alone {
+            (PairMembership::Next, close, open)
+        } else {
+            (PairMembership::Along(zone), close, open)
         }
     }
 

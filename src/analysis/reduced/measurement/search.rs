@@ -73,9 +73,10 @@ impl CurveSearch<'_> {
         let found: Vec<SearchResult> = finer.collect::<Result<_, NotMeasured>>()?;
         let kinds = self.kinds(0, &found[0], to)?;
         let looks = (0..LOOKS).zip(found).map(|(look, of_look)| {
-            let kinds = match of_look.zones == first.zones && kinds.len() == of_look.edges.len() {
-                true => kinds.clone(),
-                false => self.kinds(look, &of_look, to)?,
+            let kinds = if of_look.zones == first.zones && kinds.len() == of_look.edges.len() {
+                kinds.clone()
+            } else {
+                self.kinds(look, &of_look, to)?
             };
             let bind = self.bind[look as usize];
             let edge = |(i, before_bind): (usize, bool)| {
@@ -115,9 +116,10 @@ impl CurveSearch<'_> {
 
     /// Returns the earliest time at which trials show whether the restart waits for the second fault's nodes.
     fn soonest(&self) -> u64 {
-        match self.ready[0] > self.seen_after * 5 {
-            true => self.seen_after,
-            false => 1_000_000,
+        if self.ready[0] > self.seen_after * 5 {
+            self.seen_after
+        } else {
+            1_000_000
         }
     }
 
@@ -188,9 +190,10 @@ impl CurveSearch<'_> {
         let seen = at.into_par_iter().map(|at| self.play(look, at));
         let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
         let found = self.through(look, &seen, to)?;
-        match found.zones == first.zones {
-            true => Ok(found),
-            false => self.whole(look, to),
+        if found.zones == first.zones {
+            Ok(found)
+        } else {
+            self.whole(look, to)
         }
     }
 

@@ -8,7 +8,7 @@ use super::search::CurveSearch;
 use super::tried::SimulatedTrial;
 use crate::reduced::chance_range::range;
 use crate::reduced::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
-use sim_base::*;
+use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::ChosenFault;
 
 impl TrialBench<'_> {
@@ -50,15 +50,14 @@ impl TrialBench<'_> {
                 .map(|sample| sample.counted)
                 .collect();
             let first = play(effect, 0)?;
-            let mut failed: Vec<u64> = match first.is_some() && first == counted.first().copied() {
-                true => counted,
-                false => {
-                    let others = self.plays_of(PLAYS - 1, |nth| play(effect, nth + 1))?;
-                    first
-                        .into_iter()
-                        .chain(others.into_iter().flatten())
-                        .collect()
-                }
+            let mut failed: Vec<u64> = if first.is_some() && first == counted.first().copied() {
+                counted
+            } else {
+                let others = self.plays_of(PLAYS - 1, |nth| play(effect, nth + 1))?;
+                first
+                    .into_iter()
+                    .chain(others.into_iter().flatten())
+                    .collect()
             };
             failed.sort_unstable();
             Ok(failed)

@@ -343,9 +343,10 @@ fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
 
 fn replacement_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {
     let policy = &spec["podReplacementPolicy"];
-    let legal: &[&str] = match has_value(spec, "podFailurePolicy") {
-        true => &REPLACEMENT_POLICIES[..1],
-        false => &REPLACEMENT_POLICIES,
+    let legal: &[&str] = if has_value(spec, "podFailurePolicy") {
+        &REPLACEMENT_POLICIES[..1]
+    } else {
+        &REPLACEMENT_POLICIES
     };
     if !legal.iter().any(|name| policy == name) {
         errors.unsupported(path, policy, legal);

@@ -107,11 +107,12 @@ pub(crate) fn fits(node: &YamlNode, word: &str, pods: bool, report: &mut Diagnos
             "does: Slow applies to nodes, not pods: use on: Node or a label",
         );
     } else if pods != (word == "Exit") && !is_silent(Some(word)) {
-        let message = match pods {
-            true => format!(
+        let message = if pods {
+            format!(
                 "does: {word} applies to nodes, not pods; with on: Pod, use Exit, Hang or Corrupt"
-            ),
-            false => "does: Exit applies to pods, not nodes".to_owned(),
+            )
+        } else {
+            "does: Exit applies to pods, not nodes".to_owned()
         };
         report
             .error(place, message)

@@ -178,9 +178,10 @@ impl ProcessContext<'_> {
         report: &mut DiagnosticReport,
     ) {
         let pods = process.on == FaultsOn::Pod;
-        let nodes: BTreeSet<String> = match pods {
-            true => BTreeSet::new(),
-            false => node_names::node_names(&self.inputs.topology.pools).collect(),
+        let nodes: BTreeSet<String> = if pods {
+            BTreeSet::new()
+        } else {
+            node_names::node_names(&self.inputs.topology.pools).collect()
         };
         for row in rows {
             let wanted = traces::NAMED[usize::from(pods)];

@@ -114,9 +114,10 @@ pub fn parse_until(text: &str) -> Result<TimeLimit, String> {
     Ok(TimeLimit {
         text: text.to_owned(),
         metric: metric.to_owned(),
-        precision: match is_share {
-            true => TargetPrecision::Relative(number / 100.0),
-            false => TargetPrecision::Absolute(number),
+        precision: if is_share {
+            TargetPrecision::Relative(number / 100.0)
+        } else {
+            TargetPrecision::Absolute(number)
         },
     })
 }

@@ -40,9 +40,10 @@ pub fn again(
 ) -> Result<(VariantComparison, Vec<PlayedVariant>, Vec<SensitiveResult>), CommandFailure> {
     with(args, |job, unplayed| {
         let (all, played, _) = job.play(unplayed)?;
-        match job.limits.flag.is_raised() {
-            true => Err(interrupt::failure("no results were kept")),
-            false => Ok((all, played, job.hung())),
+        if job.limits.flag.is_raised() {
+            Err(interrupt::failure("no results were kept"))
+        } else {
+            Ok((all, played, job.hung()))
         }
     })
 }

@@ -29,13 +29,12 @@ pub fn cli(args: &DiffArgs) -> Result<u8, CommandFailure> {
     }
     if args.a.is_file() {
         let a = args.a.display();
-        let text = match args.b.is_file() {
-            true => {
-                format!("{a} is a file, not a run directory: create one with run {a} --out DIR")
-            }
-            false => format!(
+        let text = if args.b.is_file() {
+            format!("{a} is a file, not a run directory: create one with run {a} --out DIR")
+        } else {
+            format!(
                 "{a} is a file: the first argument must be a run directory, the second a recording"
-            ),
+            )
         };
         return Err(CommandFailure::Invalid(text));
     }

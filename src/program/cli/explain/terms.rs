@@ -163,9 +163,10 @@ fn shown(arg: &Arg) -> bool {
 
 /// Formats an option with its value names: `--seeds N`, `-f FILE`.
 fn typed(arg: &Arg) -> String {
-    let value = match arg.get_action().takes_values() {
-        true => arg.get_value_names().unwrap_or_default().join(" "),
-        false => String::new(),
+    let value = if arg.get_action().takes_values() {
+        arg.get_value_names().unwrap_or_default().join(" ")
+    } else {
+        String::new()
     };
     let name = match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),

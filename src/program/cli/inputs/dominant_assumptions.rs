@@ -6,7 +6,7 @@ use crate::cli::interrupt;
 use sim_analysis::experiment::{LimitedRun, play};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;
-use sim_base::*;
+use sim_base::Duration;
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_engine::record::EndReason;

@@ -42,8 +42,9 @@ pub fn check(
             ));
         }
     }
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(CommandFailure::Gate(failed.join("\n"))),
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(CommandFailure::Gate(failed.join("\n")))
     }
 }

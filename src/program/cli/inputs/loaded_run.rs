@@ -13,7 +13,7 @@ use sim_analysis::metrics::occupancy::NodeOccupancy;
 use sim_analysis::metrics::queued::QueuedWork;
 use sim_analysis::metrics::scraped::ScrapedMetrics;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker, RunView};
-use sim_base::*;
+use sim_base::{Duration, SimTime};
 use sim_engine::SimulationInput;
 use sim_engine::faults;
 use sim_inputs::LoadedScenario;

@@ -39,9 +39,10 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     let fail_if: Vec<LintGate> = fail_if(args)?;
     let files = files(&args.manifests, args.quiet)?;
     something(&files)?;
-    let old = match args.update.is_empty() {
-        true => None,
-        false => Some(files_of_update(&args.update, args.quiet)?),
+    let old = if args.update.is_empty() {
+        None
+    } else {
+        Some(files_of_update(&args.update, args.quiet)?)
     };
     let topology = match &args.topology {
         Some(path) => Some(experiment_input::topology(path)?.1),

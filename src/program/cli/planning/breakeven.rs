@@ -82,9 +82,10 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), CommandFailure> {
         &args.output,
         ("plan breakeven", most, &repeated(args, &metric)),
     )?;
-    match interrupted {
-        true => runner.interrupted("the results so far are reported"),
-        false => Ok(()),
+    if interrupted {
+        runner.interrupted("the results so far are reported")
+    } else {
+        Ok(())
     }
 }
 
@@ -104,9 +105,10 @@ fn sets(
 ) -> Result<Vec<FieldOverride>, CommandFailure> {
     let unknown = (args.over.path.clone(), args.over.written(point.value));
     let own = |v: &VariantArg| v.sets.clone();
-    let choice = match point.is_b {
-        true => own(&args.b),
-        false => args.a.as_ref().map(own).unwrap_or_default(),
+    let choice = if point.is_b {
+        own(&args.b)
+    } else {
+        args.a.as_ref().map(own).unwrap_or_default()
     };
     runner
         .loaded

@@ -84,12 +84,13 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
     runner.print_report(&report, &args.output, ("plan budget", n, &repeated(args)))?;
-    match (runs.len() as u64) < n || runner.limits.flag.is_raised() {
-        true => runner.interrupted(&format!(
+    if (runs.len() as u64) < n || runner.limits.flag.is_raised() {
+        runner.interrupted(&format!(
             "{} of {n} replications were finished and are reported",
             runs.len()
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

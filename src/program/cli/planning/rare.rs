@@ -85,9 +85,10 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
         &args.output,
         ("plan rare", args.seeds, &repeated(args)),
     )?;
-    match batches < args.seeds {
-        true => runner.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
-        false => Ok(()),
+    if batches < args.seeds {
+        runner.interrupted(&format!("{batches} of {} batches are reported", args.seeds))
+    } else {
+        Ok(())
     }
 }
 

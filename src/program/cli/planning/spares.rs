@@ -170,9 +170,10 @@ fn several_levels(
     if found.interrupted {
         return runner.interrupted("the results so far are reported");
     }
-    match found.least.is_empty() {
-        true => Err(CommandFailure::NotFound(report.conclusion[0].clone())),
-        false => Ok(()),
+    if found.least.is_empty() {
+        Err(CommandFailure::NotFound(report.conclusion[0].clone()))
+    } else {
+        Ok(())
     }
 }
 

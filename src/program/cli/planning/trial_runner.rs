@@ -153,9 +153,10 @@ impl<'a> TrialRunner<'a> {
 
     /// Returns an error after an interruption; `known` describes the results so far.
     pub fn interrupted(&self, known: &str) -> Result<(), CommandFailure> {
-        match self.limits.flag.is_raised() {
-            true => Err(interrupt::failure(known)),
-            false => Ok(()),
+        if self.limits.flag.is_raised() {
+            Err(interrupt::failure(known))
+        } else {
+            Ok(())
         }
     }
 }

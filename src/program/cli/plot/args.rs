@@ -117,9 +117,10 @@ fn size(text: &str) -> Result<(u32, u32), String> {
         w.parse().map_err(|_| wrong())?,
         h.parse().map_err(|_| wrong())?,
     );
-    match (640..=7680).contains(&w) && (360..=4320).contains(&h) {
-        true => Ok((w, h)),
-        false => Err(wrong()),
+    if (640..=7680).contains(&w) && (360..=4320).contains(&h) {
+        Ok((w, h))
+    } else {
+        Err(wrong())
     }
 }
 

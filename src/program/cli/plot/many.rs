@@ -60,9 +60,10 @@ fn replicated(
         if limits.flag.is_raised() {
             return Err(interrupt::failure("no results were kept"));
         }
-        let name = match played.iter().any(|p| p.name == subject.name()) {
-            true => path.display().to_string(),
-            false => subject.name().to_owned(),
+        let name = if played.iter().any(|p| p.name == subject.name()) {
+            path.display().to_string()
+        } else {
+            subject.name().to_owned()
         };
         hung.push(dominant_assumptions::of_input(&name, &loaded, seed));
         played.push(PlayedVariant {

@@ -4,7 +4,7 @@ use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use crate::cli::plot::one::{chosen, only};
-use sim_base::*;
+use sim_base::SimTime;
 use sim_report::assumptions::provenance;
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;

@@ -78,9 +78,10 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
     }
     let found = calibrate::calibrate(&recordings, &metrics, rest_s());
     let by: Vec<GroupKey> = args.by.iter().map(|by| GroupKey::from(*by)).collect();
-    let groups = match by.is_empty() {
-        true => Vec::new(),
-        false => groups::groups(&recordings, &by, args.pool_label.as_deref()),
+    let groups = if by.is_empty() {
+        Vec::new()
+    } else {
+        groups::groups(&recordings, &by, args.pool_label.as_deref())
     };
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or("calibrated".into(), |n| n.to_string_lossy());

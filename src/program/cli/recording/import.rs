@@ -59,18 +59,18 @@ pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
         .notes
         .extend(notes.map(|why| format!("a watch ended early: {why}")));
     let imported = observe::import(&observed, args.restart, &defaults)?;
-    let json = match args.anonymize {
-        true => anonymizer::anonymize(&imported.json),
-        false => imported.json.clone(),
+    let json = if args.anonymize {
+        anonymizer::anonymize(&imported.json)
+    } else {
+        imported.json.clone()
     };
     write(&args.out, &json)?;
     let told = summary(&observed, &imported, &reader, args);
-    match args.out.as_os_str() == "-" {
-        true => {
-            output::notice(told.trim_end());
-            Ok(())
-        }
-        false => output::text(&told),
+    if args.out.as_os_str() == "-" {
+        output::notice(told.trim_end());
+        Ok(())
+    } else {
+        output::text(&told)
     }
 }
 

@@ -59,9 +59,10 @@ struct ReplayIncident {
 }
 
 pub fn cli(args: &ReplayArgs) -> Result<(), CommandFailure> {
-    let mut incident = match args.incident.is_dir() {
-        true => of_run(&args.incident, &args.counterfactual)?,
-        false => of_recording(&args.incident, &args.counterfactual)?,
+    let mut incident = if args.incident.is_dir() {
+        of_run(&args.incident, &args.counterfactual)?
+    } else {
+        of_recording(&args.incident, &args.counterfactual)?
     };
     let asked = args.restart.unwrap_or(incident.restart);
     if asked != incident.restart {
@@ -242,11 +243,12 @@ fn checked(incident: ReplayIncident) -> Result<ReplayIncident, CommandFailure> {
                 &with.training
             )
         );
-    match same {
-        true => Err(CommandFailure::Invalid(
+    if same {
+        Err(CommandFailure::Invalid(
             "--counterfactual: nothing differs from the original incident".to_owned(),
-        )),
-        false => Ok(incident),
+        ))
+    } else {
+        Ok(incident)
     }
 }
 

@@ -105,9 +105,10 @@ fn print_result(
         (None, TableFormat::Json) => output::json(&RunSummary::of(view)),
         (None, TableFormat::Csv) => output::bytes(&csv::restarts(view).csv()),
         (None, TableFormat::Md) => {
-            let table = match view.restarts().is_empty() {
-                true => "No restarts.\n".to_owned(),
-                false => csv::restarts(view).without_empty_columns().markdown(),
+            let table = if view.restarts().is_empty() {
+                "No restarts.\n".to_owned()
+            } else {
+                csv::restarts(view).without_empty_columns().markdown()
             };
             let (name, seed) = (for_markdown(&view.scenario.name), view.seed);
             output::result(&format!("Restarts of {name}, seed {seed}\n\n{table}"))

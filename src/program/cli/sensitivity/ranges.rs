@@ -67,11 +67,12 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
     }
     more += &options("input", args.inputs.iter().map(|input| &input.text));
     runner.print_report(&report, &args.output, ("sensitivity", n, &more))?;
-    match told < asked {
-        true => runner.interrupted(&format!(
+    if told < asked {
+        runner.interrupted(&format!(
             "{told} of {asked} inputs were finished and are reported"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -95,11 +96,12 @@ fn inputs(
         .text()
         .map(sim_inputs::sourced)
         .unwrap_or_default();
-    match found.is_empty() {
-        true => Err(CommandFailure::Invalid(
-            "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
-        )),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(CommandFailure::Invalid(
+        "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
+    ))
+    } else {
+        Ok(found)
     }
 }
 

@@ -127,25 +127,28 @@ fn object_name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let ends = |c: Option<char>| c.is_some_and(|c| c != '-');
     let fits = text.len() <= 63 && text.chars().all(plain);
-    match fits && ends(text.chars().next()) && ends(text.chars().last()) {
-        true => Ok(text.to_owned()),
-        false => Err("expected at most 63 lower case letters, digits and -".to_owned()),
+    if fits && ends(text.chars().next()) && ends(text.chars().last()) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected at most 63 lower case letters, digits and -".to_owned())
     }
 }
 
 /// Parses a directory name without control characters, because scripts contain it in comments.
 fn one_line(text: &str) -> Result<String, String> {
-    match !text.is_empty() && !text.chars().any(char::is_control) {
-        true => Ok(text.to_owned()),
-        false => Err("expected a directory name without line breaks".to_owned()),
+    if !text.is_empty() && !text.chars().any(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a directory name without line breaks".to_owned())
     }
 }
 
 fn image(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "./:@_-".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => Ok(text.to_owned()),
-        false => Err("expected the name of a container image".to_owned()),
+    if !text.is_empty() && text.chars().all(plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("expected the name of a container image".to_owned())
     }
 }
 

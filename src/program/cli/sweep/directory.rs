@@ -74,9 +74,10 @@ impl SweepDirectory {
             shard,
         };
         let path = work.join(JOURNAL);
-        let (journal, rows) = match path.exists() {
-            true => SweepJournal::open(&path, &head)?,
-            false => (SweepJournal::create(&path, &head)?, Vec::new()),
+        let (journal, rows) = if path.exists() {
+            SweepJournal::open(&path, &head)?
+        } else {
+            (SweepJournal::create(&path, &head)?, Vec::new())
         };
         let directory = SweepDirectory {
             target: target.to_owned(),
@@ -179,12 +180,13 @@ fn same(work: &Path, part: &PartOf) -> Result<(), CommandFailure> {
         let (a, b) = (text(found.shard), text(part.shard));
         differences.push(format!("shard ({a} and {b})"));
     }
-    match differences.is_empty() {
-        true => Ok(()),
-        false => Err(CommandFailure::Invalid(format!(
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(CommandFailure::Invalid(format!(
             "{shown} belongs to another sweep that differs in: {}; remove it or choose another name for --out",
             differences.join(", ")
-        ))),
+        )))
     }
 }
 

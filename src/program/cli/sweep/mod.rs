@@ -97,9 +97,10 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
 /// Replaces `{shard}` in the name of a directory.
 fn named(out: &std::path::Path, shard: SweepShard) -> PathBuf {
     let text = out.to_string_lossy();
-    match text.contains("{shard}") {
-        true => text.replace("{shard}", &shard.index.to_string()).into(),
-        false => out.to_owned(),
+    if text.contains("{shard}") {
+        text.replace("{shard}", &shard.index.to_string()).into()
+    } else {
+        out.to_owned()
     }
 }
 

@@ -157,25 +157,24 @@ impl<'s> LifecycleBuilder<'s> {
         if !seen.node.is_empty() && pod.bound.is_none() {
             // A pod that was already bound when it was first observed had been bound earlier.
             let early = pod.name.is_empty();
-            pod.bound = match early || listed {
-                true => since("PodScheduled").or(at),
-                false => at,
+            pod.bound = if early || listed {
+                since("PodScheduled").or(at)
+            } else {
+                at
             };
         }
         let ready = seen.conditions.iter().any(|c| c.matches("Ready", "True"));
         let was = pod.ready.last().is_some_and(|(_, ready)| *ready);
-        let now = match listed {
-            true => since("Ready"),
-            false => at,
-        };
+        let now = if listed { since("Ready") } else { at };
         if let (true, Some(now)) = (ready != was && s.event_kind != WatchEventKind::Deleted, now) {
             pod.ready.push((now, ready));
         }
         let ended = ["Failed", "Succeeded"].contains(&seen.phase.as_str());
         if ended && pod.finished.is_none() {
-            pod.finished = match listed {
-                true => seen.finished.map(ClockTime::within_second),
-                false => at,
+            pod.finished = if listed {
+                seen.finished.map(ClockTime::within_second)
+            } else {
+                at
             };
         }
         if s.deleting.is_some() && pod.deleting.is_none() {

@@ -4,7 +4,9 @@
 //! The comparison is the task of `decisions`.
 
 use sim_base::{JobId, JobSetId, PodId, SimTime};
-use sim_engine::record::*;
+use sim_engine::record::{
+    Body, JobSetConditionType, ObjectRef, RecordNames, RecordSink, SimulationRecord, StoredEvent,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of a JobSet's status of which every change is compared.

@@ -24,7 +24,7 @@ use mask::VolatileMask;
 use pods::AmbiguousPods;
 use serde_json::json;
 use sim_analysis::metrics::pods::PodMetrics;
-use sim_engine::record::*;
+use sim_engine::record::{ConditionOutcome, JobSetOutcome, RecordNames, RunOutcome};
 
 /// The observations of a run that are compared.
 pub struct DecisionRun<'r> {

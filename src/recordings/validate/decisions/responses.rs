@@ -43,10 +43,13 @@ pub fn differing_responses(
                 (answer, simulated)
             }
             "suspend" | "resume" | "deleteJobSet" => (answer, simulated),
-            "deletePod" | "forceDeletePod" | "evictPod" => match found {
-                true => (answer, String::new()),
-                false => (answer, "no such pod".to_owned()),
-            },
+            "deletePod" | "forceDeletePod" | "evictPod" => {
+                if found {
+                    (answer, String::new())
+                } else {
+                    (answer, "no such pod".to_owned())
+                }
+            }
             // The response to a node action is the name of the node. The scheduler may have chosen another node.
             _ if found && answer.contains(' ') => (answer, "accepted".to_owned()),
             _ if !found && !answer.contains(' ') => (answer, "no such node".to_owned()),

@@ -5,7 +5,7 @@ use super::{compare_lists, condition_text};
 use crate::validate::recording::{RecordedRun, RecordedStatus};
 use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
-use sim_engine::record::*;
+use sim_engine::record::{JobSetOutcome, ReplicatedJobStatus};
 
 pub fn compare(
     recording: &RecordedRun,

@@ -5,7 +5,9 @@
 
 use super::script_requests::user_request;
 use crate::validate::recording::{PodRule, RecordedRun, ScriptAction};
-use sim_api::spec::*;
+use sim_api::spec::{
+    ContainerRule, FaultAction, FaultTime, NodeRef, ScriptedFault, TaintEffect, TaintSpec,
+};
 use sim_base::Duration;
 use std::collections::BTreeSet;
 

@@ -5,7 +5,9 @@
 use super::environment::in_namespace;
 use crate::validate::recording::{RecordedRun, ScriptAction};
 use serde_json::Value;
-use sim_api::spec::*;
+use sim_api::spec::{
+    DeletionPropagation, ObjectKind, ObjectName, RequestVerb, UserRequest, unknown_node_patches,
+};
 
 /// Converts one action. `jobsets` is the number of JobSets created by actions so far.
 pub fn user_request(

@@ -5,7 +5,7 @@
 
 use crate::validate::recording::{RecordedRun, RecordingKind};
 use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
-use sim_api::spec::*;
+use sim_api::spec::{NodePool, TaintEffect, TaintSpec, TopologySpec};
 use sim_base::quantity::parse_milli;
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use super::{
     numbers, ranges, scale,
 };
 use crate::draw::heading::{MARGIN, heading, shorten};
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE, Rgb, TEXT_COLOR, TextAnchor, tick_label};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
 use crate::sweep_selection::axis_names;
 use sim_analysis::sweep::SweepResults;
@@ -208,9 +208,12 @@ pub fn scatter(of: SweptMetric<'_>, metric: &str) -> DrawScene {
             label,
         };
         let is_time = all.points().values(0)[*axis].parse::<f64>().is_err();
-        let x_label = move |v: f64| match is_time {
-            true => sim_base::Duration::from_seconds_f64(v).to_string(),
-            false => tick_label(v),
+        let x_label = move |v: f64| {
+            if is_time {
+                sim_base::Duration::from_seconds_f64(v).to_string()
+            } else {
+                tick_label(v)
+            }
         };
         let ticks = if is_time { times(x) } else { x.ticks(6) };
         plane.draw(
@@ -266,19 +269,18 @@ fn times(scale: PlaneScale) -> Vec<f64> {
         31_536_000.0,
     ];
     let inside = |v: &f64| (scale.from..=scale.to).contains(v);
-    match scale.log {
-        true => ROUND.into_iter().filter(inside).collect(),
-        false => {
-            let span = scale.to - scale.from;
-            let step = ROUND
-                .into_iter()
-                .find(|r| span / r <= 7.0)
-                .unwrap_or(span / 5.0);
-            let first = (scale.from / step).ceil();
-            (0..20)
-                .map(|i| (first + f64::from(i)) * step)
-                .filter(inside)
-                .collect()
-        }
+    if scale.log {
+        ROUND.into_iter().filter(inside).collect()
+    } else {
+        let span = scale.to - scale.from;
+        let step = ROUND
+            .into_iter()
+            .find(|r| span / r <= 7.0)
+            .unwrap_or(span / 5.0);
+        let first = (scale.from / step).ceil();
+        (0..20)
+            .map(|i| (first + f64::from(i)) * step)
+            .filter(inside)
+            .collect()
     }
 }

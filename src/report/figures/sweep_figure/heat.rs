@@ -2,7 +2,9 @@
 
 use super::{SIZE, SweptMetric, WIDTH, finish_scene, footer_lines, format_value, metric_with_unit};
 use crate::draw::heading::{MARGIN, fitting_font_size, heading, shorten};
-use crate::draw::scene::*;
+use crate::draw::scene::{
+    DrawScene, MUTED_COLOR, PALETTE, Rgb, TEXT_COLOR, TextAnchor, text_color_on, text_width,
+};
 use crate::sweep_selection::{axis_names, point_name};
 use sim_analysis::experiment::{BetterDirection, better};
 
@@ -148,9 +150,10 @@ fn worst_and_best_mean(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> 
 
 /// Maps a value to the range from 0 (worst) to 1 (best).
 fn goodness(v: f64, [worst, best]: [f64; 2]) -> f64 {
-    match best == worst {
-        true => 1.0,
-        false => (v - worst) / (best - worst),
+    if best == worst {
+        1.0
+    } else {
+        (v - worst) / (best - worst)
     }
 }
 

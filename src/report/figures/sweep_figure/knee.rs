@@ -7,7 +7,7 @@ use super::{
     scale,
 };
 use crate::draw::heading::{MARGIN, heading};
-use crate::draw::scene::*;
+use crate::draw::scene::{DrawScene, PALETTE, Rgb};
 use crate::planning::plane::{ParameterPlane, PlaneLabels, PlaneScale, plot_left_edge};
 use crate::sweep_selection::{axis_names, point_name};
 use sim_analysis::experiment::MeasuredMetric;
@@ -137,15 +137,12 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
 /// Extends the scale by 2 % at both ends so that bars fit.
 fn widen_scale(scale: PlaneScale) -> PlaneScale {
     let mut wide = scale;
-    match scale.log {
-        true => {
-            let air = libm::pow(scale.to / scale.from, 0.02);
-            (wide.from, wide.to) = (scale.from / air, scale.to * air);
-        }
-        false => {
-            let air = (scale.to - scale.from) * 0.02;
-            (wide.from, wide.to) = (scale.from - air, scale.to + air);
-        }
+    if scale.log {
+        let air = libm::pow(scale.to / scale.from, 0.02);
+        (wide.from, wide.to) = (scale.from / air, scale.to * air);
+    } else {
+        let air = (scale.to - scale.from) * 0.02;
+        (wide.from, wide.to) = (scale.from - air, scale.to + air);
     }
     wide
 }
@@ -185,16 +182,18 @@ fn has_prices(all: &SweepResults) -> bool {
 }
 
 fn cost_name(all: &SweepResults) -> String {
-    match has_prices(all) {
-        true => "mean cost per run (cost.total)".to_owned(),
-        false => "mean node-hours per run, including spares and repairs".to_owned(),
+    if has_prices(all) {
+        "mean cost per run (cost.total)".to_owned()
+    } else {
+        "mean node-hours per run, including spares and repairs".to_owned()
     }
 }
 
 fn money(all: &SweepResults, v: f64) -> String {
-    match has_prices(all) {
-        true => thousands(v),
-        false => format!("{} node-hours", thousands(v)),
+    if has_prices(all) {
+        thousands(v)
+    } else {
+        format!("{} node-hours", thousands(v))
     }
 }
 

@@ -42,11 +42,12 @@ pub fn numeric_axis_named(all: &SweepResults, asked: Option<&str>) -> Result<usi
             names.join(", ")
         )
     })?;
-    match has_numbers(&found) {
-        true => Ok(found),
-        false => Err(format!(
+    if has_numbers(&found) {
+        Ok(found)
+    } else {
+        Err(format!(
             "--over: {asked} does not have at least two numeric values"
-        )),
+        ))
     }
 }
 
@@ -63,9 +64,10 @@ pub fn scaling_lines(
     for points in points_by_line(all, axis).into_iter().take(LINES) {
         let at = |p: usize| values[all.points().indexes(p)[axis]];
         let name_of = other_axis_values(all, axis, points[0], &names);
-        let name = match name_of.is_empty() {
-            true => "mean".to_owned(),
-            false => name_of.clone(),
+        let name = if name_of.is_empty() {
+            "mean".to_owned()
+        } else {
+            name_of.clone()
         };
         let mut line = ScalingLine::new(name);
         for p in &points {
@@ -78,9 +80,10 @@ pub fn scaling_lines(
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
         told.push(line);
         if let Some(closed) = closed {
-            let mut line = ScalingLine::new(match name_of.is_empty() {
-                true => closed.name.clone(),
-                false => format!("{}: {}", closed.name, name_of),
+            let mut line = ScalingLine::new(if name_of.is_empty() {
+                closed.name.clone()
+            } else {
+                format!("{}: {}", closed.name, name_of)
             });
             line.is_closed_form = true;
             let own = points

@@ -16,9 +16,10 @@ fn by_halves(plan: &SegmentPlan, elapsed: u128) -> u128 {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match plan.elapsed_for_work(middle) <= elapsed {
-            true => low = middle,
-            false => high = middle,
+        if plan.elapsed_for_work(middle) <= elapsed {
+            low = middle
+        } else {
+            high = middle
         }
     }
     low

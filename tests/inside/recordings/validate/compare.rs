@@ -2,10 +2,13 @@
 
 use super::super::read::tests::example;
 use super::*;
+use crate::validate::result::ValidationVerdict;
 use serde_json::{Value, json};
 use sim_analysis::metrics::Milestone;
 use sim_analysis::metrics::restarts::restart::RestartCause;
 use sim_base::*;
+use sim_engine::record::EndReason;
+use sim_engine::record::TimeLedger;
 
 fn times_recording(edit: impl FnOnce(&mut Value)) -> RecordedRun {
     example(|j| {

@@ -3,6 +3,7 @@
 use super::super::recording::RecordingKind;
 use super::super::result::tests::*;
 use super::*;
+use crate::validate::result::RestartResult;
 
 #[test]
 fn json_has_the_documented_keys_and_no_others() {

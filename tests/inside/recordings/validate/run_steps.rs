@@ -4,6 +4,9 @@ use super::super::read::tests::example;
 use super::*;
 use serde_json::json;
 use sim_base::*;
+use sim_engine::record::NO_CAUSE;
+use sim_engine::record::NO_TICKET;
+use sim_engine::record::names::JobName;
 
 #[test]
 fn records_become_steps_in_the_words_of_the_recording() {

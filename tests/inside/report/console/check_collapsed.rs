@@ -16,9 +16,10 @@ fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<CheckRow> {
         collapsed: side(restarts, goodput),
         bound: 0.01,
         close_calls: 1,
-        verdict: match pods == restarts && goodput == 0.9 {
-            true => ModelAgreement::Equal,
-            false => ModelAgreement::Close,
+        verdict: if pods == restarts && goodput == 0.9 {
+            ModelAgreement::Equal
+        } else {
+            ModelAgreement::Close
         },
         parts: None,
     };

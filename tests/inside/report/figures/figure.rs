@@ -5,6 +5,7 @@ use super::*;
 use sim_analysis::metrics::restarts::restart::{
     Milestone, RestartCause, RestartOutcome, RestartScope,
 };
+use sim_base::JobSetId;
 
 pub fn bars() -> Vec<(String, RestartMetrics)> {
     let t = |tenths: u64| SimTime::ZERO + Duration::from_millis(tenths * 100);

@@ -21,11 +21,12 @@ pub fn blocked_reason(setup: &Setup, state: &State) -> Result<Option<&'static st
     let mut jobs = state.jobs.iter().flatten();
     if finished {
         let ended = |j: &Job| j.finished() && j.pods.iter().all(Pod::terminal);
-        return match jobs.all(ended) {
-            true => Ok(None),
-            false => Err(format!(
+        return if jobs.all(ended) {
+            Ok(None)
+        } else {
+            Err(format!(
                 "the JobSet is finished, but a Job is not: {state:?}"
-            )),
+            ))
         };
     }
     if state.js.suspended {
@@ -35,11 +36,12 @@ pub fn blocked_reason(setup: &Setup, state: &State) -> Result<Option<&'static st
         }
         let still =
             |j: &Job| j.finished() || j.object.suspended && j.pods.iter().all(Pod::terminal);
-        return match jobs.all(still) {
-            true => Ok(None),
-            false => Err(format!(
+        return if jobs.all(still) {
+            Ok(None)
+        } else {
+            Err(format!(
                 "the JobSet is suspended, but a Job is not: {state:?}"
-            )),
+            ))
         };
     }
     let in_order = setup.base.jobset.spec.startup_order == StartupPolicyOrder::InOrder;

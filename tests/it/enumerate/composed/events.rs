@@ -111,9 +111,10 @@ fn add_timer_events(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Even
 
 fn add_fault_events(setup: &Setup, state: &State, events: &mut Vec<Event>) {
     if state.switches > 0 {
-        events.push(match state.js.suspended {
-            false => Event::Suspend,
-            true => Event::Resume,
+        events.push(if !state.js.suspended {
+            Event::Suspend
+        } else {
+            Event::Resume
         });
     }
     if state.troubles == 0 {

@@ -99,9 +99,12 @@ fn create(
     job.desk.timer |= now.is_empty() && !missing.is_empty();
     for index in now {
         let old = replaced(index);
-        let failures = old.map_or((0, 0), |old| match rules.verdict(&old).counts {
-            true => (old.failures.0 + 1, old.failures.1),
-            false => (old.failures.0, old.failures.1 + 1),
+        let failures = old.map_or((0, 0), |old| {
+            if rules.verdict(&old).counts {
+                (old.failures.0 + 1, old.failures.1)
+            } else {
+                (old.failures.0, old.failures.1 + 1)
+            }
         });
         let pod = Pod {
             uid: job.free_uid(),

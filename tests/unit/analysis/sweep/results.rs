@@ -23,9 +23,10 @@ fn results(values: &[&[f64]]) -> SweepResults {
     let mut rows = Vec::new();
     for (point, own) in values.iter().enumerate() {
         for (i, v) in own.iter().enumerate() {
-            let names = match v.is_nan() {
-                true => vec!["other".to_owned()],
-                false => vec!["goodput".to_owned(), "other".to_owned()],
+            let names = if v.is_nan() {
+                vec!["other".to_owned()]
+            } else {
+                vec!["goodput".to_owned(), "other".to_owned()]
             };
             let values = names.iter().map(|n| match n.as_str() {
                 "goodput" => MeasuredMetric::Value(*v),

@@ -2,6 +2,8 @@
 
 use super::*;
 use sim_base::JobId;
+use sim_engine::record::NO_CAUSE;
+use sim_engine::record::NO_TICKET;
 
 pub fn play(names: &RecordNames, records: &[(u64, Body)]) -> DecisionHistory {
     let mut history = DecisionHistory::default();

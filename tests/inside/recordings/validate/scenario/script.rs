@@ -5,6 +5,9 @@ use crate::validate::read::tests::example;
 use crate::validate::scenario::tests::plain;
 use crate::validate::scenario::{ScenarioOverrides, UnmodelledAction};
 use serde_json::{Value, json};
+use sim_api::spec::ObjectKind;
+use sim_api::spec::RequestVerb;
+use sim_api::spec::UserRequest;
 
 #[test]
 fn what_has_no_word_in_the_model_is_not_simulated() {
