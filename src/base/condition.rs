@@ -5,20 +5,20 @@
 
 use std::fmt;
 
-/// Comparison operator.
+/// Operator of the comparison.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum CompareOperator {
-    /// `>=`
+    /// The operator `>=`.
     AtLeast,
-    /// `<=`
+    /// The operator `<=`.
     AtMost,
-    /// `==`
+    /// The operator `==`.
     Equal,
-    /// `!=`
+    /// The operator `!=`.
     NotEqual,
-    /// `>`
+    /// The operator `>`.
     Above,
-    /// `<`
+    /// The operator `<`.
     Below,
 }
 
@@ -63,7 +63,7 @@ pub struct FieldCondition {
     text: String,
     /// Name of the metric.
     pub name: String,
-    /// Comparison operator.
+    /// Operator of the comparison.
     pub operator: CompareOperator,
     /// Limit of the comparison.
     pub limit: ConditionLimit,

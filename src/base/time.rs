@@ -49,7 +49,7 @@ impl Duration {
         Duration(s.saturating_mul(NANOS_PER_SECOND))
     }
 
-    /// Whole milliseconds.
+    /// Creates a duration from milliseconds.
     pub const fn from_millis(ms: u64) -> Duration {
         Duration(ms * 1_000_000)
     }

@@ -1,4 +1,4 @@
-//! A client-go token bucket, as a FIFO: each caller is told its grant time when it asks.
+//! A client-go token bucket, as a FIFO: each caller gets its grant time with its request.
 //!
 //! client-go reserves a token at the time of the call and waits for it; callers are served in order and none is
 //! dropped (kubernetes.md 1.2). Therefore no queue is stored: the grant time is known immediately.

@@ -38,7 +38,7 @@ pub struct PassLost {
     /// Number of the aborted decision.
     #[serde(rename = "lost")]
     pub decision: u32,
-    /// `namespace/name`.
+    /// Object as `namespace/name`.
     pub object: String,
     pub why: String,
     pub rule: &'static str,
@@ -54,7 +54,7 @@ pub struct DecisionStep {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetPass {
-    /// `namespace/name`.
+    /// Object as `namespace/name`.
     pub object: String,
     /// Jobs by bucket (REC-5).
     pub jobs: JobCounts,
@@ -290,7 +290,7 @@ pub struct TtlTrace {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSync {
-    /// `namespace/name`.
+    /// Object as `namespace/name`.
     pub object: String,
     /// The first few of the failed pods evaluated for the first time.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 /// `SyncJobBatchPeriod`: shorter delays are rounded up to it.
 pub const SYNC_JOB_BATCH_PERIOD: Duration = Duration::from_secs(1);
-/// `MaxPodCreateDeletePerSync`.
+/// The constant `MaxPodCreateDeletePerSync` of Kubernetes.
 pub const MAX_POD_CREATE_DELETE_PER_SYNC: u32 = 500;
 
 /// Reasons of `batch/v1`, each with the controller's message.

@@ -9,11 +9,11 @@ use sim_base::{JobId, JobSetId, PodId};
 /// The object of a Kubernetes Event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum ObjectRef {
-    /// A JobSet.
+    /// The object is a JobSet.
     JobSet(JobSetId),
-    /// A Job.
+    /// The object is a Job.
     Job(JobId),
-    /// A pod.
+    /// The object is a pod.
     Pod(PodId),
 }
 
@@ -104,7 +104,7 @@ pub enum DeletionActor {
     Eviction,
     /// A user of the API.
     User,
-    /// The kubelet.
+    /// The kubelet of the pod's node.
     Kubelet,
     /// The JobSet manager's pod reconciler, for a follower outside its leader's domain.
     JobSetManager,

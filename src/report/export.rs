@@ -48,7 +48,7 @@ pub trait RunExporter: Sync {
     fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String>;
 }
 
-/// All exporters.
+/// All exporters of runs.
 pub const EXPORTERS: &[&dyn RunExporter] = &[
     &SvgExporter,
     &PngExporter,

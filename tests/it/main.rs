@@ -76,4 +76,3 @@ mod validate;
 mod why;
 mod why_recorded;
 mod width;
-mod workspace;

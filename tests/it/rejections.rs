@@ -184,11 +184,11 @@ fn a_request_that_no_pod_may_have_is_refused_with_the_job() {
 
 #[test]
 fn a_suspended_jobset_may_select_what_only_a_resume_makes_right() {
-    let pod = "nodeSelector: {nobody: has-it}";
+    let pod = "nodeSelector: {unused: has-it}";
     let told = play("", &jobset("  suspend: true\n", pod));
     assert_eq!(pods(&told), 0);
     let refused = try_play("", &jobset("", pod)).err();
-    let words = "no node has the label \"nobody\"";
+    let words = "no node has the label \"unused\"";
     assert!(refused.is_some_and(|e| e.contains(words)));
 }
 

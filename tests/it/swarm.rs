@@ -357,7 +357,7 @@ fn check_case(case: &Case, verbose: bool) -> Seen {
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
     let mut scenario = sim_engine::faults::draw_faults(&scenario, case.seed, 0);
-    // Unschedulable pods are drawn as well, and the run must come to an end.
+    // Unschedulable pods are drawn as well, and the run must end.
     scenario.admit_unplaceable = true;
     let mut simulation = sim_engine::SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
@@ -424,7 +424,7 @@ fn check_end_states(
         return Err("no End record".to_owned());
     }
     if outcome.end_reason == EndReason::TimeLimit && !case.may_go_on {
-        return Err("the run does not come to an end".to_owned());
+        return Err("the run does not end".to_owned());
     }
     if case.may_go_on
         && outcome

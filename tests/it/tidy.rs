@@ -1,5 +1,8 @@
 //! Project conventions that the compiler does not enforce: where names may be used, lengths, wording.
 
+mod wording;
+mod workspace;
+
 use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 

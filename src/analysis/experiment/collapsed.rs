@@ -87,7 +87,7 @@ impl ReducedExperiment {
         &self.scenario
     }
 
-    /// The measurements.
+    /// The measurements of fault effects.
     pub fn measured(&self) -> &MeasuredFault {
         &self.measured
     }

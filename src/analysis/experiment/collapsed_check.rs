@@ -26,9 +26,9 @@ pub struct CheckedModel {
 /// Restart counts and final state of the JobSet at one level.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct CountedEvents {
-    /// `status.restarts`.
+    /// The field `status.restarts`.
     pub restarts: u32,
-    /// `status.restartsCountTowardsMax`.
+    /// The field `status.restartsCountTowardsMax`.
     pub counts: u32,
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,

@@ -48,7 +48,7 @@ pub struct VariantChange {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VariantComparison {
-    /// Schema name.
+    /// Name and version of the output schema.
     pub schema: &'static str,
     /// Version of the program.
     pub version: &'static str,
@@ -102,7 +102,7 @@ pub struct MetricEstimate {
     pub ci95: Option<[f64; 2]>,
     /// The 10th percentile.
     pub p10: Option<f64>,
-    /// The median.
+    /// Median of the values.
     pub p50: Option<f64>,
     /// The 90th percentile.
     pub p90: Option<f64>,

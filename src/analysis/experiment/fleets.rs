@@ -58,7 +58,7 @@ pub fn compared(outcome: &FleetOutcome, replication: u64) -> ReplicationResult {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetReplications {
-    /// Schema name.
+    /// Name and version of the output schema.
     pub schema: &'static str,
     /// Version of the program.
     pub version: &'static str,

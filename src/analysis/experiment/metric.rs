@@ -9,7 +9,7 @@ use sim_engine::record::{LedgerCategory, TrainingPhase};
 /// The value of a metric in one replication, or why there is none.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum MeasuredMetric {
-    /// The value.
+    /// The value of the metric.
     Value(f64),
     /// The metric does not exist, for example without a restart.
     Absent,

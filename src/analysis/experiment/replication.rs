@@ -52,7 +52,7 @@ pub struct ReplicationResult {
     pub digest: u64,
     /// End in seconds of virtual time.
     pub end_s: f64,
-    /// End reason.
+    /// Reason why the run ended.
     pub end_reason: &'static str,
     /// JobSets in the order of the scenario.
     pub jobsets: Vec<ReplicatedJobSet>,
@@ -84,9 +84,9 @@ pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option
 pub struct ReplicatedJobSet {
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
-    /// `status.restarts`.
+    /// The field `status.restarts`.
     pub restarts: u32,
-    /// `status.restartsCountTowardsMax`.
+    /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
     /// Median over its restarts.
     pub latency_p50_s: Option<f64>,

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicationSet {
-    /// Schema name.
+    /// Name and version of the output schema.
     pub schema: &'static str,
     /// Version of the program.
     pub version: &'static str,
@@ -72,15 +72,15 @@ pub struct WorkCost {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetEstimates {
-    /// `metadata.name`.
+    /// The field `metadata.name`.
     pub name: String,
-    /// `metadata.namespace`.
+    /// The field `metadata.namespace`.
     pub namespace: String,
     /// Terminal state → number of replications; the empty state means unfinished.
     pub terminal_states: BTreeMap<&'static str, usize>,
-    /// `status.restarts`.
+    /// The field `status.restarts`.
     pub restarts: Option<MeanEstimate>,
-    /// `status.restartsCountTowardsMax`.
+    /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: Option<MeanEstimate>,
     /// Goodput of its training job, if any.
     pub goodput: Option<MeanEstimate>,

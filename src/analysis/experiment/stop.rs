@@ -46,7 +46,7 @@ pub struct ReplicationLimits {
 }
 
 impl ReplicationLimits {
-    /// No limits.
+    /// Returns limits that never stop the experiment.
     pub fn none() -> ReplicationLimits {
         ReplicationLimits {
             flag: StopFlag::new(),

@@ -123,7 +123,7 @@ pub enum SubjectPlayer<'s> {
     Pods(Box<ExperimentRunner>, &'s [String]),
     /// The reduced model of a scenario.
     Collapsed(&'s ReducedExperiment, Box<CollapsedPlayer<'s>>),
-    /// A Fleet.
+    /// The experiment simulates a Fleet.
     Fleet(FleetSimulation<'s>),
 }
 

@@ -7,9 +7,9 @@ use sim_base::Duration;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RangeUnit {
-    /// Whole numbers.
+    /// The values are integers.
     Whole,
-    /// Any numbers.
+    /// The values are real numbers.
     Number,
     /// Durations, in seconds.
     Seconds,

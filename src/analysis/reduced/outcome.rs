@@ -38,9 +38,9 @@ pub struct CollapsedOutcome {
     pub end_reason: EndReason,
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
-    /// `status.restarts`.
+    /// The field `status.restarts`.
     pub restarts: u32,
-    /// `status.restartsCountTowardsMax`.
+    /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
     /// Outcome of the training job.
     pub training: TrainingOutcome,

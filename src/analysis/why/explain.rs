@@ -21,7 +21,7 @@ use sim_engine::faults;
 use sim_engine::record::{TicketSubject, TicketWait};
 use sim_inputs::LoadedScenario;
 
-/// The question.
+/// The restart to be explained.
 #[derive(Clone, Debug, Default)]
 pub struct WhyRequest {
     /// Number of the restart, from 1 as in the output of `run`. `None` selects the first unfinished restart,

@@ -13,7 +13,7 @@ pub struct MeanEstimate {
     pub ci95: [f64; 2],
     /// The 10th percentile.
     pub p10: f64,
-    /// The median.
+    /// Median of the values.
     pub p50: f64,
     /// The 90th percentile.
     pub p90: f64,

@@ -114,7 +114,7 @@ pub fn bind_pod(
     answer
 }
 
-/// Sets spec.nodeName.
+/// Sets the pod's `spec.nodeName`.
 fn set_node(ctx: &mut EngineContext<'_>, pod: PodId, node: NodeId) {
     let s = ctx.store.get_mut();
     s.pods.node[pod.ix()] = node;

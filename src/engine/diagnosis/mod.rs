@@ -227,7 +227,8 @@ impl Diagnosis<'_, '_> {
         self.repairs_pending || others.any(|(_, js)| js.created && !is_finished(js))
     }
 
-    /// What is said only because nothing has come: that shows nothing if something was under way.
+    /// Returns the reason of a wait that is observed only because nothing happened before the end of the run. It is not
+    /// conclusive if events were still pending.
     fn with_run_end(&self, why: String) -> String {
         if self.unfinished {
             format!("{}; {RUN_ENDED}", why.trim_end_matches('.'))

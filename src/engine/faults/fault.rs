@@ -24,7 +24,7 @@ pub struct InjectedFault {
 /// The target of a fault.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FaultScope {
-    /// A node.
+    /// The object is a node.
     Node(NodeId),
     /// All nodes of the cell.
     Cell(CellId),

@@ -64,7 +64,7 @@ pub struct FaultState {
     spares: Option<SpareUnits>,
     cells: FaultCells,
     stop: Duration,
-    /// Node names.
+    /// Names of the nodes.
     nodes: Vec<String>,
     pods: Vec<String>,
 }

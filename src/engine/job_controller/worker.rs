@@ -65,7 +65,10 @@ impl JobWorker {
 
     /// Counts the response to one of the parallel requests. Returns true for the last one.
     pub fn count_response(&mut self) -> bool {
-        assert!(self.outstanding > 0, "an answer nobody waits for");
+        assert!(
+            self.outstanding > 0,
+            "a response without an outstanding request"
+        );
         self.outstanding -= 1;
         self.outstanding == 0
     }

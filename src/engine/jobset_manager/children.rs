@@ -1,5 +1,5 @@
 //! The headless Service and the claims of a JobSet (SVC-1, PVC-1).
-//! Must never change an existing object, whoever owns it.
+//! Must never change an existing object, regardless of its owner.
 
 use super::JobSetManager;
 use super::cache::CachedJobSet;

@@ -52,13 +52,13 @@ impl FieldRole {
 /// The value of a field.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FieldValue {
-    /// A JobSet.
+    /// The object is a JobSet.
     JobSet(JobSetId),
-    /// A Job.
+    /// The object is a Job.
     Job(JobId),
-    /// A pod.
+    /// The object is a pod.
     Pod(PodId),
-    /// A node.
+    /// The object is a node.
     Node(NodeId),
     /// An interned text.
     Text(TextId),
@@ -165,7 +165,7 @@ macro_rules! about_field {
     };
     ((object, $name:literal)) => {
         concat!(
-            "Whom it is about, if it names somebody; also `",
+            "The object concerned, if it is named; also `",
             $name,
             "` in `events.ndjson`."
         )

@@ -14,7 +14,7 @@ pub struct RecordHead {
     pub subject: TicketSubject,
     /// Kubernetes reason, such as `BackoffLimitExceeded`.
     pub reason: TextId,
-    /// Kubernetes message.
+    /// Message in the wording of Kubernetes.
     pub message: TextId,
 }
 

@@ -26,7 +26,7 @@ pub struct JobSetName {
 pub struct JobName {
     /// The JobSet that created it; `JobSetId::NONE` if no JobSet did.
     pub jobset: JobSetId,
-    /// `<jobset>-<replicatedJob>-<jobIndex>` (NAM-1).
+    /// Name of the form `<jobset>-<replicatedJob>-<jobIndex>` (NAM-1).
     pub name: String,
     /// The namespace, if it is not that of a JobSet; otherwise empty.
     pub namespace: String,

@@ -43,15 +43,15 @@ pub struct JobSetOutcome {
     pub terminal_state: &'static str,
     /// True if the object was deleted.
     pub deleted: bool,
-    /// `status.restarts`.
+    /// The field `status.restarts`.
     pub restarts: u32,
-    /// `status.restartsCountTowardsMax`.
+    /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
-    /// `status.currentInPlaceRestartAttempt`.
+    /// The field `status.currentInPlaceRestartAttempt`.
     pub current_in_place_restart_attempt: Option<u32>,
-    /// `status.previousInPlaceRestartAttempt`.
+    /// The field `status.previousInPlaceRestartAttempt`.
     pub previous_in_place_restart_attempt: Option<u32>,
-    /// `status.conditions`.
+    /// The field `status.conditions`.
     pub conditions: Vec<ConditionOutcome>,
     /// Sorted by name, descending, as in the API (ST-5).
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
@@ -68,9 +68,9 @@ pub struct ConditionOutcome {
     pub kind: &'static str,
     /// True if the condition's status is `True`.
     pub status: bool,
-    /// Kubernetes reason.
+    /// Reason in the wording of Kubernetes.
     pub reason: String,
-    /// Kubernetes message.
+    /// Message in the wording of Kubernetes.
     pub message: String,
     /// Time of the last change of the status.
     pub last_transition: SimTime,
@@ -105,17 +105,17 @@ pub struct JobOutcome {
     pub job: JobId,
     /// Text of the restart-attempt label; a user may have changed or removed it.
     pub restart_attempt: String,
-    /// `status.conditions`.
+    /// The field `status.conditions`.
     pub conditions: Vec<ConditionOutcome>,
-    /// `status.active`.
+    /// The field `status.active`.
     pub active: u32,
-    /// `status.ready`.
+    /// The field `status.ready`.
     pub ready: u32,
-    /// `status.terminating`.
+    /// The field `status.terminating`.
     pub terminating: u32,
-    /// `status.succeeded`.
+    /// The field `status.succeeded`.
     pub succeeded: u32,
-    /// `status.failed`.
+    /// The field `status.failed`.
     pub failed: u32,
     /// True if the object exists at the end.
     pub exists: bool,
@@ -160,7 +160,7 @@ impl TimeLedger {
     }
 }
 
-/// What an accelerator is used for.
+/// Use of an accelerator at an instant.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LedgerCategory {
@@ -178,7 +178,7 @@ pub enum LedgerCategory {
     Unhealthy,
     /// Training: every pod is ready, and the job initializes devices and collectives.
     Initialization,
-    /// Training: compilation.
+    /// A training job compiles its program.
     Compile,
     /// Training: restoring a checkpoint.
     Restore,
@@ -249,7 +249,7 @@ impl LedgerCategory {
 /// Usage of one shared resource: a client's token bucket, a worker pool, or the scheduling cycle.
 #[derive(Clone, Debug)]
 pub struct ResourceUsage {
-    /// The resource.
+    /// The resource of the control plane.
     pub resource: LedgerResource,
     /// Capacity as text, such as `100 requests/s, burst 100`.
     pub capacity: String,

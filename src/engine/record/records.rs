@@ -22,7 +22,7 @@ pub struct SimulationRecord {
     pub ticket: u32,
     /// Virtual time of the record.
     pub at: SimTime,
-    /// The event.
+    /// The event that is recorded.
     pub body: Body,
 }
 

@@ -20,7 +20,7 @@ pub struct StoredEvent {
 /// The entry of one replicatedJob in `status.replicatedJobsStatus`, as stored now.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ReplicatedJobNow {
-    /// The JobSet.
+    /// The JobSet of the record.
     pub jobset: JobSetId,
     /// Index of the replicatedJob in the spec.
     pub replicated_job: u32,

@@ -25,7 +25,7 @@ pub struct WorkTicket {
     pub granted: SimTime,
     /// End of the wait: the response, the expiry, or the removal from the queue.
     pub to: SimTime,
-    /// What the wait was for.
+    /// Reason for the wait.
     pub wait: TicketWait,
     /// The object of the wait.
     pub subject: TicketSubject,
@@ -34,15 +34,15 @@ pub struct WorkTicket {
 /// The object that a wait was about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum TicketSubject {
-    /// No object.
+    /// The ticket concerns no object.
     Nothing,
-    /// A JobSet.
+    /// The object is a JobSet.
     JobSet(JobSetId),
-    /// A Job.
+    /// The object is a Job.
     Job(JobId),
-    /// A pod.
+    /// The object is a pod.
     Pod(PodId),
-    /// A node.
+    /// The object is a node.
     Node(NodeId),
 }
 

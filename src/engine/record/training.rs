@@ -88,7 +88,7 @@ impl TrainingPhase {
 /// The outcome of one JobSet's training job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainingOutcome {
-    /// The JobSet.
+    /// The JobSet of the record.
     pub jobset: JobSetId,
     /// Time at which the JobSet was stored.
     pub submitted: SimTime,

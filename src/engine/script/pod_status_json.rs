@@ -242,7 +242,7 @@ fn kubelet_conditions(
     conditions
 }
 
-/// GeneratePodInitializedCondition.
+/// Port of the kubelet's `GeneratePodInitializedCondition`.
 fn initialized_condition(phase: PodPhase, all: &[ShownPod<'_>]) -> Value {
     let begun = |c: &ShownPod| matches!(c.state, ShownState::Running(_) | ShownState::Ended(_));
     let incomplete = |c: &&ShownPod| {
@@ -268,7 +268,7 @@ fn initialized_condition(phase: PodPhase, all: &[ShownPod<'_>]) -> Value {
     }
 }
 
-/// GenerateContainersReadyCondition.
+/// Port of the kubelet's `GenerateContainersReadyCondition`.
 fn containers_ready(phase: PodPhase, all: &[ShownPod<'_>]) -> (bool, &'static str, String) {
     let unready = |c: &&ShownPod| (!c.init || c.is_sidecar()) && !c.is_ready();
     let unready = format_names(all.iter().filter(unready));

@@ -94,7 +94,7 @@ pub enum PodChange {
     Running,
     Ready,
     NotReady,
-    /// restartCount increased.
+    /// The pod's restartCount increased.
     Restarted,
     /// Labels, annotations, conditions or finalizers changed.
     Metadata,

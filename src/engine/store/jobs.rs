@@ -25,9 +25,9 @@ pub struct JobEntry {
     pub rj: u32,
     pub index: u32,
     pub exists: bool,
-    /// deletionTimestamp.
+    /// The field `metadata.deletionTimestamp`.
     pub deletion: Option<SimTime>,
-    /// spec.suspend.
+    /// The field `spec.suspend`.
     pub suspended: bool,
     /// Number of the object with this name, from 1.
     pub incarnation: u32,

@@ -13,7 +13,7 @@ pub struct JobSetRow {
     pub key: StreamKey,
     /// True once it was created, even if it was removed later.
     pub created: bool,
-    /// deletionTimestamp.
+    /// The field `metadata.deletionTimestamp`.
     pub deletion: Option<SimTime>,
     /// Deleted with foreground propagation: its Jobs are removed first.
     pub foreground: bool,

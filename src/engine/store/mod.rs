@@ -191,7 +191,7 @@ impl ObjectStore {
         there.or_else(|| own.find(|j| is_own(j) && self.jobs[j.ix()].pods.is_empty()))
     }
 
-    /// NAM-2, C-18: returns true if a Job object with the name of the row exists, whoever owns it.
+    /// NAM-2, C-18: returns true if a Job object with the name of the row exists, regardless of its owner.
     pub fn name_is_taken(&self, job: JobId) -> bool {
         let rows = &self.rows_by_name[self.jobs[job.ix()].name_number as usize];
         rows.iter().any(|j| self.jobs[j.ix()].exists)

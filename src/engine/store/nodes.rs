@@ -24,7 +24,7 @@ pub struct NodeEntry {
     pub incarnation: u32,
     /// Ready is Unknown, as written by the node lifecycle controller.
     pub unknown: bool,
-    /// spec.unschedulable.
+    /// The field `spec.unschedulable`.
     pub cordoned: bool,
     /// Time of the last renewal of the kubelet's Lease; `NEVER` if it is renewed continuously.
     pub lease: SimTime,

@@ -122,7 +122,7 @@ columns! {
 
 /// No kubelet has written a final state: the containers have not ended, or pod garbage collection failed the pod.
 pub const NO_STATUS: u8 = u8::MAX;
-/// See `exit_container`.
+/// Special value of `exit_container`.
 pub const SUCCEEDING: u8 = u8::MAX - 1;
 pub const RESTARTING_ALL: u8 = u8::MAX - 2;
 /// The largest container number that `exit_container` can represent.

@@ -55,7 +55,7 @@ struct TrainingJobState {
     /// The corrupt state of the job, if any, and the number of corruptions so far.
     corruption: Option<SilentCorruption>,
     corruptions: u32,
-    /// Saved progress.
+    /// Progress saved by checkpoints.
     saved_progress: SavedProgress<CompletedWork>,
     /// Only for jobs with checkpoints that are lost with a host.
     hosts: Option<TrainingHosts>,

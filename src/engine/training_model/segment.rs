@@ -49,7 +49,7 @@ pub struct SpentTime {
     pub stepping: u64,
     /// Time blocked by checkpoints.
     pub saving: u64,
-    /// Completed work.
+    /// Work completed so far.
     pub done: u64,
     /// Work saved by each kind of checkpoint; a single number without checkpoints.
     pub saved: Vec<u64>,

@@ -38,7 +38,7 @@ pub struct BookedSegment {
 pub struct SegmentEnd {
     /// Unsaved work is undone.
     pub interrupted: bool,
-    /// Repeated steps.
+    /// Number of repeated steps.
     pub repeated: u64,
     /// Duration of the hang at its end.
     pub hang: u64,

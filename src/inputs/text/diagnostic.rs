@@ -31,7 +31,7 @@ pub struct Diagnostic {
     pub message: String,
     /// Description of the legal values.
     pub legal: Option<String>,
-    /// Suggested correction.
+    /// Suggested correction, if known.
     pub suggestion: Option<String>,
     /// Message of the API server, if it would refuse the object.
     pub server: Option<String>,

@@ -10,7 +10,7 @@ pub struct FailedPodView<'a> {
     /// Names and exit codes of terminated containers, regular ones first, then init containers. Excludes containers
     /// that are still terminating or were never started.
     pub exit_codes: &'a [(&'a str, i32)],
-    /// Condition DisruptionTarget=True.
+    /// Whether the pod has the condition DisruptionTarget=True.
     pub disruption_target: bool,
 }
 

@@ -12,7 +12,7 @@ pub enum UnschedulableReasons {
     AffinityConflict,
     Feature,
     Taint,
-    /// spec.unschedulable.
+    /// The field `spec.unschedulable` is true.
     Cordoned,
     /// `free`: the pod would fit if the node were empty.
     Insufficient {

@@ -114,7 +114,7 @@ impl JobSet {
         self
     }
 
-    /// Sets `spec.failurePolicy.maxRestarts`.
+    /// Sets the field `spec.failurePolicy.maxRestarts`.
     pub fn max_restarts(self, n: u32) -> JobSet {
         self.set("spec.failurePolicy.maxRestarts", n)
     }

@@ -8,7 +8,7 @@ use sim_engine::record::Body;
 use sim_inputs::nearest;
 use std::fmt;
 
-/// A breakpoint.
+/// A breakpoint of `step`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakpoint {
     /// Expression as given by the user.

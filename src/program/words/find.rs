@@ -15,7 +15,7 @@ pub struct FoundTerm<'b> {
     pub also: Vec<&'b str>,
     /// Rules that the entries cite or that mention the term.
     pub rules: Vec<&'b GlossaryEntry>,
-    /// Search text.
+    /// Search text of the user.
     pub asked: String,
     /// Closest term, if there is no match.
     pub near: Option<&'b str>,

@@ -21,7 +21,7 @@ use sim_base::stats::{MeanEstimate, PairedDifference};
 pub struct TornadoReport {
     #[serde(flatten)]
     pub provenance: PlanProvenance,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
     /// Estimate of the metric with unchanged inputs.
     pub base: Option<MeanEstimate>,

@@ -43,7 +43,7 @@ pub fn blocked_reason(
             return known_reason(setup, &state, error).map(Some);
         }
     }
-    Err(format!("does not come to an end: {state:?}"))
+    Err(format!("does not end: {state:?}"))
 }
 
 /// Performs one step of every component that can make progress. Returns `None` if there is none.

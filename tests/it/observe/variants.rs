@@ -35,7 +35,7 @@ fn played(scenario: &ScenarioSpec, managed: bool) -> Printed {
     }
 }
 
-/// Output formats.
+/// Output formats of kubectl.
 #[derive(Copy, Clone, Debug)]
 enum Style {
     /// One file for each kind, without separators between the objects, as `kubectl` prints them.

@@ -154,7 +154,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
     }
 }
 
-/// A Fleet with so many failures that no replication ends within an hour.
+/// A Fleet whose failures are so frequent that no replication ends within an hour.
 const ENDLESS: &str = "apiVersion: jobset-sim/v1alpha1
 kind: Fleet
 metadata: {name: endless}

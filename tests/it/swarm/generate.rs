@@ -184,7 +184,7 @@ pub fn draw_case(seed: u64) -> Case {
     }
     let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
     let when = if d.rare(8) { "Time" } else { when };
-    // Containers that crash without back-off do so often.
+    // Containers that crash without back-off crash frequently.
     let often = ["atBarrierFor", "\"0s\"", "\"1ns\"", "\"100ms\""];
     let short = often.iter().any(|word| said.contains(word)) || jobsets.iter().any(|j| j.hurried);
     let short = short || scenario["training"].to_string().contains("rendezvous");

@@ -26,7 +26,7 @@ fn columns_are_roomy_where_there_is_room_and_tight_where_there_is_none() {
         "  restart 1                100    1.00 s    1.00 s   1 to 2"
     );
     assert!(roomy[0].ends_with("   95 % interval of the mean"));
-    let long = rendered_table("a name that somebody likes for being long", "1.00 s");
+    let long = rendered_table("a name that is longer than any other", "1.00 s");
     assert!(long.iter().all(|l| l.chars().count() <= 80), "{long:?}");
     assert!(long[0].ends_with("   95 % interval"));
 }

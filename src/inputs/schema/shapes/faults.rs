@@ -141,7 +141,7 @@ pub static FAULT: ObjectSchema = ObjectSchema {
         .example("{for: 30s}"),
         on_node(
             ACTIONS[20],
-            "Replaces a node by a new machine with the same name and labels. The Node object is created anew.",
+            "Replaces a node by a new machine with the same name and labels. The Node object is created again.",
         ),
     ],
 };

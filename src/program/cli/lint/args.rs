@@ -65,6 +65,6 @@ pub enum LintMethod {
     /// kubectl apply, client-side
     #[default]
     Apply,
-    /// kubectl replace
+    /// Update with `kubectl replace`
     Replace,
 }

@@ -16,7 +16,7 @@ pub struct BreakEvenArgs {
     /// First variant [default: the unchanged inputs]
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
     pub a: Option<VariantArg>,
-    /// Second variant
+    /// Second variant of the comparison
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
     pub b: VariantArg,
     /// Parameter to vary and its range, in numbers or durations

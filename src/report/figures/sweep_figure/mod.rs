@@ -22,7 +22,7 @@ use sim_base::{Duration, fnv};
 pub use scaling::{ClosedFormCurve, numeric_axis_named, scaling_chart, scaling_lines};
 
 const WIDTH: i32 = 1600;
-/// Font size.
+/// Font size in pixels.
 const SIZE: i32 = 22;
 
 /// A sweep with its results and the footer lines with its assumptions.

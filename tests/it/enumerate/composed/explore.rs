@@ -81,7 +81,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Checks that the helpful events of every state come to an end and never form a loop.
+    /// Checks that the helpful events of every state end and never form a loop.
     fn check_helpful_events_end(&self) {
         let mut good: BTreeSet<u64> = BTreeSet::new();
         for &start in self.known.keys() {

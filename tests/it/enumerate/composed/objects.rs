@@ -53,9 +53,9 @@ pub struct Status {
     pub ready: u8,
     pub terminating: u8,
     pub failed: u8,
-    /// `uncountedTerminatedPods.failed`.
+    /// The field `uncountedTerminatedPods.failed`.
     pub uncounted: Uids,
-    /// `completedIndexes`.
+    /// The field `completedIndexes`.
     pub succeeded: Indexes,
     pub failed_indexes: Indexes,
     /// Status of the condition Suspended, if present. The next fields are the reasons of conditions that are True.

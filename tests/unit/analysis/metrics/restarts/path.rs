@@ -124,7 +124,11 @@ proptest! {
             // Ids have gaps. The chain begins with a root ticket or with an unknown parent.
             let (id, parent) = (first + 3 * i as u32 + 1, (first + 3 * i as u32).wrapping_sub(2));
             let to = at + length;
-            tickets.push(if is_request { request(id, parent, at, at + token.min(length), to) } else { ticket(id, parent, at, to, TicketWait::Watch) });
+            tickets.push(if is_request {
+                request(id, parent, at, at + token.min(length), to)
+            } else {
+                ticket(id, parent, at, to, TicketWait::Watch)
+            });
             at = to;
         }
         let start = start.min(at);

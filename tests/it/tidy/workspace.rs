@@ -12,6 +12,21 @@ const FILES_PER_FOLDER_MAX: usize = 20;
 const CYCLE_FILES_MAX: usize = 5;
 const CYCLES_MAX: usize = 15;
 
+/// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
+const CRATE_LINES_MAX: [(&str, usize); 11] = [
+    ("analysis", 21_000),
+    ("api", 10_700),
+    ("base", 3_000),
+    ("engine", 26_500),
+    ("inputs", 17_000),
+    ("lint", 4_400),
+    ("policy", 4_700),
+    ("program", 19_000),
+    ("recordings", 13_200),
+    ("report", 17_500),
+    ("testkit", 1_200),
+];
+
 /// Returns a folder and all folders below it.
 fn folders(top: &Path) -> Vec<PathBuf> {
     let mut all = vec![top.to_owned()];
@@ -40,6 +55,31 @@ fn no_folder_has_more_than_twenty_files() {
             count <= FILES_PER_FOLDER_MAX,
             "{}: {count}",
             folder.display()
+        );
+    }
+}
+
+#[test]
+fn every_crate_stays_within_its_line_budget() {
+    let lines = |folder: &PathBuf| -> usize {
+        let sources = folders(folder).into_iter().flat_map(|f| files(&f, "rs"));
+        let texts = sources.map(|file| std::fs::read_to_string(file).expect("a source file"));
+        texts.map(|text| text.lines().count()).sum()
+    };
+    let names: Vec<String> = crate_folders()
+        .iter()
+        .filter_map(|f| Some(f.file_name()?.to_str()?.to_owned()))
+        .collect();
+    assert_eq!(
+        names,
+        CRATE_LINES_MAX.map(|(name, _)| name),
+        "a budget for each crate"
+    );
+    for (folder, (name, most)) in crate_folders().iter().zip(CRATE_LINES_MAX) {
+        let lines = lines(folder);
+        assert!(
+            lines <= most,
+            "src/{name} has {lines} lines, its budget is {most}"
         );
     }
 }
