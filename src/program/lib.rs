@@ -50,8 +50,8 @@
 mod bench;
 pub mod cli;
 mod facade;
+pub mod glossary;
 mod step;
-pub mod words;
 
 #[doc(inline)]
 pub use facade::{

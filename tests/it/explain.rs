@@ -1,7 +1,7 @@
 //! `explain` knows every word that a command prints: columns, keys, phases, categories, kinds, reasons, exit codes.
 
 use crate::support::{files, root};
-use jobset_sim::words::{Glossary, PAGES};
+use jobset_sim::glossary::{Glossary, RULE_PAGES};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -193,7 +193,7 @@ const RUNS: &[&str] = &[
 /// Returns whether a word comes from the inputs: a user's name, or a part of a Kubernetes object that is printed
 /// unchanged.
 fn is_input_word(word: &str) -> bool {
-    word.contains(['/', ' ']) && !word.contains("client")
+    word.contains(['/', ' ']) && !word.contains("client") || word.starts_with("parameters.")
 }
 
 #[test]
@@ -243,18 +243,16 @@ fn tempfile_dir() -> PathBuf {
 }
 
 #[test]
-fn kinds_and_families_of_rules_have_names_of_their_own() {
-    let book = glossary();
-    for entry in book.words() {
+fn kinds_and_families_of_rules_have_short_names() {
+    let glossary = glossary();
+    for entry in &glossary.entries {
         let kind = entry.kind.as_str();
-        let words = kind.split(' ').count();
-        let plain = !kind.starts_with(['-', '`'])
-            && words <= 5
-            && !["you see", "what", "written"].contains(&kind);
-        assert!(plain, "{kind:?} of {:?} in {}", entry.word, entry.source);
+        let is_short = kind.split(' ').count() <= 2 && !kind.contains(['-', '`']);
+        assert!(is_short, "{kind:?} of {:?} in {}", entry.word, entry.source);
     }
-    let families: Vec<&str> = book
-        .words()
+    let families: Vec<&str> = glossary
+        .entries
+        .iter()
         .filter(|e| e.kind == "rules")
         .map(|e| e.word.as_str())
         .collect();
@@ -265,19 +263,27 @@ fn kinds_and_families_of_rules_have_names_of_their_own() {
 }
 
 #[test]
-fn every_page_of_docs_is_in_the_program() {
-    let known: BTreeSet<&str> = PAGES.iter().map(|(name, _)| *name).collect();
-    // The page that lists the other pages.
-    let made = ["rules/README", "README"];
-    for folder in ["", "rules/"] {
-        for path in files(&root().join("docs").join(folder), "md") {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let name = format!("{folder}{stem}");
-            assert!(
-                known.contains(name.as_str()) || made.contains(&name.as_str()),
-                "docs/{name}.md is not listed in src/program/words/pages.rs"
-            );
-        }
+fn every_page_of_rules_is_in_the_program() {
+    let known: BTreeSet<&str> = RULE_PAGES.iter().map(|(name, _)| *name).collect();
+    for path in files(&root().join("docs/rules"), "md") {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        assert!(
+            known.contains(&*stem) || stem == "README",
+            "docs/rules/{stem}.md is not listed in src/program/glossary/rules.rs"
+        );
+    }
+}
+
+#[test]
+fn terms_of_the_glossary_page_are_sorted_and_explained_in_one_to_three_sentences() {
+    let glossary = glossary();
+    let terms: Vec<_> = glossary.entries.iter().filter(|e| e.is_term()).collect();
+    assert!(terms.len() >= 80, "{} terms", terms.len());
+    let folded = |word: &str| word.to_lowercase();
+    assert!(terms.is_sorted_by_key(|e| folded(&e.word)));
+    for term in terms {
+        let sentences = term.text.matches(". ").count() + 1;
+        assert!((1..=4).contains(&sentences), "{}: {sentences}", term.word);
     }
 }
 
@@ -302,7 +308,8 @@ fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
         ("failurePolicy.rules.action", "FailJobSet, RestartJobSet"),
         ("spec.replicatedJobs[0].replicas", "replicas"),
         ("restarts.csv", "one row per restart"),
-        ("exclusive", "sections"),
+        ("collapsed", "Level of detail"),
+        ("stuck", "no pending event can change anything"),
         ("exit code 5", "--fail-if"),
         ("job-controller client", "token bucket"),
         ("FailurePolicy_mine", "RestartingJobSet"),
@@ -312,7 +319,7 @@ fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
         ("-- --seeds", "replications"),
         ("topology import", "list of Nodes"),
         ("pattern-invalid", "RE2"),
-        ("training", "Training jobs"),
+        ("token bucket", "Rate limiter"),
         ("whatIf", "levers"),
     ] {
         let (code, out, err) = explained(word);
@@ -363,7 +370,7 @@ fn shell_words(line: &str) -> Vec<String> {
 #[test]
 fn effects() {
     let mut now = String::new();
-    for effect in jobset_sim::words::effects::all() {
+    for effect in jobset_sim::glossary::effects::all() {
         let lines = run_event_lines(effect.command);
         assert!((3..=8).contains(&lines.len()), "{}: {lines:?}", effect.word);
         now.push_str(&format!(
@@ -373,14 +380,14 @@ fn effects() {
             lines.join("\n")
         ));
     }
-    let path = root().join("src/program/words/effects.txt");
+    let path = root().join("src/program/glossary/effects.txt");
     if crate::support::updates_golden_files() {
         std::fs::write(&path, &now).expect("the file can be written");
     }
     let known = std::fs::read_to_string(&path).expect("the file exists");
     assert!(
         known == now,
-        "src/program/words/effects.txt is out of date (UPDATE_GOLDEN=1 writes it)\n{now}"
+        "src/program/glossary/effects.txt is out of date (UPDATE_GOLDEN=1 writes it)\n{now}"
     );
 }
 

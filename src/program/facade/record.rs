@@ -81,7 +81,7 @@ impl<'a> Record<'a> {
         self.names.text(self.record.body.head().message)
     }
 
-    /// Returns the record as its line in `events.ndjson`. `docs/run-directory.md` describes the format.
+    /// Returns the record as its line in `events.ndjson`. `docs/reference/output.md` describes the format.
     pub fn to_json(&self) -> String {
         let mut line = Vec::new();
         events::line(&mut line, self.objects, self.record, self.names);

@@ -156,7 +156,7 @@ fn unknown(name: &str, kind: &str) -> String {
     let aliases: Vec<&str> = ALIASES.iter().map(|a| a.name).collect();
     let legal = aliases.join(", ");
     format!(
-        "unknown breakpoint {name:?}{near}\n = legal: a kind of record (docs/run-directory.md), or {legal}"
+        "unknown breakpoint {name:?}{near}\n = legal: a kind of record (docs/reference/output.md), or {legal}"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Columns of the files of a run directory: names, units and descriptions. `docs/run-directory.md` contains the
+//! Columns of the files of a run directory: names, units and descriptions. `docs/reference/output.md` contains the
 //! descriptions.
 
 use crate::table::TableColumn;
@@ -50,7 +50,7 @@ pub const RESTARTS: [TableColumn; 19] = [
     TableColumn::new(
         "rendezvous",
         "s",
-        "after `end`, for training jobs ([training.md](training.md)): until the processes have connected and compiled",
+        "after `end`, for training jobs ([training.md](../training.md)): until the processes have connected and compiled",
     ),
     TableColumn::new(
         "restore",

@@ -169,18 +169,6 @@ impl Table {
         };
         Value::Array(self.rows.iter().map(row).collect())
     }
-
-    /// Returns a Markdown table that documents the columns: name, unit and meaning.
-    pub fn column_reference(columns: &[TableColumn]) -> String {
-        let mut out = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
-        for c in columns {
-            out.push_str(&format!(
-                "| `{}` | {} | {} |\n",
-                c.name, c.unit, c.description
-            ));
-        }
-        out
-    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct ExplainArgs {
-    /// Term of the output or the inputs, or topic [default: list the topics]
-    #[arg(value_name = "WORD")]
+    /// Term of the output or the inputs [default: print an overview]
+    #[arg(value_name = "TERM")]
     pub words: Vec<String>,
     /// List all terms, one per line
     #[arg(long, conflicts_with = "words")]

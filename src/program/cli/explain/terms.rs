@@ -1,10 +1,10 @@
-//! `explain WORD`: explains a term. Commands and options are explained from the command line definition.
+//! `explain TERM`: explains a term. Commands and options are explained from the command line definition.
 
 use crate::cli::args::{FieldOverride, OutputFormat};
 use crate::cli::explain::args::ExplainArgs;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output;
-use crate::words::{Glossary, GlossaryEntry, plain, text};
+use crate::glossary::{Glossary, GlossaryEntry, plain, text};
 use clap::{Arg, Command};
 
 /// Runs the command. `command_line` is the definition of all commands and options.
@@ -13,7 +13,7 @@ pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), CommandFailu
     let style = output::style(&args.look);
     if args.words.is_empty() && !args.list && args.kind.is_none() {
         return match args.format {
-            OutputFormat::Text => output::styled(&text::topics(&book, &style), &style),
+            OutputFormat::Text => output::styled(&text::overview(&book, &style), &style),
             OutputFormat::Json => output::json(&all(&book, None)?),
         };
     }
@@ -38,11 +38,11 @@ pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), CommandFailu
     }
 }
 
-fn unknown(asked: &str, found: &crate::words::FoundTerm<'_>) -> CommandFailure {
+fn unknown(asked: &str, found: &crate::glossary::FoundTerm<'_>) -> CommandFailure {
     let hint = match (found.near, found.also.as_slice()) {
         (Some(near), _) => format!("did you mean {near:?}?"),
         (None, [first, ..]) => format!("similar: {first:?}"),
-        (None, []) => "`explain` lists the topics, `explain --list` lists all terms".to_owned(),
+        (None, []) => "`explain --list` lists all terms".to_owned(),
     };
     CommandFailure::Invalid(format!("unknown term {asked:?}; {hint}"))
 }
@@ -53,10 +53,10 @@ fn all<'b>(
     kind: Option<&str>,
 ) -> Result<Vec<&'b GlossaryEntry>, CommandFailure> {
     let of_kind = |e: &&GlossaryEntry| kind.is_none_or(|kind| e.kind == kind);
-    let found: Vec<&GlossaryEntry> = book.words().filter(of_kind).collect();
+    let found: Vec<&GlossaryEntry> = book.entries.iter().filter(of_kind).collect();
     match (found.is_empty(), kind) {
         (true, Some(kind)) => {
-            let mut kinds: Vec<&str> = book.words().map(|e| e.kind.as_str()).collect();
+            let mut kinds: Vec<&str> = book.entries.iter().map(|e| e.kind.as_str()).collect();
             kinds.sort_unstable();
             kinds.dedup();
             let legal = kinds.join(", ");

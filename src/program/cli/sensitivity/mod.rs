@@ -9,7 +9,7 @@ use crate::cli::inputs::{ExperimentInput, LoadedInput, stored_run};
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use crate::cli::{interrupt, output};
-use crate::words::assumptions::{self, AssumptionEffect, AssumptionRow, SimulatedEffect};
+use crate::glossary::assumptions::{self, AssumptionEffect, AssumptionRow, SimulatedEffect};
 use sim_analysis::experiment::{DerivativeSide, ReplicationResult, derivative, headline};
 use sim_analysis::reduced::{SlotChoice, choices};
 use sim_api::spec::ModelLevel;

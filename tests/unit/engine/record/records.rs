@@ -27,13 +27,13 @@ fn a_record_is_about_the_first_that_it_names() {
 
 #[test]
 fn the_manual_lists_every_kind_with_its_members() {
-    let manual = include_str!("../../../../docs/run-directory.md");
+    let manual = include_str!("../../../../docs/reference/output.md");
     for (kind, roles) in Body::KINDS {
         let named = format!("`{kind}`");
         let row = manual
             .lines()
             .find(|l| l.split('|').nth(1).is_some_and(|c| c.contains(&named)));
-        let row = row.unwrap_or_else(|| panic!("{kind} is not in docs/run-directory.md"));
+        let row = row.unwrap_or_else(|| panic!("{kind} is not in docs/reference/output.md"));
         for member in roles.iter().filter_map(|r| r.member()) {
             assert!(row.contains(&format!("`{member}`")), "{kind}: {member}");
         }

@@ -1,7 +1,7 @@
 //! Fields of scenarios, topologies, fleets and manifests, from the tables that also validate files.
 
 use super::entry::GlossaryEntry;
-use super::page::plain;
+use super::markdown::plain;
 use sim_inputs::{FieldRow, field_rows};
 
 /// The formats, and the documents that contain their fields.

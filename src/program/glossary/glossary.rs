@@ -1,8 +1,7 @@
 //! The glossary: all terms in one list.
 
-use super::entry::{GlossaryEntry, PASSAGE};
-use super::pages::PAGES;
-use super::{fields, page};
+use super::entry::GlossaryEntry;
+use super::{fields, output_terms, rules, terms};
 use sim_lint::table;
 
 /// The glossary, with all entries in the order of their sources.
@@ -13,11 +12,10 @@ pub struct Glossary {
 impl Glossary {
     /// Builds the glossary. `more` contains the commands and options of the program.
     pub fn new(more: Vec<GlossaryEntry>) -> Glossary {
-        let pages = PAGES
-            .iter()
-            .flat_map(|(name, text)| page::entries(name, text));
         let mut entries = more;
-        entries.extend(pages);
+        entries.extend(terms::entries());
+        entries.extend(output_terms::entries());
+        entries.extend(rules::entries());
         entries.extend(fields::entries());
         entries.extend(assumptions());
         entries.extend(traps());
@@ -25,16 +23,11 @@ impl Glossary {
         Glossary { entries }
     }
 
-    /// Returns all entries except passages, which are used only for terms without another entry.
-    pub fn words(&self) -> impl Iterator<Item = &GlossaryEntry> {
-        self.entries.iter().filter(|e| e.kind != PASSAGE)
-    }
-
     /// Returns the rule with an id. For the id of a part, such as `COND-1e`, returns the whole rule.
     pub fn rule(&self, id: &str) -> Option<&GlossaryEntry> {
-        let whole = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let rule_id = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let mut rules = self.entries.iter().filter(|e| e.is_rule());
-        rules.find(|e| e.word == whole)
+        rules.find(|e| e.word == rule_id)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Searches the glossary for a term: exact, as the end of a path, by pattern, or in the text of other entries. If
 //! nothing matches, finds the closest term.
 
-use super::book::Glossary;
-use super::entry::{GlossaryEntry, PASSAGE};
-use super::page::is_rule;
+use super::entry::GlossaryEntry;
+use super::glossary::Glossary;
+use super::rules::is_rule_id;
 use sim_inputs::nearest;
 
 /// Result of a search.
@@ -36,7 +36,7 @@ impl Glossary {
         let is = |m: &String| folded(m) == word;
         let looks: [&dyn Fn(&GlossaryEntry) -> bool; 7] = [
             &|e| e.word == asked,
-            &|e| is(&e.word),
+            &|e| paths(e).any(is),
             &|e| paths(e).any(|p| ends_in(&folded(p), &word)),
             &|e| fits(&e.word, asked),
             &|e| e.mentions.iter().any(is),
@@ -48,14 +48,10 @@ impl Glossary {
             ..FoundTerm::default()
         };
         for look in looks {
-            found.entries = self.words().filter(|e| look(e)).collect();
+            found.entries = self.entries.iter().filter(|e| look(e)).collect();
             if !found.entries.is_empty() {
                 break;
             }
-        }
-        if found.entries.is_empty() {
-            let passages = self.entries.iter().filter(|e| e.kind == PASSAGE);
-            found.entries = passages.filter(|e| e.mentions.iter().any(is)).collect();
         }
         self.add_same(&mut found.entries, &word);
         if found.entries.is_empty() {
@@ -72,13 +68,15 @@ impl Glossary {
             let word = asked.strip_prefix(e.kind.as_str())?.strip_prefix(' ')?;
             (e.word.eq_ignore_ascii_case(word)).then_some((e.kind.as_str(), word))
         };
-        self.words().find_map(split)
+        self.entries.iter().find_map(split)
     }
 
-    /// Adds entries with the same spelling: `Failed` is a condition, a phase and a reason.
+    /// Adds entries with the same spelling, also as a synonym: `Failed` is a condition, a phase and a reason.
     fn add_same<'b>(&'b self, entries: &mut Vec<&'b GlossaryEntry>, word: &str) {
-        let more = self.words().filter(|e| folded(&e.word) == word);
-        for entry in more {
+        let is_same = |e: &&GlossaryEntry| {
+            folded(&e.word) == word || e.is_term() && e.aliases.iter().any(|a| folded(a) == word)
+        };
+        for entry in self.entries.iter().filter(is_same) {
             if !entries.iter().any(|known| std::ptr::eq(*known, entry)) {
                 entries.push(entry);
             }
@@ -88,7 +86,7 @@ impl Glossary {
     fn also(&self, word: &str, found: &[&GlossaryEntry]) -> Vec<&str> {
         const SHORTEST: usize = 3;
         let mut all: Vec<&str> = Vec::new();
-        for entry in self.words() {
+        for entry in self.entries.iter() {
             let longer = folded(&entry.word);
             let within = word.len() >= SHORTEST && longer.contains(word) && longer != *word;
             let known = found.iter().any(|e| e.word == entry.word);
@@ -100,7 +98,7 @@ impl Glossary {
     }
 
     fn near(&self, word: &str) -> Option<&str> {
-        nearest(word, self.words().map(|e| e.word.as_str()))
+        nearest(word, self.entries.iter().map(|e| e.word.as_str()))
     }
 
     fn rules_of(&self, asked: &str, found: &[&GlossaryEntry]) -> Vec<&GlossaryEntry> {
@@ -132,7 +130,7 @@ impl Glossary {
 }
 
 /// Kinds whose texts are lists of rules. Their rules do not count as citations.
-const SWEEPING: [&str; 4] = ["rules", "topic", "section", "file"];
+const SWEEPING: [&str; 3] = ["rules", "section", "file"];
 
 /// Normalizes a term: removes leading dashes, indexes and backticks, and converts it to lower case, so that
 /// `rules[0].action` equals `rules[].action`.
@@ -200,7 +198,7 @@ fn fits(pattern: &str, word: &str) -> bool {
 /// Returns the rule ids in a text.
 fn rule_ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    words.filter(|word| is_rule(word))
+    words.filter(|word| is_rule_id(word))
 }
 
 /// Returns whether a text contains a term as a whole word.

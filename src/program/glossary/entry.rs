@@ -16,7 +16,7 @@ pub struct GlossaryEntry {
     pub facts: Vec<(String, String)>,
     /// File or command that documents the term.
     pub source: String,
-    /// Other paths of the same field.
+    /// Other paths of the same field, or synonyms of a term.
     #[serde(skip)]
     pub aliases: Vec<String>,
     /// Code spans in the text other than the term.
@@ -25,11 +25,13 @@ pub struct GlossaryEntry {
 }
 
 impl GlossaryEntry {
+    /// Returns whether the entry is a term of `docs/glossary.md`, whose aliases are synonyms.
+    pub fn is_term(&self) -> bool {
+        self.kind == "term"
+    }
+
     /// Returns whether the entry is a rule of `docs/rules/`.
     pub fn is_rule(&self) -> bool {
-        self.kind == "rule" && self.source.starts_with("docs/rules/")
+        self.kind == "rule"
     }
 }
-
-/// Kind of entries for paragraphs, which explain terms that are in no table.
-pub const PASSAGE: &str = "passage";

@@ -1,8 +1,8 @@
 //! Prints the entries for a term, or a list of all terms.
 
-use super::book::Glossary;
 use super::entry::GlossaryEntry;
 use super::find::FoundTerm;
+use super::glossary::Glossary;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
 use sim_report::console::waterfall::WaterfallStyle;
@@ -59,9 +59,14 @@ fn effects(out: &mut String, found: &FoundTerm, style: &WaterfallStyle) {
 }
 
 fn title(entry: &GlossaryEntry) -> String {
+    let mut words = vec![entry.word.as_str()];
+    if entry.is_term() {
+        words.extend(entry.aliases.iter().map(String::as_str));
+    }
+    let words = words.join(", ");
     match entry.of.as_str() {
-        "" => format!("{} ({})", entry.word, entry.kind),
-        of => format!("{} ({}: {of})", entry.word, entry.kind),
+        "" => format!("{words} ({})", entry.kind),
+        of => format!("{words} ({}: {of})", entry.kind),
     }
 }
 
@@ -111,29 +116,25 @@ pub fn found_json(asked: &str, found: &FoundTerm<'_>) -> Value {
     })
 }
 
-const RUN_DIRECTORY: &str = "docs/run-directory.md";
-
 fn names<'e>(entries: impl Iterator<Item = &'e GlossaryEntry>) -> Vec<String> {
     entries.map(|e| e.word.clone()).collect()
 }
 
-/// Prints an overview: topics, and the number of terms of each kind.
-pub fn topics(book: &Glossary, style: &WaterfallStyle) -> String {
-    let of = |kind: &str| names(book.words().filter(|e| e.kind == kind));
-    let mut out = String::from(
-        "explain WORD explains a term of the output or the inputs; explain TOPIC summarizes a page.\n\n",
-    );
+/// Prints an overview: commands, files, terms, rules, and the number of terms of each kind.
+pub fn overview(book: &Glossary, style: &WaterfallStyle) -> String {
+    let of = |kind: &str| names(book.entries.iter().filter(|e| e.kind == kind));
+    let mut out = String::from("explain TERM explains a term of the output or the inputs.\n\n");
     let mut part = |name: &str, words: Vec<String>| {
         told(&mut out, &format!("{name:<10} "), &words.join(", "), style);
     };
     let commands = |e: &&GlossaryEntry| e.kind == "command" && e.of.is_empty();
-    part("commands", names(book.words().filter(commands)));
-    let files = |e: &&GlossaryEntry| e.kind == "file" && e.source == RUN_DIRECTORY;
-    part("files", names(book.words().filter(files)));
-    part("topics", of("topic"));
+    part("commands", names(book.entries.iter().filter(commands)));
+    let files = |e: &&GlossaryEntry| e.kind == "file";
+    part("files", names(book.entries.iter().filter(files)));
+    part("terms", of("term"));
     part("rules", of("rules"));
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for entry in book.words() {
+    for entry in book.entries.iter() {
         *kinds.entry(&entry.kind).or_default() += 1;
     }
     let kinds = kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
