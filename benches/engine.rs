@@ -112,8 +112,8 @@ fn bench_reduced_model(c: &mut Criterion) {
         ("spec.replicatedJobs[0].template.spec.completions", "2048"),
     ];
     let scenario = load("benches/llama3-54-days.yaml", &one).scenario;
-    let collapsed = ReducedExperiment::of(&scenario).unwrap_or_else(|e| panic!("{e}"));
-    let subject = ExperimentSubject::Collapsed(collapsed);
+    let reduced = ReducedExperiment::of(&scenario).unwrap_or_else(|e| panic!("{e}"));
+    let subject = ExperimentSubject::Reduced(reduced);
     let mut player = subject.player().unwrap_or_else(|e| panic!("{e:?}"));
     let limits = ReplicationLimits::none();
     let mut i = 0;

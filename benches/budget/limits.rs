@@ -208,7 +208,7 @@ pub const BUDGET: [BudgetRow; 18] = [
         (2.5, 0.7),
     ),
     row(
-        "collapsed.54d",
+        "reduced.54d",
         "54 days, 2,048 nodes, reduced model, one replication",
         Unit::Seconds,
         (0.001, 0.000_1),

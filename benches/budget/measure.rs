@@ -106,7 +106,7 @@ impl Bench {
             "fleet.200" => self.fleet(2)?,
             "threads.2" => self.fleet(1)? / self.fleet(2)?,
             "pods.54d" => self.pods()?,
-            "collapsed.54d" => self.reduced_time()?,
+            "reduced.54d" => self.reduced_time()?,
             "pairs.10000" => self.paired_comparison()?,
             other => return Err(NoValue::Failed(format!("no measurement for {other}"))),
         })
@@ -239,7 +239,7 @@ impl Bench {
         let scenario = load(MONTHS, &sets)?.scenario;
         let measured = ReducedExperiment::of(&scenario);
         measured
-            .map(ExperimentSubject::Collapsed)
+            .map(ExperimentSubject::Reduced)
             .map_err(|why| why.to_string())
     }
 

@@ -308,7 +308,7 @@ fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
         ("failurePolicy.rules.action", "FailJobSet, RestartJobSet"),
         ("spec.replicatedJobs[0].replicas", "replicas"),
         ("restarts.csv", "one row per restart"),
-        ("collapsed", "Level of detail"),
+        ("reduced", "Level of detail"),
         ("stuck", "no pending event can change anything"),
         ("exit code 5", "--fail-if"),
         ("job-controller client", "token bucket"),

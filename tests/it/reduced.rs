@@ -6,8 +6,8 @@ mod transcript;
 
 use crate::support;
 use sim_analysis::experiment::{
-    ExperimentSubject, ModelAgreement, NotCollapsed, ReducedExperiment, ReplicationLimits,
-    StopFlag, check_collapsed,
+    ExperimentSubject, ModelAgreement, NotReducible, ReducedExperiment, ReplicationLimits,
+    StopFlag, check_reduced,
 };
 use sim_api::spec::{ElasticTraining, RegrowPolicy, ScenarioSpec};
 use sim_base::Duration;
@@ -70,7 +70,7 @@ impl<'a> Case<'a> {
 
     fn scenario(&self) -> ScenarioSpec {
         let scenario = format!(
-            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: collapsed}}\ntopology:\n  apiVersion: \
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: reduced}}\ntopology:\n  apiVersion: \
              jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n{}jobSets: \
              [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {{every: 15m, blocking: 600ms, commitDelay: 1m, \
              restore: 3m}}, initialization: 2m}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
@@ -94,14 +94,14 @@ fn reduced_experiment(scenario: &ScenarioSpec) -> ReducedExperiment {
 /// Asserts that both levels agree in every replication, and that at most a quarter of the replications have faults
 /// so close to a decision boundary that the outcomes may differ.
 fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
-    let collapsed = reduced_experiment(scenario);
+    let reduced = reduced_experiment(scenario);
     let limits = ReplicationLimits::none();
-    let all = check_collapsed(&collapsed, (7, replications), (2, &limits), &|_| {})
+    let all = check_reduced(&reduced, (7, replications), (2, &limits), &|_| {})
         .expect("the run succeeds");
     assert_eq!(all.len() as u64, replications);
     let mut restarts = 0;
     for checked in &all {
-        let (pods, gang) = (&checked.pods.jobsets[0], &checked.collapsed.jobsets[0]);
+        let (pods, gang) = (&checked.pods.jobsets[0], &checked.reduced.jobsets[0]);
         restarts += pods.restarts + pods.each.len() as u32;
         let told = format!(
             "{name}, replication {}: restarts {} and {}, counted restarts {} and {}, {:?} and {:?}, goodput {:?}, bound {}",
@@ -246,9 +246,9 @@ fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
 fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     for take_over in ["5m", "20m"] {
         let scenario = slices_with_spares(take_over, 1);
-        let (collapsed, limits) = (reduced_experiment(&scenario), ReplicationLimits::none());
+        let (reduced, limits) = (reduced_experiment(&scenario), ReplicationLimits::none());
         let all =
-            check_collapsed(&collapsed, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
+            check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
         for checked in &all {
             let told = format!("{take_over}, replication {}", checked.pods.replication);
             assert!(checked.is_within_bound(), "{told}: {:?}", checked.goodput());
@@ -347,12 +347,12 @@ fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
         ..Case::new("Recreate", (1, 8), 10, &[HOST, EXIT])
     };
     assert_equal("limit", &case.scenario(), 12);
-    let collapsed = reduced_experiment(&case.scenario());
+    let reduced = reduced_experiment(&case.scenario());
     let limits = ReplicationLimits::none();
-    let all = check_collapsed(&collapsed, (7, 6), (2, &limits), &|_| {}).expect("the run succeeds");
+    let all = check_reduced(&reduced, (7, 6), (2, &limits), &|_| {}).expect("the run succeeds");
     let failed = all
         .iter()
-        .filter(|c| c.collapsed.jobsets[0].terminal_state == "Failed");
+        .filter(|c| c.reduced.jobsets[0].terminal_state == "Failed");
     assert!(
         failed.count() >= 4,
         "the restart limit is reached in most replications"
@@ -362,7 +362,7 @@ fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
 #[test]
 fn unmodelled_features_are_rejected_by_name() {
     let refused = |scenario: &ScenarioSpec| match ReducedExperiment::of(scenario) {
-        Err(NotCollapsed::Refused(why)) => why.join("\n"),
+        Err(NotReducible::Refused(why)) => why.join("\n"),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("the scenario is not rejected"),
     };
@@ -399,7 +399,7 @@ fn unmodelled_features_are_rejected_by_name() {
 
 #[test]
 fn reduced_replications_are_independent_of_other_replications() {
-    let subject = ExperimentSubject::Collapsed(reduced_experiment(
+    let subject = ExperimentSubject::Reduced(reduced_experiment(
         &Case::new("Recreate", (1, 8), 12, &[HOST]).scenario(),
     ));
     let limits = ReplicationLimits::none();
@@ -437,12 +437,12 @@ fn measuring_and_replications_that_have_begun_end_when_they_are_stopped() {
     let stop = StopFlag::new();
     stop.raise();
     let stopped = ReducedExperiment::of_until(&scenario, &stop);
-    assert_eq!(stopped.err(), Some(NotCollapsed::Stopped));
-    let collapsed = reduced_experiment(&scenario);
-    let mut player = collapsed.player();
+    assert_eq!(stopped.err(), Some(NotReducible::Stopped));
+    let reduced = reduced_experiment(&scenario);
+    let mut player = reduced.player();
     let whole = player.run(1, 0);
     assert!(player.run_until((1, 0), &|faults| faults == 2).is_none());
     let again = player.run_until((1, 0), &|_| false);
-    let digests = [&whole, &again.expect("the run is not stopped")].map(|o| collapsed.digest(o));
+    let digests = [&whole, &again.expect("the run is not stopped")].map(|o| reduced.digest(o));
     assert_eq!(digests[0], digests[1]);
 }

@@ -81,7 +81,7 @@ fn only_defaults_that_are_in_force_are_listed() {
     let every = json(&[]);
     let known = sim_inputs::assumptions().len()
         + sim_inputs::presets::faults::assumptions().len()
-        + sim_analysis::reduced::choices().len();
+        + sim_analysis::reduced::accuracy_parameters().len();
     assert_eq!(every["parameters"].as_array().map(Vec::len), Some(known));
 }
 
@@ -102,8 +102,8 @@ fn fault_rates_are_assumptions_of_scenarios_with_a_fault_preset() {
 #[test]
 fn reduced_scenario_lists_its_measurement_assumptions() {
     let gang = "tests/it/reduced/gang.yaml";
-    let collapsed = json(&[gang, "--parameters-only"]);
-    let off = row(&collapsed, "collapsed.off");
+    let reduced = json(&[gang, "--parameters-only"]);
+    let off = row(&reduced, "reduced.relativeErrorMax");
     assert_eq!(off["value"], "0.001");
     let told = off["source"].as_str().unwrap_or_default();
     assert!(
@@ -112,7 +112,7 @@ fn reduced_scenario_lists_its_measurement_assumptions() {
     );
     let pods = json(&[gang, "--parameters-only", "--level", "pods"]);
     let rows = pods["parameters"].as_array().expect("rows");
-    let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("collapsed.");
+    let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("reduced.");
     assert!(!rows.iter().any(is), "every pod is simulated");
 }
 

@@ -15,7 +15,7 @@ pub fn scenario_names() -> Vec<String> {
     // A Fleet has no pods, so there is no log of them; scenarios for the reduced model have too many.
     let has_pods = |path: &&PathBuf| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        !text.contains("\nkind: Fleet") && !text.contains("level: Collapsed")
+        !text.contains("\nkind: Fleet") && !text.contains("level: Reduced")
     };
     let mut names: Vec<String> = files(&root().join("scenarios"), "yaml")
         .iter()

@@ -168,8 +168,8 @@ fn is_pods(level: &ModelLevel) -> bool {
 /// Returns the level that all variants share, otherwise the reduced one.
 fn level(played: &[PlayedVariant]) -> ModelLevel {
     let mut all = played.iter().flat_map(|v| &v.replications);
-    if all.any(|r| r.level == ModelLevel::Collapsed && r.outputs.is_empty()) {
-        ModelLevel::Collapsed
+    if all.any(|r| r.level == ModelLevel::Reduced && r.outputs.is_empty()) {
+        ModelLevel::Reduced
     } else {
         ModelLevel::Pods
     }

@@ -1,14 +1,14 @@
 //! Replications that keep only the restarts counted towards a limit, with their causes.
 
-use super::collapsed::ReducedExperiment;
 use super::parallel::{NoRuns, each};
 use super::player::ExperimentRunner;
+use super::reduced::ReducedExperiment;
 use super::stop::{LimitedRun, ReplicationLimits};
 use super::subject::ExperimentSubject;
 use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
-use crate::reduced::{CollapsedOutcome, OutcomeCounter};
+use crate::reduced::{OutcomeCounter, ReducedOutcome};
 use sim_api::spec::{
     DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, FleetSpec, POD_FAILURE_POLICY,
     PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob, ScenarioSpec,
@@ -70,12 +70,12 @@ pub fn count_restarts(
                 Some(run)
             })
         }
-        ExperimentSubject::Collapsed(collapsed) => {
-            let make = || Ok(collapsed.player());
+        ExperimentSubject::Reduced(reduced) => {
+            let make = || Ok(reduced.player());
             each(make, (n, threads), &limits.flag, |player, i| {
                 let played = player.run_until((seed, from + i), &|n| limits.reached(n))?;
                 tell();
-                Some(of_collapsed(collapsed, &played, from + i))
+                Some(of_reduced(reduced, &played, from + i))
             })
         }
         ExperimentSubject::Pods { scenario, .. } => {
@@ -131,9 +131,9 @@ fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static st
     }
 }
 
-fn of_collapsed(collapsed: &ReducedExperiment, outcome: &CollapsedOutcome, i: u64) -> CountedRun {
+fn of_reduced(reduced: &ReducedExperiment, outcome: &ReducedOutcome, i: u64) -> CountedRun {
     let used = |counted: &OutcomeCounter| {
-        let process = collapsed
+        let process = reduced
             .scenario()
             .fault_processes
             .get(counted.process as usize);
@@ -155,7 +155,7 @@ fn of_collapsed(collapsed: &ReducedExperiment, outcome: &CollapsedOutcome, i: u6
             .filter(|c| c.times > 0)
             .map(used)
             .collect(),
-        digest: collapsed.digest(outcome),
+        digest: reduced.digest(outcome),
     }
 }
 
@@ -216,11 +216,11 @@ pub fn without_limit(
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
         ExperimentSubject::Pods { scenario, .. } => lift(scenario, jobset, until),
-        ExperimentSubject::Collapsed(collapsed) => {
-            let mut scenario = collapsed.scenario().clone();
+        ExperimentSubject::Reduced(reduced) => {
+            let mut scenario = reduced.scenario().clone();
             let lifted = lift(&mut scenario, jobset, until)?;
-            let again = collapsed.with(&scenario);
-            *collapsed = again.ok_or(
+            let again = reduced.with(&scenario);
+            *reduced = again.ok_or(
                 "the reduced model does not support this scenario without a restart limit",
             )?;
             Ok(lifted)
@@ -255,7 +255,7 @@ pub fn with_maintenance_rule(
 ) -> Option<&'static str> {
     match subject {
         // A rule changes the counting, so the reduced model would have to be measured again.
-        ExperimentSubject::Fleet(_) | ExperimentSubject::Collapsed(_) => None,
+        ExperimentSubject::Fleet(_) | ExperimentSubject::Reduced(_) => None,
         ExperimentSubject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
     }
 }

@@ -1,14 +1,14 @@
 //! Runs of the reduced model that mix random numbers of several replications, for the estimation of rare events.
 
-use super::collapsed::ReducedExperiment;
-use crate::reduced::CollapsedPlayer;
+use super::reduced::ReducedExperiment;
+use crate::reduced::ReducedPlayer;
 use sim_base::Duration;
 use sim_base::random::MixtureDistribution;
 use sim_engine::record::TrainingPhase;
 
 /// Runs mixtures of replications one after another, reusing memory.
 pub struct MixedRuns<'c> {
-    player: CollapsedPlayer<'c>,
+    player: ReducedPlayer<'c>,
     seed: u64,
 }
 
@@ -23,9 +23,9 @@ pub struct UnusableMetric {
 
 impl<'c> MixedRuns<'c> {
     /// Creates a runner for a measured scenario.
-    pub fn new(collapsed: &'c ReducedExperiment, seed: u64) -> MixedRuns<'c> {
+    pub fn new(reduced: &'c ReducedExperiment, seed: u64) -> MixedRuns<'c> {
         MixedRuns {
-            player: collapsed.player(),
+            player: reduced.player(),
             seed,
         }
     }

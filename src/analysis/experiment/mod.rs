@@ -4,8 +4,6 @@
 
 #![deny(missing_docs)]
 
-pub mod collapsed;
-pub mod collapsed_check;
 pub mod compare;
 pub mod counted;
 pub mod derivative;
@@ -17,6 +15,8 @@ pub mod over_time;
 pub mod parallel;
 pub mod play;
 pub mod player;
+pub mod reduced;
+pub mod reduced_check;
 pub mod replication;
 pub mod replications;
 pub mod stop;
@@ -24,10 +24,6 @@ pub mod subject;
 pub mod verify;
 mod warned;
 
-pub use collapsed::{NotCollapsed, ReducedExperiment};
-pub use collapsed_check::{
-    CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, check_collapsed,
-};
 pub use compare::{
     CompareVerdict, MetricEstimate, PairedEstimate, PlayedVariant, VariantChange,
     VariantComparison, VariantEstimates,
@@ -40,6 +36,10 @@ pub use mixed::{MixedRuns, UnusableMetric};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{SimulatedReplication, play};
 pub use player::ExperimentRunner;
+pub use reduced::{NotReducible, ReducedExperiment};
+pub use reduced_check::{
+    CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, check_reduced,
+};
 pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
 pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};
 pub use stop::{LimitedRun, ReplicationLimits, StopFlag};

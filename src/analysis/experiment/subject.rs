@@ -1,13 +1,13 @@
 //! The subject of replications at any level of detail: a scenario with pods, its reduced model, or a Fleet.
 
-use super::collapsed::ReducedExperiment;
 use super::fleets::compared;
 use super::parallel::{NoRuns, each};
 use super::player::ExperimentRunner;
+use super::reduced::ReducedExperiment;
 use super::replication::{ReplicationResult, replication};
 use super::stop::ReplicationLimits;
 use crate::fleet::FleetSimulation;
-use crate::reduced::CollapsedPlayer;
+use crate::reduced::ReducedPlayer;
 use sim_api::spec::{FleetSpec, ScenarioSpec};
 use sim_engine::CannotRun;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub enum ExperimentSubject {
         not_modelled: Vec<String>,
     },
     /// The reduced model of a scenario, measured with the engine.
-    Collapsed(ReducedExperiment),
+    Reduced(ReducedExperiment),
     /// One job on a fleet of equal nodes.
     Fleet(Box<FleetSpec>),
 }
@@ -48,7 +48,7 @@ impl ExperimentSubject {
     pub fn name(&self) -> &str {
         match self {
             ExperimentSubject::Pods { scenario, .. } => &scenario.name,
-            ExperimentSubject::Collapsed(collapsed) => &collapsed.scenario().name,
+            ExperimentSubject::Reduced(reduced) => &reduced.scenario().name,
             ExperimentSubject::Fleet(fleet) => &fleet.name,
         }
     }
@@ -57,7 +57,7 @@ impl ExperimentSubject {
     pub fn scenario(&self) -> Option<&ScenarioSpec> {
         match self {
             ExperimentSubject::Pods { scenario, .. } => Some(scenario),
-            ExperimentSubject::Collapsed(collapsed) => Some(collapsed.scenario()),
+            ExperimentSubject::Reduced(reduced) => Some(reduced.scenario()),
             ExperimentSubject::Fleet(_) => None,
         }
     }
@@ -66,7 +66,7 @@ impl ExperimentSubject {
     pub fn seed(&self) -> u64 {
         match self {
             ExperimentSubject::Pods { scenario, .. } => scenario.seed,
-            ExperimentSubject::Collapsed(collapsed) => collapsed.scenario().seed,
+            ExperimentSubject::Reduced(reduced) => reduced.scenario().seed,
             ExperimentSubject::Fleet(fleet) => fleet.seed,
         }
     }
@@ -75,7 +75,7 @@ impl ExperimentSubject {
     pub fn jobsets(&self) -> Vec<String> {
         match self {
             ExperimentSubject::Pods { scenario, .. } => names(scenario),
-            ExperimentSubject::Collapsed(collapsed) => names(collapsed.scenario()),
+            ExperimentSubject::Reduced(reduced) => names(reduced.scenario()),
             ExperimentSubject::Fleet(_) => Vec::new(),
         }
     }
@@ -87,8 +87,8 @@ impl ExperimentSubject {
                 scenario,
                 not_modelled,
             } => SubjectPlayer::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled),
-            ExperimentSubject::Collapsed(collapsed) => {
-                SubjectPlayer::Collapsed(collapsed, Box::new(collapsed.player()))
+            ExperimentSubject::Reduced(reduced) => {
+                SubjectPlayer::Reduced(reduced, Box::new(reduced.player()))
             }
             ExperimentSubject::Fleet(fleet) => SubjectPlayer::Fleet(FleetSimulation::new(fleet)),
         })
@@ -122,7 +122,7 @@ pub enum SubjectPlayer<'s> {
     /// A scenario with pods, and its fields that are not modelled.
     Pods(Box<ExperimentRunner>, &'s [String]),
     /// The reduced model of a scenario.
-    Collapsed(&'s ReducedExperiment, Box<CollapsedPlayer<'s>>),
+    Reduced(&'s ReducedExperiment, Box<ReducedPlayer<'s>>),
     /// The experiment simulates a Fleet.
     Fleet(FleetSimulation<'s>),
 }
@@ -138,9 +138,9 @@ impl SubjectPlayer<'_> {
             SubjectPlayer::Pods(player, not_modelled) => {
                 replication(player, (seed, i), not_modelled, limits)
             }
-            SubjectPlayer::Collapsed(collapsed, player) => {
+            SubjectPlayer::Reduced(reduced, player) => {
                 let played = player.run_until((seed, i), &|faults| limits.reached(faults))?;
-                Some(collapsed.replication(&played, i))
+                Some(reduced.replication(&played, i))
             }
             SubjectPlayer::Fleet(fleet) => {
                 let played = fleet.run_until((seed, i), &|events| limits.reached(events))?;

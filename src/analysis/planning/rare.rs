@@ -74,13 +74,13 @@ pub fn of_fleet(
 }
 
 /// Estimates the probability with the reduced model of a scenario without a restart limit.
-pub fn of_collapsed(
-    (collapsed, seed): (&ReducedExperiment, u64),
+pub fn of_reduced(
+    (reduced, seed): (&ReducedExperiment, u64),
     question: &RareQuestion,
     on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
-    let make = || ResampledSearch::new(collapsed, question.excess, seed);
+    let make = || ResampledSearch::new(reduced, question.excess, seed);
     let found = split(&make, question, on, done)?;
     Ok(found.map(|rare| RareEventSearch {
         whole_runs: true,

@@ -33,12 +33,12 @@ pub struct ResampledRun {
 impl<'c> ResampledSearch<'c> {
     /// Creates a resampler for a scenario without a restart limit.
     pub fn new(
-        collapsed: &'c ReducedExperiment,
+        reduced: &'c ReducedExperiment,
         excess: SplitExcess,
         seed: u64,
     ) -> ResampledSearch<'c> {
         ResampledSearch {
-            runs: MixedRuns::new(collapsed, seed),
+            runs: MixedRuns::new(reduced, seed),
             excess,
         }
     }

@@ -7,10 +7,10 @@
 
 #![deny(missing_docs)]
 
+pub mod accuracy;
 mod along;
 mod bits;
 mod chance_range;
-pub mod choices;
 mod gang;
 mod ledger;
 pub mod measurement;
@@ -22,9 +22,9 @@ mod seats;
 mod strike;
 mod trainer;
 
-pub use choices::{SlotChoice, UNEVEN, choices};
+pub use accuracy::{AccuracyParameter, MEAN_DIFFERENCE_MAX, accuracy_parameters};
 pub use measurement::lab::NotMeasured;
 pub use measurement::measure::MeasuredFault;
-pub use outcome::{CollapsedOutcome, OutcomeCounter, RecoveryKind};
+pub use outcome::{OutcomeCounter, RecoveryKind, ReducedOutcome};
 pub use refuse::why_not;
-pub use run::CollapsedPlayer;
+pub use run::ReducedPlayer;

@@ -1,6 +1,6 @@
 //! The observations of a trial: the records that concern the JobSet.
 
-use super::choices::OFF;
+use super::accuracy::RELATIVE_ERROR_MAX;
 use sim_base::{NodeId, SimTime};
 use sim_engine::record::{
     Body, JobSetConditionType, RecordNames, RecordSink, RunOutcome, SimulationRecord,
@@ -71,7 +71,7 @@ impl ObservedState {
         let off = both.map(|(a, b)| a.0.abs_diff(b.0)).max().unwrap_or(0);
         let ends = self.started.last().zip(self.interrupted.first());
         let took = ends.map_or(0, |(ready, stopped)| ready.since(*stopped).0);
-        (same && off as f64 <= took as f64 * OFF).then_some(off)
+        (same && off as f64 <= took as f64 * RELATIVE_ERROR_MAX).then_some(off)
     }
 
     pub(super) fn tell(&mut self, outcome: &RunOutcome) {

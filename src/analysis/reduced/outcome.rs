@@ -31,7 +31,7 @@ pub struct OutcomeCounter {
 
 /// The outcome of one replication.
 #[derive(Clone, Debug)]
-pub struct CollapsedOutcome {
+pub struct ReducedOutcome {
     /// End of the replication.
     pub end: SimTime,
     /// End reason of the replication.

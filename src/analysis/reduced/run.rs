@@ -4,7 +4,7 @@ use super::gang::{CLOSED, JobSetPods};
 use super::ledger::ReducedLedger;
 use super::measurement::curve::{CurveShift, NEVER};
 use super::measurement::measure::MeasuredFault;
-use super::outcome::{CollapsedOutcome, OutcomeCounter, RecoveryKind};
+use super::outcome::{OutcomeCounter, RecoveryKind, ReducedOutcome};
 use super::trainer::ReducedTrainer;
 use sim_api::spec::{LossSpec, StopWhen};
 use sim_base::random::{DrawSequence, MixtureDistribution, StreamPurpose, UniformDraw};
@@ -14,7 +14,7 @@ use sim_engine::max_detection_delay;
 use sim_engine::record::EndReason;
 
 /// Simulates replications one after another, reusing memory.
-pub struct CollapsedPlayer<'m> {
+pub struct ReducedPlayer<'m> {
     model: &'m MeasuredFault,
     pub(super) draws: DrawSequence,
     pub(super) gang: JobSetPods,
@@ -96,10 +96,10 @@ pub(super) struct ReplicationState<'g, 'm> {
     pub(super) bounds: bool,
 }
 
-impl<'m> CollapsedPlayer<'m> {
+impl<'m> ReducedPlayer<'m> {
     /// Creates a runner for a measured scenario.
-    pub fn new(model: &'m MeasuredFault) -> CollapsedPlayer<'m> {
-        CollapsedPlayer {
+    pub fn new(model: &'m MeasuredFault) -> ReducedPlayer<'m> {
+        ReducedPlayer {
             model,
             draws: DrawSequence::new(0, 0),
             gang: JobSetPods::new(&model.seats),
@@ -110,15 +110,15 @@ impl<'m> CollapsedPlayer<'m> {
     }
 
     /// Makes outcomes include the error bound of goodput.
-    pub fn with_bound(self) -> CollapsedPlayer<'m> {
-        CollapsedPlayer {
+    pub fn with_bound(self) -> ReducedPlayer<'m> {
+        ReducedPlayer {
             bounds: true,
             ..self
         }
     }
 
     /// Runs the replication with this seed and number.
-    pub fn run(&mut self, seed: u64, replication: u64) -> CollapsedOutcome {
+    pub fn run(&mut self, seed: u64, replication: u64) -> ReducedOutcome {
         self.run_mixed(seed, MixtureDistribution::single(replication))
     }
 
@@ -128,12 +128,12 @@ impl<'m> CollapsedPlayer<'m> {
         &mut self,
         (seed, replication): (u64, u64),
         stops: &dyn Fn(u64) -> bool,
-    ) -> Option<CollapsedOutcome> {
+    ) -> Option<ReducedOutcome> {
         self.play((seed, MixtureDistribution::single(replication)), stops)
     }
 
     /// Runs a replication that mixes the random numbers of several replications.
-    pub fn run_mixed(&mut self, seed: u64, numbers: MixtureDistribution) -> CollapsedOutcome {
+    pub fn run_mixed(&mut self, seed: u64, numbers: MixtureDistribution) -> ReducedOutcome {
         self.play((seed, numbers), &|_| false)
             .expect("the run is never stopped")
     }
@@ -142,7 +142,7 @@ impl<'m> CollapsedPlayer<'m> {
         &mut self,
         (seed, numbers): (u64, MixtureDistribution),
         stops: &dyn Fn(u64) -> bool,
-    ) -> Option<CollapsedOutcome> {
+    ) -> Option<ReducedOutcome> {
         let model = self.model;
         self.draws.reset_to(seed, numbers);
         let (faults, repairs_later) = model.faults.draw(&mut self.draws);
@@ -392,7 +392,7 @@ impl<'m> ReplicationState<'_, 'm> {
         self.over.is_some() && self.model.scenario.stop.when != StopWhen::Time
     }
 
-    fn close(mut self, repairs_later: bool) -> CollapsedOutcome {
+    fn close(mut self, repairs_later: bool) -> ReducedOutcome {
         let model = self.model;
         let limit = SimTime::ZERO + model.scenario.stop.at;
         self.until(limit);
@@ -415,7 +415,7 @@ impl<'m> ReplicationState<'_, 'm> {
             self.recovered(&episode, end, false);
         }
         let wall = training.end.since(training.submitted).0.max(1);
-        CollapsedOutcome {
+        ReducedOutcome {
             end,
             end_reason: reason,
             terminal_state: self.terminal,

@@ -19,18 +19,18 @@ pub enum ModelLevel {
     #[default]
     Pods,
     /// Simulates the pods of one JobSet as a unit (reduced model).
-    Collapsed,
+    Reduced,
 }
 
 impl ModelLevel {
     /// All levels. The default comes first.
-    pub const ALL: [ModelLevel; 2] = [ModelLevel::Pods, ModelLevel::Collapsed];
+    pub const ALL: [ModelLevel; 2] = [ModelLevel::Pods, ModelLevel::Reduced];
 
     /// Returns the name of the level in a scenario file.
     pub const fn as_str(self) -> &'static str {
         match self {
             ModelLevel::Pods => "Pods",
-            ModelLevel::Collapsed => "Collapsed",
+            ModelLevel::Reduced => "Reduced",
         }
     }
 
@@ -38,7 +38,7 @@ impl ModelLevel {
     pub const fn replication_term(self) -> &'static str {
         match self {
             ModelLevel::Pods => "replication",
-            ModelLevel::Collapsed => "reduced-model replication",
+            ModelLevel::Reduced => "reduced-model replication",
         }
     }
 }

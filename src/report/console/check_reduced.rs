@@ -1,4 +1,4 @@
-//! Console output of `run --check-collapsed`: the full and the reduced model side by side, per replication.
+//! Console output of `run --check-reduced`: the full and the reduced model side by side, per replication.
 
 use super::waterfall::WaterfallStyle;
 use crate::table::Table;
@@ -37,9 +37,7 @@ pub struct ModelCheck {
 
 fn differences(rows: &[CheckRow]) -> Option<ModelDifferences> {
     let both = |of: &dyn Fn(&CheckSide) -> f64| {
-        rows.iter()
-            .map(|r| [of(&r.pods), of(&r.collapsed)])
-            .collect()
+        rows.iter().map(|r| [of(&r.pods), of(&r.reduced)]).collect()
     };
     let restarts: Vec<[f64; 2]> = both(&|side| f64::from(side.restarts));
     let goodput: Vec<[f64; 2]> = both(&|side| side.goodput);
@@ -76,7 +74,7 @@ pub struct CheckRow {
     /// Result of the full model, which simulates every pod.
     pub pods: CheckSide,
     /// Result of the reduced model.
-    pub collapsed: CheckSide,
+    pub reduced: CheckSide,
     /// Largest permitted difference in goodput.
     pub bound: f64,
     /// Number of faults close to a boundary between two outcomes.
@@ -90,7 +88,7 @@ pub struct CheckRow {
 
 /// Describes the first restart that exists in only one model, starts at least 1 s apart or ends at least 60 s apart.
 fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
-    let [pods, collapsed] = [&checked.pods, &checked.collapsed].map(|r| &r.jobsets[0].each);
+    let [pods, reduced] = [&checked.pods, &checked.reduced].map(|r| &r.jobsets[0].each);
     let told = |r: Option<&BriefRestart>| match r {
         Some(r) => format!("{:.1} to {:.1} s", r.start.seconds(), r.end.seconds()),
         None => "none".to_owned(),
@@ -100,16 +98,16 @@ fn describe_first_difference(checked: &CheckedModel) -> Option<String> {
         off(a.start.seconds(), b.start.seconds()) < 1.0
             && off(a.end.seconds(), b.end.seconds()) < 60.0
     };
-    let n = pods.len().max(collapsed.len());
+    let n = pods.len().max(reduced.len());
     let first = (0..n).find(|i| {
-        let both = pods.get(*i).zip(collapsed.get(*i));
+        let both = pods.get(*i).zip(reduced.get(*i));
         both.is_none_or(|(a, b)| !near(a, b))
     })?;
     Some(format!(
         "restart {}: {} in the full model, {} in the reduced model",
         first + 1,
         told(pods.get(first)),
-        told(collapsed.get(first))
+        told(reduced.get(first))
     ))
 }
 
@@ -137,13 +135,13 @@ fn side(counted: CountedEvents, goodput: f64) -> CheckSide {
 }
 
 fn row(checked: &CheckedModel) -> CheckRow {
-    let (pods, collapsed) = checked.goodput();
+    let (pods, reduced) = checked.goodput();
     let verdict = checked.agreement();
     CheckRow {
         parts: describe_first_difference(checked).filter(|_| verdict != ModelAgreement::Equal),
         replication: checked.pods.replication,
         pods: side(CountedEvents::of(&checked.pods), pods),
-        collapsed: side(CountedEvents::of(&checked.collapsed), collapsed),
+        reduced: side(CountedEvents::of(&checked.reduced), reduced),
         bound: checked.bound,
         close_calls: checked.close_calls,
         verdict,
@@ -152,18 +150,14 @@ fn row(checked: &CheckedModel) -> CheckRow {
 
 impl ModelCheck {
     /// Builds the report from the checked replications.
-    pub fn from_checks(
-        collapsed: &ReducedExperiment,
-        seed: u64,
-        all: &[CheckedModel],
-    ) -> ModelCheck {
+    pub fn from_checks(reduced: &ReducedExperiment, seed: u64, all: &[CheckedModel]) -> ModelCheck {
         let count = |is: &dyn Fn(&CheckedModel) -> bool| all.iter().filter(|c| is(c)).count();
         let rows: Vec<CheckRow> = all.iter().map(row).collect();
         ModelCheck {
-            scenario: collapsed.scenario().name.clone(),
+            scenario: reduced.scenario().name.clone(),
             seed,
-            measured_plays: collapsed.measured().plays(),
-            spread_s: collapsed.measured().spread_s(),
+            measured_plays: reduced.measured().plays(),
+            spread_s: reduced.measured().spread_s(),
             equal: count(&CheckedModel::is_equal),
             within_bound: count(&CheckedModel::is_within_bound),
             close: count(&|c| c.close_calls > 0),
@@ -218,7 +212,7 @@ impl ModelCheck {
         );
         let _ = writeln!(out, "{}", style.dim(&head));
         for row in &self.replications {
-            let (a, b) = (&row.pods, &row.collapsed);
+            let (a, b) = (&row.pods, &row.reduced);
             let both = |a: u32, b: u32| {
                 if a == b {
                     a.to_string()
@@ -281,19 +275,19 @@ impl ModelCheck {
         let mut table = Table::new([
             "replication",
             "restarts_pods",
-            "restarts_collapsed",
+            "restarts_reduced",
             "counted_pods",
-            "counted_collapsed",
+            "counted_reduced",
             "end_pods",
-            "end_collapsed",
+            "end_reduced",
             "goodput_pods",
-            "goodput_collapsed",
+            "goodput_reduced",
             "bound",
             "close_calls",
             "verdict",
         ]);
         for row in &self.replications {
-            let (a, b) = (&row.pods, &row.collapsed);
+            let (a, b) = (&row.pods, &row.reduced);
             table.push([
                 row.replication.to_string(),
                 a.restarts.to_string(),
@@ -322,5 +316,5 @@ fn percent(share: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/report/console/check_collapsed.rs"]
+#[path = "../../../tests/inside/report/console/check_reduced.rs"]
 mod tests;

@@ -4,7 +4,7 @@ use super::Table;
 use sim_base::escape::for_html;
 use std::fmt::Write;
 
-/// Writes the table as HTML. Rows after the first `open` are collapsed.
+/// Writes the table as HTML. Rows after the first `open` are in a closed `details` element.
 pub(crate) fn write_html(out: &mut String, table: &Table) {
     let hidden = table
         .initial_rows

@@ -4,7 +4,7 @@
 use crate::support;
 use sim_analysis::experiment::{ReducedExperiment, ReplicationLimits};
 use sim_analysis::fleet::SplitExcess;
-use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_collapsed};
+use sim_analysis::planning::rare::{RareEventSearch, RareQuestion, of_reduced};
 use sim_base::stats::{poisson_sf, proportion_interval};
 
 /// Returns a scenario of four nodes and a JobSet of four pods for twenty days, without a restart limit.
@@ -36,7 +36,7 @@ fn rare(
         runs,
         batches,
     };
-    let found = of_collapsed(
+    let found = of_reduced(
         (of, 11),
         &question,
         (0, &ReplicationLimits::none()),

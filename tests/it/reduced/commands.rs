@@ -21,11 +21,11 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
     for (arguments, needles) in [
         (
             &["plan", "budget", GANG, "--seeds", "200"][..],
-            &["replications (collapsed)", "maxRestarts 12 is sufficient"][..],
+            &["replications (reduced)", "maxRestarts 12 is sufficient"][..],
         ),
         (
             &["plan", "interval", GANG, "--path", "parameters.every"],
-            &["replications (collapsed)", "The best interval is"],
+            &["replications (reduced)", "The best interval is"],
         ),
         (
             &[
@@ -39,7 +39,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
                 "--seeds",
                 "60",
             ],
-            &["replications (collapsed)", "parameters.spares"],
+            &["replications (reduced)", "parameters.spares"],
         ),
         (
             &[
@@ -56,7 +56,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
                 "60",
             ],
             &[
-                "replications (collapsed)",
+                "replications (reduced)",
                 "9 combinations were simulated",
                 "parameters.spares=1, topology.pools[1].nodesPerIsland=9 satisfies",
             ],
@@ -64,7 +64,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
         (
             &["sensitivity", GANG, "--ranges", "--seeds", "3"],
             &[
-                "replications (collapsed)",
+                "replications (reduced)",
                 "has the largest effect on goodput",
             ],
         ),
@@ -79,7 +79,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
                 "parameters.mtbf=5d..20d",
             ],
             &[
-                "replications (collapsed)",
+                "replications (reduced)",
                 "is better in goodput over the whole range",
             ],
         ),
@@ -130,7 +130,7 @@ fn read(dir: &Path) -> String {
 /// Sweep points that share measurements give the same results as a separate run of each point.
 #[test]
 fn a_sweep_plays_at_each_point_what_a_run_plays_there() {
-    let dir = scratch("collapsed-sweep");
+    let dir = scratch("reduced-sweep");
     let swept = dir.join("sweep");
     let out = swept.to_str().unwrap();
     let grid = [

@@ -1,4 +1,4 @@
-//! Golden transcript of replications of the reduced model, one line per restart: `golden/collapsed.txt`.
+//! Golden transcript of replications of the reduced model, one line per restart: `golden/reduced.txt`.
 //! `UPDATE_GOLDEN=1` writes it, and it is equal in every profile.
 
 use super::{reduced_experiment, slices_with_spares};
@@ -34,12 +34,12 @@ fn reduced_replications_have_a_golden_transcript_in_every_profile() {
             );
         }
     }
-    let path = support::root().join("tests/it/golden/collapsed.txt");
+    let path = support::root().join("tests/it/golden/reduced.txt");
     if support::updates_golden_files() {
         std::fs::write(&path, &now).expect("the transcript can be written");
     }
     let golden = std::fs::read_to_string(&path).unwrap_or_default();
-    if let Some(difference) = support::first_difference("golden/collapsed.txt", &golden, &now) {
+    if let Some(difference) = support::first_difference("golden/reduced.txt", &golden, &now) {
         panic!("{difference}");
     }
 }

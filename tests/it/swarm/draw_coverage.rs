@@ -22,7 +22,7 @@ const NOT_DRAWN: [(&str, &str); 8] = [
         "it concerns replications, which the swarm does not run",
     ),
     ("Experiment.level: Pods", "of Experiment.level"),
-    ("Experiment.level: Collapsed", "of Experiment.level"),
+    ("Experiment.level: Reduced", "of Experiment.level"),
     ("FaultTrace.file", "of RandomFaults.trace"),
     ("FaultTrace.kinds", "of RandomFaults.trace"),
     (

@@ -4,7 +4,9 @@ use super::curve::{CurveSample, CurveShift, NEVER};
 use super::effect::FaultEffect;
 use super::lab::{NotMeasured, TrialRunner, TrialSpec};
 use super::tried::{SimulatedTrial, TrialResult};
-use crate::reduced::choices::{AFTERWARDS, CALM, PLAYS, STARTUP};
+use crate::reduced::accuracy::{
+    RUNS_PER_OUTAGE, STARTUP_MAX, TIME_AFTER_RETURN, TIME_BEFORE_FAULT,
+};
 use crate::reduced::gang::{CLOSED, JobSetPods};
 use crate::reduced::observation::ObservedState;
 use crate::reduced::seats::SlotTable;
@@ -70,10 +72,10 @@ impl<'a> TrialBench<'a> {
     pub fn calm(&mut self) -> Result<Vec<ObservedState>, NotMeasured> {
         let trial = TrialSpec {
             spares: true,
-            until: STARTUP,
+            until: STARTUP_MAX,
             ..TrialSpec::default()
         };
-        let plays = self.plays_of(PLAYS, |nth| {
+        let plays = self.plays_of(RUNS_PER_OUTAGE, |nth| {
             self.play(&TrialSpec {
                 nth,
                 ..trial.clone()
@@ -81,12 +83,12 @@ impl<'a> TrialBench<'a> {
         })?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
             let why = format!(
-                "the JobSet did not become ready once, without interruption, within {STARTUP}"
+                "the JobSet did not become ready once, without interruption, within {STARTUP_MAX}"
             );
             return Err(NotMeasured::Refused(why));
         }
         let latest = plays.iter().map(|seen| seen.started[0]).max();
-        self.at = latest.unwrap_or(SimTime::ZERO).since(SimTime::ZERO) + CALM;
+        self.at = latest.unwrap_or(SimTime::ZERO).since(SimTime::ZERO) + TIME_BEFORE_FAULT;
         let mut busy: Vec<NodeId> = plays[0].bound.iter().map(|(_, node)| *node).collect();
         busy.sort_unstable();
         busy.dedup();
@@ -156,7 +158,7 @@ impl<'a> TrialBench<'a> {
         let deleted = process.and_then(|p| p.deleted_after).map_or(0, |d| d.0);
         let notice = process.map_or(0, |p| p.notice.0);
         let away = if away == NEVER { 0 } else { away };
-        Duration(notice + away.max(deleted)) + AFTERWARDS
+        Duration(notice + away.max(deleted)) + TIME_AFTER_RETURN
     }
 
     /// Returns the time of the fault in the `nth` trial, which differs relative to the phase of periodic activities.

@@ -1,7 +1,7 @@
 //! The effect of a fault as a function of the outage duration: measured samples, and interpolation between them.
 
+use crate::reduced::accuracy::RELATIVE_ERROR_MAX;
 use crate::reduced::chance_range::range;
-use crate::reduced::choices::OFF;
 
 /// Marks a time that is never reached, such as the return of a node that stays away.
 pub const NEVER: u64 = u64::MAX;
@@ -195,7 +195,7 @@ impl CurveSample {
     /// error.
     pub fn is_between(&self, [a, b]: [&CurveSample; 2], share: f64, spread: u64) -> bool {
         let line = a.between(b, share);
-        let off = |at: u64| ((at as f64 * OFF) as u64).max(spread);
+        let off = |at: u64| ((at as f64 * RELATIVE_ERROR_MAX) as u64).max(spread);
         let near = |a: u64, b: u64| a == b || a != NEVER && b != NEVER && a.abs_diff(b) <= off(a);
         let same = self.kind() == a.kind() && self.kind() == b.kind();
         same && near(self.ready, line.ready)

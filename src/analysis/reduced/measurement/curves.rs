@@ -5,7 +5,10 @@ use super::curve::{LossCurve, NEVER};
 use super::effect::FaultEffect;
 use super::lab::NotMeasured;
 use super::tried::{SimulatedTrial, TrialResult};
-use crate::reduced::choices::{CHECKS, FINEST, ODD, OFF, PLAYS};
+use crate::reduced::accuracy::{
+    LINE_CHECKS, OUTAGE_RESOLUTION_NS, OUTCOME_CHANGE_SHARE_MAX, RELATIVE_ERROR_MAX,
+    RUNS_PER_OUTAGE,
+};
 use sim_base::{Duration, SimTime};
 use sim_engine::faults::FaultState;
 
@@ -71,7 +74,7 @@ impl TrialBench<'_> {
     }
 
     fn played(&self, attempt: CurveAttempt<'_>, away: u64) -> Result<SimulatedTrial, NotMeasured> {
-        let plays = self.plays_of(PLAYS, |nth| attempt((nth, away)))?;
+        let plays = self.plays_of(RUNS_PER_OUTAGE, |nth| attempt((nth, away)))?;
         Ok(SimulatedTrial { away, plays })
     }
 
@@ -84,14 +87,19 @@ impl TrialBench<'_> {
         points: &mut Vec<SimulatedTrial>,
     ) -> Result<(), NotMeasured> {
         let share = share_between(&self.effects[effect], low.away, high.away);
-        let enough = if low.agrees(high) { OFF } else { ODD };
-        if high.away - low.away < FINEST || share.is_some_and(|share| share <= enough) {
+        let enough = if low.agrees(high) {
+            RELATIVE_ERROR_MAX
+        } else {
+            OUTCOME_CHANGE_SHARE_MAX
+        };
+        if high.away - low.away < OUTAGE_RESOLUTION_NS || share.is_some_and(|share| share <= enough)
+        {
             return Ok(());
         }
         let away = low.away + (high.away - low.away) / 2;
         let part = (away - low.away) as f64 / (high.away - low.away) as f64;
         let spread = low.spread().max(high.spread());
-        let mut plays = self.plays_of(CHECKS, |nth| attempt((nth, away)))?;
+        let mut plays = self.plays_of(LINE_CHECKS, |nth| attempt((nth, away)))?;
         let on_line = |(nth, tried): (usize, &TrialResult)| {
             let ends = [low.sample(nth), high.sample(nth)];
             tried.sample.is_between(ends, part, spread)
@@ -99,7 +107,9 @@ impl TrialBench<'_> {
         if plays.iter().enumerate().all(on_line) {
             return Ok(());
         }
-        plays.extend(self.plays_of(PLAYS - CHECKS, |n| attempt((CHECKS + n, away)))?);
+        plays.extend(self.plays_of(RUNS_PER_OUTAGE - LINE_CHECKS, |n| {
+            attempt((LINE_CHECKS + n, away))
+        })?);
         let middle = SimulatedTrial { away, plays };
         points.push(middle.clone());
         self.refine((effect, attempt), [low, &middle], points)?;
@@ -163,7 +173,10 @@ fn times_away(effect: &FaultEffect, faults: &FaultState) -> Vec<u64> {
         // Includes times just before and just after the deletion of the Node.
         let deleted = process.deleted_after.map_or(0, |after| after.0);
         let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
-        let around = [deleted.saturating_sub(FINEST / 2), deleted + FINEST / 2];
+        let around = [
+            deleted.saturating_sub(OUTAGE_RESOLUTION_NS / 2),
+            deleted + OUTAGE_RESOLUTION_NS / 2,
+        ];
         let within: Vec<u64> = around.into_iter().filter(|at| range.contains(at)).collect();
         all.extend(within);
     }

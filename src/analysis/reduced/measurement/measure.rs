@@ -6,7 +6,7 @@ use super::effect::{FaultEffect, effects};
 use super::fewer::fewer_spares;
 use super::lab::{NotMeasured, StopTimes, TrialRunner, TrialSpec, bare};
 use super::pairs::FaultPair;
-use crate::reduced::choices::{OPEN, OPEN_S};
+use crate::reduced::accuracy::{BOUNDARY_DURATION_MAX_S, BOUNDARY_SHARE_MAX};
 use crate::reduced::observation::ObservedState;
 use crate::reduced::seats::SlotTable;
 use sim_api::spec::{ArrivalProcess, RandomFaults, ScenarioSpec};
@@ -245,7 +245,7 @@ impl MeasuredFault {
         let name = |effect: usize| names[self.effects[effect].processes[0]];
         for (a, row) in self.pairs.iter().enumerate() {
             for (b, pair) in row.iter().enumerate() {
-                if pair.open > OPEN && pair.open_s > OPEN_S {
+                if pair.open > BOUNDARY_SHARE_MAX && pair.open_s > BOUNDARY_DURATION_MAX_S {
                     return Some(format!(
                         "faults {:?} during a restart after faults {:?}: the number of counted restarts is random",
                         name(b),

@@ -3,8 +3,11 @@
 
 use super::lab::NotMeasured;
 use super::pairs::{FaultPair, PairEdge, PairLook, PairZone};
+use crate::reduced::accuracy::{
+    COARSE_SEARCH_DIVISOR, EDGE_CHECK_DISTANCE_NS, EDGE_RESOLUTION_NS, EDGE_SEARCHES,
+    EDGE_VARIATION_DIVISOR,
+};
 use crate::reduced::chance_range::range;
-use crate::reduced::choices::{AROUND, COARSE, FINER, LOOKS, NEAR};
 use rayon::prelude::*;
 
 /// Times of the first trials in thousandths of the restart time. The last one is in the next attempt, after the end
@@ -58,21 +61,21 @@ impl CurveSearch<'_> {
     /// Runs trials until all edges are located.
     pub fn find(&self) -> Result<FaultPair, NotMeasured> {
         let ready = self.ready[0];
-        let coarse = (ready / COARSE).max(self.finest());
+        let coarse = (ready / COARSE_SEARCH_DIVISOR).max(self.finest());
         let first = self.whole(0, coarse)?;
-        let others = (1..LOOKS)
+        let others = (1..EDGE_SEARCHES)
             .into_par_iter()
             .map(|look| self.like(look, &first, coarse));
         let mut found = vec![first.clone()];
         found.extend(others.collect::<Result<Vec<SearchResult>, NotMeasured>>()?);
         // The required accuracy is a fraction of the random variation of the edges.
-        let to = (self.apart(&found) / FINER).max(self.finest());
-        let finer = (0..LOOKS)
+        let to = (self.apart(&found) / EDGE_VARIATION_DIVISOR).max(self.finest());
+        let finer = (0..EDGE_SEARCHES)
             .into_par_iter()
             .map(|look| self.finer(look, &found[look as usize], to));
         let found: Vec<SearchResult> = finer.collect::<Result<_, NotMeasured>>()?;
         let kinds = self.kinds(0, &found[0], to)?;
-        let looks = (0..LOOKS).zip(found).map(|(look, of_look)| {
+        let looks = (0..EDGE_SEARCHES).zip(found).map(|(look, of_look)| {
             let kinds = if of_look.zones == first.zones && kinds.len() == of_look.edges.len() {
                 kinds.clone()
             } else {
@@ -111,7 +114,7 @@ impl CurveSearch<'_> {
 
     /// Returns the highest useful accuracy, which the random variation of bindings limits.
     fn finest(&self) -> u64 {
-        (self.spread / FINER).max(NEAR)
+        (self.spread / EDGE_VARIATION_DIVISOR).max(EDGE_RESOLUTION_NS)
     }
 
     /// Returns the earliest time at which trials show whether the restart waits for the second fault's nodes.
@@ -248,7 +251,7 @@ impl CurveSearch<'_> {
             return Ok(vec![true; found.edges.len()]);
         };
         let other = other[look as usize];
-        let far = AROUND.max(to * 2);
+        let far = EDGE_CHECK_DISTANCE_NS.max(to * 2);
         let play = |at: u64| (self.play)(look, at.max(1_000_000), true);
         let is_before_bind = |edge: usize| {
             let around = [found.zones[edge], found.zones[edge + 1]];

@@ -6,8 +6,10 @@ use super::lab::{NotMeasured, TrialSpec};
 use super::pairs::{FaultPair, PairZone};
 use super::search::CurveSearch;
 use super::tried::SimulatedTrial;
+use crate::reduced::accuracy::{
+    EDGE_SEARCHES, RUNS_PER_OUTAGE, TIME_AFTER_RETURN, WAIT_DELAY_MIN_NS,
+};
 use crate::reduced::chance_range::range;
-use crate::reduced::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use sim_base::{Duration, NodeId, SimTime};
 use sim_engine::faults::ChosenFault;
 
@@ -20,8 +22,8 @@ impl TrialBench<'_> {
         };
         let ready = curves[effect].points().iter().flat_map(|p| &p.samples);
         let ready = ready.map(|s| s.ready).filter(|r| *r != NEVER);
-        let away = ready.max().unwrap_or(0).max(AFTERWARDS.0) * 2;
-        let late = self.plays_of(PLAYS, |nth| {
+        let away = ready.max().unwrap_or(0).max(TIME_AFTER_RETURN.0) * 2;
+        let late = self.plays_of(RUNS_PER_OUTAGE, |nth| {
             let trial = self.trial(effect, (nth, away), false);
             let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
             let sample = self.sample(&self.play(&trial)?, at);
@@ -53,7 +55,7 @@ impl TrialBench<'_> {
             let mut failed: Vec<u64> = if first.is_some() && first == counted.first().copied() {
                 counted
             } else {
-                let others = self.plays_of(PLAYS - 1, |nth| play(effect, nth + 1))?;
+                let others = self.plays_of(RUNS_PER_OUTAGE - 1, |nth| play(effect, nth + 1))?;
                 first
                     .into_iter()
                     .chain(others.into_iter().flatten())
@@ -66,11 +68,11 @@ impl TrialBench<'_> {
     }
 
     pub fn ending(&self) -> Result<Vec<u64>, NotMeasured> {
-        let all = self.plays_of(PLAYS, |nth| {
+        let all = self.plays_of(RUNS_PER_OUTAGE, |nth| {
             let seen = self.play(&TrialSpec {
                 nth,
                 spares: true,
-                until: self.at + AFTERWARDS,
+                until: self.at + TIME_AFTER_RETURN,
                 work: Some(Duration::from_secs(60)),
                 ..TrialSpec::default()
             })?;
@@ -104,7 +106,7 @@ impl TrialBench<'_> {
         let (first, other) = (curves[a].typical(), curves[a].shorter());
         let second = curves[b].typical();
         let alone = second.samples[second.samples.len() / 2];
-        let least = WAITS.max(curves[a].spread() * 2);
+        let least = WAIT_DELAY_MIN_NS.max(curves[a].spread() * 2);
         // Results of the first fault alone with the same random numbers. Activities that the second fault does not
         // affect take equally long.
         let alone_of =
@@ -141,17 +143,18 @@ impl TrialBench<'_> {
         };
         let bound = |is_other: bool| {
             let of = |look| of_look(look, is_other).map_or(0, |tried| tried.sample.bind);
-            (0..LOOKS).map(of).collect::<Vec<u64>>()
+            (0..EDGE_SEARCHES).map(of).collect::<Vec<u64>>()
         };
         let ready = |look: u64| {
             let of = of_look(look, false).map(|tried| tried.sample.ready);
-            of.filter(|ready| *ready != NEVER).unwrap_or(AFTERWARDS.0)
+            of.filter(|ready| *ready != NEVER)
+                .unwrap_or(TIME_AFTER_RETURN.0)
         };
         let binds = first.samples.iter().map(|sample| sample.bind);
         let search = CurveSearch {
             play: &play,
             alone: (alone.restarts as i32, alone.counts as i32),
-            ready: (0..LOOKS).map(ready).collect(),
+            ready: (0..EDGE_SEARCHES).map(ready).collect(),
             bind: bound(false),
             spread: range(&binds.collect::<Vec<u64>>()),
             seen_after: least * 2,

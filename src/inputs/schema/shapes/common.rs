@@ -59,15 +59,15 @@ static EXPERIMENT: ObjectSchema = ObjectSchema {
         field(
             "level",
             FieldType::OneOf(&LEVELS),
-            "Level of detail of the replications: `Pods` simulates every pod; `Collapsed` uses the reduced model of one JobSet with restart times measured beforehand (docs/reduced-model.md). Has no effect on a Fleet.",
+            "Level of detail of the replications: `Pods` simulates every pod; `Reduced` uses the reduced model of one JobSet with restart times measured beforehand (docs/reduced-model.md). Has no effect on a Fleet.",
         )
         .default("Pods")
-        .example("Collapsed"),
+        .example("Reduced"),
     ],
 };
 
 /// Legal values of `level`.
-static LEVELS: [&str; 2] = [ModelLevel::Pods.as_str(), ModelLevel::Collapsed.as_str()];
+static LEVELS: [&str; 2] = [ModelLevel::Pods.as_str(), ModelLevel::Reduced.as_str()];
 
 static SWEEP: ObjectSchema = ObjectSchema {
     kind: "Sweep",

@@ -35,7 +35,7 @@ pub struct InputArgs {
     /// Number of worker threads (does not affect results) [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Level of detail: pods simulates every pod; collapsed uses the reduced model of one JobSet with measured
+    /// Level of detail: pods simulates every pod; reduced uses the reduced model of one JobSet with measured
     /// restart times (docs/reduced-model.md) [default: level of the experiment, else pods]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub level: Option<LevelArg>,
@@ -46,7 +46,7 @@ impl InputArgs {
     pub fn level(&self) -> Option<ModelLevel> {
         self.level.map(|level| match level {
             LevelArg::Pods => ModelLevel::Pods,
-            LevelArg::Collapsed => ModelLevel::Collapsed,
+            LevelArg::Reduced => ModelLevel::Reduced,
         })
     }
 
@@ -71,5 +71,5 @@ pub enum LevelArg {
     /// Simulate every pod
     Pods,
     /// Use the reduced model
-    Collapsed,
+    Reduced,
 }

@@ -20,7 +20,7 @@ use sim_report::assumptions::sensitivity::SensitiveResult;
 /// Returns the dominant assumptions of an input; empty if it cannot be simulated or the run was interrupted.
 pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> SensitiveResult {
     let mut hung = match loaded {
-        LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Collapsed => {
+        LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
             let what = "restart times measured with the full engine";
             said(
                 name,

@@ -98,8 +98,8 @@ impl ExperimentInput {
         command: &str,
     ) -> Result<LoadedScenario, CommandFailure> {
         match self.load(more)? {
-            LoadedInput::Pods(_) if self.level == Some(ModelLevel::Collapsed) => {
-                bail!("{command} needs a run with pods: remove --level collapsed")
+            LoadedInput::Pods(_) if self.level == Some(ModelLevel::Reduced) => {
+                bail!("{command} needs a run with pods: remove --level reduced")
             }
             LoadedInput::Pods(loaded) => Ok(*loaded),
             LoadedInput::Fleet(_) => {
@@ -258,8 +258,8 @@ impl LoadedInput {
     /// Returns the subject of replications. Measures the reduced model if that level is selected.
     pub fn subject(&self) -> Result<ExperimentSubject, CommandFailure> {
         Ok(match self {
-            LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Collapsed => {
-                ExperimentSubject::Collapsed(reduced_model::measured(&loaded.scenario, true)?)
+            LoadedInput::Pods(loaded) if loaded.experiment.level == ModelLevel::Reduced => {
+                ExperimentSubject::Reduced(reduced_model::measured(&loaded.scenario, true)?)
             }
             LoadedInput::Pods(loaded) => ExperimentSubject::Pods {
                 scenario: Box::new(loaded.scenario.clone()),

@@ -2,7 +2,7 @@
 
 use crate::cli::failure::CommandFailure;
 use crate::cli::{interrupt, output};
-use sim_analysis::experiment::{NotCollapsed, ReducedExperiment};
+use sim_analysis::experiment::{NotReducible, ReducedExperiment};
 use sim_api::spec::ScenarioSpec;
 use std::sync::Mutex;
 
@@ -23,25 +23,25 @@ pub fn measured(scenario: &ScenarioSpec, quiet: bool) -> Result<ReducedExperimen
     if let Some(again) = known.iter().rev().find_map(again) {
         return Ok(again);
     }
-    let collapsed = measure(scenario, quiet)?;
+    let reduced = measure(scenario, quiet)?;
     if known.len() == KEPT {
         known.remove(0);
     }
-    known.push(collapsed.clone());
-    Ok(collapsed)
+    known.push(reduced.clone());
+    Ok(reduced)
 }
 
 fn measure(scenario: &ScenarioSpec, quiet: bool) -> Result<ReducedExperiment, CommandFailure> {
     if !quiet {
         output::progress("measuring restart times with all pods");
     }
-    let collapsed = ReducedExperiment::of_until(scenario, &interrupt::limits().flag);
+    let reduced = ReducedExperiment::of_until(scenario, &interrupt::limits().flag);
     if !quiet {
         output::progress("");
     }
-    collapsed.map_err(|why| match why {
-        NotCollapsed::Refused(_) => CommandFailure::Invalid(why.to_string()),
-        NotCollapsed::CannotRun(_) => CommandFailure::CannotBePlaced(why.to_string()),
-        NotCollapsed::Stopped => interrupt::failure("no replication was finished"),
+    reduced.map_err(|why| match why {
+        NotReducible::Refused(_) => CommandFailure::Invalid(why.to_string()),
+        NotReducible::CannotRun(_) => CommandFailure::CannotBePlaced(why.to_string()),
+        NotReducible::Stopped => interrupt::failure("no replication was finished"),
     })
 }

@@ -173,8 +173,8 @@ fn known(
         ExperimentSubject::Pods { scenario, .. } => {
             all.extend(scenario.fault_processes.iter().map(|p| p.cause.clone()));
         }
-        ExperimentSubject::Collapsed(collapsed) => {
-            let processes = collapsed.scenario().fault_processes.iter();
+        ExperimentSubject::Reduced(reduced) => {
+            let processes = reduced.scenario().fault_processes.iter();
             all.extend(processes.map(|p| p.cause.clone()));
         }
     }

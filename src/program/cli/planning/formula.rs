@@ -26,7 +26,7 @@ pub fn checkpoints(subject: &ExperimentSubject) -> Result<CheckpointCosts, Strin
             ProgressSpec::Kept => Err(none("the job saves continuously")),
             ProgressSpec::FromScratch => Err(none("the job saves no checkpoints")),
         },
-        ExperimentSubject::Pods { .. } | ExperimentSubject::Collapsed(_) => {
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => {
             let job = subject.scenario().and_then(|s| s.training.first());
             let job = job.ok_or_else(|| none("the scenario has no `training`"))?;
             let durable = job.checkpoints().last();
@@ -106,7 +106,7 @@ pub fn unknown_to_them(subject: &ExperimentSubject) -> Vec<String> {
                 );
             }
         }
-        ExperimentSubject::Pods { .. } | ExperimentSubject::Collapsed(_) => {
+        ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => {
             let Some(scenario) = subject.scenario() else {
                 return all;
             };

@@ -7,7 +7,7 @@ use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::experiment::{ExperimentSubject, without_limit};
 use sim_analysis::fleet::SplitExcess;
-use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_collapsed, of_fleet};
+use sim_analysis::planning::rare::{RareQuestion, SCHEMA, of_fleet, of_reduced};
 use sim_base::{Duration, time};
 use sim_report::planning::rare::RareReport;
 
@@ -62,8 +62,8 @@ pub fn cli(args: &RareArgs) -> Result<(), CommandFailure> {
     let on = (runner.input.threads(), &runner.limits);
     let found = match &subject {
         ExperimentSubject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
-        ExperimentSubject::Collapsed(collapsed) => {
-            of_collapsed((collapsed, runner.seed), &question, on, &reach)
+        ExperimentSubject::Reduced(reduced) => {
+            of_reduced((reduced, runner.seed), &question, on, &reach)
         }
         ExperimentSubject::Pods { .. } => return Err(refused()),
     };
@@ -111,7 +111,7 @@ fn boundless(
 }
 
 fn refused() -> CommandFailure {
-    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level collapsed (docs/reduced-model.md)";
+    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level reduced (docs/reduced-model.md)";
     CommandFailure::Invalid(text.to_owned())
 }
 

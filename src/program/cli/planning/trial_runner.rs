@@ -78,7 +78,7 @@ impl<'a> TrialRunner<'a> {
     /// Returns the requested metric, or the default: goodput, or `effective_training_ratio` for a Fleet.
     pub fn metric(&self, asked: Option<&str>) -> String {
         let usual = match self.subject {
-            ExperimentSubject::Pods { .. } | ExperimentSubject::Collapsed(_) => "goodput",
+            ExperimentSubject::Pods { .. } | ExperimentSubject::Reduced(_) => "goodput",
             ExperimentSubject::Fleet(_) => "effective_training_ratio",
         };
         asked.unwrap_or(usual).to_owned()
@@ -93,7 +93,7 @@ impl<'a> TrialRunner<'a> {
     pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
         match self.subject {
             ExperimentSubject::Pods { .. } => pods,
-            ExperimentSubject::Collapsed(_) | ExperimentSubject::Fleet(_) => fleet,
+            ExperimentSubject::Reduced(_) | ExperimentSubject::Fleet(_) => fleet,
         }
     }
 
@@ -104,7 +104,7 @@ impl<'a> TrialRunner<'a> {
             scenario: self.subject.name().to_owned(),
             level: match self.subject {
                 ExperimentSubject::Pods { .. } => "pods",
-                ExperimentSubject::Collapsed(_) => "collapsed",
+                ExperimentSubject::Reduced(_) => "reduced",
                 ExperimentSubject::Fleet(_) => "fleet",
             },
             seed: self.seed,

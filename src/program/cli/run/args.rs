@@ -14,7 +14,7 @@ pub struct RunArgs {
     /// Run N replications (20 without --seeds) at both levels of detail with the same faults and compare them; exit
     /// with code 5 if restarts or goodput differ by more than the bounds (docs/reduced-model.md)
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
-    pub check_collapsed: bool,
+    pub check_reduced: bool,
     /// Print the JobSets as stored by the API server, with all defaults, and do not run
     #[arg(long)]
     pub show_effective: bool,

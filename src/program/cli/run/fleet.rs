@@ -85,7 +85,7 @@ pub fn cli(
 /// Returns an error for options that need pods.
 fn refuse(args: &RunArgs) -> Result<(), CommandFailure> {
     let option = match args {
-        a if a.check_collapsed => "--check-collapsed",
+        a if a.check_reduced => "--check-reduced",
         a if a.show_effective => "--show-effective",
         a if a.trace == TraceFormat::Decisions => "--trace decisions",
         _ => return Ok(()),

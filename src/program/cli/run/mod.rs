@@ -1,7 +1,7 @@
 //! `run`: one run of a scenario, its report as text or JSON, and its run directory.
 
 pub mod args;
-mod check_collapsed;
+mod check_reduced;
 mod effective;
 mod fleet;
 mod seeds;
@@ -43,11 +43,11 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
     if !args.quiet {
         notices(&loaded, args);
     }
-    if args.check_collapsed {
-        return check_collapsed::cli(args, &loaded);
+    if args.check_reduced {
+        return check_reduced::cli(args, &loaded);
     }
     // The reduced model has no single run with pods to report, so its first replication is reported.
-    if args.seeds.is_some() || loaded.level == ModelLevel::Collapsed {
+    if args.seeds.is_some() || loaded.level == ModelLevel::Reduced {
         if args.paranoid && args.seeds.is_none() {
             bail!("--paranoid needs a run with pods: add --level pods");
         }

@@ -72,8 +72,8 @@ fn subject(
     level: ModelLevel,
 ) -> Result<ExperimentSubject, CommandFailure> {
     Ok(match level {
-        ModelLevel::Collapsed => {
-            ExperimentSubject::Collapsed(reduced_model::measured(&loaded.scenario, args.quiet)?)
+        ModelLevel::Reduced => {
+            ExperimentSubject::Reduced(reduced_model::measured(&loaded.scenario, args.quiet)?)
         }
         ModelLevel::Pods => ExperimentSubject::Pods {
             scenario: Box::new(loaded.scenario.clone()),
@@ -91,7 +91,7 @@ fn first(
 ) -> Result<SimulatedReplication, CommandFailure> {
     let mut sim = match level {
         ModelLevel::Pods => simulate::simulation(loaded)?,
-        ModelLevel::Collapsed => {
+        ModelLevel::Reduced => {
             let mut scenario = loaded.scenario.clone();
             scenario.fault_processes.clear();
             scenario.node_spares = None;

@@ -11,7 +11,7 @@ use crate::cli::sensitivity::args::SensitivityArgs;
 use crate::cli::{interrupt, output};
 use crate::glossary::assumptions::{self, AssumptionEffect, AssumptionRow, SimulatedEffect};
 use sim_analysis::experiment::{DerivativeSide, ReplicationResult, derivative, headline};
-use sim_analysis::reduced::{SlotChoice, choices};
+use sim_analysis::reduced::{AccuracyParameter, accuracy_parameters};
 use sim_api::spec::ModelLevel;
 use sim_inputs::{EffectiveDefault, PresetAssumption};
 
@@ -47,11 +47,11 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
     match loaded {
         LoadedInput::Pods(pods) => {
             let mut used = sim_inputs::used(pods);
-            if pods.experiment.level == ModelLevel::Collapsed {
+            if pods.experiment.level == ModelLevel::Reduced {
                 used.extend(
-                    choices()
+                    accuracy_parameters()
                         .into_iter()
-                        .map(of_choice)
+                        .map(from_accuracy_parameter)
                         .map(EffectiveDefault::listed),
                 );
             }
@@ -62,11 +62,11 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
 }
 
 /// Returns a parameter of the measurements of the reduced model as an assumption.
-fn of_choice(choice: SlotChoice) -> PresetAssumption {
+fn from_accuracy_parameter(parameter: AccuracyParameter) -> PresetAssumption {
     PresetAssumption {
-        id: choice.id.to_owned(),
-        value: choice.value,
-        source: format!("measurement of the reduced model: {}", choice.why),
+        id: parameter.id.to_owned(),
+        value: parameter.value,
+        source: format!("measurement of the reduced model: {}", parameter.why),
         confidence: "derived".to_owned(),
     }
 }
@@ -75,7 +75,11 @@ fn of_choice(choice: SlotChoice) -> PresetAssumption {
 fn defaults() -> Vec<AssumptionRow> {
     let rows = sim_inputs::assumptions().into_iter();
     let rows = rows.chain(sim_inputs::presets::faults::assumptions());
-    let rows = rows.chain(choices().into_iter().map(of_choice));
+    let rows = rows.chain(
+        accuracy_parameters()
+            .into_iter()
+            .map(from_accuracy_parameter),
+    );
     let row = |a| AssumptionRow {
         used: EffectiveDefault::listed(a),
         effect: AssumptionEffect::NotPlayed,

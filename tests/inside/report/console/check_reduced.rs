@@ -1,9 +1,9 @@
-//! Unit tests of `sim_report::console::check_collapsed`.
+//! Unit tests of `sim_report::console::check_reduced`.
 
 use super::*;
 
 /// Returns replications with `pods` restarts and a goodput of 0.9 at pod level.
-fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<CheckRow> {
+fn rows(pods: u32, reduced: &[(u32, f64)]) -> Vec<CheckRow> {
     let side = |restarts, goodput| CheckSide {
         restarts,
         restarts_count_towards_max: restarts,
@@ -13,7 +13,7 @@ fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<CheckRow> {
     let row = |(replication, &(restarts, goodput))| CheckRow {
         replication,
         pods: side(pods, 0.9),
-        collapsed: side(restarts, goodput),
+        reduced: side(restarts, goodput),
         bound: 0.01,
         close_calls: 1,
         verdict: if pods == restarts && goodput == 0.9 {
@@ -23,7 +23,7 @@ fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<CheckRow> {
         },
         parts: None,
     };
-    (0..).zip(collapsed).map(row).collect()
+    (0..).zip(reduced).map(row).collect()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::metrics::summary::{LatencySummary, TimeShares, cost, ledger, total_co
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary};
 use crate::reduced::{
-    CollapsedOutcome, CollapsedPlayer, MeasuredFault, NotMeasured, RecoveryKind, why_not,
+    MeasuredFault, NotMeasured, RecoveryKind, ReducedOutcome, ReducedPlayer, why_not,
 };
 use sim_api::spec::{ModelLevel, ScenarioSpec};
 use sim_base::fnv;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The reason why a scenario is not simulated with the reduced model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotCollapsed {
+pub enum NotReducible {
     /// Unsupported features of the scenario.
     Refused(Vec<String>),
     /// The scenario cannot be run.
@@ -27,20 +27,20 @@ pub enum NotCollapsed {
     Stopped,
 }
 
-impl fmt::Display for NotCollapsed {
+impl fmt::Display for NotReducible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotCollapsed::Refused(why) => {
+            NotReducible::Refused(why) => {
                 write!(f, "the reduced model does not support this scenario")?;
                 why.iter().try_for_each(|why| write!(f, "\n  - {why}"))
             }
-            NotCollapsed::CannotRun(why) => why.fmt(f),
-            NotCollapsed::Stopped => f.write_str("stopped before the restarts were measured"),
+            NotReducible::CannotRun(why) => why.fmt(f),
+            NotReducible::Stopped => f.write_str("stopped before the restarts were measured"),
         }
     }
 }
 
-impl std::error::Error for NotCollapsed {}
+impl std::error::Error for NotReducible {}
 
 /// A measured scenario, ready for the reduced model.
 #[derive(Clone)]
@@ -51,13 +51,13 @@ pub struct ReducedExperiment {
 
 impl fmt::Debug for ReducedExperiment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Collapsed({})", self.scenario.name)
+        write!(f, "Reduced({})", self.scenario.name)
     }
 }
 
 impl ReducedExperiment {
     /// Measures the effects of faults in the scenario. Fails if a feature is unsupported.
-    pub fn of(scenario: &ScenarioSpec) -> Result<ReducedExperiment, NotCollapsed> {
+    pub fn of(scenario: &ScenarioSpec) -> Result<ReducedExperiment, NotReducible> {
         ReducedExperiment::of_until(scenario, &StopFlag::new())
     }
 
@@ -65,16 +65,16 @@ impl ReducedExperiment {
     pub fn of_until(
         scenario: &ScenarioSpec,
         stop: &StopFlag,
-    ) -> Result<ReducedExperiment, NotCollapsed> {
+    ) -> Result<ReducedExperiment, NotReducible> {
         let why = why_not(scenario);
         if !why.is_empty() {
-            return Err(NotCollapsed::Refused(why));
+            return Err(NotReducible::Refused(why));
         }
         let measured =
             MeasuredFault::of(scenario, &|| stop.is_raised()).map_err(|why| match why {
-                NotMeasured::CannotRun(why) => NotCollapsed::CannotRun(why),
-                NotMeasured::Refused(why) => NotCollapsed::Refused(vec![why]),
-                NotMeasured::Stopped => NotCollapsed::Stopped,
+                NotMeasured::CannotRun(why) => NotReducible::CannotRun(why),
+                NotMeasured::Refused(why) => NotReducible::Refused(vec![why]),
+                NotMeasured::Stopped => NotReducible::Stopped,
             })?;
         Ok(ReducedExperiment {
             measured: Arc::new(measured),
@@ -93,12 +93,12 @@ impl ReducedExperiment {
     }
 
     /// Creates a runner of replications.
-    pub fn player(&self) -> CollapsedPlayer<'_> {
-        CollapsedPlayer::new(&self.measured)
+    pub fn player(&self) -> ReducedPlayer<'_> {
+        ReducedPlayer::new(&self.measured)
     }
 
     /// Converts the outcome of the reduced model to the form that all levels share.
-    pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> ReplicationResult {
+    pub fn replication(&self, outcome: &ReducedOutcome, replication: u64) -> ReplicationResult {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
         let latency = LatencySummary::of(each.iter().filter_map(BriefRestart::latency));
         let training = &outcome.training;
@@ -116,7 +116,7 @@ impl ReducedExperiment {
         };
         ReplicationResult {
             replication,
-            level: ModelLevel::Collapsed,
+            level: ModelLevel::Reduced,
             digest: self.digest(outcome),
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
@@ -132,7 +132,7 @@ impl ReducedExperiment {
     }
 
     /// Returns the hash over the outcome of a replication.
-    pub fn digest(&self, outcome: &CollapsedOutcome) -> u64 {
+    pub fn digest(&self, outcome: &ReducedOutcome) -> u64 {
         digest(outcome)
     }
 
@@ -158,7 +158,7 @@ impl ReducedExperiment {
     }
 
     /// Returns the lost work and the recovery time, in seconds, by the cause of the fault.
-    fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, SegmentTime> {
+    fn taken(&self, outcome: &ReducedOutcome) -> BTreeMap<String, SegmentTime> {
         let processes = &self.scenario.fault_processes;
         let mut all: Vec<Option<SegmentTime>> = vec![None; processes.len()];
         let mut stretches = outcome.training.segments.iter();
@@ -183,7 +183,7 @@ impl ReducedExperiment {
     }
 }
 
-fn warnings(outcome: &CollapsedOutcome) -> Vec<String> {
+fn warnings(outcome: &ReducedOutcome) -> Vec<String> {
     let n = outcome.close_calls;
     let text = format!(
         "{n} faults are close to the boundary between two outcomes; the simulation at pod level may differ"
@@ -200,7 +200,7 @@ fn restart(recovery: &RecoveryKind) -> BriefRestart {
     BriefRestart::new((recovery.start, recovery.end), ending)
 }
 
-fn digest(outcome: &CollapsedOutcome) -> u64 {
+fn digest(outcome: &ReducedOutcome) -> u64 {
     let t = &outcome.training;
     let counters = [
         outcome.end.0,

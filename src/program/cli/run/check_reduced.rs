@@ -1,4 +1,4 @@
-//! `run --check-collapsed`: compares replications of both levels of detail with the same faults.
+//! `run --check-reduced`: compares replications of both levels of detail with the same faults.
 
 use crate::cli::args::TableFormat;
 use crate::cli::failure::CommandFailure;
@@ -7,7 +7,7 @@ use crate::cli::output::ProgressLine;
 use crate::cli::run::args::RunArgs;
 use crate::cli::run::simulate::RunInput;
 use crate::cli::{interrupt, output};
-use sim_analysis::experiment::check_collapsed;
+use sim_analysis::experiment::check_reduced;
 use sim_report::console::check_reduced as report;
 
 /// Default number of replications.
@@ -15,15 +15,15 @@ const REPLICATIONS: u64 = 20;
 
 pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), CommandFailure> {
     let n = args.seeds.unwrap_or(REPLICATIONS);
-    let collapsed = reduced_model::measured(&loaded.scenario, args.quiet)?;
+    let reduced = reduced_model::measured(&loaded.scenario, args.quiet)?;
     let limits = interrupt::limits();
     let text = |done| format!("{done}/{n} replications at both levels");
     let progress = ProgressLine::new(args.quiet, text);
     let reach = |done| progress.reach(done);
     let threads = args.input.threads();
-    let all = check_collapsed(&collapsed, (loaded.seed, n), (threads, &limits), &reach)?;
+    let all = check_reduced(&reduced, (loaded.seed, n), (threads, &limits), &reach)?;
     drop(progress);
-    let checked = report::ModelCheck::from_checks(&collapsed, loaded.seed, &all);
+    let checked = report::ModelCheck::from_checks(&reduced, loaded.seed, &all);
     match args.format {
         TableFormat::Json => output::json(&checked)?,
         TableFormat::Csv => output::bytes(&checked.table().csv())?,

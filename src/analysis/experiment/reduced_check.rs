@@ -1,12 +1,12 @@
 //! Comparison of the reduced model with the pod level under the same faults: which results are equal, and how far
 //! the others differ.
 
-use super::collapsed::ReducedExperiment;
 use super::parallel::{NoRuns, each};
 use super::player::ExperimentRunner;
+use super::reduced::ReducedExperiment;
 use super::replication::{ReplicationResult, replication};
 use super::stop::ReplicationLimits;
-use crate::reduced::UNEVEN;
+use crate::reduced::MEAN_DIFFERENCE_MAX;
 use serde::Serialize;
 use sim_base::stats::MeanEstimate;
 
@@ -16,7 +16,7 @@ pub struct CheckedModel {
     /// Result of the simulation at pod level.
     pub pods: ReplicationResult,
     /// Result of the reduced model.
-    pub collapsed: ReplicationResult,
+    pub reduced: ReplicationResult,
     /// Number of faults close to the boundary between two outcomes.
     pub close_calls: u32,
     /// Error bound of goodput.
@@ -53,21 +53,21 @@ fn goodput(replication: &ReplicationResult) -> Option<f64> {
 impl CheckedModel {
     /// Returns true if both levels have the same counts.
     pub fn is_equal(&self) -> bool {
-        CountedEvents::of(&self.pods) == CountedEvents::of(&self.collapsed)
+        CountedEvents::of(&self.pods) == CountedEvents::of(&self.reduced)
     }
 
     /// Goodput at pod level and in the reduced model.
     pub fn goodput(&self) -> (f64, f64) {
         (
             goodput(&self.pods).unwrap_or(0.0),
-            goodput(&self.collapsed).unwrap_or(0.0),
+            goodput(&self.reduced).unwrap_or(0.0),
         )
     }
 
     /// Returns true if goodput differs by at most the error bound.
     pub fn is_within_bound(&self) -> bool {
-        let (pods, collapsed) = self.goodput();
-        (pods - collapsed).abs() <= self.bound
+        let (pods, reduced) = self.goodput();
+        (pods - reduced).abs() <= self.bound
     }
 
     /// Evaluates the agreement of the levels.
@@ -134,7 +134,10 @@ impl ModelDifferences {
         let bound = MeanEstimate::from_values(bounds)?.mean;
         let (restarts, goodput) = (more(restarts)?, more(goodput)?);
         let uneven = [
-            ("restarts", is_beyond(&restarts, all.mean * UNEVEN)),
+            (
+                "restarts",
+                is_beyond(&restarts, all.mean * MEAN_DIFFERENCE_MAX),
+            ),
             ("goodput", is_beyond(&goodput, bound)),
         ];
         let uneven = uneven.into_iter().filter(|(_, is)| *is);
@@ -153,8 +156,8 @@ fn is_beyond(difference: &MeanEstimate, allowed: f64) -> bool {
 }
 
 /// Runs replications at both levels; `done` receives the number of completed ones.
-pub fn check_collapsed(
-    collapsed: &ReducedExperiment,
+pub fn check_reduced(
+    reduced: &ReducedExperiment,
     (seed, n): (u64, u64),
     (threads, limits): (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
@@ -163,8 +166,8 @@ pub fn check_collapsed(
     each(
         || {
             Ok((
-                ExperimentRunner::new(collapsed.scenario())?,
-                collapsed.player().with_bound(),
+                ExperimentRunner::new(reduced.scenario())?,
+                reduced.player().with_bound(),
             ))
         },
         (n, threads),
@@ -177,7 +180,7 @@ pub fn check_collapsed(
                 pods,
                 close_calls: outcome.close_calls,
                 bound: outcome.bound.unwrap_or(0.0),
-                collapsed: collapsed.replication(&outcome, i),
+                reduced: reduced.replication(&outcome, i),
             })
         },
     )

@@ -4,46 +4,46 @@
 use sim_base::Duration;
 
 /// Number of simulated runs per measured outage duration of a fault.
-pub const PLAYS: u64 = 5;
+pub const RUNS_PER_OUTAGE: u64 = 5;
 /// Number of searches for each edge, each with different random numbers and nodes. An edge is a time during a
 /// restart at which the effect of a second fault changes.
-pub const LOOKS: u64 = 3;
+pub const EDGE_SEARCHES: u64 = 3;
 /// Maximum time for a JobSet to start; scenarios whose JobSet takes longer are rejected.
-pub const STARTUP: Duration = Duration::from_secs(7200);
+pub const STARTUP_MAX: Duration = Duration::from_secs(7200);
 /// Time between the readiness of all pods and the injected fault.
-pub const CALM: Duration = Duration::from_secs(300);
+pub const TIME_BEFORE_FAULT: Duration = Duration::from_secs(300);
 /// Time for which a trial continues after the nodes have returned.
-pub const AFTERWARDS: Duration = Duration::from_secs(3600);
+pub const TIME_AFTER_RETURN: Duration = Duration::from_secs(3600);
 /// Difference between outage durations below which no further one is measured between them, in nanoseconds.
-pub const FINEST: u64 = 500_000_000;
+pub const OUTAGE_RESOLUTION_NS: u64 = 500_000_000;
 /// Number of runs that check whether a point is on the straight line between its neighbors.
-pub const CHECKS: u64 = 2;
+pub const LINE_CHECKS: u64 = 2;
 /// Accepted relative error of a restart time, and accepted share of faults with a larger error.
-pub const OFF: f64 = 0.001;
+pub const RELATIVE_ERROR_MAX: f64 = 0.001;
 /// Accepted share of faults with an outage duration between two measured ones that have different outcomes.
-pub const ODD: f64 = 0.0001;
+pub const OUTCOME_CHANGE_SHARE_MAX: f64 = 0.0001;
 /// Highest accuracy to which edges are located, in nanoseconds.
-pub const NEAR: u64 = 50_000_000;
+pub const EDGE_RESOLUTION_NS: u64 = 50_000_000;
 /// Divisor of the random variation of an edge that gives the accuracy to which the edge is located.
-pub const FINER: u64 = 8;
+pub const EDGE_VARIATION_DIVISOR: u64 = 8;
 /// Divisor of the restart time that gives the accuracy of the first, coarse search for edges.
-pub const COARSE: u64 = 128;
+pub const COARSE_SEARCH_DIVISOR: u64 = 128;
 /// Minimum distance from an edge, in nanoseconds, at which it is checked with a shorter first outage.
-pub const AROUND: u64 = 3_000_000_000;
+pub const EDGE_CHECK_DISTANCE_NS: u64 = 3_000_000_000;
 /// Minimum delay of a restart, in nanoseconds, from which on the restart counts as waiting for the second fault's
 /// nodes.
-pub const WAITS: u64 = 10_000_000_000;
+pub const WAIT_DELAY_MIN_NS: u64 = 10_000_000_000;
 /// Maximum share of a restart in which a second fault may be a boundary case; scenarios with a larger share are
 /// rejected.
-pub const OPEN: f64 = 0.2;
+pub const BOUNDARY_SHARE_MAX: f64 = 0.2;
 /// Duration of boundary cases, in seconds, up to which a scenario is not rejected even if their share is larger.
-pub const OPEN_S: f64 = 120.0;
+pub const BOUNDARY_DURATION_MAX_S: f64 = 120.0;
 /// Maximum mean difference in the number of restarts between both levels, as a share of the restarts, for
 /// replications with boundary cases.
-pub const UNEVEN: f64 = 0.01;
+pub const MEAN_DIFFERENCE_MAX: f64 = 0.01;
 
 /// An accuracy parameter, as reported.
-pub struct SlotChoice {
+pub struct AccuracyParameter {
     /// Identifier of the parameter.
     pub id: &'static str,
     /// Value as text.
@@ -53,102 +53,102 @@ pub struct SlotChoice {
 }
 
 /// Returns all accuracy parameters.
-pub fn choices() -> Vec<SlotChoice> {
-    let of = |id, value, why| SlotChoice { id, value, why };
+pub fn accuracy_parameters() -> Vec<AccuracyParameter> {
+    let of = |id, value, why| AccuracyParameter { id, value, why };
     let ns = |ns: u64| Duration(ns).to_string();
     vec![
         of(
-            "collapsed.plays",
-            PLAYS.to_string(),
+            "reduced.runsPerOutage",
+            RUNS_PER_OUTAGE.to_string(),
             "simulated runs per kind of fault; the spread of their restart times is part of the error bound of \
              goodput",
         ),
         of(
-            "collapsed.looks",
-            LOOKS.to_string(),
+            "reduced.edgeSearches",
+            EDGE_SEARCHES.to_string(),
             "searches for each edge, the time at which the effect of a second fault changes; faults within their \
              spread are boundary cases",
         ),
         of(
-            "collapsed.startup",
-            STARTUP.to_string(),
+            "reduced.startupMax",
+            STARTUP_MAX.to_string(),
             "maximum startup time; scenarios whose JobSet takes longer are rejected",
         ),
         of(
-            "collapsed.calm",
-            CALM.to_string(),
+            "reduced.timeBeforeFault",
+            TIME_BEFORE_FAULT.to_string(),
             "time before an injected fault; equal to the time for which pods tolerate a lost node \
              (DefaultTolerationSeconds)",
         ),
         of(
-            "collapsed.afterwards",
-            AFTERWARDS.to_string(),
+            "reduced.timeAfterReturn",
+            TIME_AFTER_RETURN.to_string(),
             "time that a trial continues after its node has returned; a longer restart waits for something else",
         ),
         of(
-            "collapsed.finest",
-            ns(FINEST),
+            "reduced.outageResolution",
+            ns(OUTAGE_RESOLUTION_NS),
             "smallest distinguished difference of outage durations: half a period of the slowest poll (PLEG, 1 s)",
         ),
         of(
-            "collapsed.checks",
-            CHECKS.to_string(),
+            "reduced.lineChecks",
+            LINE_CHECKS.to_string(),
             "runs that check whether a point is on the straight line between its neighbors; otherwise the point is \
              measured with all runs",
         ),
         of(
-            "collapsed.off",
-            format!("{OFF}"),
+            "reduced.relativeErrorMax",
+            format!("{RELATIVE_ERROR_MAX}"),
             "accepted relative error of interpolated restart times, or the spread of the runs if it is larger; also \
              the accepted share of faults with a larger error",
         ),
         of(
-            "collapsed.odd",
-            format!("{ODD}"),
+            "reduced.outcomeChangeShareMax",
+            format!("{OUTCOME_CHANGE_SHARE_MAX}"),
             "accepted share of faults with an outage duration between two measured ones with different outcomes; \
              such faults are boundary cases",
         ),
         of(
-            "collapsed.near",
-            ns(NEAR),
+            "reduced.edgeResolution",
+            ns(EDGE_RESOLUTION_NS),
             "highest accuracy of an edge, and therefore the smallest margin of a boundary case",
         ),
         of(
-            "collapsed.finer",
-            FINER.to_string(),
+            "reduced.edgeVariationDivisor",
+            EDGE_VARIATION_DIVISOR.to_string(),
             "edges are located to their random variation divided by this number, which limits the additional margin",
         ),
         of(
-            "collapsed.coarse",
-            COARSE.to_string(),
+            "reduced.coarseSearchDivisor",
+            COARSE_SEARCH_DIVISOR.to_string(),
             "edges are first located to the restart time divided by this number, before their random variation is \
              known",
         ),
         of(
-            "collapsed.around",
-            ns(AROUND),
+            "reduced.edgeCheckDistance",
+            ns(EDGE_CHECK_DISTANCE_NS),
             "distance at which an edge is checked again with a shorter first outage; at least twice the accuracy of \
              the edge",
         ),
         of(
-            "collapsed.waits",
-            ns(WAITS),
+            "reduced.waitDelayMin",
+            ns(WAIT_DELAY_MIN_NS),
             "smallest delay by a second fault that counts as waiting for its nodes; at least twice the spread",
         ),
         of(
-            "collapsed.open",
-            format!("{OPEN}"),
+            "reduced.boundaryShareMax",
+            format!("{BOUNDARY_SHARE_MAX}"),
             "maximum share of a restart in which a second fault may be a boundary case; scenarios above it are \
              rejected",
         ),
         of(
-            "collapsed.openFor",
-            ns((OPEN_S * 1e9) as u64),
+            "reduced.boundaryDurationMax",
+            ns((BOUNDARY_DURATION_MAX_S * 1e9) as u64),
             "duration up to which a larger share is accepted; its boundary cases are counted instead",
         ),
         of(
-            "collapsed.uneven",
-            format!("{UNEVEN}"),
+            "reduced.meanDifferenceMax",
+            format!("{MEAN_DIFFERENCE_MAX}"),
             "maximum mean difference between the levels, as a share of the restarts; a check fails if the 95 % \
              interval is above it",
         ),
