@@ -112,15 +112,15 @@ fn bench_reduced_model(c: &mut Criterion) {
         ("spec.replicatedJobs[0].template.spec.completions", "2048"),
     ];
     let scenario = load("benches/llama3-54-days.yaml", &one).scenario;
-    let reduced = ReducedExperiment::of(&scenario).unwrap_or_else(|e| panic!("{e}"));
+    let reduced = ReducedExperiment::new(&scenario).unwrap_or_else(|e| panic!("{e}"));
     let subject = ExperimentSubject::Reduced(reduced);
     let mut player = subject.player().unwrap_or_else(|e| panic!("{e:?}"));
-    let limits = ReplicationLimits::none();
+    let limits = ReplicationLimits::unlimited();
     let mut i = 0;
     c.bench_function("54 days of 2,048 nodes, reduced model", |b| {
         b.iter(|| {
             i += 1;
-            player.play((42, i), &limits)
+            player.simulate((42, i), &limits)
         });
     });
 }

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     let bench = Bench {
         cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
         trial: options.trial,
-        limits: ReplicationLimits::none(),
+        limits: ReplicationLimits::unlimited(),
     };
     if cfg!(debug_assertions) && !options.trial {
         eprintln!("warning: not an optimized build; the times are not meaningful");

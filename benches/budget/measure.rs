@@ -237,7 +237,7 @@ impl Bench {
         let sets = self.month_overrides(policy);
         let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
         let scenario = load(MONTHS, &sets)?.scenario;
-        let measured = ReducedExperiment::of(&scenario);
+        let measured = ReducedExperiment::new(&scenario);
         measured
             .map(ExperimentSubject::Reduced)
             .map_err(|why| why.to_string())
@@ -250,7 +250,7 @@ impl Bench {
         let all = self.shortest_attempt(|| {
             time_action(|| {
                 (0..EACH).for_each(|i| {
-                    std::hint::black_box(player.play((42, i), &self.limits));
+                    std::hint::black_box(player.simulate((42, i), &self.limits));
                 });
                 Ok(())
             })
@@ -275,7 +275,9 @@ impl Bench {
                 );
             }
             let named = ("llama3", 42);
-            Ok(std::hint::black_box(VariantComparison::of(named, &played)))
+            Ok(std::hint::black_box(VariantComparison::from_variants(
+                named, &played,
+            )))
         })?;
         Ok(took.as_secs_f64())
     }

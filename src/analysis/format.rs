@@ -1,6 +1,6 @@
 //! Formats numbers and ids as text: seconds, counts, faults, causes.
 
-use crate::metrics::restarts::critical::counts;
+use crate::metrics::restarts::critical_spans::counts;
 use crate::metrics::restarts::restart::{CauseKind, RestartCause, RestartOutcome};
 use crate::metrics::restarts::waits::WaitKind;
 use crate::metrics::{CriticalSpan, RestartMetrics, RunView};
@@ -64,7 +64,7 @@ pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
     let mut n = count(short.len() as u64, "short span");
     let mut by: Vec<(WaitKind, Duration, &CriticalSpan)> = Vec::new();
     for span in short.iter().filter(|_| counts(sum, total)) {
-        let (what, time) = (WaitKind::of(&span.step), span.step.duration());
+        let (what, time) = (WaitKind::from_step(&span.step), span.step.duration());
         match by.iter_mut().find(|(known, ..)| *known == what) {
             Some((_, sum, _)) => *sum = *sum + time,
             None => by.push((what, time, span)),

@@ -149,7 +149,7 @@ impl RestartProgress {
 
 impl RestartLoop {
     /// Returns true if the loop still runs after `time`: its restarts are unlimited, or the limit is too far away.
-    pub fn outlasts(&self, restarts_left: i64, time: Duration) -> bool {
+    pub fn runs_past(&self, restarts_left: i64, time: Duration) -> bool {
         let lasts = i128::from(restarts_left) * i128::from(self.duration.0);
         lasts > i128::from(time.0) * i128::from(self.counted) || self.counted <= 0
     }

@@ -205,7 +205,7 @@ impl EventQueue {
             let shift = level as u32 * LEVEL_BITS;
             let above = self.slice >> shift >> LEVEL_BITS << LEVEL_BITS;
             self.slice = (above | place as u64) << shift;
-            let mut slot = self.levels[level].take(place);
+            let mut slot = self.levels[level].take_list(place);
             while slot != NONE {
                 let next = self.next(slot);
                 if self.slab[slot as usize].at.0 >> SLICE_BITS == self.slice {

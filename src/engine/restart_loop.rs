@@ -20,7 +20,7 @@ pub fn is_permanent(
     let mut jobsets = ctx.scenario.jobsets.iter().map(|js| js.submit_at);
     let all_came = jobsets.all(|at| at == BY_SCRIPT || SimTime::ZERO + at <= ctx.now);
     let nobody_acts = all_came && parts.script.is_finished();
-    nobody_acts && circle.outlasts(left, limit.since(ctx.now))
+    nobody_acts && circle.runs_past(left, limit.since(ctx.now))
 }
 
 /// Restarts that maxRestarts still allows (FP-7).

@@ -41,7 +41,7 @@ impl WheelLevel {
     }
 
     /// Empties the list at `place` and returns its head.
-    pub fn take(&mut self, place: usize) -> u32 {
+    pub fn take_list(&mut self, place: usize) -> u32 {
         let place = place & MASK;
         self.used[place / WORD] &= !(1 << (place % WORD));
         if self.used[place / WORD] == 0 {

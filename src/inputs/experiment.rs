@@ -1,7 +1,7 @@
 //! Reads `experiment`: variants, sweeps and overrides. The paths of overrides are checked when the variant is read.
 
 use crate::read;
-use crate::schema::shapes::common::SCALES;
+use crate::schema::definitions::common::SCALES;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, YamlNode};
 use sim_api::spec::{

@@ -6,8 +6,8 @@ use super::presets::faults;
 use super::presets::faults::PresetTarget;
 use super::presets::rate;
 use super::schema::check::{UnmodelledFields, check};
-use super::schema::shape::FieldType;
-use super::schema::shapes::fleet::{FLEET, ORDERS};
+use super::schema::definitions::fleet::{FLEET, ORDERS};
+use super::schema::field_type::FieldType;
 use super::settings::presets_in;
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use super::text::node::YamlNode;
@@ -203,7 +203,7 @@ fn processes(node: &YamlNode, report: &mut DiagnosticReport) -> Vec<YamlNode> {
 }
 
 fn process(node: &YamlNode, named: &mut NamedTrace, report: &mut DiagnosticReport) -> FaultProcess {
-    let trace = named.of(node, report);
+    let trace = named.node_trace(node, report);
     let of_calendar = trace.is_some();
     FaultProcess {
         cause: read::string(node, "cause").unwrap_or_default(),

@@ -6,10 +6,12 @@
 //! texts.
 
 pub mod dist;
+pub mod effective_defaults;
 pub mod embedded_jobsets;
 mod experiment;
 pub mod files;
 pub mod fleet;
+mod fleet_defaults;
 pub mod kube;
 mod node_repair;
 mod object_list;
@@ -26,11 +28,11 @@ pub mod text;
 pub mod topology;
 pub mod traces;
 mod training;
-pub mod used;
-mod used_fleet;
 
+pub use effective_defaults::{EffectiveDefault, TriedValue, effective_defaults_of};
 pub use files::{STDIN, file_text, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
+pub use fleet_defaults::effective_fleet_defaults;
 pub use kube::{
     DECODERS, ManifestSet, manifest_sources, of_jobsets, read_manifest_path, read_manifests,
     read_sources, stored_job, stored_jobset, stored_node, stored_pod, wrapped_documents,
@@ -43,17 +45,15 @@ pub use scenario::preset_file::{is_file as is_preset_file, read as read_preset};
 pub use scenario::{
     LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests,
 };
+pub use schema::definitions::common::API_VERSION;
 pub use schema::json_schema::json_schema;
 pub use schema::reference::{FieldRow, fields as field_rows, markdown as reference_page};
-pub use schema::shapes::common::API_VERSION;
 pub use text::diagnostic::{Diagnostic, Diagnostics, SourceText};
 pub use text::path::split_sets;
 pub use text::print::yaml as print_yaml;
 pub use text::suggest::nearest;
 pub use topology::import::import_nodes;
 pub use topology::{imported, read_noting, read_topology, written as written_topology};
-pub use used::{EffectiveDefault, TriedValue, used};
-pub use used_fleet::used_fleet;
 
 /// Returns all objects of a text as API JSON, without validation. Lists are replaced by their items.
 pub fn documents(source: &SourceText) -> Result<Vec<serde_json::Value>, Diagnostics> {

@@ -13,7 +13,7 @@ pub struct InputSettings {
 
 impl InputSettings {
     /// Extracts the settings from a document with overrides applied.
-    pub(super) fn of(document: &YamlNode) -> InputSettings {
+    pub(super) fn from_document(document: &YamlNode) -> InputSettings {
         let own = |key: &str| document.get(key).is_some();
         InputSettings {
             written: (own("controlPlane") || own("timing")).then(|| document.clone()),

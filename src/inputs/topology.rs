@@ -6,9 +6,9 @@ pub(crate) mod taint;
 
 use super::read;
 use super::schema::check::{UnmodelledFields, check};
-use super::schema::shape::FieldType;
-use super::schema::shapes::common::API_VERSION;
-use super::schema::shapes::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
+use super::schema::definitions::common::API_VERSION;
+use super::schema::definitions::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
+use super::schema::field_type::FieldType;
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use super::text::node::{SourcePosition, YamlNode};
 use super::text::path::YamlPath;

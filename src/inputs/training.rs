@@ -1,7 +1,7 @@
 //! Reads the checkpoint settings, which determine how much work an interruption loses, in Fleets and in scenarios.
 
 use super::read;
-use super::schema::shapes::training::WITHOUT;
+use super::schema::definitions::training::WITHOUT;
 use super::text::diagnostic::DiagnosticReport;
 use super::text::node::YamlNode;
 use sim_api::spec::ProgressSpec;

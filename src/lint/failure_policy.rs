@@ -1,6 +1,6 @@
 //! Traps of the failure policy: rules that never match, ineffective restart limits, and retries that hide a failure.
 
-use super::subject::{LintSubject, ReplicatedJobText, int, list, place};
+use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{
     FailurePolicyAction, FailurePolicyRule, PodFailurePolicyAction, RestartStrategy,
@@ -331,7 +331,7 @@ fn blocking_restart_job(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 /// Returns whether a failure causes a restart that recreates Jobs.
-fn recreates(s: &LintSubject) -> bool {
+fn is_recreating(s: &LintSubject) -> bool {
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return false;
     };
@@ -340,7 +340,7 @@ fn recreates(s: &LintSubject) -> bool {
 }
 
 fn backoff_before_restart(s: &LintSubject) -> Vec<TrapHit> {
-    if !recreates(s) {
+    if !is_recreating(s) {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -362,7 +362,7 @@ fn backoff_before_restart(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn grace_period(s: &LintSubject) -> Vec<TrapHit> {
-    if !recreates(s) {
+    if !is_recreating(s) {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -381,7 +381,7 @@ fn grace_period(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn sidecar_grace(s: &LintSubject) -> Vec<TrapHit> {
-    if !recreates(s) {
+    if !is_recreating(s) {
         return Vec::new();
     }
     let mut hits = Vec::new();
@@ -402,7 +402,7 @@ fn sidecar_grace(s: &LintSubject) -> Vec<TrapHit> {
 }
 
 fn restart_policy_default(s: &LintSubject) -> Vec<TrapHit> {
-    if !recreates(s) {
+    if !is_recreating(s) {
         return Vec::new();
     }
     let rjs = s.rjs();

@@ -1,6 +1,6 @@
 //! Findings and the report that collects them.
 
-use super::subject::LintSubject;
+use super::lint_subject::LintSubject;
 use super::trap::{LintTrap, TrapHit, TrapSeverity};
 use sim_inputs::text::diagnostic::Diagnostic;
 
@@ -38,7 +38,7 @@ pub struct LintFinding {
 }
 
 impl LintFinding {
-    pub fn of(trap: &'static LintTrap, subject: &LintSubject, hit: &TrapHit) -> LintFinding {
+    pub fn new(trap: &'static LintTrap, subject: &LintSubject, hit: &TrapHit) -> LintFinding {
         let message = format!("{}: {}", trap.title, hit.detail);
         LintFinding {
             kind: FindingKind::Trap,

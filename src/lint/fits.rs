@@ -3,8 +3,8 @@
 //! This module must not predict where a pod is placed. It only determines whether the pod fits into the empty
 //! cluster.
 
+use super::lint_subject::{LintSubject, ReplicatedJobText};
 use super::placement::key_at;
-use super::subject::{LintSubject, ReplicatedJobText};
 use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use sim_api::spec::{ContainerRestartAction, TolerationSpec};
@@ -119,7 +119,7 @@ pub const TRAPS: &[LintTrap] = &[
     },
 ];
 
-fn of(rj: &ReplicatedJobText) -> String {
+fn name_text(rj: &ReplicatedJobText) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
@@ -173,21 +173,24 @@ fn at_key(s: &LintSubject, demand: &SliceDemand, detail: String) -> Option<TrapH
 }
 
 /// Returns whether the containers finish, as far as `run` infers it from their commands.
-fn ends(rj: &ReplicatedJobText) -> bool {
+fn containers_finish(rj: &ReplicatedJobText) -> bool {
     ends_by_its_command(&rj.pod.to_json())
 }
 
 /// Returns the hits of replicatedJobs whose containers never finish as errors. If there are none, returns all hits
 /// as warnings.
-fn eased(
+fn relax_if_unfinished(
     s: &LintSubject,
     wrong: impl Fn(&dyn Fn(&ReplicatedJobText) -> bool) -> Vec<TrapHit>,
 ) -> Vec<TrapHit> {
-    let errors = wrong(&|rj| !ends(rj));
-    if !errors.is_empty() || s.rjs().iter().all(|rj| !ends(rj)) {
+    let errors = wrong(&|rj| !containers_finish(rj));
+    if !errors.is_empty() || s.rjs().iter().all(|rj| !containers_finish(rj)) {
         return errors;
     }
-    wrong(&|_| true).into_iter().map(TrapHit::eased).collect()
+    wrong(&|_| true)
+        .into_iter()
+        .map(TrapHit::as_warning)
+        .collect()
 }
 
 /// Returns a hit for each topology key for which `wrong` returns a message.
@@ -222,7 +225,7 @@ fn counted(d: &KeyDemand) -> String {
 fn domains_few(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
     // With no usable domain the pod fits on no node, which `pod-fits-nowhere` reports.
     let few = |d: &KeyDemand| d.domains > 0 && (d.domains as u64) < d.jobs;
-    eased(s, |counts| {
+    relax_if_unfinished(s, |counts| {
         let mut demands = capacity::demands(s.jobset, cluster);
         demands.retain(|d| rj_of(s, d).is_some_and(|rj| counts(&rj)));
         let found = |d: &KeyDemand| at_key(s, d.of.first()?, counted(d)).filter(|_| few(d));
@@ -275,10 +278,16 @@ fn domain_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         let (key, pods, rj) = (d.key, d.pods(), rj_of(s, d)?);
         let detail = format!(
             "{} has {pods} pods per Job, but a domain of {key} holds at most {most}",
-            of(&rj)
+            name_text(&rj)
         );
         let found = hit(rj.job_at("parallelism"), detail);
-        (most < pods).then(|| if ends(&rj) { found.eased() } else { found })
+        (most < pods).then(|| {
+            if containers_finish(&rj) {
+                found.as_warning()
+            } else {
+                found
+            }
+        })
     };
     demands.iter().filter_map(small).collect()
 }
@@ -306,7 +315,7 @@ fn feature_missing(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         let declared = (0..cluster.len())
             .any(|n| cluster.has_feature(NodeId(n as u32), RESTART_ALL_CONTAINERS));
         if !declared && !cluster.is_empty() {
-            hits.push(hit(rj.pod_at("containers"), of(&rj)));
+            hits.push(hit(rj.pod_at("containers"), name_text(&rj)));
         }
     }
     hits
@@ -339,7 +348,10 @@ fn fits_nowhere(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
             }
             n => format!("matching nodes: {n}; none has the requested resources"),
         };
-        hits.push(hit(rj.pod_at("containers"), format!("{}: {why}", of(&rj))));
+        hits.push(hit(
+            rj.pod_at("containers"),
+            format!("{}: {why}", name_text(&rj)),
+        ));
     }
     hits
 }
@@ -352,11 +364,15 @@ fn cluster_small(s: &LintSubject, cluster: &ClusterBuilder) -> Vec<TrapHit> {
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
             let detail = format!(
                 "{} has {} pods, but the cluster can hold only {room}",
-                of(&rj),
+                name_text(&rj),
                 rj.pods()
             );
             let found = hit(rj.at("replicas"), detail);
-            hits.push(if ends(&rj) { found.eased() } else { found });
+            hits.push(if containers_finish(&rj) {
+                found.as_warning()
+            } else {
+                found
+            });
         }
     }
     hits

@@ -1,7 +1,7 @@
 //! Traps of InPlaceRestart: barriers that never open, restart budgets that are smaller than expected, and missing
 //! agents.
 
-use super::subject::{LintSubject, ReplicatedJobText, int, list, place, text};
+use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::keys::KUEUE_QUEUE;
 use sim_api::spec::{

@@ -1,7 +1,7 @@
 //! Traps of Job templates, which admission does not validate until a Job is created.
 
+use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
 use super::placement;
-use super::subject::{LintSubject, ReplicatedJobText, int, list, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::admission::FieldError;
 use sim_api::spec::{CompletionMode, ConditionOperator, RestartPolicy, keys};
@@ -122,7 +122,7 @@ pub const TRAPS: &[LintTrap] = &[
 /// Limit on the number of Jobs. 1.25 million Jobs took about 10 GB of the manager, whose default limit is 4 GiB.
 const JOBS_MAX: u64 = 100_000;
 
-fn of(rj: &ReplicatedJobText) -> String {
+fn name_text(rj: &ReplicatedJobText) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
@@ -142,7 +142,7 @@ fn parallelism_without_completions(s: &LintSubject) -> Vec<TrapHit> {
         let set = int(rj.job, "parallelism").is_some();
         let unset = rj.job.get("completions").is_none();
         if indexed && set && unset && rj.spec.replicas > 0 {
-            let detail = with_sentence(s, &rj, of(&rj));
+            let detail = with_sentence(s, &rj, name_text(&rj));
             hits.push(hit(rj.job_at("parallelism"), detail));
         }
     }
@@ -157,7 +157,7 @@ fn pod_failure_policy_restart_policy(s: &LintSubject) -> Vec<TrapHit> {
         // restartPolicy Always is rejected for every Job with a different message.
         let always = rj.pod_spec().restart_policy == RestartPolicy::Always;
         if policy && !never && !always && rj.spec.replicas > 0 {
-            let detail = with_sentence(s, &rj, of(&rj));
+            let detail = with_sentence(s, &rj, name_text(&rj));
             hits.push(hit(rj.job_at("podFailurePolicy"), detail));
         }
     }
@@ -166,7 +166,7 @@ fn pod_failure_policy_restart_policy(s: &LintSubject) -> Vec<TrapHit> {
 
 /// Returns whether a more specific trap already reports the error at this path.
 fn explained(s: &LintSubject, rj: &ReplicatedJobText, path: &str) -> bool {
-    let has = |hits: Vec<TrapHit>| hits.iter().any(|h| h.detail.starts_with(&of(rj)));
+    let has = |hits: Vec<TrapHit>| hits.iter().any(|h| h.detail.starts_with(&name_text(rj)));
     match path {
         "spec.completions" => has(parallelism_without_completions(s)),
         "spec.template.spec.restartPolicy" => has(pod_failure_policy_restart_policy(s)),
@@ -191,7 +191,7 @@ fn job_refused(s: &LintSubject) -> Vec<TrapHit> {
         let template = rj.node.get("template").unwrap_or(rj.node);
         let place = first.and_then(|e| locate(template, e.object_path()));
         let at = place.map_or(rj.at("template"), |p| p.key);
-        hits.push(hit(at, format!("{}: {}", of(&rj), refused.message)));
+        hits.push(hit(at, format!("{}: {}", name_text(&rj), refused.message)));
     }
     hits
 }
@@ -209,7 +209,7 @@ fn job_ttl(s: &LintSubject) -> Vec<TrapHit> {
     for rj in s.rjs() {
         if let Some(ttl) = int(rj.job, "ttlSecondsAfterFinished") {
             let at = rj.job_at("ttlSecondsAfterFinished");
-            hits.push(hit(at, format!("{ttl} s in {}", of(&rj))));
+            hits.push(hit(at, format!("{ttl} s in {}", name_text(&rj))));
         }
     }
     hits
@@ -220,7 +220,7 @@ fn job_managed_by(s: &LintSubject) -> Vec<TrapHit> {
     for rj in s.rjs() {
         let manager = text(rj.job, "managedBy").filter(|m| *m != "kubernetes.io/job-controller");
         if let Some(manager) = manager {
-            let detail = format!("{manager:?} in {}", of(&rj));
+            let detail = format!("{manager:?} in {}", name_text(&rj));
             hits.push(hit(rj.job_at("managedBy"), detail));
         }
     }
@@ -232,7 +232,7 @@ fn job_suspend_ignored(s: &LintSubject) -> Vec<TrapHit> {
     for rj in s.rjs() {
         let written = rj.job.get("suspend").and_then(YamlNode::as_bool);
         if written == Some(true) && !s.jobset.spec.suspend {
-            hits.push(hit(rj.job_at("suspend"), of(&rj)));
+            hits.push(hit(rj.job_at("suspend"), name_text(&rj)));
         }
     }
     hits
@@ -258,7 +258,10 @@ fn job_metadata_ignored(s: &LintSubject) -> Vec<TrapHit> {
                 .get(key)
                 .is_some_and(|v| !v.is_empty() && v.as_str() != Some(""));
             if written && !same_namespace {
-                hits.push(hit(place(metadata, key), format!("{key} in {}", of(&rj))));
+                hits.push(hit(
+                    place(metadata, key),
+                    format!("{key} in {}", name_text(&rj)),
+                ));
             }
         }
     }
@@ -278,7 +281,10 @@ fn reserved_metadata(s: &LintSubject) -> Vec<TrapHit> {
                     .iter()
                     .filter(|(k, _)| k.name.starts_with(keys::JOBSET_PREFIX))
                 {
-                    hits.push(hit(key.at, format!("{} in {map} of {}", key.name, of(&rj))));
+                    hits.push(hit(
+                        key.at,
+                        format!("{} in {map} of {}", key.name, name_text(&rj)),
+                    ));
                 }
             }
         }
@@ -290,7 +296,7 @@ fn job_deadline_zero(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if rj.template().active_deadline_seconds == Some(0) {
-            hits.push(hit(rj.job_at("activeDeadlineSeconds"), of(&rj)));
+            hits.push(hit(rj.job_at("activeDeadlineSeconds"), name_text(&rj)));
         }
     }
     hits
@@ -302,7 +308,7 @@ fn image_spaces(s: &LintSubject) -> Vec<TrapHit> {
         for container in rj.containers() {
             let image = text(container, "image").unwrap_or("");
             if image.trim() != image {
-                let detail = format!("{image:?} in {}", of(&rj));
+                let detail = format!("{image:?} in {}", name_text(&rj));
                 hits.push(hit(place(container, "image"), detail));
             }
         }
@@ -321,7 +327,7 @@ fn scheduling_group_dropped(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if rj.pod.get("schedulingGroup").is_some() {
-            hits.push(hit(rj.pod_at("schedulingGroup"), of(&rj)));
+            hits.push(hit(rj.pod_at("schedulingGroup"), name_text(&rj)));
         }
     }
     hits
@@ -331,7 +337,7 @@ fn too_many_jobs(s: &LintSubject) -> Vec<TrapHit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         if u64::from(rj.spec.replicas) > JOBS_MAX {
-            let detail = format!("{} replicas of {}", rj.spec.replicas, of(&rj));
+            let detail = format!("{} replicas of {}", rj.spec.replicas, name_text(&rj));
             hits.push(hit(rj.at("replicas"), detail));
         }
     }

@@ -9,24 +9,25 @@ mod finding;
 mod fits;
 mod in_place;
 mod job_template;
+pub mod lint_subject;
 mod names;
 mod network;
 mod placement;
 mod rejected;
 mod startup;
-pub mod subject;
 mod surroundings;
-pub mod table;
 pub mod trap;
+pub mod trap_table;
 mod update;
 mod updates;
 mod volumes;
 
 pub use finding::{FindingKind, LintFinding, LintReport};
-pub use subject::NodeTarget;
+pub use lint_subject::NodeTarget;
 pub use trap::{LintTrap, TrapCheck, TrapSeverity};
 pub use update::UpdateMethod;
 
+use lint_subject::LintSubject;
 use rejected::RejectionVerdict;
 use sim_api::admission::AdmissionRejection;
 use sim_api::spec::{JobSet, TopologySpec};
@@ -34,7 +35,6 @@ use sim_inputs::kube::inspect::{InspectedManifest, InspectedObject};
 use sim_inputs::text::diagnostic::SourceText;
 use sim_policy::topology::ClusterBuilder;
 use std::collections::BTreeSet;
-use subject::LintSubject;
 
 /// Manifests to check, and the cluster properties and old manifests to check them against.
 pub struct LintInputs<'a> {
@@ -118,28 +118,28 @@ fn subject<'a>(
 /// Runs the checks that look at one JobSet at a time.
 fn alone(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mut LintReport) {
     for subject in subjects {
-        for trap in table::all() {
+        for trap in trap_table::all() {
             let hits = match (trap.check, cluster) {
                 (TrapCheck::JobSet(check), _) => check(subject),
                 (TrapCheck::Cluster(check), Some(cluster)) => check(subject, cluster),
                 _ => continue,
             };
             for hit in hits {
-                report.findings.push(LintFinding::of(trap, subject, &hit));
+                report.findings.push(LintFinding::new(trap, subject, &hit));
             }
         }
     }
 }
 
 fn together(subjects: &[LintSubject], cluster: Option<&ClusterBuilder>, report: &mut LintReport) {
-    for trap in table::all() {
+    for trap in trap_table::all() {
         let hits = match (trap.check, cluster) {
             (TrapCheck::Together(check), _) => check(subjects),
             (TrapCheck::ClusterTogether(check), Some(cluster)) => check(subjects, cluster),
             _ => continue,
         };
         for (which, hit) in hits {
-            let finding = LintFinding::of(trap, &subjects[which], &hit);
+            let finding = LintFinding::new(trap, &subjects[which], &hit);
             report.findings.push(finding);
         }
     }

@@ -1,6 +1,6 @@
 //! Traps of names: collisions that admission does not detect, and names that are invalid as label values.
 
-use super::subject::LintSubject;
+use super::lint_subject::LintSubject;
 use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 
 pub const TRAPS: &[LintTrap] = &[
@@ -20,7 +20,7 @@ pub const TRAPS: &[LintTrap] = &[
         title: "a JobSet is defined twice",
         consequence: "When the manifests are applied in order, the second definition is an update of the first. The API server rejects it if it changes an immutable field.",
         fix: "Rename or remove one of the two definitions.",
-        check: TrapCheck::Together(twice),
+        check: TrapCheck::Together(duplicates),
     },
     LintTrap {
         name: "replicated-job-without-name",
@@ -67,7 +67,7 @@ fn collision(all: &[LintSubject]) -> HitsOf {
     hits
 }
 
-fn twice(all: &[LintSubject]) -> HitsOf {
+fn duplicates(all: &[LintSubject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         let generated = s.node.at_path(&["metadata", "name"]).is_none();
@@ -85,7 +85,7 @@ fn twice(all: &[LintSubject]) -> HitsOf {
 
 fn without_name(s: &LintSubject) -> Vec<TrapHit> {
     let nameless = s.rjs().into_iter().filter(|rj| rj.name().is_empty());
-    let one = |rj: super::subject::ReplicatedJobText| {
+    let one = |rj: super::lint_subject::ReplicatedJobText| {
         hit(rj.at("name"), format!("replicatedJob {}", rj.index))
     };
     nameless.map(one).collect()

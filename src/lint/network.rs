@@ -1,6 +1,6 @@
 //! Traps of the network: host names that no Service serves, and settings that JobSet overwrites.
 
-use super::subject::{LintSubject, list, place, text};
+use super::lint_subject::{LintSubject, list, place, text};
 use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::CompletionMode;
 use sim_api::spec::keys::JOBSET_NAME;

@@ -1,6 +1,8 @@
 //! Traps of exclusive placement that can be detected without a cluster.
 
-use super::subject::{LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text};
+use super::lint_subject::{
+    LintSubject, ReplicatedJobText, annotation_at, template_annotation_at, text,
+};
 use super::trap::{HitsOf, LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
 use sim_inputs::text::node::SourcePosition;
@@ -111,7 +113,7 @@ pub const TRAPS: &[LintTrap] = &[
 
 const LABEL_VALUE_MAX: usize = 63;
 
-fn of(rj: &ReplicatedJobText) -> String {
+fn name_text(rj: &ReplicatedJobText) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
 
@@ -127,7 +129,7 @@ fn non_indexed(s: &LintSubject) -> Vec<TrapHit> {
     for rj in s.rjs() {
         let plain = rj.template().completion_mode == CompletionMode::NonIndexed;
         if plain && rj.pods() > 0 && s.webhook_key(&rj).is_some() {
-            hits.push(hit(rj.job_at("completionMode"), of(&rj)));
+            hits.push(hit(rj.job_at("completionMode"), name_text(&rj)));
         }
     }
     hits
@@ -140,7 +142,7 @@ fn leader_ends_first(s: &LintSubject) -> Vec<TrapHit> {
         let indexed = rj.template().completion_mode == CompletionMode::Indexed;
         let many = rj.template().pods() > 1 && rj.spec.replicas > 0;
         if limit > 0 && indexed && many && s.webhook_key(&rj).is_some() {
-            let detail = format!("backoffLimit is {limit} in {}", of(&rj));
+            let detail = format!("backoffLimit is {limit} in {}", name_text(&rj));
             hits.push(hit(rj.job_at("backoffLimit"), detail));
         }
     }
@@ -198,7 +200,7 @@ fn may_meet(a: &ReplicatedJobText, b: &ReplicatedJobText) -> bool {
             .map(|t| (t.key.clone(), t.value.clone()))
             .collect::<BTreeSet<_>>()
     };
-    let choice = |rj: &ReplicatedJobText| NodeChoice::of(rj.pod_spec());
+    let choice = |rj: &ReplicatedJobText| NodeChoice::from_spec(rj.pod_spec());
     !choice(a).is_apart_from(&choice(b)) && devices(a) == devices(b) && keys(a) == keys(b)
 }
 
@@ -234,10 +236,16 @@ fn mixed_levels(s: &LintSubject) -> Vec<TrapHit> {
         }
         if own.contains_key(NODE_SELECTOR_STRATEGY) {
             let at = template_annotation_at(&rj, NODE_SELECTOR_STRATEGY);
-            let detail = format!("node-selector is on {}, exclusive-topology is not", of(&rj));
+            let detail = format!(
+                "node-selector is on {}, exclusive-topology is not",
+                name_text(&rj)
+            );
             hits.push(hit(at.unwrap_or(rj.at("template")), detail));
         } else if top.contains_key(NODE_SELECTOR_STRATEGY) {
-            let detail = format!("exclusive-topology is on {}, node-selector is not", of(&rj));
+            let detail = format!(
+                "exclusive-topology is on {}, node-selector is not",
+                name_text(&rj)
+            );
             hits.push(hit(key_at(s, &rj), detail));
         }
     }
@@ -268,7 +276,7 @@ fn selector_alone(s: &LintSubject) -> Vec<TrapHit> {
             let at = template_annotation_at(rj, NODE_SELECTOR_STRATEGY);
             hits.push(hit(
                 at.unwrap_or(rj.at("template")),
-                format!("on {}", of(rj)),
+                format!("on {}", name_text(rj)),
             ));
         }
     }
@@ -283,7 +291,7 @@ fn selector_strategy(s: &LintSubject) -> Vec<TrapHit> {
     };
     let at = template_annotation_at(&rj, NODE_SELECTOR_STRATEGY)
         .unwrap_or_else(|| s.annotation_at(NODE_SELECTOR_STRATEGY));
-    vec![hit(at, of(&rj))]
+    vec![hit(at, name_text(&rj))]
 }
 
 pub fn selector_value_long(s: &LintSubject) -> Vec<TrapHit> {
@@ -300,7 +308,11 @@ pub fn selector_value_long(s: &LintSubject) -> Vec<TrapHit> {
             rj.name()
         );
         if value.len() > LABEL_VALUE_MAX {
-            let detail = format!("{}: {value:?} has {} characters", of(&rj), value.len());
+            let detail = format!(
+                "{}: {value:?} has {} characters",
+                name_text(&rj),
+                value.len()
+            );
             hits.push(hit(s.metadata_at("name"), detail));
         }
     }
@@ -316,7 +328,7 @@ fn on_pod_template(s: &LintSubject) -> Vec<TrapHit> {
             .and_then(|t| annotation_at(t, EXCLUSIVE_TOPOLOGY));
         let live = s.jobset.exclusive_key(rj.spec).is_some();
         if let Some(at) = pod.filter(|_| !live) {
-            hits.push(hit(at, of(&rj)));
+            hits.push(hit(at, name_text(&rj)));
         }
     }
     hits
@@ -346,7 +358,7 @@ fn neighbors(all: &[LintSubject]) -> HitsOf {
                 Some(format!("{:?} of JobSet {:?}", other.name(), o.jobset.name))
             });
             if let Some(other) = met {
-                let detail = format!("{} may meet pods of {other}", of(rj));
+                let detail = format!("{} may meet pods of {other}", name_text(rj));
                 hits.push((i, hit(key_at(s, rj), detail)));
             }
         }
@@ -375,7 +387,7 @@ fn priorities(all: &[LintSubject]) -> HitsOf {
                 .iter()
                 .find(|(k, p, o, _)| *k == key && *p != own && may_meet(o, &rj));
             if let Some((_, _, o, jobset)) = other {
-                let detail = format!("{} and {:?} of JobSet {jobset:?}", of(&rj), o.name());
+                let detail = format!("{} and {:?} of JobSet {jobset:?}", name_text(&rj), o.name());
                 hits.push((i, hit(key_at(s, &rj), detail)));
             }
             seen.push((key, own, rj, &s.jobset.name));

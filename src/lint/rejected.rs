@@ -1,7 +1,7 @@
 //! Rejections: the response of the API server to a creation, and the diagnostics of the manifest parser for it.
 
 use super::finding::{FindingKind, LintFinding};
-use super::subject::NodeTarget;
+use super::lint_subject::NodeTarget;
 use super::trap::TrapSeverity;
 use serde_json::Value;
 use sim_api::admission;

@@ -1,7 +1,7 @@
 //! Traps of startup and completion: unsatisfied dependencies, Jobs that never complete, and Jobs that complete too
 //! early.
 
-use super::subject::{LintSubject, ReplicatedJobText, int, list, place, text};
+use super::lint_subject::{LintSubject, ReplicatedJobText, int, list, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::{
     CompletionMode, ConditionOperator, DependsOnStatus, StartupPolicyOrder, SuccessPolicy,

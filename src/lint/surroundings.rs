@@ -1,6 +1,6 @@
 //! Traps that depend on other objects in the manifests: PriorityClasses and queues.
 
-use super::subject::{LintSubject, ReplicatedJobText, place, text};
+use super::lint_subject::{LintSubject, ReplicatedJobText, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_base::quantity;
 use sim_inputs::kube::inspect::InspectedObject;

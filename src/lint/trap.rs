@@ -1,6 +1,6 @@
 //! The description of a trap: its name, consequence and fix, and the pure function that detects it.
 
-use super::subject::{LintSubject, TextChange};
+use super::lint_subject::{LintSubject, TextChange};
 use sim_inputs::text::node::SourcePosition;
 use sim_policy::topology::ClusterBuilder;
 
@@ -41,7 +41,7 @@ pub fn hit(at: SourcePosition, detail: impl Into<String>) -> TrapHit {
 
 impl TrapHit {
     /// Marks the hit as a warning because the containers finish and free capacity.
-    pub fn eased(self) -> TrapHit {
+    pub fn as_warning(self) -> TrapHit {
         let detail = format!("{}; containers finish and free capacity", self.detail);
         let eased = true;
         TrapHit {

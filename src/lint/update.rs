@@ -1,9 +1,9 @@
 //! Checks for `--update OLD`: computes the object that replaces the stored one and the response of the API server.
 
 use super::finding::LintFinding;
+use super::lint_subject::{LintSubject, NodeTarget, TextChange};
 use super::rejected::{self, RejectionVerdict};
-use super::subject::{LintSubject, NodeTarget, TextChange};
-use super::{TrapCheck, table};
+use super::{TrapCheck, trap_table};
 use serde_json::Value;
 use sim_api::admission;
 use sim_api::admission::AdmissionRejection;
@@ -165,12 +165,12 @@ pub fn traps(
         creation_refused,
     };
     let mut findings = Vec::new();
-    for trap in table::all() {
+    for trap in trap_table::all() {
         if let TrapCheck::Update(check) = trap.check {
             findings.extend(
                 check(&change)
                     .iter()
-                    .map(|hit| LintFinding::of(trap, new, hit)),
+                    .map(|hit| LintFinding::new(trap, new, hit)),
             );
         }
     }

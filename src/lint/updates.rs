@@ -1,6 +1,6 @@
 //! Traps of updates: changes that admission accepts although they break a running JobSet.
 
-use super::subject::{LintSubject, ReplicatedJobText, TextChange};
+use super::lint_subject::{LintSubject, ReplicatedJobText, TextChange};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use serde_json::Value;
 use sim_api::spec::{EXCLUSIVE_TOPOLOGY, RestartStrategy};

@@ -1,7 +1,7 @@
 //! Traps of volumeClaimPolicies: claims that cannot be created, mounted or reused.
 
 use super::job_template::claims;
-use super::subject::{LintSubject, ReplicatedJobText, list, place, text};
+use super::lint_subject::{LintSubject, ReplicatedJobText, list, place, text};
 use super::trap::{LintTrap, TrapCheck, TrapHit, TrapSeverity, hit};
 use sim_api::spec::PodReplacementPolicy;
 use sim_inputs::text::node::YamlNode;

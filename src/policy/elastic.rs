@@ -2,7 +2,7 @@
 //!
 //! Must never change a finished Job or one of an earlier attempt.
 
-use super::buckets::{JobBucket, in_bucket};
+use super::job_buckets::{JobBucket, in_bucket};
 use super::{ActionPlan, JobSetView};
 
 /// Adds the Jobs to patch, in the order of the view.

@@ -5,8 +5,8 @@
 
 pub mod re2;
 
-use super::buckets::{JobBucket, in_bucket};
 use super::conditions::{self, NewCondition};
+use super::job_buckets::{JobBucket, in_bucket};
 use super::{ActionPlan, FinishedView, JobSetView, JobView, KubeEvent, ttl};
 use crate::kinds::JobSetConditionType::RestartingJobSet;
 use FailurePolicyAction::*;
@@ -17,7 +17,7 @@ pub fn execute(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), Strin
     let Some(policy) = &view.jobset.spec.failure_policy else {
         if let Some(job) = earliest(view, |_, _| true) {
             plan.failed_job = position(view, job);
-            let message = naming(view, conditions::FAILED_JOBS_MESSAGE, job);
+            let message = append_failed_job(view, conditions::FAILED_JOBS_MESSAGE, job);
             conditions::set_failed(plan, view.now, conditions::FAILED_JOBS, &message);
             plan.rules.push("FP-1");
         }
@@ -61,8 +61,9 @@ pub(super) fn earliest<'v>(
             continue;
         };
         let at = ttl::whole_seconds(failed.at);
-        let earlier =
-            first.is_none_or(|(best, since)| at < since || at == since && before(view, job, best));
+        let earlier = first.is_none_or(|(best, since)| {
+            at < since || at == since && failed_before(view, job, best)
+        });
         if earlier && applies(job, failed) {
             first = Some((job, at));
         }
@@ -77,7 +78,7 @@ fn position(view: &JobSetView<'_>, job: &JobView) -> Option<u32> {
 }
 
 /// Order of Jobs that failed within the same second.
-pub(super) fn before(view: &JobSetView<'_>, job: &JobView, other: &JobView) -> bool {
+pub(super) fn failed_before(view: &JobSetView<'_>, job: &JobView, other: &JobView) -> bool {
     match view.ties {
         TieBreak::FirstName => name(view, job) < name(view, other),
         TieBreak::LastName => name(view, job) > name(view, other),
@@ -110,7 +111,7 @@ impl<'r> PreparedPolicy<'r> {
     }
 
     /// Returns the index of the first pattern that matches the message.
-    pub(super) fn found(&self, failed: &FinishedView) -> Option<usize> {
+    pub(super) fn matching_index(&self, failed: &FinishedView) -> Option<usize> {
         let is_in = |re: &regex::bytes::Regex| re.is_match(failed.message.as_bytes());
         let mut patterns = self.patterns.iter();
         patterns.position(|re| re.as_ref().is_some_and(is_in))
@@ -129,13 +130,13 @@ impl<'r> PreparedPolicy<'r> {
         failed: &FinishedView,
     ) -> bool {
         self.has_reason(failed)
-            && (self.patterns.is_empty() || self.found(failed).is_some())
+            && (self.patterns.is_empty() || self.matching_index(failed).is_some())
             && self.targets(view, job)
     }
 }
 
 /// Appends the name of the first failed Job to a message (COND-3).
-fn naming(view: &JobSetView<'_>, message: &str, job: &JobView) -> String {
+fn append_failed_job(view: &JobSetView<'_>, message: &str, job: &JobView) -> String {
     format!("{message} (first failed job: {})", name(view, job))
 }
 
@@ -156,12 +157,12 @@ fn apply(
     let counted = counts_towards_max(action);
     let max = i64::from(policy.max_restarts);
     if counted && plan.status.budget_used() >= max {
-        let message = naming(view, conditions::REACHED_MAX_RESTARTS_MESSAGE, job);
+        let message = append_failed_job(view, conditions::REACHED_MAX_RESTARTS_MESSAGE, job);
         conditions::set_failed(plan, view.now, conditions::REACHED_MAX_RESTARTS, &message);
         plan.rules.push("FP-7");
         return Ok(());
     }
-    let message = naming(
+    let message = append_failed_job(
         view,
         &format!("applying {} failure policy action", action.as_str()),
         job,

@@ -51,7 +51,8 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     let success = match view.success_criteria_met.clone() {
         Some((reason, message)) => Some((reason, message.to_owned())),
         None if failure.is_some() => None,
-        None => success::met(view).map(|message| (success::SUCCESS_POLICY.into(), message)),
+        None => success::satisfied_message(view)
+            .map(|message| (success::SUCCESS_POLICY.into(), message)),
     };
     if success.is_some() || failure.is_some() {
         // All active pods are deleted immediately; the end is declared only when no expectations are open (1.3 step
@@ -103,18 +104,18 @@ fn failure<'v>(view: &JobSyncView<'v>, plan: &mut JobPlan) -> Option<(Cow<'stati
         return Some((POD_FAILURE_POLICY.into(), message));
     }
     if past_backoff_limit(view) {
-        return Some(said(BACKOFF_LIMIT_EXCEEDED));
+        return Some(message(BACKOFF_LIMIT_EXCEEDED));
     }
     if let Some(left) = until_deadline(view) {
         if left == Duration::ZERO {
-            return Some(said(DEADLINE_EXCEEDED));
+            return Some(message(DEADLINE_EXCEEDED));
         }
         plan.requeue_after = Some(left);
     }
-    per_index::past_failed_indexes(view).map(said)
+    per_index::past_failed_indexes(view).map(message)
 }
 
-fn said((reason, message): (&'static str, &'static str)) -> (Cow<'static, str>, &'static str) {
+fn message((reason, message): (&'static str, &'static str)) -> (Cow<'static, str>, &'static str) {
     (reason.into(), message)
 }
 

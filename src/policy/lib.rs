@@ -2,7 +2,6 @@
 //!
 //! Must never access a clock, random numbers, a queue or mutable state.
 
-pub mod buckets;
 pub mod conditions;
 pub mod decision;
 pub mod depends_on;
@@ -10,6 +9,7 @@ pub mod elastic;
 pub mod failure;
 pub mod in_place;
 pub mod job;
+pub mod job_buckets;
 pub mod kinds;
 pub mod placement;
 pub mod plan;

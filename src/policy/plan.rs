@@ -104,7 +104,7 @@ impl JobPlan {
     }
 
     /// Returns true if the Job ends, successfully or not.
-    pub fn ends(&self) -> bool {
+    pub fn ends_job(&self) -> bool {
         self.fail.is_some() || self.complete.is_some()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Must never execute anything: the plan contains the actions, the engine executes them.
 
-use super::buckets::tally::BucketTally;
-use super::buckets::{self, JobBucket, in_bucket};
+use super::job_buckets::tally::BucketTally;
+use super::job_buckets::{self, JobBucket, in_bucket};
 use super::{
     ActionPlan, JobSetView, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
 };
@@ -11,13 +11,13 @@ use sim_api::spec::JOBSET_CONTROLLER;
 
 /// Computes the plan of one pass. `plan` is overwritten; its buffers are reused.
 pub fn reconcile(view: &JobSetView<'_>, plan: &mut ActionPlan) {
-    reconcile_counted(view, &BucketTally::of(&view.basis(), view.jobs), plan);
+    reconcile_counted(view, &BucketTally::new(&view.basis(), view.jobs), plan);
 }
 
 /// Like `reconcile`, for a caller that has already counted the Jobs of the view.
 pub fn reconcile_counted(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) {
     plan.clear();
-    buckets::copy_status(&mut plan.status, view.status);
+    job_buckets::copy_status(&mut plan.status, view.status);
     let manager = view.jobset.spec.managed_by.as_deref();
     if view.deleting || manager.is_some_and(|m| m != JOBSET_CONTROLLER) {
         plan.rules.push("REC-4");
@@ -28,13 +28,13 @@ pub fn reconcile_counted(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut 
         plan.error = Some(error);
         plan.status_dirty = false;
         plan.events.clear();
-        buckets::copy_status(&mut plan.status, view.status);
+        job_buckets::copy_status(&mut plan.status, view.status);
         plan.rules.push("REC-13");
     }
 }
 
 fn pass(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Result<(), String> {
-    let seen = buckets::update(view, tally, plan)?;
+    let seen = job_buckets::update(view, tally, plan)?;
     if conditions::terminal(view.status).is_some() {
         if seen.active > 0 {
             delete(view, plan, JobBucket::Active, "REC-7");
@@ -52,7 +52,7 @@ fn pass(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Re
         plan.rules.push("REC-10");
         return failure::execute(view, plan);
     }
-    if seen.successful > 0 && success::met(view)? {
+    if seen.successful > 0 && success::satisfied_message(view)? {
         conditions::set_completed(plan, view.now);
         plan.rules.extend(["REC-11", "SP-2"]);
         return Ok(());

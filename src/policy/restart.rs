@@ -2,8 +2,8 @@
 //!
 //! Must never create a Job whose name is taken by any existing object.
 
-use super::buckets::jobs_of;
-use super::buckets::tally::BucketTally;
+use super::job_buckets::jobs_of;
+use super::job_buckets::tally::BucketTally;
 use super::{ActionPlan, CreateJob, JobSetView, conditions, depends_on, startup};
 use sim_api::spec::RestartStrategy;
 

@@ -3,7 +3,7 @@
 //! Must never be evaluated while a Job of the current attempt has failed (REC-10).
 
 use super::JobSetView;
-use super::buckets::{JobBucket, in_bucket};
+use super::job_buckets::{JobBucket, in_bucket};
 use sim_api::spec::ConditionOperator;
 
 /// C-76: error of the manager's recovered panic after an update removed the policy.
@@ -12,7 +12,7 @@ const NO_POLICY: &str =
 
 /// SP-2. Evaluated only if a Job of the current attempt is Complete: operator All with targets without replicas is
 /// then met (C-11).
-pub fn met(view: &JobSetView<'_>) -> Result<bool, String> {
+pub fn satisfied_message(view: &JobSetView<'_>) -> Result<bool, String> {
     let (matched, needed) = tally(view)?;
     Ok(matched >= needed)
 }

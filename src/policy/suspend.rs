@@ -2,7 +2,7 @@
 //!
 //! Must never change restarts (SUS-7) or wait for pods.
 
-use super::buckets::{JobBucket, JobBuckets, bucket, in_bucket, jobs_of};
+use super::job_buckets::{JobBucket, JobBuckets, bucket, in_bucket, jobs_of};
 use super::{ActionPlan, JobSetView, conditions, depends_on, startup};
 
 /// SUS-1: suspends every active Job that is not suspended; the condition is set without waiting for the pods.

@@ -6,7 +6,7 @@
 pub(crate) mod failure;
 pub(crate) mod job;
 
-use super::buckets::{JobBucket, bucket, in_bucket, jobs_of};
+use super::job_buckets::{JobBucket, bucket, in_bucket, jobs_of};
 use super::{
     ActionPlan, JobSetStatus, JobSetView, RjStatus, depends_on, in_place, startup, success,
 };

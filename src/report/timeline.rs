@@ -6,8 +6,8 @@ use super::console::main_events;
 use super::draw::scene::{PALETTE, Rgb};
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::occupancy::{NodeOccupancy, OccupancyCounts, OccupancyState};
-use sim_analysis::metrics::queued::QueuedWork;
-use sim_analysis::metrics::restarts::{gate, restart};
+use sim_analysis::metrics::queue_lengths::QueuedWork;
+use sim_analysis::metrics::restarts::{bottleneck, restart};
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{LedgerResource, ResourceUsage};
@@ -172,11 +172,11 @@ fn pod_lanes(run: &RunView<'_>, pods: &NodeOccupancy) -> LaneGroup {
     let jobs: Vec<JobId> = (0..run.names.jobs.len() as u32).map(JobId).collect();
     let jobs: Vec<JobId> = jobs
         .into_iter()
-        .filter(|j| !pods.of(*j).is_empty())
+        .filter(|j| !pods.job_counts(*j).is_empty())
         .collect();
     let size = jobs.len().div_ceil(LANES).max(1);
     let lane = |jobs: &[JobId]| {
-        let changes = added(jobs.iter().map(|j| pods.of(*j)));
+        let changes = added(jobs.iter().map(|j| pods.job_counts(*j)));
         let full = changes.iter().map(|(_, c)| c.iter().sum::<u32>()).max();
         let layers = STACKING_ORDER.iter().map(|state| {
             let own = changes.iter().map(|(at, c)| (*at, c[*state as usize]));
@@ -235,9 +235,9 @@ fn added<'a>(
 }
 
 fn queue_lanes(run: &RunView<'_>, queued: &QueuedWork) -> LaneGroup {
-    let gating = gate::bottlenecks(run.restarts());
+    let gating = bottleneck::bottlenecks(run.restarts());
     let lane = |u: &ResourceUsage| {
-        let waiting = queued.of(u.resource);
+        let waiting = queued.queue_lengths(u.resource);
         let full = waiting.iter().map(|(_, n)| *n).max().unwrap_or(0);
         (full > 0).then(|| TimelineLane {
             label: u.resource.as_str().to_owned(),
@@ -260,7 +260,7 @@ fn queue_lanes(run: &RunView<'_>, queued: &QueuedWork) -> LaneGroup {
 
 /// Returns the lanes of the share of time with a non-empty queue, in percent, between consecutive instants.
 fn busy_share_lanes(run: &RunView<'_>, moments: &[SimTime]) -> LaneGroup {
-    let gating = gate::bottlenecks(run.restarts());
+    let gating = bottleneck::bottlenecks(run.restarts());
     let lane = |u: &ResourceUsage| {
         let mut shares: Vec<(u32, u32)> = Vec::new();
         for (at, part) in moments.windows(2).enumerate() {

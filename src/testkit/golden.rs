@@ -97,7 +97,7 @@ impl GoldenLog {
 
     /// Returns the log, with the digest as its last line.
     pub fn finish(mut self, outcome: &RunOutcome) -> String {
-        self.tell();
+        self.report();
         let digest = format!("{:016x}", outcome.digest);
         let details = format!("{} records", outcome.records);
         self.line(outcome.end, "digest", &digest, &details);
@@ -115,7 +115,7 @@ impl GoldenLog {
     }
 
     /// Writes the lines of the second that has ended.
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let lines = std::mem::take(&mut self.second);
         let mut often: BTreeMap<&str, u32> = BTreeMap::new();
         if lines.len() > BUSY {
@@ -152,7 +152,7 @@ impl GoldenLog {
     /// Advances to the second of a record.
     fn turn_to(&mut self, at: SimTime) {
         if at.0 / NANOS_PER_SECOND != self.now.0 / NANOS_PER_SECOND {
-            self.tell();
+            self.report();
         }
         self.now = at;
     }

@@ -1,7 +1,7 @@
 //! The longest waits of a restart: sums over its critical path.
 
 use sim_analysis::metrics::RestartMetrics;
-use sim_analysis::metrics::restarts::gate::*;
+use sim_analysis::metrics::restarts::bottleneck::*;
 use sim_analysis::metrics::restarts::path::{PathPart, PathStep};
 use sim_analysis::metrics::restarts::restart::{
     Milestone, RestartCause, RestartOutcome, RestartScope,
@@ -35,7 +35,7 @@ fn restart(steps: &[(u64, TicketWait, PathPart)]) -> RestartMetrics {
 fn bottleneck_of(r: &RestartMetrics) -> Vec<(String, u64)> {
     let gate = |g: RestartBottleneck| (g.name, g.time.0 / 1_000_000_000);
     with_view(&started(), |run| {
-        bottleneck(run, r).into_iter().map(gate).collect()
+        restart_bottlenecks(run, r).into_iter().map(gate).collect()
     })
 }
 
@@ -101,9 +101,9 @@ fn bottleneck_of_a_span_is_on_the_path_within_it() {
         (40, CREATE, Token),
         (50, TicketWait::ContainerStart, Whole),
     ]);
-    r.last(Milestone::PodFailed, s(20));
+    r.set_latest(Milestone::PodFailed, s(20));
     let text = with_view(&started(), |run| {
-        let gated = gated(run, &r).into_iter();
+        let gated = span_bottlenecks(run, &r).into_iter();
         let text = |g: BottleneckShare| g.gate.map(|gate| gate.text()).unwrap_or_default();
         gated.map(text).collect::<Vec<String>>()
     });

@@ -2,7 +2,7 @@
 //! at least a third of the reported time. If a second bottleneck is as long, it is reported and relieved as well.
 
 use crate::support;
-use sim_analysis::metrics::restarts::gate::{RestartBottleneck, bottleneck};
+use sim_analysis::metrics::restarts::bottleneck::{RestartBottleneck, restart_bottlenecks};
 use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_analysis::metrics::{MetricFolds, RunView};
 use sim_api::spec::*;
@@ -26,7 +26,7 @@ fn restart_and_bottlenecks(scenario: &ScenarioSpec) -> (Duration, Vec<RestartBot
     };
     let restart = view.restarts().first();
     let restart = restart.unwrap_or_else(|| panic!("{} has no restart", scenario.name));
-    (restart.total(), bottleneck(&view, restart))
+    (restart.total(), restart_bottlenecks(&view, restart))
 }
 
 fn halve(dist: &mut Distribution) {

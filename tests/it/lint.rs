@@ -6,7 +6,7 @@ mod notation;
 
 use crate::support::{self, files, root, updates_golden_files};
 use notation::{Case, cases, target};
-use sim_lint::{FindingKind, LintReport, table};
+use sim_lint::{FindingKind, LintReport, trap_table};
 use std::collections::BTreeSet;
 
 fn names(report: &LintReport) -> BTreeSet<&'static str> {
@@ -48,7 +48,7 @@ fn each_case_shows_its_trap_and_its_counterpart_does_not() {
 #[test]
 fn every_trap_has_a_case_and_every_case_names_rules_of_its_trap() {
     let all: Vec<Case> = cases();
-    for trap in table::all() {
+    for trap in trap_table::all() {
         assert!(
             all.iter().any(|c| c.trap == trap.name),
             "{} has no case",
@@ -56,7 +56,8 @@ fn every_trap_has_a_case_and_every_case_names_rules_of_its_trap() {
         );
     }
     for case in &all {
-        let trap = table::named(&case.trap).unwrap_or_else(|| panic!("no trap {:?}", case.trap));
+        let trap =
+            trap_table::named(&case.trap).unwrap_or_else(|| panic!("no trap {:?}", case.trap));
         assert!(!case.rules.is_empty(), "{}", case.trap);
         for rule in &case.rules {
             assert!(trap.rules.contains(&rule.as_str()), "{}: {rule}", case.trap);

@@ -12,9 +12,9 @@ use sim_analysis::experiment::{
     without_limit,
 };
 use sim_analysis::planning::budget::{BudgetQuestion, LossBudget, RuledBudget};
-use sim_analysis::planning::several::{ParameterCombination, several};
+use sim_analysis::planning::minimum_multi::{ParameterCombination, find_minimums};
 use sim_analysis::planning::{
-    MetricTarget, SampleMetric, SampleRow, SearchAnswer, SearchPlan, TargetJudgement, least,
+    MetricTarget, SampleMetric, SampleRow, SearchAnswer, SearchPlan, TargetJudgement, find_minimum,
 };
 use sim_api::spec::*;
 use sim_base::Duration;
@@ -28,7 +28,7 @@ fn runs(mut subject: ExperimentSubject, n: u64) -> (Vec<CountedRun>, Option<u32>
     let runs = count_restarts(
         (&subject, 0),
         (7, 0..n),
-        (0, &ReplicationLimits::none()),
+        (0, &ReplicationLimits::unlimited()),
         &|_| (),
     );
     (runs.unwrap(), limit, until)
@@ -41,7 +41,7 @@ fn budget(fleet: FleetSpec, n: u64) -> LossBudget {
         limit,
         probability: 0.9,
     };
-    LossBudget::of(&question, &runs, None).unwrap()
+    LossBudget::from_runs(&question, &runs, None).unwrap()
 }
 
 /// Asserts that the probability of every restart limit agrees with the formula, within a 99.9 % interval.
@@ -155,7 +155,7 @@ fn leaves_disruptions_uncounted(rules: &str) {
         limit,
         probability: 0.5,
     };
-    let told = LossBudget::of(&question, &plain, Some(&told))
+    let told = LossBudget::from_runs(&question, &plain, Some(&told))
         .unwrap()
         .rule
         .unwrap();
@@ -182,8 +182,9 @@ fn fleet_with_spares(spares: u64) -> FleetSpec {
 
 fn sample_metric(value: u64, which: Range<u64>) -> SampleMetric {
     let subject = ExperimentSubject::Fleet(Box::new(fleet_with_spares(value)));
-    let all = subject.replicate((3, which), (0, &ReplicationLimits::none()), &|_| ());
-    let row = |r: &_| SampleRow::of(r, &[], "effective_training_ratio", None).unwrap();
+    let all = subject.replicate((3, which), (0, &ReplicationLimits::unlimited()), &|_| ());
+    let row =
+        |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
     all.unwrap().iter().map(row).collect()
 }
 
@@ -206,10 +207,10 @@ fn spares_search_equals_exhaustive_search() {
             let rows = &all[*value as usize];
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
-        let found = least(&plan, &target, &mut play).unwrap();
+        let found = find_minimum(&plan, &target, &mut play).unwrap();
         let all: Vec<TargetJudgement> = all
             .iter()
-            .map(|sample| target.judge(sample, 0.95))
+            .map(|sample| target.test_sample(sample, 0.95))
             .collect();
         let first = |is: &dyn Fn(&TargetJudgement) -> bool| all.iter().position(is).unwrap() as u64;
         let (low, high) = (
@@ -243,8 +244,13 @@ fn two_field_search_equals_exhaustive_search() {
         let mut fleet = fleet_with_spares(values[1]);
         fleet.nodes += values[0] as u32;
         let subject = ExperimentSubject::Fleet(Box::new(fleet));
-        let all = subject.replicate((3, 0..plan.most), (0, &ReplicationLimits::none()), &|_| ());
-        let row = |r: &_| SampleRow::of(r, &[], "effective_training_ratio", None).unwrap();
+        let all = subject.replicate(
+            (3, 0..plan.most),
+            (0, &ReplicationLimits::unlimited()),
+            &|_| (),
+        );
+        let row =
+            |r: &_| SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap();
         let all: SampleMetric = all.unwrap().iter().map(row).collect();
         all
     };
@@ -258,13 +264,13 @@ fn two_field_search_equals_exhaustive_search() {
             let rows = &all[values];
             Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
         };
-        let found = several(&plans, &target, &mut play).unwrap();
+        let found = find_minimums(&plans, &target, &mut play).unwrap();
         // Judged like the search does it: an early decision is final.
         let judged = |values: &Vec<u64>| {
             let looks = InterimLooks::new(40, 0.95)
                 .looks()
                 .take_while(|look| look.n <= 80);
-            let each = looks.map(|look| target.judge(&all[values][..look.n], look.level));
+            let each = looks.map(|look| target.test_sample(&all[values][..look.n], look.level));
             each.into_iter()
                 .find(|judged| *judged != TargetJudgement::Open)
         };

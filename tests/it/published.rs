@@ -17,10 +17,11 @@ fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
 
 fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, FleetReplications) {
     let seed = loaded.fleet.seed;
-    let limits = ReplicationLimits::none();
+    let limits = ReplicationLimits::unlimited();
     let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-    let told = FleetReplications::of((&loaded.fleet, &loaded.parameters), seed, &rows);
+    let told =
+        FleetReplications::from_replications((&loaded.fleet, &loaded.parameters), seed, &rows);
     (rows, told)
 }
 

@@ -203,7 +203,7 @@ fn replications_differ_and_a_restart_names_its_cause() {
         "3h",
         "- {cause: software, on: Pod, mtbf: 4h, exitCode: 3}\n",
     );
-    let limits = sim_analysis::experiment::ReplicationLimits::none();
+    let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
     let play = |threads| {
         let rows = ExperimentSubject::from(scenario.clone()).replicate(
             (1, 0..6),
@@ -234,7 +234,7 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
             "40h",
             &format!("- {{cause: host, mtbf: 60h, {process}}}\n"),
         );
-        let limits = sim_analysis::experiment::ReplicationLimits::none();
+        let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
         let rows =
             ExperimentSubject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
@@ -267,7 +267,7 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
             "4h",
             &format!("- {{cause: host, mtbf: 8h, {process}}}\n"),
         );
-        let limits = sim_analysis::experiment::ReplicationLimits::none();
+        let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
         let rows =
             ExperimentSubject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));

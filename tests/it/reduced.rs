@@ -88,14 +88,14 @@ impl<'a> Case<'a> {
 }
 
 fn reduced_experiment(scenario: &ScenarioSpec) -> ReducedExperiment {
-    ReducedExperiment::of(scenario).unwrap_or_else(|why| panic!("{why}"))
+    ReducedExperiment::new(scenario).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// Asserts that both levels agree in every replication, and that at most a quarter of the replications have faults
 /// so close to a decision boundary that the outcomes may differ.
 fn assert_equal(name: &str, scenario: &ScenarioSpec, replications: u64) {
     let reduced = reduced_experiment(scenario);
-    let limits = ReplicationLimits::none();
+    let limits = ReplicationLimits::unlimited();
     let all = check_reduced(&reduced, (7, replications), (2, &limits), &|_| {})
         .expect("the run succeeds");
     assert_eq!(all.len() as u64, replications);
@@ -182,10 +182,10 @@ fn unneeded_spares_do_not_change_the_measurement() {
         case.scenario()
     };
     let (two, five) = (reduced_experiment(&with(2)), reduced_experiment(&with(5)));
-    assert_eq!(two.measured().plays(), five.measured().plays());
+    assert_eq!(two.measured().trial_count(), five.measured().trial_count());
     assert_eq!(two.measured().spread_s(), five.measured().spread_s());
     let shared = two
-        .with(&with(5))
+        .reuse_for(&with(5))
         .expect("both scenarios can share measurements");
     let (mut shared, mut own) = (shared.player().with_bound(), five.player().with_bound());
     for replication in 0..20 {
@@ -195,7 +195,8 @@ fn unneeded_spares_do_not_change_the_measurement() {
         assert_eq!(shared.training.spent_ns, own.training.spent_ns);
     }
     assert!(
-        two.with(&with(1)).is_none() && reduced_experiment(&with(1)).with(&with(2)).is_none(),
+        two.reuse_for(&with(1)).is_none()
+            && reduced_experiment(&with(1)).reuse_for(&with(2)).is_none(),
         "with one spare slice, the second fault of a replication finds none"
     );
     assert_equal("five spare slices", &with(5), 8);
@@ -246,7 +247,10 @@ fn slices_with_spares(take_over: &str, seed: u64) -> ScenarioSpec {
 fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     for take_over in ["5m", "20m"] {
         let scenario = slices_with_spares(take_over, 1);
-        let (reduced, limits) = (reduced_experiment(&scenario), ReplicationLimits::none());
+        let (reduced, limits) = (
+            reduced_experiment(&scenario),
+            ReplicationLimits::unlimited(),
+        );
         let all =
             check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
         for checked in &all {
@@ -348,7 +352,7 @@ fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
     };
     assert_equal("limit", &case.scenario(), 12);
     let reduced = reduced_experiment(&case.scenario());
-    let limits = ReplicationLimits::none();
+    let limits = ReplicationLimits::unlimited();
     let all = check_reduced(&reduced, (7, 6), (2, &limits), &|_| {}).expect("the run succeeds");
     let failed = all
         .iter()
@@ -361,7 +365,7 @@ fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
 
 #[test]
 fn unmodelled_features_are_rejected_by_name() {
-    let refused = |scenario: &ScenarioSpec| match ReducedExperiment::of(scenario) {
+    let refused = |scenario: &ScenarioSpec| match ReducedExperiment::new(scenario) {
         Err(NotReducible::Refused(why)) => why.join("\n"),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("the scenario is not rejected"),
@@ -402,7 +406,7 @@ fn reduced_replications_are_independent_of_other_replications() {
     let subject = ExperimentSubject::Reduced(reduced_experiment(
         &Case::new("Recreate", (1, 8), 12, &[HOST]).scenario(),
     ));
-    let limits = ReplicationLimits::none();
+    let limits = ReplicationLimits::unlimited();
     let all = subject
         .replicate((7, 0..20), (2, &limits), &|_| {})
         .expect("the run succeeds");

@@ -256,7 +256,7 @@ fn what_a_cause_took_of_a_job_is_without_the_time_in_which_it_was_suspended() {
         faults:\n- {at: 1000s, containerExit: {pod: train-w-0-2, exitCode: 1}}\n\
         - {at: 2000s, suspendJobSet: {name: train}}\n- {at: 3000s, resumeJobSet: {name: train}}\n\
         stop: {at: 1d, when: AllJobSetsFinished}\n";
-    let limits = ReplicationLimits::none();
+    let limits = ReplicationLimits::unlimited();
     let rows = ExperimentSubject::from(scenario(text)).replicate((1, 0..1), (1, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
     let training = rows[0].jobsets[0]

@@ -4,7 +4,7 @@
 use crate::program::{program, scratch};
 use crate::support::{self, root};
 use serde_json::Value;
-use sim_analysis::experiment::play;
+use sim_analysis::experiment::simulate_replication;
 use sim_analysis::metrics::{MetricFolds, RestartMetrics};
 use sim_analysis::why;
 use sim_analysis::why::{OverrideSetter, WhyExplanation, WhyRequest};
@@ -37,7 +37,7 @@ fn restarts(loaded: &LoadedScenario) -> Vec<RestartMetrics> {
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario).expect("the pods can be placed");
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = play(&mut simulation, (seed, 0), folds, DiscardSink);
+    let (played, _) = simulate_replication(&mut simulation, (seed, 0), folds, DiscardSink);
     played.folded.restarts
 }
 

@@ -177,8 +177,12 @@ fn level(played: &[PlayedVariant]) -> ModelLevel {
 
 impl VariantComparison {
     /// Compares variants simulated under one seed. The first variant is the scenario itself.
-    pub fn of((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> VariantComparison {
-        let tables: Vec<ComparisonTable> = played.iter().map(ComparisonTable::of).collect();
+    pub fn from_variants(
+        (scenario, seed): (&str, u64),
+        played: &[PlayedVariant],
+    ) -> VariantComparison {
+        let tables: Vec<ComparisonTable> =
+            played.iter().map(ComparisonTable::from_variant).collect();
         let mut names: Vec<String> = Vec::new();
         for name in tables.iter().flat_map(|t| &t.names) {
             if !names.contains(name) {
@@ -226,7 +230,7 @@ struct ComparisonTable<'a> {
 }
 
 impl<'a> ComparisonTable<'a> {
-    fn of(variant: &'a PlayedVariant) -> ComparisonTable<'a> {
+    fn from_variant(variant: &'a PlayedVariant) -> ComparisonTable<'a> {
         let mut names: Vec<String> = Vec::new();
         let mut columns: Vec<Vec<MeasuredMetric>> = Vec::new();
         for (row, replication) in variant.replications.iter().enumerate() {
@@ -271,7 +275,7 @@ impl<'a> ComparisonTable<'a> {
             digest: digest(&variant.replications),
             end_reasons,
             metrics: columns
-                .map(|(name, column)| (name, MetricEstimate::of(column)))
+                .map(|(name, column)| (name, MetricEstimate::from_column(column)))
                 .collect(),
         }
     }
@@ -279,7 +283,7 @@ impl<'a> ComparisonTable<'a> {
 
 impl MetricEstimate {
     /// Computes the estimate from one value per replication.
-    pub fn of(column: &[MeasuredMetric]) -> MetricEstimate {
+    pub fn from_column(column: &[MeasuredMetric]) -> MetricEstimate {
         let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
         let (stuck, cut) = (count(MeasuredMetric::Stuck), count(MeasuredMetric::Cut));
         let values: Vec<f64> = column.iter().filter_map(|m| m.value()).collect();
@@ -390,7 +394,7 @@ mod tests {
         column.extend([MeasuredMetric::Cut; 2]);
         column.push(MeasuredMetric::Absent);
         let of = column.len();
-        let e = MetricEstimate::of(&column);
+        let e = MetricEstimate::from_column(&column);
         assert_eq!((e.n, e.stuck, e.cut, e.absent), (40, 3, 2, 1));
         assert_eq!((e.mean, e.p90), (Some(10.0), Some(10.0)));
         let left_out = StatisticalWarning::LeftOut {
@@ -399,7 +403,7 @@ mod tests {
             of,
         };
         assert_eq!(e.weaknesses, [left_out]);
-        let none = MetricEstimate::of(&[MeasuredMetric::Stuck]);
+        let none = MetricEstimate::from_column(&[MeasuredMetric::Stuck]);
         assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
     }
 }

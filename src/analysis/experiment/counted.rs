@@ -1,10 +1,10 @@
 //! Replications that keep only the restarts counted towards a limit, with their causes.
 
-use super::parallel::{NoRuns, each};
+use super::experiment_input::ExperimentSubject;
+use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
 use super::stop::{LimitedRun, ReplicationLimits};
-use super::subject::ExperimentSubject;
 use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, RestartFold, RestartMetrics};
@@ -64,7 +64,7 @@ pub fn count_restarts(
         ExperimentSubject::Fleet(fleet) => {
             let make = || Ok(FleetSimulation::new(fleet).noting_restarts());
             let causes = causes(fleet);
-            each(make, (n, threads), &limits.flag, |simulation, i| {
+            in_parallel_with(make, (n, threads), &limits.flag, |simulation, i| {
                 let run = of_fleet(simulation, &causes, (seed, from + i), limits)?;
                 tell();
                 Some(run)
@@ -72,15 +72,15 @@ pub fn count_restarts(
         }
         ExperimentSubject::Reduced(reduced) => {
             let make = || Ok(reduced.player());
-            each(make, (n, threads), &limits.flag, |player, i| {
-                let played = player.run_until((seed, from + i), &|n| limits.reached(n))?;
+            in_parallel_with(make, (n, threads), &limits.flag, |player, i| {
+                let played = player.run_until((seed, from + i), &|n| limits.is_reached(n))?;
                 tell();
                 Some(of_reduced(reduced, &played, from + i))
             })
         }
         ExperimentSubject::Pods { scenario, .. } => {
             let make = || ExperimentRunner::new(scenario);
-            each(make, (n, threads), &limits.flag, |player, i| {
+            in_parallel_with(make, (n, threads), &limits.flag, |player, i| {
                 let jobset = JobSetId(jobset as u32);
                 let run = of_pods(player, jobset, (seed, from + i), limits)?;
                 tell();
@@ -101,7 +101,7 @@ fn of_fleet(
     (seed, i): (u64, u64),
     limits: &ReplicationLimits,
 ) -> Option<CountedRun> {
-    let outcome = simulation.run_until((seed, i), &|events| limits.reached(events))?;
+    let outcome = simulation.run_until((seed, i), &|events| limits.is_reached(events))?;
     let used = |(at, process): &(u64, u32)| UsedAt {
         at_s: SimTime(*at).seconds(),
         times: 1,
@@ -168,7 +168,7 @@ fn of_pods(
     let simulation = player.simulation(seed, i);
     let restarts = RestartFold::new(simulation.scenario()).without_paths();
     let folds = (restarts, CountedFold::default());
-    let mut sink = (folds, LimitedRun::by(limits));
+    let mut sink = (folds, LimitedRun::sink(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;
@@ -219,7 +219,7 @@ pub fn without_limit(
         ExperimentSubject::Reduced(reduced) => {
             let mut scenario = reduced.scenario().clone();
             let lifted = lift(&mut scenario, jobset, until)?;
-            let again = reduced.with(&scenario);
+            let again = reduced.reuse_for(&scenario);
             *reduced = again.ok_or(
                 "the reduced model does not support this scenario without a restart limit",
             )?;

@@ -22,7 +22,7 @@ pub struct ConditionGroup {
 
 impl ConditionGroup {
     /// Extracts the values from replications; `jobsets` are the names of their JobSets.
-    pub fn of(
+    pub fn evaluate(
         name: &str,
         jobsets: &[String],
         replications: &[ReplicationResult],

@@ -1,6 +1,6 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
-use super::parallel::{NoRuns, each};
+use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
 use super::stop::ReplicationLimits;
 use crate::fleet::{FleetOutcome, FleetSimulation, TimeCategory};
@@ -25,8 +25,8 @@ pub fn replicate_fleet(
     let (from, n) = (which.start, which.end.saturating_sub(which.start));
     let finished = AtomicU64::new(0);
     let make = || Ok(FleetSimulation::new(fleet));
-    let stops = |events| limits.reached(events);
-    each(make, (n, threads), &limits.flag, |simulation, i| {
+    let stops = |events| limits.is_reached(events);
+    in_parallel_with(make, (n, threads), &limits.flag, |simulation, i| {
         let outcome = simulation.run_until((seed, from + i), &stops)?;
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some(outcome)
@@ -88,7 +88,7 @@ pub struct FleetReplications {
 
 impl FleetReplications {
     /// Aggregates replications. `all` contains the outcomes in the order of the replications.
-    pub fn of(
+    pub fn from_replications(
         (fleet, parameters): (&FleetSpec, &[(String, serde_json::Value)]),
         seed: u64,
         all: &[FleetOutcome],

@@ -7,20 +7,20 @@
 pub mod compare;
 pub mod counted;
 pub mod derivative;
+pub mod experiment_input;
 pub mod fail_if;
 pub mod fleets;
 pub mod metric;
 pub mod mixed;
 pub mod over_time;
 pub mod parallel;
-pub mod play;
 pub mod player;
 pub mod reduced;
 pub mod reduced_check;
 pub mod replication;
 pub mod replications;
+pub mod simulate;
 pub mod stop;
-pub mod subject;
 pub mod verify;
 mod warned;
 
@@ -30,11 +30,11 @@ pub use compare::{
 };
 pub use counted::{CountedRun, UsedAt, count_restarts, with_maintenance_rule, without_limit};
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
+pub use experiment_input::{ExperimentSubject, SubjectPlayer};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{BetterDirection, MeasuredMetric, better, is_by_cause, metrics, unnamed};
 pub use mixed::{MixedRuns, UnusableMetric};
 pub use parallel::{NoRuns, in_parallel};
-pub use play::{SimulatedReplication, play};
 pub use player::ExperimentRunner;
 pub use reduced::{NotReducible, ReducedExperiment};
 pub use reduced_check::{
@@ -42,7 +42,7 @@ pub use reduced_check::{
 };
 pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
 pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};
+pub use simulate::{SimulatedReplication, simulate_replication};
 pub use stop::{LimitedRun, ReplicationLimits, StopFlag};
-pub use subject::{ExperimentSubject, SubjectPlayer};
 pub use verify::{NotVerified, verify};
 pub use warned::warnings_of;

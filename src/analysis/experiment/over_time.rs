@@ -35,7 +35,9 @@ pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let all: Vec<(&PlayedVariant, Vec<&JobTimeline>)> = all.collect();
     let lengths = all.iter().flat_map(|(_, own)| own).map(|t| t.length());
     let longest = lengths.max()?.0;
-    let variants = all.iter().map(|(v, own)| fan(&v.name, own, longest));
+    let variants = all
+        .iter()
+        .map(|(v, own)| quantile_bands(&v.name, own, longest));
     Some((&played[0].jobsets[jobset], variants.collect()))
 }
 
@@ -45,7 +47,7 @@ fn timelines(variant: &PlayedVariant, jobset: usize) -> Vec<&JobTimeline> {
     jobsets.filter_map(|j| j.timeline.as_ref()).collect()
 }
 
-fn fan(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
+fn quantile_bands(name: &str, own: &[&JobTimeline], longest: u64) -> OverTime {
     let part = |nth: u32, of: u32| {
         Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64)
     };

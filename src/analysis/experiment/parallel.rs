@@ -38,11 +38,11 @@ pub fn in_parallel<T: Send>(
     play: impl Fn(&mut ExperimentRunner, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
     let make = || ExperimentRunner::new(scenario);
-    each(make, (n, threads), stop, play)
+    in_parallel_with(make, (n, threads), stop, play)
 }
 
 /// Like [`in_parallel`], for any kind of runner; `make` creates one per thread.
-pub fn each<S: Send, T: Send>(
+pub fn in_parallel_with<S: Send, T: Send>(
     make: impl Fn() -> Result<S, CannotRun> + Sync + Send,
     (n, threads): (u64, usize),
     stop: &StopFlag,

@@ -57,7 +57,7 @@ impl fmt::Debug for ReducedExperiment {
 
 impl ReducedExperiment {
     /// Measures the effects of faults in the scenario. Fails if a feature is unsupported.
-    pub fn of(scenario: &ScenarioSpec) -> Result<ReducedExperiment, NotReducible> {
+    pub fn new(scenario: &ScenarioSpec) -> Result<ReducedExperiment, NotReducible> {
         ReducedExperiment::of_until(scenario, &StopFlag::new())
     }
 
@@ -71,7 +71,7 @@ impl ReducedExperiment {
             return Err(NotReducible::Refused(why));
         }
         let measured =
-            MeasuredFault::of(scenario, &|| stop.is_raised()).map_err(|why| match why {
+            MeasuredFault::measure(scenario, &|| stop.is_raised()).map_err(|why| match why {
                 NotMeasured::CannotRun(why) => NotReducible::CannotRun(why),
                 NotMeasured::Refused(why) => NotReducible::Refused(vec![why]),
                 NotMeasured::Stopped => NotReducible::Stopped,
@@ -100,7 +100,7 @@ impl ReducedExperiment {
     /// Converts the outcome of the reduced model to the form that all levels share.
     pub fn replication(&self, outcome: &ReducedOutcome, replication: u64) -> ReplicationResult {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
-        let latency = LatencySummary::of(each.iter().filter_map(BriefRestart::latency));
+        let latency = LatencySummary::from_durations(each.iter().filter_map(BriefRestart::latency));
         let training = &outcome.training;
         let jobset = ReplicatedJobSet {
             terminal_state: outcome.terminal_state,
@@ -109,9 +109,9 @@ impl ReducedExperiment {
             latency_p50_s: latency.p50,
             latency_p95_s: latency.p95,
             latency_max_s: latency.max,
-            training: Some(TrainingSummary::of(training)),
-            taken: self.taken(outcome),
-            timeline: JobTimeline::of(training),
+            training: Some(TrainingSummary::from_outcome(training)),
+            taken: self.effect_durations(outcome),
+            timeline: JobTimeline::from_training(training),
             each,
         };
         ReplicationResult {
@@ -122,7 +122,7 @@ impl ReducedExperiment {
             end_reason: outcome.end_reason.as_str(),
             jobsets: vec![jobset],
             ledger_s: ledger(&outcome.ledger),
-            fleet_goodput: TimeShares::of(&outcome.ledger).and_then(|s| s.fleet),
+            fleet_goodput: TimeShares::from_ledger(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
             cost_by_category: cost(&outcome.ledger),
             outputs: Vec::new(),
@@ -137,7 +137,7 @@ impl ReducedExperiment {
     }
 
     /// Reuses the measurements for another scenario, if everything they depend on is equal.
-    pub fn with(&self, scenario: &ScenarioSpec) -> Option<ReducedExperiment> {
+    pub fn reuse_for(&self, scenario: &ScenarioSpec) -> Option<ReducedExperiment> {
         self.with_until(scenario, &StopFlag::new())
     }
 
@@ -150,7 +150,7 @@ impl ReducedExperiment {
         if !why_not(scenario).is_empty() {
             return None;
         }
-        let again = self.measured.again(scenario, &|| stop.is_raised());
+        let again = self.measured.reapply(scenario, &|| stop.is_raised());
         Some(ReducedExperiment {
             measured: Arc::new(again.ok()??),
             scenario: Arc::new(scenario.clone()),
@@ -158,7 +158,7 @@ impl ReducedExperiment {
     }
 
     /// Returns the lost work and the recovery time, in seconds, by the cause of the fault.
-    fn taken(&self, outcome: &ReducedOutcome) -> BTreeMap<String, SegmentTime> {
+    fn effect_durations(&self, outcome: &ReducedOutcome) -> BTreeMap<String, SegmentTime> {
         let processes = &self.scenario.fault_processes;
         let mut all: Vec<Option<SegmentTime>> = vec![None; processes.len()];
         let mut stretches = outcome.training.segments.iter();

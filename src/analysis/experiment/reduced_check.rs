@@ -1,7 +1,7 @@
 //! Comparison of the reduced model with the pod level under the same faults: which results are equal, and how far
 //! the others differ.
 
-use super::parallel::{NoRuns, each};
+use super::parallel::{NoRuns, in_parallel_with};
 use super::player::ExperimentRunner;
 use super::reduced::ReducedExperiment;
 use super::replication::{ReplicationResult, replication};
@@ -36,7 +36,7 @@ pub struct CountedEvents {
 
 impl CountedEvents {
     /// Extracts the counts from a replication.
-    pub fn of(replication: &ReplicationResult) -> CountedEvents {
+    pub fn from_replication(replication: &ReplicationResult) -> CountedEvents {
         let jobset = &replication.jobsets[0];
         CountedEvents {
             restarts: jobset.restarts,
@@ -53,7 +53,8 @@ fn goodput(replication: &ReplicationResult) -> Option<f64> {
 impl CheckedModel {
     /// Returns true if both levels have the same counts.
     pub fn is_equal(&self) -> bool {
-        CountedEvents::of(&self.pods) == CountedEvents::of(&self.reduced)
+        CountedEvents::from_replication(&self.pods)
+            == CountedEvents::from_replication(&self.reduced)
     }
 
     /// Goodput at pod level and in the reduced model.
@@ -123,7 +124,7 @@ pub struct ModelDifferences {
 
 impl ModelDifferences {
     /// Computes the differences of pairs (pod level, reduced model) and their error bounds; `None` without pairs.
-    pub fn of(
+    pub fn compare(
         restarts: &[[f64; 2]],
         goodput: &[[f64; 2]],
         bounds: Vec<f64>,
@@ -163,7 +164,7 @@ pub fn check_reduced(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<CheckedModel>, NoRuns> {
     let finished = std::sync::atomic::AtomicU64::new(0);
-    each(
+    in_parallel_with(
         || {
             Ok((
                 ExperimentRunner::new(reduced.scenario())?,
@@ -174,7 +175,7 @@ pub fn check_reduced(
         &limits.flag,
         |(pods, gang), i| {
             let pods = replication(pods, (seed, i), &[], limits)?;
-            let outcome = gang.run_until((seed, i), &|faults| limits.reached(faults))?;
+            let outcome = gang.run_until((seed, i), &|faults| limits.is_reached(faults))?;
             done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
             Some(CheckedModel {
                 pods,

@@ -23,7 +23,7 @@ pub(super) fn replication(
 ) -> Option<ReplicationResult> {
     let simulation = player.simulation(seed, i);
     let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
-    let mut sink = (folds, LimitedRun::by(limits));
+    let mut sink = (folds, LimitedRun::sink(limits));
     let outcome = simulation.run(seed, i, &mut sink);
     if outcome.end_reason == EndReason::Stopped {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn replication(
         seed,
         not_modelled,
     };
-    Some(ReplicationResult::of(&one, i))
+    Some(ReplicationResult::from_run(&one, i))
 }
 
 /// The result of one replication.
@@ -129,8 +129,9 @@ impl BriefRestart {
     }
 
     /// Extracts the `nth` restart of a run.
-    fn of((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
-        let has_phases = nth < EACH && restart.latency().is_some() && restart.reached().len() > 1;
+    fn from_restart((nth, restart): (usize, &RestartMetrics)) -> BriefRestart {
+        let has_phases =
+            nth < EACH && restart.latency().is_some() && restart.reached_milestones().len() > 1;
         let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
         BriefRestart {
             phases: has_phases.then(|| Box::new(restart.phases())),
@@ -146,11 +147,12 @@ impl BriefRestart {
 
 impl ReplicationResult {
     /// Extracts the result from a run.
-    pub fn of(run: &RunView<'_>, replication: u64) -> ReplicationResult {
+    pub fn from_run(run: &RunView<'_>, replication: u64) -> ReplicationResult {
         let outcome = run.outcome;
         let jobset = |(i, o): (usize, &sim_engine::record::JobSetOutcome)| {
             let restarts = || run.restarts_of(JobSetId(i as u32));
-            let latency = LatencySummary::of(restarts().filter_map(RestartMetrics::latency));
+            let latency =
+                LatencySummary::from_durations(restarts().filter_map(RestartMetrics::latency));
             let training = outcome.training_for(JobSetId(i as u32));
             ReplicatedJobSet {
                 terminal_state: o.terminal_state,
@@ -159,10 +161,13 @@ impl ReplicationResult {
                 latency_p50_s: latency.p50,
                 latency_p95_s: latency.p95,
                 latency_max_s: latency.max,
-                training: training.map(TrainingSummary::of),
+                training: training.map(TrainingSummary::from_outcome),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
-                timeline: training.and_then(JobTimeline::of),
-                each: restarts().enumerate().map(BriefRestart::of).collect(),
+                timeline: training.and_then(JobTimeline::from_training),
+                each: restarts()
+                    .enumerate()
+                    .map(BriefRestart::from_restart)
+                    .collect(),
             }
         };
         ReplicationResult {
@@ -173,7 +178,7 @@ impl ReplicationResult {
             end_reason: outcome.end_reason.as_str(),
             jobsets: outcome.jobsets.iter().enumerate().map(jobset).collect(),
             ledger_s: ledger(&outcome.ledger),
-            fleet_goodput: TimeShares::of(&outcome.ledger).and_then(|s| s.fleet),
+            fleet_goodput: TimeShares::from_ledger(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
             cost_by_category: cost(&outcome.ledger),
             outputs: Vec::new(),

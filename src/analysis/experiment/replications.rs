@@ -142,7 +142,7 @@ pub struct RestartEstimates {
 
 impl ReplicationSet {
     /// `run` is any run of the scenario, for its names; `all` contains the replications in order.
-    pub fn of(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
+    pub fn from_results(run: &RunView<'_>, all: &[ReplicationResult]) -> ReplicationSet {
         let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| {
             MeanEstimate::from_values(all.iter().map(f).collect())
         };

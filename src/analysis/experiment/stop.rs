@@ -47,7 +47,7 @@ pub struct ReplicationLimits {
 
 impl ReplicationLimits {
     /// Returns limits that never stop the experiment.
-    pub fn none() -> ReplicationLimits {
+    pub fn unlimited() -> ReplicationLimits {
         ReplicationLimits {
             flag: StopFlag::new(),
             events_max: u64::MAX,
@@ -55,7 +55,7 @@ impl ReplicationLimits {
     }
 
     /// Returns true if the run is to end after `events` events.
-    pub fn reached(&self, events: u64) -> bool {
+    pub fn is_reached(&self, events: u64) -> bool {
         events >= self.events_max
             || (events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.flag.is_raised())
     }
@@ -66,7 +66,7 @@ pub struct LimitedRun<'l>(&'l ReplicationLimits);
 
 impl<'l> LimitedRun<'l> {
     /// Creates the sink for one run.
-    pub fn by(limits: &'l ReplicationLimits) -> LimitedRun<'l> {
+    pub fn sink(limits: &'l ReplicationLimits) -> LimitedRun<'l> {
         LimitedRun(limits)
     }
 }
@@ -80,6 +80,6 @@ impl RecordSink for LimitedRun<'_> {
     }
 
     fn should_stop(&mut self, events: u64) -> bool {
-        self.0.reached(events)
+        self.0.is_reached(events)
     }
 }

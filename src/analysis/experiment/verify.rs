@@ -21,7 +21,7 @@ pub fn verify(
 ) -> Result<(), NotVerified> {
     let outcome = view.outcome;
     again.set_paranoid(true);
-    let second = again.run(view.seed, 0, &mut LimitedRun::by(limits));
+    let second = again.run(view.seed, 0, &mut LimitedRun::sink(limits));
     again.set_paranoid(false);
     if second.end_reason == EndReason::Stopped {
         return Err(NotVerified::Stopped);

@@ -15,9 +15,9 @@ enum FleetStream {
 
 impl FleetWorld<'_> {
     /// Moves a node to another place, and starts or stops its aging accordingly.
-    pub(super) fn put(&mut self, node: u32, place: PoolPlace) {
+    pub(super) fn move_node(&mut self, node: u32, place: PoolPlace) {
         let old = self.pool.rows[node as usize].place;
-        self.pool.put(node, place);
+        self.pool.move_node(node, place);
         let fleet = self.fleet;
         for (process, spec) in fleet.faults.iter().enumerate() {
             let ages = |place: PoolPlace| match spec.exposure {
@@ -84,8 +84,8 @@ impl FleetWorld<'_> {
         };
         // The recorded duration of the outage already includes diagnosis and repair.
         self.failed(fault.node, process as usize);
-        self.put(fault.node, PoolPlace::Repair);
-        self.after(lasts.0, FleetEvent::Back { node: fault.node });
+        self.move_node(fault.node, PoolPlace::Repair);
+        self.schedule_after(lasts.0, FleetEvent::Back { node: fault.node });
         if place == PoolPlace::Active {
             self.interrupt(process as usize);
         }
@@ -93,7 +93,7 @@ impl FleetWorld<'_> {
 
     /// Records the failure in the digest, the counts and the history of the node.
     fn failed(&mut self, node: u32, process: usize) {
-        self.note(EventCode::Failed, node);
+        self.digest_event(EventCode::Failed, node);
         self.counts.failures[process] += 1;
         let now = self.clocks.now;
         let row = &mut self.pool.rows[node as usize];
@@ -124,13 +124,13 @@ impl FleetWorld<'_> {
                     self.renew_rung(node, process);
                     self.pool.move_last(node);
                 }
-                self.put(blamed, PoolPlace::Repair);
+                self.move_node(blamed, PoolPlace::Repair);
                 self.begin_repair(blamed);
             }
             None => {
                 self.renew_rung(node, process);
                 if was_active {
-                    self.put(node, PoolPlace::Idle);
+                    self.move_node(node, PoolPlace::Idle);
                     self.pool.move_last(node);
                     self.stand_by(node);
                 }
@@ -168,25 +168,25 @@ impl FleetWorld<'_> {
     /// Makes an idle node a standby of the job if the job has too few.
     fn stand_by(&mut self, node: u32) {
         if self.pool.count(PoolPlace::Standby) < self.fleet.job.standbys {
-            self.put(node, PoolPlace::Standby);
+            self.move_node(node, PoolPlace::Standby);
         }
     }
 
     /// Ends a repair: the node is retired, or returns with new lifetimes.
     pub(super) fn repaired(&mut self, node: u32, healed: bool) {
-        self.note(EventCode::Repaired, node);
+        self.digest_event(EventCode::Repaired, node);
         if healed {
             self.pool.rows[node as usize].lemon = false;
         }
         if self.retires(node) {
             self.counts.retirements += 1;
-            self.put(node, PoolPlace::Retired);
+            self.move_node(node, PoolPlace::Retired);
         } else {
             self.renew_all(node);
-            self.put(node, PoolPlace::Idle);
+            self.move_node(node, PoolPlace::Idle);
             // A job that waits for nodes takes the node immediately, but does not start to run because of it.
             if self.is_short() && self.pool.count(PoolPlace::Active) < self.fleet.job.nodes {
-                self.put(node, PoolPlace::Active)
+                self.move_node(node, PoolPlace::Active)
             } else {
                 self.stand_by(node)
             }
@@ -231,7 +231,7 @@ impl FleetWorld<'_> {
                 }
             }
         }
-        self.after(every.0, FleetEvent::Regenerate);
+        self.schedule_after(every.0, FleetEvent::Regenerate);
     }
 
     /// Returns true if host selection prefers the nodes with the fewest failures.

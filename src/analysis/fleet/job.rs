@@ -1,6 +1,6 @@
 //! The state of the job: its phase, its completed work, and the time spent in each phase.
 
-use super::books::TimeCategory;
+use super::fleet_ledger::TimeCategory;
 
 /// Current phase of the job.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ impl FleetWorld<'_> {
         self.job.generation = self.job.generation.wrapping_add(1);
         if let Some(takes) = takes {
             let generation = self.job.generation;
-            self.after(takes, FleetEvent::PhaseOver { generation });
+            self.schedule_after(takes, FleetEvent::PhaseOver { generation });
         }
     }
 
     /// Starts to work with all nodes, until the next checkpoint or the end of the work.
     fn work(&mut self) {
-        self.note(EventCode::Works, self.pool.count(PoolPlace::Active));
+        self.digest_event(EventCode::Works, self.pool.count(PoolPlace::Active));
         self.pass_checkpoints();
         let left = self.fleet.training.work.0 - self.job.kept;
         let piece = match self.fleet.training.progress {
@@ -32,13 +32,13 @@ impl FleetWorld<'_> {
     }
 
     /// Continues the job: with all nodes it works, otherwise standbys take over, otherwise nodes are selected.
-    fn go_on(&mut self) {
+    fn continue_phase(&mut self) {
         let nodes = self.fleet.job.nodes;
         while self.pool.count(PoolPlace::Active) < nodes {
             let Some(standby) = self.pool.standbys.front().copied() else {
                 return self.select_or_wait();
             };
-            self.put(standby, PoolPlace::Active);
+            self.move_node(standby, PoolPlace::Active);
         }
         self.work();
     }
@@ -58,7 +58,7 @@ impl FleetWorld<'_> {
                 }
             }
             FleetJobPhase::Saving => self.saved(),
-            FleetJobPhase::Recovery | FleetJobPhase::HostSelection => self.go_on(),
+            FleetJobPhase::Recovery | FleetJobPhase::HostSelection => self.continue_phase(),
             FleetJobPhase::WaitingForSpares => self.spare_pulled(),
             FleetJobPhase::Stalled => unreachable!("a stalled phase has no end event"),
         }
@@ -80,8 +80,8 @@ impl FleetWorld<'_> {
             FleetJobPhase::Working if self.fleet.training.progress == ProgressSpec::Kept => {
                 self.job.kept += spent;
             }
-            FleetJobPhase::Working => self.lose(spent),
-            FleetJobPhase::Saving => self.lose(self.job.piece),
+            FleetJobPhase::Working => self.discard_work(spent),
+            FleetJobPhase::Saving => self.discard_work(self.job.piece),
             FleetJobPhase::Recovery => {}
             // The wait ends with a new selection or check, so the failure needs no handling here.
             FleetJobPhase::HostSelection
@@ -107,9 +107,9 @@ impl FleetWorld<'_> {
         self.enter(FleetJobPhase::Recovery, Some(takes));
     }
 
-    fn lose(&mut self, ns: u64) {
+    fn discard_work(&mut self, ns: u64) {
         self.job.lost += ns;
-        self.books.lose(self.fleet.job.nodes, ns);
+        self.books.discard_work(self.fleet.job.nodes, ns);
     }
 
     /// Returns the time of the job without productive work, in nanoseconds.

@@ -7,25 +7,25 @@
 
 #![deny(missing_docs)]
 
-mod books;
-mod calm;
+mod fast_forward;
 mod faults;
+mod fleet_ledger;
+mod host_selection;
 mod job;
 mod job_phases;
-mod lives;
+mod lifetimes;
 mod outcome;
 mod pool;
 mod repair;
 mod repair_stages;
 mod run;
-mod select;
 mod splitting;
 #[cfg(test)]
 #[path = "../../../tests/inside/analysis/fleet.rs"]
 mod tests;
 mod world;
 
-pub use books::{FleetLedger, TimeCategory};
+pub use fleet_ledger::{FleetLedger, TimeCategory};
 pub use outcome::FleetOutcome;
 pub use run::FleetSimulation;
 pub use splitting::{SplitBranches, SplitExcess, SplitState};

@@ -1,6 +1,6 @@
 //! The outcome of one replication of a fleet: its end reason, and every output by name.
 
-use super::books::FleetLedger;
+use super::fleet_ledger::FleetLedger;
 use super::job::FleetJobPhase;
 use super::world::{FleetEnd, FleetWorld};
 use sim_base::SimTime;
@@ -31,7 +31,7 @@ fn hours(ns: u64) -> f64 {
 }
 
 impl FleetOutcome {
-    pub(super) fn of(world: &FleetWorld<'_>) -> FleetOutcome {
+    pub(super) fn from_world(world: &FleetWorld<'_>) -> FleetOutcome {
         let (why, end) = world.over.expect("the run has ended");
         let spent = |phase: FleetJobPhase| world.job.spent[phase as usize];
         let all: u64 = world.job.spent.iter().sum();

@@ -1,6 +1,6 @@
 //! The place of each node of a fleet, and the order in which nodes entered the working pool.
 
-use super::books::TimeCategory;
+use super::fleet_ledger::TimeCategory;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Current place of a node.
@@ -104,7 +104,7 @@ impl PoolState {
         pool.counts[PoolPlace::Spare as usize] = order.len() as u32;
         for _ in 0..working {
             let node = pool.spares.front().copied();
-            pool.put(
+            pool.move_node(
                 node.expect("order has at least `working` nodes"),
                 PoolPlace::Idle,
             );
@@ -122,7 +122,7 @@ impl PoolState {
     }
 
     /// Moves a node. A node that enters the working pool becomes the last in its order.
-    pub fn put(&mut self, node: u32, place: PoolPlace) {
+    pub fn move_node(&mut self, node: u32, place: PoolPlace) {
         let old = self.rows[node as usize].place;
         self.take_out(node, old, place);
         self.counts[old as usize] -= 1;

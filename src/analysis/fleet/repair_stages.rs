@@ -44,7 +44,7 @@ impl FleetWorld<'_> {
         };
         let draw = self.repair_draw(node, stage, RepairStream::Takes);
         let takes = self.draws.sample(draw, &spec.duration).0;
-        self.after(takes, FleetEvent::StageOver { node, stage });
+        self.schedule_after(takes, FleetEvent::StageOver { node, stage });
     }
 
     pub(super) fn stage_over(&mut self, node: u32, stage: u32) {

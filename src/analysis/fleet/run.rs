@@ -53,7 +53,7 @@ impl<'f> FleetSimulation<'f> {
         };
         let mut world = FleetWorld::new(self.fleet, draws);
         world.noted = self.notes_restarts.then(Vec::new);
-        let outcome = world.play(stops).then(|| FleetOutcome::of(&world));
+        let outcome = world.run(stops).then(|| FleetOutcome::from_world(&world));
         self.draws = Some(world.draws);
         outcome
     }
@@ -61,7 +61,7 @@ impl<'f> FleetSimulation<'f> {
 
 impl FleetWorld<'_> {
     /// Simulates until the job ends. Returns false if `stops` stopped it earlier.
-    pub(super) fn play(&mut self, stops: &dyn Fn(u64) -> bool) -> bool {
+    pub(super) fn run(&mut self, stops: &dyn Fn(u64) -> bool) -> bool {
         self.begin();
         for events in 0.. {
             if self.over.is_some() {
@@ -91,11 +91,11 @@ impl FleetWorld<'_> {
         let fleet = self.fleet;
         for (process, spec) in (0..).zip(&fleet.faults) {
             for (nth, fault) in (0..).zip(spec.trace.iter().flat_map(|trace| trace.iter())) {
-                self.after(fault.at.0, FleetEvent::Traced { process, nth });
+                self.schedule_after(fault.at.0, FleetEvent::Traced { process, nth });
             }
         }
         if let Some((every, _)) = self.fleet.lemons.regeneration {
-            self.after(every.0, FleetEvent::Regenerate);
+            self.schedule_after(every.0, FleetEvent::Regenerate);
         }
         self.select_or_wait();
     }
@@ -111,23 +111,23 @@ impl FleetWorld<'_> {
             (None, None) => return self.end(FleetEnd::Stuck),
         };
         if at > limit {
-            self.pass(limit);
+            self.advance_to(limit);
             return self.end(FleetEnd::TimeLimit);
         }
-        self.pass(at);
+        self.advance_to(at);
         match fault {
             Some(fault) if event.is_none_or(|event| fault.at < event) => {
                 self.fail(fault.node, fault.process as usize);
             }
             _ => {
                 if let Some(Reverse((_, _, event))) = self.queue.pop() {
-                    self.happen(event);
+                    self.handle_event(event);
                 }
             }
         }
     }
 
-    fn happen(&mut self, event: FleetEvent) {
+    fn handle_event(&mut self, event: FleetEvent) {
         match event {
             FleetEvent::StageOver { node, stage } => self.stage_over(node, stage),
             FleetEvent::Back { node } => self.repaired(node, true),
@@ -138,7 +138,7 @@ impl FleetWorld<'_> {
     }
 
     /// Advances the time to `at` and adds the elapsed time to the ledger.
-    fn pass(&mut self, at: u64) {
+    fn advance_to(&mut self, at: u64) {
         let ns = at - self.clocks.now;
         if ns > 0 {
             self.book(self.job.phase, ns);
@@ -150,7 +150,7 @@ impl FleetWorld<'_> {
         while let Some(Reverse((at, _, event))) = self.queue.pop() {
             if let FleetEvent::StageOver { .. } | FleetEvent::Back { .. } = event {
                 self.clocks.now = self.clocks.now.max(at);
-                self.happen(event);
+                self.handle_event(event);
             }
         }
     }

@@ -4,9 +4,9 @@
 //! conditional on its elapsed part, which is all that is known about it. Repairs and phases in progress keep their
 //! end times.
 
-use super::books::FleetLedger;
+use super::fleet_ledger::FleetLedger;
 use super::job::FleetJobState;
-use super::lives::{FleetLifetimes, LifetimeClocks};
+use super::lifetimes::{FleetLifetimes, LifetimeClocks};
 use super::pool::PoolState;
 use super::repair::FleetRepair;
 use super::world::FleetEnd;
@@ -71,12 +71,12 @@ impl<'f> SplitBranches<'f> {
         let mut world = FleetWorld::new(self.fleet, draws);
         world.lives.remember();
         world.begin();
-        self.keep(world)
+        self.store_state(world)
     }
 
     /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
     /// ends. Returns the final state if the quantity reached `level`, and the final value of the quantity.
-    pub fn go_on(
+    pub fn resume(
         &mut self,
         from: &SplitState,
         branch: u64,
@@ -94,7 +94,7 @@ impl<'f> SplitBranches<'f> {
             events += 1;
         }
         let has = self.has(&world);
-        let state = self.keep(world);
+        let state = self.store_state(world);
         ((has >= level).then_some(state), has)
     }
 
@@ -108,7 +108,7 @@ impl<'f> SplitBranches<'f> {
         }
     }
 
-    fn keep(&mut self, world: FleetWorld<'f>) -> SplitState {
+    fn store_state(&mut self, world: FleetWorld<'f>) -> SplitState {
         let (state, draws) = world.into_state();
         self.draws = Some(draws);
         state

@@ -1,8 +1,8 @@
 //! All variable state of a run of the fleet model: the clock, the nodes, the job and the pending events.
 
-use super::books::FleetLedger;
+use super::fleet_ledger::FleetLedger;
 use super::job::{FleetJobPhase, FleetJobState};
-use super::lives::{FleetLifetimes, LifetimeClocks};
+use super::lifetimes::{FleetLifetimes, LifetimeClocks};
 use super::pool::{PoolPlace, PoolState};
 use super::repair::FleetRepair;
 use sim_api::spec::FleetSpec;
@@ -152,14 +152,14 @@ impl<'f> FleetWorld<'f> {
     }
 
     /// Schedules an event after `ns` nanoseconds.
-    pub(super) fn after(&mut self, ns: u64, event: FleetEvent) {
+    pub(super) fn schedule_after(&mut self, ns: u64, event: FleetEvent) {
         self.sent += 1;
         let at = self.clocks.now.saturating_add(ns);
         self.queue.push(Reverse((at, self.sent, event)));
     }
 
     /// Adds an event to the digest.
-    pub(super) fn note(&mut self, code: EventCode, what: u32) {
+    pub(super) fn digest_event(&mut self, code: EventCode, what: u32) {
         let word = self.clocks.now.rotate_left(8) ^ (code as u64) << 32 ^ u64::from(what);
         let x = (self.digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.digest = x ^ x >> 32;
@@ -168,7 +168,7 @@ impl<'f> FleetWorld<'f> {
     /// Ends the job, unless it has already ended.
     pub(super) fn end(&mut self, why: FleetEnd) {
         if self.over.is_none() {
-            self.note(EventCode::End, why as u32);
+            self.digest_event(EventCode::End, why as u32);
             self.over = Some((why, self.clocks.now));
         }
     }

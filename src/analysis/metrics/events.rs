@@ -19,7 +19,7 @@ pub struct EventFold {
 }
 
 impl EventFold {
-    pub fn of(&self, jobset: JobSetId) -> impl Iterator<Item = &EventCount> {
+    pub fn for_jobset(&self, jobset: JobSetId) -> impl Iterator<Item = &EventCount> {
         self.counts.iter().filter(move |c| c.jobset == jobset)
     }
 

@@ -41,7 +41,7 @@ impl NodeState {
         }
     }
 
-    fn of(state: OccupancyState) -> Option<NodeState> {
+    fn from_occupancy(state: OccupancyState) -> Option<NodeState> {
         match state {
             OccupancyState::Pending => None,
             OccupancyState::Starting => Some(Self::Starting),
@@ -105,7 +105,7 @@ impl NodeStates {
     }
 
     /// Appends the current state of the node if it differs from the last one.
-    fn note(&mut self, node: NodeId, at: SimTime) {
+    fn append_state(&mut self, node: NodeId, at: SimTime) {
         if at > self.to {
             return;
         }
@@ -121,7 +121,7 @@ impl NodeStates {
     }
 
     fn count(&mut self, (node, state): (NodeId, Option<OccupancyState>), by: i32) {
-        if let Some(state) = state.and_then(NodeState::of)
+        if let Some(state) = state.and_then(NodeState::from_occupancy)
             && node.is_some()
         {
             let n = &mut row_or_default(&mut self.rows, node.ix()).pods[state as usize];
@@ -145,7 +145,7 @@ impl NodeStates {
         self.count(after, 1);
         for node in [before.0, after.0] {
             if node.is_some() {
-                self.note(node, at);
+                self.append_state(node, at);
             }
         }
     }
@@ -159,7 +159,7 @@ impl RecordSink for NodeStates {
         }
         if let Some((node, ready)) = of_node(&record.body) {
             row_or_default(&mut self.rows, node.ix()).broken = !ready;
-            self.note(node, record.at);
+            self.append_state(node, record.at);
         }
     }
 }

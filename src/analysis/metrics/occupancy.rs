@@ -98,11 +98,11 @@ impl NodeOccupancy {
 
     /// Completes the last instants; called after the last record.
     pub fn finish(&mut self) {
-        self.pass(SimTime::NEVER);
+        self.store_until(SimTime::NEVER);
     }
 
     /// Returns the changes of the pod counts of a Job: index of the instant, and counts from then on.
-    pub fn of(&self, job: JobId) -> &[(u32, OccupancyCounts)] {
+    pub fn job_counts(&self, job: JobId) -> &[(u32, OccupancyCounts)] {
         self.lanes.get(job.ix()).map_or(&[], Vec::as_slice)
     }
 
@@ -113,7 +113,7 @@ impl NodeOccupancy {
     }
 
     /// Stores the current state for all instants before `until`.
-    fn pass(&mut self, until: SimTime) {
+    fn store_until(&mut self, until: SimTime) {
         for (at, kept) in &mut self.snapshots {
             if *at < until && kept.is_none() {
                 *kept = Some(self.nodes.clone());
@@ -201,7 +201,7 @@ impl NodeOccupancy {
         }
     }
 
-    fn gone(&mut self, pod: PodId) {
+    fn remove_pod(&mut self, pod: PodId) {
         self.set(pod, None);
         let Some(own) = self.pods.get(pod.ix()).copied() else {
             return;
@@ -270,12 +270,12 @@ pub(super) fn of_node(body: &Body) -> Option<(NodeId, bool)> {
 
 impl RecordSink for NodeOccupancy {
     fn record(&mut self, record: &SimulationRecord, _: &RecordNames) {
-        self.pass(record.at);
+        self.store_until(record.at);
         match of_pod(&record.body, |pod| self.state(pod)) {
             Some((pod, OccupancyChange::Created(job))) => self.created(pod, job),
             Some((pod, OccupancyChange::Bound(node))) => self.bound(pod, node),
             Some((pod, OccupancyChange::To(state))) => self.set(pod, Some(state)),
-            Some((pod, OccupancyChange::Gone)) => self.gone(pod),
+            Some((pod, OccupancyChange::Gone)) => self.remove_pod(pod),
             None => {}
         }
         if let Some((node, ready)) = of_node(&record.body)

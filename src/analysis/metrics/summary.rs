@@ -194,7 +194,7 @@ pub struct LatencySummary {
 
 impl LatencySummary {
     /// Computes the statistics of the given latencies.
-    pub fn of(restarts: impl Iterator<Item = Duration>) -> LatencySummary {
+    pub fn from_durations(restarts: impl Iterator<Item = Duration>) -> LatencySummary {
         let sorted = stats::sorted(restarts.map(Duration::seconds).collect());
         LatencySummary {
             count: sorted.len(),
@@ -207,7 +207,7 @@ impl LatencySummary {
 
 impl RunSummary {
     /// Builds the summary of a finished run.
-    pub fn of(run: &RunView<'_>) -> RunSummary {
+    pub fn from_run(run: &RunView<'_>) -> RunSummary {
         let outcome = run.outcome;
         let one = |(i, o)| jobset(run, JobSetId(i as u32), o);
         RunSummary {
@@ -222,7 +222,7 @@ impl RunSummary {
             },
             job_sets: outcome.jobsets.iter().enumerate().map(one).collect(),
             ledger: ledger(&outcome.ledger),
-            goodput: TimeShares::of(&outcome.ledger),
+            goodput: TimeShares::from_ledger(&outcome.ledger),
             cost: AcceleratorCost {
                 currency: outcome.ledger.currency.clone(),
                 total: total_cost(&outcome.ledger),
@@ -246,7 +246,7 @@ pub struct TimeShares {
 
 impl TimeShares {
     /// Returns the shares, or `None` if no JobSet trains: the productive category has no meaning then.
-    pub fn of(ledger: &TimeLedger) -> Option<TimeShares> {
+    pub fn from_ledger(ledger: &TimeLedger) -> Option<TimeShares> {
         let ns = |c: LedgerCategory| ledger.accelerator_ns[c as usize];
         let installed: u128 = ledger.accelerator_ns.iter().sum();
         let free = ns(LedgerCategory::Idle) + ns(LedgerCategory::Unhealthy);
@@ -290,7 +290,10 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         active: s.active,
         suspended: s.suspended,
     };
-    let training = run.outcome.training_for(id).map(TrainingSummary::of);
+    let training = run
+        .outcome
+        .training_for(id)
+        .map(TrainingSummary::from_outcome);
     let event = |c: &super::events::EventCount| SummaryEvent {
         kind: if c.warning { "Warning" } else { "Normal" },
         reason: run.names.text(c.reason).to_owned(),
@@ -308,10 +311,10 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         conditions: outcome.conditions.iter().map(condition).collect(),
         replicated_jobs_status: outcome.replicated_jobs_status.iter().map(status).collect(),
         jobs: outcome.jobs.iter().map(|j| job(run, j)).collect(),
-        events: run.folded.events.of(id).map(event).collect(),
+        events: run.folded.events.for_jobset(id).map(event).collect(),
         goodput: training.as_ref().and_then(|t| t.goodput),
         training,
-        restart_latency: LatencySummary::of(
+        restart_latency: LatencySummary::from_durations(
             run.restarts_of(id).filter_map(RestartMetrics::latency),
         ),
     }

@@ -26,7 +26,7 @@ struct TimelineSegment {
 }
 
 impl TimelineSegment {
-    fn of(of: &SegmentOutcome) -> TimelineSegment {
+    fn from_outcome(of: &SegmentOutcome) -> TimelineSegment {
         TimelineSegment {
             since: of.start,
             steps: of.start + of.rendezvous + of.restore,
@@ -38,7 +38,7 @@ impl TimelineSegment {
 
 impl JobTimeline {
     /// Returns the timeline of a training job, or `None` if it never started.
-    pub fn of(training: &TrainingOutcome) -> Option<JobTimeline> {
+    pub fn from_training(training: &TrainingOutcome) -> Option<JobTimeline> {
         let last = training.segments.last()?;
         let end = if training.done {
             last.end
@@ -54,7 +54,10 @@ impl JobTimeline {
             !stretches.is_empty(),
             "a timeline requires at least one segment"
         );
-        let stretches = stretches.iter().map(TimelineSegment::of).collect();
+        let stretches = stretches
+            .iter()
+            .map(TimelineSegment::from_outcome)
+            .collect();
         JobTimeline { end, stretches }
     }
 

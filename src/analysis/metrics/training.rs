@@ -73,7 +73,7 @@ const AWAY: [TrainingPhase; 4] = [
 
 impl TrainingSummary {
     /// Builds the summary from the outcome of a training job.
-    pub fn of(training: &TrainingOutcome) -> TrainingSummary {
+    pub fn from_outcome(training: &TrainingOutcome) -> TrainingSummary {
         let t = training;
         let seconds = |phase: &TrainingPhase| (phase.as_str(), t.ns(*phase) as f64 / 1e9);
         let wall: u64 = t.spent_ns.iter().sum();

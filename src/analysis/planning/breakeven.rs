@@ -118,7 +118,7 @@ pub fn break_even<E>(
     for share in [0.0, 1.0, 0.5, 0.25, 0.75] {
         search.look(range.at(share))?;
     }
-    if let Some((low, high)) = search.ends() {
+    if let Some((low, high)) = search.bounds() {
         search.narrow(range, (low, high), low)?;
         search.narrow(range, (low, high), high)?;
     }
@@ -190,7 +190,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
 
     /// Returns the two neighboring conclusive values between which the better choice changes. Inconclusive values
     /// may lie between them. `None` unless the choice changes exactly once.
-    fn ends(&self) -> Option<(f64, f64)> {
+    fn bounds(&self) -> Option<(f64, f64)> {
         let told = self
             .points
             .iter()
@@ -261,7 +261,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             },
             0 => BreakEvenCrossing::Everywhere { side: first.side },
             1 => {
-                let (low, high) = self.ends().unwrap_or((first.value, last.value));
+                let (low, high) = self.bounds().unwrap_or((first.value, last.value));
                 BreakEvenCrossing::At {
                     below: first.side,
                     estimate: self.zero((low, high)),

@@ -41,7 +41,7 @@ pub struct LossShare {
 }
 
 impl LossShare {
-    fn of(k: usize, n: usize) -> LossShare {
+    fn from_counts(k: usize, n: usize) -> LossShare {
         LossShare {
             share: k as f64 / n.max(1) as f64,
             ci95: proportion_interval(k, n, LEVEL),
@@ -180,12 +180,12 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
 impl LossBudget {
     /// Estimates the budget from runs without a limit; `None` without runs. `ruled` contains the same runs with a
     /// rule.
-    pub fn of(
+    pub fn from_runs(
         question: &BudgetQuestion,
         runs: &[CountedRun],
         ruled: Option<&RuledBudget>,
     ) -> Option<LossBudget> {
-        let whole = LossCounts::of(runs, question.horizon_s, &[]);
+        let whole = LossCounts::from_runs(runs, question.horizon_s, &[]);
         let least = whole.least(question.probability);
         let spread = whole.estimate()?;
         let curve_limit = question.limit.unwrap_or(least.high.unwrap_or(least.low));
@@ -230,7 +230,7 @@ impl LossBudget {
 struct LossCounts(Vec<u32>);
 
 impl LossCounts {
-    fn of(runs: &[CountedRun], until_s: f64, but: &[String]) -> LossCounts {
+    fn from_runs(runs: &[CountedRun], until_s: f64, but: &[String]) -> LossCounts {
         let mut all: Vec<u32> = runs.iter().map(|r| used(r, until_s, but)).collect();
         all.sort_unstable();
         LossCounts(all)
@@ -242,7 +242,7 @@ impl LossCounts {
     }
 
     fn lasts(&self, limit: u32) -> LossShare {
-        LossShare::of(self.within(limit), self.0.len())
+        LossShare::from_counts(self.within(limit), self.0.len())
     }
 
     fn estimate(&self) -> Option<MeanEstimate> {
@@ -287,7 +287,7 @@ fn causes(question: &BudgetQuestion, runs: &[CountedRun]) -> Vec<CauseUse> {
     let straws: Vec<Option<&str>> = runs.iter().map(|r| last_straw(question, r)).collect();
     let one = |cause: String| {
         let only = [cause.clone()];
-        let without = LossCounts::of(runs, question.horizon_s, &only);
+        let without = LossCounts::from_runs(runs, question.horizon_s, &only);
         let own = |r: &CountedRun| {
             let all = used(r, question.horizon_s, &[]);
             f64::from(all - used(r, question.horizon_s, &only))
@@ -351,7 +351,7 @@ fn limits(question: &BudgetQuestion, counts: &LossCounts, least: LeastLimit) -> 
 }
 
 fn rule(question: &BudgetQuestion, runs: &[CountedRun], ruled: &RuledBudget) -> Option<BudgetRule> {
-    let counts = LossCounts::of(&ruled.runs, question.horizon_s, &[]);
+    let counts = LossCounts::from_runs(&ruled.runs, question.horizon_s, &[]);
     let mean = |runs: &[CountedRun], cause: &str| {
         let own = |r: &CountedRun| {
             let in_time = r.used.iter().filter(|u| u.at_s <= question.horizon_s);
@@ -398,7 +398,7 @@ fn curve(
 ) -> Vec<AtDay> {
     let lasts = |runs: &[CountedRun], until_s: f64| {
         let within = runs.iter().filter(|r| used(r, until_s, &[]) <= limit);
-        LossShare::of(within.count(), runs.len())
+        LossShare::from_counts(within.count(), runs.len())
     };
     let at = |i: usize| {
         let until_s = question.horizon_s * i as f64 / CURVE as f64;

@@ -116,7 +116,7 @@ pub fn best<E>(
         if top.interrupted {
             break;
         }
-        let fit = ParabolaFit::of(
+        let fit = ParabolaFit::through_points(
             &five.map(|every| &known[&every]),
             better(metric) == BetterDirection::Higher,
         );
@@ -152,7 +152,7 @@ pub fn best<E>(
             middle = next;
         }
     }
-    Ok(top.told(known, metric))
+    Ok(top.report(known, metric))
 }
 
 fn ms(seconds: f64) -> Milliseconds {
@@ -167,7 +167,7 @@ struct CurveTop {
 }
 
 impl CurveTop {
-    fn told(self, known: BTreeMap<Milliseconds, SampleMetric>, metric: &str) -> BestInterval {
+    fn report(self, known: BTreeMap<Milliseconds, SampleMetric>, metric: &str) -> BestInterval {
         let sign = if better(metric) == BetterDirection::Higher {
             1.0
         } else {
@@ -206,7 +206,7 @@ struct ParabolaFit {
 
 impl ParabolaFit {
     /// Fits parabolas to five samples, using the replications that all of them have.
-    fn of(five: &[&SampleMetric; 5], higher: bool) -> Option<ParabolaFit> {
+    fn through_points(five: &[&SampleMetric; 5], higher: bool) -> Option<ParabolaFit> {
         let step = libm::log(FACTOR);
         let sign = if higher { 1.0 } else { -1.0 };
         let mut all: Vec<(f64, f64)> = Vec::new();

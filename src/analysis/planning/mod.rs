@@ -8,21 +8,21 @@
 
 pub mod breakeven;
 pub mod budget;
-pub mod closed;
+pub mod closed_form;
 pub mod interval;
-pub mod least;
+pub mod minimum;
+pub mod minimum_multi;
 pub mod range;
 pub mod rare;
-mod redrawn;
+mod resampling;
 pub mod sample;
-pub mod several;
 mod splitting;
 pub mod target;
 pub mod tornado;
 
 pub use budget::{BudgetQuestion, LossBudget};
-pub use closed::ClosedForm;
-pub use least::{MinimumSearch, SearchAnswer, SearchCandidate, SearchPlan, least};
+pub use closed_form::ClosedForm;
+pub use minimum::{MinimumSearch, SearchAnswer, SearchCandidate, SearchPlan, find_minimum};
 pub use range::{ParameterRange, RangeUnit};
 pub use sample::{SampleMetric, SampleRow};
 pub use target::{MetricTarget, TargetJudgement, TargetStatistic};

@@ -1,8 +1,8 @@
 //! Probabilities of rare events: for a Fleet by splitting runs, for the reduced model by resampling random numbers.
 
-use super::redrawn::ResampledSearch;
-use super::splitting::{BranchFactor, batch, pilot};
-use crate::experiment::parallel::each;
+use super::resampling::ResampledSearch;
+use super::splitting::{BranchFactor, batch, find_levels};
+use crate::experiment::parallel::in_parallel_with;
 use crate::experiment::{NoRuns, ReducedExperiment, ReplicationLimits};
 use crate::fleet::{SplitBranches, SplitExcess};
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub fn of_fleet(
     on: (usize, &ReplicationLimits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
-    let stops = |events| on.1.reached(events);
+    let stops = |events| on.1.is_reached(events);
     let make = || SplitBranches::new((fleet, seed), question.excess, &stops);
     split(&make, question, on, done)
 }
@@ -95,10 +95,10 @@ fn split<B: BranchFactor + Send>(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<RareEventSearch>, NoRuns> {
     let mut first = make();
-    let levels = pilot(&mut first, question, &limits.flag);
+    let levels = find_levels(&mut first, question, &limits.flag);
     let finished = std::sync::atomic::AtomicU64::new(0);
     let ready = || Ok(make());
-    let all = each(
+    let all = in_parallel_with(
         ready,
         (question.batches, threads),
         &limits.flag,
@@ -108,12 +108,12 @@ fn split<B: BranchFactor + Send>(
             Some(shares)
         },
     )?;
-    let plays: u64 = (0..levels.len()).map(|level| first.plays(level)).sum();
-    Ok(told(question, (&levels, plays), &all))
+    let plays: u64 = (0..levels.len()).map(|level| first.run_count(level)).sum();
+    Ok(report(question, (&levels, plays), &all))
 }
 
 /// Combines the results of the batches to the estimate.
-fn told(
+fn report(
     question: &RareQuestion,
     (levels, plays): (&[u64], u64),
     all: &[Vec<f64>],

@@ -28,7 +28,7 @@ pub type SampleRun<'a, C, E> = dyn FnMut(&C, Range<u64>) -> Result<SampleMetric,
 
 impl SampleRow {
     /// Extracts a metric from a replication; an unknown name is an error that lists the available metrics.
-    pub fn of(
+    pub fn from_replications(
         replication: &ReplicationResult,
         jobsets: &[String],
         metric: &str,

@@ -26,9 +26,10 @@ pub trait BranchFactor {
     fn start(&mut self, branch: u64) -> Self::State;
     /// Continues from a state with the random numbers of `branch`, until the quantity reaches `level` or the run
     /// ends. Returns the state if the quantity reached `level`, and the value of the quantity.
-    fn go_on(&mut self, from: &Self::State, branch: u64, level: u64) -> (Option<Self::State>, u64);
+    fn resume(&mut self, from: &Self::State, branch: u64, level: u64)
+    -> (Option<Self::State>, u64);
     /// Returns the number of runs, or parts of runs, simulated from each state of a level.
-    fn plays(&self, level: usize) -> u64 {
+    fn run_count(&self, level: usize) -> u64 {
         let _ = level;
         1
     }
@@ -41,14 +42,14 @@ impl BranchFactor for SplitBranches<'_> {
         SplitBranches::start(self, branch)
     }
 
-    fn go_on(&mut self, from: &SplitState, branch: u64, level: u64) -> (Option<SplitState>, u64) {
-        SplitBranches::go_on(self, from, branch, level)
+    fn resume(&mut self, from: &SplitState, branch: u64, level: u64) -> (Option<SplitState>, u64) {
+        SplitBranches::resume(self, from, branch, level)
     }
 }
 
 /// Determines the levels with a pilot batch, so that about a quarter of the runs reach the next one. The levels do
 /// not change afterwards.
-pub fn pilot<B: BranchFactor>(
+pub fn find_levels<B: BranchFactor>(
     branches: &mut B,
     question: &RareQuestion,
     stop: &StopFlag,
@@ -62,7 +63,7 @@ pub fn pilot<B: BranchFactor>(
         let number = |i: u64| first + (stage << 32) + i;
         let own = |i: u64| (i as usize) % from.len();
         let mut has: Vec<u64> = (0..runs)
-            .map(|i| branches.go_on(&from[own(i)], number(i), question.limit).1)
+            .map(|i| branches.resume(&from[own(i)], number(i), question.limit).1)
             .collect();
         if stop.is_raised() {
             break;
@@ -79,7 +80,7 @@ pub fn pilot<B: BranchFactor>(
         }
         // Repeats the same branches up to that level.
         let states: Vec<B::State> = (0..runs)
-            .filter_map(|i| branches.go_on(&from[own(i)], number(i), onward).0)
+            .filter_map(|i| branches.resume(&from[own(i)], number(i), onward).0)
             .collect();
         (from, reached) = (states, onward);
         levels.push(onward);
@@ -107,7 +108,7 @@ pub fn batch<B: BranchFactor>(
             }
             // Uses the states in turn, so that the numbers of uses differ by at most one.
             let state = &from[i as usize % from.len()];
-            next.extend(branches.go_on(state, first + (stage << 32) + i, *level).0);
+            next.extend(branches.resume(state, first + (stage << 32) + i, *level).0);
         }
         // A raised stop flag may have cut the last branch short.
         if stop.is_raised() {

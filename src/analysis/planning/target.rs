@@ -132,7 +132,7 @@ impl MetricTarget {
     }
 
     /// Tests a sample against the bound at this confidence level.
-    pub fn judge(&self, sample: &[SampleRow], level: f64) -> TargetJudgement {
+    pub fn test_sample(&self, sample: &[SampleRow], level: f64) -> TargetJudgement {
         let Some(estimated) = self.estimate(sample, level) else {
             return TargetJudgement::Open;
         };

@@ -32,7 +32,7 @@ pub struct TornadoBar {
 
 impl TornadoBar {
     /// Computes the differences from samples of one metric.
-    pub fn of(
+    pub fn compare(
         (path, low, high): (String, String, String),
         (shown, source): ([String; 2], String),
         (base, at_low, at_high): (&SampleMetric, &SampleMetric, &SampleMetric),
@@ -60,7 +60,7 @@ impl TornadoBar {
     }
 
     /// Returns true if any of its differences significantly differs from 0.
-    pub fn matters(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         let mut all = [self.swing, self.at_low, self.at_high]
             .into_iter()
             .flatten();

@@ -1,7 +1,7 @@
 //! The accelerator-time ledger of the reduced model. Steps, checkpoints and failed nodes are exact; the time of
 //! restarts is divided among the categories as in restarts measured with the engine.
 
-use super::seats::SlotTable;
+use super::slots::SlotTable;
 use super::trainer::TrainerTimes;
 use sim_base::SimTime;
 use sim_engine::record::{LedgerCategory, LedgerSums, TimeLedger};

@@ -8,23 +8,23 @@
 #![deny(missing_docs)]
 
 pub mod accuracy;
-mod along;
-mod bits;
+mod apply_fault;
+mod bit_set;
 mod chance_range;
-mod gang;
+mod jobset_pods;
 mod ledger;
 pub mod measurement;
 mod observation;
 mod outcome;
+mod overlapping_fault;
 mod refuse;
 mod run;
-mod seats;
-mod strike;
+mod slots;
 mod trainer;
 
 pub use accuracy::{AccuracyParameter, MEAN_DIFFERENCE_MAX, accuracy_parameters};
-pub use measurement::lab::NotMeasured;
 pub use measurement::measure::MeasuredFault;
+pub use measurement::trial_runner::NotMeasured;
 pub use outcome::{OutcomeCounter, RecoveryKind, ReducedOutcome};
 pub use refuse::why_not;
 pub use run::ReducedPlayer;

@@ -41,7 +41,7 @@ impl ObservedState {
 
     /// Returns the largest timing difference from another trial in nanoseconds; `None` if it exceeds the accepted
     /// error or the outcomes differ in kind.
-    pub fn off(&self, other: &ObservedState) -> Option<u64> {
+    pub fn timing_offset(&self, other: &ObservedState) -> Option<u64> {
         let counters = |seen: &ObservedState| (seen.restarts, seen.counts);
         let events = |seen: &ObservedState| {
             let counted = seen.counted.iter().map(|(at, ..)| *at);
@@ -74,7 +74,7 @@ impl ObservedState {
         (same && off as f64 <= took as f64 * RELATIVE_ERROR_MAX).then_some(off)
     }
 
-    pub(super) fn tell(&mut self, outcome: &RunOutcome) {
+    pub(super) fn observe_outcome(&mut self, outcome: &RunOutcome) {
         let jobset = &outcome.jobsets[0];
         self.restarts = jobset.restarts;
         self.counts = jobset.restarts_count_towards_max;

@@ -1,6 +1,6 @@
 //! The simulation of one replication: processes its faults in order, with the measured effect of each.
 
-use super::gang::{CLOSED, JobSetPods};
+use super::jobset_pods::{CLOSED, JobSetPods};
 use super::ledger::ReducedLedger;
 use super::measurement::curve::{CurveShift, NEVER};
 use super::measurement::measure::MeasuredFault;
@@ -129,16 +129,16 @@ impl<'m> ReducedPlayer<'m> {
         (seed, replication): (u64, u64),
         stops: &dyn Fn(u64) -> bool,
     ) -> Option<ReducedOutcome> {
-        self.play((seed, MixtureDistribution::single(replication)), stops)
+        self.run_mixture((seed, MixtureDistribution::single(replication)), stops)
     }
 
     /// Runs a replication that mixes the random numbers of several replications.
     pub fn run_mixed(&mut self, seed: u64, numbers: MixtureDistribution) -> ReducedOutcome {
-        self.play((seed, numbers), &|_| false)
+        self.run_mixture((seed, numbers), &|_| false)
             .expect("the run is never stopped")
     }
 
-    fn play(
+    fn run_mixture(
         &mut self,
         (seed, numbers): (u64, MixtureDistribution),
         stops: &dyn Fn(u64) -> bool,
@@ -184,17 +184,17 @@ impl<'m> ReducedPlayer<'m> {
                 FaultScope::Cell(_) => faults[next..].iter().take_while(together).count(),
                 _ => 1,
             };
-            game.until(SimTime::ZERO + first.at);
+            game.advance_to(SimTime::ZERO + first.at);
             if game.ends_run() {
                 break;
             }
-            game.happens(&faults[next..next + n], self.away[next]);
+            game.apply_fault(&faults[next..next + n], self.away[next]);
             next += n;
             if faults.get(next).is_none_or(|after| after.at > first.at) {
-                game.settle(SimTime::ZERO + first.at);
+                game.fill_slots(SimTime::ZERO + first.at);
             }
         }
-        Some(game.close(repairs_later))
+        Some(game.finish(repairs_later))
     }
 
     /// Computes the outage duration of each fault.
@@ -250,7 +250,7 @@ impl<'m> ReplicationState<'_, 'm> {
     fn submit(&mut self) {
         let model = self.model;
         for node in model.faults.spare_nodes() {
-            self.gang.mark(node, CLOSED, true);
+            self.gang.set_flag(node, CLOSED, true);
         }
         let submitted = model.submitted;
         self.trainer.books.record_submission(submitted);
@@ -275,7 +275,7 @@ impl<'m> ReplicationState<'_, 'm> {
     }
 
     /// Processes everything that happens until `now` without a further fault.
-    pub(super) fn until(&mut self, now: SimTime) {
+    pub(super) fn advance_to(&mut self, now: SimTime) {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
                 // After the end of the JobSet, only the time of failed nodes is recorded.
@@ -283,7 +283,7 @@ impl<'m> ReplicationState<'_, 'm> {
                     .sick_until(over.max(SimTime::ZERO), self.gang.sick);
                 return;
             }
-            if let Some(ends) = self.trainer.ends().filter(|ends| *ends <= now) {
+            if let Some(ends) = self.trainer.completion_time().filter(|ends| *ends <= now) {
                 self.trainer.finish(ends);
                 let ending = self.pick(1, |m| &m.ending).unwrap_or(0);
                 self.end(ends + Duration(ending), "Completed");
@@ -291,7 +291,7 @@ impl<'m> ReplicationState<'_, 'm> {
             }
             let Some(episode) = &self.episode else { return };
             if !episode.placed && episode.bind <= now {
-                self.place();
+                self.place_restart();
                 continue;
             }
             match self.ready().filter(|ready| *ready <= now) {
@@ -302,7 +302,7 @@ impl<'m> ReplicationState<'_, 'm> {
     }
 
     /// Places the pods of the current restart.
-    pub(super) fn place(&mut self) {
+    pub(super) fn place_restart(&mut self) {
         let Some(episode) = &mut self.episode else {
             return;
         };
@@ -310,18 +310,18 @@ impl<'m> ReplicationState<'_, 'm> {
         let bind = episode.bind;
         self.last_bind = episode.effect.map(|effect| (bind, effect));
         // Pods may be bound to nodes whose failure the control plane has not detected yet.
-        self.close_calls += u32::from(self.unseen(bind));
+        self.close_calls += u32::from(self.has_undetected_fault(bind));
         let Some(episode) = &mut self.episode else {
             return;
         };
-        self.gang.place(episode.moves);
+        self.gang.place_pods(episode.moves);
         if self.gang.complete() {
             episode.complete_at = Some(episode.bind);
         }
     }
 
     /// Returns true if unused nodes failed so recently that the control plane may not have detected it.
-    pub(super) fn unseen(&self, now: SimTime) -> bool {
+    pub(super) fn has_undetected_fault(&self, now: SimTime) -> bool {
         let unnoticed = max_detection_delay(&self.model.scenario.control_plane);
         self.last_idle
             .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
@@ -392,10 +392,10 @@ impl<'m> ReplicationState<'_, 'm> {
         self.over.is_some() && self.model.scenario.stop.when != StopWhen::Time
     }
 
-    fn close(mut self, repairs_later: bool) -> ReducedOutcome {
+    fn finish(mut self, repairs_later: bool) -> ReducedOutcome {
         let model = self.model;
         let limit = SimTime::ZERO + model.scenario.stop.at;
-        self.until(limit);
+        self.advance_to(limit);
         let to_its_time = model.scenario.stop.when == StopWhen::Time;
         let (end, reason) = match self.over {
             Some(over) if over <= limit && !to_its_time => (over, EndReason::AllJobSetsFinished),
@@ -410,7 +410,7 @@ impl<'m> ReplicationState<'_, 'm> {
         if self.over.is_some_and(|over| over > limit) {
             self.terminal = "";
         }
-        let training = self.trainer.close(end, JobSetId(0));
+        let training = self.trainer.into_outcome(end, JobSetId(0));
         if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
             self.recovered(&episode, end, false);
         }

@@ -56,7 +56,7 @@ impl<'a> ReducedTrainer<'a> {
     }
 
     /// Returns the time at which the work is complete without further interruptions.
-    pub fn ends(&self) -> Option<SimTime> {
+    pub fn completion_time(&self) -> Option<SimTime> {
         self.now.as_ref()?.ends
     }
 
@@ -149,7 +149,7 @@ impl<'a> ReducedTrainer<'a> {
     }
 
     /// Ends the job at the end of the run and returns its outcome.
-    pub fn close(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
+    pub fn into_outcome(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
         let reached = self.end_stretch(now, false);
         let kept = Duration(self.kept.durable());
         let reached = Duration(reached.unwrap_or(self.kept.newest().0));

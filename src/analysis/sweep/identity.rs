@@ -65,7 +65,7 @@ impl From<SweepShard> for ShardText {
 impl SweepIdentity {
     /// Creates the identity. The second argument contains the seed, the number of replications and the precision
     /// goal, the last one the names and texts of the inputs and the command.
-    pub fn of(
+    pub fn new(
         scenario: &str,
         (seed, replications, until): (u64, u64, Option<&str>),
         sweep: &SweepSpec,
@@ -79,7 +79,7 @@ impl SweepIdentity {
             seed,
             replications,
             until: until.map(str::to_owned),
-            axes: sweep.axes.iter().map(AxisText::of).collect(),
+            axes: sweep.axes.iter().map(AxisText::from_axis).collect(),
             latin_hypercube: sweep.hypercube,
             inputs: inputs.iter().map(digest).collect(),
             command: command.to_owned(),
@@ -96,7 +96,7 @@ impl SweepIdentity {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
         let axes = axes.ok_or("an axis needs either values or a range")?;
         let hypercube = self.latin_hypercube;
-        SweepPoints::of(&SweepSpec { axes, hypercube }, self.seed)
+        SweepPoints::expand(&SweepSpec { axes, hypercube }, self.seed)
     }
 
     /// Describes all differences from another experiment; empty if there are none.
@@ -119,7 +119,7 @@ impl SweepIdentity {
         let until = |i: &SweepIdentity| i.until.clone().unwrap_or_else(|| "none".to_owned());
         differ("--until", until(self), until(other));
         let axes = |i: &SweepIdentity| {
-            let axes: Vec<String> = i.axes.iter().map(AxisText::told).collect();
+            let axes: Vec<String> = i.axes.iter().map(AxisText::command_line_text).collect();
             axes.join("; ")
         };
         differ("axes", axes(self), axes(other));
@@ -145,7 +145,7 @@ impl SweepIdentity {
 }
 
 impl AxisText {
-    fn of(axis: &SweepAxis) -> AxisText {
+    fn from_axis(axis: &SweepAxis) -> AxisText {
         let path = axis.path.clone();
         let (values, from, to, scale) = match &axis.target {
             SweepTarget::Values(values) => (Some(values.clone()), None, None, None),
@@ -178,7 +178,7 @@ impl AxisText {
     }
 
     /// Returns the axis in the syntax of the command line.
-    pub fn told(&self) -> String {
+    pub fn command_line_text(&self) -> String {
         let path = &self.path;
         match (&self.values, &self.from, &self.to) {
             (Some(values), ..) => format!("{path}={}", values.join(",")),

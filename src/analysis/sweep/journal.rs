@@ -72,7 +72,7 @@ impl SweepJournal {
             .append(true)
             .create_new(true)
             .open(path);
-        let mut journal = SweepJournal::on(new.map_err(failed)?, path)?;
+        let mut journal = SweepJournal::open_locked(new.map_err(failed)?, path)?;
         let line = format!("sweep\t{FORMAT}\t{}\t{}", head.experiment, head.shard);
         journal.write(&checked(&line))?;
         journal.sync()?;
@@ -87,10 +87,10 @@ impl SweepJournal {
             .append(true)
             .open(path)
             .map_err(failed)?;
-        let mut journal = SweepJournal::on(file, path)?;
+        let mut journal = SweepJournal::open_locked(file, path)?;
         let mut bytes = Vec::new();
         journal.file.read_to_end(&mut bytes).map_err(failed)?;
-        let read = JournalContent::of(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        let read = JournalContent::parse(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
         if read.head.as_ref().is_some_and(|found| found != head) {
             return Err(format!(
                 "{} belongs to another sweep: use another output directory",
@@ -108,7 +108,7 @@ impl SweepJournal {
     }
 
     /// Locks the file until it is closed or the process ends. File systems without locks provide no protection.
-    fn on(file: File, path: &Path) -> Result<SweepJournal, String> {
+    fn open_locked(file: File, path: &Path) -> Result<SweepJournal, String> {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(format!("another process is writing {}", path.display()));
         }
@@ -164,7 +164,7 @@ fn failed_write(e: &io::Error) -> String {
 pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), String> {
     let shown = path.display();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
-    let read = JournalContent::of(&bytes).map_err(|e| format!("{shown}: {e}"))?;
+    let read = JournalContent::parse(&bytes).map_err(|e| format!("{shown}: {e}"))?;
     match read.head {
         Some(head) if read.good == bytes.len() => Ok((head, read.rows)),
         _ => Err(format!("{shown} ends with an incomplete line")),
@@ -182,7 +182,7 @@ struct JournalContent {
 }
 
 impl JournalContent {
-    fn of(bytes: &[u8]) -> Result<JournalContent, String> {
+    fn parse(bytes: &[u8]) -> Result<JournalContent, String> {
         let mut content = JournalContent::default();
         let mut bad: Option<usize> = None;
         for (i, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {

@@ -3,24 +3,24 @@
 //!
 //! Must never print or depend on the command line or input formats; the caller loads the points.
 
-pub mod finished;
+pub mod finished_points;
 pub mod identity;
 pub mod journal;
-pub mod play;
 pub mod points;
 pub mod range;
 pub mod results;
 pub mod row;
 pub mod shard;
+pub mod simulate;
 pub mod summary;
-pub mod todo;
+pub mod work_plan;
 
-pub use finished::FinishedPoints;
+pub use finished_points::FinishedPoints;
 pub use identity::SweepIdentity;
-pub use play::{HostInfo, play};
 pub use points::{POINTS_MAX, SweepPoints};
 pub use results::SweepResults;
 pub use row::SweepRow;
 pub use shard::SweepShard;
+pub use simulate::{HostInfo, simulate};
 pub use summary::SweepSummary;
-pub use todo::{WorkLimit, WorkTarget};
+pub use work_plan::{WorkLimit, WorkTarget};

@@ -22,7 +22,7 @@ pub struct SweepPoints {
 
 impl SweepPoints {
     /// Creates the points. Fails if axes contradict each other or if there are too many points.
-    pub fn of(sweep: &SweepSpec, seed: u64) -> Result<SweepPoints, String> {
+    pub fn expand(sweep: &SweepSpec, seed: u64) -> Result<SweepPoints, String> {
         if sweep.axes.is_empty() {
             return Err("there is nothing to vary: add --grid 'PATH=VALUE,VALUE', or --range 'PATH=LOW..HIGH' with \
                 --lhs N, or `experiment.sweep` in the scenario".to_owned());
@@ -52,7 +52,7 @@ impl SweepPoints {
             Ok(match &axis.target {
                 SweepTarget::Values(values) => values.clone(),
                 SweepTarget::Range { low, high, log } => {
-                    let range = SweepRange::of(low, high, *log)
+                    let range = SweepRange::parse(low, high, *log)
                         .map_err(|e| format!("{}: {e}", axis.path))?;
                     strata(&mut draws, &axis.path, hypercube.unwrap_or(1))
                         .into_iter()
@@ -201,7 +201,7 @@ fn contradictions(axes: &[SweepAxis]) -> Result<(), String> {
                 }
             }
             SweepTarget::Range { low, high, log } => {
-                SweepRange::of(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
+                SweepRange::parse(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
             }
         }
     }

@@ -25,7 +25,7 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 impl SweepRange {
     /// Parses a range from its two ends.
-    pub fn of(low: &str, high: &str, log: bool) -> Result<SweepRange, String> {
+    pub fn parse(low: &str, high: &str, log: bool) -> Result<SweepRange, String> {
         let (low_text, high_text) = (low.trim(), high.trim());
         let (kind, low, high) = read(low_text, high_text)?;
         if low >= high {

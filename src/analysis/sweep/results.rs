@@ -33,7 +33,7 @@ pub struct BestPoint {
 
 impl SweepResults {
     /// Creates the results; `rows` must be sorted by point and replication number.
-    pub fn of(points: SweepPoints, rows: Vec<SweepRow>) -> SweepResults {
+    pub fn new(points: SweepPoints, rows: Vec<SweepRow>) -> SweepResults {
         let mut places = Vec::with_capacity(points.count());
         let mut at = 0;
         for point in 0..points.count() {
@@ -77,7 +77,7 @@ impl SweepResults {
     }
 
     pub fn estimate(&self, point: usize, metric: &str) -> MetricEstimate {
-        MetricEstimate::of(self.column(point, metric))
+        MetricEstimate::from_column(self.column(point, metric))
     }
 
     /// Returns the mean of each point; `None` if a replication of the point has no value.

@@ -23,7 +23,11 @@ pub struct SweepRow {
 
 impl SweepRow {
     /// Creates the row of a replication; `jobsets` contains the names of its JobSets.
-    pub fn of(point: usize, replication: &ReplicationResult, jobsets: &[String]) -> SweepRow {
+    pub fn from_replication(
+        point: usize,
+        replication: &ReplicationResult,
+        jobsets: &[String],
+    ) -> SweepRow {
         let (names, values) = metrics(replication, jobsets).into_iter().unzip();
         SweepRow {
             point,

@@ -51,7 +51,7 @@ impl SweepShard {
 
     /// Returns true if the shard contains the nth piece of work. Pieces are assigned in turn, each round with
     /// another first shard, so that no shard gets all slow pieces.
-    pub fn has(self, piece: u64) -> bool {
+    pub fn contains(self, piece: u64) -> bool {
         let turn = turn(self.of);
         let round = (piece / self.of) as u128;
         let place = (u128::from(piece) + round * u128::from(turn)) % u128::from(self.of);

@@ -106,7 +106,7 @@ impl Serialize for CompactSummary {
 }
 
 impl SweepSummary {
-    pub fn of(identity: &SweepIdentity, results: &SweepResults) -> SweepSummary {
+    pub fn new(identity: &SweepIdentity, results: &SweepResults) -> SweepSummary {
         let points = results.points();
         let all = || (0..points.count()).flat_map(|p| results.rows(p));
         let best = results.names().iter().filter_map(|name| results.best(name));
@@ -121,7 +121,7 @@ impl SweepSummary {
             until: identity.until.clone(),
             axes: identity.axes.clone(),
             latin_hypercube: identity.latin_hypercube,
-            best: best.map(BestText::of).collect(),
+            best: best.map(BestText::from_point).collect(),
             points: (0..points.count()).map(|p| estimates(results, p)).collect(),
             warnings: warnings_of(&all().map(|r| r.warnings.as_slice()).collect::<Vec<_>>()),
             metrics: results.names().to_vec(),
@@ -130,7 +130,7 @@ impl SweepSummary {
 }
 
 impl BestText {
-    fn of(best: BestPoint) -> BestText {
+    fn from_point(best: BestPoint) -> BestText {
         BestText {
             metric: best.metric,
             better: best.better,

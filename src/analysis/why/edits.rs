@@ -21,7 +21,7 @@ pub(super) fn set(path: impl Into<String>, value: impl Into<String>) -> Override
     (path.into(), value.into())
 }
 
-pub(super) fn only(path: impl Into<String>, value: impl Into<String>) -> EditSettings {
+pub(super) fn single(path: impl Into<String>, value: impl Into<String>) -> EditSettings {
     vec![vec![set(path, value)]]
 }
 
@@ -48,7 +48,7 @@ pub struct FaultEdit {
 }
 
 impl FaultEdit {
-    pub fn of(scenario: &ScenarioSpec, index: usize) -> Option<FaultEdit> {
+    pub fn new(scenario: &ScenarioSpec, index: usize) -> Option<FaultEdit> {
         let fault = scenario.faults.get(index)?;
         let at = fault.at;
         fault
@@ -58,7 +58,7 @@ impl FaultEdit {
     }
 
     /// Returns an override that moves the action to an earlier time.
-    fn sooner(&self, seconds: u64) -> OverrideSetter {
+    fn moved_earlier(&self, seconds: u64) -> OverrideSetter {
         let by = seconds * time::NANOS_PER_SECOND;
         let (name, was) = match self.at {
             FaultTime::At(at) => ("at", at),
@@ -73,14 +73,14 @@ impl FaultEdit {
 }
 
 /// Moves the action that ended a wait, and those at the same time, to a half and to a tenth of the wait.
-pub fn sooner(facts: &RunFacts) -> EditSettings {
+pub fn move_actions_earlier(facts: &RunFacts) -> EditSettings {
     let mut all = Vec::new();
     for step in &facts.path.steps {
         let idle = [
             WaitKind::Mechanism(TicketWait::Script),
             WaitKind::Mechanism(TicketWait::SilentNode),
         ];
-        let waits = idle.contains(&WaitKind::of(step)) || step.waited == TicketWait::PodGc;
+        let waits = idle.contains(&WaitKind::from_step(step)) || step.waited == TicketWait::PodGc;
         let mut fired = facts.fired.iter().rev();
         let within = |(_, t): &&(u32, SimTime)| step.from < *t && *t <= step.to;
         let Some((_, at)) = fired.find(within).filter(|_| waits) else {
@@ -90,14 +90,19 @@ pub fn sooner(facts: &RunFacts) -> EditSettings {
         let known = |(i, t): &(u32, SimTime)| {
             let in_file = (*i as usize) < facts.in_file && *t == *at;
             in_file
-                .then(|| FaultEdit::of(facts.scenario, *i as usize))
+                .then(|| FaultEdit::new(facts.scenario, *i as usize))
                 .flatten()
         };
         let together: Vec<FaultEdit> = facts.fired.iter().filter_map(known).collect();
         let wait = at.since(step.from).0;
         for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
             let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
-            all.push(together.iter().map(|fault| fault.sooner(seconds)).collect());
+            all.push(
+                together
+                    .iter()
+                    .map(|fault| fault.moved_earlier(seconds))
+                    .collect(),
+            );
         }
     }
     all
@@ -337,7 +342,7 @@ pub fn strategies(facts: &RunFacts) -> EditSettings {
 pub fn any_order(facts: &RunFacts) -> EditSettings {
     let in_order = |j: &JobSet| j.spec.startup_order == StartupPolicyOrder::InOrder;
     if facts.jobset().is_some_and(in_order) {
-        only("spec.startupPolicy.startupPolicyOrder", "AnyOrder")
+        single("spec.startupPolicy.startupPolicyOrder", "AnyOrder")
     } else {
         Vec::new()
     }
@@ -395,7 +400,7 @@ pub fn not_exclusive(facts: &RunFacts) -> EditSettings {
     };
     let mut others = jobset.annotations.clone();
     match others.remove(EXCLUSIVE_TOPOLOGY) {
-        Some(_) => only("metadata.annotations", json!(others).to_string()),
+        Some(_) => single("metadata.annotations", json!(others).to_string()),
         None => Vec::new(),
     }
 }
@@ -418,7 +423,7 @@ pub fn max_restarts(facts: &RunFacts) -> EditSettings {
 pub fn resumed(facts: &RunFacts) -> EditSettings {
     let suspended = |j: &JobSet| j.spec.suspend;
     if facts.blocked && facts.jobset().is_some_and(suspended) {
-        only("spec.suspend", "false")
+        single("spec.suspend", "false")
     } else {
         Vec::new()
     }
@@ -428,7 +433,7 @@ pub fn resumed(facts: &RunFacts) -> EditSettings {
 pub fn failure_policy(facts: &RunFacts) -> EditSettings {
     let none = |j: &JobSet| j.spec.failure_policy.is_none();
     if facts.failed && facts.jobset().is_some_and(none) {
-        only("spec.failurePolicy", "{maxRestarts: 1}")
+        single("spec.failurePolicy", "{maxRestarts: 1}")
     } else {
         Vec::new()
     }

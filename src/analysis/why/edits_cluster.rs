@@ -1,7 +1,7 @@
 //! The settings of the levers on the control plane, the kubelets and the cluster: one function per lever, which
 //! returns its overrides.
 
-use super::edits::{EditSettings, non_empty, only, set};
+use super::edits::{EditSettings, non_empty, set, single};
 use super::facts::RunFacts;
 use crate::metrics::restarts::waits::WaitKind;
 use sim_api::spec::timing::KubeletTiming;
@@ -26,7 +26,7 @@ pub fn lost_nodes(facts: &RunFacts, how: &str) -> EditSettings {
 pub fn monitor_grace(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.control_plane.node_monitor_grace_period_s;
     if facts.waits_for(TicketWait::NodeMonitor) && now > 1 {
-        only(
+        single(
             "controlPlane.nodeMonitorGracePeriodSeconds",
             (now / 2).to_string(),
         )
@@ -61,7 +61,7 @@ pub fn job_workers(facts: &RunFacts) -> EditSettings {
 /// Also applies if responses take long, because a worker sends its requests one after another.
 pub fn collector_workers(facts: &RunFacts) -> EditSettings {
     let waits = facts.waits_in(&[LedgerResource::GarbageCollectorWorkers]);
-    let waits = waits || facts.asks(Call::CollectorPodGet.kind().client);
+    let waits = waits || facts.waits_for_responses(Call::CollectorPodGet.kind().client);
     workers(
         waits,
         "concurrentGcSyncs",
@@ -100,7 +100,7 @@ pub fn scheduler_time(facts: &RunFacts) -> EditSettings {
 pub fn batch_period(facts: &RunFacts) -> EditSettings {
     let now = facts.scenario.timing.job_sync_batch_period;
     if facts.waits_for(TicketWait::JobBatch) && now > Duration::from_millis(100) {
-        only("timing.jobSyncBatchPeriod", "100ms")
+        single("timing.jobSyncBatchPeriod", "100ms")
     } else {
         Vec::new()
     }
@@ -112,7 +112,7 @@ pub fn pleg(facts: &RunFacts) -> EditSettings {
             if (facts.waits_for(TicketWait::Pleg) || facts.waits_for(TicketWait::PodWorker))
                 && kubelet.pleg_period > Duration::from_millis(100) =>
         {
-            only("timing.plegPeriod", "100ms")
+            single("timing.plegPeriod", "100ms")
         }
         _ => Vec::new(),
     }
@@ -153,8 +153,8 @@ pub fn kubernetes(facts: &RunFacts) -> EditSettings {
     });
     match (concerned, version.delays_terminal_condition()) {
         (false, _) => Vec::new(),
-        (true, true) => only("controlPlane.kubernetes", "\"1.30\""),
-        (true, false) => only("controlPlane.kubernetes", "\"1.36\""),
+        (true, true) => single("controlPlane.kubernetes", "\"1.30\""),
+        (true, false) => single("controlPlane.kubernetes", "\"1.36\""),
     }
 }
 
@@ -167,7 +167,7 @@ pub fn jobset_version(facts: &RunFacts) -> EditSettings {
         now,
     ) {
         (false, _) => Vec::new(),
-        (true, PlacementRepair::Fails) => only("controlPlane.jobset", "\"0.13\""),
-        (true, _) => only("controlPlane.jobset", "\"0.12\""),
+        (true, PlacementRepair::Fails) => single("controlPlane.jobset", "\"0.13\""),
+        (true, _) => single("controlPlane.jobset", "\"0.12\""),
     }
 }

@@ -5,10 +5,10 @@ use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet};
 use super::facts::RunFacts;
 use super::levers::LeverSetting;
-use super::tries::TrialTarget;
-use crate::experiment::{SimulatedReplication, play};
+use super::trials::TrialTarget;
+use crate::experiment::{SimulatedReplication, simulate_replication};
 use crate::format;
-use crate::metrics::restarts::critical;
+use crate::metrics::restarts::critical_spans;
 use crate::metrics::restarts::path::{CriticalPath, PathPart, PathStep};
 use crate::metrics::restarts::restart;
 use crate::metrics::restarts::waits::WaitKind;
@@ -121,7 +121,8 @@ pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExpla
         Err(why) => return unplaceable(load, asked, &loaded, seed, &why.to_string()),
     };
     let folds = MetricFolds::new(&scenario, false);
-    let (played, witness) = play(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+    let (played, witness) =
+        simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
     let case = WhyCase {
         asked,
         loaded: &loaded,
@@ -253,7 +254,7 @@ impl<'c> WhyCase<'c> {
     /// Returns the first JobSet that was never ready, otherwise the one with the longest start.
     fn not_ready(&self, witness: &RestartBlocker) -> Option<usize> {
         let all = (0..self.played.outcome.jobsets.len()).collect::<Vec<_>>();
-        let takes = |i: usize| witness.start(JobSetId(i as u32)).takes();
+        let takes = |i: usize| witness.start(JobSetId(i as u32)).duration();
         let never = all.iter().copied().find(|i| takes(*i).is_none());
         never.or_else(|| all.into_iter().rev().max_by_key(|i| takes(*i)))
     }
@@ -302,7 +303,7 @@ impl<'c> WhyCase<'c> {
         outcome.is_some_and(|o| o.terminal_state == "Failed")
     }
 
-    fn again(&self, simulation: &mut SimulationInput, pod: Option<&str>) -> RestartBlocker {
+    fn rerun(&self, simulation: &mut SimulationInput, pod: Option<&str>) -> RestartBlocker {
         let mut witness = RestartBlocker::with_tickets(pod);
         simulation.run(self.seed, 0, &mut witness);
         witness
@@ -310,7 +311,7 @@ impl<'c> WhyCase<'c> {
 
     fn start(&self, simulation: &mut SimulationInput, jobset: JobSetId) -> FoundImprovement<'c> {
         let run = self.run();
-        let witness = self.again(simulation, None);
+        let witness = self.rerun(simulation, None);
         let way = witness.start(jobset);
         let name = run.names.jobset(jobset);
         let end = way.ready.unwrap_or(run.outcome.end);
@@ -359,7 +360,7 @@ impl<'c> WhyCase<'c> {
             [one] => one.clone(),
             _ => name.to_owned(),
         };
-        let witness = self.again(simulation, Some(&name));
+        let witness = self.rerun(simulation, Some(&name));
         let pod = witness.asked.clone().unwrap_or_default();
         let (Some(id), Some(job)) = (pod.pod, pod.job) else {
             let known = sim_inputs::pod_names(&self.loaded.scenario.jobsets);
@@ -441,7 +442,7 @@ impl<'c> WhyCase<'c> {
             scenario: self.loaded.scenario.name.clone(),
             seed: self.seed,
             digest: run.digest(),
-            spans: critical::spans(&run, &witness, &path, restart),
+            spans: critical_spans::spans(&run, &witness, &path, restart),
             subject,
             binding: None,
             what_if: Vec::new(),
@@ -469,7 +470,7 @@ fn silent_nodes(
     restart: Option<&RestartMetrics>,
 ) -> Option<(Vec<String>, SimTime)> {
     let waits = |s: &PathStep| {
-        let silent = WaitKind::of(s) == WaitKind::Mechanism(TicketWait::SilentNode);
+        let silent = WaitKind::from_step(s) == WaitKind::Mechanism(TicketWait::SilentNode);
         silent || s.part == PathPart::Open || s.waited == TicketWait::PodGc
     };
     let restart = restart.filter(|_| path.steps.iter().any(waits))?;

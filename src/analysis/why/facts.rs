@@ -41,19 +41,19 @@ impl<'a> RunFacts<'a> {
 
     /// Returns true if waits of this kind take a significant part of the path.
     pub fn waits(&self, which: impl Fn(WaitKind) -> bool) -> bool {
-        self.spends(|step| which(WaitKind::of(step)))
+        self.spends_time_in(|step| which(WaitKind::from_step(step)))
     }
 
     /// Returns true if such steps take a significant part of the path.
-    pub fn spends(&self, which: impl Fn(&PathStep) -> bool) -> bool {
+    pub fn spends_time_in(&self, which: impl Fn(&PathStep) -> bool) -> bool {
         let own = self.path.steps.iter().filter(|step| which(step));
         let time: u64 = own.map(|step| step.duration().0).sum();
         time > self.path.total().0 / SMALL
     }
 
     /// Returns true if responses to a client's requests take a significant part of the path.
-    pub fn asks(&self, client: &str) -> bool {
-        self.spends(|step| match (step.waited, step.part) {
+    pub fn waits_for_responses(&self, client: &str) -> bool {
+        self.spends_time_in(|step| match (step.waited, step.part) {
             (TicketWait::Request(call), PathPart::Answer) => call.kind().client == client,
             _ => false,
         })

@@ -4,9 +4,9 @@ use super::ScenarioLoader;
 use super::explain::{BindingConstraint, NoAnswer, WhatIf, WhyExplanation, WhyRequest};
 use super::facts::RunFacts;
 use super::levers::{self, LeverSetting};
-use super::tries::{self, MeasuredTrial, TrialTarget, TriedChange};
+use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
 use crate::metrics::RunView;
-use crate::metrics::restarts::gate;
+use crate::metrics::restarts::bottleneck;
 use crate::metrics::restarts::path::CriticalPath;
 use crate::metrics::restarts::waits::WaitKind;
 use sim_base::Duration;
@@ -19,12 +19,12 @@ const ACTS: u64 = 10;
 /// A setting and its result.
 type TrialOutcome = (LeverSetting, Result<MeasuredTrial, String>);
 
-fn play(
+fn simulate(
     load: &ScenarioLoader<'_>,
     settings: &[LeverSetting],
     (target, asked): (TrialTarget, &WhyRequest),
 ) -> Result<Vec<TrialOutcome>, NoAnswer> {
-    let tried = tries::all(load, settings, (target, asked.seed), asked.threads);
+    let tried = trials::simulate_all(load, settings, (target, asked.seed), asked.threads);
     let tried = tried.map_err(NoAnswer::Invalid)?;
     let one = |t: TriedChange<'_>| (t.setting.clone(), t.result);
     Ok(tried.into_iter().map(one).collect())
@@ -38,7 +38,7 @@ impl WhyExplanation {
         facts: &RunFacts<'_>,
         (target, asked): (TrialTarget, &WhyRequest),
     ) -> Result<(), NoAnswer> {
-        let played = play(load, &levers::settings(facts), (target, asked))?;
+        let played = simulate(load, &levers::settings(facts), (target, asked))?;
         self.unblock(load, &played, (target, asked))?;
         for (setting, result) in played {
             self.take(setting, result, None);
@@ -47,7 +47,7 @@ impl WhyExplanation {
         let best = self.best();
         let pairs: Vec<(LeverSetting, Duration)> = combinations(&best);
         let together: Vec<LeverSetting> = pairs.iter().map(|(s, _)| s.clone()).collect();
-        for ((setting, result), (_, parts)) in play(load, &together, (target, asked))?
+        for ((setting, result), (_, parts)) in simulate(load, &together, (target, asked))?
             .into_iter()
             .zip(pairs)
         {
@@ -86,7 +86,7 @@ impl WhyExplanation {
         } else {
             let settings: Vec<LeverSetting> = played.iter().map(|(s, _)| s.clone()).collect();
             let jobset = target.jobset();
-            again = play(load, &settings, (TrialTarget::Survival { jobset }, asked))?;
+            again = simulate(load, &settings, (TrialTarget::Survival { jobset }, asked))?;
             &again
         };
         let ends = |(setting, result): &TrialOutcome| match result {
@@ -99,14 +99,14 @@ impl WhyExplanation {
 
     /// Sets the longest wait of the path, and the best change that acts on it.
     pub(super) fn bind(&mut self, run: &RunView<'_>, facts: &RunFacts<'_>, pods: u32) {
-        let Some(gate) = gate::longest(run, facts.path, (facts.jobset, pods)) else {
+        let Some(gate) = bottleneck::longest(run, facts.path, (facts.jobset, pods)) else {
             return;
         };
         let on_gate = facts
             .path
             .steps
             .iter()
-            .filter(|s| WaitKind::of(s) == gate.what);
+            .filter(|s| WaitKind::from_step(s) == gate.what);
         let path = CriticalPath {
             steps: on_gate.copied().collect(),
         };

@@ -99,7 +99,7 @@ struct JsonChange<'w> {
 
 impl<'w> WhyJson<'w> {
     /// Converts an explanation. `quoted` quotes a word for the shell.
-    pub fn of(why: &'w WhyExplanation, quoted: &dyn Fn(&str) -> String) -> WhyJson<'w> {
+    pub fn new(why: &'w WhyExplanation, quoted: &dyn Fn(&str) -> String) -> WhyJson<'w> {
         let set = |sets: &[OverrideSetter]| typed(sets, quoted);
         let subject = &why.subject;
         let span = |s: &'w CriticalSpan| JsonSpan {

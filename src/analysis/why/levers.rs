@@ -42,7 +42,7 @@ const LEVERS: &[TuningLever] = &[
     },
     TuningLever {
         name: "earlier scripted action",
-        settings: edits::sooner,
+        settings: edits::move_actions_earlier,
     },
     TuningLever {
         name: "repair of the lost node",

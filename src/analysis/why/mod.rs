@@ -11,7 +11,7 @@ pub mod facts;
 mod improve;
 pub mod json;
 pub mod levers;
-pub mod tries;
+pub mod trials;
 
 pub use blocked::BlockedJobSet;
 pub use explain::{NoAnswer, WhatIf, WhyExplanation, WhyRequest, WhySubject, explain};

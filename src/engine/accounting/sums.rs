@@ -18,7 +18,7 @@ pub struct TimeSums {
 
 impl TimeSums {
     /// Extends the sum of a category to the current time.
-    fn settle(&mut self, now: SimTime, category: usize) {
+    fn accumulate_to_now(&mut self, now: SimTime, category: usize) {
         let dt = u128::from(now.since(self.until[category]).0);
         self.until[category] = now;
         self.times[category] += u128::from(self.counts[category]) * dt;
@@ -27,14 +27,14 @@ impl TimeSums {
 
     pub fn enter(&mut self, now: SimTime, (n, rate): (u64, u64), to: LedgerCategory) {
         let to = to as usize;
-        self.settle(now, to);
+        self.accumulate_to_now(now, to);
         self.counts[to] += n;
         self.rates[to] += rate;
     }
 
     pub fn leave(&mut self, now: SimTime, (n, rate): (u64, u64), from: LedgerCategory) {
         let from = from as usize;
-        self.settle(now, from);
+        self.accumulate_to_now(now, from);
         assert!(
             self.counts[from] >= n && self.rates[from] >= rate,
             "ledger: more taken than was there"
@@ -51,7 +51,7 @@ impl TimeSums {
         (to, ns): (LedgerCategory, u64),
     ) {
         let productive = LedgerCategory::Productive as usize;
-        self.settle(now, productive);
+        self.accumulate_to_now(now, productive);
         for (sums, amount) in [(&mut self.times, n), (&mut self.costs, rate)] {
             let amount = u128::from(amount) * u128::from(ns);
             let left = sums[productive].checked_sub(amount);
@@ -66,7 +66,7 @@ impl TimeSums {
 
     /// Accelerator-nanoseconds per category, and their cost in millionths.
     pub fn close(&mut self, now: SimTime) -> LedgerSums {
-        (0..N).for_each(|category| self.settle(now, category));
+        (0..N).for_each(|category| self.accumulate_to_now(now, category));
         const HOUR_NS: u128 = 3_600_000_000_000;
         LedgerSums {
             accelerator_ns: self.times,

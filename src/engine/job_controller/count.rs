@@ -176,7 +176,7 @@ impl<'a> JobSyncInput<'a> {
         let failed = c.ended.iter().filter(|e| !e.succeeded).filter(within);
         c.backoff = c
             .backoff
-            .after(succeeded.map(ended_at).max(), failed.map(ended_at));
+            .after_sync(succeeded.map(ended_at).max(), failed.map(ended_at));
     }
 
     /// getPodsWithDelayedDeletionPerIndex: for every index that is neither active nor decided, the failed pod with

@@ -52,7 +52,7 @@ impl JobController {
         into.clear();
         let failed_before = self.rows[job.ix()].update_failed_indexes(c);
         let j = &store.jobs[job.ix()];
-        let everything = plan.ends() || j.is_deleting();
+        let everything = plan.ends_job() || j.is_deleting();
         let walk = |wanted: bool| if wanted { usize::MAX } else { 0 };
         let index_of = |pod: PodId| store.pods.index[pod.ix()];
         let own = j

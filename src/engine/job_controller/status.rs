@@ -67,7 +67,7 @@ impl JobController {
             .control_plane
             .kubernetes
             .delays_terminal_condition();
-        w.plan.ends()
+        w.plan.ends_job()
             && !ctx.store.jobs[w.job.ix()].status.is_finished()
             && (!delays || w.counted.terminating == 0)
     }

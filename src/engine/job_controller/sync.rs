@@ -71,7 +71,7 @@ impl JobController {
         let flush = needs_write(j, &counted, &plan) || unflushed;
         let collected = self.collect_finished(ctx.store, job, &plan, &mut counted, &mut finalize);
         let flush = flush || collected.counted;
-        let finishing = plan.ends();
+        let finishing = plan.ends_job();
         let w = &mut self.workers[worker];
         w.counted = counted;
         w.plan = plan;

@@ -5,7 +5,7 @@
 use crate::store::JobSetRow;
 use sim_api::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
 use sim_base::JobId;
-use sim_policy::buckets::tally::BucketTally;
+use sim_policy::job_buckets::tally::BucketTally;
 use sim_policy::view::PlanBasis;
 use sim_policy::{JobSetStatus, JobView};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl CachedJobSet {
         self.resource_version = stored.resource_version;
         self.spec_version = stored.spec_version;
         self.has_service = has_service;
-        sim_policy::buckets::copy_status(&mut self.status, &stored.status);
+        sim_policy::job_buckets::copy_status(&mut self.status, &stored.status);
         if !Arc::ptr_eq(&self.spec, &stored.spec) {
             self.spec = stored.spec.clone();
             self.read_spec(gate);
@@ -123,7 +123,7 @@ impl CachedJobs {
     pub fn count(&mut self, jobset: &CachedJobSet, gates: FeatureGates) {
         if self.tally.as_ref().is_none_or(|(_, by)| *by != gates) {
             self.tally = Some((
-                BucketTally::of(&jobset.plan_basis(gates), &self.views),
+                BucketTally::new(&jobset.plan_basis(gates), &self.views),
                 gates,
             ));
         }
@@ -138,7 +138,7 @@ impl CachedJobs {
     /// Panics if the incremental counts differ from a recount (`--paranoid`).
     pub fn check(&self, jobset: &CachedJobSet) {
         if let Some((tally, gates)) = &self.tally {
-            let counted = BucketTally::of(&jobset.plan_basis(*gates), &self.views);
+            let counted = BucketTally::new(&jobset.plan_basis(*gates), &self.views);
             assert_eq!(*tally, counted, "Jobs of JobSet {}", jobset.spec.name);
         }
     }

@@ -119,16 +119,16 @@ impl KubeletState {
     /// Schedules the scripted crash of a pod that waits at its barrier.
     fn arm_barrier_crash(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let wait = self.rule_for(ctx, pod).and_then(|r| r.at_barrier_for);
-        self.arm(ctx, pod, wait);
+        self.schedule_timer(ctx, pod, wait);
     }
 
     /// Schedules the exit of the container run that begins now, if a rule matches.
     pub(super) fn arm_exit(&self, ctx: &mut EngineContext<'_>, pod: PodId) {
         let run_for = self.rule_for(ctx, pod).and_then(|r| r.run_for);
-        self.arm(ctx, pod, run_for);
+        self.schedule_timer(ctx, pod, run_for);
     }
 
-    fn arm(&self, ctx: &mut EngineContext<'_>, pod: PodId, after: Option<Duration>) {
+    fn schedule_timer(&self, ctx: &mut EngineContext<'_>, pod: PodId, after: Option<Duration>) {
         let Some(after) = after else { return };
         let epoch = self.pods[pod.ix()].epoch;
         let exit = SimulationEvent::ContainerExit { pod, epoch };

@@ -87,7 +87,7 @@ impl PodGc {
         } else if self.is_missing(node) || (deleting && self.out_of_service.contains(&node)) {
             self.waits.begin_sweep_wait(ctx, pod);
         }
-        self.arm(ctx);
+        self.schedule_sweep(ctx);
     }
 
     fn node_changed(&mut self, ctx: &mut EngineContext<'_>, node: NodeId, change: NodeChange) {
@@ -107,7 +107,7 @@ impl PodGc {
             NodeChange::Taints | NodeChange::Spec | NodeChange::Condition => {}
         }
         self.check_out_of_service(ctx, node);
-        self.arm(ctx);
+        self.schedule_sweep(ctx);
     }
 
     /// The pods of a node whose Lease is not renewed wait for it, whether deleted or not.
@@ -146,7 +146,7 @@ impl PodGc {
         self.missing.iter().any(|m| m.node == node)
     }
 
-    fn arm(&mut self, ctx: &mut EngineContext<'_>) {
+    fn schedule_sweep(&mut self, ctx: &mut EngineContext<'_>) {
         if self.armed || !self.has_work(ctx) {
             return;
         }

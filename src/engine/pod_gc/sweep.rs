@@ -22,7 +22,7 @@ impl PodGc {
         for pod in self.unattended(ctx) {
             self.remove_by_force(ctx, pod, false);
         }
-        self.arm(ctx);
+        self.schedule_sweep(ctx);
     }
 
     /// Pods of Nodes whose quarantine has ended.

@@ -203,7 +203,7 @@ impl TemplateStore {
         let class = self.class(pod.spec.priority);
         let facts = self.facts(cluster, &pod, class);
         self.by_requirements
-            .insert(facts.asks(), TemplateId(self.rows.len() as u32));
+            .insert(facts.requirements(), TemplateId(self.rows.len() as u32));
         let exclusive = exclusive_key.map(|key| self.domain(cluster, key));
         self.rows.push(StoredTemplate {
             accelerators: facts.accelerators(cluster),
@@ -256,7 +256,7 @@ impl TemplateStore {
         // Many JobSets have equal requirements, and the cluster may have many nodes.
         match self
             .by_requirements
-            .get(&facts.asks())
+            .get(&facts.requirements())
             .map(|like| &self.rows[like.ix()].facts)
         {
             Some(like) if like.is_plain() => facts.allowed_like(like),
@@ -294,7 +294,7 @@ impl TemplateStore {
             template.facts.look_at(cluster, node);
         }
         for domains in &mut self.domains {
-            domains.place(cluster, node);
+            domains.move_node(cluster, node);
         }
     }
 }

@@ -308,7 +308,7 @@ impl TrainingState {
                 let spent = stretch.plan.state_at(elapsed);
                 if spent.stepping + spent.saving == 0 {
                     stretch.slice_group.resumes_from_memory = true;
-                    return self.regrow(ctx, at, accounting);
+                    return self.restore_size(ctx, at, accounting);
                 }
                 stretch.plan.end_after(in_steps(spent.done));
                 stretch.slice_group.resumes_from_memory = stretch.plan.skip_final_checkpoint;
@@ -347,13 +347,18 @@ impl TrainingState {
         let regrows = (job.segment.as_ref())
             .is_some_and(|stretch| stretch.slice_group.work_before_regrow.is_some());
         if regrows {
-            self.regrow(ctx, at, accounting)
+            self.restore_size(ctx, at, accounting)
         } else {
             self.finish(ctx, at, accounting)
         }
     }
 
-    fn regrow(&mut self, ctx: &mut EngineContext<'_>, at: usize, accounting: &mut TimeAccounting) {
+    fn restore_size(
+        &mut self,
+        ctx: &mut EngineContext<'_>,
+        at: usize,
+        accounting: &mut TimeAccounting,
+    ) {
         let reached = self.end_segment(ctx, at, false, accounting);
         if !self.begin_if_enough(ctx, at, true, accounting) {
             let lost = self.jobs[at].saved_progress.discard_live();

@@ -47,7 +47,7 @@ impl TtlController {
         let Some(finished) = finished_at(&j.status) else {
             return;
         };
-        if !self.arm(job, incarnation) {
+        if !self.start_timer(job, incarnation) {
             return;
         }
         let about = TicketSubject::Job(job);
@@ -59,7 +59,7 @@ impl TtlController {
     }
 
     /// Returns true if this object has no timer yet.
-    fn arm(&mut self, job: JobId, incarnation: u32) -> bool {
+    fn start_timer(&mut self, job: JobId, incarnation: u32) -> bool {
         if self.armed.len() <= job.ix() {
             self.armed.resize(job.ix() + 1, 0);
         }
@@ -127,11 +127,14 @@ mod tests {
     fn each_object_of_a_name_is_timed_once() {
         let mut controller = TtlController::default();
         let job = JobId(3);
-        assert!(controller.arm(job, 1));
-        assert!(!controller.arm(job, 1), "a later status of the same object");
-        assert!(controller.arm(job, 2), "the next object");
-        assert!(controller.arm(JobId(0), 1), "another Job");
+        assert!(controller.start_timer(job, 1));
+        assert!(
+            !controller.start_timer(job, 1),
+            "a later status of the same object"
+        );
+        assert!(controller.start_timer(job, 2), "the next object");
+        assert!(controller.start_timer(JobId(0), 1), "another Job");
         controller.reset();
-        assert!(controller.arm(job, 1), "another run");
+        assert!(controller.start_timer(job, 1), "another run");
     }
 }

@@ -122,7 +122,7 @@ impl UsageAging {
         match self.apply_fault(ctx, fault) {
             Some(over) => {
                 self.clocks[clock as usize].paused = true;
-                self.arm(ctx, clock, over);
+                self.schedule_next(ctx, clock, over);
             }
             None => self.start_clock(ctx, clock),
         }
@@ -210,7 +210,7 @@ impl UsageAging {
         };
         row.advancing_since = Some(ctx.now);
         let at = ctx.now + (*age - row.age);
-        self.arm(ctx, clock, at);
+        self.schedule_next(ctx, clock, at);
     }
 
     fn stop_clock(&mut self, ctx: &EngineContext<'_>, clock: u32) {
@@ -222,7 +222,7 @@ impl UsageAging {
     }
 
     /// Schedules the clock's next event, unless it is after the end of the run.
-    fn arm(&mut self, ctx: &mut EngineContext<'_>, clock: u32, at: SimTime) {
+    fn schedule_next(&mut self, ctx: &mut EngineContext<'_>, clock: u32, at: SimTime) {
         if at > SimTime::ZERO + ctx.scenario.stop.at {
             return;
         }

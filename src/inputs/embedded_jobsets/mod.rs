@@ -11,7 +11,7 @@ mod render;
 mod trainjob;
 
 use super::object_list::unlisted;
-use super::schema::shapes::jobset::GROUP;
+use super::schema::definitions::jobset::GROUP;
 use super::text::diagnostic::{Diagnostic, SourceText};
 use super::text::node::YamlNode;
 use super::text::yaml;

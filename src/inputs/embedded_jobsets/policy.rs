@@ -202,7 +202,7 @@ pub fn gpus(resources: &Value) -> i64 {
         let list = resources.get(list).and_then(Value::as_object);
         let mut all = list.into_iter().flatten();
         let found = all.find(|(name, _)| name.to_ascii_lowercase().contains("gpu"));
-        found.map_or(0, |(_, amount)| whole(amount))
+        found.map_or(0, |(_, amount)| integer_amount(amount))
     };
     match of("requests") {
         0 => of("limits"),
@@ -215,7 +215,7 @@ pub fn gpus(resources: &Value) -> i64 {
 pub fn cpus(resources: &Value) -> i64 {
     let of = |list: &str| {
         let amount = resources.get(list).and_then(|list| list.get("cpu"));
-        amount.map_or(0, whole)
+        amount.map_or(0, integer_amount)
     };
     match of("requests") {
         0 => of("limits"),
@@ -224,7 +224,7 @@ pub fn cpus(resources: &Value) -> i64 {
 }
 
 /// Converts a quantity to a whole number, rounded up as in Kubernetes.
-fn whole(amount: &Value) -> i64 {
+fn integer_amount(amount: &Value) -> i64 {
     let text = match amount {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -26,7 +26,7 @@ impl<'t> NamedTrace<'t> {
     }
 
     /// Returns the faults that the trace of a process lists; `None` if the process has no trace.
-    pub fn of(
+    pub fn node_trace(
         &mut self,
         process: &YamlNode,
         report: &mut DiagnosticReport,

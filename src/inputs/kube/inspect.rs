@@ -8,8 +8,8 @@ use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_
 use crate::embedded_jobsets;
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::shape::FieldType;
-use crate::schema::shapes::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
 use crate::text::path::YamlPath;

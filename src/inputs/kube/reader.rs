@@ -8,9 +8,9 @@ use super::written::{
 use super::{admitted, depends, jobset, written};
 use crate::object_list::adopt;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::shape::FieldType;
-use crate::schema::shapes::jobset::{API_VERSION, GROUP, JOBSET};
-use crate::schema::shapes::objects::CREATED;
+use crate::schema::definitions::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::definitions::objects::CREATED;
+use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
 use crate::text::path;

@@ -2,7 +2,7 @@
 //!
 //! This module must never interpret fields. Sizes are computed from the typed JobSets.
 
-use crate::schema::shapes::jobset::GROUP;
+use crate::schema::definitions::jobset::GROUP;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
 use crate::text::locate::locate;
 use crate::text::node::YamlNode;

@@ -4,7 +4,7 @@
 use super::preset_data::document;
 use super::{PresetAssumption, render};
 use crate::read;
-use crate::schema::shapes::rate::RATES;
+use crate::schema::definitions::rate::RATES;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode, YamlValue};
 
@@ -187,7 +187,7 @@ pub fn assumptions() -> Vec<PresetAssumption> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::shapes::rate::NAMES;
+    use crate::schema::definitions::rate::NAMES;
 
     #[test]
     fn every_number_of_a_preset_has_a_source_and_a_confidence_and_shares_are_all_there() {

@@ -35,7 +35,7 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
     let mut all = Vec::new();
     for entry in read::list(&root, "ranges") {
         for pattern in read::strings(entry, "paths") {
-            for path in found(file, &pattern, entry) {
+            for path in matching_values(file, &pattern, entry) {
                 let range = range(file, path, entry);
                 if !all
                     .iter()
@@ -50,7 +50,7 @@ pub fn sourced(text: &SourceText) -> Vec<SourcedRange> {
 }
 
 /// Returns the paths of the fields that match a pattern.
-fn found(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<String> {
+fn matching_values(file: &YamlNode, pattern: &str, entry: &YamlNode) -> Vec<String> {
     let Some((list, field)) = pattern.split_once("[*].") else {
         let keys = pattern.replace("[0]", ".0");
         let there = at(file, &keys).filter(|node| !node.is_null());

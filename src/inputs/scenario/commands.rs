@@ -31,7 +31,7 @@ pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<Contai
 }
 
 /// Returns whether the run time of a pod follows from the command of its only container; `pod` is a pod spec.
-pub fn ends(pod: &Value) -> bool {
+pub fn containers_finish(pod: &Value) -> bool {
     of_pod(pod).is_some()
 }
 

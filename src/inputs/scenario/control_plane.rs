@@ -1,6 +1,6 @@
 //! Reads `controlPlane`: a preset and the values that override it.
 
-use crate::schema::shapes::control_plane::{JOBSET, KUBERNETES};
+use crate::schema::definitions::control_plane::{JOBSET, KUBERNETES};
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use crate::{presets, read};

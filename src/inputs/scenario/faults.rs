@@ -7,7 +7,7 @@ pub(crate) mod targets;
 use super::cross::CrossInputs;
 use super::requests;
 use crate::read;
-use crate::schema::shapes::faults::ACTIONS;
+use crate::schema::definitions::faults::ACTIONS;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, SourcePosition, YamlNode};
 use crate::topology::{node_names, taint};

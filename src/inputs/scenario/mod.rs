@@ -5,7 +5,7 @@
 
 mod cluster;
 pub mod commands;
-pub use commands::ends as ends_by_its_command;
+pub use commands::containers_finish as ends_by_its_command;
 pub use control_plane::{UnmodelledSetting, version as kubernetes_version};
 mod containers;
 mod control_plane;
@@ -27,8 +27,8 @@ mod training;
 use super::files::{FileLoader, file_text};
 use super::kube::{self, ManifestSet, SETS};
 use super::schema::check::{UnmodelledFields, check};
-use super::schema::shape::FieldType;
-use super::schema::shapes::scenario::{SCENARIO, SETTINGS};
+use super::schema::definitions::scenario::{SCENARIO, SETTINGS};
+use super::schema::field_type::FieldType;
 use super::settings::InputSettings;
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use super::text::node::YamlNode;
@@ -167,7 +167,7 @@ pub fn parse_scenario(
         skipped: [loaded.skipped, left_out].concat(),
         unmodelled,
         experiment,
-        settings: InputSettings::of(&node),
+        settings: InputSettings::from_document(&node),
     })
 }
 
@@ -244,7 +244,7 @@ pub fn scenario_from_manifests(
         skipped: [manifests.skipped, manifests.not_tried].concat(),
         unmodelled,
         experiment: ExperimentSpec::default(),
-        settings: InputSettings::of(&node),
+        settings: InputSettings::from_document(&node),
     })
 }
 

@@ -4,8 +4,8 @@
 
 use crate::read;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::shape::{FieldType, STR_MAP};
-use crate::schema::shapes::objects::NODE_TAINT;
+use crate::schema::definitions::objects::NODE_TAINT;
+use crate::schema::field_type::{FieldType, STR_MAP};
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use crate::text::path::YamlPath;

@@ -7,8 +7,8 @@ use crate::files::FileLoader;
 use crate::kube::{kind_of, stored};
 use crate::object_list::unlisted;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::shape::FieldType;
-use crate::schema::shapes::objects::CREATED;
+use crate::schema::definitions::objects::CREATED;
+use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::YamlNode;
 use crate::text::path::YamlPath;
@@ -49,7 +49,7 @@ impl ScenarioObjects {
         };
         let own = self.pods.iter().find(|pod| *pod == name).cloned();
         own.or_else(|| self.jobs.iter().find_map(of_job))
-            .or_else(|| pod_names::whole(&self.jobsets, name))
+            .or_else(|| pod_names::complete_name(&self.jobsets, name))
     }
 
     /// Returns whether there are Jobs or pods that do not belong to a JobSet.

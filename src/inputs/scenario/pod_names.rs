@@ -7,11 +7,11 @@ use sim_api::spec::{CompletionMode, JobSpec, ReplicatedJob, SubmittedJobSet};
 
 /// Returns whether a pod of that name can exist.
 pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
-    whole(jobsets, name).is_some()
+    complete_name(jobsets, name).is_some()
 }
 
 /// Returns the full name of a pod, if the pod can exist.
-pub fn whole(jobsets: &[SubmittedJobSet], name: &str) -> Option<String> {
+pub fn complete_name(jobsets: &[SubmittedJobSet], name: &str) -> Option<String> {
     each(jobsets).find_map(|(prefix, rj)| {
         let rest = name.strip_prefix(prefix.as_str())?;
         let job = rest.split_once('-').map_or(rest, |(job, _)| job);
@@ -35,7 +35,9 @@ pub fn meant(jobsets: &[SubmittedJobSet], name: &str) -> Vec<String> {
     let name = name.replace('/', "-");
     let long = jobsets.iter().map(|s| format!("{}-{name}", s.jobset.name));
     let names = std::iter::once(name.clone()).chain(long);
-    names.filter_map(|name| whole(jobsets, &name)).collect()
+    names
+        .filter_map(|name| complete_name(jobsets, &name))
+        .collect()
 }
 
 fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &ReplicatedJob)> {

@@ -6,8 +6,8 @@
 use super::{control_plane, timing};
 use crate::files::FileLoader;
 use crate::schema::check::{UnmodelledFields, check};
-use crate::schema::shape::FieldType;
-use crate::schema::shapes::preset::PRESET;
+use crate::schema::definitions::preset::PRESET;
+use crate::schema::field_type::FieldType;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
 use crate::text::node::{MappingKey, YamlNode, YamlValue};
 use crate::text::path::YamlPath;

@@ -24,7 +24,7 @@ pub fn read(
     };
     let mut all: Vec<TrainingJob> = Vec::new();
     for node in nodes {
-        let Some(jobset) = of(node, jobsets, report) else {
+        let Some(jobset) = job_training(node, jobsets, report) else {
             continue;
         };
         if all.iter().any(|t| t.jobset == jobset) {
@@ -45,7 +45,7 @@ pub fn read(
 }
 
 /// Returns the index of the JobSet that a training belongs to.
-fn of(
+fn job_training(
     node: &YamlNode,
     jobsets: &[SubmittedJobSet],
     report: &mut DiagnosticReport,

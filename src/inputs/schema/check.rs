@@ -3,7 +3,7 @@
 //! This module must never convert values. Readers run after the check and can rely on types, ranges and field names.
 
 use super::check_together;
-use super::shape::{FieldClass, FieldKinds, FieldType, ObjectSchema};
+use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
 use crate::read;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::{MappingKey, YamlNode, YamlValue, render_f64};

@@ -1,7 +1,7 @@
 //! Checks the rules between the fields of one object (`shapes::together`).
 
-use super::shape::ObjectSchema;
-use super::shapes::together::{FieldConstraint, together};
+use super::definitions::together::{FieldConstraint, together};
+use super::field_type::ObjectSchema;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use crate::text::path::YamlPath;

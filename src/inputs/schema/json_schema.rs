@@ -2,16 +2,16 @@
 //!
 //! The schema must refuse everything that the checker refuses and JSON Schema can express.
 
-use super::shape::{FieldSchema, FieldType, ObjectSchema, SchemaVersions};
-use super::shapes::common::PARAMETERS;
-use super::shapes::together::{FieldConstraint, together};
+use super::definitions::common::PARAMETERS;
+use super::definitions::together::{FieldConstraint, together};
+use super::field_type::{FieldSchema, FieldType, ObjectSchema, SchemaVersions};
 use crate::SourceText;
 use crate::text::yaml;
 use serde_json::{Map, Value, json};
 
 /// Returns the schema of a format, such as `Scenario`, `Topology`, `Timing` or `JobSet`.
 pub fn json_schema(kind: &str) -> Option<Value> {
-    let root = super::shapes::root(kind)?;
+    let root = super::definitions::root(kind)?;
     let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
     let mut defs = SchemaDefinitions {
         of: Map::new(),

@@ -3,7 +3,7 @@
 
 pub mod check;
 pub(crate) mod check_together;
+pub mod definitions;
+pub mod field_type;
 pub mod json_schema;
 pub mod reference;
-pub mod shape;
-pub mod shapes;

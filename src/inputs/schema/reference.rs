@@ -1,8 +1,8 @@
 //! Generates reference pages of the jobset-sim file formats in Markdown, from the tables that the checker uses.
 
-use super::shape::{FieldClass, FieldSchema, FieldType, ObjectSchema};
-use super::shapes::root;
-use super::shapes::together::{FieldConstraint, together};
+use super::definitions::root;
+use super::definitions::together::{FieldConstraint, together};
+use super::field_type::{FieldClass, FieldSchema, FieldType, ObjectSchema};
 use crate::presets::preset_data::DEFAULT_PRESET;
 use crate::presets::{PresetAssumption, assumptions};
 use std::fmt::Write;

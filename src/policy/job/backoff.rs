@@ -21,7 +21,7 @@ pub struct BackoffRecord {
 impl BackoffRecord {
     /// The record after a sync that observed the end of these pods. A success resets the record; failures count only
     /// if they finished in a later second than the last success.
-    pub fn after(
+    pub fn after_sync(
         self,
         last_success: Option<SimTime>,
         failed: impl Iterator<Item = SimTime> + Clone,

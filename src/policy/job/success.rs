@@ -11,7 +11,7 @@ pub const SUCCESS_POLICY: &str = "SuccessPolicy";
 const SINCE: KubeVersion = KubeVersion::new(31);
 
 /// Message of SuccessCriteriaMet for the first satisfied rule.
-pub fn met(view: &JobSyncView<'_>) -> Option<String> {
+pub fn satisfied_message(view: &JobSyncView<'_>) -> Option<String> {
     let rules = view.spec.success_policy.as_deref()?;
     let indexed = view.spec.completion_mode == CompletionMode::Indexed;
     if view.version < SINCE || !indexed || view.succeeded_indexes.is_empty() {

@@ -98,7 +98,7 @@ impl UnschedulableReasons {
 }
 
 /// `12 Insufficient cpu, 4 node(s) didn't match …`: counts, sorted by text.
-fn counted(reasons: impl Iterator<Item = String>) -> String {
+fn counts_text(reasons: impl Iterator<Item = String>) -> String {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for reason in reasons {
         *counts.entry(reason).or_default() += 1;
@@ -114,7 +114,7 @@ pub fn explain(reasons: &[UnschedulableReasons]) -> String {
     match reasons.iter().find(|r| r.is_before_nodes()) {
         Some(before) => format!("0/{nodes} nodes are available: {}.", before.text()),
         None => {
-            let parts = counted(reasons.iter().map(UnschedulableReasons::text));
+            let parts = counts_text(reasons.iter().map(UnschedulableReasons::text));
             format!("0/{nodes} nodes are available: {parts}.")
         }
     }
@@ -134,7 +134,7 @@ pub fn failed_scheduling(reasons: &[UnschedulableReasons]) -> String {
     if reasons.iter().any(fails) {
         return format!("{why} not found");
     }
-    let preemption = counted(reasons.iter().map(|r| {
+    let preemption = counts_text(reasons.iter().map(|r| {
         let words = if r.is_resolvable() {
             "No preemption victims found for incoming pod"
         } else {

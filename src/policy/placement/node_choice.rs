@@ -14,7 +14,7 @@ pub struct NodeChoice {
 }
 
 impl NodeChoice {
-    pub fn of(spec: &PodSpec) -> NodeChoice {
+    pub fn from_spec(spec: &PodSpec) -> NodeChoice {
         NodeChoice {
             selector: spec.node_selector.clone().into_iter().collect(),
             affinity: spec.node_affinity.clone(),

@@ -72,7 +72,7 @@ impl TemplateFacts {
         if cluster.extended_resource_toleration {
             tolerations.extend(of_devices(spec));
         }
-        let choice = NodeChoice::of(spec);
+        let choice = NodeChoice::from_spec(spec);
         TemplateFacts {
             requests,
             named: choice.names().map(|_| Vec::new()),
@@ -100,7 +100,7 @@ impl TemplateFacts {
     }
 
     /// Returns the requirements that determine which nodes allow the pod.
-    pub fn asks(&self) -> ResourceRequirements {
+    pub fn requirements(&self) -> ResourceRequirements {
         ResourceRequirements {
             choice: self.choice.clone(),
             tolerations: self.tolerations.clone(),

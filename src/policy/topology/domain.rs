@@ -26,15 +26,17 @@ impl TopologyDomains {
             // Most nodes are in the domain of the previous node, and formatting their labels is the most expensive
             // part.
             match n.checked_sub(1).map(NodeId) {
-                Some(before) if cluster.is_labelled_as(node, before, key) => d.follow(before),
-                _ => d.place(cluster, node),
+                Some(before) if cluster.is_labelled_as(node, before, key) => {
+                    d.extend_domain(before)
+                }
+                _ => d.move_node(cluster, node),
             }
         }
         d
     }
 
     /// Adds the next node to the domain of node `before`.
-    fn follow(&mut self, before: NodeId) {
+    fn extend_domain(&mut self, before: NodeId) {
         let (id, node) = (self.of[before.ix()], NodeId(self.of.len() as u32));
         self.of.push(id);
         if id.is_some() {
@@ -43,7 +45,7 @@ impl TopologyDomains {
     }
 
     /// Moves the node to the domain of its current label.
-    pub fn place(&mut self, cluster: &ClusterBuilder, node: NodeId) {
+    pub fn move_node(&mut self, cluster: &ClusterBuilder, node: NodeId) {
         if self.of.len() <= node.ix() {
             self.of.resize(node.ix() + 1, DomainId::NONE);
         }

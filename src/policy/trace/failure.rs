@@ -2,10 +2,10 @@
 //!
 //! Must never evaluate rules itself; it calls the functions of `failure` that the pass used.
 
-use crate::buckets::{JobBucket, in_bucket};
 use crate::decision::{FailedJob, FailureTrace, PolicyVerdict, RestartBudget, RuleTrace};
 use crate::failure;
 use crate::failure::PreparedPolicy;
+use crate::job_buckets::{JobBucket, in_bucket};
 use crate::{ActionPlan, FinishedView, JobSetView, JobView, ttl};
 use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule};
 
@@ -18,7 +18,9 @@ pub(crate) fn trace(view: &JobSetView<'_>, plan: &ActionPlan, successful: u32) -
         .collect();
     failed.sort_by(|(a, f), (b, g)| {
         let times = ttl::whole_seconds(f.at).cmp(&ttl::whole_seconds(g.at));
-        times.then_with(|| failure::before(view, b, a).cmp(&failure::before(view, a, b)))
+        times.then_with(|| {
+            failure::failed_before(view, b, a).cmp(&failure::failed_before(view, a, b))
+        })
     });
     let mut trace = FailureTrace {
         failed_jobs: failed.iter().map(|f| failed_job(view, f)).collect(),
@@ -95,7 +97,9 @@ fn verdict(
 ) -> PolicyVerdict {
     let asks = |list: &[String]| !list.is_empty();
     let patterns = &rule.on_job_failure_message_patterns;
-    let found = prepared.found(failed).and_then(|at| patterns.get(at));
+    let found = prepared
+        .matching_index(failed)
+        .and_then(|at| patterns.get(at));
     PolicyVerdict {
         job: (view.job_name)(job.rj, job.index),
         reason: asks(&rule.on_job_failure_reasons).then(|| prepared.has_reason(failed)),

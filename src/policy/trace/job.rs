@@ -37,7 +37,7 @@ pub fn pod(
             .map(|(index, rule)| PodRuleTrace {
                 index,
                 action: action(rule.action),
-                asks: asks(rule),
+                asks: criterion_text(rule),
                 matches: matching_rule(std::slice::from_ref(rule), view).is_some(),
             })
             .collect(),
@@ -56,7 +56,7 @@ fn action(action: PodFailurePolicyAction) -> &'static str {
 }
 
 /// The criterion of a rule, as in the manifest.
-fn asks(rule: &PodFailurePolicyRule) -> String {
+fn criterion_text(rule: &PodFailurePolicyRule) -> String {
     match &rule.on_exit_codes {
         Some(codes) => {
             let container = codes.container_name.as_deref();

@@ -4,8 +4,8 @@ use super::BenchSetting;
 use super::row::{BenchKey, BenchRow};
 use super::scene;
 use super::suite::BenchCombination;
-use sim_analysis::experiment::parallel::each;
-use sim_analysis::experiment::{LimitedRun, ReplicationLimits, play};
+use sim_analysis::experiment::parallel::in_parallel_with;
+use sim_analysis::experiment::{LimitedRun, ReplicationLimits, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ScenarioSpec;
 use sim_engine::SimulationInput;
@@ -39,7 +39,7 @@ pub fn all(
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some((at, row)).filter(|(_, row)| !matches!(row, Ok(None)))
     };
-    let played = each(
+    let played = in_parallel_with(
         || Ok(()),
         (entries.len() as u64, threads),
         &limits.flag,
@@ -95,14 +95,14 @@ fn play_one(
     let simulation = SimulationInput::new(&scenario);
     let mut simulation = simulation.map_err(|why| format!("{}:\n{why}", key.text()))?;
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = play(
+    let (played, _) = simulate_replication(
         &mut simulation,
         (scenario.seed, 0),
         folds,
-        LimitedRun::by(limits),
+        LimitedRun::sink(limits),
     );
     let stopped = played.outcome.end_reason == EndReason::Stopped;
-    Ok((!stopped).then(|| BenchRow::of(key, &played)))
+    Ok((!stopped).then(|| BenchRow::new(key, &played)))
 }
 
 fn own_key(scenario: &ScenarioSpec) -> BenchKey {
@@ -136,7 +136,7 @@ mod tests {
         let rows = BenchSuite::shipped().combinations(&only).unwrap();
         let entry = BenchEntry::OfSuite(rows[0].clone());
         let with = |sets: &[BenchSetting]| {
-            row(&entry, sets, &ReplicationLimits::none())
+            row(&entry, sets, &ReplicationLimits::unlimited())
                 .unwrap()
                 .unwrap()
         };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sim_analysis::experiment::SimulatedReplication;
-use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RestartOutcome};
 use sim_base::Duration;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub struct BenchRow {
 const LEAST: Duration = Duration::from_millis(10);
 
 impl BenchRow {
-    pub fn of(key: BenchKey, played: &SimulatedReplication) -> BenchRow {
+    pub fn new(key: BenchKey, played: &SimulatedReplication) -> BenchRow {
         let restarts = &played.folded.restarts;
         let ended = restarts
             .last()
@@ -64,7 +64,7 @@ impl BenchRow {
         let mut waits = BTreeMap::new();
         for restart in restarts {
             add_phases(&mut phases, restart);
-            for (name, time) in gate::waits(restart) {
+            for (name, time) in bottleneck::waits(restart) {
                 *waits.entry(name).or_insert(0) += time.0;
             }
         }

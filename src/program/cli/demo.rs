@@ -72,7 +72,7 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
         let text = "a run of the demo has no restart";
         return Err(CommandFailure::Internal(text.to_owned()));
     };
-    let (l, r) = (side(views.0, l), side(views.1, r));
+    let (l, r) = (side_by_side(views.0, l), side_by_side(views.1, r));
     let (title, subtitle) = titles(&l, &r);
     let bars = [
         (l.label.to_owned(), l.restart.clone()),
@@ -92,8 +92,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), CommandFailure> {
     dir.commit()?;
     if args.format == OutputFormat::Json {
         return output::json(&json!({
-            "recreate": RunSummary::of(&views.0),
-            "inPlace": RunSummary::of(&views.1),
+            "recreate": RunSummary::from_run(&views.0),
+            "inPlace": RunSummary::from_run(&views.1),
         }));
     }
     page.push_str(&files(&out));
@@ -133,7 +133,7 @@ fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
     Ok(RunInput::new(loaded, inputs, seed))
 }
 
-fn side<'a>(run: RunView<'a>, restart: &'a RestartMetrics) -> VariantSide<'a> {
+fn side_by_side<'a>(run: RunView<'a>, restart: &'a RestartMetrics) -> VariantSide<'a> {
     VariantSide {
         label: run.strategy(restart),
         run,

@@ -65,13 +65,13 @@ impl CommandFailure {
     }
 
     /// Prefixes an input error with the variant or point that caused it.
-    pub fn within(self, place: &str) -> CommandFailure {
+    pub fn with_context(self, place: &str) -> CommandFailure {
         self.map_input_error(|m| format!("error: {place}:\n{m}"))
     }
 
     /// Prefixes an input error with the name of the variant that caused it.
     pub fn in_variant(self, name: &str) -> CommandFailure {
-        self.within(&format!("in variant {name:?}"))
+        self.with_context(&format!("in variant {name:?}"))
     }
 
     /// Returns the error for an unknown name after an option, with the known names and the closest one.

@@ -24,7 +24,7 @@ pub fn install() {}
 
 /// Returns run limits with the stop flag that the first signal raises. A second signal exits immediately.
 pub fn limits() -> ReplicationLimits {
-    let mut limits = ReplicationLimits::none();
+    let mut limits = ReplicationLimits::unlimited();
     limits.flag = RUNS.get_or_init(StopFlag::new).clone();
     limits
 }

@@ -67,7 +67,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
             bail!("{path}: the file name must end with .{ending}");
         }
     }
-    if let Some(page) = other(args)? {
+    if let Some(page) = other_page(args)? {
         if args.perfetto.is_some() || args.openmetrics.is_some() {
             bail!(
                 "--perfetto and --openmetrics need a single run; this is a comparison, a sweep or a benchmark"
@@ -83,7 +83,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
             blockers: &whole.witness,
             retained: &kept,
         };
-        written(args, path, ExportSubject::Trace(&trace))?;
+        write_page(args, path, ExportSubject::Trace(&trace))?;
     }
     if let Some(path) = &args.openmetrics {
         let scraped = whole.scraped(args.scrape)?;
@@ -91,7 +91,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
             run: whole.view(),
             samples: &scraped,
         };
-        written(args, path, ExportSubject::Metrics(&metrics))?;
+        write_page(args, path, ExportSubject::Metrics(&metrics))?;
     }
     let words = whole.words(&args.input);
     let told = RunInputText {
@@ -113,13 +113,13 @@ pub fn cli(args: &ReportArgs) -> Result<(), CommandFailure> {
 
 fn pages(args: &ReportArgs, page: &ReportPage) -> Result<(), CommandFailure> {
     for path in [&args.html, &args.md].into_iter().flatten() {
-        written(args, path, ExportSubject::Page(page))?;
+        write_page(args, path, ExportSubject::Page(page))?;
     }
     Ok(())
 }
 
 /// Returns the page of a directory of `compare` or `sweep`, or of a result of `bench ttr`; `None` for a run.
-fn other(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
+fn other_page(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
     let Some(path) = args.input.scenario.as_deref() else {
         return Ok(None);
     };
@@ -149,7 +149,7 @@ fn other(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
         stored.input.seed = args.input.seed.or(stored.input.seed);
         stored.input.threads = args.input.threads;
         stored.quiet |= args.quiet;
-        let (all, played, hung) = compare::again(&stored)?;
+        let (all, played, hung) = compare::with_assumptions(&stored)?;
         let digest = inputs_digest(path)?;
         let repeat = (commands.as_slice(), digest.as_str());
         return Ok(Some(comparison::page(&all, &played, &hung, repeat)));
@@ -184,7 +184,7 @@ fn swept(
     let sweep = StoredSweep::read(dir, stored)?;
     Ok(page::sweep::page(&page::sweep::SweepText {
         swept: sweep.swept(),
-        sensitivities: &sweep.hung,
+        sensitivities: &sweep.dominant_assumptions,
         closed_form: sweep.closed.as_ref(),
         warnings: &sweep.warnings,
         commands,
@@ -192,7 +192,7 @@ fn swept(
     }))
 }
 
-fn written(
+fn write_page(
     args: &ReportArgs,
     path: &Path,
     subject: ExportSubject<'_>,

@@ -4,7 +4,7 @@ use crate::cli::args::InputArgs;
 use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::output;
-use crate::step::breaks::Breakpoint;
+use crate::step::breakpoints::Breakpoint;
 use crate::step::{self, Console};
 use sim_engine::SimulationInput;
 use sim_engine::faults;
@@ -82,7 +82,7 @@ impl Console for StepTerminal {
         }
     }
 
-    fn tell(&mut self, text: &str) {
+    fn print_text(&mut self, text: &str) {
         if let Err(failure) = output::text(text) {
             self.failed.get_or_insert(failure);
         }

@@ -6,7 +6,7 @@ use sim_report::table::Table;
 
 use sim_api::spec::{ControlPlane, TimingSpec};
 use sim_recordings::validate;
-use sim_recordings::validate::gate::ConformanceGate;
+use sim_recordings::validate::regression_limits::ConformanceGate;
 use sim_recordings::validate::result::{FileResult, ResultTotals};
 use sim_recordings::validate::scenario::ScenarioOverrides;
 use sim_recordings::validate::{ValidationInput, check_latency, output, text};

@@ -51,7 +51,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
     let answer = why::explain(&load, &asked);
     let answer = answer.map_err(|NoAnswer::Invalid(text)| CommandFailure::Invalid(text))?;
     match args.format {
-        OutputFormat::Json => output::json(&why::json::WhyJson::of(&answer, &quoted))?,
+        OutputFormat::Json => output::json(&why::json::WhyJson::new(&answer, &quoted))?,
         OutputFormat::Text => {
             let style = output::style(&args.look);
             let text = sim_report::console::why::text(&answer, &style, &quoted);

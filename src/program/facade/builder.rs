@@ -154,11 +154,11 @@ impl InputFiles {
     fn jobset(&mut self, index: usize, jobset: &JobSet) -> Value {
         let name = match &jobset.from {
             jobset::JobSetOrigin::File(path) => path.display().to_string(),
-            jobset::JobSetOrigin::Text(name, text) => self.keep(index, name, text.clone()),
+            jobset::JobSetOrigin::Text(name, text) => self.add_text(index, name, text.clone()),
             jobset::JobSetOrigin::Tree(tree) => {
                 let name = tree["metadata"]["name"].as_str().unwrap_or("jobset");
                 let name = format!("<JobSet {name}>");
-                self.keep(index, &name, sim_inputs::print_yaml(tree))
+                self.add_text(index, &name, sim_inputs::print_yaml(tree))
             }
         };
         let set = |(path, value): &(String, String)| format!("{path}={value}");
@@ -172,7 +172,7 @@ impl InputFiles {
     }
 
     /// Adds a text and returns its name, made unique if another text has the same name.
-    fn keep(&mut self, index: usize, name: &str, text: String) -> String {
+    fn add_text(&mut self, index: usize, name: &str, text: String) -> String {
         let taken = self.texts.iter().any(|(n, t)| n == name && *t != text);
         let name = if taken {
             format!("{name} ({index})")

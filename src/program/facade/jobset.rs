@@ -42,7 +42,7 @@ impl JobSet {
     /// # Ok::<(), jobset_sim::SimulationError>(())
     /// ```
     pub fn new(name: &str) -> JobSet {
-        JobSet::of(JobSetOrigin::Tree(json!({
+        JobSet::from_origin(JobSetOrigin::Tree(json!({
             "apiVersion": "jobset.x-k8s.io/v1alpha2",
             "kind": "JobSet",
             "metadata": {"name": name},
@@ -53,20 +53,20 @@ impl JobSet {
     /// Uses manifests as for `kubectl apply`. A text may contain several documents. `name` identifies the text in
     /// errors.
     pub fn from_yaml(name: &str, text: &str) -> JobSet {
-        JobSet::of(JobSetOrigin::Text(name.to_owned(), text.to_owned()))
+        JobSet::from_origin(JobSetOrigin::Text(name.to_owned(), text.to_owned()))
     }
 
     /// Uses a manifest as a JSON tree, for example from types of another crate through `serde_json::to_value`.
     pub fn from_json(manifest: Value) -> JobSet {
-        JobSet::of(JobSetOrigin::Tree(manifest))
+        JobSet::from_origin(JobSetOrigin::Tree(manifest))
     }
 
     /// Uses the manifests in a file.
     pub fn from_file(path: impl AsRef<Path>) -> JobSet {
-        JobSet::of(JobSetOrigin::File(path.as_ref().to_owned()))
+        JobSet::from_origin(JobSetOrigin::File(path.as_ref().to_owned()))
     }
 
-    fn of(from: JobSetOrigin) -> JobSet {
+    fn from_origin(from: JobSetOrigin) -> JobSet {
         JobSet {
             from,
             submit_at: None,

@@ -82,7 +82,7 @@ impl SimulationOutcome {
     /// Returns the final states of all JobSets and their Jobs, restart latencies and costs, as printed by `run
     /// --format json`. The summary can be serialized, and its format is stable.
     pub fn summary(&self) -> RunSummary {
-        RunSummary::of(&self.view())
+        RunSummary::from_run(&self.view())
     }
 
     /// Returns the tables of a run directory as CSV with their names: `restarts`, `ledger` and `control_plane`;

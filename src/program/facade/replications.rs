@@ -40,7 +40,7 @@ impl Replications {
             seed,
             n,
             threads: 0,
-            limits: ReplicationLimits::none(),
+            limits: ReplicationLimits::unlimited(),
         }
     }
 
@@ -69,8 +69,8 @@ impl Replications {
         Ok(experiment::in_parallel(spec, many, stop, |player, i| {
             let simulation = player.simulation(self.seed, i);
             let folds = MetricFolds::new(simulation.scenario(), false).without_paths();
-            let (key, limits) = ((self.seed, i), LimitedRun::by(&self.limits));
-            let (played, _) = experiment::play(simulation, key, folds, limits);
+            let (key, limits) = ((self.seed, i), LimitedRun::sink(&self.limits));
+            let (played, _) = experiment::simulate_replication(simulation, key, folds, limits);
             let outcome = SimulationOutcome::new(self.scenario.clone(), key, played);
             (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
         })?)
@@ -99,8 +99,11 @@ pub fn compared(
     let mut played = Vec::new();
     for (name, scenario) in variants {
         let subject = ExperimentSubject::from(scenario.spec().clone());
-        let replications =
-            subject.replicate((seed, 0..n), (threads, &ReplicationLimits::none()), &|_| {})?;
+        let replications = subject.replicate(
+            (seed, 0..n),
+            (threads, &ReplicationLimits::unlimited()),
+            &|_| {},
+        )?;
         played.push(PlayedVariant {
             name: (*name).to_owned(),
             changes: Vec::new(),

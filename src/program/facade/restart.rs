@@ -2,7 +2,7 @@
 
 use sim_analysis::format;
 use sim_analysis::metrics;
-use sim_analysis::metrics::restarts::{gate, waits};
+use sim_analysis::metrics::restarts::{bottleneck, waits};
 use sim_analysis::metrics::{Milestone, Phase, RestartOutcome, RestartScope, RunView};
 use sim_base::{Duration, SimTime};
 use std::fmt;
@@ -111,7 +111,7 @@ impl<'a> Restart<'a> {
 
     /// Returns all milestones that were reached, with the time since the fault, in order of time.
     pub fn milestones(&self) -> Vec<(Milestone, Duration)> {
-        self.restart.reached()
+        self.restart.reached_milestones()
     }
 
     /// Returns the time spent in each phase. The sum is `end` − `start`, plus the phases in which a training job
@@ -124,20 +124,23 @@ impl<'a> Restart<'a> {
 
     /// Returns the pieces of the critical path in order.
     pub fn pieces(&self) -> Vec<RestartPiece> {
-        let all = gate::gated(&self.run, self.restart);
-        let piece = |g: gate::BottleneckShare| RestartPiece {
+        let all = bottleneck::span_bottlenecks(&self.run, self.restart);
+        let piece = |g: bottleneck::BottleneckShare| RestartPiece {
             phase: g.span.phase(),
             what: waits::with_pods(g.span.step.what, self.restart.pods),
             begins: g.span.from.since(self.restart.start),
             takes: g.span.duration(),
-            waited_for: g.gate.as_ref().map(gate::RestartBottleneck::text),
+            waited_for: g.gate.as_ref().map(bottleneck::RestartBottleneck::text),
         };
         all.into_iter().map(piece).collect()
     }
 
     /// Returns the resources and events that the restart waited for, longest wait first.
     pub fn bottleneck(&self) -> Vec<String> {
-        let gates = gate::bottleneck(&self.run, self.restart);
-        gates.iter().map(gate::RestartBottleneck::text).collect()
+        let gates = bottleneck::restart_bottlenecks(&self.run, self.restart);
+        gates
+            .iter()
+            .map(bottleneck::RestartBottleneck::text)
+            .collect()
     }
 }

@@ -37,7 +37,7 @@ impl Simulation {
         Ok(Simulation {
             player: experiment::ExperimentRunner::new(scenario.spec())?,
             scenario: scenario.clone(),
-            limits: ReplicationLimits::none(),
+            limits: ReplicationLimits::unlimited(),
             tables: false,
         })
     }
@@ -106,7 +106,8 @@ impl Simulation {
         };
         let engine = self.player.simulation(seed, replication);
         let folds = MetricFolds::new(engine.scenario(), self.tables);
-        let (played, _) = experiment::play(engine, (seed, replication), folds, watch);
+        let (played, _) =
+            experiment::simulate_replication(engine, (seed, replication), folds, watch);
         SimulationOutcome::new(self.scenario.clone(), (seed, replication), played)
     }
 }
@@ -135,7 +136,7 @@ impl<F: FnMut(&Record<'_>) -> ControlFlow<()>> RecordSink for SimulationObserver
     }
 
     fn should_stop(&mut self, events: u64) -> bool {
-        self.over = self.over || self.limits.reached(events);
+        self.over = self.over || self.limits.is_reached(events);
         self.over
     }
 }

@@ -96,7 +96,7 @@ fn effects(
         "{}: {base} over {} replications. Each value was simulated {} % smaller and larger with common random numbers.",
         played.metric, played.replications, played.step
     );
-    say(out, "", &head, style);
+    add_sentence(out, "", &head, style);
     let found = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
     let (clear, unclear): (Vec<_>, Vec<_>) = found.partition(|(_, d)| d.is_separated());
     let hardly = |d: &MetricDerivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
@@ -133,12 +133,12 @@ fn effects(
         ("No effect in this scenario: ", none),
     ] {
         if !list.is_empty() {
-            say(out, lead, &format!("{list}."), style);
+            add_sentence(out, lead, &format!("{list}."), style);
         }
     }
     for row in rows {
         if let AssumptionEffect::NotTried(why) = &row.effect {
-            say(
+            add_sentence(
                 out,
                 "Not varied: ",
                 &format!("{}: {why}", row.used.id),
@@ -174,7 +174,7 @@ fn default(out: &mut String, used: &EffectiveDefault, style: &WaterfallStyle) {
         Some(default) => format!("set by the inputs; default: {default}"),
         None => format!("{}: {}", used.confidence, used.source),
     };
-    say(out, "    ", &note, style);
+    add_sentence(out, "    ", &note, style);
 }
 
 /// Formats a value with its unit, unless the value already contains it.
@@ -187,7 +187,7 @@ fn value(used: &EffectiveDefault) -> String {
     }
 }
 
-fn say(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
+fn add_sentence(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
     let held = lead.replace(' ', "\u{a0}");
     let lines = wrap(&format!("{held}{text}"), style.width - 4);
     let _ = writeln!(out, "{}", lines.join("\n    "));

@@ -34,7 +34,7 @@ pub fn all() -> Vec<ParameterEffect> {
 }
 
 /// Returns the examples for a term, or for the values of a field: `RestartJobSet`, `failurePolicy.rules.action`.
-pub fn of(word: &str) -> Vec<ParameterEffect> {
+pub fn for_parameter(word: &str) -> Vec<ParameterEffect> {
     let field = |name: &str| word == name || word.ends_with(&format!(".{name}"));
     let values = |e: &ParameterEffect| {
         if e.command.contains("restartStrategy=") {

@@ -57,7 +57,7 @@ impl Glossary {
         if found.entries.is_empty() {
             found.near = self.near(&word);
         }
-        found.also = self.also(&word, &found.entries);
+        found.also = self.similar_terms(&word, &found.entries);
         found.rules = self.rules_of(asked, &found.entries);
         found
     }
@@ -83,7 +83,7 @@ impl Glossary {
         }
     }
 
-    fn also(&self, word: &str, found: &[&GlossaryEntry]) -> Vec<&str> {
+    fn similar_terms(&self, word: &str, found: &[&GlossaryEntry]) -> Vec<&str> {
         const SHORTEST: usize = 3;
         let mut all: Vec<&str> = Vec::new();
         for entry in self.entries.iter() {

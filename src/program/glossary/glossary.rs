@@ -2,7 +2,7 @@
 
 use super::entry::GlossaryEntry;
 use super::{fields, output_terms, rules, terms};
-use sim_lint::table;
+use sim_lint::trap_table;
 
 /// The glossary, with all entries in the order of their sources.
 pub struct Glossary {
@@ -68,7 +68,7 @@ fn traps() -> Vec<GlossaryEntry> {
         source: "docs/lint.md".to_owned(),
         ..GlossaryEntry::default()
     };
-    let themes = table::THEMES.iter();
+    let themes = trap_table::THEMES.iter();
     let all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (*theme, t)));
     all.map(entry).collect()
 }

@@ -13,27 +13,27 @@ use std::fmt::Write;
 const FULL: usize = 8;
 const LISTED: usize = 30;
 
-pub fn found(found: &FoundTerm<'_>, style: &WaterfallStyle) -> String {
+pub fn format_term(found: &FoundTerm<'_>, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let shown = match found.entries.len() {
         n if n <= FULL + 2 => n,
         _ => FULL,
     };
     for entry in &found.entries[..shown] {
-        one(&mut out, entry, style);
+        format_one(&mut out, entry, style);
     }
     effects(&mut out, found, style);
     let rest = found.entries[shown..].iter().map(|e| title(e));
-    listed(&mut out, "Other meanings", rest.collect(), style);
+    format_list(&mut out, "Other meanings", rest.collect(), style);
     if !found.rules.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Rules"));
         for rule in &found.rules {
-            told(&mut out, &format!("  {:<8}", rule.word), &rule.text, style);
+            write_labelled(&mut out, &format!("  {:<8}", rule.word), &rule.text, style);
         }
         out.push('\n');
     }
     let also = found.also.iter().map(|w| (*w).to_owned()).collect();
-    listed(&mut out, "See also", also, style);
+    format_list(&mut out, "See also", also, style);
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
@@ -44,7 +44,7 @@ fn effects(out: &mut String, found: &FoundTerm, style: &WaterfallStyle) {
     let mut shown: Vec<&str> = Vec::new();
     let words = found.entries.iter().map(|e| e.word.as_str());
     let words = std::iter::once(found.asked.as_str()).chain(words);
-    for effect in words.flat_map(super::effects::of) {
+    for effect in words.flat_map(super::effects::for_parameter) {
         if shown.contains(&effect.word) {
             continue;
         }
@@ -53,7 +53,7 @@ fn effects(out: &mut String, found: &FoundTerm, style: &WaterfallStyle) {
         for line in &effect.lines {
             let _ = writeln!(out, "  {line}");
         }
-        told(out, "  from ", effect.command, style);
+        write_labelled(out, "  from ", effect.command, style);
         out.push('\n');
     }
 }
@@ -70,19 +70,19 @@ fn title(entry: &GlossaryEntry) -> String {
     }
 }
 
-fn one(out: &mut String, entry: &GlossaryEntry, style: &WaterfallStyle) {
+fn format_one(out: &mut String, entry: &GlossaryEntry, style: &WaterfallStyle) {
     let lines = wrap(&title(entry), style.width - 2);
     let _ = writeln!(out, "{}", style.bold(&lines.join("\n  ")));
-    told(out, "  ", &entry.text, style);
+    write_labelled(out, "  ", &entry.text, style);
     for (name, text) in &entry.facts {
-        told(out, &format!("  {name}: "), text, style);
+        write_labelled(out, &format!("  {name}: "), text, style);
     }
-    told(out, "  from ", &entry.source, style);
+    write_labelled(out, "  from ", &entry.source, style);
     out.push('\n');
 }
 
 /// Prints a label and a text, wrapped to the width of the terminal.
-fn told(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
+fn write_labelled(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
     let hanging = 4.max(lead.chars().take_while(|c| *c == ' ').count() + 2);
     let held = lead.replace(' ', "\u{a0}");
     let lines = wrap(&format!("{held}{text}"), style.width - hanging);
@@ -90,7 +90,7 @@ fn told(out: &mut String, lead: &str, text: &str, style: &WaterfallStyle) {
     let _ = writeln!(out, "{}", lines.join(&between));
 }
 
-fn listed(out: &mut String, title: &str, mut words: Vec<String>, style: &WaterfallStyle) {
+fn format_list(out: &mut String, title: &str, mut words: Vec<String>, style: &WaterfallStyle) {
     if words.is_empty() {
         return;
     }
@@ -101,7 +101,7 @@ fn listed(out: &mut String, title: &str, mut words: Vec<String>, style: &Waterfa
         let _ = write!(text, " and {more} more");
     }
     let _ = writeln!(out, "{}", style.bold(title));
-    told(out, "  ", &text, style);
+    write_labelled(out, "  ", &text, style);
     out.push('\n');
 }
 
@@ -125,7 +125,7 @@ pub fn overview(book: &Glossary, style: &WaterfallStyle) -> String {
     let of = |kind: &str| names(book.entries.iter().filter(|e| e.kind == kind));
     let mut out = String::from("explain TERM explains a term of the output or the inputs.\n\n");
     let mut part = |name: &str, words: Vec<String>| {
-        told(&mut out, &format!("{name:<10} "), &words.join(", "), style);
+        write_labelled(&mut out, &format!("{name:<10} "), &words.join(", "), style);
     };
     let commands = |e: &&GlossaryEntry| e.kind == "command" && e.of.is_empty();
     part("commands", names(book.entries.iter().filter(commands)));

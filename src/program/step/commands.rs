@@ -1,6 +1,6 @@
 //! The commands of a session, one per line.
 
-use super::breaks::Breakpoint;
+use super::breakpoints::Breakpoint;
 use super::{StepMode, StepSession, describe, lists};
 use serde_json::Value;
 use sim_api::spec::NodeObject;
@@ -98,13 +98,13 @@ impl StepSession<'_> {
             }
             "break" | "b" => {
                 let found: Breakpoint = rest.parse()?;
-                let text = format!("breakpoint {}: {found}", self.breaks.len() + 1);
-                self.breaks.push(found);
+                let text = format!("breakpoint {}: {found}", self.breakpoints.len() + 1);
+                self.breakpoints.push(found);
                 self.say(&text);
                 Ok(false)
             }
             "breaks" => bare(false).map(|_| {
-                for (i, b) in self.breaks.clone().iter().enumerate() {
+                for (i, b) in self.breakpoints.clone().iter().enumerate() {
                     self.say(&format!("breakpoint {}: {b}", i + 1));
                 }
                 false
@@ -122,7 +122,7 @@ impl StepSession<'_> {
             }),
             "quit" | "q" | "exit" => bare(true).inspect(|_| self.quit = true),
             "help" | "h" | "?" => {
-                self.talk.tell(HELP);
+                self.talk.print_text(HELP);
                 Ok(false)
             }
             _ => Err(match nearest(word, COMMANDS) {
@@ -143,16 +143,16 @@ impl StepSession<'_> {
 
     fn delete(&mut self, which: &str) -> Result<(), String> {
         if which.is_empty() {
-            self.breaks.clear();
+            self.breakpoints.clear();
             return Ok(());
         }
         let n: usize = which
             .parse()
             .map_err(|_| format!("delete: expected a number, not {which:?}"))?;
-        if n == 0 || n > self.breaks.len() {
+        if n == 0 || n > self.breakpoints.len() {
             return Err(format!("there is no breakpoint {n}"));
         }
-        self.breaks.remove(n - 1);
+        self.breakpoints.remove(n - 1);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl StepSession<'_> {
             return self.say("no record yet");
         };
         for seq in chain {
-            match self.told(seq, names) {
+            match self.describe_record(seq, names) {
                 Some(line) => self.say(&line),
                 None => self.say(&format!(
                     "record {seq} was not stored: the run exceeds the limit of stored records"
@@ -175,7 +175,7 @@ impl StepSession<'_> {
         let here = self.here.as_ref().map(|(record, _)| record.seq);
         let told = here
             .zip(names)
-            .and_then(|(seq, names)| self.told(seq, names));
+            .and_then(|(seq, names)| self.describe_record(seq, names));
         match (&self.over, told) {
             (Some(over), _) => self.say(&over.clone()),
             (None, Some(line)) => self.say(&line),
@@ -212,7 +212,7 @@ impl StepSession<'_> {
         if more > 0 {
             shown.push_str(&format!("... {more} more\n"));
         }
-        self.talk.tell(&shown);
+        self.talk.print_text(&shown);
         Ok(())
     }
 
@@ -232,7 +232,7 @@ impl StepSession<'_> {
             let node =
                 node.ok_or_else(|| missing(kind, name, self.nodes().iter().map(String::as_str)))?;
             let text = describe::node(&node, &objects, &self.known);
-            self.talk.tell(&text);
+            self.talk.print_text(&text);
             return Ok(());
         }
         let of_kind = || objects.iter().filter(|o| o["kind"] == kind);
@@ -250,7 +250,7 @@ impl StepSession<'_> {
         let names: Vec<String> = of_kind().map(called).collect();
         let object = found.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
         let text = describe::object(object, &self.known, now);
-        self.talk.tell(&text);
+        self.talk.print_text(&text);
         Ok(())
     }
 }

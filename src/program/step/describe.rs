@@ -3,7 +3,7 @@
 //! Jobs, pods and nodes use kubectl's specific layouts (k8s.io/kubectl pkg/describe/describe.go), JobSets and other
 //! kinds its generic layout. Fields that the simulation does not model are omitted.
 
-use super::known::{KnownState, OfPod, ReportedState};
+use super::known_state::{KnownState, OfPod, ReportedState};
 use serde_json::Value;
 use sim_api::spec::NodeObject;
 use sim_base::SimTime;

@@ -1,7 +1,7 @@
 //! Lists of objects in the format of `kubectl get`.
 
 use super::describe::{on_node, plain};
-use super::known::KnownState;
+use super::known_state::KnownState;
 use serde_json::Value;
 use sim_engine::record::NodeReady;
 use std::fmt::Write;

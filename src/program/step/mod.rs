@@ -4,15 +4,15 @@
 //! The simulation waits while commands are read. Descriptions come from a second simulation of the same scenario up
 //! to the same record. Stepping must never change the records of a run.
 
-pub mod breaks;
+pub mod breakpoints;
 mod commands;
 mod describe;
-mod known;
+mod known_state;
 mod lists;
 mod snapshot;
 
-use breaks::Breakpoint;
-use known::KnownState;
+use breakpoints::Breakpoint;
+use known_state::KnownState;
 use serde_json::Value;
 use sim_base::SimTime;
 use sim_engine::SimulationInput;
@@ -26,7 +26,7 @@ pub trait Console {
     /// Returns the next command line; `None` at the end of the input.
     fn ask(&mut self) -> Option<String>;
     /// Writes lines of output.
-    fn tell(&mut self, text: &str);
+    fn print_text(&mut self, text: &str);
     /// Reports an error in a command.
     fn complain(&mut self, text: &str);
 }
@@ -47,7 +47,7 @@ enum StepMode {
 
 struct StepSession<'s> {
     talk: &'s mut dyn Console,
-    breaks: Vec<Breakpoint>,
+    breakpoints: Vec<Breakpoint>,
     mode: StepMode,
     /// Last command, repeated by an empty line.
     last: String,
@@ -61,16 +61,16 @@ struct StepSession<'s> {
     over: Option<String>,
 }
 
-/// Runs a session, which first stops before the start of the run. `breaks` are the initial breakpoints.
+/// Runs a session, which first stops before the start of the run. `breakpoints` are the initial breakpoints.
 pub fn run(
     simulation: &mut SimulationInput,
     second: SimulationInput,
-    (seed, breaks): (u64, Vec<Breakpoint>),
+    (seed, breakpoints): (u64, Vec<Breakpoint>),
     talk: &mut dyn Console,
 ) -> RunOutcome {
     let mut session = StepSession {
         talk,
-        breaks,
+        breakpoints,
         mode: StepMode::Continue,
         last: "next".to_owned(),
         objects: EventObjects::default(),
@@ -139,7 +139,7 @@ impl RecordSink for StepSession<'_> {
         }
         let line = line(record, names, &self.objects);
         if let Some(at) = hit {
-            let text = format!("breakpoint {}: {}", at + 1, self.breaks[at]);
+            let text = format!("breakpoint {}: {}", at + 1, self.breakpoints[at]);
             self.say(&text);
         }
         self.say(&line);
@@ -160,22 +160,26 @@ impl RecordSink for StepSession<'_> {
 
 impl StepSession<'_> {
     fn say(&mut self, text: &str) {
-        self.talk.tell(&format!("{text}\n"));
+        self.talk.print_text(&format!("{text}\n"));
     }
 
     /// Returns the index of the first breakpoint that matches a record.
     fn hit(&self, record: &SimulationRecord, names: &RecordNames) -> Option<usize> {
         let kind = record.body.kind();
-        let mut of_kind = self.breaks.iter().filter(|b| b.may_be(kind)).peekable();
+        let mut of_kind = self
+            .breakpoints
+            .iter()
+            .filter(|b| b.may_be(kind))
+            .peekable();
         of_kind.peek()?;
         let members = members(record, names, &self.objects);
-        self.breaks
+        self.breakpoints
             .iter()
             .position(|b| b.may_be(kind) && b.meets(&members))
     }
 
     /// Returns the text of a record by its number, with the current pod names.
-    fn told(&self, seq: u32, names: &RecordNames) -> Option<String> {
+    fn describe_record(&self, seq: u32, names: &RecordNames) -> Option<String> {
         let record = self.kept.get(seq as usize)?;
         Some(line(record, names, &self.objects))
     }

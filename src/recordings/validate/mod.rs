@@ -7,12 +7,12 @@
 pub mod admission;
 pub mod compare;
 pub mod decisions;
-pub mod gate;
 pub mod milestones;
 pub mod nodes;
 pub mod output;
 pub mod read;
 pub mod recording;
+pub mod regression_limits;
 pub mod requests;
 pub mod result;
 pub mod rows;

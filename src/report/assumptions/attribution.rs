@@ -33,11 +33,11 @@ pub struct DelayShare {
 }
 
 fn shared(step: &PathStep, all: &[LedgerResource]) -> bool {
-    matches!(WaitKind::of(step), WaitKind::Shared(resource) if all.contains(&resource))
+    matches!(WaitKind::from_step(step), WaitKind::Shared(resource) if all.contains(&resource))
 }
 
 fn waits_for_mechanism(step: &PathStep, waited: TicketWait) -> bool {
-    WaitKind::of(step) == WaitKind::Mechanism(waited)
+    WaitKind::from_step(step) == WaitKind::Mechanism(waited)
 }
 
 fn waits_for_answer(step: &PathStep, cost: CallCost) -> bool {

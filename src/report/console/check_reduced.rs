@@ -42,7 +42,7 @@ fn differences(rows: &[CheckRow]) -> Option<ModelDifferences> {
     let restarts: Vec<[f64; 2]> = both(&|side| f64::from(side.restarts));
     let goodput: Vec<[f64; 2]> = both(&|side| side.goodput);
     let bounds = rows.iter().map(|row| row.bound).collect();
-    ModelDifferences::of(&restarts, &goodput, bounds)
+    ModelDifferences::compare(&restarts, &goodput, bounds)
 }
 
 fn sentence(differences: &ModelDifferences) -> String {
@@ -140,8 +140,8 @@ fn row(checked: &CheckedModel) -> CheckRow {
     CheckRow {
         parts: describe_first_difference(checked).filter(|_| verdict != ModelAgreement::Equal),
         replication: checked.pods.replication,
-        pods: side(CountedEvents::of(&checked.pods), pods),
-        reduced: side(CountedEvents::of(&checked.reduced), reduced),
+        pods: side(CountedEvents::from_replication(&checked.pods), pods),
+        reduced: side(CountedEvents::from_replication(&checked.reduced), reduced),
         bound: checked.bound,
         close_calls: checked.close_calls,
         verdict,
@@ -156,7 +156,7 @@ impl ModelCheck {
         ModelCheck {
             scenario: reduced.scenario().name.clone(),
             seed,
-            measured_plays: reduced.measured().plays(),
+            measured_plays: reduced.measured().trial_count(),
             spread_s: reduced.measured().spread_s(),
             equal: count(&CheckedModel::is_equal),
             within_bound: count(&CheckedModel::is_within_bound),

@@ -2,7 +2,7 @@
 
 use super::waterfall::WaterfallStyle;
 use sim_analysis::format::seconds;
-use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::{Duration, SimTime};
 use std::fmt::Write;
@@ -104,7 +104,10 @@ fn render_phase(
 }
 
 fn bottleneck(out: &mut String, side: &VariantSide<'_>) {
-    for (i, gate) in gate::bottleneck(&side.run, side.restart).iter().enumerate() {
+    for (i, gate) in bottleneck::restart_bottlenecks(&side.run, side.restart)
+        .iter()
+        .enumerate()
+    {
         let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
         let verb = match (i, gate.is_bottleneck()) {
             (0, true) => "the bottleneck is",

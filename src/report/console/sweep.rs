@@ -40,7 +40,7 @@ pub fn text(
     }
     out.push('\n');
     for axis in &identity.axes {
-        let _ = writeln!(out, "  {}", short(&axis.told()));
+        let _ = writeln!(out, "  {}", short(&axis.command_line_text()));
     }
     out.push('\n');
     for metric in selected_metrics(all, asked) {

@@ -6,7 +6,7 @@ use super::waterfall::{self, WaterfallStyle};
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::assumed;
-use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::summary::LatencySummary;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 use sim_api::spec::{ClientRate, JobSet};
@@ -165,7 +165,7 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
 }
 
 fn quantiles(out: &mut String, all: &[RestartMetrics]) {
-    let latency = LatencySummary::of(all.iter().filter_map(|r| r.latency()));
+    let latency = LatencySummary::from_durations(all.iter().filter_map(|r| r.latency()));
     if let (Some(p50), Some(p95), Some(max)) = (latency.p50, latency.p95, latency.max) {
         let s = |v| seconds(Duration::from_seconds_f64(v));
         let _ = writeln!(
@@ -199,7 +199,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &WaterfallStyle) {
     if used.is_empty() {
         return;
     }
-    let gating = gate::bottlenecks(run.restarts());
+    let gating = bottleneck::bottlenecks(run.restarts());
     let whole = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let title = "Shared resources (busy: share of time with a non-empty queue; longest: maximum queue length)";

@@ -42,7 +42,7 @@ fn write_training_outcome(
     training: &TrainingOutcome,
     style: &WaterfallStyle,
 ) {
-    let summary = TrainingSummary::of(training);
+    let summary = TrainingSummary::from_outcome(training);
     let share = |v: Option<f64>| v.map_or("none".to_owned(), |v| format!("{:.2} %", v * 100.0));
     let of = match training.work {
         Some(_) if training.done => String::new(),

@@ -2,8 +2,8 @@
 
 use sim_analysis::format;
 use sim_analysis::format::seconds;
-use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::restarts::gate::BottleneckShare;
+use sim_analysis::metrics::restarts::bottleneck;
+use sim_analysis::metrics::restarts::bottleneck::BottleneckShare;
 use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView};
 use sim_base::Duration;
@@ -113,7 +113,7 @@ pub fn restart(
     number: usize,
     style: &WaterfallStyle,
 ) {
-    let gated = gate::gated(run, r);
+    let gated = bottleneck::span_bottlenecks(run, r);
     let heading = format::restart_title(run, r, number);
     let _ = writeln!(out, "{}", style.bold(&heading));
     let cause = format::cause(run, &r.cause);
@@ -162,7 +162,7 @@ fn bottleneck(out: &mut String, run: &RunView<'_>, r: &RestartMetrics, style: &W
 
 /// Describes the longest waits of the restart in one sentence; empty if there are none.
 pub fn describe_longest_waits(run: &RunView<'_>, r: &RestartMetrics) -> String {
-    let gates = gate::bottleneck(run, r);
+    let gates = bottleneck::restart_bottlenecks(run, r);
     let Some(first) = gates.first() else {
         return String::new();
     };
@@ -220,7 +220,7 @@ fn step(out: &mut String, r: &RestartMetrics, g: &BottleneckShare, style: &Water
 
 fn milestones(out: &mut String, r: &RestartMetrics, style: &WaterfallStyle) {
     let list: Vec<String> = r
-        .reached()
+        .reached_milestones()
         .iter()
         //  Non-breaking spaces keep the name and the value on the same line.
         .map(|(m, d)| format!("{}\u{a0}{:.2}", m.as_str(), d.seconds()))

@@ -4,8 +4,8 @@ use crate::console::waterfall::WaterfallStyle;
 use sim_analysis::format;
 use sim_analysis::format::{count, exact_seconds, seconds};
 use sim_analysis::metrics::CriticalSpan;
-use sim_analysis::metrics::restarts::critical;
-use sim_analysis::metrics::restarts::critical::{RequestGroup, counts};
+use sim_analysis::metrics::restarts::critical_spans;
+use sim_analysis::metrics::restarts::critical_spans::{RequestGroup, counts};
 use sim_analysis::metrics::restarts::waits::WaitKind;
 use sim_analysis::why::explain::{WhatIf, WhyExplanation};
 use sim_analysis::why::levers::{LeverSetting, typed};
@@ -61,7 +61,7 @@ fn write_critical_path(out: &mut String, why: &WhyExplanation, style: &Waterfall
         "from", "duration", "phase"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
-    for group in critical::groups(&why.spans, total) {
+    for group in critical_spans::groups(&why.spans, total) {
         match group.long {
             Some(longest) => write_group(out, why, (&group, longest), style),
             None => write_short_spans(out, why, &group.spans, style),
@@ -107,7 +107,7 @@ fn write_group(
     let alike = group
         .spans
         .iter()
-        .filter(|s| WaitKind::of(&s.step) == WaitKind::of(&longest.step));
+        .filter(|s| WaitKind::from_step(&s.step) == WaitKind::from_step(&longest.step));
     let (n, time) = alike.fold((0, 0), |(n, t), s| (n + 1, t + s.step.duration().0));
     if n > 1 {
         let longest = seconds(longest.step.duration());

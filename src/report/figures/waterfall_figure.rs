@@ -12,8 +12,8 @@ use crate::draw::scene::{
 };
 use sim_analysis::format;
 use sim_analysis::format::seconds;
-use sim_analysis::metrics::restarts::gate;
-use sim_analysis::metrics::restarts::gate::BottleneckShare;
+use sim_analysis::metrics::restarts::bottleneck;
+use sim_analysis::metrics::restarts::bottleneck::BottleneckShare;
 use sim_analysis::metrics::restarts::waits;
 use sim_analysis::metrics::{RestartMetrics, RunView};
 
@@ -31,7 +31,7 @@ pub fn waterfall(
     below: &[String],
     size: (u32, u32),
 ) -> DrawScene {
-    let gated = gate::gated(run, r);
+    let gated = bottleneck::span_bottlenecks(run, r);
     let shown: Vec<&BottleneckShare> = gated
         .iter()
         .filter(|g| is_long_enough(g, r.total()))

@@ -10,7 +10,7 @@ use sim_analysis::format::{exact_seconds, exact_time};
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::nodes::NodeMetrics;
 use sim_analysis::metrics::pods::PodMetrics;
-use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::restarts::restart::{RestartMetrics, RestartOutcome};
 use sim_base::JobSetId;
 use sim_engine::record::LedgerCategory;
@@ -69,7 +69,7 @@ pub fn restarts(run: &RunView<'_>) -> Table {
         ];
         row.extend(r.phases().iter().map(|d| exact_seconds(u128::from(d.0))));
         row.push(r.ending.as_str().to_owned());
-        let names: Vec<String> = gate::bottleneck(run, r)
+        let names: Vec<String> = bottleneck::restart_bottlenecks(run, r)
             .into_iter()
             .map(|g| g.name)
             .collect();
@@ -201,7 +201,7 @@ pub fn jobset_ledger(run: &RunView<'_>) -> Table {
 /// if a restart waited for it during at least 10 % of its critical path.
 pub fn control_plane(run: &RunView<'_>) -> Table {
     let outcome = run.outcome;
-    let gating = gate::bottlenecks(run.restarts());
+    let gating = bottleneck::bottlenecks(run.restarts());
     let row = |u: &sim_engine::record::ResourceUsage| {
         let busy = u.busy_within(sim_base::SimTime::ZERO, outcome.end);
         let share = busy.0 as f64 / (outcome.end.0 as f64).max(1.0);

@@ -8,7 +8,9 @@
 use super::openmetrics_requests as requests;
 use super::openmetrics_text::{MetricsText, label};
 use sim_analysis::metrics::RunView;
-use sim_analysis::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics};
+use sim_analysis::metrics::open_metrics::{
+    JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, ScrapedMetrics,
+};
 use sim_base::{Duration, JobId, SimTime};
 use sim_engine::record::{JobSetConditionType, LedgerResource, NodeReady};
 
@@ -226,7 +228,7 @@ fn jobs(out: &mut MetricsText, of: &MetricFamilies<'_>) {
 
 fn pods(out: &mut MetricsText, of: &MetricFamilies<'_>) {
     let (names, scraped) = (of.run.names, of.samples);
-    let labels = |p: &sim_analysis::metrics::scraped::ScrapedPod| {
+    let labels = |p: &sim_analysis::metrics::open_metrics::ScrapedPod| {
         let pod = names.pod(p.job, p.index, p.pod, p.incarnation);
         let namespace = label("namespace", names.namespace_of(p.job));
         format!("{namespace},{}", label("pod", &pod))
@@ -293,7 +295,7 @@ fn control_plane(out: &mut MetricsText, of: &MetricFamilies<'_>) {
         ("job", LedgerResource::JobControllerWorkers),
         ("jobset", LedgerResource::JobSetReconciler),
     ] {
-        let steps = scraped.queued.of(resource);
+        let steps = scraped.queued.queue_lengths(resource);
         let labels = label("name", queue);
         for (scrape, at) in scraped.at.iter().enumerate() {
             let seen = steps.partition_point(|(from, _)| *from as usize <= scrape);

@@ -4,7 +4,7 @@
 //! `tools/metrics` in component-base.
 
 use super::openmetrics_text::{MetricsText, label};
-use sim_analysis::metrics::scraped::{ScrapedAnswers, ScrapedMetrics};
+use sim_analysis::metrics::open_metrics::{ScrapedAnswers, ScrapedMetrics};
 use sim_base::SimTime;
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use super::proto::ProtoMessage;
 use crate::figures::map_figure::islands;
 use crate::timeline::highlighted_restarts;
 use sim_analysis::format;
-use sim_analysis::metrics::kept::RetainedMetrics;
-use sim_analysis::metrics::restarts::critical;
+use sim_analysis::metrics::record_buffer::RetainedMetrics;
+use sim_analysis::metrics::restarts::critical_spans;
 use sim_analysis::metrics::{RestartBlocker, RunView};
 use sim_base::{JobId, NodeId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
@@ -295,7 +295,7 @@ impl PerfettoWriter<'_> {
             }
             let name = format!("critical path of restart {}", i + 1);
             let track = self.tracks.declare(parent, &name, TrackKind::Events);
-            for span in critical::spans(&run, self.input.blockers, &r.path, Some(r)) {
+            for span in critical_spans::spans(&run, self.input.blockers, &r.path, Some(r)) {
                 let name = format!("{} <- {}", span.what, span.waited_for);
                 self.tracks.begin(track, &name, span.step.from);
                 self.tracks.end(track, span.step.to);

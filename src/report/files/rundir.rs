@@ -120,7 +120,7 @@ impl RunDir {
 
     /// Writes all files except the event log.
     pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
-        self.write_json("summary.json", &RunSummary::of(run))?;
+        self.write_json("summary.json", &RunSummary::from_run(run))?;
         for (name, table) in csv::tables(run) {
             self.write(&format!("{name}.csv"), &table.csv())?;
         }

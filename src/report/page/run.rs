@@ -157,7 +157,9 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
             _ => "longest restart",
         };
         all.push(figure(what, seconds(r.total())));
-        if let Some(gate) = sim_analysis::metrics::restarts::gate::bottleneck(run, r).first() {
+        if let Some(gate) =
+            sim_analysis::metrics::restarts::bottleneck::restart_bottlenecks(run, r).first()
+        {
             let name = match gate.resource() {
                 Some(resource) => resource.as_str(),
                 None => gate.name.split(" (").next().unwrap_or_default(),

@@ -11,8 +11,8 @@ use crate::timeline::highlighted_restarts;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds};
 use sim_analysis::metrics::RestartMetrics;
-use sim_analysis::metrics::restarts::critical;
-use sim_analysis::metrics::restarts::critical::RequestGroup;
+use sim_analysis::metrics::restarts::critical_spans;
+use sim_analysis::metrics::restarts::critical_spans::RequestGroup;
 use sim_base::Duration;
 
 /// Width and height of a chart on the page.
@@ -73,11 +73,11 @@ pub fn critical_path_blocks(told: &RunInputText<'_>) -> Vec<PageBlock> {
     let run = &told.run;
     let mut blocks = Vec::new();
     for (i, r) in highlighted_restarts(run) {
-        let spans = critical::spans(run, told.blockers, &r.path, Some(r));
+        let spans = critical_spans::spans(run, told.blockers, &r.path, Some(r));
         if spans.is_empty() {
             continue;
         }
-        let groups = critical::groups(&spans, r.total());
+        let groups = critical_spans::groups(&spans, r.total());
         let rows = groups.iter().map(|group| critical_path_row(group, r));
         blocks.push(PageBlock::Heading(format::restart_title(run, r, i + 1)));
         let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());

@@ -2,7 +2,7 @@
 
 use crate::assumptions::dominant::AssumedDefaults;
 use sim_analysis::metrics::occupancy::NodeOccupancy;
-use sim_analysis::metrics::queued::QueuedWork;
+use sim_analysis::metrics::queue_lengths::QueuedWork;
 use sim_analysis::metrics::{RestartBlocker, RunView};
 
 /// A run and the data that its page shows.

@@ -11,7 +11,7 @@ use crate::console::{main_events as lines, text, training as trained};
 use crate::table::Table;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
-use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::restarts::bottleneck;
 use sim_analysis::metrics::{Phase, RestartMetrics, RunView, assumed};
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::{LedgerCategory, ResourceUsage};
@@ -42,7 +42,7 @@ pub fn restarts(run: &RunView<'_>) -> Vec<PageBlock> {
             },
         ];
         row.extend(phases.iter().map(|p| seconds(r.phases()[*p as usize])));
-        let gates = gate::bottleneck(run, r);
+        let gates = bottleneck::restart_bottlenecks(run, r);
         row.push(gates.first().map_or(String::new(), |g| g.name.clone()));
         row
     };
@@ -65,7 +65,7 @@ pub fn training(run: &RunView<'_>) -> Vec<PageBlock> {
 
 pub fn control_plane(run: &RunView<'_>) -> Vec<PageBlock> {
     let outcome = run.outcome;
-    let gating = gate::bottlenecks(run.restarts());
+    let gating = bottleneck::bottlenecks(run.restarts());
     let whole = [(SimTime::ZERO, outcome.end)];
     let during: Vec<(SimTime, SimTime)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let share = |u: &ResourceUsage, of: &[(SimTime, SimTime)]| {
@@ -215,7 +215,7 @@ pub fn events(run: &RunView<'_>) -> Vec<PageBlock> {
     let jobsets = (0..run.names.jobsets.len() as u32).map(JobSetId);
     let all = jobsets.chain([JobSetId::NONE]);
     let rows: Vec<Vec<String>> = all
-        .flat_map(|jobset| run.folded.events.of(jobset))
+        .flat_map(|jobset| run.folded.events.for_jobset(jobset))
         .map(|e| {
             let of = if e.jobset.is_some() {
                 run.names.jobset(e.jobset)

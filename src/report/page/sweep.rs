@@ -115,7 +115,7 @@ fn default_metrics(all: &SweepResults) -> Vec<String> {
 fn fields(told: &SweepText<'_>) -> Vec<PageBlock> {
     let identity = told.swept.identity;
     let row = |axis: &sim_analysis::sweep::identity::AxisText| {
-        let text = axis.told();
+        let text = axis.command_line_text();
         let values = text.split_once('=').map_or("", |(_, values)| values);
         vec![axis.path.clone(), values.replace(',', ", ")]
     };

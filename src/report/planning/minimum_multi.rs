@@ -12,7 +12,7 @@ use crate::figures::compare_panel::{SIZE, legend};
 use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::count;
-use sim_analysis::planning::several::{MultiResult, ParameterCombination};
+use sim_analysis::planning::minimum_multi::{MultiResult, ParameterCombination};
 use sim_analysis::planning::{MetricTarget, TargetJudgement};
 use sim_base::stats::PairedDifference;
 

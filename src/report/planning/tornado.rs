@@ -52,7 +52,7 @@ impl TornadoReport {
 
 fn conclusion(r: &TornadoReport) -> Vec<String> {
     let mut all = Vec::new();
-    let moving: Vec<&TornadoBar> = r.bars.iter().filter(|b| b.matters()).collect();
+    let moving: Vec<&TornadoBar> = r.bars.iter().filter(|b| b.is_significant()).collect();
     let Some(first) = moving.first() else {
         return vec![format!(
             "No input has a significant effect on {} with this number of replications.",
@@ -82,7 +82,7 @@ fn conclusion(r: &TornadoReport) -> Vec<String> {
     let none: Vec<&str> = r
         .bars
         .iter()
-        .filter(|b| !b.matters())
+        .filter(|b| !b.is_significant())
         .map(|b| b.path.as_str())
         .collect();
     if !none.is_empty() {

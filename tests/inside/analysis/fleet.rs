@@ -1,7 +1,7 @@
 //! Tests the closed form for checkpoints against a simulation of every checkpoint.
 
 use super::FleetOutcome;
-use super::calm::EACH_MAX;
+use super::fast_forward::EACH_MAX;
 use super::world::FleetWorld;
 use proptest::prelude::*;
 use sim_api::spec::*;
@@ -114,8 +114,8 @@ fn played(fleet: &FleetSpec, seed: u64, is_oracle: bool) -> (FleetOutcome, u64) 
         steps.set(events);
         false
     };
-    assert!(world.play(&count));
-    (FleetOutcome::of(&world), steps.get())
+    assert!(world.run(&count));
+    (FleetOutcome::from_world(&world), steps.get())
 }
 
 proptest! {

@@ -44,7 +44,7 @@ fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
     let hour = Duration::from_secs(3_600);
     for (left, expected) in [(100, false), (35_999, false), (36_001, true)] {
         assert_eq!(
-            circle.outlasts(left, hour),
+            circle.runs_past(left, hour),
             expected,
             "{left} restarts left at ten per second"
         );
@@ -54,7 +54,7 @@ fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
             counted: 0,
             ..circle
         }
-        .outlasts(1, hour),
+        .runs_past(1, hour),
         "restarts are not counted"
     );
 }

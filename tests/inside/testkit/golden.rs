@@ -12,7 +12,7 @@ fn pods_are_counted_per_second_and_everything_else_has_a_line() {
     for r in records::records(&records::recreate()) {
         golden.record(&r, &records::names());
     }
-    golden.tell();
+    golden.report();
     let body: Vec<&str> = golden
         .text
         .lines()
@@ -54,7 +54,7 @@ fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_
             jobset: JobSetId(0),
         });
         record(Body::JobGone { job: JobId(0) });
-        golden.tell();
+        golden.report();
         let lines = golden.text.lines().filter(|l| !l.starts_with('#'));
         lines.map(|l| l.trim_start().to_owned()).collect::<Vec<_>>()
     };

@@ -29,7 +29,7 @@ fn interval_search_agrees_with_lambert_w() {
     // reference 6.2: 617.8906 s for C = 60 s and M = 3,600 s, independent of the restart time; 1,777.08 s for 300 s
     // and 6,480 s.
     for (blocking, between, start) in [(60.0, 3600.0, 2400.0), (300.0, 6480.0, 400.0)] {
-        let exact = ClosedForm::of(blocking, between).exact_s;
+        let exact = ClosedForm::new(blocking, between).exact_s;
         let search = IntervalSearch {
             start_s: start,
             bounds_s: [1.0, 1e6],
@@ -39,8 +39,10 @@ fn interval_search_agrees_with_lambert_w() {
         let mut play = |every: &u64, which: Range<u64>| -> Result<SampleMetric, ()> {
             let fleet = saving(*every as f64 / 1e3, blocking, between);
             let subject = ExperimentSubject::Fleet(Box::new(fleet));
-            let all = subject.replicate((5, which), (0, &ReplicationLimits::none()), &|_| ());
-            let row = |r: &_| SampleRow::of(r, &[], "effective_training_ratio", None).unwrap();
+            let all = subject.replicate((5, which), (0, &ReplicationLimits::unlimited()), &|_| ());
+            let row = |r: &_| {
+                SampleRow::from_replications(r, &[], "effective_training_ratio", None).unwrap()
+            };
             Ok(all.unwrap().iter().map(row).collect())
         };
         let found = best(&search, "effective_training_ratio", &mut play).unwrap();
@@ -71,7 +73,7 @@ fn rare(
     let found = of_fleet(
         (fleet, 11),
         &question,
-        (0, &ReplicationLimits::none()),
+        (0, &ReplicationLimits::unlimited()),
         &|_| (),
     );
     found.unwrap().expect("the run was not stopped")

@@ -21,7 +21,7 @@ fn scenario(faults: &str) -> ReducedExperiment {
          backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, resources: {limits: \
          {a.com/chip: 1}}}]}}}}\n";
     let scenario = support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
-    ReducedExperiment::of(&scenario).unwrap_or_else(|why| panic!("{why}"))
+    ReducedExperiment::new(&scenario).unwrap_or_else(|why| panic!("{why}"))
 }
 
 fn rare(
@@ -39,7 +39,7 @@ fn rare(
     let found = of_reduced(
         (of, 11),
         &question,
-        (0, &ReplicationLimits::none()),
+        (0, &ReplicationLimits::unlimited()),
         &|_| (),
     );
     found.unwrap().expect("the run was not stopped")

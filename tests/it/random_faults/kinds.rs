@@ -86,7 +86,7 @@ fn a_run_goes_on_while_its_machines_are_taken_back_and_come_late() {
     let scenario = racks(
         "faultProcesses: [{cause: spot, mtbf: 60h, does: Reclaim, notice: 30s, backAfter: 1h, comesBack: 0.9}]",
     );
-    let limits = sim_analysis::experiment::ReplicationLimits::none();
+    let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
     let rows =
         ExperimentSubject::from(scenario.unwrap()).replicate((1, 0..3), (1, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));

@@ -100,7 +100,7 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
         // each.
         let trace: String = (0..12).map(|n| format!("1h,n-0{n:02},20h\n")).collect();
         let scenario = racks_with(&text, &format!("time,node,duration\n{trace}")).unwrap();
-        let limits = sim_analysis::experiment::ReplicationLimits::none();
+        let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
         let rows =
             ExperimentSubject::from(scenario.clone()).replicate((1, 0..1), (1, &limits), &|_| {});
         rows.unwrap_or_else(|e| panic!("{e}"))[0].jobsets[0].latency_max_s

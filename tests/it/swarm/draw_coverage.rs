@@ -3,8 +3,8 @@
 
 use super::generate;
 use serde_json::Value;
-use sim_inputs::schema::shape::{FieldClass, FieldType, ObjectSchema};
-use sim_inputs::schema::shapes;
+use sim_inputs::schema::definitions;
+use sim_inputs::schema::field_type::{FieldClass, FieldType, ObjectSchema};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 3_000;
@@ -86,7 +86,7 @@ fn everything_that_can_be_written_is_drawn() {
     }
     let mut wanted = BTreeSet::new();
     for kind in ["Scenario", "JobSet", "Topology"] {
-        let root = shapes::root(kind).expect("a root");
+        let root = definitions::root(kind).expect("a root");
         collect_wanted(root, &mut BTreeSet::new(), &mut wanted);
     }
     wanted.extend(MERGES.map(|m| format!("patch {m}")));
@@ -107,7 +107,7 @@ fn everything_that_can_be_written_is_drawn() {
 }
 
 fn count_root(kind: &str, content: &Value, drawn: &mut Counts) {
-    if let Some(object) = shapes::root(kind) {
+    if let Some(object) = definitions::root(kind) {
         count_object(object, content, drawn);
     }
 }

@@ -25,7 +25,7 @@ pub fn enrich(seed: u64, scenario: &mut Value) {
 
 fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
     if d.one_in(4) {
-        let any = d.pick(&sim_inputs::schema::shapes::rate::NAMES);
+        let any = d.pick(&sim_inputs::schema::definitions::rate::NAMES);
         let preset = d.pick(&["llama3-405b", any]);
         *process = json!({"preset": preset, "times": d.pick(&[300, 3000])});
         if preset == "llama3-405b" && d.one_in(2) {

@@ -1,6 +1,6 @@
 //! Tests of `sim_lint::table`.
 
-use sim_lint::table::*;
+use sim_lint::trap_table::*;
 use std::collections::BTreeSet;
 #[test]
 fn names_are_unique_and_in_kebab_case_and_every_trap_is_explained() {

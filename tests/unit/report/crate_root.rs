@@ -137,7 +137,7 @@ fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
 #[test]
 fn the_summary_has_the_keys_of_its_schema() {
     let value = with_view(&recreate(), |v| {
-        serde_json::to_value(RunSummary::of(v)).unwrap()
+        serde_json::to_value(RunSummary::from_run(v)).unwrap()
     });
     for key in [
         "schema",

@@ -8,8 +8,8 @@ use super::path::CriticalPath;
 use super::restart::{
     CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope,
 };
+use super::root_cause::{JobSetState, NO_POD, PodTroubles, TroublePodState, is_harmful};
 use super::tickets::TicketIndex;
-use super::trouble::{JobSetState, NO_POD, PodTroubles, TroublePodState, is_harmful};
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, PodId, SimTime, row_or_default};
 use sim_engine::record::{
@@ -67,7 +67,7 @@ impl RestartFold {
         for jobset in (0..self.jobsets.len() as u32).map(JobSetId) {
             let dead_end = outcome.blocked_reason(names.jobset(jobset)).is_some();
             let path = self.unfinished_path(jobset, dead_end, names);
-            self.close(jobset, RestartOutcome::Unfinished, path);
+            self.close_restart(jobset, RestartOutcome::Unfinished, path);
         }
         let mut all = self.finished;
         all.sort_by_key(|r| (r.start, r.jobset));
@@ -93,7 +93,7 @@ impl RestartFold {
     }
 
     /// Handles a visible failure of a pod: opens a restart of its JobSet unless one is open.
-    fn trouble(&mut self, pod: PodId) {
+    fn handle_pod_failure(&mut self, pod: PodId) {
         let Some((start, cause)) = self.troubles.cause(pod) else {
             return;
         };
@@ -138,11 +138,11 @@ impl RestartFold {
     /// Ends the open restart of a JobSet at the current record.
     fn end(&mut self, jobset: JobSetId, ending: RestartOutcome) {
         let path = self.path(jobset, self.ticket);
-        self.close(jobset, ending, path);
+        self.close_restart(jobset, ending, path);
     }
 
     /// Closes the open restart of a JobSet; discards it if it was never confirmed.
-    fn close(&mut self, jobset: JobSetId, ending: RestartOutcome, path: CriticalPath) {
+    fn close_restart(&mut self, jobset: JobSetId, ending: RestartOutcome, path: CriticalPath) {
         let now = self.now;
         let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
             return;
@@ -203,24 +203,24 @@ impl RestartFold {
                 jobset, restarts, ..
             } => {
                 if let Some(r) = self.ordered(jobset, RestartScope::Recreate, restarts) {
-                    r.first(Milestone::RestartCounted, now);
+                    r.set_earliest(Milestone::RestartCounted, now);
                 }
             }
             Body::JobRestartCounted {
                 jobset, restarts, ..
             } => {
                 if let Some(r) = self.ordered(jobset, RestartScope::RestartJob, restarts) {
-                    r.first(Milestone::RestartCounted, now);
+                    r.set_earliest(Milestone::RestartCounted, now);
                 }
             }
             Body::PreviousAttempt { jobset, attempt } => {
                 if let Some(r) = self.ordered(jobset, RestartScope::InPlaceRestart, attempt + 1) {
-                    r.first(Milestone::PreviousWritten, now);
+                    r.set_earliest(Milestone::PreviousWritten, now);
                 }
             }
             Body::CurrentAttempt { jobset, attempt } => {
                 if let Some(r) = self.open_of(Some(jobset)) {
-                    r.last(Milestone::CurrentWritten, now);
+                    r.set_latest(Milestone::CurrentWritten, now);
                 }
                 let state = row_or_default(&mut self.jobsets, jobset.ix());
                 if state.awaited.is_some_and(|awaited| awaited <= attempt) {
@@ -265,7 +265,7 @@ impl RestartFold {
                 };
                 let done = self.finished.get_mut(state.last.wrapping_sub(1));
                 if let Some(r) = state.open.as_mut().or(done) {
-                    r.first(Milestone::JobsReady, now);
+                    r.set_earliest(Milestone::JobsReady, now);
                 }
             }
             _ => {}
@@ -276,8 +276,8 @@ impl RestartFold {
         self.troubles.create(pod, state);
         if let Some(r) = self.pod_restart(pod) {
             r.became(RestartScope::PodReplacement);
-            r.first(Milestone::FirstPodCreated, state.created);
-            r.last(Milestone::LastPodCreated, state.created);
+            r.set_earliest(Milestone::FirstPodCreated, state.created);
+            r.set_latest(Milestone::LastPodCreated, state.created);
         }
     }
 
@@ -294,8 +294,8 @@ impl RestartFold {
         let Some(r) = state.open.as_mut() else {
             return;
         };
-        r.first(Milestone::FirstReady, now);
-        r.last(Milestone::LastReady, now);
+        r.set_earliest(Milestone::FirstReady, now);
+        r.set_latest(Milestone::LastReady, now);
         r.pods += 1;
         // The failed pod is ready again and the JobSet was never unready: not a restart.
         if !state.confirmed && r.cause.job == job && r.cause.index == index {
@@ -326,7 +326,7 @@ impl RestartFold {
             (state.open, state.confirmed) = (None, false);
         }
         if let Some(other) = self.troubles.first_of(jobset) {
-            self.trouble(other);
+            self.handle_pod_failure(other);
         }
     }
 
@@ -335,18 +335,18 @@ impl RestartFold {
         match *body {
             Body::ContainerExited { pod, exit_code, .. } => {
                 self.troubles
-                    .note(now, pod, CauseKind::ContainerExited { exit_code });
+                    .store_failure(now, pod, CauseKind::ContainerExited { exit_code });
                 if exit_code != 0 {
-                    self.trouble(pod);
+                    self.handle_pod_failure(pod);
                 }
             }
             Body::ContainersRestarting { pod, .. } => {
                 self.troubles
-                    .note(now, pod, CauseKind::ContainerExited { exit_code: 0 });
-                self.trouble(pod);
+                    .store_failure(now, pod, CauseKind::ContainerExited { exit_code: 0 });
+                self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
-                    r.first(Milestone::FirstContainersRestarting, now);
-                    r.last(Milestone::LastContainersRestarting, now);
+                    r.set_earliest(Milestone::FirstContainersRestarting, now);
+                    r.set_latest(Milestone::LastContainersRestarting, now);
                 }
             }
             Body::PodFinished {
@@ -357,12 +357,12 @@ impl RestartFold {
             } => {
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
                     self.troubles
-                        .note(now, pod, CauseKind::PodFailed { exit_code });
+                        .store_failure(now, pod, CauseKind::PodFailed { exit_code });
                 }
-                self.trouble(pod);
+                self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
                     r.became(RestartScope::PodReplacement);
-                    r.first(Milestone::PodFailed, now);
+                    r.set_earliest(Milestone::PodFailed, now);
                 }
             }
             Body::PodFinished { pod, .. } => {
@@ -374,7 +374,8 @@ impl RestartFold {
             }
             Body::PodDeleting { pod, by, .. } => {
                 if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
-                    self.troubles.note(now, pod, CauseKind::PodDeleted { by });
+                    self.troubles
+                        .store_failure(now, pod, CauseKind::PodDeleted { by });
                 }
                 // These controllers carry out a decision: it is a failure only if the JobSet becomes unready.
                 if matches!(
@@ -383,16 +384,16 @@ impl RestartFold {
                 ) {
                     return;
                 }
-                self.trouble(pod);
+                self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
                     r.became(RestartScope::PodReplacement);
-                    r.first(Milestone::PodDeleting, now);
+                    r.set_earliest(Milestone::PodDeleting, now);
                 }
             }
             Body::PodNotReady { pod, .. } => {
-                self.trouble(pod);
+                self.handle_pod_failure(pod);
                 if let Some(r) = self.pod_restart(pod) {
-                    r.first(Milestone::PodNotReady, now);
+                    r.set_earliest(Milestone::PodNotReady, now);
                 }
             }
             _ => {}

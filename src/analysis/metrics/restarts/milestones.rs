@@ -36,10 +36,10 @@ impl RestartFold {
         };
         if let Some(r) = self.open_of(names.jobset_of(job)) {
             if let Some(m) = first {
-                r.first(m, now);
+                r.set_earliest(m, now);
             }
             if let Some(m) = last {
-                r.last(m, now);
+                r.set_latest(m, now);
             }
         }
     }
@@ -69,8 +69,8 @@ impl RestartFold {
             _ => return,
         };
         if let Some(r) = self.pod_restart(pod) {
-            r.first(first, now);
-            r.last(last, now);
+            r.set_earliest(first, now);
+            r.set_latest(last, now);
         }
     }
 }

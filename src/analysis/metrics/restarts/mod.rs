@@ -1,16 +1,16 @@
 //! Restarts: their detection in the records, milestones, critical paths, and division into phases.
 
-pub mod critical;
+pub mod blockers;
+pub mod bottleneck;
+pub mod critical_spans;
 pub mod fold;
-pub mod gate;
 pub(crate) mod milestones;
 pub mod path;
+pub(crate) mod path_walk;
 pub mod phases;
 pub mod restart;
+pub mod root_cause;
 pub mod spans;
 pub mod steps;
 pub(crate) mod tickets;
-pub mod trouble;
 pub mod waits;
-pub(crate) mod walk;
-pub mod witness;

@@ -39,7 +39,7 @@ impl PathStep {
     }
 
     /// Returns the part of the duration that lies within [from, to].
-    pub fn within(&self, from: SimTime, to: SimTime) -> Duration {
+    pub fn clipped(&self, from: SimTime, to: SimTime) -> Duration {
         self.to.min(to).since(self.from.max(from))
     }
 }

@@ -241,7 +241,7 @@ impl RestartMetrics {
     }
 
     /// Returns the milestones that were reached, in order of time, with the time since the fault.
-    pub fn reached(&self) -> Vec<(Milestone, Duration)> {
+    pub fn reached_milestones(&self) -> Vec<(Milestone, Duration)> {
         let mut all: Vec<(Milestone, Duration)> = Milestone::ALL
             .iter()
             .filter_map(|&m| Some((m, self.milestone(m)?.since(self.start))))
@@ -251,13 +251,13 @@ impl RestartMetrics {
     }
 
     /// Sets a milestone to the earlier of its current time and `t`.
-    pub fn first(&mut self, m: Milestone, t: SimTime) {
+    pub fn set_earliest(&mut self, m: Milestone, t: SimTime) {
         let slot = &mut self.at[m as usize];
         *slot = (*slot).min(t);
     }
 
     /// Sets a milestone to `t`, replacing an earlier time.
-    pub fn last(&mut self, m: Milestone, t: SimTime) {
+    pub fn set_latest(&mut self, m: Milestone, t: SimTime) {
         self.at[m as usize] = t;
     }
 

@@ -56,16 +56,16 @@ impl TicketIndex {
 
     /// Drops the tickets that no path starting at `horizon` or later can need. `ends` are tickets at which the backward
     /// walk of some path is certain to begin.
-    pub fn forget(&mut self, horizon: SimTime, ends: &[u32]) {
+    pub fn drop_before(&mut self, horizon: SimTime, ends: &[u32]) {
         self.kept.retain(|t| t.to >= horizon);
         if self.kept.len() > self.many {
-            self.thin(ends);
+            self.drop_older_half(ends);
         }
         self.last = self.kept.len();
     }
 
     /// Keeps the newer half, the tickets `ends`, and all ancestors of both.
-    fn thin(&mut self, ends: &[u32]) {
+    fn drop_older_half(&mut self, ends: &[u32]) {
         let newer = self.kept.len() / 2;
         let mut needed: Vec<bool> = (0..self.kept.len()).map(|at| at >= newer).collect();
         let place = |kept: &[WorkTicket], id: u32| kept.binary_search_by_key(&id, |t| t.id).ok();

@@ -18,7 +18,7 @@ pub enum WaitKind {
 }
 
 impl WaitKind {
-    pub fn of(step: &PathStep) -> WaitKind {
+    pub fn from_step(step: &PathStep) -> WaitKind {
         match (step.part, step.waited) {
             (PathPart::Open, _) => WaitKind::DeadEnd,
             (PathPart::Token, waited) => waited
@@ -62,7 +62,7 @@ pub fn with_pods(text: &str, pods: u32) -> String {
 }
 
 /// Returns the text for a mechanism with its rule in parentheses. `{pods}` is the number of pods of the restart.
-pub fn words(waited: TicketWait, pods: u32) -> String {
+pub fn mechanism_text(waited: TicketWait, pods: u32) -> String {
     let plain = plain(waited, pods);
     match (rule(waited), plain.strip_suffix(')')) {
         ("", _) => plain.to_owned(),
@@ -130,7 +130,7 @@ pub fn rule(waited: TicketWait) -> &'static str {
 
 /// Returns the rule behind the wait of a step; empty if there is none.
 pub fn rule_of(step: &PathStep) -> &'static str {
-    match WaitKind::of(step) {
+    match WaitKind::from_step(step) {
         WaitKind::Shared(resource) => rule_of_resource(resource),
         WaitKind::ApiServer => "kubernetes.md 6.1",
         WaitKind::DeadEnd => "",

@@ -100,7 +100,7 @@ impl LossCurve {
     }
 
     /// Returns the point with the outage duration nearest to the typical one, among those with a finite restart.
-    pub fn typical(&self) -> &CurvePoint {
+    pub fn typical_point(&self) -> &CurvePoint {
         let ends = |p: &&CurvePoint| p.samples.iter().all(|s| s.ready != NEVER);
         let off = |p: &&CurvePoint| p.away.abs_diff(self.typical);
         let nearest = self.points.iter().filter(ends).min_by_key(off);
@@ -109,7 +109,7 @@ impl LossCurve {
 
     /// Returns a point of the same kind as the typical one whose pods are bound in less than 75 % of the time.
     pub fn shorter(&self) -> Option<&CurvePoint> {
-        let typical = self.typical();
+        let typical = self.typical_point();
         let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
         let alike = |p: &&CurvePoint| {
             p.samples
@@ -138,13 +138,13 @@ impl LossCurve {
                 if nearer_after {
                     b
                 } else {
-                    a.shifted(before.away, away)
+                    a.extend_outage(before.away, away)
                 },
                 open,
             );
         }
         let share = away.saturating_sub(before.away) as f64 / (after.away - before.away) as f64;
-        (a.between(&b, share), open)
+        (a.interpolate(&b, share), open)
     }
 
     /// Returns true if pods are bound later by the same time by which the outage is longer, near this outage
@@ -184,7 +184,7 @@ impl CurvePoint {
 
 impl CurveSample {
     /// Returns the time of the last change; `None` if some change did not occur.
-    pub fn over(&self) -> Option<u64> {
+    pub fn last_change(&self) -> Option<u64> {
         let times = [self.interrupt, self.ready, self.bind, self.counted];
         let failed = Some(self.failed).filter(|at| *at != NEVER);
         let over = times.into_iter().chain(failed).max();
@@ -194,7 +194,7 @@ impl CurveSample {
     /// Returns true if the sample is on the straight line between two samples, within `spread` or the accepted
     /// error.
     pub fn is_between(&self, [a, b]: [&CurveSample; 2], share: f64, spread: u64) -> bool {
-        let line = a.between(b, share);
+        let line = a.interpolate(b, share);
         let off = |at: u64| ((at as f64 * RELATIVE_ERROR_MAX) as u64).max(spread);
         let near = |a: u64, b: u64| a == b || a != NEVER && b != NEVER && a.abs_diff(b) <= off(a);
         let same = self.kind() == a.kind() && self.kind() == b.kind();
@@ -203,7 +203,7 @@ impl CurveSample {
             && near(self.interrupt, line.interrupt)
     }
 
-    fn between(&self, other: &CurveSample, share: f64) -> CurveSample {
+    fn interpolate(&self, other: &CurveSample, share: f64) -> CurveSample {
         let mix = |a: u64, b: u64| match (a, b) {
             (NEVER, _) | (_, NEVER) => a.max(b),
             _ => (a as f64 + (b as f64 - a as f64) * share) as u64,
@@ -219,7 +219,7 @@ impl CurveSample {
     }
 
     /// Adjusts the sample to a longer outage. If the restart waited for the nodes, it takes longer by the same time.
-    fn shifted(self, measured: u64, away: u64) -> CurveSample {
+    fn extend_outage(self, measured: u64, away: u64) -> CurveSample {
         if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
             return self;
         }

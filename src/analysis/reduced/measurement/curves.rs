@@ -1,10 +1,10 @@
 //! Trials with single faults: the restart time as a function of the outage duration.
 
-use super::bench::TrialBench;
 use super::curve::{LossCurve, NEVER};
 use super::effect::FaultEffect;
-use super::lab::NotMeasured;
-use super::tried::{SimulatedTrial, TrialResult};
+use super::effect_measurement::TrialBench;
+use super::trial_result::{SimulatedTrial, TrialResult};
+use super::trial_runner::NotMeasured;
 use crate::reduced::accuracy::{
     LINE_CHECKS, OUTAGE_RESOLUTION_NS, OUTCOME_CHANGE_SHARE_MAX, RELATIVE_ERROR_MAX,
     RUNS_PER_OUTAGE,
@@ -47,13 +47,13 @@ impl TrialBench<'_> {
         let mut points: Vec<SimulatedTrial> = Vec::new();
         for away in shorter {
             points.push(if over.is_some_and(|over| *away > over) {
-                longest.also(*away)
+                longest.with_outage(*away)
             } else {
                 self.played(attempt, *away)?
             });
         }
         if let Some(over) = over.filter(|over| times[0] < *over) {
-            points.push(longest.also(over + 1));
+            points.push(longest.with_outage(over + 1));
         }
         points.push(longest);
         points.sort_by_key(|played| played.away);
@@ -69,8 +69,8 @@ impl TrialBench<'_> {
 
     fn try_once(&self, effect: usize, (nth, away): (u64, u64)) -> Result<TrialResult, NotMeasured> {
         let trial = self.trial(effect, (nth, away), self.has_room);
-        let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-        Ok(self.tried(&self.play(&trial)?, at))
+        let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.notice_period_ns(effect));
+        Ok(self.run_single_fault(&self.run_trials(&trial)?, at))
     }
 
     fn played(&self, attempt: CurveAttempt<'_>, away: u64) -> Result<SimulatedTrial, NotMeasured> {
@@ -87,7 +87,7 @@ impl TrialBench<'_> {
         points: &mut Vec<SimulatedTrial>,
     ) -> Result<(), NotMeasured> {
         let share = share_between(&self.effects[effect], low.away, high.away);
-        let enough = if low.agrees(high) {
+        let enough = if low.agrees_with(high) {
             RELATIVE_ERROR_MAX
         } else {
             OUTCOME_CHANGE_SHARE_MAX
@@ -125,7 +125,7 @@ fn over_before(
     longest: &SimulatedTrial,
     shorter: &[u64],
 ) -> Result<Option<u64>, NotMeasured> {
-    let Some(over) = longest.over() else {
+    let Some(over) = longest.last_change() else {
         return Ok(None);
     };
     let Some(soonest) = shorter.iter().find(|away| **away > over) else {

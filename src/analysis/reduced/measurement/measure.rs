@@ -1,14 +1,14 @@
 //! The measurement of a scenario with the engine, which precedes all replications of the reduced model.
 
-use super::bench::TrialBench;
 use super::curve::LossCurve;
 use super::effect::{FaultEffect, effects};
-use super::fewer::fewer_spares;
-use super::lab::{NotMeasured, StopTimes, TrialRunner, TrialSpec, bare};
-use super::pairs::FaultPair;
+use super::effect_measurement::TrialBench;
+use super::fault_pairs::FaultPair;
+use super::reduced_cluster::fewer_spares;
+use super::trial_runner::{NotMeasured, StopTimes, TrialRunner, TrialSpec, without_faults};
 use crate::reduced::accuracy::{BOUNDARY_DURATION_MAX_S, BOUNDARY_SHARE_MAX};
 use crate::reduced::observation::ObservedState;
-use crate::reduced::seats::SlotTable;
+use crate::reduced::slots::SlotTable;
 use sim_api::spec::{ArrivalProcess, RandomFaults, ScenarioSpec};
 use sim_base::random::StreamKey;
 use sim_base::{Duration, NodeId, SimTime};
@@ -70,7 +70,7 @@ struct Baseline {
 }
 
 impl Baseline {
-    fn of(scenario: &ScenarioSpec) -> Baseline {
+    fn new(scenario: &ScenarioSpec) -> Baseline {
         let all = FaultState::new(scenario);
         let (effects, effect_of) = effects(&all);
         let fewer = fewer_spares(scenario, &all).map(|fewer| {
@@ -79,7 +79,7 @@ impl Baseline {
         });
         let (played, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
         Baseline {
-            basis: basis(played, (faults, &effects)),
+            basis: input_text(played, (faults, &effects)),
             all,
             fewer,
             effects,
@@ -90,18 +90,18 @@ impl Baseline {
 
 impl MeasuredFault {
     /// Returns the number of trials.
-    pub fn plays(&self) -> u64 {
+    pub fn trial_count(&self) -> u64 {
         self.plays
     }
 
     /// Applies the measurement to another scenario. Returns `None` if the scenario has different inputs of the
     /// measurement. Restart limits, end time, fault rates, training, and the number of spares may differ.
-    pub fn again(
+    pub fn reapply(
         &self,
         scenario: &ScenarioSpec,
         stops: StopTimes<'_>,
     ) -> Result<Option<MeasuredFault>, NotMeasured> {
-        let ground = Baseline::of(scenario);
+        let ground = Baseline::new(scenario);
         if self.basis != ground.basis {
             return Ok(None);
         }
@@ -111,7 +111,7 @@ impl MeasuredFault {
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
         Ok(Some(MeasuredFault {
             scenario: scenario.clone(),
-            seats: Arc::new(SlotTable::of(scenario)),
+            seats: Arc::new(SlotTable::new(scenario)),
             faults: Arc::new(ground.all),
             effects: ground.effects,
             effect_of: ground.effect_of,
@@ -133,27 +133,30 @@ impl MeasuredFault {
     }
 
     /// Measures a scenario for which `why_not` is empty. Stops early if `stops` returns true.
-    pub fn of(scenario: &ScenarioSpec, stops: StopTimes<'_>) -> Result<MeasuredFault, NotMeasured> {
-        let ground = Baseline::of(scenario);
-        let mut measured = MeasuredFault::on((scenario, stops), &ground, true)?;
+    pub fn measure(
+        scenario: &ScenarioSpec,
+        stops: StopTimes<'_>,
+    ) -> Result<MeasuredFault, NotMeasured> {
+        let ground = Baseline::new(scenario);
+        let mut measured = MeasuredFault::measure_on((scenario, stops), &ground, true)?;
         match measured.off_with((scenario, stops), &ground)? {
             Some(off) => measured.apart = off,
             // The idle spares have an effect, so the scenario is measured with all of them.
-            None => return MeasuredFault::on((scenario, stops), &ground, false),
+            None => return MeasuredFault::measure_on((scenario, stops), &ground, false),
         }
         Ok(measured)
     }
 
-    fn on(
+    fn measure_on(
         (scenario, stops): (&ScenarioSpec, StopTimes<'_>),
         ground: &Baseline,
         with_fewer: bool,
     ) -> Result<MeasuredFault, NotMeasured> {
         let fewer = ground.fewer.as_ref().filter(|_| with_fewer);
         let (played, faults) = fewer.map_or((scenario, &ground.all), |(s, f)| (s, f));
-        let seats = Arc::new(SlotTable::of(played));
+        let seats = Arc::new(SlotTable::new(played));
         let effects = &ground.effects;
-        let lab = TrialRunner::new(bare(played), faults, stops);
+        let lab = TrialRunner::new(without_faults(played), faults, stops);
         let mut bench = TrialBench::new(lab, effects, &seats);
         let calm = bench.calm()?;
         let submitted = calm[0].submitted;
@@ -163,13 +166,13 @@ impl MeasuredFault {
         let binds = calm[0].bound.iter().map(|(at, _)| at.since(submitted).0);
         let (curves, plays_of) = bench.curves()?;
         let shares = bench.shares(&calm, &plays_of);
-        let late = bench.late(&curves)?;
+        let late = bench.measure_return_delays(&curves)?;
         let pairs = bench.pairs(&curves, &plays_of)?;
         let along = bench.along(&curves, &pairs)?;
-        let last = bench.last(&plays_of)?;
-        let ending = bench.ending()?;
+        let last = bench.measure_final_failures(&plays_of)?;
+        let ending = bench.time_to_failure()?;
         let (trial, nodes) = bench.sample_trial(&curves);
-        let sample = (bench.play(&trial)?, trial);
+        let sample = (bench.run_trials(&trial)?, trial);
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
         let jobset = &scenario.jobsets[0].jobset;
         let accelerators = &seats.accelerators;
@@ -192,7 +195,7 @@ impl MeasuredFault {
             basis: if with_fewer {
                 ground.basis.clone()
             } else {
-                basis(scenario, (&ground.all, effects))
+                input_text(scenario, (&ground.all, effects))
             },
             sample: Arc::new((sample.1, nodes, sample.0)),
             off: Arc::new(Mutex::new(vec![(
@@ -200,7 +203,7 @@ impl MeasuredFault {
                 Some(0),
             )])),
             apart: 0,
-            seats: Arc::new(SlotTable::of(scenario)),
+            seats: Arc::new(SlotTable::new(scenario)),
             effect_of: ground.effect_of.clone(),
             scenario: scenario.clone(),
             effects: effects.clone(),
@@ -225,9 +228,9 @@ impl MeasuredFault {
             return Ok(*off);
         }
         let (trial, nodes, seen) = &*self.sample;
-        let lab = TrialRunner::new(bare(scenario), &ground.all, stops);
+        let lab = TrialRunner::new(without_faults(scenario), &ground.all, stops);
         let off = match lab.of_these(trial, nodes) {
-            Some(trial) => seen.off(&lab.play(&trial)?),
+            Some(trial) => seen.timing_offset(&lab.run(&trial)?),
             None => None,
         };
         known.push((cluster, off));
@@ -255,7 +258,7 @@ impl MeasuredFault {
             }
         }
         for (effect, curve) in self.curves.iter().enumerate() {
-            let point = curve.typical();
+            let point = curve.typical_point();
             if point
                 .samples
                 .iter()
@@ -274,7 +277,7 @@ impl MeasuredFault {
 }
 
 /// Returns the text of all inputs of the trials.
-fn basis(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultEffect])) -> String {
+fn input_text(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultEffect])) -> String {
     let tried = |effect: &FaultEffect| {
         let processes = effect.processes.iter();
         let entities = processes.map(|p| (faults.entity_count(*p), faults.processes().nth(*p)));
@@ -300,5 +303,5 @@ fn basis(scenario: &ScenarioSpec, (faults, effects): (&FaultState, &[FaultEffect
         .as_ref()
         .map(|s| (&s.unit, s.hand_back));
     let spares = (hands_back, faults.spare_nodes());
-    format!("{:?} {tried:?} {spares:?}", bare(scenario))
+    format!("{:?} {tried:?} {spares:?}", without_faults(scenario))
 }

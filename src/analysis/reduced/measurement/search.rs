@@ -1,8 +1,8 @@
 //! Search for the edges between zones of a restart: first with low accuracy, then as accurate as the random
 //! variation allows.
 
-use super::lab::NotMeasured;
-use super::pairs::{FaultPair, PairEdge, PairLook, PairZone};
+use super::fault_pairs::{FaultPair, PairEdge, PairLook, PairZone};
+use super::trial_runner::NotMeasured;
 use crate::reduced::accuracy::{
     COARSE_SEARCH_DIVISOR, EDGE_CHECK_DISTANCE_NS, EDGE_RESOLUTION_NS, EDGE_SEARCHES,
     EDGE_VARIATION_DIVISOR,
@@ -62,14 +62,14 @@ impl CurveSearch<'_> {
     pub fn find(&self) -> Result<FaultPair, NotMeasured> {
         let ready = self.ready[0];
         let coarse = (ready / COARSE_SEARCH_DIVISOR).max(self.finest());
-        let first = self.whole(0, coarse)?;
+        let first = self.search_all_zones(0, coarse)?;
         let others = (1..EDGE_SEARCHES)
             .into_par_iter()
             .map(|look| self.like(look, &first, coarse));
         let mut found = vec![first.clone()];
         found.extend(others.collect::<Result<Vec<SearchResult>, NotMeasured>>()?);
         // The required accuracy is a fraction of the random variation of the edges.
-        let to = (self.apart(&found) / EDGE_VARIATION_DIVISOR).max(self.finest());
+        let to = (self.edge_variation(&found) / EDGE_VARIATION_DIVISOR).max(self.finest());
         let finer = (0..EDGE_SEARCHES)
             .into_par_iter()
             .map(|look| self.finer(look, &found[look as usize], to));
@@ -104,9 +104,9 @@ impl CurveSearch<'_> {
             open: 0.0,
             open_s: 0.0,
         };
-        pair.margin = pair.apart() + to + self.spread;
+        pair.margin = pair.edge_variation() + to + self.spread;
         let parts = 1000;
-        let open = (0..parts).filter(|part| pair.of(ready / parts * part, self.bind[0]).1);
+        let open = (0..parts).filter(|part| pair.membership(ready / parts * part, self.bind[0]).1);
         pair.open = open.count() as f64 / parts as f64;
         pair.open_s = pair.open * ready as f64 / 1e9;
         Ok(pair)
@@ -118,7 +118,7 @@ impl CurveSearch<'_> {
     }
 
     /// Returns the earliest time at which trials show whether the restart waits for the second fault's nodes.
-    fn soonest(&self) -> u64 {
+    fn earliest_observable(&self) -> u64 {
         if self.ready[0] > self.seen_after * 5 {
             self.seen_after
         } else {
@@ -128,7 +128,7 @@ impl CurveSearch<'_> {
 
     /// Returns the random variation of the edges, among looks with equal zones. Each edge is counted from the fault
     /// or from the binding, whichever gives less variation.
-    fn apart(&self, found: &[SearchResult]) -> u64 {
+    fn edge_variation(&self, found: &[SearchResult]) -> u64 {
         let same = |other: &&SearchResult| other.zones == found[0].zones;
         let mut most = 0;
         for edge in 0..found[0].edges.len() {
@@ -152,19 +152,19 @@ impl CurveSearch<'_> {
         most
     }
 
-    fn play(&self, look: u64, at: u64) -> Result<SeenOffsets, NotMeasured> {
+    fn run_trial(&self, look: u64, at: u64) -> Result<SeenOffsets, NotMeasured> {
         Ok((at, (self.play)(look, at, false)?))
     }
 
     /// Searches all zones of a look.
-    fn whole(&self, look: u64, to: u64) -> Result<SearchResult, NotMeasured> {
+    fn search_all_zones(&self, look: u64, to: u64) -> Result<SearchResult, NotMeasured> {
         let ready = self.ready[look as usize];
-        let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.soonest());
+        let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.earliest_observable());
         let seen = LOOKED_AT
             .into_par_iter()
-            .map(|part| self.play(look, at(part)));
+            .map(|part| self.run_trial(look, at(part)));
         let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
-        self.through(look, &seen, to)
+        self.search_zone(look, &seen, to)
     }
 
     /// Searches the zones of a look that are expected to equal those of the first look: checks the surroundings of
@@ -187,16 +187,17 @@ impl CurveSearch<'_> {
             .chunks(2)
             .map(|zone| zone[0] + zone[1].saturating_sub(zone[0]) / 2);
         at.extend(middles.collect::<Vec<u64>>());
-        at.iter_mut().for_each(|at| *at = (*at).max(self.soonest()));
+        at.iter_mut()
+            .for_each(|at| *at = (*at).max(self.earliest_observable()));
         at.sort_unstable();
         at.dedup();
-        let seen = at.into_par_iter().map(|at| self.play(look, at));
+        let seen = at.into_par_iter().map(|at| self.run_trial(look, at));
         let seen: Vec<SeenOffsets> = seen.collect::<Result<_, NotMeasured>>()?;
-        let found = self.through(look, &seen, to)?;
+        let found = self.search_zone(look, &seen, to)?;
         if found.zones == first.zones {
             Ok(found)
         } else {
-            self.whole(look, to)
+            self.search_all_zones(look, to)
         }
     }
 
@@ -205,12 +206,12 @@ impl CurveSearch<'_> {
         let mut finer = SearchResult::from(found.zones[0]);
         for (i, [low, high]) in found.edges.iter().copied().enumerate() {
             let (low, high) = ((low, found.zones[i]), (high, found.zones[i + 1]));
-            self.between(look, (low, high), to, &mut finer)?;
+            self.locate_edges(look, (low, high), to, &mut finer)?;
         }
         Ok(finer)
     }
 
-    fn through(
+    fn search_zone(
         &self,
         look: u64,
         seen: &[SeenOffsets],
@@ -218,13 +219,13 @@ impl CurveSearch<'_> {
     ) -> Result<SearchResult, NotMeasured> {
         let mut found = SearchResult::from(seen[0].1);
         for pair in seen.windows(2) {
-            self.between(look, (pair[0], pair[1]), to, &mut found)?;
+            self.locate_edges(look, (pair[0], pair[1]), to, &mut found)?;
         }
         Ok(found)
     }
 
     /// Locates all edges between two times, by bisection.
-    fn between(
+    fn locate_edges(
         &self,
         look: u64,
         (low, high): (SeenOffsets, SeenOffsets),
@@ -239,9 +240,9 @@ impl CurveSearch<'_> {
             found.edges.push([low.0, high.0]);
             return Ok(());
         }
-        let middle = self.play(look, low.0 + (high.0 - low.0) / 2)?;
-        self.between(look, (low, middle), to, found)?;
-        self.between(look, (middle, high), to, found)
+        let middle = self.run_trial(look, low.0 + (high.0 - low.0) / 2)?;
+        self.locate_edges(look, (low, middle), to, found)?;
+        self.locate_edges(look, (middle, high), to, found)
     }
 
     /// Determines for each edge whether it moves with the binding, by trials in which the first outage is shorter.

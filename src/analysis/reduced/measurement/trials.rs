@@ -1,11 +1,11 @@
 //! Trials of the remaining effects: nodes that return late, the last restart, the end of the work, and second faults.
 
-use super::bench::TrialBench;
 use super::curve::{CurvePoint, LossCurve, NEVER};
-use super::lab::{NotMeasured, TrialSpec};
-use super::pairs::{FaultPair, PairZone};
+use super::effect_measurement::TrialBench;
+use super::fault_pairs::{FaultPair, PairZone};
 use super::search::CurveSearch;
-use super::tried::SimulatedTrial;
+use super::trial_result::SimulatedTrial;
+use super::trial_runner::{NotMeasured, TrialSpec};
 use crate::reduced::accuracy::{
     EDGE_SEARCHES, RUNS_PER_OUTAGE, TIME_AFTER_RETURN, WAIT_DELAY_MIN_NS,
 };
@@ -15,7 +15,7 @@ use sim_engine::faults::ChosenFault;
 
 impl TrialBench<'_> {
     /// Measures the delays from the return of a node until the pods that waited for it are ready.
-    pub fn late(&self, curves: &[LossCurve]) -> Result<Vec<u64>, NotMeasured> {
+    pub fn measure_return_delays(&self, curves: &[LossCurve]) -> Result<Vec<u64>, NotMeasured> {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
             return Ok(vec![0]);
@@ -25,8 +25,8 @@ impl TrialBench<'_> {
         let away = ready.max().unwrap_or(0).max(TIME_AFTER_RETURN.0) * 2;
         let late = self.plays_of(RUNS_PER_OUTAGE, |nth| {
             let trial = self.trial(effect, (nth, away), false);
-            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-            let sample = self.sample(&self.play(&trial)?, at);
+            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.notice_period_ns(effect));
+            let sample = self.sample(&self.run_trials(&trial)?, at);
             Ok((sample.ready != NEVER).then(|| sample.ready.saturating_sub(away)))
         })?;
         let mut late: Vec<u64> = late.into_iter().flatten().collect();
@@ -35,18 +35,21 @@ impl TrialBench<'_> {
     }
 
     /// Measures the times from a fault to the failure of the JobSet if no restart is left, per effect.
-    pub fn last(&self, played: &[Vec<SimulatedTrial>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
+    pub fn measure_final_failures(
+        &self,
+        played: &[Vec<SimulatedTrial>],
+    ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let play = |effect: usize, nth: u64| {
             let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
             trial.last = true;
-            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-            Ok(self.play(&trial)?.failed.map(|t| t.since(at).0))
+            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.notice_period_ns(effect));
+            Ok(self.run_trials(&trial)?.failed.map(|t| t.since(at).0))
         };
         let all = self.plays_of(self.effects.len() as u64, |effect| {
             let effect = effect as usize;
             let longest = played[effect].last();
             let counted: Vec<u64> = longest
-                .filter(|longest| longest.over().is_some())
+                .filter(|longest| longest.last_change().is_some())
                 .map_or(Vec::new(), |longest| longest.point().samples)
                 .iter()
                 .map(|sample| sample.counted)
@@ -67,9 +70,9 @@ impl TrialBench<'_> {
         Ok(all)
     }
 
-    pub fn ending(&self) -> Result<Vec<u64>, NotMeasured> {
+    pub fn time_to_failure(&self) -> Result<Vec<u64>, NotMeasured> {
         let all = self.plays_of(RUNS_PER_OUTAGE, |nth| {
-            let seen = self.play(&TrialSpec {
+            let seen = self.run_trials(&TrialSpec {
                 nth,
                 spares: true,
                 until: self.at + TIME_AFTER_RETURN,
@@ -103,8 +106,8 @@ impl TrialBench<'_> {
         (a, b): (usize, usize),
         (curves, played): (&[LossCurve], &[Vec<SimulatedTrial>]),
     ) -> Result<FaultPair, NotMeasured> {
-        let (first, other) = (curves[a].typical(), curves[a].shorter());
-        let second = curves[b].typical();
+        let (first, other) = (curves[a].typical_point(), curves[a].shorter());
+        let second = curves[b].typical_point();
         let alone = second.samples[second.samples.len() / 2];
         let least = WAIT_DELAY_MIN_NS.max(curves[a].spread() * 2);
         // Results of the first fault alone with the same random numbers. Activities that the second fault does not
@@ -128,8 +131,8 @@ impl TrialBench<'_> {
                 only.sample.counts + alone.counts,
             );
             trial.enough = (alone.restarts > 0).then_some(counted);
-            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.lead(a));
-            let both = self.play(&trial)?;
+            let at = SimTime::ZERO + trial.strikes[0].at + Duration(self.notice_period_ns(a));
+            let both = self.run_trials(&trial)?;
             let waits = self.mostly_bound(&both, at) > only.mostly + least;
             let more = |x: u32, y: u32| x as i32 - y as i32;
             let adds = (
@@ -173,21 +176,21 @@ impl TrialBench<'_> {
     ) -> Result<Vec<LossCurve>, NotMeasured> {
         let all = self.plays_of(curves.len() as u64, |b| {
             let b = b as usize;
-            let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical())?));
-            let soonest = |(a, _): &(usize, u64)| curves[*a].typical().samples[0].ready;
+            let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical_point())?));
+            let soonest = |(a, _): &(usize, u64)| curves[*a].typical_point().samples[0].ready;
             // A shorter restart hides less of the wait.
             let Some((a, offset)) = (0..curves.len()).filter_map(waits).min_by_key(soonest) else {
                 return Ok(LossCurve::default());
             };
-            let first = curves[a].typical().away;
+            let first = curves[a].typical_point().away;
             let attempt = |(nth, away): (u64, u64)| {
                 let trial = self.both((a, first), (b, away), (nth, offset));
                 let second = trial
                     .strikes
                     .last()
                     .map_or(Duration::ZERO, |strike| strike.at);
-                let at = SimTime::ZERO + second + Duration(self.lead(b));
-                Ok(self.tried_along(&self.play(&trial)?, at))
+                let at = SimTime::ZERO + second + Duration(self.notice_period_ns(b));
+                Ok(self.tried_along(&self.run_trials(&trial)?, at))
             };
             Ok(self.curve(b, &self.points(b, &attempt)?))
         })?;
@@ -199,7 +202,7 @@ impl TrialBench<'_> {
     pub fn sample_trial(&self, curves: &[LossCurve]) -> (TrialSpec, Vec<Vec<NodeId>>) {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let effect = (0..self.effects.len()).find(takes_nodes).unwrap_or(0);
-        let typical = curves[effect].typical();
+        let typical = curves[effect].typical_point();
         let (away, bind) = (typical.away, typical.samples[0].bind);
         let trial = self.both((effect, away), (effect, away), (0, bind / 2));
         let nodes = |s: &ChosenFault| self.lab.faults.entity_nodes(s.process, s.entity).to_vec();
@@ -215,14 +218,15 @@ impl TrialBench<'_> {
     ) -> TrialSpec {
         let mut trial = self.trial(a, (look, away), self.has_room);
         let first = trial.strikes[0];
-        let at = (first.at.0 + self.lead(a) + offset).saturating_sub(self.lead(b));
+        let at = (first.at.0 + self.notice_period_ns(a) + offset)
+            .saturating_sub(self.notice_period_ns(b));
         let own = self.lab.faults.entity_nodes(first.process, first.entity);
         let elsewhere = |s: &ChosenFault| {
             let nodes = self.lab.faults.entity_nodes(s.process, s.entity);
             (s.process, s.entity) != (first.process, first.entity)
                 && !nodes.iter().any(|node| own.contains(node))
         };
-        let mut tries = (1..64).map(|n| self.strike(b, look * 64 + n, Duration(at), again));
+        let mut tries = (1..64).map(|n| self.sample_fault(b, look * 64 + n, Duration(at), again));
         trial.strikes.extend(tries.find(elsewhere));
         trial.until = trial.until.max(Duration(at) + self.horizon(b, again));
         trial

@@ -7,7 +7,7 @@ use crate::presets::faults::PresetTarget;
 use crate::presets::rate;
 use crate::scenario::cross::CrossInputs;
 use crate::scenario::pod_names;
-use crate::schema::shapes::fault_processes::DOES;
+use crate::schema::definitions::fault_processes::DOES;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use crate::topology::node_names;

@@ -35,11 +35,11 @@ pub fn cli(args: &CompareArgs) -> Result<(), CommandFailure> {
 }
 
 /// Returns the comparison and the dominant assumptions of its variants, for other reports than the text.
-pub fn again(
+pub fn with_assumptions(
     args: &CompareArgs,
 ) -> Result<(VariantComparison, Vec<PlayedVariant>, Vec<SensitiveResult>), CommandFailure> {
     with(args, |job, unplayed| {
-        let (all, played, _) = job.play(unplayed)?;
+        let (all, played, _) = job.simulate(unplayed)?;
         if job.limits.flag.is_raised() {
             Err(interrupt::failure("no results were kept"))
         } else {
@@ -78,7 +78,7 @@ struct ComparisonJob<'a> {
 impl ComparisonJob<'_> {
     /// Simulates the variants in `played`, which have no replications yet. Also returns the requested number of
     /// replications.
-    fn play(
+    fn simulate(
         &self,
         mut played: Vec<PlayedVariant>,
     ) -> Result<(VariantComparison, Vec<PlayedVariant>, u64), CommandFailure> {
@@ -100,7 +100,7 @@ impl ComparisonJob<'_> {
             return Err(interrupt::failure("no replication was finished"));
         }
         let name = self.variants[0].subject.name();
-        let all = VariantComparison::of((name, self.seed), &played);
+        let all = VariantComparison::from_variants((name, self.seed), &played);
         Ok((all, played, wanted))
     }
 
@@ -109,9 +109,9 @@ impl ComparisonJob<'_> {
         let conditions = fail_if::read(&args.fail_if)?;
         let dir = args.out.as_deref().map(RunDir::create).transpose()?;
         let variants = played.len() as u64;
-        let (all, played, wanted) = self.play(played)?;
+        let (all, played, wanted) = self.simulate(played)?;
         if let Some(dir) = dir {
-            dir.write_json("summary.json", &CompareSummary::of(&all))?;
+            dir.write_json("summary.json", &CompareSummary::new(&all))?;
             let rows = compare_tables::replications(self.seed, &played).csv();
             dir.write("replications.csv", &rows)?;
             let hangs = sensitivity::footer_lines(&self.hung());
@@ -200,7 +200,7 @@ impl ComparisonJob<'_> {
 }
 
 fn group(variant: &PlayedVariant) -> ConditionGroup {
-    ConditionGroup::of(&variant.name, &variant.jobsets, &variant.replications)
+    ConditionGroup::evaluate(&variant.name, &variant.jobsets, &variant.replications)
 }
 
 /// Writes the charts to `charts/`: SVG, and PNG if the program is built with it.
@@ -226,7 +226,7 @@ struct CompareSummary<'a> {
 }
 
 impl CompareSummary<'_> {
-    fn of(comparison: &VariantComparison) -> CompareSummary<'_> {
+    fn new(comparison: &VariantComparison) -> CompareSummary<'_> {
         CompareSummary {
             comparison,
             conclusion: compare::conclusion(comparison),
@@ -236,7 +236,7 @@ impl CompareSummary<'_> {
 
 fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), CommandFailure> {
     match args.format {
-        TableFormat::Json => output::json(&CompareSummary::of(all)),
+        TableFormat::Json => output::json(&CompareSummary::new(all)),
         TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),
         TableFormat::Md => output::result(&compare_tables::markdown(all)),
         TableFormat::Text => {

@@ -86,7 +86,7 @@ fn text(diff: &RunDiff, style: &WaterfallStyle) -> String {
                 m.metric,
                 shown(&m.a),
                 shown(&m.b),
-                by(&m.a, &m.b)
+                difference_text(&m.a, &m.b)
             );
         }
         if diff.more_metrics > 0 {
@@ -160,7 +160,7 @@ fn first(out: &mut String, diff: &RunDiff, style: &WaterfallStyle) {
 }
 
 /// Formats the relative change between two numbers in percent.
-fn by(a: &Value, b: &Value) -> String {
+fn difference_text(a: &Value, b: &Value) -> String {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) if a != 0.0 => {
             format!(" ({} %)", with_sign((b - a) / a.abs() * 100.0, 2))

@@ -33,7 +33,7 @@ pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), CommandFailu
         return Err(unknown(&asked, &found));
     }
     match args.format {
-        OutputFormat::Text => output::styled(&text::found(&found, &style), &style),
+        OutputFormat::Text => output::styled(&text::format_term(&found, &style), &style),
         OutputFormat::Json => output::json(&text::found_json(&asked, &found)),
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::cli::inputs::experiment_input::LoadedInput;
 use crate::cli::interrupt;
-use sim_analysis::experiment::{LimitedRun, play};
+use sim_analysis::experiment::{LimitedRun, simulate_replication};
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;
 use sim_base::Duration;
@@ -69,8 +69,8 @@ pub fn of_scenario(
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario).ok()?;
     let (folds, limits) = (MetricFolds::new(&scenario, false), interrupt::limits());
-    let limited = LimitedRun::by(&limits);
-    let (played, _) = play(&mut simulation, (seed, 0), folds, limited);
+    let limited = LimitedRun::sink(&limits);
+    let (played, _) = simulate_replication(&mut simulation, (seed, 0), folds, limited);
     if played.outcome.end_reason == EndReason::Stopped {
         return None;
     }
@@ -103,7 +103,7 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<DominantAssumption> {
     if loaded.scenario.fault_processes.is_empty() {
         return Vec::new();
     }
-    let used = sim_inputs::used(loaded).into_iter();
+    let used = sim_inputs::effective_defaults_of(loaded).into_iter();
     let rates = used.filter(|u| u.id.ends_with(".per1000NodeDays"));
     let of_presets: Vec<DominantAssumption> = rates
         .map(|u| DominantAssumption {

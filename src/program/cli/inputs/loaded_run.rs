@@ -5,13 +5,13 @@ use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::experiment_input::ExperimentInput;
 use crate::cli::inputs::input_copies::result_options;
 use crate::cli::inputs::stored_run;
-use sim_analysis::experiment::{SimulatedReplication, play};
-use sim_analysis::metrics::kept;
-use sim_analysis::metrics::kept::RetainedMetrics;
+use sim_analysis::experiment::{SimulatedReplication, simulate_replication};
 use sim_analysis::metrics::node_states::NodeStates;
 use sim_analysis::metrics::occupancy::NodeOccupancy;
-use sim_analysis::metrics::queued::QueuedWork;
-use sim_analysis::metrics::scraped::ScrapedMetrics;
+use sim_analysis::metrics::open_metrics::ScrapedMetrics;
+use sim_analysis::metrics::queue_lengths::QueuedWork;
+use sim_analysis::metrics::record_buffer;
+use sim_analysis::metrics::record_buffer::RetainedMetrics;
 use sim_analysis::metrics::{MetricFolds, RestartBlocker, RunView};
 use sim_base::{Duration, SimTime};
 use sim_engine::SimulationInput;
@@ -45,7 +45,8 @@ impl LoadedRun {
         let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
         let mut simulation = SimulationInput::new(&scenario)?;
         let folds = MetricFolds::new(&scenario, false);
-        let (played, witness) = play(&mut simulation, (seed, 0), folds, RestartBlocker::default());
+        let (played, witness) =
+            simulate_replication(&mut simulation, (seed, 0), folds, RestartBlocker::default());
         let run = played.view(seed, &[]);
         let moments = timeline::moments(&run);
         let close = timeline::highlighted_restarts(&run).into_iter();
@@ -71,8 +72,8 @@ impl LoadedRun {
 
     /// Runs the simulation again and returns all records and tickets.
     pub fn kept(&mut self) -> Result<RetainedMetrics, CommandFailure> {
-        if self.played.outcome.records > kept::MOST {
-            let (n, most) = (self.played.outcome.records, kept::MOST);
+        if self.played.outcome.records > record_buffer::MOST {
+            let (n, most) = (self.played.outcome.records, record_buffer::MOST);
             bail!(
                 "the run has {n} records, more than the {most} of a trace; shorten the run (stop.at)"
             );

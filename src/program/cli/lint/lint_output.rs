@@ -42,7 +42,7 @@ fn pretty(value: &Value) -> Result<String, CommandFailure> {
 fn text(report: &LintReport, shape: &LintLayout) -> String {
     let mut out = String::new();
     for finding in &report.findings {
-        one(&mut out, finding, shape);
+        format_finding(&mut out, finding, shape);
     }
     if shape.verbose {
         out.push_str(&last_line(report));
@@ -50,7 +50,7 @@ fn text(report: &LintReport, shape: &LintLayout) -> String {
     out
 }
 
-fn one(out: &mut String, f: &LintFinding, shape: &LintLayout) {
+fn format_finding(out: &mut String, f: &LintFinding, shape: &LintLayout) {
     let whole = f.diagnostic.to_string();
     let body = whole.strip_prefix("error: ").unwrap_or(&whole);
     let lead = format!("{}[{}]", f.severity.as_str(), f.name);

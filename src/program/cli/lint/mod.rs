@@ -29,7 +29,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
         return table(args);
     }
     if let Some(name) = &args.explain {
-        let trap = sim_lint::table::named(name).ok_or_else(|| unknown(name))?;
+        let trap = sim_lint::trap_table::named(name).ok_or_else(|| unknown(name))?;
         match args.format {
             LintFormat::Json => output::result(&lint_output::trap_json(trap.name)?)?,
             _ => output::text(&sim_lint::docs::explain(trap))?,
@@ -38,7 +38,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
     }
     let fail_if: Vec<LintGate> = fail_if(args)?;
     let files = files(&args.manifests, args.quiet)?;
-    something(&files)?;
+    require_jobsets(&files)?;
     let old = if args.update.is_empty() {
         None
     } else {
@@ -57,7 +57,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, CommandFailure> {
         target,
     });
     if let (Some(old), false) = (&old, args.quiet) {
-        strangers(&files, old);
+        note_unknown_jobsets(&files, old);
     }
     let style = output::style(&args.look);
     let shape = LintLayout {
@@ -86,7 +86,7 @@ fn code(report: &LintReport, gates: &[LintGate]) -> u8 {
         all.filter(|f| f.severity == TrapSeverity::Error)
     };
     let of_cluster = |name: &str| {
-        let trap = sim_lint::table::named(name);
+        let trap = sim_lint::trap_table::named(name);
         trap.is_some_and(|t| {
             matches!(
                 t.check,
@@ -117,7 +117,7 @@ fn table(args: &LintArgs) -> Result<u8, CommandFailure> {
 }
 
 fn unknown(name: &str) -> CommandFailure {
-    let known = sim_lint::table::all().map(|t| t.name);
+    let known = sim_lint::trap_table::all().map(|t| t.name);
     let near = sim_inputs::nearest(name, known);
     let hint = match near {
         Some(near) => format!("did you mean {near:?}?"),
@@ -142,7 +142,7 @@ fn files(paths: &[String], quiet: bool) -> Result<Vec<InspectedManifest>, Comman
 }
 
 /// Returns an error if the files contain neither a JobSet nor invalid objects.
-fn something(files: &[InspectedManifest]) -> Result<(), CommandFailure> {
+fn require_jobsets(files: &[InspectedManifest]) -> Result<(), CommandFailure> {
     let mut objects = files.iter().flat_map(|f| &f.objects);
     if objects.any(|o| o.jobset.is_some() || !o.errors.is_empty()) {
         return Ok(());
@@ -178,7 +178,7 @@ fn files_of_update(
 }
 
 /// Prints a note for JobSets that are not in `--update`; these are linted as creations.
-fn strangers(files: &[InspectedManifest], old: &[InspectedManifest]) {
+fn note_unknown_jobsets(files: &[InspectedManifest], old: &[InspectedManifest]) {
     let key = |j: &JobSet| format!("{}/{}", j.namespace, j.name);
     let names = |files: &[InspectedManifest]| -> Vec<String> {
         let objects = files.iter().flat_map(|f| &f.objects);
@@ -239,12 +239,12 @@ const COUNTS: [(&str, FindingCount); 4] = [
 ];
 
 fn fail_if(args: &LintArgs) -> Result<Vec<LintGate>, CommandFailure> {
-    let strict = args.strict.then(|| gate("lint.traps > 0"));
-    let given = args.fail_if.iter().map(|text| gate(text));
+    let strict = args.strict.then(|| exit_status("lint.traps > 0"));
+    let given = args.fail_if.iter().map(|text| exit_status(text));
     strict.into_iter().chain(given).collect()
 }
 
-fn gate(text: &str) -> Result<LintGate, CommandFailure> {
+fn exit_status(text: &str) -> Result<LintGate, CommandFailure> {
     let condition: FieldCondition = text.parse()?;
     let count = COUNTS.iter().find(|(known, _)| *known == condition.name);
     let unknown = || condition.unknown_name_error(COUNTS.iter().map(|c| c.0));
@@ -284,11 +284,11 @@ mod tests {
             ("lint.errors > 1.5", false),
             ("lint.errors > -1", false),
         ] {
-            assert_eq!(gate(text).is_ok(), ok, "{text}");
+            assert_eq!(exit_status(text).is_ok(), ok, "{text}");
         }
         let report = LintReport::default();
-        assert!(!gate("lint.errors > 0").unwrap().failed(&report));
-        assert!(gate("lint.errors >= 0").unwrap().failed(&report));
+        assert!(!exit_status("lint.errors > 0").unwrap().failed(&report));
+        assert!(exit_status("lint.errors >= 0").unwrap().failed(&report));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show in the source.
 
 use serde_json::{Value, json};
-use sim_lint::{FindingKind, LintFinding, LintReport, LintTrap, TrapSeverity, table};
+use sim_lint::{FindingKind, LintFinding, LintReport, LintTrap, TrapSeverity, trap_table};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -35,7 +35,7 @@ pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static LintTrap)> {
         let theme = *theme;
         traps.iter().map(move |trap| (theme, trap))
     };
-    table::THEMES.iter().flat_map(of_theme)
+    trap_table::THEMES.iter().flat_map(of_theme)
 }
 
 fn all_rules() -> Vec<Value> {
@@ -141,7 +141,7 @@ mod tests {
     fn every_trap_is_a_rule_and_paths_are_references() {
         let all = sarif(None);
         let rules = all["runs"][0]["tool"]["driver"]["rules"].as_array();
-        assert_eq!(rules.map(Vec::len), Some(table::all().count() + 1));
+        assert_eq!(rules.map(Vec::len), Some(trap_table::all().count() + 1));
         assert_eq!(uri("./a b/ü.yaml"), "a%20b/%C3%BC.yaml");
     }
 }

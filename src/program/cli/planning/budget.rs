@@ -57,14 +57,14 @@ const FLEET: u64 = 2_000;
 
 pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
-    let jobset = whose(&runner, args.jobset.as_deref())?;
+    let jobset = owner_text(&runner, args.jobset.as_deref())?;
     let mut subject = runner.subject.clone();
     let until = args
         .horizon
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
     let (limit, horizon) = without_limit(&mut subject, jobset, until)?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
-    let runs = play(&mut runner, (&subject, jobset), n, "")?;
+    let runs = simulate(&mut runner, (&subject, jobset), n, "")?;
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
         return Err(CommandFailure::CannotBePlaced(why));
     }
@@ -78,7 +78,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
         [] => ruled(&mut runner, (&subject, jobset), runs.len() as u64)?,
         causes => Some(RuledBudget::ignoring(causes, &runs)),
     };
-    let Some(budget) = LossBudget::of(&question, &runs, ruled.as_ref()) else {
+    let Some(budget) = LossBudget::from_runs(&question, &runs, ruled.as_ref()) else {
         return Err(interrupt::failure("no replication was finished"));
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
@@ -94,7 +94,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     }
 }
 
-fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, CommandFailure> {
+fn owner_text(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, CommandFailure> {
     let all = runner.subject.jobsets();
     match (name, all.len()) {
         (None, 0 | 1) => Ok(0),
@@ -111,7 +111,7 @@ fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, CommandF
     }
 }
 
-fn play(
+fn simulate(
     runner: &mut TrialRunner<'_>,
     of: (&ExperimentSubject, usize),
     n: u64,
@@ -151,7 +151,7 @@ fn ruled(
         }
         return Ok(None);
     };
-    let runs = play(
+    let runs = simulate(
         runner,
         (&subject, jobset),
         n,

@@ -63,7 +63,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
         );
     }
     let search = IntervalSearch {
-        start_s: ClosedForm::of(now.blocking.seconds(), work.0 / work.1).exact_s,
+        start_s: ClosedForm::new(now.blocking.seconds(), work.0 / work.1).exact_s,
         bounds_s: [now.blocking.seconds().max(0.1), 30.0 * 86_400.0],
         first,
         most,
@@ -95,7 +95,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), CommandFailure> {
         }
         found
     };
-    let closed = ClosedForm::of(now.blocking.seconds(), work.0 / work.1);
+    let closed = ClosedForm::new(now.blocking.seconds(), work.0 / work.1);
     let interrupted = found.interrupted;
     let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
     let unknown = formula::unknown_to_them(&runner.subject);

@@ -5,10 +5,10 @@ use crate::cli::failure::{CommandFailure, bail};
 use crate::cli::inputs::LoadedInput;
 use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
-use sim_analysis::planning::several::several;
+use sim_analysis::planning::minimum_multi::find_minimums;
 use sim_analysis::planning::{
     MetricTarget, ParameterRange as ValueRange, RangeUnit, SampleMetric, SearchAnswer, SearchPlan,
-    least,
+    find_minimum,
 };
 use sim_report::planning::minimum_multi::MinimumMultiReport;
 use sim_report::planning::spares::SparesReport;
@@ -91,7 +91,7 @@ pub fn cli(args: &SparesArgs) -> Result<(), CommandFailure> {
     let mut runner = TrialRunner::new(&args.input, &args.output)?;
     let plans = plans(&runner, args)?;
     match plans.as_slice() {
-        [plan] => one(&mut runner, args, plan),
+        [plan] => single_search(&mut runner, args, plan),
         plans => several_levels(&mut runner, args, plans),
     }
 }
@@ -120,14 +120,14 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<SearchPlan>,
     Ok(plans)
 }
 
-fn one(
+fn single_search(
     runner: &mut TrialRunner<'_>,
     args: &SparesArgs,
     plan: &SearchPlan,
 ) -> Result<(), CommandFailure> {
     let found = {
         let mut play = |value: &u64, which: Range<u64>| candidate(runner, args, &[*value], which);
-        least(plan, &args.target, &mut play)?
+        find_minimum(plan, &args.target, &mut play)?
     };
     if found.candidates.is_empty() {
         return runner.interrupted("no replication was finished");
@@ -156,7 +156,7 @@ fn several_levels(
 ) -> Result<(), CommandFailure> {
     let found = {
         let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
-        several(plans, &args.target, &mut play)?
+        find_minimums(plans, &args.target, &mut play)?
     };
     if found.played == 0 {
         return runner.interrupted("no replication was finished");

@@ -168,7 +168,7 @@ pub fn rows(
     (metric, option): (&str, &str),
     price: Option<f64>,
 ) -> Result<SampleMetric, CommandFailure> {
-    let row = |r| SampleRow::of(r, jobsets, metric, price);
+    let row = |r| SampleRow::from_replications(r, jobsets, metric, price);
     let all: Result<SampleMetric, Vec<String>> = played.iter().map(row).collect();
     all.map_err(|names| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

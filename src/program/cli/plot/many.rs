@@ -27,7 +27,7 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<DrawScene>, CommandFailure> {
             StoredRun::Compare(mut stored) => {
                 stored.quiet |= args.quiet;
                 stored.input.seed = args.seed.or(stored.input.seed);
-                compare::again(&stored)?
+                compare::with_assumptions(&stored)?
             }
             StoredRun::Run(_) => replicated(args)?,
             StoredRun::Sweep(_) => {
@@ -74,6 +74,6 @@ fn replicated(
         });
     }
     let name = played.first().map_or("", |p| p.name.as_str()).to_owned();
-    let all = VariantComparison::of((&name, seed.unwrap_or(0)), &played);
+    let all = VariantComparison::from_variants((&name, seed.unwrap_or(0)), &played);
     Ok((all, played, hung))
 }

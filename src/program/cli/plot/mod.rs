@@ -35,7 +35,7 @@ pub fn cli(args: &PlotArgs) -> Result<(), CommandFailure> {
     if let Some(scene) = of_many {
         return save(args, &scene);
     }
-    let runs = args.runs.iter().map(|p| one::whole(args, p));
+    let runs = args.runs.iter().map(|p| one::load_run(args, p));
     let mut runs: Vec<LoadedRun> = runs.collect::<Result<_, _>>()?;
     if args.kind == ChartKind::Film {
         let film = moments::film(args, &mut runs)?;

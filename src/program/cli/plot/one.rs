@@ -12,7 +12,7 @@ use sim_report::figures::{map_figure, restart_figure, timeline_figure, waterfall
 use sim_report::timeline;
 use std::path::Path;
 
-pub fn whole(args: &PlotArgs, path: &Path) -> Result<LoadedRun, CommandFailure> {
+pub fn load_run(args: &PlotArgs, path: &Path) -> Result<LoadedRun, CommandFailure> {
     LoadedRun::simulate(&of_path(args, path), "plot")
 }
 

@@ -70,7 +70,7 @@ pub fn cli(args: &ReplayArgs) -> Result<(), CommandFailure> {
         incident.recorded.clear();
         incident.restart = asked;
     }
-    let [was, with] = [&incident.as_it_was, &incident.changed].map(|s| play(s, incident.seed));
+    let [was, with] = [&incident.as_it_was, &incident.changed].map(|s| replay(s, incident.seed));
     let (was, with) = (was?, with?);
     match args.format {
         OutputFormat::Json => output::json(&as_json(args, &incident, (&was, &with))),
@@ -252,12 +252,17 @@ fn checked(incident: ReplayIncident) -> Result<ReplayIncident, CommandFailure> {
     }
 }
 
-fn play(scenario: &ScenarioSpec, seed: u64) -> Result<SimulatedReplication, CommandFailure> {
+fn replay(scenario: &ScenarioSpec, seed: u64) -> Result<SimulatedReplication, CommandFailure> {
     let scenario = faults::draw_faults(scenario, seed, 0);
     let mut simulation = SimulationInput::new(&scenario)?;
     let limits = interrupt::limits();
     let folds = MetricFolds::new(&scenario, false);
-    let (played, _) = experiment::play(&mut simulation, (seed, 0), folds, LimitedRun::by(&limits));
+    let (played, _) = experiment::simulate_replication(
+        &mut simulation,
+        (seed, 0),
+        folds,
+        LimitedRun::sink(&limits),
+    );
     match played.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no results were kept")),
         _ => Ok(played),
@@ -319,7 +324,7 @@ fn differing(
     let of = |p: &SimulatedReplication| {
         let view = p.view(seed, &[]);
         let names: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-        metrics(&ReplicationResult::of(&view, 0), &names)
+        metrics(&ReplicationResult::from_run(&view, 0), &names)
     };
     let with: BTreeMap<String, f64> = of(played.1)
         .into_iter()

@@ -22,7 +22,7 @@ pub fn change(scenario: &mut ScenarioSpec, sets: &[FieldOverride]) -> Result<(),
         let parts: Vec<&str> = path.split('.').collect();
         let known = match parts.as_slice() {
             ["controlPlane", "preset"] => {
-                whole(
+                apply_preset(
                     scenario,
                     (&plane, &timing),
                     sim_inputs::is_preset_file(value),
@@ -80,7 +80,11 @@ fn read(sets: &[FieldOverride]) -> Result<(ControlPlane, TimingSpec), CommandFai
 }
 
 /// Applies the rates and workers of another preset; for a preset file also its times.
-fn whole(scenario: &mut ScenarioSpec, (plane, timing): (&ControlPlane, &TimingSpec), file: bool) {
+fn apply_preset(
+    scenario: &mut ScenarioSpec,
+    (plane, timing): (&ControlPlane, &TimingSpec),
+    file: bool,
+) {
     for field in [
         "kubeControllerManager",
         "kubeScheduler",

@@ -38,7 +38,8 @@ pub fn cli(
     if rows.is_empty() {
         return Err(interrupt::failure("no replication was finished"));
     }
-    let told = |rows: &[_]| FleetReplications::of((fleet, &loaded.parameters), seed, rows);
+    let told =
+        |rows: &[_]| FleetReplications::from_replications((fleet, &loaded.parameters), seed, rows);
     let all = told(&rows);
     // The digests are compared only if no run was interrupted; an interruption is reported as such.
     if args.paranoid && rows.len() as u64 == n {
@@ -79,7 +80,7 @@ pub fn cli(
         return Err(interrupt::failure(&kept));
     }
     let rows: Vec<ReplicationResult> = (0..).zip(&rows).map(|(i, row)| compared(row, i)).collect();
-    fail_if::check(&conditions, &[ConditionGroup::of("", &[], &rows)])
+    fail_if::check(&conditions, &[ConditionGroup::evaluate("", &[], &rows)])
 }
 
 /// Returns an error for options that need pods.

@@ -88,7 +88,7 @@ pub fn cli(args: &RunArgs) -> Result<(), CommandFailure> {
 
 fn gates(conditions: &[FieldCondition], view: &RunView<'_>) -> Result<(), CommandFailure> {
     let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-    let group = ConditionGroup::of("", &jobsets, &[ReplicationResult::of(view, 0)]);
+    let group = ConditionGroup::evaluate("", &jobsets, &[ReplicationResult::from_run(view, 0)]);
     fail_if::check(conditions, &[group])
 }
 
@@ -102,7 +102,7 @@ fn print_result(
     match (&done.decisions, args.format) {
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),
-        (None, TableFormat::Json) => output::json(&RunSummary::of(view)),
+        (None, TableFormat::Json) => output::json(&RunSummary::from_run(view)),
         (None, TableFormat::Csv) => output::bytes(&csv::restarts(view).csv()),
         (None, TableFormat::Md) => {
             let table = if view.restarts().is_empty() {

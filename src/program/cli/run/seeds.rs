@@ -11,7 +11,7 @@ use crate::cli::{interrupt, output};
 use sim_analysis::experiment::fail_if::ConditionGroup;
 use sim_analysis::experiment::{
     ExperimentSubject, LimitedRun, ReplicationLimits, ReplicationResult, ReplicationSet,
-    SimulatedReplication, never_placed, play,
+    SimulatedReplication, never_placed, simulate_replication,
 };
 use sim_analysis::metrics::MetricFolds;
 use sim_api::spec::ModelLevel;
@@ -44,9 +44,9 @@ pub fn cli(
     drop(progress);
     let view = first.view(loaded.seed, &loaded.not_modelled);
     let mut rows = Vec::new();
-    rows.extend((from > 0).then(|| ReplicationResult::of(&view, 0)));
+    rows.extend((from > 0).then(|| ReplicationResult::from_run(&view, 0)));
     rows.extend(rest);
-    let all = ReplicationSet::of(&view, &rows);
+    let all = ReplicationSet::from_results(&view, &rows);
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }
@@ -61,7 +61,7 @@ pub fn cli(
         None if conditions.is_empty() => Ok(()),
         None => {
             let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-            fail_if::check(conditions, &[ConditionGroup::of("", &jobsets, &rows)])
+            fail_if::check(conditions, &[ConditionGroup::evaluate("", &jobsets, &rows)])
         }
     }
 }
@@ -100,7 +100,8 @@ fn first(
         }
     };
     let folds = MetricFolds::new(sim.scenario(), false).without_paths();
-    let (played, _) = play(&mut sim, (loaded.seed, 0), folds, LimitedRun::by(limits));
+    let (played, _) =
+        simulate_replication(&mut sim, (loaded.seed, 0), folds, LimitedRun::sink(limits));
     match played.outcome.end_reason {
         EndReason::Stopped => Err(interrupt::failure("no replication was finished")),
         _ => Ok(played),

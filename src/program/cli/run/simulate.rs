@@ -86,8 +86,9 @@ pub fn play(
     let folds = MetricFolds::new(sim.scenario(), dir.is_some());
     let asked = trace == TraceFormat::Decisions;
     let log = asked.then(|| DecisionLog::new(sim.scenario()));
-    let more = (LimitedRun::by(limits), (events, log));
-    let (played, (_, (events, log))) = experiment::play(&mut sim, (loaded.seed, 0), folds, more);
+    let more = (LimitedRun::sink(limits), (events, log));
+    let (played, (_, (events, log))) =
+        experiment::simulate_replication(&mut sim, (loaded.seed, 0), folds, more);
     if played.outcome.end_reason == EndReason::Stopped {
         return Err(interrupt::failure("no results were kept"));
     }

@@ -46,7 +46,7 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), CommandFailure> {
 fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
     match loaded {
         LoadedInput::Pods(pods) => {
-            let mut used = sim_inputs::used(pods);
+            let mut used = sim_inputs::effective_defaults_of(pods);
             if pods.experiment.level == ModelLevel::Reduced {
                 used.extend(
                     accuracy_parameters()
@@ -57,7 +57,7 @@ fn in_effect(loaded: &LoadedInput) -> Vec<EffectiveDefault> {
             }
             used
         }
-        LoadedInput::Fleet(fleet) => sim_inputs::used_fleet(fleet),
+        LoadedInput::Fleet(fleet) => sim_inputs::effective_fleet_defaults(fleet),
     }
 }
 

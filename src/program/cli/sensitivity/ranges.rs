@@ -49,7 +49,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), CommandFailu
         }
         let of = (input.path.clone(), input.low.clone(), input.high.clone());
         let told = (input.shown.clone(), input.source.clone());
-        bars.push(TornadoBar::of(of, told, (&as_is, &low, &high)));
+        bars.push(TornadoBar::compare(of, told, (&as_is, &low, &high)));
     }
     let (asked, told) = (inputs.len(), bars.len());
     if as_is.is_empty() || told == 0 {

@@ -48,7 +48,7 @@ pub fn parse_range(text: &str) -> Result<AxisArg, String> {
     };
     let (low, high) = range.split_once("..").ok_or_else(bad)?;
     let (low, high) = (low.trim().to_owned(), high.trim().to_owned());
-    sim_analysis::sweep::range::SweepRange::of(&low, &high, log)?;
+    sim_analysis::sweep::range::SweepRange::parse(&low, &high, log)?;
     let over = SweepTarget::Range { low, high, log };
     match path.trim() {
         "" => Err(bad()),

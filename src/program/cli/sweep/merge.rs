@@ -35,14 +35,14 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
     let until = identity.until.as_deref().map(parse_until).transpose()?;
     let target: WorkTarget =
         super::request::target(points.count(), identity.replications, until.as_ref());
-    if let Some(gaps) = target.gaps(&finished) {
+    if let Some(gaps) = target.describe_gaps(&finished) {
         return Err(CommandFailure::Invalid(gaps));
     }
-    output::imprecise(identity, &target, SweepShard::WHOLE, &finished, &points);
-    let results = SweepResults::of(points, finished.into_rows());
+    output::note_imprecise_points(identity, &target, SweepShard::WHOLE, &finished, &points);
+    let results = SweepResults::new(points, finished.into_rows());
     if let Some(dir) = dir {
         let inputs = stored_run::stored_inputs(first)?;
-        let hangs = hangs(first, &results)?;
+        let hangs = merged_assumptions(first, &results)?;
         output::keep(
             &dir,
             &args.output,
@@ -57,12 +57,14 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
 }
 
 /// Returns the dominant assumptions of the merged sweep, from the inputs stored in a shard.
-fn hangs(shard: &Path, results: &SweepResults) -> Result<Vec<String>, CommandFailure> {
+fn merged_assumptions(shard: &Path, results: &SweepResults) -> Result<Vec<String>, CommandFailure> {
     let StoredRun::Sweep(args) = stored_run::stored(shard)? else {
         return Ok(Vec::new());
     };
     let sweep = SweepRequest::open(&args.input, &args.over, true)?;
-    Ok(sensitivity::footer_lines(&stored::hung(&sweep, results)))
+    Ok(sensitivity::footer_lines(&stored::dominant_assumptions(
+        &sweep, results,
+    )))
 }
 
 /// Returns the shards in index order. Every shard must be present once, and all must belong to the same experiment.

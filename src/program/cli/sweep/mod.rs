@@ -19,7 +19,7 @@ use directory::{DirectoryState, SweepDirectory};
 use progress::SweepProgress;
 use request::SweepRequest;
 use sim_analysis::experiment::{ExperimentSubject, NoRuns, ReplicationLimits};
-use sim_analysis::sweep::{FinishedPoints, HostInfo, SweepResults, SweepRow, SweepShard, play};
+use sim_analysis::sweep::{FinishedPoints, HostInfo, SweepResults, SweepRow, SweepShard, simulate};
 use sim_base::condition::FieldCondition;
 use sim_report::assumptions::sensitivity;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
             directory,
         }),
     };
-    let played = job.play(shard, args.input.threads());
+    let played = job.simulate(shard, args.input.threads());
     if !args.output.quiet {
         progress("");
     }
@@ -84,7 +84,7 @@ fn sweep(args: &SweepArgs) -> Result<(), CommandFailure> {
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    played.map_err(|why| kept(why, &state))?;
+    played.map_err(|why| with_finished_count(why, &state))?;
     end(
         args,
         (&sweep, &conditions),
@@ -130,13 +130,13 @@ fn end(
             return Err(interrupt::failure(&text));
         }
         if count > 0 {
-            let results = SweepResults::of(sweep.points.clone(), state.finished.into_rows());
+            let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
             output::results(&args.output, &sweep.identity, &results)?;
             text.push_str(" and are reported");
         }
         return Err(interrupt::failure(&text));
     }
-    output::imprecise(
+    output::note_imprecise_points(
         &sweep.identity,
         &sweep.target,
         shard,
@@ -144,7 +144,7 @@ fn end(
         &sweep.points,
     );
     let Some(directory) = state.directory else {
-        let results = SweepResults::of(sweep.points.clone(), state.finished.into_rows());
+        let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
         output::results(&args.output, &sweep.identity, &results)?;
         return output::gates(conditions, &results);
     };
@@ -158,9 +158,9 @@ fn end(
         }
         return Ok(());
     }
-    let results = SweepResults::of(sweep.points.clone(), state.finished.into_rows());
+    let results = SweepResults::new(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
-    let hangs = sensitivity::footer_lines(&stored::hung(sweep, &results));
+    let hangs = sensitivity::footer_lines(&stored::dominant_assumptions(sweep, &results));
     directory.finish(|dir| {
         output::keep(
             dir,
@@ -191,7 +191,7 @@ struct SweepState {
 
 impl SweepJob<'_> {
     /// Simulates in rounds: with `--until`, the next replications depend on the previous results.
-    fn play(&self, shard: SweepShard, threads: usize) -> Result<(), CommandFailure> {
+    fn simulate(&self, shard: SweepShard, threads: usize) -> Result<(), CommandFailure> {
         loop {
             let work = {
                 let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +201,7 @@ impl SweepJob<'_> {
             if work.is_empty() || self.limits.flag.is_raised() {
                 return Ok(());
             }
-            play(self, work, self.sweep.seed, (threads, self.limits))?;
+            simulate(self, work, self.sweep.seed, (threads, self.limits))?;
         }
     }
 
@@ -221,14 +221,14 @@ impl HostInfo for SweepJob<'_> {
         self.sweep.load(point)
     }
 
-    fn refused(&self, point: Option<usize>, why: NoRuns) -> CommandFailure {
+    fn point_error(&self, point: Option<usize>, why: NoRuns) -> CommandFailure {
         match (point, why) {
             (Some(point), NoRuns::Scenario(why)) => self.sweep.named(point, why.into()),
             (_, why) => CommandFailure::Invalid(why.to_string()),
         }
     }
 
-    fn keep(&self, row: SweepRow) -> Result<(), CommandFailure> {
+    fn receive(&self, row: SweepRow) -> Result<(), CommandFailure> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = &mut state.directory {
@@ -245,7 +245,7 @@ impl HostInfo for SweepJob<'_> {
 }
 
 /// Adds to the error the number and location of the finished replications.
-fn kept(why: CommandFailure, state: &SweepState) -> CommandFailure {
+fn with_finished_count(why: CommandFailure, state: &SweepState) -> CommandFailure {
     let Some(directory) = state
         .directory
         .as_ref()

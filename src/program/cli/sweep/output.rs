@@ -28,9 +28,9 @@ struct SweepOutputSummary {
 }
 
 impl SweepOutputSummary {
-    fn of(identity: &SweepIdentity, results: &SweepResults) -> SweepOutputSummary {
+    fn new(identity: &SweepIdentity, results: &SweepResults) -> SweepOutputSummary {
         SweepOutputSummary {
-            summary: SweepSummary::of(identity, results),
+            summary: SweepSummary::new(identity, results),
             conclusion: sweep::conclusion(results),
         }
     }
@@ -73,7 +73,7 @@ pub fn results(
         check_metric("--metric", metric, results.names())?;
     }
     match args.format {
-        TableFormat::Json => output::json(&SweepOutputSummary::of(identity, results)),
+        TableFormat::Json => output::json(&SweepOutputSummary::new(identity, results)),
         TableFormat::Csv => output::bytes(&sweep_tables::estimates(results).csv()),
         TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
         TableFormat::Text => {
@@ -95,7 +95,7 @@ pub fn keep(
     for metric in &args.metrics {
         check_metric("--metric", metric, results.names())?;
     }
-    dir.write_json("summary.json", &SweepOutputSummary::of(identity, results))?;
+    dir.write_json("summary.json", &SweepOutputSummary::new(identity, results))?;
     let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
@@ -115,15 +115,19 @@ pub fn keep(
 }
 
 /// Prints a note about the points at which the precision of `--until` was not reached.
-pub fn imprecise(
+pub fn note_imprecise_points(
     identity: &SweepIdentity,
     target: &WorkTarget,
     shard: SweepShard,
     finished: &FinishedPoints,
     points: &SweepPoints,
 ) {
-    let own = |point: &usize| shard.has(*point as u64);
-    let all: Vec<usize> = target.imprecise(finished).into_iter().filter(own).collect();
+    let own = |point: &usize| shard.contains(*point as u64);
+    let all: Vec<usize> = target
+        .imprecise_points(finished)
+        .into_iter()
+        .filter(own)
+        .collect();
     let Some(first) = all.first() else {
         return;
     };

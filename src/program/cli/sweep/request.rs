@@ -51,7 +51,7 @@ impl SweepRequest {
         let seed = input.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
-        let points = SweepPoints::of(&spec, seed)?;
+        let points = SweepPoints::expand(&spec, seed)?;
         let asked = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() {
             UNTIL_MAX
@@ -69,7 +69,7 @@ impl SweepRequest {
         let copies = given.copies(&baseline, (seed, Some(replications)), &repeated(over));
         let inputs = copies.of_command("sweep");
         let until = over.until.as_ref();
-        let identity = SweepIdentity::of(
+        let identity = SweepIdentity::new(
             baseline.name(),
             (seed, replications, until.map(|u| u.text.as_str())),
             &spec,
@@ -107,7 +107,7 @@ impl SweepRequest {
 
     /// Adds the name of the point to an error.
     pub fn named(&self, point: usize, why: CommandFailure) -> CommandFailure {
-        why.within(&format!("at point {}", self.points.name(point)))
+        why.with_context(&format!("at point {}", self.points.name(point)))
     }
 
     /// Checks that each value of each axis can be loaded and placed, in the first point that uses it.

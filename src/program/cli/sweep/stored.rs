@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct StoredSweep {
     pub identity: SweepIdentity,
     pub results: SweepResults,
-    pub hung: Vec<SensitiveResult>,
+    pub dominant_assumptions: Vec<SensitiveResult>,
     /// Closed form of the restart latency, if its parameters are known at any point.
     pub closed: Option<ClosedFormCurve>,
     pub warnings: Vec<String>,
@@ -52,13 +52,13 @@ impl StoredSweep {
         if of("digest") != format!("{digest:016x}") {
             bail!("{shown}: replications.csv and summary.json belong to different sweeps");
         }
-        let results = SweepResults::of(sweep.points.clone(), rows);
+        let results = SweepResults::new(sweep.points.clone(), rows);
         let warnings = summary["warnings"].as_array().into_iter().flatten();
         let warnings = warnings.filter_map(|w| Some(w.as_str()?.to_owned()));
-        let hung = hung(&sweep, &results);
+        let dominant_assumptions = dominant_assumptions(&sweep, &results);
         Ok(StoredSweep {
-            foot: sensitivity::footer_lines(&hung),
-            hung,
+            foot: sensitivity::footer_lines(&dominant_assumptions),
+            dominant_assumptions,
             closed: closed(&sweep),
             warnings: warnings.collect(),
             identity: sweep.identity,
@@ -81,7 +81,7 @@ impl StoredSweep {
 }
 
 /// Returns the dominant assumptions of the first point and of the best point.
-pub fn hung(sweep: &SweepRequest, results: &SweepResults) -> Vec<SensitiveResult> {
+pub fn dominant_assumptions(sweep: &SweepRequest, results: &SweepResults) -> Vec<SensitiveResult> {
     let metrics = selected_metrics(results, &[]);
     let best = metrics.iter().find_map(|metric| results.best(metric));
     let mut points = vec![0];

@@ -16,7 +16,7 @@ fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
 }
 
 fn points(axes: Vec<SweepAxis>, hypercube: Option<u64>) -> Result<SweepPoints, String> {
-    SweepPoints::of(&SweepSpec { axes, hypercube }, 7)
+    SweepPoints::expand(&SweepSpec { axes, hypercube }, 7)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_hypercube_has_one_value_in_each_part_of_each_range() {
         parts.sort_unstable();
         assert_eq!(parts, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
-    let again = SweepPoints::of(
+    let again = SweepPoints::expand(
         &SweepSpec {
             axes: points.axes.clone(),
             hypercube: Some(8),
@@ -54,7 +54,7 @@ fn a_hypercube_has_one_value_in_each_part_of_each_range() {
     );
     assert_eq!(again.unwrap(), points);
     let crossed = vec![range("a", "1", "9", true), grid("c", &["x", "y"])];
-    let crossed = super::SweepPoints::of(
+    let crossed = super::SweepPoints::expand(
         &SweepSpec {
             axes: crossed,
             hypercube: Some(5),

@@ -63,12 +63,12 @@ fn every_field_says_what_it_is_and_its_default_and_example_are_legal() {
 #[test]
 fn the_versions_that_stand_in_are_those_of_the_model() {
     let of = |name: &str| {
-        let fields = super::super::shapes::control_plane_fields();
+        let fields = super::super::definitions::control_plane_fields();
         fields.iter().find(|f| f.name == name).unwrap().default
     };
     let default = crate::presets::DEFAULT_VERSION;
     let default = format!("\"{}.{}\"", default.major, default.minor);
     assert_eq!(of("kubernetes"), default);
-    let newest = super::super::shapes::JOBSET.names().last().unwrap();
+    let newest = super::super::definitions::JOBSET.names().last().unwrap();
     assert_eq!(of("jobset"), format!("\"{newest}\""));
 }

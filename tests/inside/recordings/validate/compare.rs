@@ -23,10 +23,10 @@ fn observed(recording: &RecordedRun) -> ObservedRun {
     let scenario = super::super::scenario::tests::plain(recording, Default::default());
     let s = |tenths: u64| SimTime(tenths * 100_000_000);
     let mut restart = metrics::RestartMetrics::new(JobSetId(0), s(10), RestartCause::UNKNOWN);
-    restart.first(Milestone::PodFailed, s(10));
-    restart.first(Milestone::FirstPodCreated, s(32));
-    restart.last(Milestone::LastPodCreated, s(32));
-    restart.last(Milestone::LastReady, s(50));
+    restart.set_earliest(Milestone::PodFailed, s(10));
+    restart.set_earliest(Milestone::FirstPodCreated, s(32));
+    restart.set_latest(Milestone::LastPodCreated, s(32));
+    restart.set_latest(Milestone::LastReady, s(50));
     ObservedRun {
         outcome: RunOutcome {
             end: SimTime::ZERO,

@@ -52,7 +52,7 @@ fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_ar
                 .enumerate()
                 .map(|(i, n)| variant(n, scale(i), categories));
             let played: Vec<PlayedVariant> = variants.collect();
-            let compared = VariantComparison::of(("a-scenario", 1), &played);
+            let compared = VariantComparison::from_variants(("a-scenario", 1), &played);
             let figures = figures(&compared, &played, &[HANGS.to_owned()]);
             let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
             let expected = match names.len() {

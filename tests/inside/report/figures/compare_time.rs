@@ -56,13 +56,13 @@ fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
         let played: Vec<PlayedVariant> = (0..n)
             .map(|i| trained(names[i], 20 + 3000 * i as u64))
             .collect();
-        let compared = VariantComparison::of(("a-scenario", 1), &played);
+        let compared = VariantComparison::from_variants(("a-scenario", 1), &played);
         let figures = figures((&compared, &hangs), &played);
         let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(drawn, ["goodput", "availability", "restarts"]);
         figures.iter().for_each(|(_, scene)| check(scene));
     }
     let idle = [variant("one", 1.0, &["productive"])];
-    let compared = VariantComparison::of(("a-scenario", 1), &idle);
+    let compared = VariantComparison::from_variants(("a-scenario", 1), &idle);
     assert!(figures((&compared, &[]), &idle).is_empty());
 }

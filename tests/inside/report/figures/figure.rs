@@ -21,7 +21,7 @@ pub fn bars() -> Vec<(String, RestartMetrics)> {
         (Milestone::LastPodCreated, 1205),
         (Milestone::LastPodBound, 1208),
     ] {
-        recreate.last(m, t(at));
+        recreate.set_latest(m, t(at));
     }
     (recreate.ending, recreate.end) = (RestartOutcome::Ready, t(1262));
     let mut in_place = RestartMetrics::new(JobSetId(0), t(0), RestartCause::UNKNOWN);
@@ -33,7 +33,7 @@ pub fn bars() -> Vec<(String, RestartMetrics)> {
         (Milestone::AttemptsLast, 79),
         (Milestone::CurrentWritten, 90),
     ] {
-        in_place.last(m, t(at));
+        in_place.set_latest(m, t(at));
     }
     (in_place.ending, in_place.end) = (RestartOutcome::Ready, t(101));
     vec![

@@ -41,8 +41,8 @@ fn swept(
     names: &[&str],
 ) -> (SweepIdentity, SweepResults) {
     let spec = SweepSpec { axes, hypercube };
-    let identity = SweepIdentity::of("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
-    let points = SweepPoints::of(&spec, 1).unwrap();
+    let identity = SweepIdentity::new("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
+    let points = SweepPoints::expand(&spec, 1).unwrap();
     let row = |point: usize, i: u64| SweepRow {
         point,
         replication: i,
@@ -61,7 +61,7 @@ fn swept(
     };
     let rows = (0..points.count()).flat_map(|p| (0..8).map(move |i| (p, i)));
     let rows = rows.map(|(p, i)| row(p, i)).collect();
-    (identity, SweepResults::of(points, rows))
+    (identity, SweepResults::new(points, rows))
 }
 
 #[test]

@@ -66,7 +66,8 @@ pub fn count(rules: Rules<'_>, object: &Object, pods: &[Pod], desk: &Desk) -> Co
     }
     let succeeded = tracked.filter(|p| p.phase == Phase::Succeeded);
     let last_success = succeeded.map(|p| time(p.recent)).max();
-    c.backoff = record(desk.backoff).after(last_success, failed.iter().map(|p| time(p.recent)));
+    c.backoff =
+        record(desk.backoff).after_sync(last_success, failed.iter().map(|p| time(p.recent)));
     if per_index::counts_per_index(rules.spec) {
         c.find_delayed(rules, pods);
     }

@@ -50,7 +50,7 @@ fn delete(job: &mut Job, counted: &mut Counted, plan: &JobPlan) -> Result<(), St
         .sort_by_key(|p| (p.phase, u8::MAX - p.index, u8::MAX - p.uid));
     // A deletion by the controller itself is not a failure. A deletion by a Job that ends is one, even if the pod
     // has succeeded in the meantime.
-    let manages = !plan.ends() && !job.desk.expects;
+    let manages = !plan.ends_job() && !job.desk.expects;
     for victim in counted.active.drain(..n) {
         counted.ready -= u8::from(victim.phase == Phase::Ready);
         counted.terminating += 1;

@@ -82,7 +82,7 @@ fn finalizers_to_remove(
     for p in pods.iter().filter(|p| counted.tracked & 1 << p.uid != 0) {
         let failed = rules.failed(p);
         let kept = counts_per_index(rules.spec) && counted.delayed.iter().any(|d| d.uid == p.uid);
-        let all = object.deleting || plan.ends() || p.phase == Phase::Succeeded;
+        let all = object.deleting || plan.ends_job() || p.phase == Phase::Succeeded;
         if !(all || failed && !kept) {
             continue;
         }

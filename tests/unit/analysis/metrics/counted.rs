@@ -1,6 +1,6 @@
 //! Tests of `sim_analysis::metrics::counted`.
 
-use sim_analysis::metrics::counted::*;
+use sim_analysis::metrics::occurrence_counts::*;
 use sim_base::*;
 use sim_engine::record::{Body, NO_CAUSE, NO_TICKET, RecordNames, RecordSink, SimulationRecord};
 /// FP-11 counts a restart and FP-12 does not; the limit applies to the sum over Jobs (FP-7).

@@ -82,7 +82,7 @@ fn a_pod_is_in_one_state_at_each_instant_and_its_node_is_its_jobs_until_it_is_go
         (8, only(OccupancyState::Ending)),
         (10, [0; OccupancyState::COUNT]),
     ];
-    assert_eq!(all.of(job), expected);
+    assert_eq!(all.job_counts(job), expected);
     let of = |at| all.at(s(at)).map(|nodes| nodes[2].job);
     assert_eq!((of(3), of(10), of(4)), (Some(job), Some(JobId::NONE), None));
 }

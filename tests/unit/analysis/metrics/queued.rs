@@ -1,6 +1,6 @@
 //! Tests of `sim_analysis::metrics::queued`.
 
-use sim_analysis::metrics::queued::*;
+use sim_analysis::metrics::queue_lengths::*;
 use sim_base::*;
 use sim_engine::record::{
     Call, LedgerResource, NO_TICKET, RecordSink, TicketSubject, TicketWait, WorkTicket,
@@ -21,6 +21,9 @@ fn only_waiting_requests_are_counted_as_queued() {
         });
     }
     let client = LedgerResource::JobControllerClient;
-    assert_eq!(queued.of(client), [(1, 1), (2, 2), (3, 1), (4, 0), (8, 1)]);
-    assert_eq!(queued.of(LedgerResource::NodeRequests), []);
+    assert_eq!(
+        queued.queue_lengths(client),
+        [(1, 1), (2, 2), (3, 1), (4, 0), (8, 1)]
+    );
+    assert_eq!(queued.queue_lengths(LedgerResource::NodeRequests), []);
 }

@@ -41,7 +41,7 @@ fn all_limits_and_rules_use_the_same_runs() {
         run(3, &[]),
     ];
     let ruled = RuledBudget::ignoring(&["maintenance".to_owned()], &runs);
-    let told = LossBudget::of(&budget_question(1), &runs, Some(&ruled)).unwrap();
+    let told = LossBudget::from_runs(&budget_question(1), &runs, Some(&ruled)).unwrap();
     // There are 3, 2, 1 and 0 restarts within thirty days.
     assert_eq!(told.used.mean, 1.5);
     assert_eq!(told.lasts.unwrap().share, 0.5);
@@ -66,11 +66,15 @@ fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
     let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
     let mut question = budget_question(2);
     question.probability = 0.7;
-    let clear = LossBudget::of(&question, &runs, None).unwrap().least;
+    let clear = LossBudget::from_runs(&question, &runs, None).unwrap().least;
     assert_eq!((clear.low, clear.high), (3, Some(3)));
-    let open = LossBudget::of(&question, &runs[..20], None).unwrap().least;
+    let open = LossBudget::from_runs(&question, &runs[..20], None)
+        .unwrap()
+        .least;
     assert_eq!((open.low, open.high), (2, Some(4)));
     question.probability = 0.99;
-    let few = LossBudget::of(&question, &runs[..20], None).unwrap().least;
+    let few = LossBudget::from_runs(&question, &runs[..20], None)
+        .unwrap()
+        .least;
     assert_eq!((few.high, few.replications_needed), (None, 368));
 }

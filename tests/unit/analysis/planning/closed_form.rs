@@ -1,6 +1,6 @@
 //! Tests of `sim_analysis::planning::closed`.
 
-use sim_analysis::planning::closed::*;
+use sim_analysis::planning::closed_form::*;
 #[test]
 fn intervals_are_those_of_the_calibration_table() {
     // reference 6.2: C and M; then the intervals of Young, Daly, and the exact one.
@@ -10,7 +10,7 @@ fn intervals_are_those_of_the_calibration_table() {
         (300.0, 6480.0, [1971.801, 1776.873, 1777.0820]),
         (40.0, 28_440.0, [1508.377, 1481.828, 1481.8286]),
     ] {
-        let found = ClosedForm::of(c, m);
+        let found = ClosedForm::new(c, m);
         let found = [found.young_s, found.daly_s, found.exact_s];
         for (found, expected) in found.iter().zip(expected) {
             assert!(
@@ -19,5 +19,5 @@ fn intervals_are_those_of_the_calibration_table() {
             );
         }
     }
-    assert_eq!(ClosedForm::of(0.0, 100.0).exact_s, 0.0);
+    assert_eq!(ClosedForm::new(0.0, 100.0).exact_s, 0.0);
 }

@@ -40,21 +40,27 @@ fn a_target_is_a_metric_a_quantile_and_a_bound() {
 fn so_few_values_that_the_quantile_has_no_bound_leave_it_open() {
     let target: MetricTarget = "x.p10 >= 5".parse().unwrap();
     let twenty = sample([10.0; 20]);
-    assert_eq!(target.judge(&twenty, 0.95), TargetJudgement::Open);
+    assert_eq!(target.test_sample(&twenty, 0.95), TargetJudgement::Open);
     assert_eq!(
-        target.judge(&sample([10.0; 40]), 0.95),
+        target.test_sample(&sample([10.0; 40]), 0.95),
         TargetJudgement::Meets
     );
     assert_eq!(
-        target.judge(&sample([1.0; 40]), 0.95),
+        target.test_sample(&sample([1.0; 40]), 0.95),
         TargetJudgement::Misses
     );
     let mixed = sample((0..40).map(|i| if i < 4 { 1.0 } else { 10.0 }));
-    assert_eq!(target.judge(&mixed, 0.95), TargetJudgement::Open);
-    assert_eq!(target.judge(&[], 0.95), TargetJudgement::Open);
+    assert_eq!(target.test_sample(&mixed, 0.95), TargetJudgement::Open);
+    assert_eq!(target.test_sample(&[], 0.95), TargetJudgement::Open);
     let done: MetricTarget = "completed.mean >= 0.9".parse().unwrap();
-    assert_eq!(done.judge(&sample([1.0; 20]), 0.95), TargetJudgement::Open);
-    assert_eq!(done.judge(&sample([1.0; 40]), 0.95), TargetJudgement::Meets);
+    assert_eq!(
+        done.test_sample(&sample([1.0; 20]), 0.95),
+        TargetJudgement::Open
+    );
+    assert_eq!(
+        done.test_sample(&sample([1.0; 40]), 0.95),
+        TargetJudgement::Meets
+    );
     let most: MetricTarget = "x.mean <= 5".parse().unwrap();
-    assert_eq!(most.judge(&mixed, 0.95), TargetJudgement::Misses);
+    assert_eq!(most.test_sample(&mixed, 0.95), TargetJudgement::Misses);
 }

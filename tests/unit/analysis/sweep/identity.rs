@@ -13,7 +13,7 @@ fn identity(seed: u64, text: &str, command: &str) -> SweepIdentity {
         hypercube: None,
     };
     let inputs = [("x.yaml".to_owned(), text.to_owned())];
-    SweepIdentity::of("x", (seed, 20, None), &sweep, (&inputs, command))
+    SweepIdentity::new("x", (seed, 20, None), &sweep, (&inputs, command))
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn a_range_is_of_whole_numbers_numbers_or_durations() {
         ("100ms", "2s", false, 0.5, "1.05s"),
         ("0", "10m", false, 0.5, "5m"),
     ] {
-        let range = SweepRange::of(low, high, log).unwrap();
+        let range = SweepRange::parse(low, high, log).unwrap();
         assert_eq!(range.at(share), expected, "{low}..{high} at {share}");
     }
 }
@@ -33,7 +33,7 @@ fn a_range_that_cannot_be_is_refused() {
         ("4Gi", "8Gi", false, "not a range"),
         ("", "8", false, "not a range"),
     ] {
-        let error = SweepRange::of(low, high, log).unwrap_err();
+        let error = SweepRange::parse(low, high, log).unwrap_err();
         assert!(error.contains(part), "{low}..{high}: {error}");
     }
 }

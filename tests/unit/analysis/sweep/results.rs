@@ -12,7 +12,7 @@ fn results(values: &[&[f64]]) -> SweepResults {
         path: "a".to_owned(),
         target,
     }];
-    let points = SweepPoints::of(
+    let points = SweepPoints::expand(
         &SweepSpec {
             axes,
             hypercube: None,
@@ -44,7 +44,7 @@ fn results(values: &[&[f64]]) -> SweepResults {
             });
         }
     }
-    SweepResults::of(points, rows)
+    SweepResults::new(points, rows)
 }
 
 #[test]

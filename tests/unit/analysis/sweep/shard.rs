@@ -7,7 +7,7 @@ fn every_piece_is_in_one_shard_and_shards_have_equally_many() {
         let mut counts = vec![0u64; of as usize];
         for piece in 0..of * 11 {
             let owners: Vec<u64> = (0..of)
-                .filter(|i| SweepShard::new(*i, of).unwrap().has(piece))
+                .filter(|i| SweepShard::new(*i, of).unwrap().contains(piece))
                 .collect();
             assert_eq!(owners.len(), 1, "{piece} of {of}");
             counts[owners[0] as usize] += 1;
@@ -20,7 +20,7 @@ fn every_piece_is_in_one_shard_and_shards_have_equally_many() {
 fn a_shard_does_not_get_one_column_of_a_grid() {
     for of in 2..30 {
         let shard = SweepShard::new(1, of).unwrap();
-        let pieces = (0..of * of).filter(|p| shard.has(*p));
+        let pieces = (0..of * of).filter(|p| shard.contains(*p));
         let mut columns: Vec<u64> = pieces.map(|p| p % of).collect();
         columns.sort_unstable();
         assert!(columns.into_iter().eq(0..of), "{of}");

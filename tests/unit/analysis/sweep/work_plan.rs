@@ -1,10 +1,10 @@
 //! Tests of `sim_analysis::sweep::todo`.
 
 use sim_analysis::experiment::MeasuredMetric;
-use sim_analysis::sweep::finished::FinishedPoints;
+use sim_analysis::sweep::finished_points::FinishedPoints;
 use sim_analysis::sweep::row::SweepRow;
 use sim_analysis::sweep::shard::SweepShard;
-use sim_analysis::sweep::todo::*;
+use sim_analysis::sweep::work_plan::*;
 use sim_base::stats::TargetPrecision;
 use std::sync::Arc;
 fn row(point: usize, replication: u64, value: f64) -> SweepRow {
@@ -46,7 +46,7 @@ fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again()
     assert_eq!(totals, 20);
     assert!(
         target
-            .gaps(&finished)
+            .describe_gaps(&finished)
             .unwrap()
             .starts_with("19 replications are missing")
     );
@@ -82,7 +82,7 @@ fn a_point_is_played_until_it_is_precise_and_another_longer() {
     let counts = [0, 1].map(|p| finished.of_point(p).len());
     assert_eq!(counts[0], 64, "fewer replications give no interval for p90");
     assert!(counts[1] >= 128, "{counts:?} in {rounds} rounds");
-    assert_eq!(target.imprecise(&finished), [] as [usize; 0]);
+    assert_eq!(target.imprecise_points(&finished), [] as [usize; 0]);
     let strict = WorkLimit {
         metric: "m".to_owned(),
         precision: TargetPrecision::Absolute(1e-9),
@@ -92,5 +92,5 @@ fn a_point_is_played_until_it_is_precise_and_another_longer() {
         replications: 32,
         until: Some(strict),
     };
-    assert!(strict.imprecise(&finished).contains(&1));
+    assert!(strict.imprecise_points(&finished).contains(&1));
 }

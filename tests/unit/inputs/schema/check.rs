@@ -1,7 +1,9 @@
 //! Tests of `sim_inputs::schema::check`.
 
 use sim_inputs::schema::check::*;
-use sim_inputs::schema::shape::{FieldType, ObjectSchema, STR_MAP, field, inert, not_modelled};
+use sim_inputs::schema::field_type::{
+    FieldType, ObjectSchema, STR_MAP, field, inert, not_modelled,
+};
 use sim_inputs::text::diagnostic::{DiagnosticReport, SourceText};
 use sim_inputs::text::path::YamlPath;
 use sim_inputs::text::yaml;

@@ -3,9 +3,9 @@
 use jsonschema::Validator;
 use sim_inputs::SourceText;
 use sim_inputs::schema::check::{UnmodelledFields, check};
+use sim_inputs::schema::definitions::root;
+use sim_inputs::schema::field_type::FieldType;
 use sim_inputs::schema::json_schema::*;
-use sim_inputs::schema::shape::FieldType;
-use sim_inputs::schema::shapes::root;
 use sim_inputs::text::diagnostic::DiagnosticReport;
 use sim_inputs::text::node::YamlNode;
 use sim_inputs::text::path::YamlPath;

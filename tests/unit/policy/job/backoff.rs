@@ -51,7 +51,7 @@ fn a_success_forgets_all_failures_but_later_ones() {
         ),
     ] {
         let times = |t: &'static [f64]| t.iter().copied().map(at);
-        let got = old.after(times(succeeded).max(), times(failed));
+        let got = old.after_sync(times(succeeded).max(), times(failed));
         let want = BackoffRecord {
             failures,
             last_failure: last.map(at),

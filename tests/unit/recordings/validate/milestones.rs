@@ -8,12 +8,12 @@ use sim_recordings::validate::milestones::*;
 fn milestones_count_from_the_status_of_the_failing_pod() {
     let s = |s: u64| SimTime(s * 1_000_000_000);
     let mut restart = RestartMetrics::new(JobSetId(0), s(1), RestartCause::UNKNOWN);
-    restart.first(Milestone::PodNotReady, s(2));
-    restart.last(Milestone::LastReady, s(9));
+    restart.set_earliest(Milestone::PodNotReady, s(2));
+    restart.set_latest(Milestone::LastReady, s(9));
     assert!(seconds(&restart, false, None).is_empty());
     assert_eq!(seconds(&restart, true, None), [("lastReady", 7.0)].into());
-    restart.first(Milestone::PodFailed, s(3));
-    restart.first(Milestone::JobFailed, s(4));
+    restart.set_earliest(Milestone::PodFailed, s(3));
+    restart.set_earliest(Milestone::JobFailed, s(4));
     let seen = seconds(&restart, false, None);
     assert_eq!(seen, [("jobFailed", 1.0), ("lastPodReady", 6.0)].into());
 }

@@ -2,7 +2,7 @@
 
 mod admission;
 mod decisions;
-mod gate;
 mod milestones;
+mod regression_limits;
 mod requests;
 mod rows;

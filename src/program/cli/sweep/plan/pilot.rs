@@ -41,7 +41,7 @@ pub fn measure(
         let subject = sweep.load(point)?;
         let refused = |why| sweep.named(point, CommandFailure::CannotBePlaced(format!("{why}")));
         let mut player = subject.player().map_err(refused)?;
-        if player.play((sweep.seed, 0), &limits).is_none() {
+        if player.simulate((sweep.seed, 0), &limits).is_none() {
             return Err(interrupt::failure("no replication was finished"));
         }
         played += 1;

@@ -30,7 +30,7 @@ fn what_ended_before_the_horizon_is_forgotten_and_what_goes_on_is_not() {
     ] {
         tickets.push(&t);
     }
-    tickets.forget(SimTime(20), &[]);
+    tickets.drop_before(SimTime(20), &[]);
     assert_eq!(ids(&tickets), [2, 4, 5]);
     assert!(tickets.find(1).is_none() && tickets.find(3).is_none());
     assert_eq!(tickets.find(4).map(|t| t.to), Some(SimTime(20)));
@@ -57,8 +57,8 @@ fn too_many_are_kept_only_where_they_lead_up_to_newer_ones_or_to_an_end() {
         kept: tickets.kept.clone(),
         last: 0,
     };
-    tickets.forget(SimTime::ZERO, &[]);
+    tickets.drop_before(SimTime::ZERO, &[]);
     assert_eq!(ids(&tickets), [0, 2, 4, 6, 7, 8, 9, 10, 11]);
-    with_end.forget(SimTime::ZERO, &[3]);
+    with_end.drop_before(SimTime::ZERO, &[3]);
     assert_eq!(ids(&with_end), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]);
 }

@@ -1,6 +1,6 @@
 //! Unit tests of `sim_analysis::reduced::measurement::search`.
 
-use super::super::pairs::PairMembership;
+use super::super::fault_pairs::PairMembership;
 use super::*;
 
 const ALONG: PairZone = PairZone {
@@ -50,13 +50,13 @@ fn an_edge_is_found_and_moves_with_the_binding() {
             PairMembership::Next
         };
         assert_eq!(
-            pair.of(offset * SECOND, bind * SECOND),
+            pair.membership(offset * SECOND, bind * SECOND),
             (expected, false, false),
             "{offset} of {bind}"
         );
     }
     assert!(
-        pair.of(600 * SECOND, 645 * SECOND).1,
+        pair.membership(600 * SECOND, 645 * SECOND).1,
         "ambiguous at the edge"
     );
 }
@@ -75,10 +75,10 @@ fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
             _ => NEXT,
         })
     });
-    assert!(!pair.of(400 * SECOND, 645 * SECOND).1, "{pair:?}");
-    assert!(pair.of(499 * SECOND, 645 * SECOND).1);
+    assert!(!pair.membership(400 * SECOND, 645 * SECOND).1, "{pair:?}");
+    assert!(pair.membership(499 * SECOND, 645 * SECOND).1);
     assert!(
-        pair.of(250 * SECOND, 645 * SECOND).2,
+        pair.membership(250 * SECOND, 645 * SECOND).2,
         "the waiting JobSet is ambiguous"
     );
 }
@@ -105,7 +105,7 @@ fn an_edge_that_counts_from_the_fault_stays_where_it_is() {
         (499, 500, PairMembership::Next),
     ] {
         assert_eq!(
-            pair.of(offset * SECOND, bind * SECOND).0,
+            pair.membership(offset * SECOND, bind * SECOND).0,
             expected,
             "{offset} of {bind}"
         );

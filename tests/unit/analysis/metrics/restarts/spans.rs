@@ -18,7 +18,7 @@ fn restart(
     r.ending = ending;
     r.end = SimTime::ZERO + Duration::from_secs(end_s);
     for &(m, s) in at {
-        r.last(m, SimTime::ZERO + Duration::from_secs(s));
+        r.set_latest(m, SimTime::ZERO + Duration::from_secs(s));
     }
     r
 }

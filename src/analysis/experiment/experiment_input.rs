@@ -1,0 +1,151 @@
+//! The subject of replications at any level of detail: a scenario with pods, its reduced model, or a Fleet.
+
+use super::fleets::compared;
+use super::parallel::{NoRuns, in_parallel_with};
+use super::player::ExperimentRunner;
+use super::reduced::ReducedExperiment;
+use super::replication::{ReplicationResult, replication};
+use super::stop::ReplicationLimits;
+use crate::fleet::FleetSimulation;
+use crate::reduced::ReducedPlayer;
+use sim_api::spec::{FleetSpec, ScenarioSpec};
+use sim_engine::CannotRun;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The subject of replications.
+#[derive(Clone, Debug)]
+pub enum ExperimentSubject {
+    /// A scenario at pod level, simulated by the engine.
+    Pods {
+        /// The simulated scenario.
+        scenario: Box<ScenarioSpec>,
+        /// Fields of the inputs that the API accepts but the model ignores.
+        not_modelled: Vec<String>,
+    },
+    /// The reduced model of a scenario, measured with the engine.
+    Reduced(ReducedExperiment),
+    /// One job on a fleet of equal nodes.
+    Fleet(Box<FleetSpec>),
+}
+
+fn names(scenario: &ScenarioSpec) -> Vec<String> {
+    let all = scenario.jobsets.iter();
+    all.map(|j| j.jobset.name.clone()).collect()
+}
+
+impl From<ScenarioSpec> for ExperimentSubject {
+    fn from(scenario: ScenarioSpec) -> ExperimentSubject {
+        ExperimentSubject::Pods {
+            scenario: Box::new(scenario),
+            not_modelled: Vec::new(),
+        }
+    }
+}
+
+impl ExperimentSubject {
+    /// Returns the name used in reports.
+    pub fn name(&self) -> &str {
+        match self {
+            ExperimentSubject::Pods { scenario, .. } => &scenario.name,
+            ExperimentSubject::Reduced(reduced) => &reduced.scenario().name,
+            ExperimentSubject::Fleet(fleet) => &fleet.name,
+        }
+    }
+
+    /// Returns the scenario; `None` for a Fleet.
+    pub fn scenario(&self) -> Option<&ScenarioSpec> {
+        match self {
+            ExperimentSubject::Pods { scenario, .. } => Some(scenario),
+            ExperimentSubject::Reduced(reduced) => Some(reduced.scenario()),
+            ExperimentSubject::Fleet(_) => None,
+        }
+    }
+
+    /// Returns the default seed of all random numbers.
+    pub fn seed(&self) -> u64 {
+        match self {
+            ExperimentSubject::Pods { scenario, .. } => scenario.seed,
+            ExperimentSubject::Reduced(reduced) => reduced.scenario().seed,
+            ExperimentSubject::Fleet(fleet) => fleet.seed,
+        }
+    }
+
+    /// Returns the names of its JobSets; empty for a Fleet.
+    pub fn jobsets(&self) -> Vec<String> {
+        match self {
+            ExperimentSubject::Pods { scenario, .. } => names(scenario),
+            ExperimentSubject::Reduced(reduced) => names(reduced.scenario()),
+            ExperimentSubject::Fleet(_) => Vec::new(),
+        }
+    }
+
+    /// Creates a runner of replications. Fails if the scenario cannot be run.
+    pub fn player(&self) -> Result<SubjectPlayer<'_>, CannotRun> {
+        Ok(match self {
+            ExperimentSubject::Pods {
+                scenario,
+                not_modelled,
+            } => SubjectPlayer::Pods(Box::new(ExperimentRunner::new(scenario)?), not_modelled),
+            ExperimentSubject::Reduced(reduced) => {
+                SubjectPlayer::Reduced(reduced, Box::new(reduced.player()))
+            }
+            ExperimentSubject::Fleet(fleet) => SubjectPlayer::Fleet(FleetSimulation::new(fleet)),
+        })
+    }
+
+    /// Runs replications on a number of threads (0: one per core); `done` receives the number of completed ones.
+    /// Those stopped by `limits` are omitted. Each result is independent of the others.
+    pub fn replicate(
+        &self,
+        (seed, which): (u64, Range<u64>),
+        (threads, limits): (usize, &ReplicationLimits),
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<ReplicationResult>, NoRuns> {
+        let (from, n) = (which.start, which.end.saturating_sub(which.start));
+        let finished = AtomicU64::new(0);
+        in_parallel_with(
+            || self.player(),
+            (n, threads),
+            &limits.flag,
+            |player, i| {
+                let played = player.simulate((seed, from + i), limits)?;
+                done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                Some(played)
+            },
+        )
+    }
+}
+
+/// Runs replications of one subject, reusing memory.
+pub enum SubjectPlayer<'s> {
+    /// A scenario with pods, and its fields that are not modelled.
+    Pods(Box<ExperimentRunner>, &'s [String]),
+    /// The reduced model of a scenario.
+    Reduced(&'s ReducedExperiment, Box<ReducedPlayer<'s>>),
+    /// The experiment simulates a Fleet.
+    Fleet(FleetSimulation<'s>),
+}
+
+impl SubjectPlayer<'_> {
+    /// Runs the replication `i` with this seed; `None` if `limits` stopped it.
+    pub fn simulate(
+        &mut self,
+        (seed, i): (u64, u64),
+        limits: &ReplicationLimits,
+    ) -> Option<ReplicationResult> {
+        match self {
+            SubjectPlayer::Pods(player, not_modelled) => {
+                replication(player, (seed, i), not_modelled, limits)
+            }
+            SubjectPlayer::Reduced(reduced, player) => {
+                let played = player.run_until((seed, i), &|faults| limits.is_reached(faults))?;
+                Some(reduced.replication(&played, i))
+            }
+            SubjectPlayer::Fleet(fleet) => {
+                let played = fleet.run_until((seed, i), &|events| limits.is_reached(events))?;
+                Some(compared(&played, i))
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The time of each node's next failure. Nodes age in calendar time, or only while the job runs.
+
+use sim_api::spec::{ExposureSpec, FaultProcess, FleetSpec};
+use sim_base::random::{Distribution, DrawSequence, StreamKey, StreamPurpose, UniformDraw};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// An infinite lifetime, used for fault processes that do not apply to the node.
+const NEVER: u64 = u64::MAX;
+
+/// The two clocks by which nodes age, in nanoseconds.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct LifetimeClocks {
+    /// Time since the start of the simulation.
+    pub now: u64,
+    /// Total time during which the job has run.
+    pub ran: u64,
+}
+
+/// Lifetime of one node in one fault process.
+#[derive(Clone)]
+struct NodeLifetime {
+    /// Remaining lifetime, valid while the node is not aging.
+    left: u64,
+    /// Time of the failure on the clock of the exposure, valid while the node is aging.
+    due: u64,
+    /// Number of lifetimes drawn so far.
+    drawn: u32,
+    /// Generation of the valid queue entry; entries of other generations are stale.
+    generation: u32,
+    ages: bool,
+}
+
+/// Queue entry: time of the failure, slot, generation.
+type LifetimeEntry = Reverse<(u64, u32, u32)>;
+
+/// Lifetimes of all nodes, by node and fault process.
+#[derive(Clone)]
+pub struct FleetLifetimes {
+    processes: usize,
+    rows: Vec<NodeLifetime>,
+    /// Pending failures: by running time of the job, and by calendar time.
+    queues: [BinaryHeap<LifetimeEntry>; 2],
+    /// Full length of each lifetime when it was drawn; only filled for splitting runs.
+    drawn_as: Vec<u64>,
+}
+
+/// A pending failure: calendar time, node and fault process.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DueFailure {
+    pub at: u64,
+    pub node: u32,
+    pub process: u32,
+}
+
+fn queue_of(exposure: ExposureSpec) -> usize {
+    usize::from(exposure != ExposureSpec::Running)
+}
+
+impl FleetLifetimes {
+    /// Creates infinite lifetimes for all nodes.
+    pub fn new(nodes: u32, processes: usize) -> FleetLifetimes {
+        let life = NodeLifetime {
+            left: NEVER,
+            due: NEVER,
+            drawn: 0,
+            generation: 0,
+            ages: false,
+        };
+        FleetLifetimes {
+            processes,
+            rows: vec![life; nodes as usize * processes],
+            queues: Default::default(),
+            drawn_as: Vec::new(),
+        }
+    }
+
+    fn slot(&self, node: u32, process: usize) -> usize {
+        node as usize * self.processes + process
+    }
+
+    /// Draws a new lifetime for a node that is not aging. Processes that affect only lemons get none for other
+    /// nodes.
+    pub fn renew(
+        &mut self,
+        draws: &mut DrawSequence,
+        (node, lemon): (u32, bool),
+        (process, spec): (usize, &FaultProcess),
+    ) {
+        let slot = self.slot(node, process);
+        let life = &mut self.rows[slot];
+        assert!(
+            !life.ages,
+            "a lifetime must not be drawn while the node is aging"
+        );
+        life.left = NEVER;
+        if spec.only_lemons && !lemon {
+            return;
+        }
+        let draw = UniformDraw {
+            purpose: StreamPurpose::FleetLifetime,
+            entity: StreamKey(u64::from(node)).part(process as u64),
+            occurrence: life.drawn,
+            substream: 0,
+        };
+        life.drawn += 1;
+        life.left = draws.sample(draw, &spec.life).0;
+        if let Some(drawn_as) = self.drawn_as.get_mut(slot) {
+            *drawn_as = life.left;
+        }
+    }
+
+    /// Starts the aging of a node in a fault process, on the clock of `exposure`.
+    pub fn begin(
+        &mut self,
+        (node, process): (u32, usize),
+        exposure: ExposureSpec,
+        clocks: LifetimeClocks,
+    ) {
+        let slot = self.slot(node, process);
+        let life = &mut self.rows[slot];
+        if life.ages || life.left == NEVER {
+            return;
+        }
+        let clock = [clocks.ran, clocks.now][queue_of(exposure)];
+        let due = clock.saturating_add(life.left);
+        (life.ages, life.due) = (true, due);
+        life.generation += 1;
+        let entry = Reverse((due, slot as u32, life.generation));
+        self.queues[queue_of(exposure)].push(entry);
+    }
+
+    /// Stops the aging of a node in a fault process.
+    pub fn end(
+        &mut self,
+        (node, process): (u32, usize),
+        exposure: ExposureSpec,
+        clocks: LifetimeClocks,
+    ) {
+        let slot = self.slot(node, process);
+        let life = &mut self.rows[slot];
+        if std::mem::take(&mut life.ages) {
+            let clock = [clocks.ran, clocks.now][queue_of(exposure)];
+            life.left = life.due.saturating_sub(clock);
+        }
+    }
+
+    /// Enables the recording of full lifetimes, which [`FleetLifetimes::renew_rest`] requires.
+    pub fn remember(&mut self) {
+        self.drawn_as = vec![NEVER; self.rows.len()];
+    }
+
+    /// Draws the remaining part of every lifetime again, conditional on its elapsed part.
+    pub fn renew_rest(
+        &mut self,
+        draws: &mut DrawSequence,
+        fleet: &FleetSpec,
+        clocks: LifetimeClocks,
+    ) {
+        self.queues.iter_mut().for_each(BinaryHeap::clear);
+        for slot in 0..self.rows.len() {
+            let (node, process) = (slot / self.processes, slot % self.processes);
+            let spec = &fleet.faults[process];
+            let queue = queue_of(spec.exposure);
+            let clock = [clocks.ran, clocks.now][queue];
+            let life = &mut self.rows[slot];
+            let left = if life.ages {
+                life.due.saturating_sub(clock)
+            } else {
+                life.left
+            };
+            if left == NEVER {
+                continue;
+            }
+            let lived = self.drawn_as[slot].saturating_sub(left);
+            let draw = UniformDraw {
+                purpose: StreamPurpose::FleetLifetime,
+                entity: StreamKey(node as u64).part(process as u64),
+                occurrence: life.drawn,
+                substream: 1,
+            };
+            let left = remaining_lifetime(&spec.life, (lived, left), draws.uniform(draw));
+            self.drawn_as[slot] = lived.saturating_add(left);
+            life.left = left;
+            if life.ages {
+                life.due = clock.saturating_add(left);
+                life.generation += 1;
+                self.queues[queue].push(Reverse((life.due, slot as u32, life.generation)));
+            }
+        }
+    }
+
+    /// Returns the next failure, provided that no other event occurs before; `runs` is true if the job is running.
+    pub fn next(&mut self, clocks: LifetimeClocks, runs: bool) -> Option<DueFailure> {
+        let running = if runs {
+            self.first(0)
+                .map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot))
+        } else {
+            None
+        };
+        let calendar = self.first(1);
+        let (at, slot) = [running, calendar].into_iter().flatten().min()?;
+        Some(DueFailure {
+            at,
+            node: slot / self.processes as u32,
+            process: slot % self.processes as u32,
+        })
+    }
+
+    fn first(&mut self, queue: usize) -> Option<(u64, u32)> {
+        loop {
+            let Reverse((due, slot, generation)) = *self.queues[queue].peek()?;
+            let life = &self.rows[slot as usize];
+            if life.ages && life.generation == generation {
+                return Some((due, slot));
+            }
+            self.queues[queue].pop();
+        }
+    }
+}
+
+/// Returns the remaining lifetime of a node of age `lived`, at the uniform random number `u`; `left` is the
+/// remaining time before the redraw.
+fn remaining_lifetime(life: &Distribution, (lived, left): (u64, u64), u: f64) -> u64 {
+    match life {
+        Distribution::Fixed(_) => left,
+        // The exponential distribution is memoryless.
+        Distribution::Exponential { .. } => life.quantile(u).0,
+        _ if lived == 0 => life.quantile(u).0,
+        _ => {
+            // Finds the probability of a lifetime shorter than `lived` by bisection, as quantiles ascend.
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if life.quantile(middle).0 < lived {
+                    low = middle
+                } else {
+                    high = middle
+                }
+            }
+            let whole = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
+            whole.0.saturating_sub(lived)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_base::Duration;
+
+    #[test]
+    fn the_rest_of_a_life_is_drawn_given_what_was_lived_of_it() {
+        let s = |seconds: f64| Duration::from_seconds_f64(seconds).0;
+        let uniform = Distribution::Uniform {
+            low_s: 10.0,
+            high_s: 30.0,
+        };
+        // After 20 s of a lifetime between 10 s and 30 s, the remaining time has a median of 5 s.
+        for (u, expected) in [(0.0, 0.0), (0.5, 5.0), (0.9, 9.0)] {
+            let found = remaining_lifetime(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
+            assert!((found - expected).abs() < 1e-6, "{u}: {found}");
+        }
+        let weibull = Distribution::Weibull {
+            scale_s: 100.0,
+            shape: 0.7,
+        };
+        let found = remaining_lifetime(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
+        // The median remaining time x satisfies S(50 + x) = S(50) / 2.
+        let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
+        assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
+        assert_eq!(
+            remaining_lifetime(&Distribution::Fixed(Duration(7)), (3, 4), 0.1),
+            4
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! Bottleneck of a restart and of each of its spans: the wait with the largest share of the critical path.
+
+use super::path::CriticalPath;
+use super::restart::RestartMetrics;
+use super::spans::RestartSpan;
+use super::waits::{self, WaitKind};
+use crate::metrics::view::RunView;
+use sim_base::{Duration, JobSetId, SimTime};
+use sim_engine::record::{LedgerResource, RUN_ENDED};
+
+/// Minimum duration of a second bottleneck, in percent of the first one, to be reported as well.
+const AS_LONG: u64 = 90;
+
+/// Dominant wait of a span or a restart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestartBottleneck {
+    pub what: WaitKind,
+    /// Description of the wait; shared resources with their capacity.
+    pub name: String,
+    /// Time spent on this wait along the path.
+    pub time: Duration,
+    /// `time` as a fraction of the whole span.
+    pub share: f64,
+}
+
+impl RestartBottleneck {
+    pub fn resource(&self) -> Option<LedgerResource> {
+        match self.what {
+            WaitKind::Shared(resource) => Some(resource),
+            _ => None,
+        }
+    }
+
+    /// Whether more speed or capacity would have helped; false for intended delays such as periods and grace times.
+    pub fn is_bottleneck(&self) -> bool {
+        matches!(self.what, WaitKind::Shared(_) | WaitKind::ApiServer)
+    }
+
+    /// Returns a one-line description, with the share of the phase unless it is 100 %.
+    pub fn text(&self) -> String {
+        let percent = (self.share * 100.0).round();
+        if percent >= 100.0 {
+            return self.name.clone();
+        }
+        match self.name.strip_suffix(')') {
+            Some(name) => format!("{name}, {percent:.0} % of the phase)"),
+            None => format!("{} ({percent:.0} % of the phase)", self.name),
+        }
+    }
+}
+
+/// A span with its bottleneck; `None` if no tickets were stored or the span took no time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BottleneckShare {
+    pub span: RestartSpan,
+    pub gate: Option<RestartBottleneck>,
+}
+
+pub fn span_bottlenecks(run: &RunView<'_>, restart: &RestartMetrics) -> Vec<BottleneckShare> {
+    let gate = |span: RestartSpan| BottleneckShare {
+        gate: sums(&restart.path, span.from, span.to)
+            .first()
+            .map(|sum| named(run, restart_owner(restart), sum, span.duration())),
+        span,
+    };
+    restart.spans().into_iter().map(gate).collect()
+}
+
+/// Returns the longest wait of a restart, and the second longest if it took at least 90 % as long.
+pub fn restart_bottlenecks(run: &RunView<'_>, restart: &RestartMetrics) -> Vec<RestartBottleneck> {
+    let sums = sums(&restart.path, restart.start, restart.end);
+    let Some((_, most)) = sums.first() else {
+        return Vec::new();
+    };
+    let long = |(_, time): &&(WaitKind, Duration)| time.0 >= most.0 / 100 * AS_LONG;
+    let longest = sums.iter().take(2).filter(long);
+    longest
+        .map(|sum| named(run, restart_owner(restart), sum, restart.total()))
+        .collect()
+}
+
+/// Returns the time on the path between two instants by subject of the wait, longest first; ties by first occurrence.
+pub fn sums(path: &CriticalPath, from: SimTime, to: SimTime) -> Vec<(WaitKind, Duration)> {
+    let mut sums: Vec<(WaitKind, Duration)> = Vec::new();
+    for step in &path.steps {
+        let (what, time) = (WaitKind::from_step(step), step.clipped(from, to));
+        match sums.iter_mut().find(|(known, _)| *known == what) {
+            _ if time == Duration::ZERO => {}
+            Some((_, sum)) => *sum = *sum + time,
+            None => sums.push((what, time)),
+        }
+    }
+    sums.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
+    sums
+}
+
+/// Returns the time on the path of a restart by description of the wait, without capacities, longest first.
+pub fn waits(restart: &RestartMetrics) -> Vec<(String, Duration)> {
+    let sums = sums(&restart.path, restart.start, restart.end);
+    let name = |what: WaitKind| match what {
+        WaitKind::Shared(resource) => resource.as_str().to_owned(),
+        WaitKind::ApiServer => "API server latency".to_owned(),
+        WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, 1), 1),
+        WaitKind::DeadEnd => "an event that never occurs".to_owned(),
+    };
+    sums.into_iter()
+        .map(|(what, time)| (name(what), time))
+        .collect()
+}
+
+/// Returns the longest wait of any path, or `None` if the path is empty.
+pub fn longest(
+    run: &RunView<'_>,
+    path: &CriticalPath,
+    whose: (JobSetId, u32),
+) -> Option<RestartBottleneck> {
+    let (first, last) = (path.steps.first()?, path.steps.last()?);
+    let sums = sums(path, first.from, last.to);
+    Some(named(run, whose, sums.first()?, path.total()))
+}
+
+/// Returns the JobSet of a restart and its number of pods.
+fn restart_owner(restart: &RestartMetrics) -> (JobSetId, u32) {
+    (restart.jobset, restart.pods)
+}
+
+fn named(
+    run: &RunView<'_>,
+    whose: (JobSetId, u32),
+    &(what, time): &(WaitKind, Duration),
+    whole: Duration,
+) -> RestartBottleneck {
+    RestartBottleneck {
+        what,
+        name: name(run, whose, what),
+        time,
+        share: time.0 as f64 / (whole.0 as f64).max(1.0),
+    }
+}
+
+fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: WaitKind) -> String {
+    match what {
+        WaitKind::Shared(resource) => match capacity(run, resource).filter(|c| !c.is_empty()) {
+            Some(capacity) => format!("{} at {capacity}", resource.as_str()),
+            None => resource.as_str().to_owned(),
+        },
+        WaitKind::ApiServer => "API server latency".to_owned(),
+        WaitKind::Mechanism(waited) => waits::with_pods(&waits::mechanism_text(waited, pods), pods),
+        WaitKind::DeadEnd => {
+            let jobset = run.names.jobset(jobset);
+            run.outcome
+                .blocked_reason(jobset)
+                .unwrap_or(RUN_ENDED)
+                .to_owned()
+        }
+    }
+}
+
+/// Returns the capacity of a resource as text without its burst, such as `20 requests/s`.
+pub(crate) fn capacity<'r>(run: &'r RunView<'_>, resource: LedgerResource) -> Option<&'r str> {
+    let mut usages = run.outcome.resources.iter();
+    let usage = usages.find(|u| u.resource == resource);
+    usage.and_then(|u| u.capacity.split(',').next())
+}
+
+/// Returns the resources whose wait took at least a tenth of some restart, on its critical path.
+pub fn bottlenecks(restarts: &[RestartMetrics]) -> Vec<LedgerResource> {
+    let mut found = Vec::new();
+    for restart in restarts {
+        for (what, time) in sums(&restart.path, restart.start, restart.end) {
+            if let WaitKind::Shared(resource) = what
+                && time.0 >= restart.total().0 / 10
+                && !found.contains(&resource)
+            {
+                found.push(resource);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,176 @@
+//! Critical path as text: for each step the activity, what it waited for, and the governing rule.
+//!
+//! Only adds text: all times are those of the path.
+
+use super::blockers::RestartBlocker;
+use super::bottleneck;
+use super::path::{CriticalPath, PathPart, PathStep};
+use super::restart::RestartMetrics;
+use super::waits::{self, WaitKind};
+use crate::metrics::view::RunView;
+use sim_base::Duration;
+use sim_engine::record::{LedgerResource, RUN_ENDED, TicketSubject, TicketWait};
+
+/// One step of a critical path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalSpan {
+    pub step: PathStep,
+    /// Phase of the restart in which the step began; empty if the path does not belong to a restart.
+    pub phase: &'static str,
+    /// Activity during the step.
+    pub what: String,
+    /// What the step waited for: a token of a rate limiter, a queue, a period or a node.
+    pub waited_for: String,
+    /// Id of the rule behind the wait; empty if there is none.
+    pub rule: &'static str,
+}
+
+/// Describes the steps of a path. `restart` is the restart that the path belongs to, if any.
+pub fn spans(
+    run: &RunView<'_>,
+    witness: &RestartBlocker,
+    path: &CriticalPath,
+    restart: Option<&RestartMetrics>,
+) -> Vec<CriticalSpan> {
+    let phases = restart.map(RestartMetrics::spans).unwrap_or_default();
+    let pods = restart.map_or(1, |r| r.pods);
+    let span = |step: &PathStep| CriticalSpan {
+        step: *step,
+        phase: phases
+            .iter()
+            .find(|p| p.from <= step.from && step.from < p.to)
+            .map_or("", |p| p.phase().as_str()),
+        what: describe_step(run, witness, step),
+        waited_for: waited_for(run, step, pods),
+        rule: waits::rule_of(step),
+    };
+    path.steps.iter().map(span).collect()
+}
+
+/// Returns the object that a step is about, with its kind and name.
+fn subject(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -> String {
+    let names = run.names;
+    match step.about {
+        TicketSubject::Nothing => "no specific object".to_owned(),
+        TicketSubject::JobSet(jobset) => format!("JobSet {}", names.jobset(jobset)),
+        TicketSubject::Job(job) => format!("Job {}", names.job(job)),
+        TicketSubject::Node(node) => format!("node {}", names.node(node)),
+        TicketSubject::Pod(pod) => match witness.pod_at(pod, step.from) {
+            Some((job, index)) => format!("pod {}", names.pod_base_name(job, index)),
+            None => "a pod".to_owned(),
+        },
+    }
+}
+
+fn describe_step(run: &RunView<'_>, witness: &RestartBlocker, step: &PathStep) -> String {
+    let of = subject(run, witness, step);
+    match (step.part, step.waited) {
+        (PathPart::Open, _) => format!("no further event for {of}"),
+        (_, TicketWait::Request(call)) => format!("{}, {of}", call.text()),
+        (_, waited) => waits::doing(waited).replace("{of}", &of),
+    }
+}
+
+fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
+    match WaitKind::from_step(step) {
+        WaitKind::Shared(resource) => describe_shared_wait(run, step, resource),
+        WaitKind::ApiServer => "the API server's response".to_owned(),
+        WaitKind::DeadEnd => match step.about {
+            TicketSubject::JobSet(jobset) => {
+                let name = run.names.jobset(jobset);
+                run.outcome
+                    .blocked_reason(name)
+                    .unwrap_or(RUN_ENDED)
+                    .to_owned()
+            }
+            _ => RUN_ENDED.to_owned(),
+        },
+        WaitKind::Mechanism(TicketWait::NodeMonitor) => {
+            let grace = run.scenario.control_plane.node_monitor_grace_period_s;
+            format!("node monitor grace period of {grace} s, checked every 5 s")
+        }
+        WaitKind::Mechanism(TicketWait::JobBatch) => {
+            let period = run.scenario.timing.job_sync_batch_period;
+            format!("the Job controller's batch period of {period}")
+        }
+        WaitKind::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
+    }
+}
+
+/// Describes the wait for a shared resource: by the position of the token at rate limiters, by the capacity otherwise.
+fn describe_shared_wait(run: &RunView<'_>, step: &PathStep, resource: LedgerResource) -> String {
+    let name = resource.as_str();
+    let capacity = bottleneck::capacity(run, resource).unwrap_or_default();
+    let rate = capacity.strip_suffix(" requests/s");
+    let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
+    match (step.part, rate) {
+        (PathPart::Token, Some(rate)) => {
+            // Tokens arrive at a constant rate, so the duration gives the number of tokens up to this request.
+            let place = (step.duration().seconds() * rate).ceil().max(1.0) as u64;
+            let place = waits::thousands(place);
+            format!("token {place} in the queue of the {name} ({capacity})")
+        }
+        _ if capacity.is_empty() => name.to_owned(),
+        _ => format!("a free slot: {name} ({capacity})"),
+    }
+}
+
+/// Spans that are printed as one entry.
+pub struct RequestGroup<'w> {
+    pub spans: Vec<&'w CriticalSpan>,
+    /// Longest of the long spans; `None` if all spans are short.
+    pub long: Option<&'w CriticalSpan>,
+}
+
+impl<'w> RequestGroup<'w> {
+    fn new(spans: Vec<&'w CriticalSpan>) -> RequestGroup<'w> {
+        RequestGroup { spans, long: None }
+    }
+
+    /// Whether a span belongs to the group: it has the phase of its longest span and waits for the same thing.
+    fn accepts(&self, span: &CriticalSpan) -> bool {
+        let same = |long: &CriticalSpan| {
+            long.phase == span.phase
+                && WaitKind::from_step(&long.step) == WaitKind::from_step(&span.step)
+        };
+        self.long.is_some_and(same)
+    }
+
+    pub fn time(&self) -> Duration {
+        Duration(self.spans.iter().map(|s| s.step.duration().0).sum())
+    }
+}
+
+/// Groups spans: a long span with following ones of the same phase and wait, including short spans in between; other
+/// short spans form separate groups.
+pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<RequestGroup<'_>> {
+    let (mut all, mut short): (Vec<RequestGroup<'_>>, Vec<&CriticalSpan>) =
+        (Vec::new(), Vec::new());
+    for span in spans {
+        if !counts(span.step.duration(), total) {
+            short.push(span);
+            continue;
+        }
+        if !all.last().is_some_and(|g| g.accepts(span)) {
+            all.push(RequestGroup::new(std::mem::take(&mut short)));
+            all.push(RequestGroup::new(Vec::new()));
+        }
+        if let Some(group) = all.last_mut() {
+            group.spans.append(&mut short);
+            group.spans.push(span);
+            let longer = |long: &CriticalSpan| long.step.duration() < span.step.duration();
+            if group.long.is_none_or(longer) {
+                group.long = Some(span);
+            }
+        }
+    }
+    all.push(RequestGroup::new(short));
+    all.retain(|group| !group.spans.is_empty());
+    all
+}
+
+/// Whether a span is long enough for a separate entry: at least 5 % of the total, or 50 ms and 0.5 % of it.
+pub fn counts(time: Duration, total: Duration) -> bool {
+    let long = time >= Duration::from_millis(50) && time.0.saturating_mul(200) >= total.0;
+    long || time.0.saturating_mul(20) >= total.0
+}

@@ -1,0 +1,106 @@
+//! Critical paths in the restart fold: which tickets are stored, and where the backward walk begins.
+//!
+//! Must never store a ticket that no open or future restart can need.
+
+use super::fold::RestartFold;
+use super::path::CriticalPath;
+use sim_base::{JobSetId, SimTime};
+use sim_engine::record::{
+    Body, RecordNames, SimulationRecord, TicketSubject, TicketWait, WorkTicket,
+};
+
+impl RestartFold {
+    pub(crate) fn keep(&mut self, ticket: &WorkTicket) {
+        self.tickets.push(ticket);
+        if self.tickets.are_many(self.troubles.pods()) {
+            let now = self.now.max(ticket.from);
+            let ends: Vec<u32> = self.newest().map(|(id, _)| id).collect();
+            self.tickets.drop_before(self.horizon(now), &ends);
+        }
+    }
+
+    /// Returns a lower bound for the start of all open and future restarts.
+    fn horizon(&self, now: SimTime) -> SimTime {
+        let open = self.jobsets.iter().filter_map(|js| js.open.as_ref());
+        let open = open.map(|restart| restart.start).min();
+        let counts = |id: JobSetId| self.jobsets.get(id.ix()).is_none_or(|js| !js.over);
+        let latent = self.troubles.oldest(counts);
+        [open, latent].into_iter().flatten().fold(now, SimTime::min)
+    }
+
+    fn newest(&self) -> impl Iterator<Item = (u32, SimTime)> {
+        let open = self.jobsets.iter().filter(|js| js.open.is_some());
+        open.filter_map(|js| js.newest)
+    }
+
+    /// Returns the path of the open restart of a JobSet that ends now with the ticket `last`.
+    pub(crate) fn path(&self, jobset: JobSetId, last: u32) -> CriticalPath {
+        self.path_to(jobset, last, self.now)
+    }
+
+    fn path_to(&self, jobset: JobSetId, last: u32, end: SimTime) -> CriticalPath {
+        let open = self
+            .jobsets
+            .get(jobset.ix())
+            .and_then(|js| js.open.as_ref());
+        let walk = |start| CriticalPath::walk(|id| self.tickets.find(id), last, start, end);
+        open.map(|restart| walk(restart.start)).unwrap_or_default()
+    }
+
+    /// Returns the JobSet that an object belongs to, or `None` for nodes.
+    fn jobset_of(&self, about: TicketSubject, names: &RecordNames) -> Option<JobSetId> {
+        match about {
+            TicketSubject::JobSet(id) => Some(id),
+            TicketSubject::Job(job) => names.jobset_of(job),
+            TicketSubject::Pod(pod) => self.troubles.pod_jobset(pod),
+            TicketSubject::Node(_) | TicketSubject::Nothing => None,
+        }
+    }
+
+    /// Stores the record as the latest progress of its JobSet, unless it only repeats an unsuccessful attempt.
+    pub(crate) fn note_newest(&mut self, record: &SimulationRecord, names: &RecordNames) {
+        // Scripted actions have no preceding waits; only their consequences do.
+        let by_itself = matches!(record.body, Body::Fault { .. } | Body::Answered { .. });
+        if by_itself || record.body.is_retry() {
+            return;
+        }
+        let jobset = self.jobset_of(record.body.head().subject, names);
+        let state = jobset.and_then(|id| self.jobsets.get_mut(id.ix()));
+        if let Some(state) = state.filter(|state| state.open.is_some()) {
+            state.newest = Some((record.ticket, record.at));
+        }
+    }
+
+    /// Returns the path of a restart that is still open at the end of the run. If it is permanently blocked, the last
+    /// step is open; otherwise it is the pending wait that would have ended last.
+    pub(crate) fn unfinished_path(
+        &self,
+        jobset: JobSetId,
+        dead_end: bool,
+        names: &RecordNames,
+    ) -> CriticalPath {
+        let state = self.jobsets.get(jobset.ix());
+        let open = state.and_then(|js| Some((js.open.as_ref()?.start, js.newest?)));
+        let Some((start, (newest, at))) = open.filter(|_| !self.tickets.are_none()) else {
+            return CriticalPath::default();
+        };
+        let under_way = self.tickets.iter().filter(|t| {
+            let now = t.from <= self.now && t.to > self.now;
+            now && is_awaited(t.wait) && self.jobset_of(t.subject, names) == Some(jobset)
+        });
+        match under_way.max_by_key(|t| t.to).filter(|_| !dead_end) {
+            Some(t) => self.path(jobset, t.id),
+            None => {
+                let mut path = self.path_to(jobset, newest, at);
+                path.leave_open(start, self.now, TicketSubject::JobSet(jobset));
+                path
+            }
+        }
+    }
+}
+
+/// Whether a restart progresses when such a wait ends; containers that just run do not count.
+fn is_awaited(waited: TicketWait) -> bool {
+    use TicketWait::*;
+    !matches!(waited, Script | Running | Deadline | SilentNode)
+}

@@ -1,0 +1,258 @@
+//! First failure of each pod and node, from which the causes of restarts are determined.
+//!
+//! Stores one small entry per pod, node and JobSet. Must never decide whether a failure is a restart.
+
+use super::restart::{CauseKind, RestartCause, RestartMetrics};
+use sim_api::spec::{DeletionPropagation, FaultAction, ObjectKind, RequestVerb, UserRequest};
+use sim_base::{JobId, JobSetId, NodeId, PodId, SimTime, row_or_default};
+use sim_engine::record::{NO_CAUSE, NodeReady, SimulationRecord};
+
+#[derive(Copy, Clone)]
+pub struct TroublePodState {
+    pub incarnation: u32,
+    pub job: JobId,
+    /// JobSet of the pod; `JobSetId::NONE` if it has none.
+    pub jobset: JobSetId,
+    pub index: u32,
+    pub node: NodeId,
+    pub created: SimTime,
+    pub gone: bool,
+    /// Time and kind of the first failure of this pod object; `None` if there is none or it is over.
+    pub trouble: Option<(SimTime, CauseKind)>,
+}
+
+pub const NO_POD: TroublePodState = TroublePodState {
+    incarnation: 0,
+    job: JobId::NONE,
+    jobset: JobSetId::NONE,
+    index: 0,
+    node: NodeId::NONE,
+    created: SimTime::NEVER,
+    gone: false,
+    trouble: None,
+};
+
+impl Default for TroublePodState {
+    fn default() -> TroublePodState {
+        NO_POD
+    }
+}
+
+/// State of a JobSet, as far as the detection of restarts needs it.
+#[derive(Default)]
+pub struct JobSetState {
+    pub was_ready: bool,
+    pub ready: bool,
+    pub open: Option<RestartMetrics>,
+    /// Whether the open restart is confirmed: the JobSet was ready and is not, or the controller ordered the restart.
+    pub confirmed: bool,
+    /// Index of the last finished restart plus one; used for records written after all pods are ready.
+    pub last: usize,
+    pub attempt: u32,
+    /// Ticket and time of the latest record about the JobSet and its objects, while a restart is open.
+    pub newest: Option<(u32, SimTime)>,
+    /// In-place attempt that was ordered and is not current yet. Until it is current some agents may still have to
+    /// exit, and without a startup probe pods may be ready in the meantime (AG-5).
+    pub awaited: Option<u32>,
+    /// Time since which every pod has been ready.
+    pub ready_since: SimTime,
+    /// Whether the JobSet has completed, failed or been deleted, so that it does not restart any more.
+    pub over: bool,
+}
+
+/// Whether a fault can break pods. Repairs, cordons and most user requests cannot.
+pub fn is_harmful(action: &FaultAction) -> bool {
+    use FaultAction::*;
+    if let Request(request) = action {
+        return deletes_pods(request);
+    }
+    matches!(
+        action,
+        ContainerExit { .. }
+            | DeletePod { .. }
+            | EvictPod { .. }
+            | CrashNode(_)
+            | PartitionNode(_)
+            | DeleteNode(_)
+            | DrainNode(_)
+            | TaintNode(..)
+            | Silent {
+                fault: sim_api::spec::SilentFaults::Hang { .. }
+                    | sim_api::spec::SilentFaults::Corrupt { .. },
+                ..
+            }
+    )
+}
+
+/// Whether a user request deletes a pod, a Node, or a Job with its pods, like the corresponding fault actions.
+fn deletes_pods(request: &UserRequest) -> bool {
+    let RequestVerb::Delete { propagation, .. } = &request.verb else {
+        return false;
+    };
+    match request.object.kind {
+        ObjectKind::Pod | ObjectKind::Node => true,
+        ObjectKind::Job => *propagation != DeletionPropagation::Orphan,
+        _ => false,
+    }
+}
+
+pub struct PodTroubles {
+    harmful: Vec<bool>,
+    /// Record number, time and index of the latest fault.
+    newest: (u32, SimTime, u32),
+    pods: Vec<TroublePodState>,
+    /// Pods with a failure noted since their JobSet was last ready, possibly with duplicates.
+    noted: Vec<PodId>,
+    nodes: Vec<Option<(SimTime, CauseKind)>>,
+}
+
+impl PodTroubles {
+    pub fn new(harmful: Vec<bool>) -> PodTroubles {
+        PodTroubles {
+            harmful,
+            newest: (NO_CAUSE, SimTime::ZERO, 0),
+            pods: Vec::new(),
+            noted: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+
+    pub fn pod_jobset(&self, pod: PodId) -> Option<JobSetId> {
+        let jobset = self.pods.get(pod.ix())?.jobset;
+        jobset.is_some().then_some(jobset)
+    }
+
+    pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut TroublePodState> {
+        self.pods.get_mut(pod.ix())
+    }
+
+    pub fn create(&mut self, pod: PodId, state: TroublePodState) {
+        *row_or_default(&mut self.pods, pod.ix()) = state;
+    }
+
+    pub fn pods(&self) -> usize {
+        self.pods.len()
+    }
+
+    /// Returns the time of the oldest failure that may still cause a restart of a JobSet for which `counts` holds.
+    pub fn oldest(&self, counts: impl Fn(JobSetId) -> bool) -> Option<SimTime> {
+        let may = |p: &&TroublePodState| !p.gone && p.jobset.is_some() && counts(p.jobset);
+        let roots = self.pods.iter().filter(may).filter_map(|p| self.root_of(p));
+        roots.map(|(at, _)| at).min()
+    }
+
+    /// Stores the failure of a pod if it is its first; does not open a restart.
+    pub fn store_failure(&mut self, now: SimTime, pod: PodId, kind: CauseKind) {
+        if let Some(p) = self.pods.get_mut(pod.ix())
+            && p.trouble.is_none()
+        {
+            p.trouble = Some((now, kind));
+            self.noted.push(pod);
+        }
+        // Pods whose failure is over stay in the list, so duplicates are removed from time to time.
+        if self.noted.len() > 64 + 2 * self.pods.len() {
+            self.noted.sort();
+            self.noted.dedup();
+        }
+    }
+
+    /// Clears the failures of all pods of a JobSet, as every pod is ready.
+    pub fn all_well(&mut self, jobset: JobSetId) {
+        let pods = &mut self.pods;
+        self.noted.retain(|pod| match pods.get_mut(pod.ix()) {
+            Some(p) if p.jobset == jobset => {
+                p.trouble = None;
+                false
+            }
+            other => other.is_some_and(|p| p.trouble.is_some()),
+        });
+    }
+
+    /// Returns the pod of a JobSet with the earliest failure, ignoring containers that exited with code 0.
+    pub fn first_of(&self, jobset: JobSetId) -> Option<PodId> {
+        let of_pod = |pod: &PodId| {
+            let p = self.pods.get(pod.ix()).filter(|p| p.jobset == jobset)?;
+            let (at, kind) = p.trouble?;
+            let well = matches!(kind, CauseKind::ContainerExited { exit_code: 0 });
+            (!well).then_some((at, *pod))
+        };
+        let first = self.noted.iter().filter_map(of_pod).min();
+        first.map(|(_, pod)| pod)
+    }
+
+    /// Returns the earliest known failure of a pod or its node.
+    pub fn root(&self, pod: PodId) -> Option<(SimTime, CauseKind)> {
+        self.root_of(self.pods.get(pod.ix())?)
+    }
+
+    fn root_of(&self, p: &TroublePodState) -> Option<(SimTime, CauseKind)> {
+        let of_node = self.nodes.get(p.node.ix()).copied().flatten();
+        let known = [p.trouble, of_node].into_iter().flatten();
+        known.min_by_key(|&(t, _)| t)
+    }
+
+    /// Returns the earliest known failure of a pod or its node, with the identity of the pod.
+    pub fn cause(&self, pod: PodId) -> Option<(SimTime, RestartCause)> {
+        let (start, kind) = self.root(pod)?;
+        let p = self.pods.get(pod.ix())?;
+        let cause = RestartCause {
+            kind,
+            pod,
+            incarnation: p.incarnation,
+            job: p.job,
+            index: p.index,
+            node: p.node,
+        };
+        Some((start, cause))
+    }
+
+    pub fn node_state(&mut self, now: SimTime, node: NodeId, ready: NodeReady) {
+        let slot = row_or_default(&mut self.nodes, node.ix());
+        match ready {
+            NodeReady::True => *slot = None,
+            _ => {
+                slot.get_or_insert((now, CauseKind::NodeNotReady));
+            }
+        }
+    }
+
+    /// Handles the deletion of a Job: if a fault deletes it, that fault is the cause of what happens to its pods.
+    pub fn job_deleted(&mut self, record: &SimulationRecord, job: JobId) {
+        let (seq, at, index) = self.newest;
+        if record.cause != seq || record.at != at || !self.is_harmful(index) {
+            return;
+        }
+        for pod in 0..self.pods.len() {
+            let p = &self.pods[pod];
+            if p.job == job && !p.gone {
+                let kind = CauseKind::Fault { index };
+                self.store_failure(at, PodId(pod as u32), kind);
+            }
+        }
+    }
+
+    fn is_harmful(&self, index: u32) -> bool {
+        self.harmful.get(index as usize).copied().unwrap_or(true)
+    }
+
+    /// Handles a fault: a harmful one is noted as failure of its pod or node, a repair clears the failure of its node.
+    pub fn fault(&mut self, record: &SimulationRecord, index: u32, node: NodeId, pod: PodId) {
+        let now = record.at;
+        self.newest = (record.seq, now, index);
+        let harmful = self.is_harmful(index);
+        let kind = CauseKind::Fault { index };
+        if harmful {
+            self.store_failure(now, pod, kind);
+        }
+        // Faults on pods also name the node for information; the node itself has not failed.
+        if pod.is_some() || !node.is_some() {
+            return;
+        }
+        let slot = row_or_default(&mut self.nodes, node.ix());
+        if harmful {
+            slot.get_or_insert((now, kind));
+        } else {
+            *slot = None;
+        }
+    }
+}

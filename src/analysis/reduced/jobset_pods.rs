@@ -1,0 +1,158 @@
+//! The occupancy of the cluster's slots by the JobSet's pods during a replication.
+
+use super::bit_set::BitSet;
+use super::measurement::curve::CurveShift;
+use super::slots::SlotTable;
+use sim_base::NodeId;
+use std::sync::Arc;
+
+/// Flag of a failed node; `CLOSED` is the flag of a cordoned node.
+pub const DOWN: u8 = 1;
+pub const CLOSED: u8 = 2;
+
+/// Occupancy of the slots in one replication.
+#[derive(Clone, Debug)]
+pub struct JobSetPods {
+    seats: Arc<SlotTable>,
+    /// Flags of each node; 0 means usable.
+    node: Vec<u8>,
+    /// Number of unusable nodes in each slot.
+    bad: Vec<u32>,
+    /// Slots with at least one usable node, and slots with only usable nodes.
+    open: BitSet,
+    whole: BitSet,
+    pub used: BitSet,
+    /// The slots occupied before the last placement.
+    before: BitSet,
+    /// Slot at which the next search of the scheduler starts.
+    cursor: usize,
+    /// Number of accelerators on failed nodes.
+    pub sick: u64,
+}
+
+impl JobSetPods {
+    pub fn new(seats: &Arc<SlotTable>) -> JobSetPods {
+        let n = seats.nodes.len();
+        JobSetPods {
+            node: vec![0; seats.of.len()],
+            bad: vec![0; n],
+            open: BitSet::new(n, true),
+            whole: BitSet::new(n, true),
+            used: BitSet::new(n, false),
+            before: BitSet::new(n, false),
+            cursor: 0,
+            sick: 0,
+            seats: Arc::clone(seats),
+        }
+    }
+
+    /// Resets all nodes to usable and all slots to free.
+    pub fn reset(&mut self) {
+        let n = self.seats.nodes.len();
+        self.node.fill(0);
+        self.bad.fill(0);
+        (self.open, self.whole) = (BitSet::new(n, true), BitSet::new(n, true));
+        (self.used, self.before) = (BitSet::new(n, false), BitSet::new(n, false));
+        (self.cursor, self.sick) = (0, 0);
+    }
+
+    pub fn has_flag(&self, node: NodeId, what: u8) -> bool {
+        self.node[node.ix()] & what != 0
+    }
+
+    /// Sets or clears a flag of a node.
+    pub fn set_flag(&mut self, node: NodeId, what: u8, on: bool) {
+        let before = self.node[node.ix()];
+        let now = if on { before | what } else { before & !what };
+        self.node[node.ix()] = now;
+        let accelerators = self.seats.accelerators[node.ix()];
+        match (before & DOWN != 0, now & DOWN != 0) {
+            (false, true) => self.sick += accelerators,
+            (true, false) => self.sick -= accelerators,
+            _ => {}
+        }
+        if (before == 0) == (now == 0) {
+            return;
+        }
+        let seat = self.seats.of[node.ix()];
+        if now == 0 {
+            self.bad[seat] -= 1
+        } else {
+            self.bad[seat] += 1
+        }
+        let bad = self.bad[seat] as usize;
+        self.whole.set(seat, bad == 0);
+        self.open.set(seat, bad < self.seats.nodes[seat].len());
+    }
+
+    /// Returns true if a pod of the JobSet is on the node.
+    pub fn uses(&self, node: NodeId) -> bool {
+        self.used.has(self.seats.of[node.ix()])
+    }
+
+    /// Returns true if the last placement added pods to the node.
+    pub fn is_new(&self, node: NodeId) -> bool {
+        let seat = self.seats.of[node.ix()];
+        self.used.has(seat) && !self.before.has(seat)
+    }
+
+    /// Returns true if a pod could be bound to the node.
+    pub fn is_free(&self, node: NodeId) -> bool {
+        self.node[node.ix()] == 0 && !self.uses(node)
+    }
+
+    /// Places pods again, in the order in which the scheduler searches nodes.
+    pub fn place_pods(&mut self, moves: CurveShift) {
+        self.before.clone_from(&self.used);
+        match moves {
+            CurveShift::Nobody => {}
+            CurveShift::All => {
+                let needed = self.seats.needed;
+                let last = self.open.first(needed, self.cursor, &mut self.used);
+                self.advance_search_start(last);
+            }
+            CurveShift::Lost => {
+                self.used.keep(&self.open);
+                self.fill();
+            }
+        }
+    }
+
+    /// Assigns usable slots to pods that have none, as far as there are any.
+    pub fn fill(&mut self) {
+        while self.used.count() < self.seats.needed {
+            let Some(seat) = self.open.next(self.cursor, &self.used) else {
+                return;
+            };
+            self.used.set(seat, true);
+            self.advance_search_start(Some(seat));
+        }
+    }
+
+    /// Advances the start of the scheduler's next search past the last chosen node. With exclusive placement, the
+    /// last search was the one for the leader pod, and the other pods follow it without a search.
+    fn advance_search_start(&mut self, last: Option<usize>) {
+        let Some(last) = last else { return };
+        let next = if self.seats.width() > 1 {
+            last
+        } else {
+            last + 1
+        };
+        self.cursor = next % self.seats.nodes.len();
+    }
+
+    /// Returns true if all pods have a usable slot.
+    pub fn complete(&self) -> bool {
+        self.used.count() == self.seats.needed && self.used.outside(&self.whole) == 0
+    }
+
+    /// Returns the share of the required slots that pods occupy.
+    pub fn occupied_share(&self) -> f64 {
+        self.used.count() as f64 / self.seats.needed as f64
+    }
+
+    /// Returns true if there are at least as many open slots as required.
+    pub fn has_choice(&self) -> bool {
+        self.open.count() >= self.seats.needed
+    }
+}

@@ -1,0 +1,337 @@
+//! Field table of Fleet files, an input of the reduced model.
+
+use super::common::{API_VERSION, EXPERIMENTS, METADATA, PARAMETERS};
+use super::distribution::DELAY;
+use super::rate::{PRESET, RATE};
+use super::training::{self, WITHOUT};
+use crate::schema::field_type::{FieldSchema, FieldType, ObjectSchema, STR_LIST, field};
+use sim_api::spec::ExposureSpec;
+
+/// Number of nodes in a fleet.
+const NODES: FieldType = FieldType::Int(0, 10_000_000);
+const CHANCE: FieldType = FieldType::Number(0.0, 1.0);
+
+pub static FLEET: ObjectSchema = ObjectSchema {
+    kind: "Fleet",
+    fields: &[
+        field("apiVersion", FieldType::OneOf(&[API_VERSION]), "API version of the file format.").required(),
+        field("kind", FieldType::OneOf(&["Fleet"]), "Kind of the file.").required(),
+        field("metadata", FieldType::Object(&METADATA), "Name and description of the fleet.")
+            .required()
+            .example("{name: spares}"),
+        PARAMETERS,
+        field("nodes", NODES, "Number of nodes in the working pool at the start.")
+            .required()
+            .example("64"),
+        field(
+            "spares",
+            FieldType::Object(&SPARES),
+            "Spare nodes outside the working pool. They are added when the working pool has too few nodes.",
+        )
+        .otherwise("none")
+        .example("{nodes: 4, takeOver: 20m}"),
+        field("job", FieldType::Object(&JOB), "The job that runs on the nodes.")
+            .required()
+            .example("{nodes: 64, recovery: 5m}"),
+        field(
+            "training",
+            FieldType::Object(&TRAINING),
+            "Amount of work of the job, and its checkpoints.",
+        )
+        .required()
+        .example("{work: 20d}"),
+        field(
+            "faults",
+            FieldType::List(&FieldType::Object(&PROCESS)),
+            "Fault processes. Each process applies to each node.",
+        )
+        .otherwise("no faults")
+        .example("[{cause: host, mtbf: 200d}]"),
+        field(
+            "lemons",
+            FieldType::Object(&LEMONS),
+            "Nodes that fail more often than the others.",
+        )
+        .otherwise("none")
+        .example("{share: 0.1}"),
+        field(
+            "diagnosis",
+            FieldType::Object(&DIAGNOSIS),
+            "Accuracy of the diagnosis, which decides the node that is sent to repair.",
+        )
+        .otherwise("the failed node is always repaired")
+        .example("{probability: 0.9, uncertainty: 0.05}"),
+        field(
+            "repair",
+            FieldType::Object(&REPAIR),
+            "Repair of failed nodes.",
+        )
+        .otherwise("failed nodes never return")
+        .example("{stages: [{name: manual, takes: 2h}]}"),
+        field(
+            "stop",
+            FieldType::Object(&STOP),
+            "Time limit of the run.",
+        )
+        .example("{at: 365d}"),
+        field("seed", FieldType::Int(0, i64::MAX), "Seed of all random numbers.")
+            .default("1")
+            .example("42"),
+        EXPERIMENTS,
+    ],
+};
+
+static SPARES: ObjectSchema = ObjectSchema {
+    kind: "FleetSpares",
+    fields: &[
+        field("nodes", NODES, "Number of spare nodes at the start.")
+            .required()
+            .example("4"),
+        field(
+            "takeOver",
+            FieldType::Duration,
+            "Time to add one spare node to the working pool. Spares are added one at a time and never returned.",
+        )
+        .default("0s")
+        .example("20m"),
+    ],
+};
+
+static JOB: ObjectSchema = ObjectSchema {
+    kind: "FleetJob",
+    fields: &[
+        field("nodes", FieldType::Int(1, 10_000_000), "Number of nodes that the job needs at the same time.")
+            .required()
+            .example("64"),
+        field(
+            "standbys",
+            NODES,
+            "Number of additional nodes owned by the job, which replace failed nodes without a host selection.",
+        )
+        .default("0")
+        .example("2"),
+        field(
+            "hostSelection",
+            FieldType::Object(&SELECTION),
+            "Selection of new nodes when no standby is left.",
+        )
+        .otherwise("the nodes longest in the pool, without delay")
+        .example("{takes: 3m}"),
+        field("recovery", DELAY, "Time from a failure until the job runs again.")
+            .default("0s")
+            .example("20m"),
+        field(
+            "maxRestarts",
+            FieldType::Int(0, u32::MAX as i64),
+            "Maximum number of restarts. One more failure fails the job.",
+        )
+        .otherwise("no limit")
+        .example("100"),
+    ],
+};
+
+/// Legal values of `hostSelection.order`; the first one is the default.
+pub const ORDERS: [&str; 2] = ["random", "fewest-failures"];
+
+static SELECTION: ObjectSchema = ObjectSchema {
+    kind: "HostSelection",
+    fields: &[
+        field(
+            "order",
+            FieldType::OneOf(&ORDERS),
+            "Order of selection. `random`: the nodes longest in the pool, with standbys chosen at random among them. `fewest-failures`: the nodes with the fewest failures.",
+        )
+        .default("random"),
+        field("takes", DELAY, "Duration of the host selection.").default("0s").example("3m"),
+    ],
+};
+
+static TRAINING: ObjectSchema = ObjectSchema {
+    kind: "FleetTraining",
+    fields: &[
+        field(
+            "work",
+            FieldType::Duration,
+            "Time that the job would need without failures and checkpoints.",
+        )
+        .required()
+        .example("20d"),
+        field(
+            "checkpoint",
+            FieldType::Either(&FieldType::OneOf(&WITHOUT), &FieldType::Object(&CHECKPOINT)),
+            "Work lost at a failure: none (`Continuous`), all (`Never`), or the work since the last checkpoint (a mapping).",
+        )
+        .default("Continuous")
+        .example("{every: 15m, blocking: 10s}"),
+    ],
+};
+
+static CHECKPOINT: ObjectSchema = ObjectSchema {
+    kind: "Checkpoint",
+    fields: &training::CHECKPOINT,
+};
+
+static PROCESS: ObjectSchema = ObjectSchema {
+    kind: "FaultProcess",
+    fields: &[
+        field("cause", FieldType::Line, "Name of the faults. Reports count them as failures_CAUSE.").example("host"),
+        PRESET[0],
+        PRESET[1],
+        RATE[0],
+        RATE[1],
+        RATE[2],
+        RATE[3],
+        RATE[4],
+        field(
+            "trace",
+            FieldType::Either(&FieldType::Str, &FieldType::Object(&TRACE)),
+            "File of recorded faults that replaces the rate: CSV with a header line, or JSON lines.",
+        )
+        .example("faults.csv"),
+        field(
+            "needsRepair",
+            FieldType::Bool,
+            "Whether the node is sent to repair. If false, the fault only interrupts the job, like a crash of its program.",
+        )
+        .default("true"),
+        field("onlyLemons", FieldType::Bool, "Restricts the process to lemons.").default("false"),
+        field(
+            "ages",
+            FieldType::OneOf(&ExposureSpec::NAMES),
+            "When a node accumulates age: while the job runs on it (`Running`), while the job owns it (`Assigned`), or always except during repair (`Always`).",
+        )
+        .default("Running"),
+    ],
+};
+
+static TRACE: ObjectSchema = ObjectSchema {
+    kind: "FleetTrace",
+    fields: &[
+        field(
+            "file",
+            FieldType::Str,
+            "Path of the trace. It has the columns `node` and `time` since the start, and optionally `kind` and `duration` of the outage. Each name is assigned to an arbitrary node.",
+        )
+        .required()
+        .example("faults.csv"),
+        field("kinds", STR_LIST, "Kinds of faults to use from the trace.")
+            .otherwise("all kinds")
+            .example("[xid79, reboot]"),
+    ],
+};
+
+static LEMONS: ObjectSchema = ObjectSchema {
+    kind: "Lemons",
+    fields: &[
+        field("share", CHANCE, "Share of lemons among all nodes at the start.")
+            .required()
+            .example("0.1"),
+        field(
+            "regenerateEvery",
+            FieldType::Duration,
+            "Interval at which good nodes become lemons.",
+        )
+        .otherwise("never")
+        .example("30d"),
+        field(
+            "regenerateShare",
+            CHANCE,
+            "Share of the good nodes that become lemons at each interval, as a fraction of `share`. At least one node is affected.",
+        )
+        .default("0.1")
+        .example("0.1"),
+    ],
+};
+
+pub static DIAGNOSIS: ObjectSchema = ObjectSchema {
+    kind: "Diagnosis",
+    fields: &[
+        field(
+            "probability",
+            CHANCE,
+            "Probability that a failure leads to a repair. Otherwise the node returns immediately.",
+        )
+        .default("1")
+        .example("0.9"),
+        field(
+            "uncertainty",
+            CHANCE,
+            "Probability that a different node is sent to repair: in a Fleet another node of the job, in a Scenario another node with the same fault process.",
+        )
+        .default("0")
+        .example("0.05"),
+    ],
+};
+
+static REPAIR: ObjectSchema = ObjectSchema {
+    kind: "Repair",
+    fields: &REPAIR_FIELDS,
+};
+
+/// Fields for the repair of nodes, which Fleets and scenarios share.
+pub const REPAIR_FIELDS: [FieldSchema; 3] = [
+    field(
+        "stages",
+        STAGES,
+        "Repair stages, in order. A repair ends at the first stage that does not escalate.",
+    )
+    .required()
+    .example("[{name: manual, takes: 2h}]"),
+    field(
+        "crews",
+        FieldType::Int(1, u32::MAX as i64),
+        "Number of repair crews, that is, of nodes that can be repaired at the same time.",
+    )
+    .otherwise("no limit")
+    .example("2"),
+    field(
+        "retire",
+        FieldType::Str,
+        "Rule for retiring a node at the end of a repair: `never`, `window:FAILURES:DURATION` (failures within a time window) or `life:FAILURES` (failures in total).",
+    )
+    .default("never")
+    .example("window:3:7d"),
+];
+
+const STAGES: FieldType = FieldType::NonEmpty(&FieldType::Object(&STAGE));
+
+static STAGE: ObjectSchema = ObjectSchema {
+    kind: "RepairStage",
+    fields: &[
+        field(
+            "name",
+            FieldType::Line,
+            "Name of the stage. Reports count its repairs as NAME_repairs.",
+        )
+        .required()
+        .example("automatic"),
+        field("takes", DELAY, "Duration of the stage.")
+            .required()
+            .example("{exponential: {mean: 2h}}"),
+        field(
+            "escalates",
+            CHANCE,
+            "Probability that the next stage is needed.",
+        )
+        .default("0")
+        .example("0.8"),
+        field(
+            "fails",
+            CHANCE,
+            "Probability that the repair is reported as successful but leaves the node unchanged.",
+        )
+        .default("0")
+        .example("0.4"),
+    ],
+};
+
+static STOP: ObjectSchema = ObjectSchema {
+    kind: "FleetStop",
+    fields: &[field(
+        "at",
+        FieldType::Duration,
+        "Virtual time at which the run ends.",
+    )
+    .default("36500d")
+    .example("365d")],
+};

@@ -1,0 +1,110 @@
+//! Unit tests of `sim_analysis::planning::least`.
+
+use super::*;
+
+/// Searches with a noisy metric. Each replication yields `value` plus noise that is identical for all candidates.
+fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
+    let target: MetricTarget = format!("x.p10 >= {}", limit + 10.0).parse().unwrap();
+    let plan = SearchPlan {
+        min: 0,
+        max: 40,
+        first_look: 40,
+        most: 400,
+    };
+    let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
+        let row = |replication: u64| SampleRow {
+            replication,
+            // The noise takes ten equally frequent values, so that the tenth percentile is known.
+            value: Some(10.0 + *value as f64 + noise * (replication * 7 % 10) as f64),
+            cost: *value as f64,
+            left_out: false,
+            digest: 0,
+        };
+        Ok(which.map(row).collect())
+    };
+    let found = find_minimum(&plan, &target, &mut play).unwrap();
+    assert!(found.not_monotone.is_empty());
+    let played = found.candidates.iter().map(|c| c.value).collect();
+    (found.answer, played)
+}
+
+#[test]
+fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
+    for limit in 0..=40 {
+        let (answer, played) = noisy(f64::from(limit) - 0.5, 0.0);
+        assert_eq!(
+            answer,
+            SearchAnswer::Least {
+                value: limit as u64
+            }
+        );
+        assert!(played.len() <= 10, "{limit}: {played:?}");
+        let neighbor = limit as u64 + 1;
+        assert!(
+            limit == 40 || played.contains(&neighbor),
+            "{limit}: {played:?}"
+        );
+    }
+    assert_eq!(noisy(41.0, 0.0).0, SearchAnswer::Nothing);
+}
+
+#[test]
+fn what_the_replications_cannot_tell_is_a_range() {
+    // The noise takes ten equally frequent values, so the tenth percentile is between the lowest and the next one.
+    let (answer, _) = noisy(20.0, 1.0);
+    let SearchAnswer::Between { low, high } = answer else {
+        panic!("{answer:?}");
+    };
+    assert!(low <= 19 && high >= 20 && high - low < 4, "{low} {high}");
+}
+
+#[test]
+fn candidates_that_are_worse_than_smaller_ones_are_named() {
+    let target: MetricTarget = "x.p10 >= 5".parse().unwrap();
+    let plan = SearchPlan {
+        min: 0,
+        max: 4,
+        first_look: 64,
+        most: 64,
+    };
+    let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
+        let row = |replication: u64| SampleRow {
+            replication,
+            value: Some([0.0, 9.0, 6.0, 7.0, 8.0][*value as usize]),
+            cost: 0.0,
+            left_out: false,
+            digest: 0,
+        };
+        Ok(which.map(row).collect())
+    };
+    let found = find_minimum(&plan, &target, &mut play).unwrap();
+    assert_eq!(found.answer, SearchAnswer::Least { value: 1 });
+    assert_eq!(found.not_monotone, [2]);
+}
+
+#[test]
+fn an_interrupted_search_says_what_is_known() {
+    let target: MetricTarget = "x.p10 >= 5".parse().unwrap();
+    let plan = SearchPlan {
+        min: 0,
+        max: 8,
+        first_look: 64,
+        most: 64,
+    };
+    let mut calls = 0;
+    let mut play = |value: &u64, which: std::ops::Range<u64>| -> Result<SampleMetric, ()> {
+        calls += 1;
+        let row = |replication: u64| SampleRow {
+            replication,
+            value: Some(*value as f64),
+            cost: 0.0,
+            left_out: false,
+            digest: 0,
+        };
+        let end = if calls > 2 { which.start } else { which.end };
+        Ok((which.start..end).map(row).collect())
+    };
+    let found = find_minimum(&plan, &target, &mut play).unwrap();
+    assert!(found.interrupted);
+    assert_eq!(found.answer, SearchAnswer::Between { low: 1, high: 8 });
+}
