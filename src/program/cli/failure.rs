@@ -3,6 +3,10 @@
 use sim_analysis::experiment::NoRuns;
 use sim_engine::CannotRun;
 use sim_inputs::Diagnostics;
+use sim_report::export_error::ExportFileError;
+use sim_report::figures::sweep_figure::SweepAxisError;
+use sim_report::files::rundir_error::RunDirError;
+use sim_report::rundiff_error::RunDiffError;
 
 /// Exit code of a failed `--fail-if` gate.
 pub const GATE_FAILED: u8 = 5;
@@ -136,3 +140,15 @@ impl From<NoRuns> for CommandFailure {
         }
     }
 }
+
+/// Implements the conversion of errors to [`CommandFailure::Invalid`] with the message of the error.
+macro_rules! convert_to_invalid {
+    ($($error:ty),*) => {
+        $(impl From<$error> for CommandFailure {
+            fn from(error: $error) -> CommandFailure {
+                CommandFailure::Invalid(error.to_string())
+            }
+        })*
+    };
+}
+convert_to_invalid!(ExportFileError, RunDiffError, RunDirError, SweepAxisError);
