@@ -6,8 +6,10 @@
 pub mod finished;
 pub mod identity;
 pub mod journal;
+pub mod journal_error;
 pub mod play;
 pub mod points;
+pub mod points_error;
 pub mod range;
 pub mod results;
 pub mod row;
@@ -17,10 +19,12 @@ pub mod todo;
 
 pub use finished::FinishedPoints;
 pub use identity::SweepIdentity;
+pub use journal_error::SweepJournalError;
 pub use play::{HostInfo, play};
 pub use points::{POINTS_MAX, SweepPoints};
+pub use points_error::SweepPointsError;
 pub use results::SweepResults;
 pub use row::SweepRow;
-pub use shard::SweepShard;
+pub use shard::{SweepShard, SweepShardError};
 pub use summary::SweepSummary;
 pub use todo::{WorkLimit, WorkTarget};

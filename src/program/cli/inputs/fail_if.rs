@@ -30,7 +30,7 @@ pub fn check(
 ) -> Result<(), CommandFailure> {
     let mut failed = Vec::new();
     for condition in conditions {
-        for held in held(condition, groups)? {
+        for held in held(condition, groups).map_err(|e| e.to_string())? {
             let of = match held.variant.as_str() {
                 "" => String::new(),
                 variant => format!(" in {variant}"),
