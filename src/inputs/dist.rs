@@ -28,7 +28,8 @@ pub fn delay(of: Option<&YamlNode>, key: &str, report: &mut DiagnosticReport) ->
 /// Converts a schema-checked node to a distribution. Returns an error for values that the schema cannot rule out.
 pub fn dist(node: &YamlNode) -> Result<Distribution, String> {
     if let Some(text) = node.scalar_text() {
-        return text.parse::<Duration>().map(Distribution::Fixed);
+        let fixed = text.parse::<Duration>().map(Distribution::Fixed);
+        return fixed.map_err(|e| e.to_string());
     }
     let [(key, value)] = node.entries() else {
         return Err(format!("not a distribution; supported forms: {FORMS}"));

@@ -75,7 +75,10 @@ pub fn quantities(node: &YamlNode, key: &str) -> BTreeMap<String, i64> {
 pub fn seconds(node: &YamlNode) -> Result<f64, String> {
     const LONGEST_S: f64 = 1e9;
     match &node.value {
-        YamlValue::Str(text) => text.parse::<Duration>().map(Duration::seconds),
+        YamlValue::Str(text) => text
+            .parse::<Duration>()
+            .map(Duration::seconds)
+            .map_err(|e| e.to_string()),
         YamlValue::Int(_) | YamlValue::Float(_) => {
             let number = node.as_f64().unwrap_or(f64::NAN);
             if (0.0..=LONGEST_S).contains(&number) {

@@ -94,7 +94,9 @@ pub fn held(
     });
     for (_, group) in own {
         let now = value(condition, group, (metric, share))?;
-        let verdict = condition.evaluate(now, reference)?;
+        let verdict = condition
+            .evaluate(now, reference)
+            .map_err(|e| e.to_string())?;
         if verdict.failed {
             held.push(HeldCondition {
                 variant: group.title.clone(),
@@ -124,7 +126,8 @@ fn value(
     (metric, share): (&str, ConditionShare),
 ) -> Result<f64, String> {
     let Some(own) = group.values.get(metric) else {
-        return Err(condition.unknown_name_error(group.values.keys().map(String::as_str)));
+        let known = group.values.keys().map(String::as_str);
+        return Err(condition.unknown_name_error(known).to_string());
     };
     // Blocked or censored runs have no value and count as the worst.
     let worst = match better(metric) {

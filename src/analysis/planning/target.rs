@@ -49,6 +49,7 @@ impl std::str::FromStr for MetricTarget {
     fn from_str(text: &str) -> Result<MetricTarget, String> {
         let read = text.parse::<FieldCondition>();
         let condition = read.map_err(|why| {
+            let why = why.to_string();
             let what = why.split_once(": ").map_or(why.as_str(), |(_, rest)| rest);
             let what = what.split(';').next().unwrap_or(what);
             format!("{text:?}: {what}; {FORM}")

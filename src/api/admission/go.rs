@@ -200,7 +200,7 @@ fn read_quantity(value: &Value) -> Result<Value, String> {
         }
     };
     let written = quantity::canonical(&text);
-    written.map(Value::from).map_err(str::to_owned)
+    written.map(Value::from).map_err(|e| e.to_string())
 }
 
 /// Returns the text if it has the format of RFC 3339. Go's error message is longer than the one returned here.

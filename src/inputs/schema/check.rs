@@ -295,14 +295,20 @@ fn scalar(node: &YamlNode, shape: &FieldType) -> Option<Result<(), String>> {
             format!("is {found:?}, which is not a valid value"),
         ),
         (FieldType::Quantity, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            quantity::parse_milli(&text()).map(|_| ())
+            quantity::parse_milli(&text())
+                .map_err(|e| e.to_string())
+                .map(|_| ())
         }
         (FieldType::Amount, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             quantity::parse_milli(&text())
+                .map_err(|e| e.to_string())
                 .and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
         }
         (FieldType::Duration, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            text().parse::<Duration>().map(|_| ())
+            text()
+                .parse::<Duration>()
+                .map_err(|e| e.to_string())
+                .map(|_| ())
         }
         (FieldType::Seconds, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
             read::seconds(node).map(|_| ())

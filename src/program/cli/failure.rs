@@ -1,6 +1,7 @@
 //! Errors of commands and their exit codes.
 
 use sim_analysis::experiment::NoRuns;
+use sim_base::condition::ConditionError;
 use sim_engine::CannotRun;
 use sim_inputs::Diagnostics;
 
@@ -109,6 +110,12 @@ pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), 
 impl From<String> for CommandFailure {
     fn from(message: String) -> CommandFailure {
         CommandFailure::Invalid(message)
+    }
+}
+
+impl From<ConditionError> for CommandFailure {
+    fn from(error: ConditionError) -> CommandFailure {
+        CommandFailure::Invalid(error.to_string())
     }
 }
 

@@ -38,13 +38,17 @@ impl std::str::FromStr for ConformanceGate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ConformanceGate, String> {
-        let condition: FieldCondition = text.parse()?;
+        let condition = text.parse::<FieldCondition>();
+        let condition = condition.map_err(|e| e.to_string())?;
         let known = NAMES.iter().find(|n| n.0 == condition.name);
-        let unknown = || condition.unknown_name_error(NAMES.iter().map(|n| n.0));
+        let unknown = || {
+            let error = condition.unknown_name_error(NAMES.iter().map(|n| n.0));
+            error.to_string()
+        };
         let name = known.ok_or_else(unknown)?.1;
         // A relative condition has no baseline here, so it is rejected.
         if condition.is_relative() {
-            condition.evaluate(0.0, None)?;
+            condition.evaluate(0.0, None).map_err(|e| e.to_string())?;
         }
         Ok(ConformanceGate { condition, name })
     }
@@ -68,7 +72,8 @@ impl ConformanceGate {
             GateName::DecisionsDifferent => (decisions.total() - decisions.equal) as f64,
             GateName::AdmissionDifferent => (admission.total - admission.equal) as f64,
         };
-        let verdict = self.condition.evaluate(value, None)?;
+        let verdict = self.condition.evaluate(value, None);
+        let verdict = verdict.map_err(|e| e.to_string())?;
         Ok((value, verdict.failed))
     }
 }
