@@ -30,7 +30,7 @@ impl ScriptRunner {
         match kind {
             "JobSet" => self.create_jobset(ctx, object, announced),
             "Job" => {
-                let job = (read.job)(object)?;
+                let job = (read.job)(object).map_err(|e| e.to_string())?;
                 let name = job.name.clone();
                 match apiserver::create_foreign_job(ctx, job, object) {
                     Some(_) => Ok(()),
@@ -38,11 +38,11 @@ impl ScriptRunner {
                 }
             }
             "Pod" => {
-                let pod = (read.pod)(object)?;
+                let pod = (read.pod)(object).map_err(|e| e.to_string())?;
                 create_pod(ctx, pod)
             }
             "Node" => {
-                let node = (read.node)(object)?;
+                let node = (read.node)(object).map_err(|e| e.to_string())?;
                 if apiserver::create_node(ctx, &node) {
                     Ok(())
                 } else {
@@ -69,7 +69,7 @@ impl ScriptRunner {
         ctx: &mut EngineContext<'_>,
         object: &Value,
     ) -> Result<(), String> {
-        let node = (ctx.scenario.decoders.node)(object)?;
+        let node = (ctx.scenario.decoders.node)(object).map_err(|e| e.to_string())?;
         if apiserver::add_node(ctx, &node) {
             Ok(())
         } else {
@@ -91,7 +91,10 @@ impl ScriptRunner {
         check_jobset_absent(ctx, &name)?;
         let manifest = match announced {
             Some(id) => self.manifests[id.ix()].clone(),
-            None => Arc::new((ctx.scenario.decoders.jobset)(object)?),
+            None => {
+                let read = (ctx.scenario.decoders.jobset)(object);
+                Arc::new(read.map_err(|e| e.to_string())?)
+            }
         };
         if let Some(object) = &manifest.object {
             let claims: Vec<Value> = existing_claims(ctx, &manifest.namespace);

@@ -66,7 +66,8 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     if let Some(fields) = accepted.as_object_mut() {
         fields.remove("status");
     }
-    let mut spec = (ctx.scenario.decoders.jobset)(&accepted)?;
+    let spec = (ctx.scenario.decoders.jobset)(&accepted);
+    let mut spec = spec.map_err(|e| e.to_string())?;
     spec.finalizers.retain(|name| name != FOREGROUND_DELETION);
     let slots = |s: &JobSet| -> Vec<(String, u32)> {
         let rjs = s.spec.replicated_jobs.iter();

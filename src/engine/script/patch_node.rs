@@ -16,7 +16,8 @@ pub fn patch_node(ctx: &mut EngineContext<'_>, node: NodeId, body: &Value) -> Re
         let read = (ctx.scenario.decoders.node)(&serde_json::json!({
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": old.name},
             "spec": {"taints": body["spec"]["taints"]},
-            "status": {"allocatable": body["status"]["allocatable"]}}))?;
+            "status": {"allocatable": body["status"]["allocatable"]}}))
+        .map_err(|e| e.to_string())?;
         if body["spec"].get("taints").is_some() {
             taints = Some(read.taints);
         }

@@ -111,7 +111,10 @@ fn prepare_scenario(
         submit_at,
         source: format!("{file} (jobSet)"),
     };
-    let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(NoRun::Refused);
+    let read = |object: &Value| {
+        let read = sim_inputs::stored_jobset(object);
+        read.map_err(|e| NoRun::Refused(e.to_string()))
+    };
     let mut start = play.clock_phase;
     if !scenario.objects.is_empty() {
         start = start + HEAD_START;
@@ -353,7 +356,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, S
     };
     let submitted = |jobset: &Value| {
         Ok(SubmittedJobSet {
-            jobset: sim_inputs::stored_jobset(jobset)?,
+            jobset: sim_inputs::stored_jobset(jobset).map_err(|e| e.to_string())?,
             submit_at: Duration::ZERO,
             source: "children".to_owned(),
         })
