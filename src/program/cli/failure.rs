@@ -4,6 +4,7 @@ use sim_analysis::experiment::NoRuns;
 use sim_base::condition::ConditionError;
 use sim_engine::CannotRun;
 use sim_inputs::Diagnostics;
+use sim_inputs::strategy::RestartStrategyError;
 
 /// Exit code of a failed `--fail-if` gate.
 pub const GATE_FAILED: u8 = 5;
@@ -115,6 +116,12 @@ impl From<String> for CommandFailure {
 
 impl From<ConditionError> for CommandFailure {
     fn from(error: ConditionError) -> CommandFailure {
+        CommandFailure::Invalid(error.to_string())
+    }
+}
+
+impl From<RestartStrategyError> for CommandFailure {
+    fn from(error: RestartStrategyError) -> CommandFailure {
         CommandFailure::Invalid(error.to_string())
     }
 }
