@@ -5,5 +5,6 @@ pub mod check;
 pub(crate) mod check_together;
 pub mod json_schema;
 pub mod reference;
+pub mod scalar;
 pub mod shape;
 pub mod shapes;

@@ -1,8 +1,10 @@
 //! Errors of commands and their exit codes.
 
 use sim_analysis::experiment::NoRuns;
+use sim_base::condition::ConditionError;
 use sim_engine::CannotRun;
 use sim_inputs::Diagnostics;
+use sim_inputs::strategy::RestartStrategyError;
 use sim_report::export_error::ExportFileError;
 use sim_report::figures::sweep_figure::SweepAxisError;
 use sim_report::files::rundir_error::RunDirError;
@@ -113,6 +115,18 @@ pub fn check_metric(option: &str, metric: &str, known: &[String]) -> Result<(), 
 impl From<String> for CommandFailure {
     fn from(message: String) -> CommandFailure {
         CommandFailure::Invalid(message)
+    }
+}
+
+impl From<ConditionError> for CommandFailure {
+    fn from(error: ConditionError) -> CommandFailure {
+        CommandFailure::Invalid(error.to_string())
+    }
+}
+
+impl From<RestartStrategyError> for CommandFailure {
+    fn from(error: RestartStrategyError) -> CommandFailure {
+        CommandFailure::Invalid(error.to_string())
     }
 }
 

@@ -6,7 +6,7 @@ use sim_analysis::experiment::fail_if::{ConditionGroup, held};
 use sim_base::condition::FieldCondition;
 
 pub fn read(texts: &[String]) -> Result<Vec<FieldCondition>, CommandFailure> {
-    let read = |text: &String| text.parse().map_err(CommandFailure::Invalid);
+    let read = |text: &String| Ok(text.parse::<FieldCondition>()?);
     texts.iter().map(read).collect()
 }
 
