@@ -162,7 +162,8 @@ fn main() -> Result<(), String> {
             &panels,
             SLIDE,
             &root.join(name),
-        )?;
+        )
+        .map_err(|e| e.to_string())?;
     }
     Ok(())
 }

@@ -3,6 +3,10 @@
 
 #![deny(missing_docs)]
 
+mod error;
+
+pub use error::ConditionError;
+
 use std::fmt;
 
 /// Operator of the comparison.
@@ -75,34 +79,34 @@ impl fmt::Display for FieldCondition {
     }
 }
 
-/// Describes the syntax of a condition.
-const FORM: &str = "write NAME OPERATOR LIMIT, with >, >=, <, <=, == or !=; the limit is a number, perhaps with %, ns, us, ms, s, m, h, d, k or M; \
-    with + or - it is a change against the reference, such as +2%";
-
 impl std::str::FromStr for FieldCondition {
-    type Err = String;
+    type Err = ConditionError;
 
-    fn from_str(text: &str) -> Result<FieldCondition, String> {
-        let wrong = |what: String| format!("--fail-if {text:?}: {what}; {FORM}");
-        let at = text.find(['<', '>', '=', '!']);
-        let (name, rest) = at
-            .map(|at| text.split_at(at))
-            .ok_or_else(|| wrong("no operator".to_owned()))?;
+    fn from_str(written: &str) -> Result<FieldCondition, ConditionError> {
+        let text = written.to_owned();
+        let Some(at) = written.find(['<', '>', '=', '!']) else {
+            return Err(ConditionError::NoOperator(text));
+        };
+        let (name, rest) = written.split_at(at);
         let operator = OPERATORS
             .iter()
             .find_map(|(o, operator)| Some((*operator, rest.strip_prefix(o)?)));
-        let (operator, limit) = operator.ok_or_else(|| wrong("no such operator".to_owned()))?;
+        let Some((operator, limit)) = operator else {
+            return Err(ConditionError::UnknownOperator(text));
+        };
         let name = name.trim();
         if name.is_empty() {
-            return Err(wrong("no name".to_owned()));
+            return Err(ConditionError::NoName(text));
         }
-        let limit = parse_limit(limit.trim());
-        let bad = || wrong(format!("{:?} is not a number with a unit or without", rest));
+        let Some(limit) = parse_limit(limit.trim()) else {
+            let limit = rest.to_owned();
+            return Err(ConditionError::InvalidLimit { text, limit });
+        };
         Ok(FieldCondition {
-            text: text.to_owned(),
+            text,
             name: name.to_owned(),
             operator,
-            limit: limit.ok_or_else(bad)?,
+            limit,
         })
     }
 }
@@ -151,13 +155,12 @@ impl FieldCondition {
     }
 
     /// Evaluates the condition. Fails if it needs a reference and there is none.
-    pub fn evaluate(&self, now: f64, reference: Option<f64>) -> Result<ConditionVerdict, String> {
-        let missing = || {
-            format!(
-                "--fail-if {:?}: there is nothing to compare with",
-                self.text
-            )
-        };
+    pub fn evaluate(
+        &self,
+        now: f64,
+        reference: Option<f64>,
+    ) -> Result<ConditionVerdict, ConditionError> {
+        let missing = || ConditionError::NoReference(self.text.clone());
         let (value, limit) = match self.limit {
             ConditionLimit::Absolute(limit) => (now, limit),
             ConditionLimit::Change(limit) => (now - reference.ok_or_else(missing)?, limit),
@@ -184,14 +187,12 @@ impl FieldCondition {
         Ok(ConditionVerdict { value, failed })
     }
 
-    /// Error message for an unknown name, with the available names and a suggestion.
-    pub fn unknown_name_error<'n>(&self, names: impl Iterator<Item = &'n str>) -> String {
-        let names: Vec<&str> = names.collect();
-        format!(
-            "--fail-if {:?}: {:?} is not a name; the names are {}",
-            self.text,
-            self.name,
-            names.join(", ")
-        )
+    /// Returns the error for an unknown name, with the available names.
+    pub fn unknown_name_error<'n>(&self, names: impl Iterator<Item = &'n str>) -> ConditionError {
+        ConditionError::UnknownName {
+            text: self.text.clone(),
+            name: self.name.clone(),
+            known: names.map(str::to_owned).collect(),
+        }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! Must never check whether a quantity is valid in its context.
 
+mod error;
+
+pub use error::QuantityError;
+
 use std::cmp::Ordering;
 
 pub const INVALID_FORMAT: &str =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const INVALID_SUFFIX: &str = "unable to parse quantity's suffix";
-const INVALID_NUMBER: &str = "unable to parse numeric part of quantity";
 
 /// Quantities with more digits may exceed int64 and take Go's slow path.
 const INT64_DIGITS: i32 = 18;
@@ -47,13 +49,13 @@ pub struct Quantity {
     format: QuantityFormat,
 }
 
-/// Parses a quantity, or returns Go's error message.
-pub fn parse(text: &str) -> Result<Quantity, &'static str> {
+/// Parses a quantity, or returns Go's error.
+pub fn parse(text: &str) -> Result<Quantity, QuantityError> {
     parse_keeping_text(text).map(|(quantity, _)| quantity)
 }
 
-/// Returns the quantity in Go's canonical form, or Go's error message.
-pub fn canonical(text: &str) -> Result<String, &'static str> {
+/// Returns the quantity in Go's canonical form, or Go's error.
+pub fn canonical(text: &str) -> Result<String, QuantityError> {
     let (quantity, as_written) = parse_keeping_text(text)?;
     Ok(if as_written {
         text.trim().to_owned()
@@ -63,15 +65,17 @@ pub fn canonical(text: &str) -> Result<String, &'static str> {
 }
 
 /// Parses a quantity as whole thousandths, rounded up like Kubernetes; the error describes valid forms.
-pub fn parse_milli(text: &str) -> Result<i64, String> {
+pub fn parse_milli(text: &str) -> Result<i64, QuantityError> {
     // Go accepts a text without digits as zero; here it is treated as a typing error.
     let some = text.contains(|c: char| c.is_ascii_digit());
-    let quantity = parse(text).ok().filter(|_| some).ok_or_else(|| {
-        format!("{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6")
-    })?;
+    let Some(quantity) = parse(text).ok().filter(|_| some) else {
+        let text = text.to_owned();
+        return Err(QuantityError::NotQuantity { text });
+    };
     let milli = quantity.scaled(3).and_then(|m| i64::try_from(m).ok());
-    let most = i64::MAX / 1_000;
-    milli.ok_or_else(|| format!("{text:?} is too large; at most {most} is simulated"))
+    milli.ok_or_else(|| QuantityError::TooLarge {
+        text: text.to_owned(),
+    })
 }
 
 impl Quantity {
@@ -162,19 +166,21 @@ impl Quantity {
 }
 
 /// Parses the quantity; the flag is true if Go keeps its text.
-fn parse_keeping_text(text: &str) -> Result<(Quantity, bool), &'static str> {
+fn parse_keeping_text(text: &str) -> Result<(Quantity, bool), QuantityError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(INVALID_FORMAT);
+        return Err(QuantityError::Format);
     }
-    let parts = split_parts(text).ok_or(INVALID_FORMAT)?;
-    let (format, exponent) = parse_suffix(parts.suffix).ok_or(INVALID_SUFFIX)?;
+    let parts = split_parts(text).ok_or(QuantityError::Format)?;
+    let (format, exponent) = parse_suffix(parts.suffix).ok_or(QuantityError::Suffix)?;
     let digits = format!("{}{}", parts.num, parts.denom);
-    let magnitude: i128 = digits.parse().map_err(|_| INVALID_NUMBER)?;
+    let magnitude: i128 = digits.parse().map_err(|_| QuantityError::Number)?;
     let scale = i32::try_from(parts.denom.len()).map_or(i32::MIN, i32::saturating_neg);
     let (magnitude, scale, read) = match format {
         QuantityFormat::Binary => {
-            let value = magnitude.checked_mul(1 << exponent).ok_or(INVALID_NUMBER)?;
+            let value = magnitude
+                .checked_mul(1 << exponent)
+                .ok_or(QuantityError::Number)?;
             let unit = pow10(-scale).unwrap_or(i128::MAX);
             let value = value.min(i128::from(i64::MAX).saturating_mul(unit));
             let below_one = value < unit && value > 0;

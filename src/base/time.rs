@@ -3,6 +3,10 @@
 
 #![deny(missing_docs)]
 
+mod error;
+
+pub use error::DurationError;
+
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -131,22 +135,22 @@ const UNITS: [(&str, u64); 8] = [
 pub const MAX_INPUT_DURATION: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl std::str::FromStr for Duration {
-    type Err = String;
+    type Err = DurationError;
 
     /// Parses Go's notation: decimal numbers with units, such as `1h30m`, `1.5s`, `250ms`; `d` is 24 h, and `0` needs
     /// no unit.
-    fn from_str(text: &str) -> Result<Duration, String> {
+    fn from_str(written: &str) -> Result<Duration, DurationError> {
+        let text = written.to_owned();
         if text == "0" {
             return Ok(Duration::ZERO);
         }
-        let legal = "a duration is written like 500ms, 1.5s, 2m30s, 4h or 7d";
         if text.is_empty() {
-            return Err(format!("empty duration; {legal}"));
+            return Err(DurationError::Empty);
         }
         if text.starts_with('-') {
-            return Err(format!("negative duration {text:?}; {legal}"));
+            return Err(DurationError::Negative(text));
         }
-        let mut rest = text;
+        let mut rest = written;
         let mut total: u128 = 0;
         while !rest.is_empty() {
             let digits = rest
@@ -154,17 +158,19 @@ impl std::str::FromStr for Duration {
                 .unwrap_or(rest.len());
             let (number, tail) = rest.split_at(digits);
             if number.is_empty() {
-                return Err(format!("{text:?} is not a duration; {legal}"));
+                return Err(DurationError::NotDuration(text));
             }
             let Some((unit, nanos)) = UNITS.iter().find(|(u, _)| tail.starts_with(u)) else {
-                return Err(format!("{text:?} has no unit; {legal}"));
+                return Err(DurationError::NoUnit(text));
             };
-            total += scaled(number, *nanos)
-                .ok_or_else(|| format!("{text:?} is not a duration; {legal}"))?;
+            let Some(part) = scaled(number, *nanos) else {
+                return Err(DurationError::NotDuration(text));
+            };
+            total += part;
             rest = &tail[unit.len()..];
         }
         if total > u128::from(MAX_INPUT_DURATION.0) {
-            return Err(format!("{text:?} is longer than 100 years"));
+            return Err(DurationError::TooLong(text));
         }
         Ok(Duration(total as u64))
     }

@@ -2,14 +2,15 @@
 //! this
 //! reader.
 
-use super::read;
+mod error;
+
+pub use error::DistributionError;
+
+use super::read::{self, SecondsError};
 use super::text::diagnostic::DiagnosticReport;
 use super::text::node::YamlNode;
 use sim_base::Duration;
 use sim_base::random::{Distribution, EmpiricalDistribution};
-
-const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
-                     {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
 
 /// Distribution fields whose values are not times.
 pub const SHAPES: [&str; 3] = ["sigma", "shape", "weights"];
@@ -19,19 +20,19 @@ pub fn delay(of: Option<&YamlNode>, key: &str, report: &mut DiagnosticReport) ->
     let Some(node) = of.and_then(|n| n.get(key)) else {
         return Distribution::ZERO;
     };
-    dist(node).unwrap_or_else(|message| {
-        report.error(node.at, message);
+    dist(node).unwrap_or_else(|error| {
+        report.error(node.at, error.to_string());
         Distribution::ZERO
     })
 }
 
 /// Converts a schema-checked node to a distribution. Returns an error for values that the schema cannot rule out.
-pub fn dist(node: &YamlNode) -> Result<Distribution, String> {
+pub fn dist(node: &YamlNode) -> Result<Distribution, DistributionError> {
     if let Some(text) = node.scalar_text() {
-        return text.parse::<Duration>().map(Distribution::Fixed);
+        return Ok(Distribution::Fixed(text.parse::<Duration>()?));
     }
     let [(key, value)] = node.entries() else {
-        return Err(format!("not a distribution; supported forms: {FORMS}"));
+        return Err(DistributionError::UnknownForm);
     };
     match key.name.as_str() {
         "uniform" => uniform(value),
@@ -45,15 +46,16 @@ pub fn dist(node: &YamlNode) -> Result<Distribution, String> {
             shape: shape_of(value),
         }),
         "empirical" => empirical(value).map(Distribution::Empirical),
-        other => Err(format!(
-            "unknown distribution {other:?}; supported forms: {FORMS}"
-        )),
+        other => Err(DistributionError::UnknownName {
+            name: other.to_owned(),
+        }),
     }
 }
 
-fn seconds(node: &YamlNode, key: &str) -> Result<f64, String> {
-    let value = node.get(key).ok_or_else(|| format!("{key} is missing"))?;
-    read::seconds(value)
+fn seconds(node: &YamlNode, field: &'static str) -> Result<f64, DistributionError> {
+    let value = node.get(field);
+    let value = value.ok_or(DistributionError::MissingField { field })?;
+    Ok(read::seconds(value)?)
 }
 
 fn shape_of(node: &YamlNode) -> f64 {
@@ -69,9 +71,9 @@ pub fn weibull(mean_s: f64, shape: f64) -> Distribution {
 }
 
 /// Reads an empirical distribution, written as `[values]` or `{values, weights}`.
-pub fn empirical(node: &YamlNode) -> Result<EmpiricalDistribution, String> {
+pub fn empirical(node: &YamlNode) -> Result<EmpiricalDistribution, DistributionError> {
     let values = node.get("values").unwrap_or(node).items();
-    let values: Result<Vec<f64>, String> = values.iter().map(read::seconds).collect();
+    let values: Result<Vec<f64>, SecondsError> = values.iter().map(read::seconds).collect();
     let values = values?;
     let weights: Vec<f64> = match node.get("weights") {
         Some(weights) => weights
@@ -83,29 +85,24 @@ pub fn empirical(node: &YamlNode) -> Result<EmpiricalDistribution, String> {
     };
     if weights.len() != values.len() {
         let (values, weights) = (values.len(), weights.len());
-        return Err(format!(
-            "the number of weights ({weights}) differs from the number of values ({values})"
-        ));
+        return Err(DistributionError::WeightCount { values, weights });
     }
     let weighted: Vec<(f64, f64)> = values.into_iter().zip(weights).collect();
-    EmpiricalDistribution::new(&weighted)
-        .ok_or_else(|| "all weights are zero: at least one must be positive".to_owned())
+    EmpiricalDistribution::new(&weighted).ok_or(DistributionError::ZeroWeights)
 }
 
-fn uniform(node: &YamlNode) -> Result<Distribution, String> {
+fn uniform(node: &YamlNode) -> Result<Distribution, DistributionError> {
     let [low, high] = node.items() else {
-        return Err("uniform requires two times: [low, high]".to_owned());
+        return Err(DistributionError::UniformLength);
     };
     let (low_s, high_s) = (read::seconds(low)?, read::seconds(high)?);
     if low_s > high_s {
-        return Err(format!(
-            "the range of uniform is empty: low is {low_s} s and high is {high_s} s"
-        ));
+        return Err(DistributionError::EmptyRange { low_s, high_s });
     }
     Ok(Distribution::Uniform { low_s, high_s })
 }
 
-fn log_normal(node: &YamlNode) -> Result<Distribution, String> {
+fn log_normal(node: &YamlNode) -> Result<Distribution, DistributionError> {
     let has = |key: &str| node.get(key).is_some();
     match (has("median"), has("sigma"), has("p50"), has("p95")) {
         (true, true, false, false) => {
@@ -116,14 +113,12 @@ fn log_normal(node: &YamlNode) -> Result<Distribution, String> {
             })
         }
         (false, false, true, true) => {
-            let (p50, p95) = (seconds(node, "p50")?, seconds(node, "p95")?);
-            if p50 <= 0.0 || p95 < p50 {
-                return Err(format!(
-                    "p50 is {p50} s and p95 is {p95} s: 0 < p50 <= p95 is required"
-                ));
+            let (p50_s, p95_s) = (seconds(node, "p50")?, seconds(node, "p95")?);
+            if p50_s <= 0.0 || p95_s < p50_s {
+                return Err(DistributionError::QuantileOrder { p50_s, p95_s });
             }
-            Ok(Distribution::from_p50_p95(p50, p95))
+            Ok(Distribution::from_p50_p95(p50_s, p95_s))
         }
-        _ => Err("logNormal requires {median, sigma} or {p50, p95}".to_owned()),
+        _ => Err(DistributionError::LogNormalFields),
     }
 }

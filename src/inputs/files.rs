@@ -1,8 +1,8 @@
 //! Reads files, directories and standard input as texts.
 
 use super::text::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use super::text::file_error::{FileTextError, TEXT_MAX};
 use super::text::node::SourcePosition;
-use super::text::yaml;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -16,13 +16,28 @@ const DIRECTORY_DEPTH_MAX: usize = 32;
 /// Reads one file as UTF-8 text.
 pub fn read_source(path: &Path) -> Result<SourceText, Diagnostics> {
     let file = path.display().to_string();
-    let refuse = |e: io::Error| unreadable(&file, &e);
-    let handle = fs::File::open(path).map_err(refuse)?;
-    let size = handle.metadata().map_err(refuse)?.len();
-    if size > yaml::TEXT_MAX {
-        return Err(yaml::too_large(&file, size).into());
+    match open(path) {
+        Ok(handle) => from_reader(&file, handle),
+        Err(error) => Err(error.in_file(&file).into()),
     }
-    from_reader(&file, handle)
+}
+
+/// Opens a file that is not too large.
+fn open(path: &Path) -> Result<fs::File, FileTextError> {
+    let handle = fs::File::open(path)?;
+    match handle.metadata()?.len() {
+        bytes if bytes > TEXT_MAX => Err(FileTextError::TooLarge { bytes }),
+        _ => Ok(handle),
+    }
+}
+
+fn read_bytes(reader: impl Read) -> Result<Vec<u8>, FileTextError> {
+    let mut bytes = Vec::new();
+    reader.take(TEXT_MAX + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 {
+        bytes if bytes > TEXT_MAX => Err(FileTextError::TooLarge { bytes }),
+        _ => Ok(bytes),
+    }
 }
 
 /// The texts read from a path, and the files that were skipped.
@@ -49,14 +64,7 @@ pub fn read_path(path: &str) -> Result<FoundFile, Diagnostics> {
 }
 
 fn from_reader(file: &str, reader: impl Read) -> Result<SourceText, Diagnostics> {
-    let mut bytes = Vec::new();
-    reader
-        .take(yaml::TEXT_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| unreadable(file, &e))?;
-    if bytes.len() as u64 > yaml::TEXT_MAX {
-        return Err(yaml::too_large(file, bytes.len() as u64).into());
-    }
+    let bytes = read_bytes(reader).map_err(|e| e.in_file(file))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(SourceText {
             file: file.to_owned(),
@@ -90,17 +98,17 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
         byte: at as u32,
         ..SourcePosition::default()
     };
-    let message = format!(
-        "not a text file: byte {at} (0x{:02x}) is not UTF-8",
-        bytes[at]
-    );
-    let mut error = Diagnostic::at(&source, place, message);
+    let error = FileTextError::NotUtf8 {
+        offset: at,
+        byte: bytes[at],
+    };
+    let mut error = Diagnostic::at(&source, place, error.to_string());
     error.legal("text in UTF-8");
     error
 }
 
-fn unreadable(file: &str, error: &io::Error) -> Diagnostics {
-    Diagnostic::of_file(file, format!("cannot be read: {error}")).into()
+fn unreadable(file: &str, error: io::Error) -> Diagnostics {
+    FileTextError::from(error).in_file(file).into()
 }
 
 /// Returns the manifests and all other files below a directory, each sorted by path, or the file itself.
@@ -130,8 +138,8 @@ fn walk(
     if depth > DIRECTORY_DEPTH_MAX {
         return Err(Diagnostic::of_file(&file, "directories are nested too deeply").into());
     }
-    for entry in fs::read_dir(directory).map_err(|e| unreadable(&file, &e))? {
-        let entry = entry.map_err(|e| unreadable(&file, &e))?;
+    for entry in fs::read_dir(directory).map_err(|e| unreadable(&file, e))? {
+        let entry = entry.map_err(|e| unreadable(&file, e))?;
         let path = entry.path();
         let extension = path.extension().and_then(|e| e.to_str());
         // Links to directories are not followed because a cyclic link would never end.
@@ -146,16 +154,14 @@ fn walk(
     Ok(())
 }
 
-/// Returns the text of a file named in a scenario, or an error message.
-pub type FileLoader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
+/// Returns the text of a file named in a scenario.
+pub type FileLoader<'l> = dyn Fn(&str) -> Result<String, FileTextError> + 'l;
 
-/// Reads the text of a file that a scenario names. Returns an error message if the file cannot be read.
-pub fn file_text(path: &Path) -> Result<String, String> {
-    match read_source(path) {
-        Ok(source) => Ok(source.text),
-        Err(errors) => Err(errors
-            .0
-            .first()
-            .map_or(String::new(), |e| e.message.clone())),
-    }
+/// Reads the text of a file that a scenario names.
+pub fn file_text(path: &Path) -> Result<String, FileTextError> {
+    String::from_utf8(read_bytes(open(path)?)?).map_err(|e| {
+        let offset = e.utf8_error().valid_up_to();
+        let byte = e.as_bytes()[offset];
+        FileTextError::NotUtf8 { offset, byte }
+    })
 }

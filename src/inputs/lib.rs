@@ -49,6 +49,7 @@ pub use schema::definitions::common::API_VERSION;
 pub use schema::json_schema::json_schema;
 pub use schema::reference::{FieldRow, fields as field_rows, markdown as reference_page};
 pub use text::diagnostic::{Diagnostic, Diagnostics, SourceText};
+pub use text::file_error::FileTextError;
 pub use text::path::split_sets;
 pub use text::print::yaml as print_yaml;
 pub use text::suggest::nearest;
@@ -65,9 +66,10 @@ pub fn documents(source: &SourceText) -> Result<Vec<serde_json::Value>, Diagnost
 }
 
 /// Parses a Kubernetes version such as `1.36`, `v1.36` or `1.36.2`.
-pub fn kubernetes_version(text: &str) -> Result<sim_api::spec::KubeVersion, String> {
-    let wrong = |e: scenario::UnmodelledSetting| format!("{}\n  legal: {}", e.message, e.legal);
-    scenario::kubernetes_version(text).map_err(wrong)
+pub fn kubernetes_version(
+    text: &str,
+) -> Result<sim_api::spec::KubeVersion, scenario::UnmodelledSetting> {
+    scenario::kubernetes_version(text)
 }
 
 /// Returns whether the run time of a pod follows from the command of its only container; `pod` is a pod spec.

@@ -1,6 +1,10 @@
 //! Functions that read values of a checked node. A value of the wrong type is treated as absent, because the check
 //! has reported it.
 
+mod error;
+
+pub use error::SecondsError;
+
 use super::text::node::{YamlNode, YamlValue};
 use sim_base::{Duration, quantity};
 use std::collections::BTreeMap;
@@ -72,20 +76,20 @@ pub fn quantities(node: &YamlNode, key: &str) -> BTreeMap<String, i64> {
 }
 
 /// Reads a duration or a plain number of seconds, in seconds.
-pub fn seconds(node: &YamlNode) -> Result<f64, String> {
+pub fn seconds(node: &YamlNode) -> Result<f64, SecondsError> {
     const LONGEST_S: f64 = 1e9;
     match &node.value {
-        YamlValue::Str(text) => text.parse::<Duration>().map(Duration::seconds),
+        YamlValue::Str(text) => Ok(text.parse::<Duration>()?.seconds()),
         YamlValue::Int(_) | YamlValue::Float(_) => {
             let number = node.as_f64().unwrap_or(f64::NAN);
             if (0.0..=LONGEST_S).contains(&number) {
                 Ok(number)
             } else {
-                Err(format!(
-                    "{number} is out of range: the number of seconds must be from 0 to 1e9"
-                ))
+                Err(SecondsError::OutOfRange { number })
             }
         }
-        _ => Err(format!("{} is not a duration", node.describe())),
+        _ => Err(SecondsError::NotDuration {
+            found: node.describe(),
+        }),
     }
 }

@@ -10,7 +10,7 @@ use sim_api::admission;
 use sim_api::admission::field::go_quote;
 use sim_api::admission::names;
 use sim_api::admission::{
-    AdmissionGates, CreateRequest, FieldError, FieldErrorKind, FieldValidation,
+    AdmissionGates, AdmissionRejection, CreateRequest, FieldError, FieldErrorKind, FieldValidation,
 };
 
 /// Values longer than this are omitted from messages.
@@ -34,9 +34,8 @@ fn request(object: &Value) -> CreateRequest<'_> {
 }
 
 /// Returns the object as stored by the API server, or the refusal that kubectl would print.
-pub fn stored(object: &Value) -> Result<Value, String> {
-    let answer = admission::post(&request(object), FieldValidation::Strict, &[]);
-    answer.result.map_err(|r| r.message)
+pub fn stored(object: &Value) -> Result<Value, AdmissionRejection> {
+    admission::post(&request(object), FieldValidation::Strict, &[]).result
 }
 
 /// Returns the object as stored by the API server, or reports the errors of the refusal.
@@ -49,9 +48,9 @@ pub fn stored_or_refused(
     before: usize,
     report: &mut DiagnosticReport,
 ) -> Option<Value> {
-    let sentence = match stored(object) {
+    let rejection = match stored(object) {
         Ok(stored) => return Some(stored),
-        Err(sentence) => sentence,
+        Err(rejection) => rejection,
     };
     if report.found.len() == before {
         field_errors(node, &admission::all_errors(&request(object)), report);
@@ -59,7 +58,7 @@ pub fn stored_or_refused(
     if report.found.len() == before {
         report.error(node.at, "the API server would refuse this JobSet");
     }
-    report.found[before].server = Some(shortened(sentence));
+    report.found[before].server = Some(shortened(rejection.message));
     None
 }
 

@@ -2,6 +2,10 @@
 //!
 //! Source: the examples of JobSet for in-place restart (`jobset-sidecar-container-mode.yaml`).
 
+mod error;
+
+pub use error::RestartStrategyError;
+
 use serde_json::{Value, json};
 use sim_api::spec::{FieldChange, RestartStrategy, SubmittedJobSet};
 
@@ -25,24 +29,22 @@ pub fn asked(sets: &[(String, String)]) -> Option<&str> {
 pub fn with_companions(
     sets: &[(String, String)],
     jobsets: &[SubmittedJobSet],
-) -> Result<Vec<FieldChange>, String> {
+) -> Result<Vec<FieldChange>, RestartStrategyError> {
     let Some(written) = asked(sets) else {
         return Ok(sets.iter().map(as_written).collect());
     };
     let strategy = RestartStrategy::ALL.iter().find(|s| s.as_str() == written);
     let Some(strategy) = strategy else {
-        let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
-        return Err(format!(
-            "{written:?} is not a restart strategy; supported: {legal}"
-        ));
+        let name = written.to_owned();
+        return Err(RestartStrategyError::Unknown { name });
     };
     let mut all = Vec::new();
     for (i, submitted) in jobsets.iter().enumerate() {
         let object = submitted.jobset.object.as_deref();
         let changes = object.map_or(Vec::new(), |object| companions(object, *strategy));
         if i > 0 && changes != all {
-            let text = "the JobSets need different changes to their pods for it; add them under `set` of each entry in jobSets";
-            return Err(format!("strategy {written}: {text}"));
+            let strategy = *strategy;
+            return Err(RestartStrategyError::DifferentChanges { strategy });
         }
         all = changes;
     }

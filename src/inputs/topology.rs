@@ -319,8 +319,13 @@ fn dcn_level(node: &YamlNode) -> DcnLevel {
 fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
     let mut text = |what: String, text: &str, at: SourcePosition, rule: NameRule| {
-        let wrong = expanded(text).map(|sample| rule(&sample));
-        let wrong = wrong.map_or_else(Some, |sentences| sentences.into_iter().next());
+        let wrong = match expanded(text) {
+            Some(sample) => rule(&sample).into_iter().next(),
+            None => Some(format!(
+                "supported variables: {}",
+                RUNNING_NUMBERS.join(", ")
+            )),
+        };
         if let Some(problem) = wrong {
             let rule = names::without_examples(&problem);
             report.error(at, format!("{what} is {text:?}: {rule}"));
@@ -374,28 +379,28 @@ fn check_pool(pool: &NodePool, node: &YamlNode, report: &mut DiagnosticReport) {
     }
 }
 
-/// Replaces the variables in a text by large numbers, for validation. `{node:05}` pads with zeros.
-fn expanded(text: &str) -> Result<String, String> {
-    let legal = || format!("supported variables: {}", RUNNING_NUMBERS.join(", "));
+/// Replaces the variables in a text by large numbers, for validation. `{node:05}` pads with zeros. Returns `None` for
+/// an unknown variable.
+fn expanded(text: &str) -> Option<String> {
     let mut sample = String::new();
     let mut rest = text;
     while let Some((before, tail)) = rest.split_once('{') {
-        let (inside, tail) = tail.split_once('}').ok_or_else(legal)?;
+        let (inside, tail) = tail.split_once('}')?;
         let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
         if !RUNNING_NUMBERS.contains(&format!("{{{word}}}").as_str())
             || width.parse::<u8>().is_err()
         {
-            return Err(legal());
+            return None;
         }
         sample.push_str(before);
         sample.push_str("999999");
         rest = tail;
     }
     if rest.contains('}') {
-        return Err(legal());
+        return None;
     }
     sample.push_str(rest);
-    Ok(sample)
+    Some(sample)
 }
 
 /// Reports duplicate node names. Only pools whose fixed name prefixes overlap are compared.

@@ -3,6 +3,10 @@
 //!
 //! This module must never interpret the kind of a fault; that is the task of the processes that use the trace.
 
+mod error;
+
+pub use error::TraceLineError;
+
 use crate::files::FileLoader;
 use crate::read;
 use crate::text::diagnostic::{Diagnostic, DiagnosticReport, SourceText};
@@ -120,14 +124,14 @@ fn rows(source: &SourceText) -> (Vec<TraceRow>, Vec<Diagnostic>) {
     for (line, fields) in found {
         match fields.and_then(|fields| row(&fields, line)) {
             Ok(row) => rows.push(row),
-            Err(message) => errors.push(error(source, line, message)),
+            Err(problem) => errors.push(error(source, line, problem.to_string())),
         }
     }
     (rows, errors)
 }
 
 /// The non-empty lines with their line numbers.
-type TraceLines = Vec<(u32, Result<TraceFields, String>)>;
+type TraceLines = Vec<(u32, Result<TraceFields, TraceLineError>)>;
 
 fn json_lines(source: &SourceText) -> TraceLines {
     let lines = (1u32..).zip(source.text.lines());
@@ -150,10 +154,10 @@ fn csv_lines(source: &SourceText) -> TraceLines {
     };
     let head = match reader.headers() {
         Ok(head) => head.clone(),
-        Err(e) => return vec![(line_of(e.position()), Err(e.to_string()))],
+        Err(e) => return vec![(line_of(e.position()), Err(e.into()))],
     };
-    if let Some(message) = head.iter().find_map(unknown) {
-        return vec![(line_of(head.position()), Err(message))];
+    if let Some(error) = head.iter().find_map(unknown) {
+        return vec![(line_of(head.position()), Err(error))];
     }
     let of = |record: Result<csv::StringRecord, csv::Error>| match record {
         Ok(record) => {
@@ -164,30 +168,29 @@ fn csv_lines(source: &SourceText) -> TraceLines {
         }
         Err(e) => match e.kind() {
             csv::ErrorKind::UnequalLengths { pos, len, .. } => {
-                let message = format!(
-                    "found {len} values, but the header has {} columns",
-                    head.len()
-                );
-                (line_of(pos.as_ref()), Err(message))
+                let error = TraceLineError::ValueCount {
+                    values: *len,
+                    columns: head.len(),
+                };
+                (line_of(pos.as_ref()), Err(error))
             }
-            _ => (line_of(e.position()), Err(e.to_string())),
+            _ => (line_of(e.position()), Err(e.into())),
         },
     };
     reader.records().map(of).collect()
 }
 
-/// Returns an error message if the column name is unknown.
-fn unknown(column: &str) -> Option<String> {
+/// Returns an error if the column name is unknown.
+fn unknown(column: &str) -> Option<TraceLineError> {
     let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
-    let message = || {
-        format!("unknown column {column:?}; supported columns: node or pod, time, kind, duration")
-    };
-    (!known).then(message)
+    (!known).then(|| TraceLineError::UnknownColumn {
+        name: column.to_owned(),
+    })
 }
 
-fn of_json(line: &str) -> Result<TraceFields, String> {
+fn of_json(line: &str) -> Result<TraceFields, TraceLineError> {
     let Ok(Json::Object(object)) = serde_json::from_str(line) else {
-        return Err("the line is not a JSON object".to_owned());
+        return Err(TraceLineError::NotObject);
     };
     let text = |value: Json| match value {
         Json::String(text) => text,
@@ -197,24 +200,20 @@ fn of_json(line: &str) -> Result<TraceFields, String> {
     Ok(fields.map(|(key, value)| (key, text(value))).collect())
 }
 
-fn row(fields: &TraceFields, line: u32) -> Result<TraceRow, String> {
-    if let Some(message) = fields.keys().find_map(|key| unknown(key)) {
-        return Err(message);
+fn row(fields: &TraceFields, line: u32) -> Result<TraceRow, TraceLineError> {
+    if let Some(error) = fields.keys().find_map(|key| unknown(key)) {
+        return Err(error);
     }
     let of = NAMED.into_iter().find(|of| fields.contains_key(*of));
     let (Some(of), Some(time)) = (of, fields.get("time")) else {
-        return Err("a fault requires a node (or a pod) and a time".to_owned());
+        return Err(TraceLineError::MissingField);
     };
     let duration = |text: &String| {
         let number = text
             .parse()
             .map_or(YamlValue::Str(text.clone()), YamlValue::Float);
         let seconds = read::seconds(&YamlNode::new(SourcePosition::default(), number));
-        let refused = |_| {
-            format!(
-                "{text:?} is not a time; use a form such as 90, 1m30s or 3h since the start of the run"
-            )
-        };
+        let refused = |_| TraceLineError::InvalidTime { text: text.clone() };
         seconds.map(Duration::from_seconds_f64).map_err(refused)
     };
     Ok(TraceRow {

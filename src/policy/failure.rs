@@ -7,13 +7,14 @@ pub mod re2;
 
 use super::conditions::{self, NewCondition};
 use super::job_buckets::{JobBucket, in_bucket};
+use super::reconcile_error::ReconcileError;
 use super::{ActionPlan, FinishedView, JobSetView, JobView, KubeEvent, ttl};
 use crate::kinds::JobSetConditionType::RestartingJobSet;
 use FailurePolicyAction::*;
 use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule, TieBreak};
 
 /// Executes the failure policy; called only if a Job of the current attempt has failed (REC-10).
-pub fn execute(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), String> {
+pub fn execute(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), ReconcileError> {
     let Some(policy) = &view.jobset.spec.failure_policy else {
         if let Some(job) = earliest(view, |_, _| true) {
             plan.failed_job = position(view, job);
@@ -147,12 +148,9 @@ fn apply(
     action: FailurePolicyAction,
     rule: Option<&FailurePolicyRule>,
     job: &JobView,
-) -> Result<(), String> {
+) -> Result<(), ReconcileError> {
     if matches!(action, RestartJob | RestartJobAndIgnoreMaxRestarts) && !view.gates.restart_job {
-        return Err(format!(
-            "{} failure policy action cannot be used when the feature gate RestartJob is disabled",
-            action.as_str()
-        ));
+        return Err(ReconcileError::RestartJobDisabled { action });
     }
     let counted = counts_towards_max(action);
     let max = i64::from(policy.max_restarts);
@@ -231,7 +229,7 @@ fn restart_job(
     plan: &mut ActionPlan,
     job: &JobView,
     counted: bool,
-) -> Result<(), String> {
+) -> Result<(), ReconcileError> {
     let (rj, index) = (job.rj as usize, job.index as usize);
     let replicas = view
         .jobset
@@ -240,7 +238,8 @@ fn restart_job(
         .get(rj)
         .map_or(0, |r| r.replicas as usize);
     let Some(status) = plan.status.replicated_jobs.get_mut(rj) else {
-        return Err(format!("failed job {} has no parent", name(view, job)));
+        let job = name(view, job);
+        return Err(ReconcileError::FailedJobParent { job });
     };
     let all = &mut status.job_restarts;
     let counting = &mut status.job_restarts_count_towards_max;
@@ -252,10 +251,8 @@ fn restart_job(
             list.resize(replicas, 0);
         }
         let Some(n) = list.get_mut(index) else {
-            return Err(format!(
-                "failed job {} has index {index} out of bounds",
-                name(view, job)
-            ));
+            let job = name(view, job);
+            return Err(ReconcileError::FailedJobIndex { job, index });
         };
         *n += 1;
     }

@@ -2,12 +2,12 @@
 //!
 //! Must never emit an Event or change `restarts` (IPR-8).
 
+use super::reconcile_error::ReconcileError;
 use super::{ActionPlan, JobSetView, conditions};
-use sim_api::spec::keys::IN_PLACE_RESTART_ATTEMPT;
 use sim_api::spec::{ReplicatedJob, RestartStrategy};
 
 /// Executes REC-12f. No effect without the strategy, or without the feature gate (upstream then only logs).
-pub fn step(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), String> {
+pub fn step(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), ReconcileError> {
     let spec = &view.jobset.spec;
     if spec.strategy() != RestartStrategy::InPlaceRestart || !view.gates.in_place_restart {
         return Ok(());
@@ -23,9 +23,7 @@ pub fn step(view: &JobSetView<'_>, plan: &mut ActionPlan) -> Result<(), String> 
     }
     if pods.attempts > 0 && (pods.min_attempt.is_none() || pods.max_attempt.is_none()) {
         plan.rules.push("IPR-3");
-        return Err(format!(
-            "invalid value for annotation {IN_PLACE_RESTART_ATTEMPT}, must be non-negative integer"
-        ));
+        return Err(ReconcileError::InPlaceRestartAttempt);
     }
     let largest = pods.max_attempt.unwrap_or(0);
     // IPR-4: only restarts that ignore maxRestarts are subtracted from the total.
@@ -73,14 +71,13 @@ fn fail(view: &JobSetView<'_>, plan: &mut ActionPlan) {
 }
 
 /// IPR-5: replicatedJobs that are not yet created also count; therefore InOrder and dependsOn never start.
-pub(super) fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, String> {
+pub(super) fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, ReconcileError> {
     specs.iter().try_fold(0, |sum, r| {
         match (r.template.parallelism, r.template.completions) {
             (Some(p), Some(c)) if p == c => Ok(sum + u64::from(r.replicas) * u64::from(p)),
-            _ => Err(format!(
-                "{}: in-place restart requires jobTemplate.spec.completions == jobTemplate.spec.parallelism != nil",
-                r.name
-            )),
+            _ => Err(ReconcileError::InPlaceRestartSize {
+                replicated_job: r.name.clone(),
+            }),
         }
     })
 }

@@ -5,34 +5,31 @@
 pub(crate) mod job_bucket;
 pub mod tally;
 
+use super::reconcile_error::ReconcileError;
 use super::{ActionPlan, JobSetStatus, JobSetView, JobView};
 use job_bucket::{UnreadableJob, bucket_of};
-use sim_api::spec::keys::RESTART_ATTEMPT;
 use std::ops::Range;
 use tally::BucketTally;
 
 pub use job_bucket::{JobBucket, JobBuckets};
 
 /// The bucket of one Job (REC-5).
-pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<JobBucket, String> {
-    bucket_of(&view.basis(), job).map_err(|why| words(view, job, why))
+pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<JobBucket, ReconcileError> {
+    bucket_of(&view.basis(), job).map_err(|why| reconcile_error(view, job, why))
 }
 
-fn words(view: &JobSetView<'_>, job: &JobView, why: UnreadableJob) -> String {
-    let name = || (view.job_name)(job.rj, job.index);
+fn reconcile_error(view: &JobSetView<'_>, job: &JobView, why: UnreadableJob) -> ReconcileError {
     match why {
-        UnreadableJob::Label(label) if label == RESTART_ATTEMPT => format!(
-            "job {}: invalid value for label {label}, must be integer",
-            name()
-        ),
-        UnreadableJob::Label(label) => format!("job {}: invalid value for label {label}", name()),
+        UnreadableJob::Label(label) => ReconcileError::InvalidLabel {
+            job: (view.job_name)(job.rj, job.index),
+            label,
+        },
         UnreadableJob::Index => {
             let spec = view.jobset.spec.replicated_jobs.get(job.rj as usize);
-            format!(
-                "job index {} is out of bounds for replicated job {}",
-                job.index,
-                spec.map_or("?", |r| r.name.as_str())
-            )
+            ReconcileError::JobIndex {
+                index: job.index,
+                replicated_job: spec.map_or_else(|| "?".to_owned(), |r| r.name.clone()),
+            }
         }
     }
 }
@@ -58,7 +55,7 @@ pub fn update(
     view: &JobSetView<'_>,
     tally: &BucketTally,
     plan: &mut ActionPlan,
-) -> Result<JobBuckets, String> {
+) -> Result<JobBuckets, ReconcileError> {
     if tally.unreadable > 0 {
         for job in view.jobs {
             bucket(view, job)?;

@@ -14,6 +14,7 @@ pub mod kinds;
 pub mod placement;
 pub mod plan;
 pub mod reconcile;
+pub mod reconcile_error;
 pub mod restart;
 pub mod startup;
 pub mod success;
@@ -25,4 +26,5 @@ pub mod view;
 
 pub use plan::*;
 pub use reconcile::{reconcile, reconcile_counted};
+pub use reconcile_error::ReconcileError;
 pub use view::*;

@@ -1,5 +1,6 @@
 //! The decisions of a policy. Only the engine executes them.
 
+use super::reconcile_error::ReconcileError;
 use super::view::JobSetStatus;
 use sim_base::Duration;
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ pub struct ActionPlan {
     /// Delay of a requeue; used for the TTL only (REC-15).
     pub requeue_after: Option<Duration>,
     /// An error that ends the pass: status changes are discarded and the key is requeued with back-off (REC-13).
-    pub error: Option<String>,
+    pub error: Option<ReconcileError>,
     /// Rule ids in the order of evaluation, for the decision log.
     pub rules: Vec<&'static str>,
 }

@@ -4,6 +4,7 @@
 
 use super::job_buckets::tally::BucketTally;
 use super::job_buckets::{self, JobBucket, in_bucket};
+use super::reconcile_error::ReconcileError;
 use super::{
     ActionPlan, JobSetView, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
 };
@@ -33,7 +34,11 @@ pub fn reconcile_counted(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut 
     }
 }
 
-fn pass(view: &JobSetView<'_>, tally: &BucketTally, plan: &mut ActionPlan) -> Result<(), String> {
+fn pass(
+    view: &JobSetView<'_>,
+    tally: &BucketTally,
+    plan: &mut ActionPlan,
+) -> Result<(), ReconcileError> {
     let seen = job_buckets::update(view, tally, plan)?;
     if conditions::terminal(view.status).is_some() {
         if seen.active > 0 {
@@ -65,7 +70,7 @@ fn keep_running(
     view: &JobSetView<'_>,
     tally: &BucketTally,
     plan: &mut ActionPlan,
-) -> Result<(), String> {
+) -> Result<(), ReconcileError> {
     if view.jobset.spec.network.enable_dns_hostnames && !view.service_exists {
         plan.create_service = true;
         plan.rules.push("SVC-1");

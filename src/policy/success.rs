@@ -4,23 +4,21 @@
 
 use super::JobSetView;
 use super::job_buckets::{JobBucket, in_bucket};
+use super::reconcile_error::ReconcileError;
 use sim_api::spec::ConditionOperator;
-
-/// C-76: error of the manager's recovered panic after an update removed the policy.
-const NO_POLICY: &str =
-    "panic: runtime error: invalid memory address or nil pointer dereference [recovered]";
 
 /// SP-2. Evaluated only if a Job of the current attempt is Complete: operator All with targets without replicas is
 /// then met (C-11).
-pub fn satisfied_message(view: &JobSetView<'_>) -> Result<bool, String> {
+pub fn satisfied_message(view: &JobSetView<'_>) -> Result<bool, ReconcileError> {
     let (matched, needed) = tally(view)?;
     Ok(matched >= needed)
 }
 
 /// Number of complete Jobs among the targets, and the required number.
-pub(super) fn tally(view: &JobSetView<'_>) -> Result<(u64, u64), String> {
+pub(super) fn tally(view: &JobSetView<'_>) -> Result<(u64, u64), ReconcileError> {
     let spec = &view.jobset.spec;
-    let policy = spec.success_policy.as_ref().ok_or(NO_POLICY)?;
+    let policy = spec.success_policy.as_ref();
+    let policy = policy.ok_or(ReconcileError::NoSuccessPolicy)?;
     let targeted = |rj: u32| {
         policy.target_replicated_jobs.is_empty()
             || spec

@@ -29,7 +29,7 @@ pub fn pass(view: &JobSetView<'_>, plan: &ActionPlan, object: &str) -> Option<Jo
         object: object.to_owned(),
         jobs: counts(view),
         does: requests(view, plan),
-        error: plan.error.clone(),
+        error: plan.error.as_ref().map(ToString::to_string),
         rules: plan.rules.clone(),
         restarts: step(view, plan, |s| s.restarts),
         restarts_count_towards_max: step(view, plan, |s| s.restarts_count_towards_max),

@@ -6,17 +6,16 @@ use std::path::{Path, PathBuf};
 
 /// Calls `write` with a temporary path, then renames that file to `target`. If `target` exists and is not a regular
 /// file, `write` receives `target` itself.
-pub fn write_with(
+pub fn write_with<E: From<io::Error>>(
     target: &Path,
-    write: impl FnOnce(&Path) -> Result<(), String>,
-) -> Result<(), String> {
+    write: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
     //  Pipes, devices and symbolic links are written directly so that they are not replaced by a regular file.
     let replaces = fs::symlink_metadata(target).map_or(true, |there| there.is_file());
     let Some(temporary) = temporary_path(target).filter(|_| replaces) else {
         return write(target);
     };
-    let written =
-        write(&temporary).and_then(|()| fs::rename(&temporary, target).map_err(|e| e.to_string()));
+    let written = write(&temporary).and_then(|()| Ok(fs::rename(&temporary, target)?));
     if written.is_err() {
         //  Removes the incomplete file.
         let _ = fs::remove_file(&temporary);
@@ -24,11 +23,8 @@ pub fn write_with(
     written
 }
 
-pub fn write(target: &Path, bytes: &[u8]) -> Result<(), String> {
-    write_with(target, |path| {
-        let written: io::Result<()> = fs::write(path, bytes);
-        written.map_err(|e| e.to_string())
-    })
+pub fn write(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(target, |path| fs::write(path, bytes))
 }
 
 /// Returns the temporary path in the same directory. It keeps the file extension because writers select the format

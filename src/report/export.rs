@@ -4,6 +4,7 @@ use super::atomic_write;
 use super::draw::scene::DrawScene;
 use super::draw::svg::Animation;
 use super::draw::{bitmap, svg};
+use super::export_error::{ExportError, ExportFileError, FormatName};
 use super::files::openmetrics;
 use super::files::openmetrics::MetricFamilies;
 use super::files::perfetto;
@@ -45,7 +46,7 @@ pub trait RunExporter: Sync {
     fn supports(&self, subject: ExportSubject<'_>) -> bool;
 
     /// Writes the content to `path`.
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String>;
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError>;
 }
 
 /// All exporters of runs.
@@ -58,12 +59,15 @@ pub const EXPORTERS: &[&dyn RunExporter] = &[
     &OpenMetricsExporter,
 ];
 
-pub fn save(subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
-    write(subject, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
+pub fn save(subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportFileError> {
+    write(subject, path).map_err(|cause| ExportFileError {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 /// Writes the content to `path` in the format of the file extension. The error message does not include the path.
-pub fn write(subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+pub fn write(subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let mut fit = EXPORTERS.iter().filter(|e| e.supports(subject));
     match fit.find(|e| e.extensions().contains(&ending)) {
@@ -72,20 +76,20 @@ pub fn write(subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
     }
 }
 
-fn unsupported_format(subject: ExportSubject<'_>) -> String {
+fn unsupported_format(subject: ExportSubject<'_>) -> ExportError {
     let fit = EXPORTERS.iter().filter(|e| e.supports(subject));
-    let known: Vec<String> = fit
-        .map(|e| format!("{} (.{})", e.name(), e.extensions().join(", .")))
-        .collect();
-    format!(
-        "unsupported file extension for {}; use {}",
-        subject.name(),
-        known.join(" or ")
-    )
+    let supported = fit.map(|e| FormatName {
+        name: e.name(),
+        extensions: e.extensions(),
+    });
+    ExportError::UnsupportedFormat {
+        subject: subject.name(),
+        supported: supported.collect(),
+    }
 }
 
-fn bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    atomic_write::write(path, bytes)
+fn bytes(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
+    Ok(atomic_write::write(path, bytes)?)
 }
 
 struct SvgExporter;
@@ -106,7 +110,7 @@ impl RunExporter for SvgExporter {
         )
     }
 
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         match subject {
             ExportSubject::Chart(scene) => bytes(path, svg::file(scene).as_bytes()),
             ExportSubject::Animation(film) => bytes(path, svg::animated_svg(film).as_bytes()),
@@ -130,7 +134,7 @@ impl RunExporter for PngExporter {
         matches!(subject, ExportSubject::Chart(_))
     }
 
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         match subject {
             ExportSubject::Chart(scene) => {
                 atomic_write::write_with(path, |path| bitmap::save(scene, path))
@@ -155,7 +159,7 @@ impl RunExporter for HtmlExporter {
         matches!(subject, ExportSubject::Page(_))
     }
 
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         match subject {
             ExportSubject::Page(page) => bytes(path, html::html(page).as_bytes()),
             _ => Err(unsupported_format(subject)),
@@ -179,7 +183,7 @@ impl RunExporter for MarkdownExporter {
     }
 
     /// Writes the page, and its charts as SVG files into a directory `<name>.charts` next to it.
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         let ExportSubject::Page(page) = subject else {
             return Err(unsupported_format(subject));
         };
@@ -188,7 +192,7 @@ impl RunExporter for MarkdownExporter {
         let charts: Vec<_> = page.charts().collect();
         let new = !charts.is_empty() && !assets.exists();
         if !charts.is_empty() {
-            std::fs::create_dir_all(&assets).map_err(|e| e.to_string())?;
+            std::fs::create_dir_all(&assets)?;
         }
         let drawn = charts.into_iter().try_for_each(|chart| {
             let file = assets.join(format!("{}.svg", chart.name));
@@ -219,7 +223,7 @@ impl RunExporter for PerfettoExporter {
         matches!(subject, ExportSubject::Trace(_))
     }
 
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         match subject {
             ExportSubject::Trace(of) => bytes(path, &perfetto::trace(of)),
             _ => Err(unsupported_format(subject)),
@@ -242,7 +246,7 @@ impl RunExporter for OpenMetricsExporter {
         matches!(subject, ExportSubject::Metrics(_))
     }
 
-    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), String> {
+    fn write(&self, subject: ExportSubject<'_>, path: &Path) -> Result<(), ExportError> {
         match subject {
             ExportSubject::Metrics(of) => bytes(path, openmetrics::text(of).as_bytes()),
             _ => Err(unsupported_format(subject)),

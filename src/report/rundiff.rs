@@ -2,11 +2,12 @@
 //!
 //! The event logs are streamed. Memory use is four bytes per record plus the records that are reported.
 
+use crate::rundiff_error::RunDiffError;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Number of records reported before the first difference.
@@ -70,7 +71,7 @@ pub struct MetricDiff {
     pub b: Value,
 }
 
-pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, String> {
+pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, RunDiffError> {
     let (of_a, of_b) = (summary(a)?, summary(b)?);
     let text = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
     let mut metrics = Vec::new();
@@ -97,31 +98,43 @@ pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, String> {
     })
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, String> {
-    let file = File::open(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+fn open(path: &Path) -> Result<BufReader<File>, RunDiffError> {
+    let file = File::open(path).map_err(|e| cannot_open(path, &e))?;
     Ok(BufReader::with_capacity(1 << 20, file))
 }
 
-fn summary(dir: &Path) -> Result<Value, String> {
+fn cannot_open(path: &Path, error: &io::Error) -> RunDiffError {
+    RunDiffError::CannotOpen {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+fn invalid_file(path: &Path, error: &impl ToString) -> RunDiffError {
+    RunDiffError::InvalidFile {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+fn summary(dir: &Path) -> Result<Value, RunDiffError> {
     let path = dir.join("summary.json");
     if !path.is_file() {
-        return Err(format!(
-            "{} is not a run directory: summary.json is missing",
-            dir.display()
-        ));
+        return Err(RunDiffError::NotRunDirectory {
+            path: dir.to_owned(),
+        });
     }
-    serde_json::from_reader(open(&path)?).map_err(|e| format!("{}: {e}", path.display()))
+    serde_json::from_reader(open(&path)?).map_err(|e| invalid_file(&path, &e))
 }
 
 /// Reads one line without its line feed into `into`. Returns `false` at the end of the file.
-fn read_line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
+fn read_line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, RunDiffError> {
     into.clear();
-    let read = from
-        .take(LINE_MAX)
-        .read_until(b'\n', into)
-        .map_err(|e| e.to_string())?;
+    let read = from.take(LINE_MAX).read_until(b'\n', into)?;
     if read as u64 == LINE_MAX {
-        return Err(format!("line exceeds {LINE_MAX} bytes"));
+        return Err(RunDiffError::LineTooLong {
+            bytes_max: LINE_MAX,
+        });
     }
     if into.last() == Some(&b'\n') {
         into.pop();
@@ -176,8 +189,8 @@ pub fn diff_values(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>
 }
 
 /// Adds the cells of `restarts.csv` that differ.
-fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), String> {
-    let read = |dir: &Path| -> Result<Vec<Vec<String>>, String> {
+fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), RunDiffError> {
+    let read = |dir: &Path| -> Result<Vec<Vec<String>>, RunDiffError> {
         let path = dir.join("restarts.csv");
         if !path.is_file() {
             return Ok(Vec::new());
@@ -187,7 +200,7 @@ fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), Strin
             .flexible(true)
             .from_reader(open(&path)?);
         let rows = reader.records().map(|row| {
-            let row = row.map_err(|e| format!("{}: {e}", path.display()))?;
+            let row = row.map_err(|e| invalid_file(&path, &e))?;
             Ok(row.iter().map(str::to_owned).collect())
         });
         rows.collect()
@@ -228,15 +241,14 @@ fn number_or_text(cell: &str) -> Value {
 }
 
 /// Returns the sorted relative paths of all files below `inputs/`.
-fn files(dir: &Path) -> Result<Vec<PathBuf>, String> {
+fn files(dir: &Path) -> Result<Vec<PathBuf>, RunDiffError> {
     let root = dir.join("inputs");
     let (mut folders, mut found) = (vec![root.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder)
-            .map_err(|e| format!("cannot read {}: {e}", folder.display()))?;
+        let entries = std::fs::read_dir(&folder).map_err(|e| cannot_open(&folder, &e))?;
         for entry in entries {
-            let entry = entry.map_err(|e| e.to_string())?;
-            let kind = entry.file_type().map_err(|e| e.to_string())?;
+            let entry = entry?;
+            let kind = entry.file_type()?;
             match (kind.is_dir(), kind.is_file()) {
                 (true, _) => folders.push(entry.path()),
                 (_, true) => {
@@ -250,7 +262,7 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
+fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, RunDiffError> {
     let (of_a, of_b) = (files(a)?, files(b)?);
     let mut all: Vec<&PathBuf> = of_a.iter().chain(&of_b).collect();
     all.sort();
@@ -288,7 +300,7 @@ fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
 type DiffLines = (usize, Option<String>, Option<String>);
 
 /// Returns the first line in which two files differ.
-fn first_differing_line(a: &Path, b: &Path) -> Result<Option<DiffLines>, String> {
+fn first_differing_line(a: &Path, b: &Path) -> Result<Option<DiffLines>, RunDiffError> {
     let (mut from_a, mut from_b) = (open(a)?, open(b)?);
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for at in 1.. {
@@ -309,7 +321,7 @@ fn first_differing_line(a: &Path, b: &Path) -> Result<Option<DiffLines>, String>
 }
 
 /// Reads both event logs in parallel and returns the first difference.
-fn first_differing_record(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
+fn first_differing_record(a: &Path, b: &Path) -> Result<Option<FirstDiff>, RunDiffError> {
     let (path_a, path_b) = (a.join("events.ndjson"), b.join("events.ndjson"));
     match (path_a.is_file(), path_b.is_file()) {
         (true, true) => {}
@@ -338,7 +350,7 @@ fn first_differing_record(a: &Path, b: &Path) -> Result<Option<FirstDiff>, Strin
         }
         let value = |more: bool, line: &[u8]| more.then(|| parsed(line));
         let (of_a, of_b) = (value(more_a, &x), value(more_b, &y));
-        let chain = |more: bool, line: &[u8]| -> Result<Vec<Value>, String> {
+        let chain = |more: bool, line: &[u8]| -> Result<Vec<Value>, RunDiffError> {
             //  The cause precedes the first difference, so it is the same record in both logs, or it is not in the
             //  common part.
             let first = if more { cause(line) } else { NO_CAUSE };
@@ -398,7 +410,7 @@ fn cause_chain(first: u32, causes: &[u32]) -> Vec<u32> {
 }
 
 /// Returns the records with these numbers in descending order.
-fn read_records(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
+fn read_records(path: &Path, which: &[u32]) -> Result<Vec<Value>, RunDiffError> {
     let Some(last) = which.iter().max() else {
         return Ok(Vec::new());
     };
@@ -417,7 +429,7 @@ fn read_records(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
 }
 
 /// Returns the last decision up to `until`, if the run directory contains a decision log.
-fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
+fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, RunDiffError> {
     let path = dir.join("decisions.ndjson");
     match until.filter(|_| path.is_file()) {
         Some(until) => newest_decision(open(&path)?, until),
@@ -426,7 +438,7 @@ fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
 }
 
 /// Returns the last decision up to `until` from a decision log with one decision per line.
-pub fn newest_decision(mut log: impl BufRead, until: u64) -> Result<Option<Value>, String> {
+pub fn newest_decision(mut log: impl BufRead, until: u64) -> Result<Option<Value>, RunDiffError> {
     let (mut text, mut newest) = (Vec::new(), None);
     while read_line(&mut log, &mut text)? {
         let value = parsed(&text);

@@ -1,7 +1,7 @@
 //! Faults of a Fleet from a trace.
 
 use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
-use sim_inputs::{LoadedFleet, SourceText, parse_fleet_with};
+use sim_inputs::{FileTextError, LoadedFleet, SourceText, parse_fleet_with};
 
 fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
     let text = format!(
@@ -15,7 +15,7 @@ fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
     };
     let loader = |name: &str| match name {
         "faults.csv" => Ok(trace.to_owned()),
-        other => Err(format!("{other} does not exist")),
+        _ => Err(FileTextError::NotProvided),
     };
     parse_fleet_with(&source, &[], &loader).map_err(|e| e.to_string())
 }

@@ -76,7 +76,7 @@ pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<ScenarioSpec
         let found = files.iter().find(|(file, _)| *file == name);
         found
             .map(|(_, text)| (*text).to_owned())
-            .ok_or_else(|| format!("{name} does not exist"))
+            .ok_or(sim_inputs::FileTextError::NotProvided)
     };
     sim_inputs::parse_scenario(&source, &[], &loader)
         .map(|loaded| loaded.scenario)

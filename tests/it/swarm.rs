@@ -90,7 +90,7 @@ fn read_as_any_input(text: String) -> String {
         file: "typed.yaml".to_owned(),
         text,
     };
-    let none = |_: &str| Err("does not exist".to_owned());
+    let none = |_: &str| Err(sim_inputs::FileTextError::NotProvided);
     let answers = [
         sim_inputs::read_manifests(&source).map(drop),
         sim_inputs::read_topology(&source).map(drop),

@@ -16,6 +16,7 @@ use sim_api::spec::{
 use sim_base::time::MAX_INPUT_DURATION;
 use sim_base::{Duration, JobSetId, SimTime};
 use sim_engine::record::EndReason;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -200,18 +201,51 @@ fn of_pods(
     })
 }
 
+/// Reason why the restart limit of a JobSet cannot be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RestartLimitError {
+    /// The run would have no end time.
+    NoEndTime,
+    /// The reduced model does not support the scenario without the limit.
+    NotReducible,
+    /// The JobSet has no limit, because it never restarts.
+    NoFailurePolicy {
+        /// Name of the JobSet.
+        jobset: String,
+    },
+}
+
+impl fmt::Display for RestartLimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RestartLimitError::NoEndTime => {
+                f.write_str("the inputs have no end time: set one with --horizon")
+            }
+            RestartLimitError::NotReducible => f.write_str(
+                "the reduced model does not support this scenario without a restart limit",
+            ),
+            RestartLimitError::NoFailurePolicy { jobset } => write!(
+                f,
+                "JobSet {jobset} has no failurePolicy: it fails at the first failure, regardless of maxRestarts"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RestartLimitError {}
+
 /// Removes the restart limit of a JobSet and extends the run to the horizon. Returns the previous limit and the end
 /// time. Fails if the run would have no end time, or if the JobSet has no `failurePolicy`.
 pub fn without_limit(
     subject: &mut ExperimentSubject,
     jobset: usize,
     until: Option<Duration>,
-) -> Result<(Option<u32>, Duration), String> {
+) -> Result<(Option<u32>, Duration), RestartLimitError> {
     match subject {
         ExperimentSubject::Fleet(fleet) => {
             fleet.stop_at = until.unwrap_or(fleet.stop_at);
             if fleet.stop_at == MAX_INPUT_DURATION {
-                return Err("the inputs have no end time: set one with --horizon".to_owned());
+                return Err(RestartLimitError::NoEndTime);
             }
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
@@ -220,9 +254,7 @@ pub fn without_limit(
             let mut scenario = reduced.scenario().clone();
             let lifted = lift(&mut scenario, jobset, until)?;
             let again = reduced.reuse_for(&scenario);
-            *reduced = again.ok_or(
-                "the reduced model does not support this scenario without a restart limit",
-            )?;
+            *reduced = again.ok_or(RestartLimitError::NotReducible)?;
             Ok(lifted)
         }
     }
@@ -232,14 +264,13 @@ fn lift(
     scenario: &mut ScenarioSpec,
     jobset: usize,
     until: Option<Duration>,
-) -> Result<(Option<u32>, Duration), String> {
+) -> Result<(Option<u32>, Duration), RestartLimitError> {
     scenario.stop.at = until.unwrap_or(scenario.stop.at);
     let submitted = &mut scenario.jobsets[jobset].jobset;
-    let name = &submitted.name;
     let Some(policy) = submitted.spec.failure_policy.as_mut() else {
-        return Err(format!(
-            "JobSet {name} has no failurePolicy: it fails at the first failure, regardless of maxRestarts"
-        ));
+        return Err(RestartLimitError::NoFailurePolicy {
+            jobset: submitted.name.clone(),
+        });
     };
     let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
     policy.max_restarts = i32::MAX;

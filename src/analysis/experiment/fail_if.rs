@@ -9,6 +9,7 @@ use super::replication::ReplicationResult;
 use sim_base::condition::FieldCondition;
 use sim_base::stats::{quantile, sorted};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The values of one variant; a run has one variant without a name.
 pub struct ConditionGroup {
@@ -56,29 +57,94 @@ pub struct HeldCondition {
     pub value: f64,
 }
 
+/// Reason why a condition cannot be evaluated. `condition` is its text as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailIfError {
+    /// The statistic after `@` does not exist.
+    UnknownStatistic {
+        /// Text of the condition.
+        condition: String,
+        /// The statistic as written.
+        statistic: String,
+    },
+    /// No variant has the name before `:`.
+    UnknownVariant {
+        /// Text of the condition.
+        condition: String,
+        /// The variant as written.
+        variant: String,
+        /// Names of all variants.
+        available: Vec<String>,
+    },
+    /// No replication has the metric.
+    UnknownMetric {
+        /// The message, which lists the metrics.
+        reason: String,
+    },
+    /// The metric has no value in any replication.
+    NoValue {
+        /// Text of the condition.
+        condition: String,
+    },
+    /// A relative condition has no reference.
+    NoReference {
+        /// The message of the condition.
+        reason: String,
+    },
+}
+
+impl fmt::Display for FailIfError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailIfError::UnknownStatistic {
+                condition,
+                statistic,
+            } => write!(
+                f,
+                "--fail-if {condition:?}: unknown statistic {statistic:?}; use METRIC, METRIC@min, METRIC@max or METRIC@p90"
+            ),
+            FailIfError::UnknownVariant {
+                condition,
+                variant,
+                available,
+            } => write!(
+                f,
+                "--fail-if {condition:?}: unknown variant {variant:?}; available: {}",
+                available.join(", ")
+            ),
+            FailIfError::UnknownMetric { reason } | FailIfError::NoReference { reason } => {
+                f.write_str(reason)
+            }
+            FailIfError::NoValue { condition } => write!(
+                f,
+                "--fail-if {condition:?}: the metric has no value in any replication, for example because there was no restart"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for FailIfError {}
+
 /// Evaluates a condition; returns all variants that meet it.
 pub fn held(
     condition: &FieldCondition,
     groups: &[ConditionGroup],
-) -> Result<Vec<HeldCondition>, String> {
+) -> Result<Vec<HeldCondition>, FailIfError> {
     let (variant, metric) = condition
         .name
         .rsplit_once(':')
         .unwrap_or(("", &condition.name));
     let (metric, over) = metric.rsplit_once('@').unwrap_or((metric, "mean"));
-    let share = share(over).ok_or_else(|| {
-        format!(
-            "--fail-if {:?}: unknown statistic {over:?}; use METRIC, METRIC@min, METRIC@max or METRIC@p90",
-            condition.text()
-        )
+    let share = share(over).ok_or_else(|| FailIfError::UnknownStatistic {
+        condition: condition.text().to_owned(),
+        statistic: over.to_owned(),
     })?;
     if !variant.is_empty() && !groups.iter().any(|g| g.name == variant) {
-        let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
-        let names = names.join(", ");
-        return Err(format!(
-            "--fail-if {:?}: unknown variant {variant:?}; available: {names}",
-            condition.text()
-        ));
+        return Err(FailIfError::UnknownVariant {
+            condition: condition.text().to_owned(),
+            variant: variant.to_owned(),
+            available: groups.iter().map(|g| g.name.clone()).collect(),
+        });
     }
     let first = groups.first().map(|g| value(condition, g, (metric, share)));
     let reference = match (condition.is_relative() && groups.len() > 1, first) {
@@ -94,7 +160,10 @@ pub fn held(
     });
     for (_, group) in own {
         let now = value(condition, group, (metric, share))?;
-        let verdict = condition.evaluate(now, reference)?;
+        let verdict = condition.evaluate(now, reference);
+        let verdict = verdict.map_err(|e| FailIfError::NoReference {
+            reason: e.to_string(),
+        })?;
         if verdict.failed {
             held.push(HeldCondition {
                 variant: group.title.clone(),
@@ -122,9 +191,12 @@ fn value(
     condition: &FieldCondition,
     group: &ConditionGroup,
     (metric, share): (&str, ConditionShare),
-) -> Result<f64, String> {
+) -> Result<f64, FailIfError> {
     let Some(own) = group.values.get(metric) else {
-        return Err(condition.unknown_name_error(group.values.keys().map(String::as_str)));
+        let known = group.values.keys().map(String::as_str);
+        return Err(FailIfError::UnknownMetric {
+            reason: condition.unknown_name_error(known).to_string(),
+        });
     };
     // Blocked or censored runs have no value and count as the worst.
     let worst = match better(metric) {
@@ -138,10 +210,9 @@ fn value(
     };
     let values: Vec<f64> = own.iter().filter_map(number).collect();
     if values.is_empty() {
-        return Err(format!(
-            "--fail-if {:?}: the metric has no value in any replication, for example because there was no restart",
-            condition.text()
-        ));
+        return Err(FailIfError::NoValue {
+            condition: condition.text().to_owned(),
+        });
     }
     Ok(match share {
         None => values.iter().sum::<f64>() / values.len() as f64,

@@ -28,7 +28,9 @@ pub use compare::{
     CompareVerdict, MetricEstimate, PairedEstimate, PlayedVariant, VariantChange,
     VariantComparison, VariantEstimates,
 };
-pub use counted::{CountedRun, UsedAt, count_restarts, with_maintenance_rule, without_limit};
+pub use counted::{
+    CountedRun, RestartLimitError, UsedAt, count_restarts, with_maintenance_rule, without_limit,
+};
 pub use derivative::{DerivativeSide, MetricDerivative, derivative, headline};
 pub use experiment_input::{ExperimentSubject, SubjectPlayer};
 pub use fleets::{FleetReplications, compared, replicate_fleet};

@@ -23,6 +23,8 @@ pub mod tornado;
 pub use budget::{BudgetQuestion, LossBudget};
 pub use closed_form::ClosedForm;
 pub use minimum::{MinimumSearch, SearchAnswer, SearchCandidate, SearchPlan, find_minimum};
-pub use range::{ParameterRange, RangeUnit};
+pub use range::{ParameterRange, ParameterRangeError, ParameterRangeProblem, RangeUnit};
 pub use sample::{SampleMetric, SampleRow};
-pub use target::{MetricTarget, TargetJudgement, TargetStatistic};
+pub use target::{
+    MetricTarget, MetricTargetError, MetricTargetProblem, TargetJudgement, TargetStatistic,
+};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sim_base::Duration;
+use std::fmt;
 
 /// Kind of the bounds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,37 +34,110 @@ pub struct ParameterRange {
 
 const FORM: &str = "write PATH=LOW..HIGH with numbers or durations, e.g. parameters.mtbf=10d..40d";
 
-impl std::str::FromStr for ParameterRange {
-    type Err = String;
+/// A text that is not a field with a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterRangeError {
+    /// The text as written.
+    pub text: String,
+    /// The reason why it is invalid.
+    pub problem: ParameterRangeProblem,
+}
 
-    fn from_str(text: &str) -> Result<ParameterRange, String> {
-        let wrong = |what: String| format!("{text:?}: {what}; {FORM}");
+/// Reason why a text is not a field with a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterRangeProblem {
+    /// There is no `=` followed by `..`.
+    NoRange,
+    /// The path of the field is empty.
+    NoPath,
+    /// A bound is neither a number nor a duration.
+    InvalidBound {
+        /// The bound as written.
+        bound: String,
+    },
+    /// One bound is a number, the other one a duration.
+    MixedUnits {
+        /// The lower bound as written.
+        low: String,
+        /// The upper bound as written.
+        high: String,
+    },
+    /// The lower bound is not below the upper bound.
+    EmptyRange {
+        /// The lower bound as written.
+        low: String,
+        /// The upper bound as written.
+        high: String,
+    },
+}
+
+impl fmt::Display for ParameterRangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}; {FORM}", self.text, self.problem)
+    }
+}
+
+impl fmt::Display for ParameterRangeProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParameterRangeProblem::NoRange => f.write_str("no range"),
+            ParameterRangeProblem::NoPath => f.write_str("no path"),
+            ParameterRangeProblem::InvalidBound { bound } => {
+                write!(f, "{bound:?} is neither a number nor a duration")
+            }
+            ParameterRangeProblem::MixedUnits { low, high } => write!(
+                f,
+                "{low} and {high} have different units: use two numbers or two durations"
+            ),
+            ParameterRangeProblem::EmptyRange { low, high } => {
+                write!(f, "the range is empty: {low} is not below {high}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParameterRangeError {}
+
+impl std::str::FromStr for ParameterRange {
+    type Err = ParameterRangeError;
+
+    fn from_str(text: &str) -> Result<ParameterRange, ParameterRangeError> {
+        let wrong = |problem: ParameterRangeProblem| ParameterRangeError {
+            text: text.to_owned(),
+            problem,
+        };
         let parts = text
             .rsplit_once('=')
             .and_then(|(p, r)| Some((p, r.split_once("..")?)));
-        let (path, (low, high)) = parts.ok_or_else(|| wrong("no range".to_owned()))?;
+        let (path, (low, high)) = parts.ok_or_else(|| wrong(ParameterRangeProblem::NoRange))?;
         let (path, low, high) = (path.trim(), low.trim(), high.trim());
         if path.is_empty() {
-            return Err(wrong("no path".to_owned()));
+            return Err(wrong(ParameterRangeProblem::NoPath));
         }
         let read = |word: &str| {
             let found = number(word);
-            found.ok_or_else(|| wrong(format!("{word:?} is neither a number nor a duration")))
+            found.ok_or_else(|| {
+                wrong(ParameterRangeProblem::InvalidBound {
+                    bound: word.to_owned(),
+                })
+            })
         };
         let ((from, a), (to, b)) = (read(low)?, read(high)?);
         let unit = match (a, b) {
             (a, b) if a == b => a,
             (RangeUnit::Seconds, _) | (_, RangeUnit::Seconds) => {
-                return Err(wrong(format!(
-                    "{low} and {high} have different units: use two numbers or two durations"
-                )));
+                return Err(wrong(ParameterRangeProblem::MixedUnits {
+                    low: low.to_owned(),
+                    high: high.to_owned(),
+                }));
             }
             _ => RangeUnit::Number,
         };
         if from >= to {
-            return Err(wrong(format!(
-                "the range is empty: {low} is not below {high}"
-            )));
+            return Err(wrong(ParameterRangeProblem::EmptyRange {
+                low: low.to_owned(),
+                high: high.to_owned(),
+            }));
         }
         Ok(ParameterRange {
             text: text.to_owned(),

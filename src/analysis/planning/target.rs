@@ -4,6 +4,7 @@ use super::sample::{SampleRow, values};
 use serde::Serialize;
 use sim_base::condition::{CompareOperator, ConditionLimit, FieldCondition};
 use sim_base::stats::{proportion_interval, quantile, quantile_interval, sorted, student};
+use std::fmt;
 
 /// Statistic over the replications.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -43,37 +44,91 @@ pub enum TargetJudgement {
 
 const FORM: &str = "write METRIC.QUANTILE OPERATOR LIMIT, e.g. 'goodput.p10 >= 0.9' (one run in ten may be worse) or 'end.t_s.p90 <= 30d'";
 
-impl std::str::FromStr for MetricTarget {
-    type Err = String;
+/// A text that is not a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricTargetError {
+    /// The text as written.
+    pub text: String,
+    /// The reason why it is invalid.
+    pub problem: MetricTargetProblem,
+}
 
-    fn from_str(text: &str) -> Result<MetricTarget, String> {
+/// Reason why a text is not a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetricTargetProblem {
+    /// The text is not a condition.
+    InvalidCondition {
+        /// The reason, without the text of the condition.
+        reason: String,
+    },
+    /// The operator is not a bound.
+    NoBound,
+    /// The limit is a change against a reference.
+    RelativeLimit,
+    /// The metric has no statistic.
+    NoStatistic {
+        /// Name of the metric.
+        metric: String,
+    },
+}
+
+impl fmt::Display for MetricTargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.text, self.problem)
+    }
+}
+
+impl fmt::Display for MetricTargetProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetricTargetProblem::InvalidCondition { reason } => write!(f, "{reason}; {FORM}"),
+            MetricTargetProblem::NoBound => f.write_str("a target needs a bound: use >= or <="),
+            MetricTargetProblem::RelativeLimit => f.write_str(
+                "a target has no reference for a relative change: use an absolute limit",
+            ),
+            MetricTargetProblem::NoStatistic { metric } => write!(
+                f,
+                "add a statistic over the replications, e.g. {metric}.p10 for the 10th percentile; {FORM}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MetricTargetError {}
+
+impl std::str::FromStr for MetricTarget {
+    type Err = MetricTargetError;
+
+    fn from_str(text: &str) -> Result<MetricTarget, MetricTargetError> {
+        let wrong = |problem: MetricTargetProblem| MetricTargetError {
+            text: text.to_owned(),
+            problem,
+        };
         let read = text.parse::<FieldCondition>();
-        let condition = read.map_err(|why| {
+        let condition = read.map_err(|error| {
+            let why = error.to_string();
             let what = why.split_once(": ").map_or(why.as_str(), |(_, rest)| rest);
-            let what = what.split(';').next().unwrap_or(what);
-            format!("{text:?}: {what}; {FORM}")
+            let reason = what.split(';').next().unwrap_or(what).to_owned();
+            wrong(MetricTargetProblem::InvalidCondition { reason })
         })?;
         let at_least = match condition.operator {
             CompareOperator::AtLeast | CompareOperator::Above => true,
             CompareOperator::AtMost | CompareOperator::Below => false,
             CompareOperator::Equal | CompareOperator::NotEqual => {
-                return Err(format!("{text:?}: a target needs a bound: use >= or <="));
+                return Err(wrong(MetricTargetProblem::NoBound));
             }
         };
         let ConditionLimit::Absolute(limit) = condition.limit else {
-            return Err(format!(
-                "{text:?}: a target has no reference for a relative change: use an absolute limit"
-            ));
+            return Err(wrong(MetricTargetProblem::RelativeLimit));
         };
         let (metric, last) = condition
             .name
             .rsplit_once('.')
             .unwrap_or((&condition.name, ""));
         let statistic = statistic(last).ok_or_else(|| {
-            let name = &condition.name;
-            format!(
-                "{text:?}: add a statistic over the replications, e.g. {name}.p10 for the 10th percentile; {FORM}"
-            )
+            wrong(MetricTargetProblem::NoStatistic {
+                metric: condition.name.clone(),
+            })
         })?;
         Ok(MetricTarget {
             text: text.to_owned(),

@@ -1,6 +1,7 @@
 //! The identity of a sweep: the program version, the inputs, and all options that affect results.
 
 use super::points::SweepPoints;
+use super::points_error::SweepPointsError;
 use super::shard::SweepShard;
 use serde::{Deserialize, Serialize};
 use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
@@ -92,9 +93,9 @@ impl SweepIdentity {
     }
 
     /// Returns the points of the sweep.
-    pub fn points(&self) -> Result<SweepPoints, String> {
+    pub fn points(&self) -> Result<SweepPoints, SweepPointsError> {
         let axes = self.axes.iter().map(AxisText::axis).collect::<Option<_>>();
-        let axes = axes.ok_or("an axis needs either values or a range")?;
+        let axes = axes.ok_or(SweepPointsError::IncompleteAxis)?;
         let hypercube = self.latin_hypercube;
         SweepPoints::expand(&SweepSpec { axes, hypercube }, self.seed)
     }

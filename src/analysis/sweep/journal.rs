@@ -12,6 +12,7 @@
 //! checksum  row     point  replication  end reason  digest  names  warnings  never placed  value  value  …
 //! ```
 
+use super::journal_error::SweepJournalError;
 use super::row::SweepRow;
 use super::shard::SweepShard;
 use crate::experiment::MeasuredMetric;
@@ -65,8 +66,11 @@ impl JournalTable {
 
 impl SweepJournal {
     /// Creates a journal; the file must not exist.
-    pub fn create(path: &Path, head: &JournalHead) -> Result<SweepJournal, String> {
-        let failed = |e: io::Error| format!("cannot create {}: {e}", path.display());
+    pub fn create(path: &Path, head: &JournalHead) -> Result<SweepJournal, SweepJournalError> {
+        let failed = |e: io::Error| SweepJournalError::NotCreated {
+            path: path.to_owned(),
+            reason: e.to_string(),
+        };
         let new = OpenOptions::new()
             .read(true)
             .append(true)
@@ -80,8 +84,14 @@ impl SweepJournal {
     }
 
     /// Opens an existing journal and returns its rows in the order of completion.
-    pub fn open(path: &Path, head: &JournalHead) -> Result<(SweepJournal, Vec<SweepRow>), String> {
-        let failed = |e: io::Error| format!("cannot open {}: {e}", path.display());
+    pub fn open(
+        path: &Path,
+        head: &JournalHead,
+    ) -> Result<(SweepJournal, Vec<SweepRow>), SweepJournalError> {
+        let failed = |e: io::Error| SweepJournalError::NotOpened {
+            path: path.to_owned(),
+            reason: e.to_string(),
+        };
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -90,12 +100,11 @@ impl SweepJournal {
         let mut journal = SweepJournal::open_locked(file, path)?;
         let mut bytes = Vec::new();
         journal.file.read_to_end(&mut bytes).map_err(failed)?;
-        let read = JournalContent::parse(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        let read = JournalContent::parse(&bytes, path)?;
         if read.head.as_ref().is_some_and(|found| found != head) {
-            return Err(format!(
-                "{} belongs to another sweep: use another output directory",
-                path.display()
-            ));
+            return Err(SweepJournalError::OtherSweep {
+                path: path.to_owned(),
+            });
         }
         journal.file.set_len(read.good as u64).map_err(failed)?;
         journal.file.seek(SeekFrom::End(0)).map_err(failed)?;
@@ -108,9 +117,11 @@ impl SweepJournal {
     }
 
     /// Locks the file until it is closed or the process ends. File systems without locks provide no protection.
-    fn open_locked(file: File, path: &Path) -> Result<SweepJournal, String> {
+    fn open_locked(file: File, path: &Path) -> Result<SweepJournal, SweepJournalError> {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
-            return Err(format!("another process is writing {}", path.display()));
+            return Err(SweepJournalError::Locked {
+                path: path.to_owned(),
+            });
         }
         Ok(SweepJournal {
             file,
@@ -122,7 +133,7 @@ impl SweepJournal {
 
     /// Appends a row. After the return the row survives the end of the process; after `sync` it survives a crash of
     /// the machine.
-    pub fn append(&mut self, row: &SweepRow) -> Result<(), String> {
+    pub fn append(&mut self, row: &SweepRow) -> Result<(), SweepJournalError> {
         let mut lines = String::new();
         let (names, new) = self.names.id(&row.names);
         if new {
@@ -140,7 +151,7 @@ impl SweepJournal {
     }
 
     /// Waits until all data is on disk.
-    pub fn sync(&mut self) -> Result<(), String> {
+    pub fn sync(&mut self) -> Result<(), SweepJournalError> {
         if !self.synced {
             self.file.sync_data().map_err(|e| failed_write(&e))?;
             self.synced = true;
@@ -148,7 +159,7 @@ impl SweepJournal {
         Ok(())
     }
 
-    fn write(&mut self, lines: &str) -> Result<(), String> {
+    fn write(&mut self, lines: &str) -> Result<(), SweepJournalError> {
         self.synced = false;
         self.file
             .write_all(lines.as_bytes())
@@ -156,18 +167,24 @@ impl SweepJournal {
     }
 }
 
-fn failed_write(e: &io::Error) -> String {
-    format!("cannot write the journal of the sweep: {e}; replications written before are kept")
+fn failed_write(e: &io::Error) -> SweepJournalError {
+    SweepJournalError::NotWritten {
+        reason: e.to_string(),
+    }
 }
 
 /// Reads the rows of a complete journal. Fails if its last line is incomplete.
-pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), String> {
-    let shown = path.display();
-    let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
-    let read = JournalContent::parse(&bytes).map_err(|e| format!("{shown}: {e}"))?;
+pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), SweepJournalError> {
+    let bytes = std::fs::read(path).map_err(|e| SweepJournalError::Unreadable {
+        path: path.to_owned(),
+        reason: e.to_string(),
+    })?;
+    let read = JournalContent::parse(&bytes, path)?;
     match read.head {
         Some(head) if read.good == bytes.len() => Ok((head, read.rows)),
-        _ => Err(format!("{shown} ends with an incomplete line")),
+        _ => Err(SweepJournalError::IncompleteLine {
+            path: path.to_owned(),
+        }),
     }
 }
 
@@ -182,21 +199,22 @@ struct JournalContent {
 }
 
 impl JournalContent {
-    fn parse(bytes: &[u8]) -> Result<JournalContent, String> {
+    /// Reads the contents of a journal; `path` is its file.
+    fn parse(bytes: &[u8], path: &Path) -> Result<JournalContent, SweepJournalError> {
         let mut content = JournalContent::default();
         let mut bad: Option<usize> = None;
         for (i, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
             let payload = payload(line);
             match (payload, bad) {
-                (Some(_), Some(bad)) => {
-                    return Err(format!(
-                        "line {bad} is damaged; remove it and all following lines to resume with the lines before it"
-                    ));
+                (Some(_), Some(line)) => {
+                    let path = path.to_owned();
+                    return Err(SweepJournalError::DamagedLine { path, line });
                 }
                 (Some(payload), None) => {
                     let taken = content.take(payload);
-                    taken.ok_or_else(|| {
-                        format!("line {} is not valid in a journal of this version", i + 1)
+                    taken.ok_or_else(|| SweepJournalError::InvalidLine {
+                        path: path.to_owned(),
+                        line: i + 1,
                     })?;
                     content.good += line.len();
                 }

@@ -6,7 +6,9 @@
 pub mod finished_points;
 pub mod identity;
 pub mod journal;
+pub mod journal_error;
 pub mod points;
+pub mod points_error;
 pub mod range;
 pub mod results;
 pub mod row;
@@ -17,10 +19,12 @@ pub mod work_plan;
 
 pub use finished_points::FinishedPoints;
 pub use identity::SweepIdentity;
+pub use journal_error::SweepJournalError;
 pub use points::{POINTS_MAX, SweepPoints};
+pub use points_error::SweepPointsError;
 pub use results::SweepResults;
 pub use row::SweepRow;
-pub use shard::SweepShard;
+pub use shard::{SweepShard, SweepShardError};
 pub use simulate::{HostInfo, simulate};
 pub use summary::SweepSummary;
 pub use work_plan::{WorkLimit, WorkTarget};

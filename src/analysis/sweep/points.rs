@@ -3,7 +3,8 @@
 //!
 //! A point depends only on the axes and the seed; its number is independent of the shard.
 
-use super::range::SweepRange;
+use super::points_error::SweepPointsError;
+use super::range::{SweepRange, SweepRangeError};
 use sim_api::spec::{SweepAxis, SweepSpec, SweepTarget};
 use sim_base::random::{DrawSequence, StreamKey, StreamPurpose, UniformDraw};
 
@@ -22,10 +23,9 @@ pub struct SweepPoints {
 
 impl SweepPoints {
     /// Creates the points. Fails if axes contradict each other or if there are too many points.
-    pub fn expand(sweep: &SweepSpec, seed: u64) -> Result<SweepPoints, String> {
+    pub fn expand(sweep: &SweepSpec, seed: u64) -> Result<SweepPoints, SweepPointsError> {
         if sweep.axes.is_empty() {
-            return Err("there is nothing to vary: add --grid 'PATH=VALUE,VALUE', or --range 'PATH=LOW..HIGH' with \
-                --lhs N, or `experiment.sweep` in the scenario".to_owned());
+            return Err(SweepPointsError::NoAxis);
         }
         contradictions(&sweep.axes)?;
         let ranges = sweep
@@ -33,16 +33,11 @@ impl SweepPoints {
             .iter()
             .any(|a| matches!(a.target, SweepTarget::Range { .. }));
         match (ranges, sweep.hypercube) {
-            (true, None) => {
-                return Err("a range requires the number of points of its Latin hypercube: add --lhs N, or \
-                    latinHypercube in the scenario".to_owned());
+            (true, None) => return Err(SweepPointsError::MissingHypercube),
+            (false, Some(points)) => {
+                return Err(SweepPointsError::HypercubeWithoutRange { points });
             }
-            (false, Some(n)) => {
-                return Err(format!(
-                    "a Latin hypercube of {n} points requires a range: add --range 'PATH=LOW..HIGH'"
-                ));
-            }
-            (true, Some(0)) => return Err("a Latin hypercube requires at least 1 point".to_owned()),
+            (true, Some(0)) => return Err(SweepPointsError::EmptyHypercube),
             _ => {}
         }
         let count = count(sweep)?;
@@ -52,8 +47,8 @@ impl SweepPoints {
             Ok(match &axis.target {
                 SweepTarget::Values(values) => values.clone(),
                 SweepTarget::Range { low, high, log } => {
-                    let range = SweepRange::parse(low, high, *log)
-                        .map_err(|e| format!("{}: {e}", axis.path))?;
+                    let range = SweepRange::parse(low, high, *log);
+                    let range = range.map_err(|e| invalid_range(axis, e))?;
                     strata(&mut draws, &axis.path, hypercube.unwrap_or(1))
                         .into_iter()
                         .map(|share| range.at(share))
@@ -65,7 +60,7 @@ impl SweepPoints {
             .axes
             .iter()
             .map(column)
-            .collect::<Result<_, String>>()?;
+            .collect::<Result<_, SweepPointsError>>()?;
         Ok(SweepPoints {
             axes: sweep.axes.clone(),
             values,
@@ -141,7 +136,14 @@ pub fn short(path: &str) -> &str {
     path.strip_prefix("parameters.").unwrap_or(path)
 }
 
-fn count(sweep: &SweepSpec) -> Result<usize, String> {
+fn invalid_range(axis: &SweepAxis, error: SweepRangeError) -> SweepPointsError {
+    SweepPointsError::InvalidRange {
+        path: axis.path.clone(),
+        error,
+    }
+}
+
+fn count(sweep: &SweepSpec) -> Result<usize, SweepPointsError> {
     let mut factors: Vec<u64> = Vec::new();
     for axis in &sweep.axes {
         if let SweepTarget::Values(values) = &axis.target {
@@ -152,56 +154,49 @@ fn count(sweep: &SweepSpec) -> Result<usize, String> {
     let all = factors.iter().try_fold(1u64, |n, f| n.checked_mul(*f));
     match all.filter(|n| *n <= POINTS_MAX) {
         Some(n) => Ok(n as usize),
-        None => {
-            let product: Vec<String> = factors.iter().map(u64::to_string).collect();
-            let of = match all {
-                Some(n) => format!("{} = {n}", product.join(" x ")),
-                None => product.join(" x "),
-            };
-            Err(format!(
-                "too many points: {of}; a sweep may have at most {POINTS_MAX}"
-            ))
-        }
+        None => Err(SweepPointsError::TooManyPoints { factors }),
     }
 }
 
 /// Returns an error for two axes of the same field or of nested fields, and for duplicate values.
-fn contradictions(axes: &[SweepAxis]) -> Result<(), String> {
+fn contradictions(axes: &[SweepAxis]) -> Result<(), SweepPointsError> {
     for (i, axis) in axes.iter().enumerate() {
         let own = segments(&axis.path);
+        let path = || axis.path.clone();
         if own.is_empty() {
-            return Err(format!("{:?} is not the path of a field", axis.path));
+            return Err(SweepPointsError::NotFieldPath { path: path() });
         }
         for other in &axes[..i] {
             let known = segments(&other.path);
             if known == own {
-                return Err(format!("two axes vary {}", axis.path));
+                return Err(SweepPointsError::RepeatedAxis { path: path() });
             }
             let (outer, inner) = match own.starts_with(&known) {
                 true => (&other.path, &axis.path),
                 false if known.starts_with(&own) => (&axis.path, &other.path),
                 false => continue,
             };
-            return Err(format!(
-                "two axes contradict each other: {inner} is a field inside {outer}"
-            ));
+            return Err(SweepPointsError::NestedAxes {
+                inner: inner.clone(),
+                outer: outer.clone(),
+            });
         }
         match &axis.target {
             SweepTarget::Values(values) if values.is_empty() => {
-                return Err(format!("the axis {} has no value", axis.path));
+                return Err(SweepPointsError::NoValue { path: path() });
             }
             SweepTarget::Values(values) => {
                 for (k, value) in values.iter().enumerate() {
                     if values[..k].contains(value) {
-                        return Err(format!(
-                            "the axis {} has the value {value} twice",
-                            axis.path
-                        ));
+                        return Err(SweepPointsError::RepeatedValue {
+                            path: path(),
+                            value: value.clone(),
+                        });
                     }
                 }
             }
             SweepTarget::Range { low, high, log } => {
-                SweepRange::parse(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
+                SweepRange::parse(low, high, *log).map_err(|e| invalid_range(axis, e))?;
             }
         }
     }

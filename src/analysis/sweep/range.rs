@@ -2,6 +2,7 @@
 
 use sim_base::Duration;
 use sim_base::time::NANOS_PER_SECOND;
+use std::fmt;
 
 /// A range with a lower end below its upper end.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -23,20 +24,63 @@ enum RangeKind {
 /// Limit below which `f64` represents all integers exactly (2^53).
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
+/// Two ends, as written, that do not form a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepRangeError {
+    pub low: String,
+    pub high: String,
+    pub problem: SweepRangeProblem,
+}
+
+/// Reason why two ends do not form a range.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum SweepRangeProblem {
+    /// The ends are neither two numbers nor two durations.
+    InvalidEnds,
+    /// The first end is not below the second one.
+    EmptyRange,
+    /// A logarithmic range does not begin above 0.
+    NotPositive,
+}
+
+impl fmt::Display for SweepRangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SweepRangeError { low, high, problem } = self;
+        match problem {
+            SweepRangeProblem::InvalidEnds => write!(
+                f,
+                "{low}..{high} is not a range: use two numbers, such as 0..16 or 0.5..2, or two durations, such as 5m..2h"
+            ),
+            SweepRangeProblem::EmptyRange => write!(
+                f,
+                "the range {low}..{high} is empty: the first value must be below the second one"
+            ),
+            SweepRangeProblem::NotPositive => write!(
+                f,
+                "the logarithmic range {low}..{high} has to begin above 0"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SweepRangeError {}
+
 impl SweepRange {
     /// Parses a range from its two ends.
-    pub fn parse(low: &str, high: &str, log: bool) -> Result<SweepRange, String> {
+    pub fn parse(low: &str, high: &str, log: bool) -> Result<SweepRange, SweepRangeError> {
         let (low_text, high_text) = (low.trim(), high.trim());
-        let (kind, low, high) = read(low_text, high_text)?;
+        let wrong = |problem: SweepRangeProblem| SweepRangeError {
+            low: low_text.to_owned(),
+            high: high_text.to_owned(),
+            problem,
+        };
+        let ends = read(low_text, high_text);
+        let (kind, low, high) = ends.ok_or_else(|| wrong(SweepRangeProblem::InvalidEnds))?;
         if low >= high {
-            return Err(format!(
-                "the range {low_text}..{high_text} is empty: the first value must be below the second one"
-            ));
+            return Err(wrong(SweepRangeProblem::EmptyRange));
         }
         if log && low <= 0.0 {
-            return Err(format!(
-                "the logarithmic range {low_text}..{high_text} has to begin above 0"
-            ));
+            return Err(wrong(SweepRangeProblem::NotPositive));
         }
         Ok(SweepRange {
             low,
@@ -80,7 +124,8 @@ impl SweepRange {
     }
 }
 
-fn read(low: &str, high: &str) -> Result<(RangeKind, f64, f64), String> {
+/// Parses the two ends; `None` if they are neither two numbers nor two durations.
+fn read(low: &str, high: &str) -> Option<(RangeKind, f64, f64)> {
     let numbers = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(l), Some(h)) = (numbers(low), numbers(high)) {
         let whole = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
@@ -89,15 +134,11 @@ fn read(low: &str, high: &str) -> Result<(RangeKind, f64, f64), String> {
         } else {
             RangeKind::Number
         };
-        return Ok((kind, l, h));
+        return Some((kind, l, h));
     }
     let durations = |text: &str| text.parse::<Duration>().ok();
-    match (durations(low), durations(high)) {
-        (Some(l), Some(h)) => Ok((RangeKind::Duration, l.seconds(), h.seconds())),
-        _ => Err(format!(
-            "{low}..{high} is not a range: use two numbers, such as 0..16 or 0.5..2, or two durations, such as 5m..2h"
-        )),
-    }
+    let (l, h) = (durations(low)?, durations(high)?);
+    Some((RangeKind::Duration, l.seconds(), h.seconds()))
 }
 
 /// Rounds to six significant digits, so that the printed number is the simulated one.

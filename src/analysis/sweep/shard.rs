@@ -14,30 +14,64 @@ pub struct SweepShard {
 /// Maximum number of shards, which exceeds the number of pods that an Indexed Job may have.
 pub const SHARDS_MAX: u64 = 100_000;
 
+/// A shard that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepShardError {
+    NotShard {
+        text: String,
+    },
+    /// The number of shards is out of range.
+    ShardCount {
+        of: u64,
+    },
+    NoSuchShard {
+        index: u64,
+        of: u64,
+    },
+}
+
+impl fmt::Display for SweepShardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SweepShardError::NotShard { text } => write!(
+                f,
+                "{text:?} is not a shard; use I/N, such as 2/8 for one of eight shards"
+            ),
+            SweepShardError::ShardCount { of } => write!(
+                f,
+                "invalid number of shards {of}: it must be between 1 and {SHARDS_MAX}"
+            ),
+            SweepShardError::NoSuchShard { index, of } => write!(
+                f,
+                "shard {index} of {of} does not exist: use 0/{of} to {}/{of}, or 1/{of} to {of}/{of}",
+                of - 1
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SweepShardError {}
+
 impl SweepShard {
     /// The only shard of a sweep that is not divided.
     pub const WHOLE: SweepShard = SweepShard { index: 0, of: 1 };
 
     /// Parses `I/N`. Numbers from 0 and from 1 are both accepted, as `N/N` means `0/N`.
-    pub fn parse(text: &str) -> Result<SweepShard, String> {
-        let bad =
-            || format!("{text:?} is not a shard; use I/N, such as 2/8 for one of eight shards");
+    pub fn parse(text: &str) -> Result<SweepShard, SweepShardError> {
+        let bad = || SweepShardError::NotShard {
+            text: text.to_owned(),
+        };
         let (index, of) = text.split_once('/').ok_or_else(bad)?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| bad());
         SweepShard::new(number(index)?, number(of)?)
     }
 
-    pub fn new(index: u64, of: u64) -> Result<SweepShard, String> {
+    pub fn new(index: u64, of: u64) -> Result<SweepShard, SweepShardError> {
         if of == 0 || of > SHARDS_MAX {
-            return Err(format!(
-                "invalid number of shards {of}: it must be between 1 and {SHARDS_MAX}"
-            ));
+            return Err(SweepShardError::ShardCount { of });
         }
         if index > of {
-            return Err(format!(
-                "shard {index} of {of} does not exist: use 0/{of} to {}/{of}, or 1/{of} to {of}/{of}",
-                of - 1
-            ));
+            return Err(SweepShardError::NoSuchShard { index, of });
         }
         Ok(SweepShard {
             index: index % of,

@@ -5,6 +5,7 @@ use super::ScenarioLoader;
 use super::blocked::{self, BlockedJobSet};
 use super::facts::RunFacts;
 use super::levers::LeverSetting;
+use super::no_answer::NoAnswer;
 use super::trials::TrialTarget;
 use crate::experiment::{SimulatedReplication, simulate_replication};
 use crate::format;
@@ -38,13 +39,6 @@ pub struct WhyRequest {
     pub path_only: bool,
     /// Whether the inputs are manifests. Overrides can then set their metadata, but no fields of a cluster.
     pub of_manifests: bool,
-}
-
-/// The reason why there is no explanation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NoAnswer {
-    /// The inputs are invalid, or the subject of the question does not exist.
-    Invalid(String),
 }
 
 /// The subject of an explanation.
@@ -113,7 +107,7 @@ pub struct WhyExplanation {
 }
 
 pub fn explain(load: &ScenarioLoader<'_>, asked: &WhyRequest) -> Result<WhyExplanation, NoAnswer> {
-    let loaded = load(&[]).map_err(NoAnswer::Invalid)?;
+    let loaded = load(&[]).map_err(|reason| NoAnswer::InvalidInput { reason })?;
     let seed = asked.seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
     let mut simulation = match SimulationInput::new(&scenario) {
@@ -229,10 +223,10 @@ impl<'c> WhyCase<'c> {
         };
         let number = match self.asked.restart {
             Some(n) if n == 0 || n > restarts.len() => {
-                let there = format::count(restarts.len() as u64, "restart");
-                return Err(NoAnswer::Invalid(format!(
-                    "--restart {n}: the run has {there}, numbered from 1"
-                )));
+                return Err(NoAnswer::NoSuchRestart {
+                    number: n,
+                    restarts: restarts.len() as u64,
+                });
             }
             Some(n) => Some(n - 1),
             None => restart::longest(restarts),
@@ -364,9 +358,7 @@ impl<'c> WhyCase<'c> {
         let pod = witness.asked.clone().unwrap_or_default();
         let (Some(id), Some(job)) = (pod.pod, pod.job) else {
             let known = sim_inputs::pod_names(&self.loaded.scenario.jobsets);
-            return Err(NoAnswer::Invalid(format!(
-                "--pod {name}: no pod of this name was created\n  legal: {known}"
-            )));
+            return Err(NoAnswer::NoSuchPod { pod: name, known });
         };
         let jobset = run.names.jobset_of(job).unwrap_or(JobSetId(0));
         let end = pod.way.ready.unwrap_or(run.outcome.end);

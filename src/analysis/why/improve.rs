@@ -1,9 +1,10 @@
 //! Simulates the levers that concern a case, alone and in combination, and sorts the results.
 
 use super::ScenarioLoader;
-use super::explain::{BindingConstraint, NoAnswer, WhatIf, WhyExplanation, WhyRequest};
+use super::explain::{BindingConstraint, WhatIf, WhyExplanation, WhyRequest};
 use super::facts::RunFacts;
 use super::levers::{self, LeverSetting};
+use super::no_answer::{NoAnswer, TrialError};
 use super::trials::{self, MeasuredTrial, TrialTarget, TriedChange};
 use crate::metrics::RunView;
 use crate::metrics::restarts::bottleneck;
@@ -17,15 +18,14 @@ const COMBINED: usize = 3;
 const ACTS: u64 = 10;
 
 /// A setting and its result.
-type TrialOutcome = (LeverSetting, Result<MeasuredTrial, String>);
+type TrialOutcome = (LeverSetting, Result<MeasuredTrial, TrialError>);
 
 fn simulate(
     load: &ScenarioLoader<'_>,
     settings: &[LeverSetting],
     (target, asked): (TrialTarget, &WhyRequest),
 ) -> Result<Vec<TrialOutcome>, NoAnswer> {
-    let tried = trials::simulate_all(load, settings, (target, asked.seed), asked.threads);
-    let tried = tried.map_err(NoAnswer::Invalid)?;
+    let tried = trials::simulate_all(load, settings, (target, asked.seed), asked.threads)?;
     let one = |t: TriedChange<'_>| (t.setting.clone(), t.result);
     Ok(tried.into_iter().map(one).collect())
 }
@@ -127,7 +127,7 @@ impl WhyExplanation {
     fn take(
         &mut self,
         setting: LeverSetting,
-        result: Result<MeasuredTrial, String>,
+        result: Result<MeasuredTrial, TrialError>,
         parts: Option<Duration>,
     ) {
         let (before, ended) = (self.subject.total(), self.subject.ended);
@@ -146,7 +146,7 @@ impl WhyExplanation {
             Ok(MeasuredTrial::NeverEnded | MeasuredTrial::Absent) => {
                 self.no_help.push((setting, None))
             }
-            Err(why) => self.not_tried.push((setting, first_line(&why))),
+            Err(why) => self.not_tried.push((setting, first_line(&why.to_string()))),
         }
     }
 

@@ -11,10 +11,12 @@ pub mod facts;
 mod improve;
 pub mod json;
 pub mod levers;
+pub mod no_answer;
 pub mod trials;
 
 pub use blocked::BlockedJobSet;
-pub use explain::{NoAnswer, WhatIf, WhyExplanation, WhyRequest, WhySubject, explain};
+pub use explain::{WhatIf, WhyExplanation, WhyRequest, WhySubject, explain};
+pub use no_answer::{NoAnswer, TrialError};
 
 use sim_inputs::LoadedScenario;
 

@@ -1,9 +1,10 @@
 //! Simulates the inputs with changed values, and measures the duration of the subject.
 
 use super::levers::LeverSetting;
+use super::no_answer::TrialError;
 use super::{OverrideSetter, ScenarioLoader};
-use crate::experiment::StopFlag;
 use crate::experiment::parallel::in_parallel_with;
+use crate::experiment::{NoRuns, StopFlag};
 use crate::metrics::{RestartBlocker, RestartFold, RestartOutcome};
 use sim_base::{Duration, JobSetId};
 use sim_engine::SimulationInput;
@@ -46,7 +47,7 @@ pub enum MeasuredTrial {
 /// A setting with its result, or the reason why it could not be simulated.
 pub struct TriedChange<'s> {
     pub setting: &'s LeverSetting,
-    pub result: Result<MeasuredTrial, String>,
+    pub result: Result<MeasuredTrial, TrialError>,
 }
 
 /// Simulates all settings on a number of threads (0: one per core). Results are in the order of the settings.
@@ -55,15 +56,14 @@ pub fn simulate_all<'s>(
     settings: &'s [LeverSetting],
     (target, seed): (TrialTarget, Option<u64>),
     threads: usize,
-) -> Result<Vec<TriedChange<'s>>, String> {
+) -> Result<Vec<TriedChange<'s>>, NoRuns> {
     let one = |(): &mut (), i: u64| {
         let setting = &settings[i as usize];
         let result = simulate_one(load, &setting.sets, (target, seed));
         Some(TriedChange { setting, result })
     };
     let n = settings.len() as u64;
-    let played = in_parallel_with(|| Ok(()), (n, threads), &StopFlag::new(), one);
-    played.map_err(|why| why.to_string())
+    in_parallel_with(|| Ok(()), (n, threads), &StopFlag::new(), one)
 }
 
 /// Simulates the inputs with these overrides.
@@ -71,11 +71,11 @@ pub fn simulate_one(
     load: &ScenarioLoader<'_>,
     sets: &[OverrideSetter],
     (target, seed): (TrialTarget, Option<u64>),
-) -> Result<MeasuredTrial, String> {
-    let loaded = load(sets)?;
+) -> Result<MeasuredTrial, TrialError> {
+    let loaded = load(sets).map_err(|reason| TrialError::InvalidInput { reason })?;
     let seed = seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::draw_faults(&loaded.scenario, seed, 0);
-    let mut simulation = SimulationInput::new(&scenario).map_err(|why| why.to_string())?;
+    let mut simulation = SimulationInput::new(&scenario)?;
     let mut sink = SoughtChange {
         fold: RestartFold::new(&scenario).without_paths(),
         witness: RestartBlocker::default(),

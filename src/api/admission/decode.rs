@@ -5,6 +5,7 @@
 
 use super::errors::bad_request;
 use super::field::{FieldError, FieldErrorKind, go_quote};
+use super::go::GoDecodeError;
 use super::{AdmissionRejection, FieldValidation, coerce, go, meta};
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ pub fn decode(
 ) -> Result<Value, AdmissionRejection> {
     let (kind, version) = kind_and_version(body)?;
     let (decoded, unknown) = coerce_and_default(body, &kind, &version)
-        .map_err(|e| cannot_handle(&kind, &version, &e))?;
+        .map_err(|e| cannot_handle(&kind, &version, &e.to_string()))?;
     let words = unknown.iter().map(|path| format!("unknown field {path:?}"));
     let problems: Vec<String> = strict.iter().cloned().chain(words).collect();
     match validation {
@@ -108,7 +109,7 @@ fn coerce_and_default(
     body: &Value,
     kind: &str,
     version: &str,
-) -> Result<(Value, Vec<String>), String> {
+) -> Result<(Value, Vec<String>), GoDecodeError> {
     let mut object = body.clone();
     go::floats_to_integers(&mut object);
     let mut unknown = Vec::new();
@@ -122,7 +123,8 @@ fn coerce_and_default(
     };
     let (group, schema) = version.split_once('/').unwrap_or(("", version));
     if schema.contains('/') {
-        return Err(format!("unexpected GroupVersion string: {version}"));
+        let version = version.to_owned();
+        return Err(GoDecodeError::GroupVersion { version });
     }
     if group == GROUP && kind == KIND {
         unknown.extend(match version {

@@ -2,11 +2,11 @@
 //!
 //! This module is pure. It runs on create only and must not reject an object that Go can decode.
 
-use super::go;
+use super::go::{self, GoDecodeError};
 use serde_json::{Map, Value, json};
 
 /// Returns the object after the webhook's patch, or Go's decoding error.
-pub fn mutate(object: &Value) -> Result<Value, String> {
+pub fn mutate(object: &Value) -> Result<Value, GoDecodeError> {
     let read = go::round_trip_jobset(object)?;
     let mut defaulted = read.clone();
     set_defaults(&mut defaulted);

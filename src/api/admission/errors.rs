@@ -4,6 +4,7 @@
 
 use super::AdmissionRejection;
 use super::field::{FieldError, go_quote};
+use super::go::GoDecodeError;
 use std::collections::BTreeSet;
 
 /// Joins the error messages, in brackets if there are several. Duplicate messages are removed.
@@ -50,7 +51,7 @@ pub fn denied(name: &str, errors: Vec<FieldError>) -> AdmissionRejection {
 }
 
 /// Returns the 400 error of a webhook that cannot decode the object. It has no reason.
-pub fn webhook_decode_error(webhook: &str, error: &str) -> AdmissionRejection {
+pub fn webhook_decode_error(webhook: &str, error: &GoDecodeError) -> AdmissionRejection {
     AdmissionRejection::new(
         400,
         "",

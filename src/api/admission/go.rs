@@ -3,18 +3,21 @@
 //! Unknown fields are lost, and fields without `omitempty` get zero values. This module must not set defaults or
 //! validate values.
 
+mod error;
+
 pub use super::go_text::{floats_to_integers, go_json, go_json_untyped, number_text};
 use super::types::{FieldKind, JOBSET, SchemaField, SchemaType, StructType, tables};
+pub use error::GoDecodeError;
 use serde_json::{Map, Number, Value};
 use sim_base::quantity;
 
 /// Returns a JobSet after decoding and serialization by Go, or Go's first error.
-pub fn round_trip_jobset(object: &Value) -> Result<Value, String> {
+pub fn round_trip_jobset(object: &Value) -> Result<Value, GoDecodeError> {
     round_trip(JOBSET, object)
 }
 
 /// Returns an object of any struct type in the tables after decoding and serialization by Go.
-pub fn round_trip(name: &'static str, object: &Value) -> Result<Value, String> {
+pub fn round_trip(name: &'static str, object: &Value) -> Result<Value, GoDecodeError> {
     let root = SchemaType {
         name,
         kind: FieldKind::Struct(name),
@@ -30,14 +33,14 @@ pub fn round_trip(name: &'static str, object: &Value) -> Result<Value, String> {
 #[derive(Default)]
 struct GoReader {
     /// First type error. Go continues to decode after a type error and reports the first one.
-    first_error: Option<String>,
+    first_error: Option<GoDecodeError>,
     /// Name of the Go struct that contains the current field. `path` is the path of the field in it.
     struct_name: &'static str,
     path: Vec<&'static str>,
 }
 
 /// Result of decoding a value. `Ok(None)` is a zero value or nil. `Err` stops decoding immediately.
-type GoRead = Result<Option<Value>, String>;
+type GoRead = Result<Option<Value>, GoDecodeError>;
 
 impl GoReader {
     fn value(&mut self, ty: &SchemaType, value: &Value) -> GoRead {
@@ -52,46 +55,49 @@ impl GoReader {
                 Ok(integer(n, 32).map(Value::from))
             }
             (FieldKind::IntOrString, _) => {
-                Err(self.type_error_message(&go_description(value, true), "int32"))
+                Err(self.type_error(go_description(value, true), "int32"))
             }
             (FieldKind::Time, Value::String(text)) => read_time(text).map(Some),
-            (FieldKind::Time, _) => {
-                Err(self.type_error_message(&go_description(value, false), "string"))
-            }
+            (FieldKind::Time, _) => Err(self.type_error(go_description(value, false), "string")),
             (FieldKind::String, Value::String(_)) | (FieldKind::Bool, Value::Bool(_)) => {
                 Ok(Some(value.clone()))
             }
             (FieldKind::Int(bits), Value::Number(n)) => match integer(n, *bits) {
                 Some(i) => Ok(Some(i.into())),
-                None => self.record_mismatch(&go_description(value, true), ty),
+                None => self.record_mismatch(go_description(value, true), ty),
             },
             (FieldKind::Struct(name), Value::Object(fields)) => {
                 self.fields(tables().struct_named(name), fields).map(Some)
             }
             (FieldKind::List(item), Value::Array(items)) => self.list(item, items).map(Some),
             (FieldKind::Map(item), Value::Object(entries)) => self.map(item, entries).map(Some),
-            _ => self.record_mismatch(&go_description(value, false), ty),
+            _ => self.record_mismatch(go_description(value, false), ty),
         }
     }
 
-    fn record_mismatch(&mut self, found: &str, ty: &SchemaType) -> GoRead {
-        let sentence = self.type_error_message(found, ty.name);
-        self.first_error.get_or_insert(sentence);
+    fn record_mismatch(&mut self, found: String, ty: &SchemaType) -> GoRead {
+        let error = self.type_error(found, ty.name);
+        self.first_error.get_or_insert(error);
         Ok(None)
     }
 
-    fn type_error_message(&self, found: &str, ty: &str) -> String {
+    fn type_error(&self, found: String, ty: &str) -> GoDecodeError {
+        let expected = ty.to_owned();
         if self.path.is_empty() {
-            return format!("json: cannot unmarshal {found} into Go value of type {ty}");
+            return GoDecodeError::ValueType { found, expected };
         }
-        format!(
-            "json: cannot unmarshal {found} into Go struct field {}.{} of type {ty}",
-            self.struct_name,
-            self.path.join(".")
-        )
+        GoDecodeError::FieldType {
+            found,
+            field: format!("{}.{}", self.struct_name, self.path.join(".")),
+            expected,
+        }
     }
 
-    fn fields(&mut self, table: &StructType, object: &Map<String, Value>) -> Result<Value, String> {
+    fn fields(
+        &mut self,
+        table: &StructType,
+        object: &Map<String, Value>,
+    ) -> Result<Value, GoDecodeError> {
         let mut found: Vec<(usize, Value)> = Vec::new();
         for (key, value) in object {
             let Some(i) = table.fields.iter().position(|f| f.name == key) else {
@@ -115,7 +121,7 @@ impl GoReader {
         Ok(Value::Object(written))
     }
 
-    fn list(&mut self, item: &SchemaType, items: &[Value]) -> Result<Value, String> {
+    fn list(&mut self, item: &SchemaType, items: &[Value]) -> Result<Value, GoDecodeError> {
         let mut read = Vec::new();
         for value in items {
             read.push(self.value(item, value)?.unwrap_or_else(|| zero_value(item)));
@@ -123,7 +129,11 @@ impl GoReader {
         Ok(Value::Array(read))
     }
 
-    fn map(&mut self, item: &SchemaType, entries: &Map<String, Value>) -> Result<Value, String> {
+    fn map(
+        &mut self,
+        item: &SchemaType,
+        entries: &Map<String, Value>,
+    ) -> Result<Value, GoDecodeError> {
         let mut read = Map::new();
         for (key, value) in entries {
             let value = self.value(item, value)?.unwrap_or_else(|| zero_value(item));
@@ -190,7 +200,7 @@ fn go_description(value: &Value, digits: bool) -> String {
     }
 }
 
-fn read_quantity(value: &Value) -> Result<Value, String> {
+fn read_quantity(value: &Value) -> Result<Value, GoDecodeError> {
     let text = match value {
         Value::Number(n) => number_text(n),
         other => {
@@ -199,21 +209,19 @@ fn read_quantity(value: &Value) -> Result<Value, String> {
             inside.map(str::to_owned).unwrap_or(text)
         }
     };
-    let written = quantity::canonical(&text);
-    written.map(Value::from).map_err(str::to_owned)
+    Ok(quantity::canonical(&text)?.into())
 }
 
-/// Returns the text if it has the format of RFC 3339. Go's error message is longer than the one returned here.
-fn read_time(text: &str) -> Result<Value, String> {
+/// Returns the text if it has the format of RFC 3339.
+fn read_time(text: &str) -> Result<Value, GoDecodeError> {
     let form =
         regex::Regex::new(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$");
     if form.is_ok_and(|f| f.is_match(text)) {
         return Ok(text.into());
     }
-    let layout = "2006-01-02T15:04:05Z07:00";
-    Err(format!(
-        "parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""
-    ))
+    Err(GoDecodeError::Time {
+        text: text.to_owned(),
+    })
 }
 
 /// Returns a normalized form in which semantically equal objects are equal: empty lists and maps count as nil, and

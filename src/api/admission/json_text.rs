@@ -3,12 +3,16 @@
 //!
 //! This module must not interpret keys. The nesting depth is limited.
 
+mod error;
+
+pub use error::JsonSyntaxError;
+
 use serde_json::{Map, Value};
 
 const DEPTH_MAX: usize = 200;
 
 /// Returns the value and a message `duplicate field "path"` for every repeated key, or Go's error.
-pub fn parse(text: &str) -> Result<(Value, Vec<String>), String> {
+pub fn parse(text: &str) -> Result<(Value, Vec<String>), JsonSyntaxError> {
     let mut parser = JsonParser {
         text,
         at: 0,
@@ -39,25 +43,25 @@ impl JsonParser<'_> {
         self.at += rest.len() - trimmed.len();
     }
 
-    fn unexpected(&self, place: &str) -> String {
+    fn unexpected(&self, context: &'static str) -> JsonSyntaxError {
         match self.peek() {
-            None => "unexpected end of JSON input".to_owned(),
-            Some(c) => format!("invalid character {c:?} {place}"),
+            None => JsonSyntaxError::UnexpectedEnd,
+            Some(found) => JsonSyntaxError::UnexpectedCharacter { found, context },
         }
     }
 
     /// Consumes the expected character, or returns an error that names the character found.
-    fn expect_char(&mut self, wanted: char, place: &str) -> Result<(), String> {
+    fn expect_char(&mut self, wanted: char, context: &'static str) -> Result<(), JsonSyntaxError> {
         if self.peek() != Some(wanted) {
-            return Err(self.unexpected(place));
+            return Err(self.unexpected(context));
         }
         self.at += wanted.len_utf8();
         Ok(())
     }
 
-    fn value(&mut self, path: &str, depth: usize) -> Result<Value, String> {
+    fn value(&mut self, path: &str, depth: usize) -> Result<Value, JsonSyntaxError> {
         if depth > DEPTH_MAX {
-            return Err("exceeded max depth".to_owned());
+            return Err(JsonSyntaxError::DepthExceeded);
         }
         self.skip_whitespace();
         match self.peek() {
@@ -70,7 +74,7 @@ impl JsonParser<'_> {
         }
     }
 
-    fn object(&mut self, path: &str, depth: usize) -> Result<Value, String> {
+    fn object(&mut self, path: &str, depth: usize) -> Result<Value, JsonSyntaxError> {
         let mut fields = Map::new();
         self.at += 1;
         self.skip_whitespace();
@@ -106,7 +110,7 @@ impl JsonParser<'_> {
         }
     }
 
-    fn array(&mut self, path: &str, depth: usize) -> Result<Value, String> {
+    fn array(&mut self, path: &str, depth: usize) -> Result<Value, JsonSyntaxError> {
         let mut items = Vec::new();
         self.at += 1;
         self.skip_whitespace();
@@ -127,7 +131,7 @@ impl JsonParser<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, String> {
+    fn string(&mut self) -> Result<String, JsonSyntaxError> {
         let rest = &self.text[self.at..];
         let mut escaped = false;
         for (i, c) in rest.char_indices().skip(1) {
@@ -137,27 +141,30 @@ impl JsonParser<'_> {
                 '"' => {
                     self.at += i + 1;
                     return serde_json::from_str(&rest[..=i])
-                        .map_err(|_| "invalid character in string escape code".to_owned());
+                        .map_err(|_| JsonSyntaxError::InvalidEscape);
                 }
                 c if (c as u32) < 0x20 => {
-                    return Err(format!("invalid character {c:?} in string literal"));
+                    return Err(JsonSyntaxError::UnexpectedCharacter {
+                        found: c,
+                        context: "in string literal",
+                    });
                 }
                 _ => {}
             }
         }
-        Err("unexpected end of JSON input".to_owned())
+        Err(JsonSyntaxError::UnexpectedEnd)
     }
 
-    fn number(&mut self) -> Result<Value, String> {
+    fn number(&mut self) -> Result<Value, JsonSyntaxError> {
         let rest = &self.text[self.at..];
         let part = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
         let end = rest.find(|c| !part(c)).unwrap_or(rest.len());
         let number = serde_json::from_str(&rest[..end]);
         self.at += end;
-        number.map_err(|_| "invalid character in numeric literal".to_owned())
+        number.map_err(|_| JsonSyntaxError::InvalidNumber)
     }
 
-    fn parse_keyword(&mut self) -> Result<Value, String> {
+    fn parse_keyword(&mut self) -> Result<Value, JsonSyntaxError> {
         let rest = &self.text[self.at..];
         let words = [
             ("true", Value::Bool(true)),

@@ -2,7 +2,7 @@
 //!
 //! This module is pure. It must not read the spec.
 
-use super::go;
+use super::go::{self, GoDecodeError};
 use super::types::{FieldKind as TypeKind, SchemaType, StructType, tables};
 use serde_json::{Map, Value};
 
@@ -24,7 +24,7 @@ pub const GENERATED_SUFFIX: &str = "x7k2p";
 const GENERATED_PREFIX_MAX: usize = 58;
 
 /// Returns the metadata after decoding and serialization by Go, or Go's error.
-pub fn round_trip_metadata(metadata: &Value) -> Result<Value, String> {
+pub fn round_trip_metadata(metadata: &Value) -> Result<Value, GoDecodeError> {
     go::round_trip(OBJECT_META, metadata)
 }
 

@@ -33,10 +33,13 @@ pub mod webhook;
 pub use change::{AdmissionChange, ChangeRequest, change};
 pub use decode::API_VERSION;
 pub use field::{FieldError, FieldErrorKind};
+pub use go::GoDecodeError;
+pub use json_text::JsonSyntaxError;
 pub use meta::{GENERATED_SUFFIX, generated_name};
-pub use patch::{apply, json_patch, merge_patch};
+pub use patch::{JsonPatchError, apply, json_patch, merge_patch};
 
 use serde_json::Value;
+use std::fmt;
 
 /// The feature gates of the JobSet manager that affect admission (`pkg/features/features.go`).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +73,14 @@ impl AdmissionRejection {
         }
     }
 }
+
+impl fmt::Display for AdmissionRejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for AdmissionRejection {}
 
 /// Handling of unknown and duplicate fields.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -133,7 +144,7 @@ pub mod webhooks {
 
     fn deny_errors(
         object: &Value,
-        found: Result<Vec<super::FieldError>, String>,
+        found: Result<Vec<super::FieldError>, super::GoDecodeError>,
     ) -> Result<(), AdmissionRejection> {
         let found = found.map_err(|e| errors::webhook_decode_error("vjobset.kb.io", &e))?;
         let name = object["metadata"]["name"].as_str().unwrap_or("");

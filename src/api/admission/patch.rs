@@ -2,6 +2,10 @@
 //!
 //! This module is pure. It must not validate the result.
 
+mod error;
+
+pub use error::JsonPatchError;
+
 use super::types::{FieldKind, JOBSET, SchemaRules, SchemaType, tables};
 use serde_json::{Map, Value};
 
@@ -25,14 +29,18 @@ pub fn merge_patch(target: &mut Value, patch: &Value) {
     }
 }
 
-/// Applies a JSON patch (RFC 6902). The errors are as brief as the server's.
-pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), String> {
+/// Applies a JSON patch (RFC 6902).
+pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), JsonPatchError> {
     for operation in operations {
-        let path = operation["path"].as_str().ok_or("no path")?;
+        let path = operation["path"]
+            .as_str()
+            .ok_or(JsonPatchError::MissingPath)?;
         match operation["op"].as_str().unwrap_or("") {
             "add" => add(target, path, required_value(operation)?)?,
             "replace" => {
-                let old = target.pointer_mut(path).ok_or("no such path")?;
+                let old = target
+                    .pointer_mut(path)
+                    .ok_or(JsonPatchError::PathNotFound)?;
                 *old = required_value(operation)?;
             }
             "remove" => {
@@ -45,47 +53,52 @@ pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), String
             "copy" => {
                 let value = target
                     .pointer(source_path(operation)?)
-                    .ok_or("no such path")?;
+                    .ok_or(JsonPatchError::PathNotFound)?;
                 let value = value.clone();
                 add(target, path, value)?;
             }
             "test" => {
                 let found = target.pointer(path).unwrap_or(&Value::Null);
                 if *found != operation["value"] {
-                    return Err("testing value failed".to_owned());
+                    return Err(JsonPatchError::TestFailed);
                 }
             }
-            other => return Err(format!("unexpected kind: {other}")),
+            other => {
+                let name = other.to_owned();
+                return Err(JsonPatchError::UnknownOperation { name });
+            }
         }
     }
     Ok(())
 }
 
-fn required_value(operation: &Value) -> Result<Value, String> {
+fn required_value(operation: &Value) -> Result<Value, JsonPatchError> {
     operation
         .get("value")
         .cloned()
-        .ok_or_else(|| "no value".to_owned())
+        .ok_or(JsonPatchError::MissingValue)
 }
 
-fn source_path(operation: &Value) -> Result<&str, String> {
+fn source_path(operation: &Value) -> Result<&str, JsonPatchError> {
     operation["from"]
         .as_str()
-        .ok_or_else(|| "no from".to_owned())
+        .ok_or(JsonPatchError::MissingSource)
 }
 
 /// Returns the parent of a path, and the last part of the path without escapes.
 fn parent_and_key<'v>(
     target: &'v mut Value,
     path: &str,
-) -> Result<(&'v mut Value, String), String> {
-    let (parent, key) = path.rsplit_once('/').ok_or("no such path")?;
+) -> Result<(&'v mut Value, String), JsonPatchError> {
+    let (parent, key) = path.rsplit_once('/').ok_or(JsonPatchError::PathNotFound)?;
     let key = key.replace("~1", "/").replace("~0", "~");
-    let parent = target.pointer_mut(parent).ok_or("no such path")?;
+    let parent = target
+        .pointer_mut(parent)
+        .ok_or(JsonPatchError::PathNotFound)?;
     Ok((parent, key))
 }
 
-fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
+fn add(target: &mut Value, path: &str, value: Value) -> Result<(), JsonPatchError> {
     if path.is_empty() {
         *target = value;
         return Ok(());
@@ -97,28 +110,28 @@ fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
         (Value::Array(items), key) => {
             let index = match key.as_str() {
                 "-" => items.len(),
-                key => key.parse().map_err(|_| "not an index")?,
+                key => key.parse().map_err(|_| JsonPatchError::InvalidIndex)?,
             };
             if index > items.len() {
-                return Err("index out of bounds".to_owned());
+                return Err(JsonPatchError::IndexOutOfBounds);
             }
             items.insert(index, value);
         }
-        _ => return Err("no such path".to_owned()),
+        _ => return Err(JsonPatchError::PathNotFound),
     }
     Ok(())
 }
 
-fn remove(target: &mut Value, path: &str) -> Result<Value, String> {
+fn remove(target: &mut Value, path: &str) -> Result<Value, JsonPatchError> {
     let gone = match parent_and_key(target, path)? {
         (Value::Object(fields), key) => fields.remove(&key),
         (Value::Array(items), key) => {
-            let index: usize = key.parse().map_err(|_| "not an index")?;
+            let index: usize = key.parse().map_err(|_| JsonPatchError::InvalidIndex)?;
             (index < items.len()).then(|| items.remove(index))
         }
         _ => None,
     };
-    gone.ok_or_else(|| "no such path".to_owned())
+    gone.ok_or(JsonPatchError::PathNotFound)
 }
 
 /// Implements forced server-side apply by a manager that owned no fields before. Applied values replace existing

@@ -11,6 +11,7 @@ use crate::spec::keys::{
     REPLICATED_JOB_NAME,
 };
 use serde_json::{Value, json};
+use std::fmt;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
@@ -70,6 +71,34 @@ impl PodDenial<'_> {
         }
     }
 }
+
+/// Reason for which the leader of a follower is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum LeaderLookupError {
+    /// The follower has no label with this key.
+    MissingLabel { key: &'static str },
+    /// The number of live leaders differs from 1.
+    LeaderCount { name: String, found: usize },
+    /// The follower and the leader have different owners. The values are UIDs.
+    DifferentOwner { follower: String, leader: String },
+}
+
+impl fmt::Display for LeaderLookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let denial = match self {
+            LeaderLookupError::MissingLabel { key } => {
+                return write!(f, "pod missing label: {key}");
+            }
+            LeaderLookupError::LeaderCount { name, found } => PodDenial::LeaderCount(name, *found),
+            LeaderLookupError::DifferentOwner { follower, leader } => {
+                PodDenial::DifferentOwner(follower, leader)
+            }
+        };
+        f.write_str(&denial.reason())
+    }
+}
+
+impl std::error::Error for LeaderLookupError {}
 
 impl From<PodDenial<'_>> for AdmissionRejection {
     fn from(denial: PodDenial<'_>) -> AdmissionRejection {
@@ -163,10 +192,13 @@ fn add_exclusive_affinity(pod: &mut Value) {
 }
 
 /// Returns the only pod of index 0 that is neither terminating nor finished (EXC-10).
-fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value, String> {
-    let label = |key: &str| {
+fn find_leader<'a>(
+    pod: &Value,
+    around: &ObjectContext<'a>,
+) -> Result<&'a Value, LeaderLookupError> {
+    let label = |key: &'static str| {
         let value = pod["metadata"]["labels"][key].as_str();
-        value.ok_or_else(|| format!("pod missing label: {key}"))
+        value.ok_or(LeaderLookupError::MissingLabel { key })
     };
     let (jobset, rj) = (label(JOBSET_NAME)?, label(REPLICATED_JOB_NAME)?);
     let name = format!("{jobset}-{rj}-{}-0", label(JOB_INDEX)?);
@@ -183,7 +215,8 @@ fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value,
     };
     let leaders: Vec<&Value> = around.pods.iter().filter(live).collect();
     let [leader] = leaders.as_slice() else {
-        return Err(PodDenial::LeaderCount(&name, leaders.len()).reason());
+        let found = leaders.len();
+        return Err(LeaderLookupError::LeaderCount { name, found });
     };
     let owner = |p: &Value| {
         list(&p["metadata"], "ownerReferences")
@@ -191,8 +224,8 @@ fn find_leader<'a>(pod: &Value, around: &ObjectContext<'a>) -> Result<&'a Value,
             .map(|o| text(o, "uid").to_owned())
     };
     match (owner(leader), owner(pod)) {
-        (Some(leads), Some(follows)) if leads != follows => {
-            Err(PodDenial::DifferentOwner(&follows, &leads).reason())
+        (Some(leader), Some(follower)) if leader != follower => {
+            Err(LeaderLookupError::DifferentOwner { follower, leader })
         }
         _ => Ok(leader),
     }
@@ -212,7 +245,7 @@ pub fn validate_pod(pod: &Value, around: &ObjectContext) -> Result<(), Admission
         return Err(PodDenial::TopologyKeyNotSelected(key).into());
     }
     match find_leader(pod, around) {
-        Err(why) => Err(forbidden(denial_message("vpod.kb.io", &why))),
+        Err(why) => Err(forbidden(denial_message("vpod.kb.io", &why.to_string()))),
         Ok(leader) if text(&leader["spec"], "nodeName").is_empty() => {
             Err(PodDenial::LeaderNotScheduled.into())
         }

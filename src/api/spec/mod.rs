@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod control_plane;
+pub mod decode_error;
 pub mod experiment;
 pub mod fault_process;
 pub mod fleet;
@@ -19,6 +20,7 @@ pub mod training;
 
 pub use cluster::*;
 pub use control_plane::*;
+pub use decode_error::ObjectDecodeError;
 pub use experiment::*;
 pub use fault_process::*;
 pub use fleet::*;

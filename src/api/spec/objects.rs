@@ -2,6 +2,7 @@
 //!
 //! This module must not parse text. The caller provides `ObjectDecoders`.
 
+use super::decode_error::ObjectDecodeError;
 use super::job::JobSpec;
 use super::jobset::JobSet;
 use super::pod::{PodTemplate, TaintSpec};
@@ -46,10 +47,10 @@ pub struct PodObject {
 /// the parts that are not modelled.
 #[derive(Copy, Clone)]
 pub struct ObjectDecoders {
-    pub jobset: fn(&Value) -> Result<JobSet, String>,
-    pub job: fn(&Value) -> Result<JobObject, String>,
-    pub pod: fn(&Value) -> Result<PodObject, String>,
-    pub node: fn(&Value) -> Result<NodeObject, String>,
+    pub jobset: fn(&Value) -> Result<JobSet, ObjectDecodeError>,
+    pub job: fn(&Value) -> Result<JobObject, ObjectDecodeError>,
+    pub pod: fn(&Value) -> Result<PodObject, ObjectDecodeError>,
+    pub node: fn(&Value) -> Result<NodeObject, ObjectDecodeError>,
 }
 
 impl std::fmt::Debug for ObjectDecoders {
@@ -61,9 +62,9 @@ impl std::fmt::Debug for ObjectDecoders {
 impl ObjectDecoders {
     /// Decoders for scenarios without user-created objects. They always fail.
     pub const NONE: ObjectDecoders = ObjectDecoders {
-        jobset: |_| Err("no decoder for JobSets".to_owned()),
-        job: |_| Err("no decoder for Jobs".to_owned()),
-        pod: |_| Err("no decoder for pods".to_owned()),
-        node: |_| Err("no decoder for Nodes".to_owned()),
+        jobset: |_| Err(ObjectDecodeError::NoDecoder { objects: "JobSets" }),
+        job: |_| Err(ObjectDecodeError::NoDecoder { objects: "Jobs" }),
+        pod: |_| Err(ObjectDecodeError::NoDecoder { objects: "pods" }),
+        node: |_| Err(ObjectDecodeError::NoDecoder { objects: "Nodes" }),
     };
 }

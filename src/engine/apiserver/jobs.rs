@@ -1,5 +1,6 @@
 //! Requests about Jobs: create, change, status, delete, and the end of the object.
 
+use super::child_job_error::ChildJobError;
 use super::{pod_admission, record_change};
 use crate::ctx::EngineContext;
 use crate::progress::CreatedJobs;
@@ -9,6 +10,7 @@ use crate::store::{
     ChangeKind, JobChange, JobCondition, JobStatus, TemplateSlot, add_node_selection, agent_mode,
 };
 use serde_json::Value;
+use sim_api::admission::AdmissionRejection;
 use sim_api::objects;
 use sim_api::objects::{GlobalJobIndexes, JobSlot};
 use sim_api::spec::keys::FOREGROUND_DELETION;
@@ -35,11 +37,11 @@ fn job_changed(ctx: &mut EngineContext<'_>, job: JobId, change: JobChange) {
 }
 
 /// POST of a child Job. Returns the server's message if the name is taken or the Job is invalid (CRE-4, C-16, C-18).
-pub fn create_child(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(), String> {
+pub fn create_child(ctx: &mut EngineContext<'_>, new: &NewChild) -> Result<(), ChildJobError> {
     if ctx.store.name_is_taken(new.job) {
         ctx.record_response(Call::JobSetJobCreate, RequestAnswer::Conflict);
-        let name = ctx.store.names.job(new.job);
-        return Err(format!("jobs.batch {name:?} already exists"));
+        let name = ctx.store.names.job(new.job).to_owned();
+        return Err(ChildJobError::AlreadyExists { name });
     }
     let (template, spec) = match child_spec(ctx, new) {
         Ok(found) => found,
@@ -102,7 +104,7 @@ fn posted_object(
 fn child_spec(
     ctx: &mut EngineContext<'_>,
     new: &NewChild,
-) -> Result<(TemplateId, Arc<JobSpec>), String> {
+) -> Result<(TemplateId, Arc<JobSpec>), ChildJobError> {
     let (jobset, rj_position) = {
         let j = &ctx.store.jobs[new.job.ix()];
         (j.jobset, j.rj)
@@ -112,7 +114,9 @@ fn child_spec(
         return Ok(known);
     }
     let Some(rj) = new.jobset.spec.replicated_jobs.get(rj_position as usize) else {
-        return Err(format!("no replicatedJob {rj_position}"));
+        return Err(ChildJobError::ReplicatedJobMissing {
+            position: rj_position,
+        });
     };
     let object = new.jobset.object.as_ref();
     let places = object.map(|object| ctx.store.get_mut().templates.job_index_ranges(object));
@@ -192,7 +196,7 @@ fn admit_child(
     new: &NewChild,
     rj: &ReplicatedJob,
     (slot, places): (TemplateSlot, Option<&GlobalJobIndexes>),
-) -> Result<(), String> {
+) -> Result<(), AdmissionRejection> {
     let Some(object) = new.jobset.object.as_ref() else {
         return Ok(());
     };
@@ -216,11 +220,11 @@ fn admit_child(
             ctx.store.get_mut().templates.cache_acceptance(slot);
             return Ok(());
         }
-        Err(_) => admit(index).map(drop).map_err(|r| r.message),
+        Err(_) => admit(index).map(drop),
     };
-    if let Err(words) = &answer {
+    if let Err(rejection) = &answer {
         let templates = &mut ctx.store.get_mut().templates;
-        templates.cache_rejection(slot, index, attempt, words.clone());
+        templates.cache_rejection(slot, index, attempt, rejection.clone());
     }
     answer
 }

@@ -3,6 +3,7 @@
 //!
 //! Must never wait, draw a random number, or know the watchers.
 
+mod child_job_error;
 mod jobs;
 mod jobsets;
 mod nodes;
@@ -11,6 +12,7 @@ mod pod_admission;
 mod pods;
 pub(crate) mod stored;
 
+pub use child_job_error::ChildJobError;
 pub use jobs::*;
 pub use jobsets::*;
 pub use nodes::*;

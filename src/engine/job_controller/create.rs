@@ -127,6 +127,7 @@ impl JobController {
         } else {
             match webhook.admit_pod(ctx, (job, index), called) {
                 Err(why) => {
+                    let why = format!("Error creating: {why}");
                     self.handle_rejection(ctx, worker, nth, (RequestAnswer::Forbidden, &why));
                 }
                 Ok(domain) if there => {

@@ -9,6 +9,7 @@ use crate::ctx::EngineContext;
 use crate::record::Call;
 use crate::requests::RequestAnswer;
 use serde_json::Value;
+use sim_api::admission::AdmissionRejection;
 use sim_api::objects;
 use sim_api::spec::{JobSet, ObjectKind};
 use sim_base::JobSetId;
@@ -77,10 +78,10 @@ pub(super) fn has_service(
 }
 
 /// Returns the Service as the API server stores it, or the server's rejection.
-fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
+fn admitted_service(jobset: &JobSet) -> Result<Value, AdmissionRejection> {
     let posted = jobset.object.as_ref().and_then(|o| objects::service(o));
     match posted {
-        Some(service) => objects::admit_service(&service).map_err(|r| r.message),
+        Some(service) => objects::admit_service(&service),
         None => Ok(Value::Null),
     }
 }
@@ -89,7 +90,7 @@ fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
 /// the creation of all Jobs.
 pub fn child_rejection(jobset: &JobSet) -> Option<String> {
     let service = admitted_service(jobset).err();
-    let service = service.map(|why| format!("{SERVICE_FAILED}: {why}"));
+    let service = service.map(|why| format!("{SERVICE_FAILED}: {}", why.message));
     service.or_else(|| {
         let claims = new_claims(jobset);
         let mut refused = claims.iter().filter_map(|claim| {
@@ -107,7 +108,7 @@ impl JobSetManager {
         let spec = self.pass.spec.clone();
         let at = (spec.namespace.as_str(), service_name(&spec));
         let (answer, refusal) = match admitted_service(&spec) {
-            Err(refusal) => (RequestAnswer::Invalid, refusal),
+            Err(refusal) => (RequestAnswer::Invalid, refusal.message),
             Ok(object) => {
                 let post = |ctx: &mut EngineContext<'_>| {
                     apiserver::create_other(ctx, ObjectKind::Service, at, object, jobset)

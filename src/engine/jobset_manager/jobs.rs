@@ -4,7 +4,7 @@ use super::JobSetManager;
 use super::events;
 use super::merge::merge_templates;
 use crate::apiserver;
-use crate::apiserver::NewChild;
+use crate::apiserver::{ChildJobError, NewChild};
 use crate::ctx::EngineContext;
 use crate::record::Call;
 use crate::requests::RequestAnswer;
@@ -53,7 +53,7 @@ impl JobSetManager {
         let (Some(jobset), false) = (self.pass.jobset, failed.is_empty()) else {
             return;
         };
-        let line = |(job, error): &(JobId, String)| {
+        let line = |(job, error): &(JobId, ChildJobError)| {
             let name = ctx.store.names.job(*job);
             format!("job {name:?} creation failed with error: {error}")
         };

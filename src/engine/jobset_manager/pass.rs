@@ -5,6 +5,7 @@ use super::JobSetManager;
 use super::children::{NewClaim, has_service, new_claims};
 use super::rows::JobSetSyncRow;
 use super::trace::pass_decision;
+use crate::apiserver::ChildJobError;
 use crate::ctx::EngineContext;
 use crate::event::SimulationEvent;
 use crate::record::{TicketSubject, TicketWait};
@@ -36,7 +37,7 @@ pub(super) struct ReconcilePass {
     pub in_flight: usize,
     /// End of the current replicatedJob's range in `plan.create`.
     pub create_until: usize,
-    pub failed_creates: Vec<(JobId, String)>,
+    pub failed_creates: Vec<(JobId, ChildJobError)>,
     /// The pass ends with an error.
     pub failed: bool,
 }

@@ -91,8 +91,10 @@ fn missing_claim_reasons(ctx: &EngineContext<'_>, pod: PodId) -> UnschedulableRe
         let i = pod.ix();
         let (index, incarnation) = (store.pods.index[i], store.pods.incarnation[i]);
         let name = store.names.pod(job, index, pod, incarnation);
-        let of_pod = || format!("{namespace}/{name}");
-        return UnschedulableReasons::NoResourceClaim(claim.clone().ok_or_else(of_pod));
+        return match claim {
+            Some(claim) => UnschedulableReasons::NoResourceClaim(claim.clone()),
+            None => UnschedulableReasons::ResourceClaimNotCreated(format!("{namespace}/{name}")),
+        };
     }
     let mut claims = store.pod_spec(pod).claims.iter();
     let kind = ObjectKind::PersistentVolumeClaim;

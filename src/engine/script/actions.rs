@@ -169,7 +169,7 @@ impl ScriptRunner {
             return;
         }
         if let Err(refusal) = check_webhook_available(ctx, UPDATE_WEBHOOK) {
-            let answer = ctx.intern(&refusal);
+            let answer = ctx.intern(&refusal.to_string());
             return ctx.emit(Body::Answered { index, answer });
         }
         let row = &ctx.store.jobsets[jobset.ix()];

@@ -1,6 +1,6 @@
 //! POST requests of the script for all kinds of objects that have an effect; other kinds are rejected by name.
 
-use super::lookup::resource_name;
+use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use super::webhooks::{CREATE_WEBHOOK, admission_gates, check_webhook_available};
 use crate::apiserver;
@@ -20,33 +20,30 @@ impl ScriptRunner {
         ctx: &mut EngineContext<'_>,
         object: &Value,
         announced: Option<JobSetId>,
-    ) -> Result<(), String> {
+    ) -> Result<(), ScriptRequestError> {
         let kind = object["kind"].as_str().unwrap_or("");
         let read = &ctx.scenario.decoders;
-        let taken = |kind: ObjectKind, name: &str| {
-            Err(format!("{} {name:?} already exists", resource_name(kind)))
-        };
         check_namespace_exists(ctx, object)?;
         match kind {
             "JobSet" => self.create_jobset(ctx, object, announced),
             "Job" => {
-                let job = (read.job)(object)?;
+                let job = (read.job)(object).map_err(ScriptRequestError::cannot_decode)?;
                 let name = job.name.clone();
                 match apiserver::create_foreign_job(ctx, job, object) {
                     Some(_) => Ok(()),
-                    None => taken(ObjectKind::Job, &name),
+                    None => Err(already_exists(ObjectKind::Job, &name)),
                 }
             }
             "Pod" => {
-                let pod = (read.pod)(object)?;
+                let pod = (read.pod)(object).map_err(ScriptRequestError::cannot_decode)?;
                 create_pod(ctx, pod)
             }
             "Node" => {
-                let node = (read.node)(object)?;
+                let node = (read.node)(object).map_err(ScriptRequestError::cannot_decode)?;
                 if apiserver::create_node(ctx, &node) {
                     Ok(())
                 } else {
-                    taken(ObjectKind::Node, &node.name)
+                    Err(already_exists(ObjectKind::Node, &node.name))
                 }
             }
             _ => {
@@ -57,7 +54,7 @@ impl ScriptRunner {
                 if apiserver::create_other(ctx, kind, at, object.clone(), JobSetId::NONE) {
                     Ok(())
                 } else {
-                    taken(kind, name)
+                    Err(already_exists(kind, name))
                 }
             }
         }
@@ -68,12 +65,13 @@ impl ScriptRunner {
         &mut self,
         ctx: &mut EngineContext<'_>,
         object: &Value,
-    ) -> Result<(), String> {
-        let node = (ctx.scenario.decoders.node)(object)?;
+    ) -> Result<(), ScriptRequestError> {
+        let node = (ctx.scenario.decoders.node)(object);
+        let node = node.map_err(ScriptRequestError::cannot_decode)?;
         if apiserver::add_node(ctx, &node) {
             Ok(())
         } else {
-            Err(format!("nodes {:?} already exists", node.name))
+            Err(already_exists(ObjectKind::Node, &node.name))
         }
     }
 
@@ -82,7 +80,7 @@ impl ScriptRunner {
         ctx: &mut EngineContext<'_>,
         object: &Value,
         announced: Option<JobSetId>,
-    ) -> Result<(), String> {
+    ) -> Result<(), ScriptRequestError> {
         let name = match announced {
             Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
             None => object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
@@ -91,7 +89,10 @@ impl ScriptRunner {
         check_jobset_absent(ctx, &name)?;
         let manifest = match announced {
             Some(id) => self.manifests[id.ix()].clone(),
-            None => Arc::new((ctx.scenario.decoders.jobset)(object)?),
+            None => {
+                let jobset = (ctx.scenario.decoders.jobset)(object);
+                Arc::new(jobset.map_err(ScriptRequestError::cannot_decode)?)
+            }
         };
         if let Some(object) = &manifest.object {
             let claims: Vec<Value> = existing_claims(ctx, &manifest.namespace);
@@ -101,7 +102,7 @@ impl ScriptRunner {
                 gates: admission_gates(ctx),
                 existing_claims: &claims,
             };
-            admission::create(&request).map_err(|r| r.message)?;
+            admission::create(&request)?;
         }
         match announced.filter(|id| !ctx.store.jobsets[id.ix()].created) {
             Some(id) => apiserver::create_jobset(ctx, id, manifest),
@@ -111,12 +112,20 @@ impl ScriptRunner {
     }
 }
 
+fn already_exists(kind: ObjectKind, name: &str) -> ScriptRequestError {
+    let name = name.to_owned();
+    ScriptRequestError::AlreadyExists { kind, name }
+}
+
 /// Namespaces that exist in every cluster.
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /// The admission plugin NamespaceLifecycle, which precedes webhooks. The namespaces of objects in the scenario are
 /// assumed to exist.
-fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(), String> {
+fn check_namespace_exists(
+    ctx: &EngineContext<'_>,
+    object: &Value,
+) -> Result<(), ScriptRequestError> {
     let kind = ObjectKind::from_kind(object["kind"].as_str().unwrap_or(""));
     let name = object["metadata"]["namespace"]
         .as_str()
@@ -132,20 +141,26 @@ fn check_namespace_exists(ctx: &EngineContext<'_>, object: &Value) -> Result<(),
     if known {
         Ok(())
     } else {
-        Err(format!("namespaces {name:?} not found"))
+        Err(ScriptRequestError::NotFound {
+            kind: ObjectKind::Namespace,
+            name: name.to_owned(),
+        })
     }
 }
 
 /// The API server's error for a second JobSet with the same name.
-pub(super) fn check_jobset_absent(ctx: &EngineContext<'_>, name: &str) -> Result<(), String> {
+pub(super) fn check_jobset_absent(
+    ctx: &EngineContext<'_>,
+    name: &str,
+) -> Result<(), ScriptRequestError> {
     let Some(old) = ctx.store.jobset_named(name) else {
         return Ok(());
     };
-    let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
     Err(if ctx.store.jobsets[old.ix()].is_deleting() {
-        format!("object is being deleted: {exists}")
+        let name = name.to_owned();
+        ScriptRequestError::JobSetBeingDeleted { name }
     } else {
-        exists
+        already_exists(ObjectKind::JobSet, name)
     })
 }
 
@@ -159,10 +174,13 @@ fn existing_claims(ctx: &EngineContext<'_>, namespace: &str) -> Vec<Value> {
 }
 
 /// Adds a pod without a Job, in its own row without a Job object.
-fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), String> {
+fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), ScriptRequestError> {
     let node = pod.template.spec.node_name.as_ref();
     if let Some(name) = node.filter(|name| ctx.store.nodes.find_by_name(name).is_none()) {
-        return Err(format!("pod {:?} is bound to no Node: {name:?}", pod.name));
+        return Err(ScriptRequestError::NodeOfPodMissing {
+            node: name.clone(),
+            pod: pod.name,
+        });
     }
     let held = !pod.template.finalizers.is_empty();
     let name = JobName {
@@ -176,7 +194,7 @@ fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), String>
     };
     let job = ctx.store.row_for_name(name);
     if !ctx.store.jobs[job.ix()].pods.is_empty() {
-        return Err(format!("pods {:?} already exists", pod.name));
+        return Err(already_exists(ObjectKind::Pod, &pod.name));
     }
     let template = apiserver::add_template(ctx, job, pod.template);
     apiserver::create_pod(
@@ -195,14 +213,17 @@ fn create_pod(ctx: &mut EngineContext<'_>, pod: PodObject) -> Result<(), String>
 }
 
 /// Kinds whose objects are stored as documents, because something in the model depends on them.
-fn document_kind(kind: &str) -> Result<ObjectKind, String> {
+fn document_kind(kind: &str) -> Result<ObjectKind, ScriptRequestError> {
     Ok(match kind {
         "Service" => ObjectKind::Service,
         "PersistentVolumeClaim" => ObjectKind::PersistentVolumeClaim,
         "PersistentVolume" => ObjectKind::PersistentVolume,
         "PriorityClass" => ObjectKind::PriorityClass,
         "Namespace" => ObjectKind::Namespace,
-        _ => return Err(format!("kind {kind} has no effect in the simulation")),
+        _ => {
+            let kind = kind.to_owned();
+            return Err(ScriptRequestError::UnsupportedKind { kind });
+        }
     })
 }
 

@@ -1,5 +1,6 @@
 //! The finalizers of an object after a patch.
 
+use super::request_error::ScriptRequestError;
 use serde_json::Value;
 
 /// The finalizers of an object after a patch; `None` if the patch does not contain them.
@@ -8,25 +9,17 @@ pub(super) fn patched_finalizers(
     body: &Value,
     deleting: bool,
     has: &[String],
-) -> Result<Option<Vec<String>>, String> {
+) -> Result<Option<Vec<String>>, ScriptRequestError> {
     let Some(listed) = body["metadata"].get("finalizers") else {
         return Ok(None);
     };
     let wanted = finalizer_names(listed);
     let is_new = |name: &&String| deleting && !has.contains(name);
-    let new: Vec<String> = wanted
-        .iter()
-        .filter(is_new)
-        .map(|n| format!("{n:?}"))
-        .collect();
-    if new.is_empty() {
+    let names: Vec<String> = wanted.iter().filter(is_new).cloned().collect();
+    if names.is_empty() {
         Ok(Some(wanted))
     } else {
-        Err(format!(
-            "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
-         new finalizers []string{{{}}}",
-            new.join(", ")
-        ))
+        Err(ScriptRequestError::NewFinalizers { names })
     }
 }
 

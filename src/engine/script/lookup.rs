@@ -39,30 +39,6 @@ pub(super) fn find_object(ctx: &EngineContext<'_>, object: &ObjectName) -> Optio
     }
 }
 
-/// Resource name of a kind, as used in Kubernetes messages.
-pub(super) fn resource_name(kind: ObjectKind) -> &'static str {
-    match kind {
-        ObjectKind::JobSet => "jobsets.jobset.x-k8s.io",
-        ObjectKind::Job => "jobs.batch",
-        ObjectKind::Pod => "pods",
-        ObjectKind::Node => "nodes",
-        ObjectKind::Service => "services",
-        ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
-        ObjectKind::PersistentVolume => "persistentvolumes",
-        ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
-        ObjectKind::Namespace => "namespaces",
-        ObjectKind::Lease => "leases.coordination.k8s.io",
-        ObjectKind::Other => "objects",
-    }
-}
-
-pub(super) fn not_found(object: &ObjectName) -> String {
-    if object.kind == ObjectKind::Pod {
-        return "no such pod".to_owned();
-    }
-    format!("{} {:?} not found", resource_name(object.kind), object.name)
-}
-
 /// The newest live pod whose name without suffix is `name`, or the pod without a Job that has exactly this name.
 pub(super) fn pod_by_name(ctx: &EngineContext<'_>, name: &str) -> Option<PodId> {
     let store = &**ctx.store;

@@ -10,10 +10,12 @@ mod lookup;
 mod node_holds;
 pub(crate) mod object_json;
 mod patch;
+mod patch_error;
 mod patch_job;
 mod patch_node;
 mod patch_status;
 mod pod_status_json;
+mod request_error;
 mod requests;
 mod state;
 mod webhooks;
@@ -63,7 +65,7 @@ impl ScriptRunner {
                     Err(refusal) => {
                         let text = format!("JobSet {name} was not created: {refusal}");
                         ctx.progress.warnings.push(text);
-                        let answer = ctx.intern(&refusal);
+                        let answer = ctx.intern(&refusal.to_string());
                         ctx.emit(Body::JobSetRefused { jobset, answer });
                     }
                 }

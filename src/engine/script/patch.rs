@@ -5,6 +5,7 @@ use super::lookup::LookupResult;
 use super::object_json;
 use super::patch_job::patch_job;
 use super::patch_status::patch_jobset_status;
+use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use super::webhooks::{UPDATE_WEBHOOK, admission_gates, check_webhook_available};
 use crate::apiserver;
@@ -23,7 +24,7 @@ impl ScriptRunner {
         object: LookupResult,
         body: &Value,
         status: bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), ScriptRequestError> {
         match object {
             LookupResult::JobSet(jobset) if status => patch_jobset_status(ctx, jobset, body),
             LookupResult::JobSet(jobset) => patch_jobset(ctx, jobset, body),
@@ -49,11 +50,15 @@ impl ScriptRunner {
 }
 
 /// A merge patch of a JobSet through the update webhook (UPD-1…UPD-7, ELA-1).
-fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> Result<(), String> {
+fn patch_jobset(
+    ctx: &mut EngineContext<'_>,
+    jobset: JobSetId,
+    body: &Value,
+) -> Result<(), ScriptRequestError> {
     check_webhook_available(ctx, UPDATE_WEBHOOK)?;
     let row = &ctx.store.jobsets[jobset.ix()];
     let Some(stored) = row.spec.object.clone() else {
-        return Err("the JobSet was given without its object".to_owned());
+        return Err(ScriptRequestError::ObjectMissing);
     };
     let (deleting, has) = (row.is_deleting(), object_json::finalizers_of_jobset(row));
     let left = patched_finalizers(body, deleting, &has)?;
@@ -61,12 +66,12 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     old["status"] = object_json::jobset_status_json(ctx, jobset);
     let mut new = old.clone();
     admission::merge_patch(&mut new, body);
-    let mut accepted =
-        admission::update(&old, &new, admission_gates(ctx)).map_err(|r| r.message)?;
+    let mut accepted = admission::update(&old, &new, admission_gates(ctx))?;
     if let Some(fields) = accepted.as_object_mut() {
         fields.remove("status");
     }
-    let mut spec = (ctx.scenario.decoders.jobset)(&accepted)?;
+    let spec = (ctx.scenario.decoders.jobset)(&accepted);
+    let mut spec = spec.map_err(ScriptRequestError::cannot_decode)?;
     spec.finalizers.retain(|name| name != FOREGROUND_DELETION);
     let slots = |s: &JobSet| -> Vec<(String, u32)> {
         let rjs = s.spec.replicated_jobs.iter();
@@ -74,7 +79,7 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     };
     // UPD-1: admission has already rejected this; the manager's slots depend on it.
     if slots(&spec) != slots(&ctx.store.jobsets[jobset.ix()].spec) {
-        return Err("spec.replicatedJobs: field is immutable".to_owned());
+        return Err(ScriptRequestError::ReplicatedJobsImmutable);
     }
     if left.is_some_and(|left| left.iter().all(|name| name != FOREGROUND_DELETION)) {
         apiserver::remove_deletion_finalizer(ctx, jobset);
@@ -83,7 +88,11 @@ fn patch_jobset(ctx: &mut EngineContext<'_>, jobset: JobSetId, body: &Value) -> 
     Ok(())
 }
 
-fn patch_pod(ctx: &mut EngineContext<'_>, pod: PodId, body: &Value) -> Result<(), String> {
+fn patch_pod(
+    ctx: &mut EngineContext<'_>,
+    pod: PodId,
+    body: &Value,
+) -> Result<(), ScriptRequestError> {
     let deleting = ctx.store.pods.has(pod, flag::DELETING);
     let left = patched_finalizers(body, deleting, &object_json::finalizers_of_pod(ctx, pod))?;
     if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {

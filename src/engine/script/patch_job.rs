@@ -4,6 +4,8 @@
 
 use super::finalizers::patched_finalizers;
 use super::object_json::finalizers_of_job;
+use super::patch_error::JobPatchError;
+use super::request_error::ScriptRequestError;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use crate::record::JobConditionType;
@@ -20,18 +22,21 @@ pub(super) fn patch_job(
     job: JobId,
     body: &Value,
     status: bool,
-) -> Result<(), String> {
+) -> Result<(), ScriptRequestError> {
     let patched = if status { "status" } else { "spec" };
     for (section, fields) in body.as_object().into_iter().flatten() {
         match section.as_str() {
             "apiVersion" | "kind" => {}
             "metadata" if !status => check_known_fields("metadata", fields, &METADATA_FIELDS)?,
             name if name == patched => {}
-            name => return Err(format!("{name} of a Job is not changed this way")),
+            name => {
+                let section = name.to_owned();
+                return Err(JobPatchError::SectionNotPatchable { section }.into());
+            }
         }
     }
     if status {
-        return patch_job_status(ctx, job, &body["status"]);
+        return Ok(patch_job_status(ctx, job, &body["status"])?);
     }
     let j = &ctx.store.jobs[job.ix()];
     let left = patched_finalizers(body, j.is_deleting(), &finalizers_of_job(j))?;
@@ -39,12 +44,15 @@ pub(super) fn patch_job(
     let suspend = match &spec["suspend"] {
         Value::Null => None,
         Value::Bool(suspend) => Some(*suspend),
-        other => return Err(format!("spec.suspend: {other} is not a boolean")),
+        other => {
+            let value = other.clone();
+            return Err(JobPatchError::SuspendNotBoolean { value }.into());
+        }
     };
     let own = ctx.store.job_spec(job);
-    let new = patched_spec(own, spec).map_err(|why| {
-        let name = ctx.store.names.job(job);
-        format!("Job.batch {name:?} is invalid: {why}")
+    let new = patched_spec(own, spec).map_err(|cause| JobPatchError::InvalidSpec {
+        job: ctx.store.names.job(job).to_owned(),
+        cause: Box::new(cause),
     })?;
     if let Some(labels) = body["metadata"]["labels"].as_object() {
         let text = |v: &Value| v.as_str().map(str::to_owned);
@@ -63,15 +71,18 @@ pub(super) fn patch_job(
     Ok(())
 }
 
-fn check_known_fields(section: &str, fields: &Value, legal: &[&str]) -> Result<(), String> {
+fn check_known_fields(
+    section: &'static str,
+    fields: &Value,
+    legal: &[&str],
+) -> Result<(), JobPatchError> {
     let names = fields.as_object().into_iter().flatten();
     let mut unknown = names
         .map(|(name, _)| name)
         .filter(|n| !legal.contains(&n.as_str()));
     unknown.next().map_or(Ok(()), |name| {
-        Err(format!(
-            "{section}.{name} of a Job has no effect in the simulation"
-        ))
+        let field = name.clone();
+        Err(JobPatchError::UnsupportedField { section, field })
     })
 }
 
@@ -85,7 +96,7 @@ const MUTABLE_SPEC_FIELDS: [&str; 5] = [
 ];
 
 /// The spec after the patch, if the patch changes any field other than `suspend`.
-fn patched_spec(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, String> {
+fn patched_spec(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, JobPatchError> {
     check_known_fields("spec", patch, &MUTABLE_SPEC_FIELDS)?;
     let says = |key: &str| patch.get(key).is_some();
     if !MUTABLE_SPEC_FIELDS[..4].iter().any(|key| says(key)) {
@@ -111,43 +122,45 @@ fn patched_spec(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, String>
 }
 
 /// validateCompletions: only an Indexed Job may change its completions, and only together with its parallelism.
-fn check_completions(own: &JobSpec, new: &JobSpec) -> Result<(), String> {
+fn check_completions(own: &JobSpec, new: &JobSpec) -> Result<(), JobPatchError> {
     if new.completions == own.completions {
         return Ok(());
     }
-    let shown = new.completions.map_or("null".to_owned(), |n| n.to_string());
-    let invalid = |why: &str| Err(format!("spec.completions: Invalid value: {shown}: {why}"));
-    match (own.completion_mode, new.completions) {
-        (CompletionMode::NonIndexed, _) => invalid("field is immutable"),
-        (CompletionMode::Indexed, None) => {
-            Err("spec.completions: Required value: when completion mode is Indexed".to_owned())
-        }
+    let completions = new.completions;
+    match (own.completion_mode, completions) {
+        (CompletionMode::NonIndexed, _) => Err(JobPatchError::CompletionsImmutable { completions }),
+        (CompletionMode::Indexed, None) => Err(JobPatchError::CompletionsRequired),
         (CompletionMode::Indexed, some) if some != new.parallelism => {
-            invalid("can only be modified in tandem with spec.parallelism")
+            Err(JobPatchError::CompletionsNotInTandem { completions })
         }
         _ => Ok(()),
     }
 }
 
 /// Reads a non-negative int32.
-fn read_count(spec: &Value, key: &str) -> Result<Option<u32>, String> {
-    match &spec[key] {
+fn read_count(spec: &Value, field: &'static str) -> Result<Option<u32>, JobPatchError> {
+    match &spec[field] {
         Value::Null => Ok(None),
         value => {
             let number = value.as_i64().and_then(|n| i32::try_from(n).ok());
             let legal = number.and_then(|n| u32::try_from(n).ok());
-            let why = "must be greater than or equal to 0";
-            let refusal = || format!("spec.{key}: Invalid value: {value}: {why}");
-            legal.map(Some).ok_or_else(refusal)
+            legal.map(Some).ok_or_else(|| JobPatchError::InvalidCount {
+                field,
+                value: value.clone(),
+            })
         }
     }
 }
 
 /// Conditions written by a client other than the Job controller, as in upstream's tests.
-fn patch_job_status(ctx: &mut EngineContext<'_>, job: JobId, status: &Value) -> Result<(), String> {
+fn patch_job_status(
+    ctx: &mut EngineContext<'_>,
+    job: JobId,
+    status: &Value,
+) -> Result<(), JobPatchError> {
     check_known_fields("status", status, &["conditions"])?;
     let listed = status["conditions"].as_array().into_iter().flatten();
-    let conditions: Result<Vec<JobCondition>, String> =
+    let conditions: Result<Vec<JobCondition>, JobPatchError> =
         listed.map(|c| read_condition(c, ctx.now)).collect();
     for condition in conditions? {
         apiserver::set_job_condition(ctx, job, condition);
@@ -156,7 +169,7 @@ fn patch_job_status(ctx: &mut EngineContext<'_>, job: JobId, status: &Value) -> 
     Ok(())
 }
 
-fn read_condition(json: &Value, now: SimTime) -> Result<JobCondition, String> {
+fn read_condition(json: &Value, now: SimTime) -> Result<JobCondition, JobPatchError> {
     let text = |key: &str| json[key].as_str().unwrap_or("").to_owned();
     let kinds = [
         JobConditionType::FailureTarget,
@@ -168,9 +181,8 @@ fn read_condition(json: &Value, now: SimTime) -> Result<JobCondition, String> {
     let mut kinds = kinds.into_iter();
     let kind = kinds.find(|k| k.as_str() == text("type"));
     Ok(JobCondition {
-        kind: kind.ok_or_else(|| {
-            let kind = &json["type"];
-            format!("condition {kind} of a Job has no effect in the simulation")
+        kind: kind.ok_or_else(|| JobPatchError::UnsupportedCondition {
+            condition: json["type"].clone(),
         })?,
         status: text("status") == "True",
         reason: text("reason").into(),

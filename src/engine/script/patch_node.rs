@@ -1,12 +1,17 @@
 //! Merge patches of a Node: labels, taints, unschedulable, allocatable.
 
+use super::request_error::ScriptRequestError;
 use crate::apiserver;
 use crate::ctx::EngineContext;
 use serde_json::Value;
 use sim_api::spec::{NodeObject, TaintSpec};
 use sim_base::NodeId;
 
-pub fn patch_node(ctx: &mut EngineContext<'_>, node: NodeId, body: &Value) -> Result<(), String> {
+pub(super) fn patch_node(
+    ctx: &mut EngineContext<'_>,
+    node: NodeId,
+    body: &Value,
+) -> Result<(), ScriptRequestError> {
     let old = ctx.store.nodes.cluster.object(node);
     let mut new = old.clone();
     merge_labels(&mut new, &body["metadata"]["labels"]);
@@ -16,7 +21,8 @@ pub fn patch_node(ctx: &mut EngineContext<'_>, node: NodeId, body: &Value) -> Re
         let read = (ctx.scenario.decoders.node)(&serde_json::json!({
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": old.name},
             "spec": {"taints": body["spec"]["taints"]},
-            "status": {"allocatable": body["status"]["allocatable"]}}))?;
+            "status": {"allocatable": body["status"]["allocatable"]}}));
+        let read = read.map_err(ScriptRequestError::cannot_decode)?;
         if body["spec"].get("taints").is_some() {
             taints = Some(read.taints);
         }

@@ -4,6 +4,8 @@
 //! The manager's next write replaces it; fields that the model does not have are rejected by name.
 
 use super::object_json::jobset_status_json;
+use super::patch_error::StatusPatchError;
+use super::request_error::ScriptRequestError;
 use super::webhooks::admission_gates;
 use crate::apiserver;
 use crate::ctx::EngineContext;
@@ -17,10 +19,10 @@ pub(super) fn patch_jobset_status(
     ctx: &mut EngineContext<'_>,
     jobset: JobSetId,
     body: &Value,
-) -> Result<(), String> {
+) -> Result<(), ScriptRequestError> {
     let row = &ctx.store.jobsets[jobset.ix()];
     let Some(stored) = row.spec.object.clone() else {
-        return Err("the JobSet was given without its object".to_owned());
+        return Err(ScriptRequestError::ObjectMissing);
     };
     let mut old = (*stored).clone();
     let status = jobset_status_json(ctx, jobset);
@@ -33,7 +35,7 @@ pub(super) fn patch_jobset_status(
         gates: admission_gates(ctx),
         field_validation: FieldValidation::Strict,
     };
-    let new = change(&request).result.map_err(|r| r.message)?;
+    let new = change(&request).result?;
     let mut status = read_status(ctx, jobset, &old["status"], &new["status"])?;
     apiserver::set_jobset_status(ctx, jobset, &mut status, JobId::NONE);
     Ok(())
@@ -45,7 +47,7 @@ fn read_status(
     jobset: JobSetId,
     old: &Value,
     new: &Value,
-) -> Result<JobSetStatus, String> {
+) -> Result<JobSetStatus, StatusPatchError> {
     let stored = &ctx.store.jobsets[jobset.ix()];
     let attempt = |key: &str| match &new[key] {
         Value::Null => Ok(None),
@@ -71,27 +73,30 @@ fn read_status(
     })
 }
 
-fn unsupported_field(path: &str, value: &Value) -> String {
-    format!("{path}: {value} has no place in the simulation")
+fn unsupported_value(path: &str, value: &Value) -> StatusPatchError {
+    StatusPatchError::UnsupportedValue {
+        path: path.to_owned(),
+        value: value.clone(),
+    }
 }
 
 /// Reads an int32, already validated by the schema, that the model stores as a count.
-fn read_count(path: &str, value: &Value) -> Result<u32, String> {
+fn read_count(path: &str, value: &Value) -> Result<u32, StatusPatchError> {
     match value {
         Value::Null => Ok(0),
         _ => {
             let count = value.as_i64().and_then(|n| u32::try_from(n).ok());
-            count.ok_or_else(|| unsupported_field(path, value))
+            count.ok_or_else(|| unsupported_value(path, value))
         }
     }
 }
 
-fn read_terminal_state(value: &Value) -> Result<Option<TerminalState>, String> {
+fn read_terminal_state(value: &Value) -> Result<Option<TerminalState>, StatusPatchError> {
     match value.as_str().unwrap_or("") {
         "" => Ok(None),
         "Completed" => Ok(Some(TerminalState::Completed)),
         "Failed" => Ok(Some(TerminalState::Failed)),
-        _ => Err(unsupported_field("status.terminalState", value)),
+        _ => Err(unsupported_value("status.terminalState", value)),
     }
 }
 
@@ -99,7 +104,7 @@ fn read_conditions(
     stored: &[PodCondition],
     old: &Value,
     new: &Value,
-) -> Result<Vec<PodCondition>, String> {
+) -> Result<Vec<PodCondition>, StatusPatchError> {
     let before = old["conditions"].as_array().map_or(&[][..], Vec::as_slice);
     let after = new["conditions"].as_array().map_or(&[][..], Vec::as_slice);
     let unchanged = |json: &Value| {
@@ -111,9 +116,9 @@ fn read_conditions(
         .collect()
 }
 
-fn read_condition(at: usize, json: &Value) -> Result<PodCondition, String> {
+fn read_condition(at: usize, json: &Value) -> Result<PodCondition, StatusPatchError> {
     let refuse =
-        |key: &str| unsupported_field(&format!("status.conditions[{at}].{key}"), &json[key]);
+        |key: &str| unsupported_value(&format!("status.conditions[{at}].{key}"), &json[key]);
     let text = |key: &str| json[key].as_str().unwrap_or("");
     let mut kinds = JobSetConditionType::ALL.into_iter();
     let kind = kinds.find(|k| k.as_str() == text("type"));
@@ -137,26 +142,24 @@ fn read_condition(at: usize, json: &Value) -> Result<PodCondition, String> {
 }
 
 /// Either one entry for every replicatedJob, or none.
-fn read_replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, String> {
+fn read_replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, StatusPatchError> {
     let list = json.as_array().map_or(&[][..], Vec::as_slice);
     if list.is_empty() {
         return Ok(Vec::new());
     }
     let own = |name: &&str| list.iter().find(|s| s["name"] == **name);
     if list.len() != names.len() || !names.iter().all(|name| own(name).is_some()) {
-        let names = names.join(", ");
-        return Err(format!(
-            "status.replicatedJobsStatus: the simulation needs all replicatedJobs or none: {names}"
-        ));
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        return Err(StatusPatchError::IncompleteReplicatedJobs { names });
     }
     let entries = names.iter().filter_map(own);
     entries.map(read_replicated_job).collect()
 }
 
-fn read_replicated_job(json: &Value) -> Result<RjStatus, String> {
+fn read_replicated_job(json: &Value) -> Result<RjStatus, StatusPatchError> {
     let path = |key: &str| format!("status.replicatedJobsStatus[].{key}");
     let number = |key: &str| read_count(&path(key), &json[key]);
-    let list = |key: &str| -> Result<Vec<u32>, String> {
+    let list = |key: &str| -> Result<Vec<u32>, StatusPatchError> {
         let items = json[key].as_array().into_iter().flatten();
         items.map(|n| read_count(&path(key), n)).collect()
     };
@@ -215,11 +218,15 @@ mod tests {
                 "status.conditions[1].status: \"Unknown\" has",
             ),
         ] {
-            let refusal = read_condition(1, &condition_json(kind, status, "R")).unwrap_err();
+            let refusal = read_condition(1, &condition_json(kind, status, "R"))
+                .unwrap_err()
+                .to_string();
             assert!(refusal.starts_with(words), "{refusal}");
         }
         let rjs = json!([{"name": "a", "ready": 1}]);
-        let missing = read_replicated_jobs(&["a", "b"], &rjs).unwrap_err();
+        let missing = read_replicated_jobs(&["a", "b"], &rjs)
+            .unwrap_err()
+            .to_string();
         assert!(
             missing.ends_with("all replicatedJobs or none: a, b"),
             "{missing}"

@@ -2,8 +2,9 @@
 //!
 //! Must never change anything else; controllers react when their caches show the change.
 
-use super::lookup::{LookupResult, find_object, not_found};
+use super::lookup::{LookupResult, find_object};
 use super::object_json;
+use super::request_error::ScriptRequestError;
 use super::state::ScriptRunner;
 use crate::apiserver;
 use crate::ctx::EngineContext;
@@ -24,7 +25,7 @@ impl ScriptRunner {
         ctx.emit(Body::Fault { index, node, pod });
         let answer = match self.execute(ctx, request, kubelets) {
             Ok(shown) => shown,
-            Err(refusal) => refusal,
+            Err(refusal) => refusal.to_string(),
         };
         let answer = ctx.intern(&answer);
         ctx.emit(Body::Answered { index, answer });
@@ -35,13 +36,16 @@ impl ScriptRunner {
         ctx: &mut EngineContext<'_>,
         request: &UserRequest,
         kubelets: &KubeletState,
-    ) -> Result<String, String> {
+    ) -> Result<String, ScriptRequestError> {
         let name = &request.object;
         if let RequestVerb::Create { object, jobset } = &request.verb {
             self.create(ctx, object, jobset.map(JobSetId))?;
             return Ok(String::new());
         }
-        let object = find_object(ctx, name).ok_or_else(|| not_found(name))?;
+        let object = find_object(ctx, name).ok_or_else(|| ScriptRequestError::NotFound {
+            kind: name.kind,
+            name: name.name.clone(),
+        })?;
         match &request.verb {
             RequestVerb::Patch { body, status } => self.patch(ctx, object, body, *status)?,
             RequestVerb::Delete {

@@ -1,5 +1,6 @@
 //! Availability of JobSet's webhooks for a request, and their feature gates.
 
+use super::request_error::ScriptRequestError;
 use crate::ctx::EngineContext;
 use sim_api::admission::AdmissionGates;
 
@@ -11,14 +12,12 @@ pub(super) const UPDATE_WEBHOOK: &str = "vjobset.kb.io";
 /// failurePolicy: Fail, so that no JobSet can be created or changed while the manager is down.
 pub(super) fn check_webhook_available(
     ctx: &EngineContext<'_>,
-    webhook: &str,
-) -> Result<(), String> {
+    webhook: &'static str,
+) -> Result<(), ScriptRequestError> {
     if ctx.is_manager_up(ctx.now) {
         Ok(())
     } else {
-        Err(format!(
-            "Internal error occurred: failed calling webhook \"{webhook}\""
-        ))
+        Err(ScriptRequestError::WebhookUnavailable { webhook })
     }
 }
 

@@ -2,6 +2,7 @@
 //! from them.
 
 use serde_json::Value;
+use sim_api::admission::AdmissionRejection;
 use sim_api::objects::GlobalJobIndexes;
 use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use sim_api::spec::{
@@ -38,8 +39,8 @@ pub struct TemplateStore {
     by_slot: BTreeMap<TemplateSlot, (TemplateId, Arc<JobSpec>)>,
     /// Slots of which admission accepted every Job.
     accepted: BTreeSet<TemplateSlot>,
-    /// The server's message for a rejected Job by index; the controller retries the same attempt.
-    refusals: BTreeMap<(TemplateSlot, u32), (RestartAttempt, String)>,
+    /// The server's response for a rejected Job by index; the controller retries the same attempt.
+    refusals: BTreeMap<(TemplateSlot, u32), (RestartAttempt, AdmissionRejection)>,
     /// Domains per topology key of exclusive placement in use.
     pub domains: Vec<TopologyDomains>,
     /// The newest template with these resource requirements.
@@ -156,7 +157,7 @@ impl TemplateStore {
         slot: TemplateSlot,
         index: u32,
         attempt: RestartAttempt,
-    ) -> Option<Result<(), String>> {
+    ) -> Option<Result<(), AdmissionRejection>> {
         if self.accepted.contains(&slot) {
             return Some(Ok(()));
         }
@@ -173,9 +174,9 @@ impl TemplateStore {
         slot: TemplateSlot,
         index: u32,
         attempt: RestartAttempt,
-        words: String,
+        rejection: AdmissionRejection,
     ) {
-        self.refusals.insert((slot, index), (attempt, words));
+        self.refusals.insert((slot, index), (attempt, rejection));
     }
 
     /// Marks the template: no controller binds the claims that its pods mount.

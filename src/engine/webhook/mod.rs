@@ -3,6 +3,7 @@
 //!
 //! They run in the JobSet manager but use a separate informer cache of pods. Must never change anything.
 
+mod pod_webhook_error;
 #[cfg(test)]
 #[path = "../../../tests/inside/engine/webhook.rs"]
 mod tests;
@@ -11,6 +12,7 @@ mod verdict;
 use super::ctx::{EngineContext, StoreWatcher};
 use crate::record::TicketSubject;
 use crate::store::{ChangeKind, ObjectStore, PodChange};
+use pod_webhook_error::PodWebhookError;
 use sim_base::{DomainId, Duration, JobId, NodeId, PodId, SimTime};
 use verdict::{FollowerPod, WebhookInput, verdict};
 
@@ -43,11 +45,6 @@ impl LeaderPod {
 /// from the cache at the time of its arrival.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Beginning of the error that the Job controller gets while the webhooks are unavailable; the server's message
-/// continues with the network error.
-const UNAVAILABLE_ERROR: &str =
-    "Error creating: Internal error occurred: failed calling webhook \"mpod.kb.io\"";
-
 /// A condition that prevents the creation of a pod until something else changes.
 pub enum CreationBlocker {
     /// The Job has no completion indexes (EXC-27).
@@ -65,8 +62,6 @@ pub enum CreationBlocker {
     },
     Other,
 }
-
-const ERROR_CREATING: &str = "Error creating: ";
 
 impl PodWebhook {
     pub fn reset(&mut self) {
@@ -170,14 +165,14 @@ impl PodWebhook {
         ctx: &EngineContext<'_>,
         (job, index): (JobId, u32),
         called: SimTime,
-    ) -> Result<DomainId, String> {
+    ) -> Result<DomainId, PodWebhookError> {
         let j = &ctx.store.jobs[job.ix()];
         if !j.template.is_some() || !j.jobset.is_some() {
             return Ok(DomainId::NONE);
         }
         if !ctx.is_manager_up(called) {
             // failurePolicy: Fail, for every pod with the JobSet label.
-            return Err(UNAVAILABLE_ERROR.to_owned());
+            return Err(PodWebhookError::Unavailable);
         }
         let template = ctx.store.templates.get(j.template);
         let key = template.exclusive;
@@ -216,7 +211,7 @@ impl PodWebhook {
             Some(_) => WebhookInput::Unscheduled,
             None => WebhookInput::Leaders(first.map_or(0, |_| 1 + others)),
         };
-        verdict(&follower, sight).map_err(|denied| format!("{ERROR_CREATING}{denied}"))
+        verdict(&follower, sight)
     }
 
     /// The API server's message for a pod that the webhooks currently reject, and the reason.
@@ -226,9 +221,8 @@ impl PodWebhook {
         job: JobId,
         index: u32,
     ) -> Option<(String, CreationBlocker)> {
-        let told = self.admit_pod(ctx, (job, index), ctx.now).err()?;
-        let words = told.strip_prefix(ERROR_CREATING).unwrap_or(&told);
-        Some((words.to_owned(), self.blocker_kind(ctx, job)))
+        let error = self.admit_pod(ctx, (job, index), ctx.now).err()?;
+        Some((error.to_string(), self.blocker_kind(ctx, job)))
     }
 
     fn blocker_kind(&self, ctx: &EngineContext<'_>, job: JobId) -> CreationBlocker {

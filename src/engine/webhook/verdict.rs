@@ -2,6 +2,7 @@
 //!
 //! Must never look up objects; the caller passes the content of the cache.
 
+use super::pod_webhook_error::PodWebhookError;
 use sim_api::objects::PodDenial;
 use sim_base::DomainId;
 use std::collections::BTreeMap;
@@ -39,7 +40,10 @@ const UID_PLACEHOLDER: &str = "<uid>";
 
 /// The mutating webhook adds the leader's domain to the node selector, if known; the validating one rejects pods
 /// without it. Rejections use the API server's messages.
-pub fn verdict(follower: &FollowerPod<'_>, leader: WebhookInput<'_>) -> Result<DomainId, String> {
+pub fn verdict(
+    follower: &FollowerPod<'_>,
+    leader: WebhookInput<'_>,
+) -> Result<DomainId, PodWebhookError> {
     let denied = match leader {
         WebhookInput::Scheduled { node, exists, .. } if !exists => {
             PodDenial::LeaderNodeMissing(node)
@@ -52,11 +56,11 @@ pub fn verdict(follower: &FollowerPod<'_>, leader: WebhookInput<'_>) -> Result<D
         }
         WebhookInput::Leaders(found) => {
             let leader = format!("{}-0", follower.job);
-            return Err(PodDenial::LeaderCount(&leader, found).message());
+            return Err(PodDenial::LeaderCount(&leader, found).into());
         }
         WebhookInput::Orphan(leader) => PodDenial::LeaderWithoutOwner(leader),
         WebhookInput::OtherJob => PodDenial::DifferentOwner(UID_PLACEHOLDER, UID_PLACEHOLDER),
         WebhookInput::Unscheduled => PodDenial::LeaderNotScheduled,
     };
-    Err(denied.message())
+    Err(denied.into())
 }

@@ -8,7 +8,6 @@ use crate::server;
 use crate::text::diagnostic::DiagnosticReport;
 use crate::text::node::YamlNode;
 use serde_json::{Value, json};
-use sim_api::admission::AdmissionRejection;
 use sim_api::objects::{ObjectContext, admit_any};
 use sim_api::spec::ObjectKind;
 
@@ -25,10 +24,9 @@ pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) 
         return None;
     }
     let object = posted(node, kind);
-    let words = |rejection: AdmissionRejection| rejection.message;
     let admitted = match kind {
         ObjectKind::JobSet => server::stored(&object),
-        _ => admit_any(&object, &ObjectContext::default()).map_err(words),
+        _ => admit_any(&object, &ObjectContext::default()),
     };
     let understood = |object: &Value| match kind {
         ObjectKind::JobSet => stored_jobset(object).map(drop),
@@ -37,14 +35,16 @@ pub fn stored(node: &YamlNode, kind: ObjectKind, report: &mut DiagnosticReport) 
         ObjectKind::Node => stored_node(object).map(drop),
         _ => Ok(()),
     };
-    match admitted.and_then(|object| understood(&object).map(|()| object)) {
-        Ok(object) => Some(object),
-        Err(problem) => {
-            let message = format!("the {} is refused: {problem}", kind.as_str());
-            report.error(node.at, message);
-            None
-        }
-    }
+    let refusal = match admitted {
+        Ok(object) => match understood(&object) {
+            Ok(()) => return Some(object),
+            Err(error) => error.to_string(),
+        },
+        Err(rejection) => rejection.message,
+    };
+    let message = format!("the {} is refused: {refusal}", kind.as_str());
+    report.error(node.at, message);
+    None
 }
 
 /// Returns the object as kubectl posts it, with the default namespace filled in.

@@ -16,7 +16,8 @@ use crate::topology::taint::taint;
 use serde_json::Value;
 use sim_api::spec::keys::HOSTNAME;
 use sim_api::spec::{
-    CompletionMode, JobObject, JobSet, NodeObject, ObjectDecoders, PodObject, RestartPolicy,
+    CompletionMode, JobObject, JobSet, NodeObject, ObjectDecodeError, ObjectDecoders, PodObject,
+    RestartPolicy,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,13 +31,13 @@ pub const DECODERS: ObjectDecoders = ObjectDecoders {
 };
 
 /// Converts a Job as stored by the API server.
-pub fn stored_job(object: &Value) -> Result<JobObject, String> {
+pub fn stored_job(object: &Value) -> Result<JobObject, ObjectDecodeError> {
     let node = checked("Job", object)?;
     let metadata = StoredMetadata::read(&node)?;
     let empty = YamlNode::empty_map();
     let written = node.get("spec").unwrap_or(&empty);
     if read::boolean(written, "manualSelector") == Some(true) {
-        return Err("a Job with manualSelector is not modelled".to_owned());
+        return Err(ObjectDecodeError::ManualSelector);
     }
     let mut spec = job::spec(written);
     if written.get("completionMode").is_none() {
@@ -44,7 +45,10 @@ pub fn stored_job(object: &Value) -> Result<JobObject, String> {
     }
     let pods = u64::from(spec.pods());
     if pods > PODS_MAX {
-        return Err(format!("{pods} pods in total; the maximum is {PODS_MAX}"));
+        return Err(ObjectDecodeError::TooManyPods {
+            pods,
+            maximum: PODS_MAX,
+        });
     }
     Ok(JobObject {
         namespace: metadata.namespace,
@@ -58,7 +62,7 @@ pub fn stored_job(object: &Value) -> Result<JobObject, String> {
 }
 
 /// Converts a pod as stored by the API server.
-pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
+pub fn stored_pod(object: &Value) -> Result<PodObject, ObjectDecodeError> {
     let node = checked("Pod", object)?;
     let metadata = StoredMetadata::read(&node)?;
     let mut template = pod::template(&node);
@@ -73,7 +77,7 @@ pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
 }
 
 /// Converts a Node as printed by `kubectl get node -o json`.
-pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
+pub fn stored_node(object: &Value) -> Result<NodeObject, ObjectDecodeError> {
     let node = checked("Node", object)?;
     let metadata = StoredMetadata::read(&node)?;
     let empty = YamlNode::empty_map();
@@ -82,10 +86,8 @@ pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
     for condition in read::list(status, "conditions") {
         let text = |key: &str| condition.get(key).and_then(YamlNode::as_str).unwrap_or("");
         if text("type") == "Ready" && text("status") != "True" {
-            return Err(format!(
-                "a Node with condition Ready={} at the start is not modelled",
-                text("status")
-            ));
+            let status = text("status").to_owned();
+            return Err(ObjectDecodeError::NotReady { status });
         }
     }
     let given = ["allocatable", "capacity"]
@@ -119,16 +121,16 @@ struct StoredMetadata {
 }
 
 impl StoredMetadata {
-    fn read(node: &YamlNode) -> Result<StoredMetadata, String> {
+    fn read(node: &YamlNode) -> Result<StoredMetadata, ObjectDecodeError> {
         let empty = YamlNode::empty_map();
         let metadata = node.get("metadata").unwrap_or(&empty);
         let text = |key: &str| read::string(metadata, key).filter(|t| !t.is_empty());
         if !read::list(metadata, "ownerReferences").is_empty() {
-            return Err("metadata.ownerReferences is not modelled".to_owned());
+            return Err(ObjectDecodeError::OwnerReferences);
         }
         Ok(StoredMetadata {
             namespace: text("namespace").unwrap_or_else(|| "default".to_owned()),
-            name: text("name").ok_or("metadata.name is required")?,
+            name: text("name").ok_or(ObjectDecodeError::MissingName)?,
             labels: read::string_map(metadata, "labels"),
             annotations: read::string_map(metadata, "annotations"),
             finalizers: read::strings(metadata, "finalizers"),
@@ -137,9 +139,12 @@ impl StoredMetadata {
 }
 
 /// Checks the object against the schema of its kind and returns the tree.
-fn checked(kind: &str, object: &Value) -> Result<YamlNode, String> {
+fn checked(kind: &'static str, object: &Value) -> Result<YamlNode, ObjectDecodeError> {
     if object["kind"] != kind {
-        return Err(format!("kind is {}, not {kind}", object["kind"]));
+        return Err(ObjectDecodeError::WrongKind {
+            found: object["kind"].to_string(),
+            expected: kind,
+        });
     }
     let node = YamlNode::from_json(object);
     let none = SourceText::default();
@@ -148,17 +153,22 @@ fn checked(kind: &str, object: &Value) -> Result<YamlNode, String> {
     let shape = FieldType::Kinds(&CREATED);
     check(&node, &shape, &YamlPath::ROOT, &mut report, &mut unmodelled);
     match report.found.into_iter().next() {
-        Some(first) => Err(first.message),
+        Some(first) => Err(ObjectDecodeError::Schema {
+            reason: first.message,
+        }),
         None => Ok(node),
     }
 }
 
 /// Converts a JobSet as stored by the API server. Rules that the API server enforces are not checked again.
-pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, String> {
+pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, ObjectDecodeError> {
     let mut jobset = jobset::stored(&YamlNode::from_json(object));
     let pods = pods_of(&jobset);
     if pods > PODS_MAX {
-        return Err(format!("{pods} pods in total; the maximum is {PODS_MAX}"));
+        return Err(ObjectDecodeError::TooManyPods {
+            pods,
+            maximum: PODS_MAX,
+        });
     }
     jobset.object = Some(Arc::new(object.clone()));
     Ok(jobset)

@@ -55,7 +55,7 @@ fn relative(table: &YamlNode, mean_s: f64, report: &mut DiagnosticReport) -> Dis
             return Distribution::Empirical(lives.scale(mean_s / lives.mean_s()));
         }
         Ok(_) => "all lifetimes are 0: at least one must be positive".to_owned(),
-        Err(message) => message,
+        Err(error) => error.to_string(),
     };
     report.error(table.at, refused);
     Distribution::ZERO

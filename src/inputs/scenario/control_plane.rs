@@ -7,6 +7,7 @@ use crate::{presets, read};
 use sim_api::spec::{
     ClientRate, ControlPlane, FeatureGates, JobSet, KubeVersion, PlacementRepair, SubmittedJobSet,
 };
+use std::fmt;
 
 pub fn read(
     scenario: &YamlNode,
@@ -80,17 +81,34 @@ fn kubernetes(node: &YamlNode, report: &mut DiagnosticReport) -> KubeVersion {
         return presets::DEFAULT_VERSION;
     };
     let text = written(node, report);
-    version(&text).unwrap_or_else(|UnmodelledSetting { message, legal }| {
-        report.error(node.at, message).legal(legal);
+    version(&text).unwrap_or_else(|error| {
+        let legal = error.legal();
+        report.error(node.at, error.message()).legal(legal);
         presets::DEFAULT_VERSION
     })
 }
 
-/// Error for a Kubernetes version that is not supported.
-pub struct UnmodelledSetting {
-    pub message: String,
-    pub legal: String,
+/// Error for a Kubernetes version that is not supported. Contains the version as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnmodelledSetting(pub String);
+
+impl UnmodelledSetting {
+    fn message(&self) -> String {
+        format!("Kubernetes {:?} is not supported", self.0)
+    }
+
+    fn legal(&self) -> String {
+        format!("1.{} to 1.{}", KUBERNETES.oldest, KUBERNETES.newest)
+    }
 }
+
+impl fmt::Display for UnmodelledSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  legal: {}", self.message(), self.legal())
+    }
+}
+
+impl std::error::Error for UnmodelledSetting {}
 
 /// Parses a Kubernetes version such as `1.36`, `v1.36` or `1.36.2`.
 pub fn version(text: &str) -> Result<KubeVersion, UnmodelledSetting> {
@@ -102,10 +120,7 @@ pub fn version(text: &str) -> Result<KubeVersion, UnmodelledSetting> {
     let known = minor.filter(|n| (KUBERNETES.oldest..=KUBERNETES.newest).contains(n));
     known
         .map(KubeVersion::new)
-        .ok_or_else(|| UnmodelledSetting {
-            message: format!("Kubernetes {text:?} is not supported"),
-            legal: format!("1.{} to 1.{}", KUBERNETES.oldest, KUBERNETES.newest),
-        })
+        .ok_or_else(|| UnmodelledSetting(text.to_owned()))
 }
 
 /// Returns the minor version of JobSet.

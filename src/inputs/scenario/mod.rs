@@ -31,6 +31,7 @@ use super::schema::definitions::scenario::{SCENARIO, SETTINGS};
 use super::schema::field_type::FieldType;
 use super::settings::InputSettings;
 use super::text::diagnostic::{Diagnostic, DiagnosticReport, Diagnostics, SourceText};
+use super::text::file_error::FileTextError;
 use super::text::node::YamlNode;
 use super::text::path;
 use super::text::path::YamlPath;
@@ -217,7 +218,7 @@ pub fn scenario_from_manifests(
     }
     let topology = topology.unwrap_or_else(|| generated(&submitted));
     let names = (submitted[0].jobset.name.clone(), String::new());
-    let none = |_: &str| Err("cannot be read".to_owned());
+    let none = |_: &str| Err(FileTextError::NotProvided);
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
     let traces = traces::load(
         (&node, "faultProcesses"),

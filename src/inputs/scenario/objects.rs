@@ -79,13 +79,13 @@ impl ScenarioObjects {
     fn know(&mut self, object: &Value, source: &str) {
         match kind_of(object) {
             ObjectKind::JobSet => {
-                let jobset = server::stored(object).and_then(|o| kube::stored_jobset(&o));
-                self.jobsets
-                    .extend(jobset.ok().map(|jobset| SubmittedJobSet {
-                        jobset,
-                        submit_at: Duration::ZERO,
-                        source: source.to_owned(),
-                    }));
+                let stored = server::stored(object).ok();
+                let jobset = stored.and_then(|o| kube::stored_jobset(&o).ok());
+                self.jobsets.extend(jobset.map(|jobset| SubmittedJobSet {
+                    jobset,
+                    submit_at: Duration::ZERO,
+                    source: source.to_owned(),
+                }));
             }
             ObjectKind::Job => self.jobs.extend(kube::stored_job(object)),
             ObjectKind::Pod => self

@@ -4,11 +4,10 @@
 
 use super::check_together;
 use super::field_type::{FieldClass, FieldKinds, FieldType, ObjectSchema};
-use crate::read;
+use super::scalar::check_scalar_range;
 use crate::text::diagnostic::DiagnosticReport;
-use crate::text::node::{MappingKey, YamlNode, YamlValue, render_f64};
+use crate::text::node::{MappingKey, YamlNode, YamlValue};
 use crate::text::path::YamlPath;
-use sim_base::{Duration, quantity};
 use std::collections::BTreeMap;
 
 /// Maximum number of errors. A file with more errors probably has another format.
@@ -224,7 +223,7 @@ fn check_scalar(
     path: &YamlPath,
     report: &mut DiagnosticReport,
 ) {
-    let Some(outcome) = scalar(node, shape) else {
+    let Some(outcome) = check_scalar_range(node, shape) else {
         return wrong_type(node, shape, path, report);
     };
     let Err(problem) = outcome else {
@@ -234,7 +233,7 @@ fn check_scalar(
         FieldType::Preset(names) => {
             let names = names();
             let found = node.as_str().unwrap_or("");
-            let error = report.harmless(node.at, problem);
+            let error = report.harmless(node.at, problem.to_string());
             error.nearest(found, names.iter().map(String::as_str));
             error.legal(names.join(", "));
         }
@@ -254,59 +253,4 @@ fn check_scalar(
             report.error(node.at, format!("{path}: {problem}"));
         }
     }
-}
-
-/// Checks the range of a scalar. Returns a message if it is out of range, and `None` if it has the wrong type.
-fn scalar(node: &YamlNode, shape: &FieldType) -> Option<Result<(), String>> {
-    let text = || node.scalar_text().unwrap_or_default();
-    let legal = |is: bool, found: String| if is { Ok(()) } else { Err(found) };
-    Some(match (shape, &node.value) {
-        (FieldType::Bool, YamlValue::Bool(_)) | (FieldType::Str, YamlValue::Str(_)) => Ok(()),
-        (FieldType::Line, YamlValue::Str(found)) => {
-            legal(!found.contains('\n'), "must be one line".to_owned())
-        }
-        (FieldType::Version(_), YamlValue::Str(_) | YamlValue::Float(_) | YamlValue::Int(_)) => {
-            Ok(())
-        }
-        (FieldType::Preset(names), YamlValue::Str(found)) => legal(
-            names().contains(found),
-            format!("control plane preset {found:?} does not exist"),
-        ),
-        (FieldType::Assignment, YamlValue::Str(found)) => legal(
-            found
-                .split_once('=')
-                .is_some_and(|(path, _)| !path.is_empty()),
-            format!(
-                "{} is not path=value, such as spec.replicatedJobs[0].replicas=2",
-                node.describe()
-            ),
-        ),
-        (FieldType::Int(low, high), YamlValue::Int(i)) => {
-            legal((low..=high).contains(&i), format!("is {i}"))
-        }
-        (FieldType::Number(low, high), YamlValue::Int(_) | YamlValue::Float(_)) => {
-            let number = node.as_f64().unwrap_or(f64::NAN);
-            // The comparison is false for NaN.
-            let inside = number >= *low && number <= *high;
-            legal(inside, format!("is {}", render_f64(number)))
-        }
-        (FieldType::OneOf(names), YamlValue::Str(found)) => legal(
-            names.contains(&found.as_str()),
-            format!("is {found:?}, which is not a valid value"),
-        ),
-        (FieldType::Quantity, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            quantity::parse_milli(&text()).map(|_| ())
-        }
-        (FieldType::Amount, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            quantity::parse_milli(&text())
-                .and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
-        }
-        (FieldType::Duration, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            text().parse::<Duration>().map(|_| ())
-        }
-        (FieldType::Seconds, YamlValue::Str(_) | YamlValue::Int(_) | YamlValue::Float(_)) => {
-            read::seconds(node).map(|_| ())
-        }
-        _ => return None,
-    })
 }

@@ -7,3 +7,4 @@ pub mod definitions;
 pub mod field_type;
 pub mod json_schema;
 pub mod reference;
+pub mod scalar;

@@ -4,6 +4,7 @@
 
 use super::diagnostic::{Diagnostic, Diagnostics, SourceText};
 use super::node::{MappingKey, NodeOrigin, SourcePosition, YamlNode, YamlValue};
+use super::override_error::{OverrideError, SegmentError};
 use super::yaml;
 use std::fmt;
 
@@ -129,8 +130,8 @@ pub fn apply_sets(
         };
         match parse_value(source, value, start) {
             Ok(value) => {
-                if let Err(message) = set_path(node, path, value, start) {
-                    found.push(Diagnostic::at(source, start, message));
+                if let Err(error) = set_path(node, path, value, start) {
+                    found.push(Diagnostic::at(source, start, error.to_string()));
                 }
             }
             Err(error) => found.extend(error.0),
@@ -201,9 +202,13 @@ pub fn set_path(
     path: &str,
     value: YamlNode,
     at: SourcePosition,
-) -> Result<(), String> {
-    let segments = split(path)?;
-    set_below(node, &segments, &value, at).map_err(|m| format!("cannot set {path:?}: {m}"))
+) -> Result<(), OverrideError> {
+    let path = path.to_owned();
+    let Some(segments) = split(&path) else {
+        return Err(OverrideError::InvalidPath { path });
+    };
+    set_below(node, &segments, &value, at)
+        .map_err(|reason| OverrideError::CannotSet { path, reason })
 }
 
 fn set_below(
@@ -211,14 +216,14 @@ fn set_below(
     path: &[String],
     value: &YamlNode,
     at: SourcePosition,
-) -> Result<(), String> {
+) -> Result<(), SegmentError> {
     let Some((segment, rest)) = path.split_first() else {
         *node = value.clone();
         return Ok(());
     };
     match &mut node.value {
         YamlValue::Seq(items) if segment == EACH && items.is_empty() => {
-            Err("the list is empty".to_owned())
+            Err(SegmentError::EmptyList)
         }
         YamlValue::Seq(items) if segment == EACH => {
             let mut all = items.iter_mut();
@@ -232,7 +237,7 @@ fn descend<'n>(
     node: &'n mut YamlNode,
     segment: &str,
     at: SourcePosition,
-) -> Result<&'n mut YamlNode, String> {
+) -> Result<&'n mut YamlNode, SegmentError> {
     if node.is_null() {
         let value = if segment == "0" {
             YamlValue::Seq(Vec::new())
@@ -246,8 +251,9 @@ fn descend<'n>(
         YamlValue::Seq(items) => {
             let count = items.len();
             let index = segment.parse::<usize>().ok().filter(|i| *i <= count);
-            let index = index.ok_or_else(|| {
-                format!("{segment:?} is not a valid index: the length of the list is {count}")
+            let index = index.ok_or_else(|| SegmentError::InvalidIndex {
+                segment: segment.to_owned(),
+                length: count,
             })?;
             if index == count {
                 items.push(YamlNode::new(at, YamlValue::Null));
@@ -263,42 +269,42 @@ fn descend<'n>(
             });
             Ok(&mut entries[index].1)
         }
-        _ => Err(format!("{segment:?} cannot be set inside {found}")),
+        _ => Err(SegmentError::NotCollection {
+            segment: segment.to_owned(),
+            found,
+        }),
     }
 }
 
-fn split(path: &str) -> Result<Vec<String>, String> {
-    let bad = || {
-        format!("{path:?} is not a valid path; supported forms: a.b, a[0].b, a.*.b or a[\"x.y/z\"]")
-    };
+/// Returns the segments of a path, or `None` if the path is invalid.
+fn split(path: &str) -> Option<Vec<String>> {
     let mut segments = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
         if let Some(tail) = rest.strip_prefix("[\"") {
-            let (key, tail) = tail.split_once("\"]").ok_or_else(bad)?;
+            let (key, tail) = tail.split_once("\"]")?;
             segments.push(key.to_owned());
             rest = tail;
         } else if let Some(tail) = rest.strip_prefix('[') {
-            let (index, tail) = tail.split_once(']').ok_or_else(bad)?;
-            index.parse::<usize>().map_err(|_| bad())?;
+            let (index, tail) = tail.split_once(']')?;
+            index.parse::<usize>().ok()?;
             segments.push(index.to_owned());
             rest = tail;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
             if end == 0 {
-                return Err(bad());
+                return None;
             }
             segments.push(rest[..end].to_owned());
             rest = &rest[end..];
         }
         rest = match rest.strip_prefix('.') {
-            Some("") => return Err(bad()),
+            Some("") => return None,
             Some(tail) => tail,
             None => rest,
         };
     }
-    if segments.is_empty() || segments.len() > DEPTH_MAX {
-        return Err(bad());
-    }
-    Ok(segments)
+    (1..=DEPTH_MAX)
+        .contains(&segments.len())
+        .then_some(segments)
 }

@@ -4,14 +4,13 @@
 //! Texts are parsed on a separate stack that is large enough for the maximum depth.
 
 use super::diagnostic::{Diagnostic, Diagnostics, SourceText};
+use super::file_error::{FileTextError, TEXT_MAX};
 use super::node::{MappingKey, NodeOrigin, SourcePosition, YamlNode, YamlValue};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, MessageFormatter, Spanned};
 use std::fmt;
 
-/// Maximum size of a text in bytes. A dump of 50,000 nodes is smaller.
-pub const TEXT_MAX: u64 = 100 << 20;
 const DEPTH_MAX: usize = 64;
 /// Stack size of the parsing thread in bytes. The parser recurses for each level, with 4 KiB per level in a release
 /// build and 36 KiB without optimization. At the maximum depth this exceeds the 2 MiB of a default thread.
@@ -24,8 +23,10 @@ const ALIAS_NODES_MAX: usize = 200_000;
 
 /// Parses all documents of a text. Empty documents are skipped.
 pub fn parse(source: &SourceText) -> Result<Vec<YamlNode>, Diagnostics> {
-    if source.text.len() as u64 > TEXT_MAX {
-        return Err(too_large(&source.file, source.text.len() as u64).into());
+    let bytes = source.text.len() as u64;
+    if bytes > TEXT_MAX {
+        let error = FileTextError::TooLarge { bytes };
+        return Err(error.in_file(&source.file).into());
     }
     on_own_stack(|| {
         let documents: Vec<YamlNode> =
@@ -74,14 +75,6 @@ fn first_of(source: &SourceText) -> Result<(Option<YamlNode>, Option<DuplicateKe
         _ => None,
     };
     Ok((documents.into_iter().next(), duplicate))
-}
-
-/// Returns the error for a text that exceeds the size limit.
-pub fn too_large(file: &str, bytes: u64) -> Diagnostic {
-    let mib = bytes >> 20;
-    let mut error = Diagnostic::of_file(file, format!("the file is too large: {mib} MiB"));
-    error.legal(format!("at most {} MiB", TEXT_MAX >> 20));
-    error
 }
 
 fn options() -> serde_yaml::Options {

@@ -29,9 +29,10 @@ pub enum UnschedulableReasons {
     NoClaim(String),
     /// The claim is removed as soon as no pod uses it; detected before any node is examined.
     ClaimGoes(String),
-    /// No component creates or allocates the claim; detected before any node is examined. Contains the claim's name,
-    /// or the pod that waits for one created from a template.
-    NoResourceClaim(Result<String, String>),
+    /// No component creates or allocates the claim; detected before any node is examined.
+    NoResourceClaim(String),
+    /// The pod with this name waits for a claim that is created from a template; detected before any node is examined.
+    ResourceClaimNotCreated(String),
 }
 
 impl UnschedulableReasons {
@@ -65,10 +66,10 @@ impl UnschedulableReasons {
                 return format!("persistentvolumeclaim {name:?} is being deleted");
             }
             // `dynamic-resource-allocation/resourceclaim`: the name, and the lister's message.
-            UnschedulableReasons::NoResourceClaim(Ok(name)) => {
+            UnschedulableReasons::NoResourceClaim(name) => {
                 return format!("resourceclaim.resource.k8s.io {name:?} not found");
             }
-            UnschedulableReasons::NoResourceClaim(Err(pod)) => {
+            UnschedulableReasons::ResourceClaimNotCreated(pod) => {
                 return format!("pod {pod:?}: ResourceClaim not created yet");
             }
         };
@@ -83,6 +84,7 @@ impl UnschedulableReasons {
                 | UnschedulableReasons::NoClaim(_)
                 | UnschedulableReasons::ClaimGoes(_)
                 | UnschedulableReasons::NoResourceClaim(_)
+                | UnschedulableReasons::ResourceClaimNotCreated(_)
         )
     }
 

@@ -145,7 +145,8 @@ pub fn check(
                 }
                 seen += 1;
                 let (now, reference) = both_ended(value(row, name), reference);
-                let verdict = condition.evaluate(now, reference)?;
+                let verdict = condition.evaluate(now, reference);
+                let verdict = verdict.map_err(|e| e.to_string())?;
                 if verdict.failed {
                     let worse = !checked.failed || verdict.value.abs() > checked.value.abs();
                     checked.value = if worse { verdict.value } else { checked.value };
@@ -171,11 +172,13 @@ pub fn check(
                 _ => None,
             };
             let (now, reference) = both_ended(now, reference);
-            let verdict = condition.evaluate(now, reference)?;
+            let verdict = condition.evaluate(now, reference);
+            let verdict = verdict.map_err(|e| e.to_string())?;
             (checked.failed, checked.value) = (verdict.failed, verdict.value);
         }
         MeasuredNumber::Count(name) => {
-            let verdict = condition.evaluate(count(name, now, before), None)?;
+            let verdict = condition.evaluate(count(name, now, before), None);
+            let verdict = verdict.map_err(|e| e.to_string())?;
             (checked.failed, checked.value) = (verdict.failed, verdict.value);
         }
     }

@@ -41,7 +41,8 @@ pub fn load(row: &BenchCombination, more: &[BenchSetting]) -> Result<LoadedScena
     };
     let plain = read(&[])?;
     let asked = [("strategy".to_owned(), row.strategy.as_str().to_owned())];
-    let changes = strategy::with_companions(&asked, &plain.scenario.jobsets)?;
+    let changes = strategy::with_companions(&asked, &plain.scenario.jobsets);
+    let changes = changes.map_err(|e| e.to_string())?;
     let sets = changes.into_iter().map(|c| (c.path, c.value));
     let sets: Vec<BenchSetting> = sets.chain(more.iter().cloned()).collect();
     read(&sets)

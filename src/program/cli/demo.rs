@@ -11,7 +11,7 @@ use serde_json::json;
 use sim_analysis::experiment::ReplicationLimits;
 use sim_analysis::metrics::summary::RunSummary;
 use sim_analysis::metrics::{RestartMetrics, RunView};
-use sim_inputs::SourceText;
+use sim_inputs::{FileTextError, SourceText};
 use sim_report::assumptions::provenance;
 use sim_report::console::side_by_side;
 use sim_report::console::side_by_side::VariantSide;
@@ -122,7 +122,9 @@ fn load(file: &str, text: &str) -> Result<RunInput, CommandFailure> {
             .iter()
             .find(|(file, _)| Path::new(name).ends_with(file));
         let text = known.map(|(_, text)| (*text).to_owned());
-        text.ok_or_else(|| format!("{name} is not a built-in file"))
+        text.ok_or_else(|| FileTextError::Loader {
+            reason: format!("{name} is not a built-in file"),
+        })
     };
     let loaded = sim_inputs::parse_scenario(&source, &[], &named)?;
     let seed = loaded.scenario.seed;

@@ -1,8 +1,14 @@
 //! Errors of commands and their exit codes.
 
 use sim_analysis::experiment::NoRuns;
+use sim_base::condition::ConditionError;
 use sim_engine::CannotRun;
 use sim_inputs::Diagnostics;
+use sim_inputs::strategy::RestartStrategyError;
+use sim_report::export_error::ExportFileError;
+use sim_report::figures::sweep_figure::SweepAxisError;
+use sim_report::files::rundir_error::RunDirError;
+use sim_report::rundiff_error::RunDiffError;
 
 /// Exit code of a failed `--fail-if` gate.
 pub const GATE_FAILED: u8 = 5;
@@ -112,6 +118,18 @@ impl From<String> for CommandFailure {
     }
 }
 
+impl From<ConditionError> for CommandFailure {
+    fn from(error: ConditionError) -> CommandFailure {
+        CommandFailure::Invalid(error.to_string())
+    }
+}
+
+impl From<RestartStrategyError> for CommandFailure {
+    fn from(error: RestartStrategyError) -> CommandFailure {
+        CommandFailure::Invalid(error.to_string())
+    }
+}
+
 impl From<Diagnostics> for CommandFailure {
     fn from(errors: Diagnostics) -> CommandFailure {
         if errors.is_only_no_place() {
@@ -136,3 +154,15 @@ impl From<NoRuns> for CommandFailure {
         }
     }
 }
+
+/// Implements the conversion of errors to [`CommandFailure::Invalid`] with the message of the error.
+macro_rules! convert_to_invalid {
+    ($($error:ty),*) => {
+        $(impl From<$error> for CommandFailure {
+            fn from(error: $error) -> CommandFailure {
+                CommandFailure::Invalid(error.to_string())
+            }
+        })*
+    };
+}
+convert_to_invalid!(ExportFileError, RunDiffError, RunDirError, SweepAxisError);

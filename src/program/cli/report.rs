@@ -43,7 +43,7 @@ pub struct ReportArgs {
 }
 
 fn scrape(text: &str) -> Result<Duration, String> {
-    let every: Duration = text.parse()?;
+    let every = text.parse::<Duration>().map_err(|e| e.to_string())?;
     if every >= Duration::from_millis(100) {
         Ok(every)
     } else {

@@ -51,7 +51,7 @@ error: ",
     });
     let (overrides, gates, recordings, preset) = prepared?;
     let files = validate::compare_all(&recordings, &overrides, preset);
-    let files = files.map_err(CommandFailure::Internal)?;
+    let files = files.map_err(|e| CommandFailure::Internal(e.to_string()))?;
     let totals = ResultTotals::from_files(&files);
     let failed = check_gates(&gates, &totals)?;
     let text = render(args.format, &files, &totals)?;
@@ -74,13 +74,13 @@ fn prepare(args: &ValidateArgs) -> Result<PreparedRecording, Vec<String>> {
     let mut errors = Vec::new();
     let mut keep = |error: String| errors.push(error);
     let overrides = overrides(args).map_err(&mut keep).unwrap_or_default();
-    let gates = args
-        .fail_if
-        .iter()
-        .filter_map(|text| text.parse().map_err(&mut keep).ok());
+    let gates = args.fail_if.iter().filter_map(|text| {
+        let gate = text.parse::<ConformanceGate>();
+        gate.map_err(|e| keep(e.to_string())).ok()
+    });
     let gates: Vec<ConformanceGate> = gates.collect();
     let (recordings, unreadable) = validate::read_all(&args.recordings);
-    errors.extend(unreadable);
+    errors.extend(unreadable.iter().map(ToString::to_string));
     let preset = args.preset.as_deref().map(|path| {
         let source = sim_inputs::read_source(path)?;
         sim_inputs::read_preset(&source)
@@ -128,7 +128,7 @@ fn parse_latency(text: &str) -> Result<(f64, f64), String> {
 fn check_gates(gates: &[ConformanceGate], totals: &ResultTotals) -> Result<bool, String> {
     let mut failed = false;
     for gate in gates {
-        let (value, is_true) = gate.check(totals)?;
+        let (value, is_true) = gate.check(totals).map_err(|e| e.to_string())?;
         if is_true {
             let value = (value * 1e6).round() / 1e6;
             console::notice(&format!("gate failed: {gate} (value: {value})"));

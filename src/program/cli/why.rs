@@ -5,7 +5,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
 use crate::cli::output;
 use sim_analysis::why;
-use sim_analysis::why::{NoAnswer, OverrideSetter, WhyRequest};
+use sim_analysis::why::{OverrideSetter, WhyRequest};
 
 #[derive(Debug, clap::Args)]
 pub struct WhyArgs {
@@ -49,7 +49,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, CommandFailure> {
             .map_err(|why| why.message().to_owned())
     };
     let answer = why::explain(&load, &asked);
-    let answer = answer.map_err(|NoAnswer::Invalid(text)| CommandFailure::Invalid(text))?;
+    let answer = answer.map_err(|e| CommandFailure::Invalid(e.to_string()))?;
     match args.format {
         OutputFormat::Json => output::json(&why::json::WhyJson::new(&answer, &quoted))?,
         OutputFormat::Text => {

@@ -6,7 +6,7 @@ use super::{Fault, JobSet, Scenario, SimulationError, Topology, jobset};
 use serde_json::{Map, Value, json};
 use sim_api::spec::StopWhen;
 use sim_base::Duration;
-use sim_inputs::{Diagnostic, Diagnostics, SourceText};
+use sim_inputs::{Diagnostic, Diagnostics, FileTextError, SourceText};
 use std::path::{Path, PathBuf};
 
 /// Name of the generated scenario document in errors.
@@ -183,7 +183,7 @@ impl InputFiles {
         name
     }
 
-    fn read(&self, name: &str) -> Result<String, String> {
+    fn read(&self, name: &str) -> Result<String, FileTextError> {
         if name == GENERATED {
             return Ok(sim_inputs::print_yaml(&self.generated()));
         }

@@ -2,7 +2,7 @@
 
 use super::{ScenarioBuilder, SimulationError};
 use sim_api::spec;
-use sim_inputs::{LoadedScenario, SourceText};
+use sim_inputs::{FileTextError, LoadedScenario, SourceText};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,7 +66,10 @@ impl Scenario {
             file: name.to_owned(),
             text: text.to_owned(),
         };
-        let file = |name: &str| file(name).map(Into::into);
+        let file = |name: &str| {
+            let text = file(name).map(Into::into);
+            text.map_err(|reason| FileTextError::Loader { reason })
+        };
         let loaded = sim_inputs::parse_scenario(&source, &[], &file)?;
         Ok(Scenario::new(loaded))
     }

@@ -118,11 +118,11 @@ impl ObservedFacts {
     }
 }
 
-pub fn from_object(kind: ObservedKind, object: &Value) -> Result<ObservedFacts, String> {
+pub fn from_object(kind: ObservedKind, object: &Value) -> ObservedFacts {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let labels = &object["metadata"]["labels"];
     let status = &object["status"];
-    Ok(match kind {
+    match kind {
         ObservedKind::JobSet => ObservedFacts::JobSet {
             manifest: manifest(object),
             status: status.clone(),
@@ -140,7 +140,7 @@ pub fn from_object(kind: ObservedKind, object: &Value) -> Result<ObservedFacts, 
         ObservedKind::Pod => ObservedFacts::Pod(Box::new(pod(object))),
         ObservedKind::Node => ObservedFacts::Node(Box::new(node(object))),
         ObservedKind::Event => event(object),
-    })
+    }
 }
 
 fn parse_u32(value: &Value) -> Option<u32> {

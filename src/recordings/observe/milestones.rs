@@ -4,6 +4,7 @@
 //! Missing milestones are never estimated. They are listed as unknown, each with a reason.
 
 use super::lifecycle::{JobLife, ObservedLifecycle, PodLife};
+use super::restart_error::{MissingMilestone, RestartImportError};
 use super::timestamp::{ClockTime, SECOND};
 use super::write_time::{JOB_FAILED_REASONS, is_restart_reason};
 use serde_json::Value;
@@ -51,7 +52,7 @@ pub struct ObservedRestart {
     pub derived: bool,
     pub at: Vec<(Milestone, ClockTime)>,
     /// Milestones without a time, each with the reason.
-    pub unknown: Vec<(Milestone, String)>,
+    pub unknown: Vec<(Milestone, MissingMilestone)>,
     /// Name of the pod whose failure or deletion triggered the restart.
     pub first_pod: Option<String>,
 }
@@ -103,12 +104,18 @@ pub fn specified_pods(life: &ObservedLifecycle) -> u64 {
 }
 
 /// Returns the milestones of restart `nth`.
-pub fn observed_restart(life: &ObservedLifecycle, nth: u32) -> Result<ObservedRestart, String> {
+pub fn observed_restart(
+    life: &ObservedLifecycle,
+    nth: u32,
+) -> Result<ObservedRestart, RestartImportError> {
     let counted = restart_count(life);
     if nth == 0 || nth > counted {
         return Err(match counted {
-            0 => "the JobSet did not restart in these files".to_owned(),
-            n => format!("--restart {nth}: the JobSet restarted {n} times in these files"),
+            0 => RestartImportError::NoRestart,
+            counted => RestartImportError::NoSuchRestart {
+                requested: nth,
+                counted,
+            },
         });
     }
     let in_place = is_in_place(life);
@@ -290,16 +297,11 @@ impl MilestoneFinder<'_> {
         }
     }
 
-    fn milestone_time(&self, milestone: Milestone, in_place: bool) -> Result<ClockTime, String> {
-        let none = |why: &str| why.to_owned();
-        let gone = "deleted objects are not part of a list taken afterwards";
-        let never = |what: &str| {
-            if self.life.watched {
-                format!("no {what} in these files")
-            } else {
-                gone.to_owned()
-            }
-        };
+    fn milestone_time(
+        &self,
+        milestone: Milestone,
+        in_place: bool,
+    ) -> Result<ClockTime, MissingMilestone> {
         let first = |all: &mut dyn Iterator<Item = ClockTime>| all.min_by_key(|at| at.ns);
         let last = |all: &mut dyn Iterator<Item = ClockTime>| all.max_by_key(|at| at.ns);
         let condition = |kind: &'static str| {
@@ -323,7 +325,7 @@ impl MilestoneFinder<'_> {
                     .filter_map(|j| j.deleting),
             ),
             FirstJobGone => first(&mut self.jobs(self.previous_attempt()).filter_map(|j| j.gone)),
-            LastJobGone | LastOldPodGone => return self.last_removal(milestone, &never),
+            LastJobGone | LastOldPodGone => return self.last_removal(milestone),
             FirstJobCreated => first(&mut self.jobs(self.nth).filter_map(|j| j.created)),
             LastJobCreated => last(&mut self.jobs(self.nth).filter_map(|j| j.created)),
             FirstPodCreated => first(&mut self.pods(self.nth).filter_map(|p| p.created)),
@@ -363,11 +365,9 @@ impl MilestoneFinder<'_> {
             _ => None,
         };
         found.ok_or_else(|| match milestone {
-            FailureTarget | FirstJobDeleting | FirstJobGone => never("such Job"),
-            RestartCounted | PreviousWritten => {
-                none("it happened before the first entry of these files")
-            }
-            _ => none("not in these files"),
+            FailureTarget | FirstJobDeleting | FirstJobGone => self.missing("such Job"),
+            RestartCounted | PreviousWritten => MissingMilestone::BeforeFirstEntry,
+            _ => MissingMilestone::NotObserved,
         })
     }
 
@@ -392,24 +392,29 @@ impl MilestoneFinder<'_> {
         near.min_by_key(|at| at.ns)
     }
 
-    fn last_removal(
-        &self,
-        milestone: Milestone,
-        never: &dyn Fn(&str) -> String,
-    ) -> Result<ClockTime, String> {
+    /// Returns the reason why the deletion or removal of an object is unknown.
+    fn missing(&self, description: &'static str) -> MissingMilestone {
+        if self.life.watched {
+            MissingMilestone::NoObject { description }
+        } else {
+            MissingMilestone::OnlyListed
+        }
+    }
+
+    fn last_removal(&self, milestone: Milestone) -> Result<ClockTime, MissingMilestone> {
         let ends: Vec<Option<ClockTime>> = match milestone {
             Milestone::LastJobGone => self.jobs(self.previous_attempt()).map(|j| j.gone).collect(),
             _ => self.pods(self.previous_attempt()).map(|p| p.gone).collect(),
         };
         let left = ends.iter().filter(|gone| gone.is_none()).count();
         if left > 0 && self.life.watched {
-            return Err(format!(
-                "{left} of {} are not removed in these files",
-                ends.len()
-            ));
+            return Err(MissingMilestone::NotRemoved {
+                remaining: left,
+                total: ends.len(),
+            });
         }
         let last = ends.into_iter().flatten().max_by_key(|at| at.ns);
-        last.ok_or_else(|| never("previous Job or pod"))
+        last.ok_or_else(|| self.missing("previous Job or pod"))
     }
 
     fn ready_again_at(&self, pod: &PodLife, in_place: bool) -> Option<ClockTime> {
@@ -425,9 +430,9 @@ impl MilestoneFinder<'_> {
     fn latest_over_pods(
         &self,
         of: impl Fn(&PodLife) -> Option<ClockTime>,
-        what: &str,
+        state: &'static str,
         in_place: bool,
-    ) -> Result<ClockTime, String> {
+    ) -> Result<ClockTime, MissingMilestone> {
         let pods: Vec<&PodLife> = if in_place {
             self.life.pods.iter().filter(|p| p.gone.is_none()).collect()
         } else {
@@ -444,13 +449,17 @@ impl MilestoneFinder<'_> {
                 *slot = if at.ns < slot.ns { at } else { *slot };
             }
         }
-        let wanted = specified_pods(self.life);
-        let n = done.len() as u64;
-        if n < wanted {
-            return Err(format!("{n} of {wanted} pods were {what} in these files"));
+        let specified = specified_pods(self.life);
+        let count = done.len() as u64;
+        if count < specified {
+            return Err(MissingMilestone::TooFewPods {
+                count,
+                specified,
+                state,
+            });
         }
         let last = done.into_values().max_by_key(|at| at.ns);
-        last.ok_or_else(|| format!("no pod was {what}"))
+        last.ok_or(MissingMilestone::NoPod { state })
     }
 }
 

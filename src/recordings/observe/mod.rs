@@ -13,12 +13,14 @@ pub mod lifecycle;
 pub mod milestones;
 pub mod object_version;
 pub mod recording;
+pub mod restart_error;
 mod script;
 pub mod text;
 pub mod timestamp;
 pub mod write_time;
 
 pub use lifecycle::ObservedLifecycle;
-pub use object_version::{ObjectVersion, WatchReader};
+pub use object_version::{ObjectReadError, ObjectVersion, WatchReader};
 pub use recording::{ImportedRecording, import};
+pub use restart_error::{MissingMilestone, RestartImportError};
 pub use text::TextProblem;

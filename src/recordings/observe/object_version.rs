@@ -8,6 +8,7 @@ use super::text::{self, TextProblem};
 use super::timestamp::parse_nanoseconds;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// How a version was observed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,36 @@ pub struct WatchReader {
 /// Maximum accepted length of an object's name in bytes. The API allows 253 characters.
 const NAME_MAX: usize = 1024;
 
+/// Reason why a value is not a watch event, a list or an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ObjectReadError {
+    UnknownEventType {
+        name: String,
+    },
+    MissingKind,
+    /// The name is missing or longer than `NAME_MAX`.
+    InvalidName {
+        kind: ObservedKind,
+    },
+}
+
+impl fmt::Display for ObjectReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ObjectReadError::UnknownEventType { name } => {
+                write!(f, "{name:?} is not a watch event type")
+            }
+            ObjectReadError::MissingKind => f.write_str("not a Kubernetes object: kind is missing"),
+            ObjectReadError::InvalidName { kind } => write!(
+                f,
+                "{kind:?} with a missing name or a name longer than {NAME_MAX} bytes"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ObjectReadError {}
+
 impl WatchReader {
     /// Reads a text of JSON values. YAML is parsed by the caller and passed as a value.
     pub fn read_json(&mut self, file: &str, text: &str) -> Result<(), TextProblem> {
@@ -92,7 +123,7 @@ impl WatchReader {
     }
 
     /// Reads a watch event, a list or an object.
-    pub fn read_value(&mut self, mut value: Value) -> Result<(), String> {
+    pub fn read_value(&mut self, mut value: Value) -> Result<(), ObjectReadError> {
         if let (Some(how), Some(object)) = (value["type"].as_str(), value.get("object")) {
             let how = match how {
                 "ADDED" => WatchEventKind::Added,
@@ -104,7 +135,11 @@ impl WatchReader {
                     self.interrupted.push(why.chars().take(200).collect());
                     return Ok(());
                 }
-                other => return Err(format!("{other:?} is not a watch event type")),
+                other => {
+                    return Err(ObjectReadError::UnknownEventType {
+                        name: other.to_owned(),
+                    });
+                }
             };
             let object = value["object"].take();
             return self.read_object(object, how);
@@ -115,9 +150,9 @@ impl WatchReader {
         self.read_object(value, WatchEventKind::Listed)
     }
 
-    fn read_object(&mut self, object: Value, how: WatchEventKind) -> Result<(), String> {
+    fn read_object(&mut self, object: Value, how: WatchEventKind) -> Result<(), ObjectReadError> {
         let Some(name) = object["kind"].as_str() else {
-            return Err("not a Kubernetes object: kind is missing".to_owned());
+            return Err(ObjectReadError::MissingKind);
         };
         let kind = match name {
             "JobSet" => ObservedKind::JobSet,
@@ -135,9 +170,7 @@ impl WatchReader {
         let text = |key: &str| meta[key].as_str().unwrap_or("").to_owned();
         let name = text("name");
         if name.is_empty() || name.len() > NAME_MAX {
-            return Err(format!(
-                "{kind:?} with a missing name or a name longer than {NAME_MAX} bytes"
-            ));
+            return Err(ObjectReadError::InvalidName { kind });
         }
         let time = |key: &str| meta[key].as_str().and_then(parse_nanoseconds);
         let grace = meta["deletionGracePeriodSeconds"].as_u64().unwrap_or(0);
@@ -163,7 +196,7 @@ impl WatchReader {
                 .filter_map(|f| parse_nanoseconds(f["time"].as_str()?))
                 .max(),
             is_last_version: deadline.is_some() && grace == 0 && !kept,
-            facts: facts::from_object(kind, &object)?,
+            facts: facts::from_object(kind, &object),
         };
         self.versions.push(sighting);
         Ok(())

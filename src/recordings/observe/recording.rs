@@ -5,6 +5,7 @@
 
 use super::lifecycle::{JobLife, ObservedEvent, ObservedLifecycle, PodLife};
 use super::milestones::{self, ObservedRestart};
+use super::restart_error::RestartImportError;
 use super::timestamp::ClockTime;
 use super::{cluster, script};
 use serde_json::{Value, json};
@@ -48,12 +49,12 @@ pub fn import(
     life: &ObservedLifecycle,
     nth: u32,
     defaults: &ControlPlane,
-) -> Result<ImportedRecording, String> {
+) -> Result<ImportedRecording, RestartImportError> {
     let restart = milestones::observed_restart(life, nth)?;
     let zero = life
         .jobset
         .created
-        .ok_or("the JobSet has no creationTimestamp")?;
+        .ok_or(RestartImportError::NoCreationTime)?;
     let script = script::build_script(life, &restart, (zero, defaults));
     let cluster = cluster::cluster(life);
     let mut assumed = script.assumed;
@@ -93,7 +94,7 @@ pub fn import(
         "milestones": milestones_json(life, &restart),
         "imported": {
             "restart": nth, "at": uncertainties(&restart), "assumed": assumed, "notes": notes,
-            "unknown": restart.unknown.iter().map(|(m, why)| json!({"name": milestone_name(&restart, *m), "why": why})).collect::<Vec<_>>(),
+            "unknown": restart.unknown.iter().map(|(m, why)| json!({"name": milestone_name(&restart, *m), "why": why.to_string()})).collect::<Vec<_>>(),
         },
         "status": status(life), "deleted": false,
         "jobs": life.jobs.iter().map(|j| job(life, j)).collect::<Vec<_>>(),

@@ -3,6 +3,7 @@
 //! Invalid JSON is an error with line and column; nothing is guessed.
 
 use serde_json::Value;
+use std::fmt;
 
 /// An error in a text and its position. Lines and columns start at 1; line 0 means the whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +23,10 @@ pub fn is_json(text: &str) -> bool {
 }
 
 /// Passes each value to `take` in turn. An error returned by `take` is reported at the start of that value.
-pub fn for_each_value(
+pub fn for_each_value<E: fmt::Display>(
     file: &str,
     text: &str,
-    take: &mut dyn FnMut(Value) -> Result<(), String>,
+    take: &mut dyn FnMut(Value) -> Result<(), E>,
 ) -> Result<(), TextProblem> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut begin = 0;
@@ -48,7 +49,7 @@ pub fn for_each_value(
             };
             problem((e.line(), e.column().max(1)), what)
         })?;
-        take(value).map_err(|message| problem(position(text, begin), message))?;
+        take(value).map_err(|error| problem(position(text, begin), error.to_string()))?;
         begin = stream.byte_offset();
     }
     Ok(())

@@ -12,6 +12,7 @@ pub mod compare;
 pub mod create;
 pub mod update;
 
+use super::read::file_error::{RecordingFileError, RecordingFileProblem};
 use super::recording::RecordingKind;
 use super::result::{AdmissionResult, FileResult, RecordedDifference};
 
@@ -31,32 +32,37 @@ pub fn is_admission(text: &str) -> bool {
 }
 
 /// Reads one file; `file` appears in the error.
-pub fn read(file: &str, text: &str) -> Result<AdmissionFile, String> {
+pub fn read(file: &str, text: &str) -> Result<AdmissionFile, RecordingFileError> {
+    read_cases(text).map_err(|problem| problem.in_file(file))
+}
+
+fn read_cases(text: &str) -> Result<AdmissionFile, RecordingFileProblem> {
     let cases: Vec<Value> =
-        serde_json::from_str(text).map_err(|e| format!("{file}: not JSON: {e}"))?;
+        serde_json::from_str(text).map_err(|e| RecordingFileProblem::NotJson {
+            reason: e.to_string(),
+        })?;
     let Some((head, cases)) = cases.split_first() else {
-        return Err(format!("{file}: empty list, not a recording"));
+        return Err(RecordingFileProblem::EmptyList);
     };
     if head["schema"] != SCHEMA {
-        return Err(format!(
-            "{file}: unknown schema {}; expected {SCHEMA:?}",
-            head["schema"]
-        ));
+        return Err(RecordingFileProblem::UnknownSchema {
+            schema: head["schema"].clone(),
+            expected: SCHEMA,
+        });
     }
     let kind = match head["kind"].as_str() {
         Some("create") => RecordingKind::Create,
         Some("update") => RecordingKind::Update,
         Some("children") => RecordingKind::Children,
         _ => {
-            return Err(format!(
-                "{file}: unknown kind {}; expected create, update or children",
-                head["kind"]
-            ));
+            return Err(RecordingFileProblem::UnknownAdmissionKind {
+                kind: head["kind"].clone(),
+            });
         }
     };
     for (i, case) in cases.iter().enumerate() {
         if !case["id"].is_string() {
-            return Err(format!("{file}: case {} has no id", i + 1));
+            return Err(RecordingFileProblem::MissingCaseId { number: i + 1 });
         }
     }
     Ok(AdmissionFile {
@@ -68,7 +74,11 @@ pub fn read(file: &str, text: &str) -> Result<AdmissionFile, String> {
 fn compare_children(recording: &str, case: &Value) -> Vec<RecordedDifference> {
     match children_documents::documents(recording, case) {
         Ok(documents) => children::compare(case, &documents),
-        Err(problem) => vec![RecordedDifference::new("docs", "readable", problem)],
+        Err(problem) => vec![RecordedDifference::new(
+            "docs",
+            "readable",
+            problem.to_string(),
+        )],
     }
 }
 
@@ -109,7 +119,7 @@ mod tests {
                 "f.json: case 1 has no id",
             ),
         ] {
-            let error = read("f.json", &text).unwrap_err();
+            let error = read("f.json", &text).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
         assert_eq!(

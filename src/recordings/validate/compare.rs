@@ -15,6 +15,7 @@ use sim_analysis::metrics::pods::PodFold;
 use sim_api::spec::ScenarioSpec;
 use sim_engine::record::{RecordNames, RecordSink, RunOutcome, SimulationRecord, StoredEvent};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The observations of a run that the comparison needs.
 pub struct ObservedRun {
@@ -68,6 +69,7 @@ impl RecordSink for RunObserver {
 }
 
 /// Reason why there is no run to compare with.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRun {
     /// The model does not support a part of the script.
     NotSimulated(UnmodelledAction),
@@ -76,6 +78,18 @@ pub enum NoRun {
     /// The real control plane rejected the JobSet. Only the responses are compared.
     Rejected { recorded: String, simulated: String },
 }
+
+impl fmt::Display for NoRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoRun::NotSimulated(unmodelled) => unmodelled.fmt(f),
+            NoRun::Refused(reason) => f.write_str(reason),
+            NoRun::Rejected { recorded, .. } => f.write_str(recorded),
+        }
+    }
+}
+
+impl std::error::Error for NoRun {}
 
 fn is_in_place(recording: &RecordedRun) -> bool {
     let strategy = recording.milestones.as_ref().map(|m| m.strategy.as_str());
@@ -92,7 +106,7 @@ pub fn compare(
     result.about = recording.about.clone();
     match run {
         Err(NoRun::NotSimulated(UnmodelledAction(reasons))) => {
-            result.not_simulated = reasons;
+            result.not_simulated = reasons.iter().map(ToString::to_string).collect();
             // A missing value must not look like an error of zero.
             if recording.kind == RecordingKind::Times {
                 result.restart = restart_result(recording, |_| None);

@@ -26,10 +26,13 @@ pub mod text;
 mod unobserved_inputs;
 
 use rayon::prelude::*;
+use read::file_error::{RecordingFileError, RecordingFileProblem};
+use read::value_error::{LATENCY_MAX_MS, LatencyRangeError};
 use recording::RecordedRun;
 use result::FileResult;
 use scenario::{RecordingDefaults, ScenarioOverrides};
 use sim_api::spec::{ControlPlane, TimingSpec};
+use simulate::replay_error::ReplayError;
 use std::io::Read;
 use std::path::Path;
 
@@ -41,9 +44,9 @@ pub enum ValidationInput {
 }
 
 /// Reads files, and all files of directories, ordered by name. Returns the contents and all errors.
-pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<String>) {
+pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<RecordingFileError>) {
     let mut errors = Vec::new();
-    let mut keep = |error: String| errors.push(error);
+    let mut keep = |error: RecordingFileError| errors.push(error);
     let mut files = Vec::new();
     for argument in arguments {
         match recording_paths(argument) {
@@ -51,7 +54,7 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<St
             Err(error) => keep(error),
         }
     }
-    let read: Vec<Result<(String, ValidationInput), String>> =
+    let read: Vec<Result<(String, ValidationInput), RecordingFileError>> =
         files.into_par_iter().map(read_one).collect();
     let inputs = read.into_iter().filter_map(|r| r.map_err(&mut keep).ok());
     let inputs = inputs.collect();
@@ -59,17 +62,15 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, ValidationInput)>, Vec<St
 }
 
 /// Reads a recording of a run. Files with admission cases are rejected, because they do not describe a run.
-pub fn read_run_recording(file: &str) -> Result<RecordedRun, String> {
+pub fn read_run_recording(file: &str) -> Result<RecordedRun, RecordingFileError> {
     match read_one(file.to_owned())?.1 {
         ValidationInput::Recording(recording) => Ok(*recording),
-        ValidationInput::Admission(_) => Err(format!(
-            "{file}: contains admission cases, not the recording of a run"
-        )),
+        ValidationInput::Admission(_) => Err(RecordingFileProblem::NotRun.in_file(file)),
     }
 }
 
-fn read_one(file: String) -> Result<(String, ValidationInput), String> {
-    let text = read_text(&file)?;
+fn read_one(file: String) -> Result<(String, ValidationInput), RecordingFileError> {
+    let text = read_text(&file).map_err(|problem| problem.in_file(&file))?;
     let input = if admission::is_admission(&text) {
         ValidationInput::Admission(admission::read(&file, &text)?)
     } else {
@@ -81,17 +82,19 @@ fn read_one(file: String) -> Result<(String, ValidationInput), String> {
 /// Maximum size of a file in bytes. Recordings are considerably smaller, and special files may be endless.
 const TEXT_MAX: u64 = 100 << 20;
 
-fn read_text(file: &str) -> Result<String, String> {
+fn read_text(file: &str) -> Result<String, RecordingFileProblem> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file).and_then(|f| f.take(TEXT_MAX + 1).read_to_end(&mut bytes));
-    read.map_err(|e| format!("{file}: cannot read: {e}"))?;
+    read.map_err(|e| RecordingFileProblem::UnreadableFile {
+        reason: e.to_string(),
+    })?;
     if bytes.len() as u64 > TEXT_MAX {
-        let mib = TEXT_MAX >> 20;
-        return Err(format!("{file}: file too large; maximum: {mib} MiB"));
+        return Err(RecordingFileProblem::TooLarge {
+            max_mib: TEXT_MAX >> 20,
+        });
     }
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        format!("{file}: not a text file: byte {at} is not UTF-8")
+    String::from_utf8(bytes).map_err(|e| RecordingFileProblem::NotUtf8 {
+        byte: e.utf8_error().valid_up_to(),
     })
 }
 
@@ -100,7 +103,7 @@ pub fn compare_all(
     inputs: &[(String, ValidationInput)],
     overrides: &ScenarioOverrides,
     preset: Option<(ControlPlane, TimingSpec)>,
-) -> Result<Vec<FileResult>, String> {
+) -> Result<Vec<FileResult>, ReplayError> {
     let mut defaults = simulate::defaults()?;
     if let Some((control_plane, timing)) = preset {
         defaults = RecordingDefaults {
@@ -119,12 +122,15 @@ pub fn compare_all(
 }
 
 /// Returns the path of a file, or the `*.json` files of a directory, ordered by name.
-fn recording_paths(argument: &str) -> Result<Vec<String>, String> {
+fn recording_paths(argument: &str) -> Result<Vec<String>, RecordingFileError> {
     let path = Path::new(argument);
     if !path.is_dir() {
         return Ok(vec![argument.to_owned()]);
     }
-    let entries = std::fs::read_dir(path).map_err(|e| format!("{argument}: {e}"))?;
+    let entries = std::fs::read_dir(path).map_err(|e| {
+        let reason = e.to_string();
+        RecordingFileProblem::UnreadableDirectory { reason }.in_file(argument)
+    })?;
     let mut files: Vec<String> = entries
         .filter_map(Result::ok)
         .map(|e| e.path())
@@ -133,18 +139,15 @@ fn recording_paths(argument: &str) -> Result<Vec<String>, String> {
         .collect();
     files.sort();
     if files.is_empty() {
-        return Err(format!("{argument}: no *.json file in this directory"));
+        return Err(RecordingFileProblem::EmptyDirectory.in_file(argument));
     }
     Ok(files)
 }
 
 /// Checks a pair of latencies in milliseconds, from a flag or from a file.
-pub fn check_latency(p50: f64, p95: f64) -> Result<(), String> {
-    const LONGEST_MS: f64 = 60_000.0;
-    if !(p50 > 0.0 && p95 >= p50 && p95 <= LONGEST_MS) {
-        return Err(format!(
-            "p50 {p50} and p95 {p95} must be 0 < p50 <= p95 <= {LONGEST_MS} ms"
-        ));
+pub fn check_latency(p50: f64, p95: f64) -> Result<(), LatencyRangeError> {
+    if !(p50 > 0.0 && p95 >= p50 && p95 <= LATENCY_MAX_MS) {
+        return Err(LatencyRangeError { p50, p95 });
     }
     Ok(())
 }
@@ -157,7 +160,7 @@ mod tests {
     fn directory_expands_to_its_recordings() {
         let dir = read::tests::folder("nodes").display().to_string();
         let (recordings, errors) = read_all(&[dir]);
-        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!(errors, Vec::new());
         assert!(recordings.len() >= 10);
         assert!(recordings.is_sorted_by(|a, b| a.0 < b.0));
     }

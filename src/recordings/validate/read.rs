@@ -2,15 +2,18 @@
 //!
 //! Unreadable or implausible contents are errors that name the file; nothing is guessed.
 
+pub mod file_error;
+pub mod value_error;
+
 use super::recording::{RecordedRun, RecordingKind, SCHEMA};
+use file_error::{RUN_KINDS, RecordingFileError, RecordingFileProblem};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use value_error::{MAX_NODES, RecordingValueError};
 
 /// Longest time accepted in a recording, in milliseconds: 100 years, the same as for other inputs.
 const MAX_TIME_MS: u64 = 100 * 365 * 86_400 * 1_000;
-/// Maximum number of nodes accepted in a recording, to bound memory.
-const MAX_NODES: u32 = 1_000_000;
 
 #[derive(Deserialize)]
 struct RecordingHead {
@@ -19,77 +22,71 @@ struct RecordingHead {
 }
 
 /// Reads one recording; `file` appears in the error.
-pub fn read(file: &str, text: &str) -> Result<RecordedRun, String> {
-    check_head(file, text)?;
-    let recording: RecordedRun = serde_json::from_str(text)
-        .map_err(|e| format!("{file}: not a recording of schema {SCHEMA}: {e}"))?;
-    check_ranges(&recording).map_err(|e| format!("{file}: {e}"))?;
+pub fn read(file: &str, text: &str) -> Result<RecordedRun, RecordingFileError> {
+    read_checked(text).map_err(|problem| problem.in_file(file))
+}
+
+fn read_checked(text: &str) -> Result<RecordedRun, RecordingFileProblem> {
+    check_head(text)?;
+    let recording: RecordedRun =
+        serde_json::from_str(text).map_err(|e| RecordingFileProblem::NotRecording {
+            reason: e.to_string(),
+        })?;
+    check_ranges(&recording)?;
     Ok(recording)
 }
 
-fn check_head(file: &str, text: &str) -> Result<(), String> {
-    let not_json = |e| format!("{file}: not JSON: {e}");
+fn check_head(text: &str) -> Result<(), RecordingFileProblem> {
+    let not_json = |e: serde_json::Error| RecordingFileProblem::NotJson {
+        reason: e.to_string(),
+    };
     if text.trim_start().starts_with('[') {
         serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
-        return Err(format!(
-            "{file}: a list of admission cases, not one recording"
-        ));
+        return Err(RecordingFileProblem::ListOfCases);
     }
     let head: RecordingHead = serde_json::from_str(text).map_err(not_json)?;
     match head.schema {
         Some(Value::String(s)) if s == SCHEMA => {}
-        Some(other) => {
-            return Err(format!(
-                "{file}: unknown schema {other}; expected {SCHEMA:?}"
-            ));
+        Some(schema) => {
+            return Err(RecordingFileProblem::UnknownSchema {
+                schema,
+                expected: SCHEMA,
+            });
         }
-        None => {
-            return Err(format!(
-                "{file}: key `schema` is missing; a recording has \"schema\": {SCHEMA:?}"
-            ));
-        }
+        None => return Err(RecordingFileProblem::MissingSchema),
     }
-    let known = ["decisions", "times", "corner", "nodes"];
     match head.kind {
-        Some(Value::String(k)) if known.contains(&k.as_str()) => Ok(()),
-        Some(other) => Err(format!(
-            "{file}: unknown kind {other}; expected one of {}",
-            known.join(", ")
-        )),
-        None => Err(format!(
-            "{file}: key `kind` is missing; expected one of {}",
-            known.join(", ")
-        )),
+        Some(Value::String(k)) if RUN_KINDS.contains(&k.as_str()) => Ok(()),
+        Some(kind) => Err(RecordingFileProblem::UnknownRunKind { kind }),
+        None => Err(RecordingFileProblem::MissingKind),
     }
 }
 
-fn check_ranges(recording: &RecordedRun) -> Result<(), String> {
+fn check_ranges(recording: &RecordedRun) -> Result<(), RecordingValueError> {
     let cp = &recording.control_plane;
-    for (name, rate) in [
+    for (client, rate) in [
         ("kubeControllerManager", cp.kube_controller_manager),
         ("kubeScheduler", cp.kube_scheduler),
         ("jobsetManager", cp.jobset_manager),
     ] {
         if !(rate.qps.is_finite() && rate.qps > 0.0 && rate.burst > 0) {
-            return Err(format!(
-                "controlPlane.{name}: qps {} and burst {} must be greater than 0",
-                rate.qps, rate.burst
-            ));
+            return Err(RecordingValueError::RateLimit {
+                client,
+                qps: rate.qps,
+                burst: rate.burst,
+            });
         }
     }
     let own = recording.objects.iter().any(|o| o["kind"] == "Node");
     if (cp.nodes == 0 && !own) || cp.nodes > MAX_NODES {
-        return Err(format!(
-            "controlPlane.nodes: {} is not between 1 and {MAX_NODES}",
-            cp.nodes
-        ));
+        return Err(RecordingValueError::NodeCount { nodes: cp.nodes });
     }
     if cp.nodes_per_pool == 0 || cp.nodes_per_zone == Some(0) {
-        return Err("controlPlane.nodesPerPool and nodesPerZone must be greater than 0".to_owned());
+        return Err(RecordingValueError::NodeGroupSize);
     }
     if let Some(latency) = cp.api_latency_ms {
         let (p50, p95) = latency.p50_p95();
-        super::check_latency(p50, p95).map_err(|e| format!("controlPlane.apiLatencyMs: {e}"))?;
+        super::check_latency(p50, p95).map_err(RecordingValueError::ApiLatency)?;
     }
     let script = &recording.script;
     let mut times = vec![script.start_ms, script.term_ms, script.restart_ms];
@@ -100,18 +97,15 @@ fn check_ranges(recording: &RecordedRun) -> Result<(), String> {
         times.push(rule.run_ms.max(0) as u64);
     }
     if let Some(ms) = times.into_iter().find(|ms| *ms > MAX_TIME_MS) {
-        return Err(format!(
-            "{ms} ms exceeds the longest supported time, 100 years"
-        ));
+        return Err(RecordingValueError::TooLong { ms });
     }
     if recording.kind == RecordingKind::Times && recording.milestones.is_none() {
-        return Err("kind times requires the key `milestones`".to_owned());
+        return Err(RecordingValueError::MissingMilestones);
     }
     if recording.kind != RecordingKind::Times && recording.played_for_ms.is_none() {
-        return Err(format!(
-            "kind {} requires the key `playedForMs`",
-            recording.kind.as_str()
-        ));
+        return Err(RecordingValueError::MissingDuration {
+            kind: recording.kind,
+        });
     }
     Ok(())
 }

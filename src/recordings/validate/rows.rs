@@ -78,16 +78,38 @@ struct RawPods {
     pods: Vec<Vec<Value>>,
 }
 
-impl TryFrom<RawPods> for RecordedPods {
-    type Error = String;
+/// A table of pods that does not have the expected columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodTableError {
+    MissingColumn { name: &'static str },
+    WrongType { row: usize, column: String },
+}
 
-    fn try_from(raw: RawPods) -> Result<RecordedPods, String> {
+impl fmt::Display for PodTableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PodTableError::MissingColumn { name } => {
+                write!(f, "podColumns has no column {name}")
+            }
+            PodTableError::WrongType { row, column } => {
+                write!(f, "pods[{row}]: column {column} has the wrong type")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PodTableError {}
+
+impl TryFrom<RawPods> for RecordedPods {
+    type Error = PodTableError;
+
+    fn try_from(raw: RawPods) -> Result<RecordedPods, PodTableError> {
         if raw.pods.is_empty() {
             return Ok(RecordedPods::default());
         }
-        let column = |name: &str| {
+        let column = |name: &'static str| {
             let found = raw.columns.iter().position(|c| c == name);
-            found.ok_or_else(|| format!("podColumns has no column {name}"))
+            found.ok_or(PodTableError::MissingColumn { name })
         };
         let texts = [column("replicatedJob")?, column("node")?, column("phase")?];
         let numbers = [
@@ -104,7 +126,10 @@ impl TryFrom<RawPods> for RecordedPods {
         ];
         let more = ["boundMs", "readyMs", "countedMs"].map(|name| column(name).ok());
         let row = |(i, cells): (usize, &Vec<Value>)| {
-            let bad = |c: usize| format!("pods[{i}]: column {} has the wrong type", raw.columns[c]);
+            let bad = |c: usize| PodTableError::WrongType {
+                row: i,
+                column: raw.columns[c].clone(),
+            };
             let text = |c: usize| cells.get(c)?.as_str().map(str::to_owned);
             let number = |c: usize| cells.get(c)?.as_i64();
             let index = |c: usize| {
@@ -113,7 +138,7 @@ impl TryFrom<RawPods> for RecordedPods {
             };
             let time = |c: usize| {
                 let n = number(c).ok_or_else(|| bad(c))?;
-                Ok::<_, String>(u64::try_from(n).ok())
+                Ok::<_, PodTableError>(u64::try_from(n).ok())
             };
             let maybe = |c: Option<usize>| c.map_or(Ok(None), &time);
             Ok(RecordedPodRow {

@@ -4,7 +4,7 @@
 
 use super::recording::RecordedRun;
 use super::result::RecordedDifference;
-use super::scenario::{ScenarioOverrides, UnmodelledAction, replay_scenario};
+use super::scenario::{ScenarioOverrides, replay_scenario};
 use super::simulate;
 use serde_json::{Value, json};
 use sim_api::spec::timing::KubeletTiming;
@@ -34,14 +34,18 @@ pub fn input_differences(
                 &mut found,
             );
         }
-        Ok(Err(UnmodelledAction(reasons))) => {
+        Ok(Err(unmodelled)) => {
             found.push(RecordedDifference::new(
                 "not simulated",
-                reasons.join("; "),
+                unmodelled.to_string(),
                 Value::Null,
             ));
         }
-        Err(reason) => found.push(RecordedDifference::new("presets", reason, Value::Null)),
+        Err(error) => found.push(RecordedDifference::new(
+            "presets",
+            error.to_string(),
+            Value::Null,
+        )),
     }
     found
 }

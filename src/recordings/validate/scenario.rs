@@ -8,6 +8,7 @@ pub(crate) mod environment;
 pub(crate) mod script;
 pub(crate) mod script_requests;
 pub(crate) mod topology;
+pub mod unmodelled;
 
 use super::recording::{RecordedControlPlane, RecordedRequests, RecordedRun, RecordingKind};
 use script::{container_rule, faults};
@@ -20,6 +21,7 @@ use sim_api::spec::{
 use sim_base::Duration;
 use sim_base::random::Distribution;
 use topology::topology;
+pub use unmodelled::{UnmodelledAction, UnmodelledPart};
 
 /// Requests of nodes per second that the API server handled while the recordings were made. The simulator of all
 /// kubelets and the API server shared two cores; the 600 status and 200 annotation patches of 200 pods took 3.4 s in
@@ -34,10 +36,6 @@ pub const UNCOMPARED_END_MS: u64 = 1000;
 
 /// Seed of the runs of `validate`.
 pub const SEED: u64 = 1;
-
-/// Reasons why a recording cannot be simulated: sorted short phrases, identical for identical causes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnmodelledAction(pub Vec<String>);
 
 /// Values that are set by flags of the command.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -76,9 +74,7 @@ pub fn replay_scenario(
     let kubernetes = version(&recording.control_plane.kubernetes);
     reasons.extend(kubernetes.clone().err());
     if !reasons.is_empty() {
-        reasons.sort();
-        reasons.dedup();
-        return Err(UnmodelledAction(reasons));
+        return Err(UnmodelledAction::sorted(reasons));
     }
     let mut control_plane = control_plane(
         &recording.control_plane,
@@ -115,7 +111,10 @@ pub fn replay_scenario(
 }
 
 /// Returns the value. If there is none, adds the reasons and returns the default.
-fn take_or_default<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) -> T {
+fn take_or_default<T: Default>(
+    value: Result<T, Vec<UnmodelledPart>>,
+    reasons: &mut Vec<UnmodelledPart>,
+) -> T {
     value.unwrap_or_else(|found| {
         reasons.extend(found);
         T::default()
@@ -123,15 +122,17 @@ fn take_or_default<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<
 }
 
 /// Returns the unknown keys. Their effect on the simulation is unknown.
-fn unknown_keys(recording: &RecordedRun) -> Vec<String> {
+fn unknown_keys(recording: &RecordedRun) -> Vec<UnmodelledPart> {
     let places = [
         ("", &recording.unknown),
         ("controlPlane ", &recording.control_plane.unknown),
         ("script ", &recording.script.unknown),
     ];
-    let keys = places
-        .into_iter()
-        .flat_map(|(place, keys)| keys.keys().map(move |key| format!("{place}key {key}")));
+    let keys = places.into_iter().flat_map(|(place, keys)| {
+        keys.keys()
+            .cloned()
+            .map(move |key| UnmodelledPart::UnknownKey { place, key })
+    });
     keys.collect()
 }
 
@@ -185,11 +186,13 @@ fn control_plane(
 }
 
 /// Parses `1.36.3` or `v1.36`. Only the minor version is used.
-fn version(text: &str) -> Result<KubeVersion, String> {
+fn version(text: &str) -> Result<KubeVersion, UnmodelledPart> {
     let mut parts = text.trim_start_matches('v').split('.');
     match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
         (Some("1"), Some(minor)) => Ok(KubeVersion::new(minor)),
-        _ => Err(format!("Kubernetes version {text:?}")),
+        _ => Err(UnmodelledPart::KubernetesVersion {
+            text: text.to_owned(),
+        }),
     }
 }
 

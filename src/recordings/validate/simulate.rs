@@ -1,6 +1,8 @@
-//! Simulates recordings. This is the only file of `validate` that depends on the engine and the manifest reader.
+//! Simulates recordings. This is the only module of `validate` that depends on the engine and the manifest reader.
 //!
 //! It reads the JobSet, runs the scenario and returns the observations. It does not compare them.
+
+pub mod replay_error;
 
 use super::admission::children_case;
 use super::compare::{NoRun, ObservedRun, RunObserver, compare};
@@ -8,13 +10,15 @@ use super::recording::{RecordedRun, RecordingKind};
 use super::result::{FileResult, ValidationVerdict};
 use super::scenario::environment;
 use super::scenario::{
-    RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, replay_scenario,
+    RecordingDefaults, SEED, ScenarioOverrides, UnmodelledAction, UnmodelledPart, replay_scenario,
 };
 use super::unobserved_inputs::{UnobservedInputs, candidates};
+use replay_error::ReplayError;
 use sim_api::admission;
 use sim_api::admission::CreateRequest;
 use sim_base::{Duration, SimTime};
 use sim_engine::{CannotRun, SimulationInput};
+use sim_inputs::Diagnostics;
 
 use serde_json::Value;
 use sim_analysis::metrics::RestartFold;
@@ -31,10 +35,10 @@ use sim_engine::record::{
 const PRESET: &str = "stock";
 
 /// Returns the values that a recording does not contain.
-pub fn defaults() -> Result<RecordingDefaults, String> {
+pub fn defaults() -> Result<RecordingDefaults, ReplayError> {
     Ok(RecordingDefaults {
         control_plane: sim_inputs::control_plane(PRESET)
-            .ok_or_else(|| format!("no control-plane preset {PRESET:?}"))?,
+            .ok_or(ReplayError::MissingPreset { name: PRESET })?,
         timing: sim_inputs::timing(),
         preset_overrides_recording: false,
     })
@@ -45,12 +49,12 @@ pub fn defaults() -> Result<RecordingDefaults, String> {
 const HEAD_START: Duration = Duration::from_secs(1);
 
 /// Returns all documents of a YAML text.
-pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
+pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, Diagnostics> {
     let source = sim_inputs::SourceText {
         file: file.to_owned(),
         text: text.to_owned(),
     };
-    sim_inputs::documents(&source).map_err(|e| e.to_string())
+    sim_inputs::documents(&source)
 }
 
 /// Simulates one recording and compares the result.
@@ -77,17 +81,14 @@ pub fn validate(
 pub fn default_replay_scenario(
     file: &str,
     recording: &RecordedRun,
-) -> Result<ScenarioSpec, String> {
-    let plays = prepare_scenario(
+) -> Result<ScenarioSpec, ReplayError> {
+    let scenario = prepare_scenario(
         file,
         recording,
         &defaults()?,
         (&ScenarioOverrides::default(), UnobservedInputs::DEFAULT),
-    );
-    plays.map_err(|no_run| match no_run {
-        NoRun::NotSimulated(UnmodelledAction(reasons)) => reasons.join("; "),
-        NoRun::Refused(why) | NoRun::Rejected { recorded: why, .. } => why,
-    })
+    )?;
+    Ok(scenario)
 }
 
 fn prepare_scenario(
@@ -111,7 +112,9 @@ fn prepare_scenario(
         submit_at,
         source: format!("{file} (jobSet)"),
     };
-    let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(NoRun::Refused);
+    let read = |object: &Value| {
+        sim_inputs::stored_jobset(object).map_err(|e| NoRun::Refused(e.to_string()))
+    };
     let mut start = play.clock_phase;
     if !scenario.objects.is_empty() {
         start = start + HEAD_START;
@@ -208,9 +211,13 @@ fn check_supported(scenario: &ScenarioSpec) -> Result<(), UnmodelledAction> {
             _ => Ok(()),
         };
         let name = object["metadata"]["name"].as_str().unwrap_or("");
-        read.err().map(|e| format!("object {kind} {name}: {e}"))
+        read.err().map(|e| UnmodelledPart::RejectedObject {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            reason: e.to_string(),
+        })
     };
-    let problems: Vec<String> = scenario
+    let problems: Vec<UnmodelledPart> = scenario
         .objects
         .iter()
         .chain(created)
@@ -315,15 +322,12 @@ fn admit_recorded_jobset(recording: &RecordedRun, scenario: &ScenarioSpec) -> Re
 }
 
 /// Parses YAML like the API server. Returns the object, and the errors of a strict reader for duplicate keys.
-pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
+pub fn yaml(text: &str) -> Result<(Value, Vec<String>), Diagnostics> {
     let source = sim_inputs::SourceText {
         file: String::new(),
         text: text.to_owned(),
     };
-    let (node, duplicate) = sim_inputs::text::yaml::first_document(&source).map_err(|e| {
-        let first = e.0.into_iter().next();
-        format!("yaml: {}", first.map_or(String::new(), |d| d.message))
-    })?;
+    let (node, duplicate) = sim_inputs::text::yaml::first_document(&source)?;
     let strict = duplicate.map(|(line, key)| {
         format!("yaml: unmarshal errors:\n  line {line}: key {key:?} already set in map")
     });
@@ -337,7 +341,7 @@ const OBSERVATION_TIME: Duration = Duration::from_secs(4);
 const BEYOND_OBSERVATION: Duration = Duration::from_secs(3600);
 
 /// Returns the objects that exist a few seconds after the JobSets of a case were created.
-pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, String> {
+pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, ReplayError> {
     let defaults = defaults()?;
     let mut timing = defaults.timing.with_median_api_latency();
     timing.kubelet = KubeletTiming::Scripted {
@@ -353,7 +357,11 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, S
     };
     let submitted = |jobset: &Value| {
         Ok(SubmittedJobSet {
-            jobset: sim_inputs::stored_jobset(jobset)?,
+            jobset: sim_inputs::stored_jobset(jobset).map_err(|e| {
+                ReplayError::UnsupportedJobSet {
+                    reason: e.to_string(),
+                }
+            })?,
             submit_at: Duration::ZERO,
             source: "children".to_owned(),
         })
@@ -372,7 +380,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, S
             .jobsets
             .iter()
             .map(submitted)
-            .collect::<Result<_, String>>()?,
+            .collect::<Result<_, ReplayError>>()?,
         objects: case.objects.clone(),
         containers: Vec::new(),
         training: Vec::new(),
@@ -393,7 +401,7 @@ pub fn child_objects(case: &children_case::ChildrenCase) -> Result<Vec<Value>, S
         },
         seed: SEED,
     };
-    let mut simulation = SimulationInput::new(&scenario).map_err(|e| e.to_string())?;
+    let mut simulation = SimulationInput::new(&scenario)?;
     let mut sink = SimulatedObjects::default();
     simulation.run(SEED, 0, &mut sink);
     Ok(sink.0)

@@ -1,39 +1,42 @@
 //! Rendering of scenes to PNG. Only this module uses the `plotters` library.
 
 use super::scene::DrawScene;
+use crate::export_error::ExportError;
 use std::path::Path;
 
 #[cfg(feature = "png")]
-pub fn save(scene: &DrawScene, path: &Path) -> Result<(), String> {
+pub fn save(scene: &DrawScene, path: &Path) -> Result<(), ExportError> {
     drawing::save(scene, path)
 }
 
 #[cfg(not(feature = "png"))]
-pub fn save(_: &DrawScene, _: &Path) -> Result<(), String> {
-    Err("PNG is not supported by this build (feature `png`); use .svg".to_owned())
+pub fn save(_: &DrawScene, _: &Path) -> Result<(), ExportError> {
+    Err(ExportError::PngDisabled)
 }
 
 #[cfg(feature = "png")]
 mod drawing {
     use super::super::scene::{self, BACKGROUND_COLOR, DrawScene, SceneShape, TextAnchor};
     use super::super::svg::{AREA_OPACITY, FONT, FONT_NAME};
+    use crate::export_error::ExportError;
     use plotters::coord::Shift;
     use plotters::prelude::*;
     use plotters::style::text_anchor::{HPos, Pos, VPos};
     use sim_base::escape::for_terminal;
     use std::path::Path;
 
-    pub fn save(scene: &DrawScene, path: &Path) -> Result<(), String> {
+    pub fn save(scene: &DrawScene, path: &Path) -> Result<(), ExportError> {
         plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT)
-            .map_err(|_| "the bundled font cannot be read".to_owned())?;
+            .map_err(|_| ExportError::InvalidFont)?;
         let size = (scene.width, scene.height);
         let mut rgb = vec![0; 3 * size.0 as usize * size.1 as usize];
         {
             let root = BitMapBackend::with_buffer(&mut rgb, size).into_drawing_area();
-            draw(scene, &root).map_err(|error| error.to_string())?;
+            draw(scene, &root).map_err(|error| ExportError::Rasterization {
+                reason: error.to_string(),
+            })?;
         }
-        std::fs::write(path, super::super::png::encode(&rgb, size))
-            .map_err(|error| error.to_string())
+        Ok(std::fs::write(path, super::super::png::encode(&rgb, size))?)
     }
 
     /// Ratio of the line height to the em size of the bundled font (ascent 1901 + descent 483 of 2048 units).

@@ -3,6 +3,7 @@
 use super::scene::DrawScene;
 use crate::export;
 use crate::export::ExportSubject;
+use crate::export_error::ExportFileError;
 use crate::figures::growth_figure;
 use crate::figures::restart_figure;
 use sim_analysis::metrics::RestartMetrics;
@@ -20,7 +21,7 @@ pub fn restart_chart(
     (bars, below): (&[(String, RestartMetrics)], &[String]),
     size: (u32, u32),
     path: &Path,
-) -> Result<(), String> {
+) -> Result<(), ExportFileError> {
     save(
         &restart_figure::restart_bars(title, subtitle, bars, below, size),
         path,
@@ -33,12 +34,12 @@ pub fn growth_chart(
     panels: &[GrowthPanel],
     size: (u32, u32),
     path: &Path,
-) -> Result<(), String> {
+) -> Result<(), ExportFileError> {
     save(&growth_figure::growth(title, panels, size), path)
 }
 
 /// Writes a scene to a file. The file extension selects the format: `.svg`, or `.png` with the feature `png`.
-pub fn save(scene: &DrawScene, path: &Path) -> Result<(), String> {
+pub fn save(scene: &DrawScene, path: &Path) -> Result<(), ExportFileError> {
     export::save(ExportSubject::Chart(scene), path)
 }
 
@@ -79,7 +80,7 @@ mod tests {
             assert_eq!(&std::fs::read(dir.join("a.png")).unwrap()[1..4], b"PNG");
         }
         assert!(draw("a.pdf").is_err());
-        let nowhere = draw("nowhere/a.png").unwrap_err();
+        let nowhere = draw("nowhere/a.png").unwrap_err().to_string();
         assert!(!nowhere.contains(['{', '"']), "in plain words: {nowhere}");
         std::fs::remove_dir_all(dir).unwrap();
     }

@@ -13,4 +13,5 @@ pub mod perfetto;
 pub(crate) mod perfetto_tracks;
 pub mod proto;
 pub mod rundir;
+pub mod rundir_error;
 pub mod sweep_tables;

@@ -4,9 +4,11 @@
 
 use super::csv;
 use super::events::EventWriter;
+use super::rundir_error::RunDirError;
 use crate::draw::scene::DrawScene;
 use crate::export;
 use crate::export::ExportSubject;
+use crate::export_error::ExportError;
 use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::summary::RunSummary;
 use std::fs::{self, File};
@@ -25,21 +27,21 @@ pub struct RunDir {
 
 impl RunDir {
     /// Creates the temporary directory and missing parents. Fails if the target exists.
-    pub fn create(target: &Path) -> Result<RunDir, String> {
-        let shown = target.display();
+    pub fn create(target: &Path) -> Result<RunDir, RunDirError> {
+        let path = || target.to_owned();
         if fs::symlink_metadata(target).is_ok() {
-            return Err(format!(
-                "{shown} already exists; choose another name for --out or remove it"
-            ));
+            return Err(RunDirError::AlreadyExists { path: path() });
         }
-        let name = target
-            .file_name()
-            .ok_or_else(|| format!("{shown} is not a valid directory name"))?;
+        let name = target.file_name();
+        let name = name.ok_or_else(|| RunDirError::InvalidName { path: path() })?;
         let parent = match target.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
-        let failed = |e| format!("cannot create the directory {shown}: {e}");
+        let failed = |e: io::Error| RunDirError::CannotCreate {
+            path: path(),
+            reason: e.to_string(),
+        };
         let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let new_parents = parent.ancestors().take_while(missing);
         let new_parents = new_parents.map(Path::to_owned).collect();
@@ -62,20 +64,24 @@ impl RunDir {
 
     /// Creates a run directory at `place` that is later renamed to `shown` by the caller. Error messages contain
     /// `shown` and `kept`.
-    pub fn create_for_rename(place: &Path, shown: &Path, kept: String) -> Result<RunDir, String> {
+    pub fn create_for_rename(
+        place: &Path,
+        shown: &Path,
+        kept: String,
+    ) -> Result<RunDir, RunDirError> {
         let mut dir = RunDir::create(place)?;
         (dir.display_path, dir.failure_note) = (shown.to_owned(), kept);
         Ok(dir)
     }
 
     /// Creates a directory inside this one. It must be committed first.
-    pub fn create_subdirectory(&self, name: &str) -> Result<RunDir, String> {
+    pub fn create_subdirectory(&self, name: &str) -> Result<RunDir, RunDirError> {
         let shown = self.display_path.join(name);
         RunDir::create_for_rename(&self.path(name), &shown, self.failure_note.clone())
     }
 
     /// Writes a chart as SVG, and as PNG with the feature `png`.
-    pub fn write_chart(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
+    pub fn write_chart(&self, name: &str, scene: &DrawScene) -> Result<(), RunDirError> {
         self.write_svg(name, scene)?;
         if cfg!(feature = "png") {
             self.draw(&format!("{name}.png"), scene)
@@ -84,42 +90,45 @@ impl RunDir {
         }
     }
 
-    pub fn write_svg(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
+    pub fn write_svg(&self, name: &str, scene: &DrawScene) -> Result<(), RunDirError> {
         self.draw(&format!("{name}.svg"), scene)
     }
 
-    fn draw(&self, name: &str, scene: &DrawScene) -> Result<(), String> {
+    fn draw(&self, name: &str, scene: &DrawScene) -> Result<(), RunDirError> {
         let path = self.temporary.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.map_err(|e| e.to_string())
+        made.map_err(ExportError::from)
             .and_then(|()| export::write(ExportSubject::Chart(scene), &path))
-            .map_err(|e| self.error_message(name, &e))
+            .map_err(|e| self.write_error(name, e))
     }
 
     /// Creates a writer for `events.ndjson`.
-    pub fn events(&self) -> Result<EventWriter<File>, String> {
+    pub fn events(&self) -> Result<EventWriter<File>, RunDirError> {
         let path = self.temporary.join("events.ndjson");
-        let file =
-            File::create(&path).map_err(|e| self.error_message("events.ndjson", &e.to_string()))?;
+        let file = File::create(&path).map_err(|e| self.write_error("events.ndjson", e))?;
         Ok(EventWriter::new(file))
     }
 
-    pub fn finish_events(&self, events: EventWriter<File>, digest: &str) -> Result<(), String> {
+    pub fn finish_events(
+        &self,
+        events: EventWriter<File>,
+        digest: &str,
+    ) -> Result<(), RunDirError> {
         events
             .finish(digest)
             .map(drop)
-            .map_err(|e| self.error_message("events.ndjson", &e.to_string()))
+            .map_err(|e| self.write_error("events.ndjson", e))
     }
 
-    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), String> {
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), RunDirError> {
         let path = self.temporary.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, content))
-            .map_err(|e| self.error_message(name, &e.to_string()))
+            .map_err(|e| self.write_error(name, e))
     }
 
     /// Writes all files except the event log.
-    pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
+    pub fn write_run(&self, run: &RunView<'_>) -> Result<(), RunDirError> {
         self.write_json("summary.json", &RunSummary::from_run(run))?;
         for (name, table) in csv::tables(run) {
             self.write(&format!("{name}.csv"), &table.csv())?;
@@ -127,20 +136,26 @@ impl RunDir {
         Ok(())
     }
 
-    pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<(), String> {
-        let mut bytes = serde_json::to_vec_pretty(value)
-            .map_err(|e| self.error_message(name, &e.to_string()))?;
+    pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<(), RunDirError> {
+        let mut bytes = serde_json::to_vec_pretty(value).map_err(|e| {
+            let reason = e.to_string();
+            self.write_error(name, ExportError::Serialization { reason })
+        })?;
         bytes.push(b'\n');
         self.write(name, &bytes)
     }
 
     /// Writes the inputs as read to `inputs/`, and the command that repeats the run with them.
-    pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
+    pub fn write_inputs(
+        &self,
+        inputs: &[(String, String)],
+        command: &str,
+    ) -> Result<(), RunDirError> {
         for (name, text) in inputs {
             let kept = input_path(name);
             if name.ends_with('/') {
                 fs::create_dir_all(self.temporary.join(&kept))
-                    .map_err(|e| self.error_message(&kept, &e.to_string()))?
+                    .map_err(|e| self.write_error(&kept, e))?
             } else {
                 self.write(&kept, text.as_bytes())?
             }
@@ -148,26 +163,28 @@ impl RunDir {
         self.write("inputs/command.txt", format!("{command}\n").as_bytes())
     }
 
-    pub fn commit(self) -> Result<PathBuf, String> {
+    pub fn commit(self) -> Result<PathBuf, RunDirError> {
         //  Another process may have created the target in the meantime, and `rename` would silently replace an empty
         //  directory.
         if fs::symlink_metadata(&self.target).is_ok() {
-            return Err(format!(
-                "{} was created by another process during the run",
-                self.target.display()
-            ));
+            return Err(RunDirError::CreatedDuringRun {
+                path: self.target.clone(),
+            });
         }
-        fs::rename(&self.temporary, &self.target)
-            .map_err(|e| format!("cannot create {}: {e}", self.target.display()))?;
+        fs::rename(&self.temporary, &self.target).map_err(|e| RunDirError::CannotRename {
+            path: self.target.clone(),
+            reason: e.to_string(),
+        })?;
         Ok(self.target.clone())
     }
 
-    fn error_message(&self, name: &str, error: &str) -> String {
-        format!(
-            "cannot write {name} in {}: {error}; {}",
-            self.display_path.display(),
-            self.failure_note
-        )
+    fn write_error(&self, file: &str, cause: impl Into<ExportError>) -> RunDirError {
+        RunDirError::CannotWrite {
+            file: file.to_owned(),
+            directory: self.display_path.clone(),
+            cause: cause.into(),
+            failure_note: self.failure_note.clone(),
+        }
     }
 }
 

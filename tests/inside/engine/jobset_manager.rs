@@ -184,7 +184,7 @@ fn steps_without_work_are_passed_over_in_upstreams_order() {
     );
     let mut pass = ReconcilePass::default();
     pass.plan.status_dirty = true;
-    pass.plan.error = Some("REC-13".to_owned());
+    pass.plan.error = Some(sim_policy::ReconcileError::NoSuccessPolicy);
     assert!(!pass.next_step(), "an error discards the status");
 }
 

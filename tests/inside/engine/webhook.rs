@@ -54,8 +54,8 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
             key: KEY,
             selector: &selector,
         };
-        let told = verdict(&follower, leader).map_err(|text| {
-            let text = text.replace("admission webhook \"", "");
+        let told = verdict(&follower, leader).map_err(|error| {
+            let text = error.to_string().replace("admission webhook \"", "");
             text.replace(".kb.io\" denied the request:", "")
         });
         let expected = expected.map_err(str::to_owned);

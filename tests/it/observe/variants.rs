@@ -113,10 +113,11 @@ fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<ImportedRecordin
     for (file, text) in texts {
         reader.read_json(file, text).map_err(|e| format!("{e:?}"))?;
     }
-    let chosen = lifecycle::select_jobset(&reader.versions, None, None)?;
+    let chosen =
+        lifecycle::select_jobset(&reader.versions, None, None).map_err(|e| e.to_string())?;
     let lifecycle = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let defaults = sim_inputs::control_plane("scale-test").expect("a preset");
-    observe::import(&lifecycle, nth, &defaults)
+    observe::import(&lifecycle, nth, &defaults).map_err(|e| e.to_string())
 }
 
 /// Tolerance in seconds, because timestamps are whole seconds.

@@ -59,7 +59,7 @@ impl Case {
     pub fn scenario(&self) -> Result<ScenarioSpec, String> {
         let loader = |name: &str| match self.files[1..].iter().find(|(file, _)| file == name) {
             Some((_, content)) => Ok(text(content)),
-            None => Err("does not exist".to_owned()),
+            None => Err(sim_inputs::FileTextError::NotProvided),
         };
         let source = SourceText {
             file: self.files[0].0.clone(),

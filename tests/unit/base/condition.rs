@@ -1,7 +1,7 @@
 //! Tests of `sim_base::condition`.
 
 use sim_base::condition::*;
-fn read(text: &str) -> Result<FieldCondition, String> {
+fn read(text: &str) -> Result<FieldCondition, ConditionError> {
     text.parse()
 }
 
@@ -56,7 +56,7 @@ fn what_is_no_condition_is_refused_with_the_form() {
         ("a > 5% and b", "not a number"),
         ("a > 5 parsec", "not a number"),
     ] {
-        let error = read(text).unwrap_err();
+        let error = read(text).unwrap_err().to_string();
         assert!(
             error.contains(expected) && error.contains("NAME OPERATOR LIMIT"),
             "{error}"

@@ -49,11 +49,11 @@ fn thousandths_are_rounded_up() {
         assert_eq!(parse_milli(text), Ok(milli), "{text}");
     }
     for text in ["", "m", "1e3x", "abc", "1..2", "NaN", "1K", "-", "4Q"] {
-        let error = parse_milli(text).unwrap_err();
+        let error = parse_milli(text).unwrap_err().to_string();
         assert!(error.contains("is not a quantity"), "{text}: {error}");
     }
     for text in ["1E", "1e400", "99999999999999999999"] {
-        let error = parse_milli(text).unwrap_err();
+        let error = parse_milli(text).unwrap_err().to_string();
         assert!(error.contains("is too large; at most"), "{text}: {error}");
     }
 }
@@ -104,7 +104,7 @@ fn what_is_no_quantity_has_gos_words() {
         ("1KM", "unable to parse quantity's suffix"),
         ("{\"a\":1}", "quantities must match"),
     ] {
-        let error = canonical(text).unwrap_err();
+        let error = canonical(text).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{text}: {error}");
     }
 }

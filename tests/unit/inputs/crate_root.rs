@@ -327,7 +327,9 @@ fn answer(path: &Path) -> String {
     let source = source(name, &fs::read_to_string(path).unwrap());
     let beside = |file: &str| {
         let path = root().join("tests/it/bad/files").join(file);
-        fs::read_to_string(path).map_err(|_| "cannot be read: it is not there".to_owned())
+        fs::read_to_string(path).map_err(|_| FileTextError::Unreadable {
+            reason: "it is not there".to_owned(),
+        })
     };
     let outcome = match name.split('-').next() {
         Some("manifest") => read_manifests(&source).map(|_| ()),

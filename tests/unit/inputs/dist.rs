@@ -5,7 +5,7 @@ use sim_base::random::{Distribution, EmpiricalDistribution};
 use sim_inputs::dist::*;
 use sim_inputs::text::diagnostic::SourceText;
 use sim_inputs::text::yaml;
-fn read(text: &str) -> Result<Distribution, String> {
+fn read(text: &str) -> Result<Distribution, DistributionError> {
     let text = text.to_owned();
     let file = "x".to_owned();
     dist(&yaml::parse(&SourceText { file, text }).unwrap()[0])
@@ -71,7 +71,7 @@ fn impossible_distributions_are_refused() {
             "all weights are zero",
         ),
     ] {
-        let message = read(text).unwrap_err();
+        let message = read(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");
     }
 }

@@ -2,6 +2,7 @@
 
 use sim_report::atomic_write::*;
 use std::fs;
+use std::io;
 #[test]
 fn a_file_that_cannot_be_written_leaves_what_was_there() {
     let dir = std::env::temp_dir().join(format!("whole-{}", std::process::id()));
@@ -10,9 +11,9 @@ fn a_file_that_cannot_be_written_leaves_what_was_there() {
     write(&file, b"before").unwrap();
     let failed = write_with(&file, |path| {
         fs::write(path, b"half").unwrap();
-        Err("the disk is full".to_owned())
+        Err(io::Error::other("the disk is full"))
     });
-    assert_eq!(failed.unwrap_err(), "the disk is full");
+    assert_eq!(failed.unwrap_err().to_string(), "the disk is full");
     assert_eq!(fs::read(&file).unwrap(), b"before");
     write(&file, b"after").unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"after");

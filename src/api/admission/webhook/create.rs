@@ -7,6 +7,7 @@ use super::object::{ObjectWebhook, items, number_field, text_field};
 use super::{coordinator, policies, volumes};
 use crate::admission::error_list::ErrorList;
 use crate::admission::field::{FieldError, FieldPath, go_quote};
+use crate::admission::go::GoDecodeError;
 use crate::admission::{AdmissionGates, go, meta_check, names};
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ pub fn errors(
     object: &Value,
     gates: AdmissionGates,
     claims: &[Value],
-) -> Result<Vec<FieldError>, String> {
+) -> Result<Vec<FieldError>, GoDecodeError> {
     let read = go::round_trip_jobset(object)?;
     let webhook = ObjectWebhook {
         object,

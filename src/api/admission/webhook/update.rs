@@ -5,6 +5,7 @@
 use super::object::items;
 use super::volumes::replicated_jobs_json;
 use crate::admission::field::FieldError;
+use crate::admission::go::GoDecodeError;
 use crate::admission::types::{FieldKind, SchemaType};
 use crate::admission::{AdmissionGates, go};
 use serde_json::{Value, json};
@@ -23,7 +24,11 @@ const PARALLELISM: &str = "/template/spec/parallelism";
 const COMPLETIONS: &str = "/template/spec/completions";
 
 /// Returns all errors of the webhook. `Err` is Go's decoding error.
-pub fn errors(old: &Value, new: &Value, gates: AdmissionGates) -> Result<Vec<FieldError>, String> {
+pub fn errors(
+    old: &Value,
+    new: &Value,
+    gates: AdmissionGates,
+) -> Result<Vec<FieldError>, GoDecodeError> {
     let (new_read, old_read) = (go::round_trip_jobset(new)?, go::round_trip_jobset(old)?);
     let mut errors = Vec::new();
     let old_jobs = items(&old_read["spec"]["replicatedJobs"]);

@@ -2,10 +2,11 @@
 //!
 //! This module must not change the Job. Pod templates are validated in `check::pod`.
 
+use super::index_list::count_indexes;
 use super::pod;
 use super::values::not_negative;
 use crate::admission::error_list::ErrorList;
-use crate::admission::field::{FieldPath, go_quote};
+use crate::admission::field::FieldPath;
 use crate::admission::meta_check::{annotations, labels, managed_by, object_meta};
 use crate::admission::names::{dns1123_label, dns1123_subdomain};
 use crate::objects::failure_policy;
@@ -289,56 +290,6 @@ fn success_rule(rule: &Value, completions: i64, path: &FieldPath, errors: &mut E
     if indexes.is_some() {
         at_most(total, "indexes in the specified succeededIndexes field");
     }
-}
-
-/// Returns the number of indexes in a text such as `0,2-5`.
-fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
-    if text.is_empty() {
-        return Ok(0);
-    }
-    let number = |text: &str| {
-        text.parse::<i32>().map_err(|_| {
-            format!(
-                "cannot convert string to integer for index: {}",
-                go_quote(text)
-            )
-        })
-    };
-    let (mut total, mut last) = (0, None);
-    for interval in text.split(',') {
-        let limits: Vec<&str> = interval.split('-').collect();
-        if limits.len() > 2 {
-            return Err(format!(
-                "the fragment {} violates the requirement that an index interval can have at most two parts separated by '-'",
-                go_quote(interval)
-            ));
-        }
-        let first = i64::from(number(limits[0])?);
-        if last.is_some_and(|last| last >= first) {
-            return Err(format!(
-                "non-increasing order, previous: {}, current: {first}",
-                last.unwrap_or(0)
-            ));
-        }
-        if first >= completions {
-            return Err(format!("too large index: {}", go_quote(limits[0])));
-        }
-        let end = match limits.get(1) {
-            None => first,
-            Some(end) => i64::from(number(end)?),
-        };
-        if limits.len() > 1 && end >= completions {
-            return Err(format!("too large index: {}", go_quote(limits[1])));
-        }
-        if limits.len() > 1 && first >= end {
-            return Err(format!(
-                "non-increasing order, previous: {first}, current: {end}"
-            ));
-        }
-        total += end - first + 1;
-        last = Some(end);
-    }
-    Ok(total)
 }
 
 fn replacement_policy(spec: &Value, path: &FieldPath, errors: &mut ErrorList) {

@@ -3,6 +3,7 @@
 pub(crate) mod affinity;
 pub(crate) mod container;
 pub(crate) mod env;
+pub(crate) mod index_list;
 pub mod job;
 pub mod pod;
 pub(crate) mod probes;

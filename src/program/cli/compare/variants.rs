@@ -85,7 +85,7 @@ impl VariantSource {
         sets: Vec<FieldOverride>,
     ) -> Result<CompareVariant, CommandFailure> {
         let changes = strategy::with_companions(&sets, self.baseline.jobsets());
-        let changes = changes.map_err(|m| CommandFailure::Invalid(m).in_variant(&name))?;
+        let changes = changes.map_err(|e| CommandFailure::from(e).in_variant(&name))?;
         let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
         let loaded = self.given.load(&more.collect::<Vec<FieldOverride>>());
         let loaded = loaded.map_err(|why| why.in_variant(&name))?;

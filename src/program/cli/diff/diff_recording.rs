@@ -59,7 +59,7 @@ pub fn cli(args: &DiffArgs, conditions: &[FieldCondition]) -> Result<u8, Command
 
 fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, CommandFailure> {
     let file = file.to_string_lossy();
-    let recording = read_run_recording(&file)?;
+    let recording = read_run_recording(&file).map_err(|e| e.to_string())?;
     if !stored_run::is_run(dir) {
         bail!(
             "{} is not a run directory: inputs/command.txt is missing",

@@ -11,7 +11,9 @@ use crate::cli::inputs::{fail, reduced_model};
 use crate::cli::output;
 use sim_analysis::experiment::ExperimentSubject;
 use sim_api::spec::{ExperimentSpec, ModelLevel, SubmittedJobSet, TopologySpec};
-use sim_inputs::{Diagnostic, Diagnostics, LoadedFleet, LoadedScenario, SourceText, strategy};
+use sim_inputs::{
+    Diagnostic, Diagnostics, FileTextError, LoadedFleet, LoadedScenario, SourceText, strategy,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +33,7 @@ enum InputSource {
     Scenario {
         source: SourceText,
         /// Contents of the files that the scenario refers to, by name; read at first use.
-        texts: Mutex<BTreeMap<String, Result<String, String>>>,
+        texts: Mutex<BTreeMap<String, Result<String, FileTextError>>>,
     },
     Manifests {
         sources: Vec<SourceText>,

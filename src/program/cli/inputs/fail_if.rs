@@ -6,7 +6,7 @@ use sim_analysis::experiment::fail_if::{ConditionGroup, held};
 use sim_base::condition::FieldCondition;
 
 pub fn read(texts: &[String]) -> Result<Vec<FieldCondition>, CommandFailure> {
-    let read = |text: &String| text.parse().map_err(CommandFailure::Invalid);
+    let read = |text: &String| Ok(text.parse::<FieldCondition>()?);
     texts.iter().map(read).collect()
 }
 
@@ -30,7 +30,7 @@ pub fn check(
 ) -> Result<(), CommandFailure> {
     let mut failed = Vec::new();
     for condition in conditions {
-        for held in held(condition, groups)? {
+        for held in held(condition, groups).map_err(|e| e.to_string())? {
             let of = match held.variant.as_str() {
                 "" => String::new(),
                 variant => format!(" in {variant}"),

@@ -62,7 +62,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), CommandFailure> {
     let until = args
         .horizon
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
-    let (limit, horizon) = without_limit(&mut subject, jobset, until)?;
+    let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(|e| e.to_string())?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let runs = simulate(&mut runner, (&subject, jobset), n, "")?;
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {

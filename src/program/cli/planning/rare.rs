@@ -106,7 +106,7 @@ fn boundless(
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
         ExperimentSubject::Pods { .. } => Err(refused()),
-        _ => without_limit(subject, 0, until).map_err(CommandFailure::Invalid),
+        _ => without_limit(subject, 0, until).map_err(|e| CommandFailure::Invalid(e.to_string())),
     }
 }
 

@@ -7,8 +7,8 @@ use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::minimum_multi::find_minimums;
 use sim_analysis::planning::{
-    MetricTarget, ParameterRange as ValueRange, RangeUnit, SampleMetric, SearchAnswer, SearchPlan,
-    find_minimum,
+    MetricTarget, ParameterRange as ValueRange, ParameterRangeError, RangeUnit, SampleMetric,
+    SearchAnswer, SearchPlan, find_minimum,
 };
 use sim_report::planning::minimum_multi::MinimumMultiReport;
 use sim_report::planning::spares::SparesReport;
@@ -59,7 +59,9 @@ fn searched(text: &str) -> Result<SearchedSpares, String> {
     if !text.contains('=') {
         return Ok(bare);
     }
-    let range: ValueRange = text.parse()?;
+    let range: ValueRange = text
+        .parse()
+        .map_err(|e: ParameterRangeError| e.to_string())?;
     if range.unit != RangeUnit::Whole || range.low < 0.0 {
         return Err("expected PATH, or PATH=MIN..MAX with whole numbers of at least 0".to_owned());
     }

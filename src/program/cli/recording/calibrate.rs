@@ -65,7 +65,8 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), CommandFailure> {
     }
     let mut recordings = Vec::new();
     for file in &args.recordings {
-        recordings.push((file.clone(), read_run_recording(file)?));
+        let recording = read_run_recording(file).map_err(|e| e.to_string())?;
+        recordings.push((file.clone(), recording));
     }
     let mut metrics = PrometheusMetrics::default();
     for file in &args.metrics {

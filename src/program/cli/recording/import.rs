@@ -9,7 +9,8 @@ use sim_inputs::text::node::SourcePosition;
 use sim_inputs::{Diagnostic, SourceText};
 use sim_recordings::observe;
 use sim_recordings::observe::{
-    ImportedRecording, TextProblem, WatchReader, anonymizer, lifecycle, milestones, recording, text,
+    ImportedRecording, ObjectReadError, TextProblem, WatchReader, anonymizer, lifecycle,
+    milestones, recording, text,
 };
 use std::fmt::Write;
 use std::io::{Read, Write as _};
@@ -52,13 +53,15 @@ pub fn cli(args: &ImportArgs) -> Result<(), CommandFailure> {
         read(file, &mut reader)?;
     }
     let (jobset, namespace) = (args.jobset.as_deref(), args.namespace.as_deref());
-    let chosen = lifecycle::select_jobset(&reader.versions, jobset, namespace)?;
+    let chosen =
+        lifecycle::select_jobset(&reader.versions, jobset, namespace).map_err(|e| e.to_string())?;
     let mut observed = lifecycle::observed_lifecycle(&reader.versions, &chosen);
     let notes = std::mem::take(&mut reader.interrupted).into_iter();
     observed
         .notes
         .extend(notes.map(|why| format!("a watch ended early: {why}")));
-    let imported = observe::import(&observed, args.restart, &defaults)?;
+    let imported =
+        observe::import(&observed, args.restart, &defaults).map_err(|e| e.to_string())?;
     let json = if args.anonymize {
         anonymizer::anonymize(&imported.json)
     } else {
@@ -81,8 +84,9 @@ fn read(file: &str, reader: &mut WatchReader) -> Result<(), CommandFailure> {
         return read.map_err(|problem| placed(&source, &problem));
     }
     let documents = sim_inputs::documents(&source)?;
-    let of_file =
-        |e: String| CommandFailure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
+    let of_file = |e: ObjectReadError| {
+        CommandFailure::Invalid(Diagnostic::of_file(&source.file, e.to_string()).to_string())
+    };
     let from = reader.versions.len();
     let read = documents
         .into_iter()

@@ -21,6 +21,7 @@ use sim_inputs::strategy;
 use sim_inputs::text::path;
 use sim_recordings::validate::recording::RecordedRun;
 use sim_recordings::validate::scenario::SEED;
+use sim_recordings::validate::simulate::replay_error::ReplayError;
 use sim_recordings::validate::{read_run_recording, simulate};
 use sim_report::console::side_by_side;
 use sim_report::console::side_by_side::VariantSide;
@@ -127,9 +128,9 @@ fn companions(
 
 fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident, CommandFailure> {
     let name = file.to_string_lossy();
-    let recording = read_run_recording(&name)?;
+    let recording = read_run_recording(&name).map_err(|e| e.to_string())?;
     let cannot =
-        |why: String| CommandFailure::Invalid(format!("{name}: cannot be simulated: {why}"));
+        |why: ReplayError| CommandFailure::Invalid(format!("{name}: cannot be simulated: {why}"));
     let as_it_was = simulate::default_replay_scenario(&name, &recording).map_err(cannot)?;
     let mut other = recording.clone();
     let sets = companions(changes, &as_it_was)?;
@@ -149,7 +150,7 @@ fn of_recording(file: &Path, changes: &[FieldOverride]) -> Result<ReplayIncident
     needs_gates(&mut other);
     once(&mut other);
     let refused =
-        |why: String| CommandFailure::Invalid(format!("the counterfactual is invalid: {why}"));
+        |why: ReplayError| CommandFailure::Invalid(format!("the counterfactual is invalid: {why}"));
     let mut changed = simulate::default_replay_scenario(&name, &other).map_err(refused)?;
     replay_plane::change(&mut changed, &plane)?;
     let restart = recording.nth_restart() as u32 + 1;

@@ -11,7 +11,7 @@ pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), CommandFailure>
     let mut documents = Vec::new();
     for submitted in &loaded.scenario.jobsets {
         if let Some(object) = &submitted.jobset.object {
-            let stored = sim_inputs::server::stored(object)?;
+            let stored = sim_inputs::server::stored(object).map_err(|r| r.message)?;
             documents.push(stored);
         }
     }

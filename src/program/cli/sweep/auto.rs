@@ -72,7 +72,7 @@ fn from(
                 "--shard auto: index {at} of {engine} is out of range for {n} shards"
             ));
         };
-        return SweepShard::new(index, n);
+        return SweepShard::new(index, n).map_err(|e| e.to_string());
     }
     let names: Vec<&str> = ENGINES.iter().map(|engine| engine[1]).collect();
     Err(format!("--shard auto: none of {} is set", names.join(", ")))

@@ -48,7 +48,7 @@ pub fn parse_range(text: &str) -> Result<AxisArg, String> {
     };
     let (low, high) = range.split_once("..").ok_or_else(bad)?;
     let (low, high) = (low.trim().to_owned(), high.trim().to_owned());
-    sim_analysis::sweep::range::SweepRange::parse(&low, &high, log)?;
+    sim_analysis::sweep::range::SweepRange::parse(&low, &high, log).map_err(|e| e.to_string())?;
     let over = SweepTarget::Range { low, high, log };
     match path.trim() {
         "" => Err(bad()),
@@ -79,9 +79,13 @@ pub fn parse_shard(text: &str) -> Result<ShardArg, String> {
             let of = of.strip_prefix('/').and_then(|n| n.parse().ok());
             let of =
                 of.ok_or_else(|| format!("{text:?} is not a shard; expected auto or auto/N"))?;
-            SweepShard::new(0, of).map(|_| ShardArg::Auto(Some(of)))
+            SweepShard::new(0, of).map_err(|e| e.to_string())?;
+            Ok(ShardArg::Auto(Some(of)))
         }
-        None => SweepShard::parse(text).map(ShardArg::This),
+        None => {
+            let shard = SweepShard::parse(text).map_err(|e| e.to_string())?;
+            Ok(ShardArg::This(shard))
+        }
     }
 }
 

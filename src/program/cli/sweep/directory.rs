@@ -75,10 +75,11 @@ impl SweepDirectory {
         };
         let path = work.join(JOURNAL);
         let (journal, rows) = if path.exists() {
-            SweepJournal::open(&path, &head)?
+            SweepJournal::open(&path, &head)
         } else {
-            (SweepJournal::create(&path, &head)?, Vec::new())
-        };
+            SweepJournal::create(&path, &head).map(|journal| (journal, Vec::new()))
+        }
+        .map_err(|e| e.to_string())?;
         let directory = SweepDirectory {
             target: target.to_owned(),
             work,
@@ -98,7 +99,7 @@ impl SweepDirectory {
         mut self,
         write: impl FnOnce(&RunDir) -> Result<(), CommandFailure>,
     ) -> Result<(), CommandFailure> {
-        self.journal.sync()?;
+        self.journal.sync().map_err(|e| e.to_string())?;
         let failed = |e: std::io::Error| format!("cannot create {}: {e}", self.target.display());
         let from = match self.part {
             None => {

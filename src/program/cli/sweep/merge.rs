@@ -31,7 +31,7 @@ pub fn cli(args: &MergeArgs) -> Result<(), CommandFailure> {
         );
     }
     let finished = together(&parts)?;
-    let points = identity.points()?;
+    let points = identity.points().map_err(|e| e.to_string())?;
     let until = identity.until.as_deref().map(parse_until).transpose()?;
     let target: WorkTarget =
         super::request::target(points.count(), identity.replications, until.as_ref());
@@ -161,8 +161,8 @@ fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), CommandFail
 fn together(parts: &[(PathBuf, PartOf)]) -> Result<FinishedPoints, CommandFailure> {
     let mut finished = FinishedPoints::default();
     for (dir, part) in parts {
-        let (head, rows) = journal::read(&dir.join(JOURNAL))?;
-        let shard = SweepShard::new(part.shard.index, part.shard.of)?;
+        let (head, rows) = journal::read(&dir.join(JOURNAL)).map_err(|e| e.to_string())?;
+        let shard = SweepShard::new(part.shard.index, part.shard.of).map_err(|e| e.to_string())?;
         if head.experiment != part.experiment.digest() || head.shard != shard {
             bail!(
                 "{}: the journal and {PART} belong to different sweeps",

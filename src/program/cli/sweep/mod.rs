@@ -232,9 +232,10 @@ impl HostInfo for SweepJob<'_> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = &mut state.directory {
-            directory.journal.append(&row)?;
+            let appended = directory.journal.append(&row);
+            appended.map_err(|e| e.to_string())?;
             if progress.syncs() {
-                directory.journal.sync()?;
+                directory.journal.sync().map_err(|e| e.to_string())?;
             }
         }
         state.finished.add(row);

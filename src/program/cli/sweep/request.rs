@@ -51,7 +51,7 @@ impl SweepRequest {
         let seed = input.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
-        let points = SweepPoints::expand(&spec, seed)?;
+        let points = SweepPoints::expand(&spec, seed).map_err(|e| e.to_string())?;
         let asked = over.seeds.or(of_file.replications);
         let otherwise = if over.until.is_some() {
             UNTIL_MAX

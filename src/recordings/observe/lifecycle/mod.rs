@@ -5,6 +5,7 @@
 mod from_events;
 mod lifecycle_builder;
 mod nodes;
+mod selection;
 
 use super::facts::ObservedKind;
 use super::facts::{ObservedCondition, ObservedPod};
@@ -13,6 +14,7 @@ use super::timestamp::ClockTime;
 use super::write_time;
 use lifecycle_builder::LifecycleBuilder;
 pub use nodes::{NodeConditionChange, NodeLife};
+pub use selection::{JobSetSelectionError, select_jobset};
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default)]
@@ -90,47 +92,6 @@ pub struct ObservedLifecycle {
     /// Whether the creation of the JobSet was watched. False if it was only listed afterwards.
     pub watched: bool,
     pub notes: Vec<String>,
-}
-
-/// Returns namespace and name of the selected JobSet. Exactly one JobSet must match.
-pub fn select_jobset(
-    seen: &[ObjectVersion],
-    name: Option<&str>,
-    namespace: Option<&str>,
-) -> Result<(String, String), String> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    for s in seen.iter().filter(|s| s.kind == ObservedKind::JobSet) {
-        let key = (s.namespace.clone(), s.name.clone());
-        if !found.contains(&key) {
-            found.push(key);
-        }
-    }
-    let list = |found: &[(String, String)]| {
-        let shown = found
-            .iter()
-            .take(10)
-            .map(|(ns, name)| format!("{ns}/{name}"));
-        shown.collect::<Vec<_>>().join(", ")
-    };
-    let meant = |(ns, n): &(String, String)| {
-        name.is_none_or(|name| name == n) && namespace.is_none_or(|own| own == ns)
-    };
-    let of: Vec<(String, String)> = found.iter().filter(|key| meant(key)).cloned().collect();
-    match of.as_slice() {
-        [one] => Ok(one.clone()),
-        [] if found.is_empty() => {
-            Err("no JobSet in these files; run `recording commands` to see what to save".to_owned())
-        }
-        [] => Err(format!(
-            "JobSet not found in these files; available: {}",
-            list(&found)
-        )),
-        many => Err(format!(
-            "{} JobSets in these files: {}; select one with --jobset and -n",
-            many.len(),
-            list(many)
-        )),
-    }
 }
 
 /// Returns the life of the JobSet with this namespace and name.

@@ -25,7 +25,7 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<RecordedDifference> {
     let all = match simulate::child_objects(&played) {
         Ok(all) => all,
         Err(reason) => {
-            found.push(RecordedDifference::new(path, "played", reason));
+            found.push(RecordedDifference::new(path, "played", reason.to_string()));
             return found;
         }
     };

@@ -12,6 +12,7 @@ use sim_api::admission::{
     AdmissionAnswer, AdmissionGates, AdmissionRejection, CreateRequest, FieldValidation,
     GENERATED_SUFFIX,
 };
+use std::fmt;
 
 /// Namespace of the cases that do not specify one.
 const NAMESPACE: &str = "adm";
@@ -35,9 +36,26 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
     found.collect()
 }
 
-/// Returns the treatment of unknown fields that the query requests. `Err` contains a value that the server does not
-/// support.
-pub fn field_validation(query: &str) -> Result<FieldValidation, String> {
+/// A value of the query parameter `fieldValidation` that the server does not support. The text is the server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldValidationError {
+    pub value: String,
+}
+
+impl fmt::Display for FieldValidationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = &self.value;
+        write!(
+            f,
+            "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: {value:?}: supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
+        )
+    }
+}
+
+impl std::error::Error for FieldValidationError {}
+
+/// Returns the treatment of unknown fields that the query requests.
+pub fn field_validation(query: &str) -> Result<FieldValidation, FieldValidationError> {
     let value = query
         .split('&')
         .find_map(|part| part.strip_prefix("fieldValidation="));
@@ -45,7 +63,9 @@ pub fn field_validation(query: &str) -> Result<FieldValidation, String> {
         Some("Strict") => Ok(FieldValidation::Strict),
         Some("Ignore") => Ok(FieldValidation::Ignore),
         Some("Warn" | "") | None => Ok(FieldValidation::Warn),
-        Some(other) => Err(other.to_owned()),
+        Some(other) => Err(FieldValidationError {
+            value: other.to_owned(),
+        }),
     }
 }
 
@@ -76,12 +96,7 @@ fn respond(request: &Value, gates: AdmissionGates, claims: &[Value]) -> Admissio
     }
     match field_validation(request["query"].as_str().unwrap_or("")) {
         Ok(validation) => post(request, gates, claims, validation),
-        Err(other) => {
-            let words = format!(
-                "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: {other:?}: supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
-            );
-            rejection(422, "Invalid", words)
-        }
+        Err(error) => rejection(422, "Invalid", error.to_string()),
     }
 }
 
@@ -114,7 +129,11 @@ fn post(
             };
             admission::post(&post, validation, &problems)
         }
-        Err(error) => admission::unreadable_yaml(&error, text),
+        Err(error) => {
+            let first = error.0.into_iter().next();
+            let message = first.map_or(String::new(), |d| d.message);
+            admission::unreadable_yaml(&format!("yaml: {message}"), text)
+        }
     }
 }
 
@@ -179,7 +198,12 @@ mod tests {
                 Ok(FieldValidation::Strict),
             ),
             ("fieldValidation=Ignore", Ok(FieldValidation::Ignore)),
-            ("fieldValidation=Foo", Err("Foo".to_owned())),
+            (
+                "fieldValidation=Foo",
+                Err(FieldValidationError {
+                    value: "Foo".to_owned(),
+                }),
+            ),
         ] {
             assert_eq!(field_validation(query), expected);
         }

@@ -9,8 +9,8 @@ use crate::validate::result::RecordedDifference;
 use serde_json::{Value, json};
 use sim_api::admission;
 use sim_api::admission::{
-    AdmissionAnswer, AdmissionChange, AdmissionGates, ChangeRequest, CreateRequest,
-    FieldValidation, change,
+    AdmissionAnswer, AdmissionChange, AdmissionGates, AdmissionRejection, ChangeRequest,
+    CreateRequest, FieldValidation, change,
 };
 
 /// Namespace of the cases.
@@ -24,14 +24,21 @@ pub fn compare(case: &Value) -> Vec<RecordedDifference> {
         let path = format!("{id}, gates {name}");
         match apply_change(case, gates) {
             Ok(answer) => difference(&path, recorded, &answer),
-            Err(refused) => Some(RecordedDifference::new(path, "base accepted", refused)),
+            Err(refused) => Some(RecordedDifference::new(
+                path,
+                "base accepted",
+                refused.message,
+            )),
         }
     });
     found.collect()
 }
 
 /// Returns the response to the change, or `Err` if the JobSet could not be created.
-fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, String> {
+fn apply_change(
+    case: &Value,
+    gates: AdmissionGates,
+) -> Result<AdmissionAnswer, AdmissionRejection> {
     let base = &case["base"];
     let create = CreateRequest {
         object: base,
@@ -39,14 +46,14 @@ fn apply_change(case: &Value, gates: AdmissionGates) -> Result<AdmissionAnswer, 
         gates,
         existing_claims: &[],
     };
-    let mut stored = admission::create(&create).map_err(|r| r.message)?;
+    let mut stored = admission::create(&create)?;
     set_system_fields(&mut stored);
     if case["status"].is_object() {
         stored["status"] = case["status"].clone();
     }
     if case["first"].is_object() {
         let first = respond(base, &stored, &case["first"], gates);
-        stored = first.result.map_err(|r| r.message)?;
+        stored = first.result?;
     }
     Ok(respond(base, &stored, case, gates))
 }

@@ -4,6 +4,7 @@
 //! Only the fields for this purpose are used, never the recording's name, its description or its results.
 //! Unsupported parts are reported.
 
+use super::unmodelled::UnmodelledPart;
 use crate::validate::recording::{RecordedGateSwitch, RecordedRun};
 use serde_json::{Value, json};
 use sim_api::admission;
@@ -23,13 +24,18 @@ const ROLE_BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
 const POD_STATUS: &str = "pods/status";
 
 /// Returns the objects as stored by the API server, in order, or the reasons why they are not supported.
-pub fn objects(recording: &RecordedRun, gates: FeatureGates) -> Result<Vec<Value>, Vec<String>> {
+pub fn objects(
+    recording: &RecordedRun,
+    gates: FeatureGates,
+) -> Result<Vec<Value>, Vec<UnmodelledPart>> {
     let (mut stored, mut reasons) = (Vec::new(), Vec::new());
     for object in &recording.objects {
         let kind = text(&object["kind"]);
         if ROLES.contains(&kind) {
             let more = !grants_only_pod_status(object);
-            reasons.extend(more.then(|| format!("{kind} with rules beyond {POD_STATUS}")));
+            reasons.extend(more.then(|| UnmodelledPart::RoleRules {
+                kind: kind.to_owned(),
+            }));
         } else if !ROLE_BINDINGS.contains(&kind) {
             match stored_object(object, recording, gates, &stored) {
                 Ok(object) => stored.push(object),
@@ -60,11 +66,13 @@ fn stored_object(
     recording: &RecordedRun,
     gates: FeatureGates,
     before: &[Value],
-) -> Result<Value, String> {
+) -> Result<Value, UnmodelledPart> {
     let kind = text(&object["kind"]);
     let known = ObjectKind::from_kind(kind);
     if known == ObjectKind::Other {
-        return Err(format!("object of kind {kind}"));
+        return Err(UnmodelledPart::ObjectKind {
+            kind: kind.to_owned(),
+        });
     }
     let object = in_namespace(object, &recording.name);
     let stored = match known {
@@ -84,8 +92,11 @@ fn stored_object(
             },
         ),
     };
-    let name = text(&object["metadata"]["name"]);
-    stored.map_err(|r| format!("object {kind} {name}: {}", r.message))
+    stored.map_err(|rejection| UnmodelledPart::RejectedObject {
+        kind: kind.to_owned(),
+        name: text(&object["metadata"]["name"]).to_owned(),
+        reason: rejection.message,
+    })
 }
 
 fn objects_of_kind(objects: &[Value], kind: ObjectKind) -> Vec<Value> {
@@ -123,7 +134,7 @@ pub fn admission_gates(gates: FeatureGates) -> AdmissionGates {
 /// enabled.
 pub fn initial_gates_and_switches(
     recording: &RecordedRun,
-) -> Result<(FeatureGates, Vec<ScriptedFault>), Vec<String>> {
+) -> Result<(FeatureGates, Vec<ScriptedFault>), Vec<UnmodelledPart>> {
     let mut reasons = Vec::new();
     let mut gates = FeatureGates::default();
     let names = &recording.control_plane.feature_gates;
@@ -131,8 +142,9 @@ pub fn initial_gates_and_switches(
     let switch = |entry: &RecordedGateSwitch| {
         let mut without = gates;
         set_gates(&mut without, &entry.off, false, &mut reasons);
-        let keys = entry.unknown.keys();
-        reasons.extend(keys.map(|key| format!("gateSwitches key {key}")));
+        let keys = entry.unknown.keys().cloned();
+        let place = "gateSwitches ";
+        reasons.extend(keys.map(|key| UnmodelledPart::UnknownKey { place, key }));
         ScriptedFault {
             at: FaultTime::At(Duration::from_millis(entry.at_ms)),
             action: FaultAction::StopManager(ManagerStop {
@@ -155,13 +167,18 @@ pub fn initial_gates_and_switches(
     }
 }
 
-fn set_gates(gates: &mut FeatureGates, names: &[String], on: bool, reasons: &mut Vec<String>) {
+fn set_gates(
+    gates: &mut FeatureGates,
+    names: &[String],
+    on: bool,
+    reasons: &mut Vec<UnmodelledPart>,
+) {
     for name in names {
         match name.as_str() {
             "InPlaceRestart" => gates.in_place_restart = on,
             "RestartJob" => gates.restart_job = on,
             "ElasticJobSet" => gates.elastic_jobset = on,
-            other => reasons.push(format!("feature gate {other}")),
+            _ => reasons.push(UnmodelledPart::FeatureGate { name: name.clone() }),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! causes.
 
 use super::script_requests::user_request;
+use super::unmodelled::UnmodelledPart;
 use crate::validate::recording::{PodRule, RecordedRun, ScriptAction};
 use sim_api::spec::{
     ContainerRule, FaultAction, FaultTime, NodeRef, ScriptedFault, TaintEffect, TaintSpec,
@@ -12,9 +13,9 @@ use sim_base::Duration;
 use std::collections::BTreeSet;
 
 /// Converts a rule of the script. An unsupported key is an error.
-pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
+pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, UnmodelledPart> {
     if let Some(key) = rule.unknown.keys().next() {
-        return Err(format!("pod rule {key}"));
+        return Err(UnmodelledPart::PodRuleKey { key: key.clone() });
     }
     Ok(ContainerRule {
         jobset: rule.job_set.clone(),
@@ -38,7 +39,7 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
 }
 
 /// Converts the actions to faults, or returns all reasons why they are not supported.
-pub fn faults(recording: &RecordedRun) -> Result<Vec<ScriptedFault>, Vec<String>> {
+pub fn faults(recording: &RecordedRun) -> Result<Vec<ScriptedFault>, Vec<UnmodelledPart>> {
     let mut reader = ScriptReader {
         recording,
         jobsets: 0,
@@ -126,20 +127,24 @@ struct ScriptReader<'r> {
 }
 
 impl<'r> ScriptReader<'r> {
-    fn fault(&mut self, action: &'r ScriptAction) -> Result<FaultAction, String> {
+    fn fault(&mut self, action: &'r ScriptAction) -> Result<FaultAction, UnmodelledPart> {
         let what = action.what.as_str();
+        let name = || action.what.clone();
         let Some((_, keys)) = ACTION_KEYS.iter().find(|k| k.0 == what) else {
-            return Err(format!("action {what}"));
+            return Err(UnmodelledPart::Action { action: name() });
         };
         if let Some(key) = written_keys(action)
             .into_iter()
             .find(|key| !keys.contains(key))
         {
-            return Err(format!("action {what} with {key}"));
+            return Err(UnmodelledPart::ActionKey {
+                action: name(),
+                key: key.to_owned(),
+            });
         }
         let jobset = || self.recording.jobset_name().to_owned();
         let pod = || {
-            let missing = || format!("action {what} without a pod");
+            let missing = || UnmodelledPart::ActionWithoutPod { action: name() };
             action.pod.clone().ok_or_else(missing)
         };
         Ok(match what {
@@ -151,13 +156,18 @@ impl<'r> ScriptReader<'r> {
                 force: match action.grace_seconds {
                     None => false,
                     Some(0) => true,
-                    Some(_) => return Err("action deletePod with graceSeconds".to_owned()),
+                    Some(_) => {
+                        return Err(UnmodelledPart::ActionKey {
+                            action: name(),
+                            key: "graceSeconds".to_owned(),
+                        });
+                    }
                 },
             },
             "forceDeletePod" => {
                 let alias = action.name.as_deref();
                 if alias.is_some_and(|alias| !self.aliases.contains(alias)) {
-                    return Err("action forceDeletePod with an undefined node alias".to_owned());
+                    return Err(UnmodelledPart::UndefinedNodeAlias { action: name() });
                 }
                 FaultAction::DeletePod {
                     pod: pod()?,
@@ -172,21 +182,21 @@ impl<'r> ScriptReader<'r> {
         })
     }
 
-    fn node_action(&mut self, action: &'r ScriptAction) -> Result<FaultAction, String> {
+    fn node_action(&mut self, action: &'r ScriptAction) -> Result<FaultAction, UnmodelledPart> {
         let node = NodeRef {
             name: None,
             of_pod: action.pod.clone(),
             alias: action.name.clone(),
         };
-        let what = action.what.as_str();
+        let name = || action.what.clone();
         match (&action.pod, &action.name) {
-            (None, None) => return Err(format!("action {what} without a node")),
+            (None, None) => return Err(UnmodelledPart::ActionWithoutNode { action: name() }),
             (None, Some(alias)) if !self.aliases.contains(alias.as_str()) => {
-                return Err(format!("action {what} with an undefined node alias"));
+                return Err(UnmodelledPart::UndefinedNodeAlias { action: name() });
             }
             _ => self.aliases.extend(action.name.as_deref()),
         }
-        Ok(match what {
+        Ok(match action.what.as_str() {
             "crashNode" => FaultAction::CrashNode(node),
             "partitionNode" => FaultAction::PartitionNode(node),
             "returnNode" => FaultAction::ReturnNode(node),
@@ -199,7 +209,7 @@ impl<'r> ScriptReader<'r> {
     }
 }
 
-fn taint(action: &ScriptAction) -> Result<TaintSpec, String> {
+fn taint(action: &ScriptAction) -> Result<TaintSpec, UnmodelledPart> {
     #[derive(serde::Deserialize)]
     struct ScriptBody {
         key: String,
@@ -207,9 +217,11 @@ fn taint(action: &ScriptAction) -> Result<TaintSpec, String> {
         value: String,
         effect: String,
     }
-    let bad = |e: String| format!("action taintNode: {e}");
     let body = action.body.as_deref().unwrap_or("");
-    let body: ScriptBody = serde_json::from_str(body).map_err(|e| bad(format!("body: {e}")))?;
+    let body: ScriptBody = serde_json::from_str(body).map_err(|e| UnmodelledPart::ActionBody {
+        action: action.what.clone(),
+        reason: e.to_string(),
+    })?;
     let effects = [
         TaintEffect::NoSchedule,
         TaintEffect::PreferNoSchedule,
@@ -219,7 +231,9 @@ fn taint(action: &ScriptAction) -> Result<TaintSpec, String> {
     Ok(TaintSpec {
         key: body.key,
         value: body.value,
-        effect: effect.ok_or_else(|| bad(format!("effect {}", body.effect)))?,
+        effect: effect.ok_or(UnmodelledPart::TaintEffect {
+            effect: body.effect,
+        })?,
     })
 }
 

@@ -3,6 +3,7 @@
 //! Requests without an effect in the model are errors: short phrases.
 
 use super::environment::in_namespace;
+use super::unmodelled::UnmodelledPart;
 use crate::validate::recording::{RecordedRun, ScriptAction};
 use serde_json::Value;
 use sim_api::spec::{
@@ -14,15 +15,17 @@ pub fn user_request(
     action: &ScriptAction,
     recording: &RecordedRun,
     jobsets: &mut u32,
-) -> Result<UserRequest, String> {
+) -> Result<UserRequest, UnmodelledPart> {
     let what = action.what.as_str();
     if what == "create" {
         return create(action, recording, jobsets);
     }
     let object = object(action, recording);
     if object.kind == ObjectKind::Other {
-        let resource = action.resource.as_deref().unwrap_or("");
-        return Err(format!("action {what} of {resource}"));
+        return Err(UnmodelledPart::ActionResource {
+            action: action.what.clone(),
+            resource: action.resource.clone().unwrap_or_default(),
+        });
     }
     let verb = match what {
         "patch" | "patchObject" => patch(action, object.kind)?,
@@ -31,7 +34,11 @@ pub fn user_request(
                 None | Some("Background") => DeletionPropagation::Background,
                 Some("Foreground") => DeletionPropagation::Foreground,
                 Some("Orphan") => DeletionPropagation::Orphan,
-                Some(other) => return Err(format!("propagation {other}")),
+                Some(other) => {
+                    return Err(UnmodelledPart::Propagation {
+                        policy: other.to_owned(),
+                    });
+                }
             },
             grace_s: action.grace_seconds,
         },
@@ -63,12 +70,14 @@ fn create(
     action: &ScriptAction,
     recording: &RecordedRun,
     jobsets: &mut u32,
-) -> Result<UserRequest, String> {
+) -> Result<UserRequest, UnmodelledPart> {
     let object = in_namespace(&body(action)?, &recording.name);
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let kind = ObjectKind::from_kind(&text(&object["kind"]));
     if kind == ObjectKind::Other {
-        return Err(format!("action create of kind {}", text(&object["kind"])));
+        return Err(UnmodelledPart::CreatedKind {
+            kind: text(&object["kind"]),
+        });
     }
     let is_jobset = kind == ObjectKind::JobSet;
     *jobsets += u32::from(is_jobset);
@@ -82,26 +91,39 @@ fn create(
     })
 }
 
-fn body(action: &ScriptAction) -> Result<Value, String> {
+fn body(action: &ScriptAction) -> Result<Value, UnmodelledPart> {
     let text = action.body.as_deref().unwrap_or("");
-    serde_json::from_str(text).map_err(|e| format!("action {}: body: {e}", action.what))
+    serde_json::from_str(text).map_err(|e| UnmodelledPart::ActionBody {
+        action: action.what.clone(),
+        reason: e.to_string(),
+    })
 }
 
-fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, String> {
+fn patch(action: &ScriptAction, kind: ObjectKind) -> Result<RequestVerb, UnmodelledPart> {
     match action.patch_type.as_deref() {
         None | Some("merge") => {}
-        Some(other) => return Err(format!("patch type {other}")),
+        Some(other) => {
+            return Err(UnmodelledPart::PatchType {
+                name: other.to_owned(),
+            });
+        }
     }
     let status = match action.subresource.as_deref() {
         None => false,
         Some("status") => true,
-        Some(other) => return Err(format!("patch of the subresource {other}")),
+        Some(other) => {
+            return Err(UnmodelledPart::PatchedSubresource {
+                subresource: other.to_owned(),
+            });
+        }
     };
     let body = body(action)?;
     if kind == ObjectKind::Node
         && let Some(path) = unknown_node_patches(&body, status).first()
     {
-        return Err(format!("patch of a Node's {path}"));
+        return Err(UnmodelledPart::NodePatch {
+            path: path.to_string(),
+        });
     }
     Ok(RequestVerb::Patch { body, status })
 }

@@ -3,6 +3,7 @@
 //!
 //! The estimates come from the results and are not computed here.
 
+mod axis_error;
 mod band;
 mod heat;
 mod knee;
@@ -19,6 +20,7 @@ use crate::sweep_selection::selected_metrics;
 use sim_analysis::sweep::{SweepIdentity, SweepResults};
 use sim_base::{Duration, fnv};
 
+pub use axis_error::SweepAxisError;
 pub use scaling::{ClosedFormCurve, numeric_axis_named, scaling_chart, scaling_lines};
 
 const WIDTH: i32 = 1600;

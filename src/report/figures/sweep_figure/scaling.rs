@@ -4,6 +4,7 @@
 //! The caller provides the values of the closed form.
 
 use super::super::scaling_figure::{ScalingAxes, ScalingLine, scaling};
+use super::axis_error::SweepAxisError;
 use super::band::{other_axis_values, points_by_line};
 use super::{SweptMetric, footer_lines, format_value, metric_with_unit, numbers};
 use crate::draw::scene::DrawScene;
@@ -23,31 +24,30 @@ pub struct ClosedFormCurve {
 }
 
 /// Returns the axis with the given name, or the first axis with numeric values.
-pub fn numeric_axis_named(all: &SweepResults, asked: Option<&str>) -> Result<usize, String> {
+pub fn numeric_axis_named(
+    all: &SweepResults,
+    asked: Option<&str>,
+) -> Result<usize, SweepAxisError> {
     let axes = all.points().axes();
     let names = axis_names(all);
     let has_numbers = |a: &usize| numbers(all, *a).is_some_and(|n| n.len() > 1);
     let Some(asked) = asked else {
         let first = (0..axes.len()).find(has_numbers);
-        let none =
-            || "no axis to draw along: no swept field has at least two numeric values".to_owned();
-        return first.ok_or_else(none);
+        return first.ok_or(SweepAxisError::NoNumericAxis);
     };
     let is =
         |a: &usize| [axes[*a].path.as_str(), short(&axes[*a].path), &names[*a]].contains(&asked);
     let found = (0..axes.len()).find(is);
-    let found = found.ok_or_else(|| {
-        format!(
-            "--over: unknown axis {asked:?}; available axes: {}",
-            names.join(", ")
-        )
+    let found = found.ok_or_else(|| SweepAxisError::UnknownAxis {
+        name: asked.to_owned(),
+        available: names.clone(),
     })?;
     if has_numbers(&found) {
         Ok(found)
     } else {
-        Err(format!(
-            "--over: {asked} does not have at least two numeric values"
-        ))
+        Err(SweepAxisError::NotNumeric {
+            name: asked.to_owned(),
+        })
     }
 }
 

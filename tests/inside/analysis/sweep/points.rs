@@ -15,7 +15,7 @@ fn range(path: &str, low: &str, high: &str, log: bool) -> SweepAxis {
     SweepAxis { path, target }
 }
 
-fn points(axes: Vec<SweepAxis>, hypercube: Option<u64>) -> Result<SweepPoints, String> {
+fn points(axes: Vec<SweepAxis>, hypercube: Option<u64>) -> Result<SweepPoints, SweepPointsError> {
     SweepPoints::expand(&SweepSpec { axes, hypercube }, 7)
 }
 
@@ -113,7 +113,7 @@ fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
         ),
         (vec![grid("a", &["1"])], Some(4), "requires a range"),
     ] {
-        let error = points(axes, hypercube).unwrap_err();
+        let error = points(axes, hypercube).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
 }

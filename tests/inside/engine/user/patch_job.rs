@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::json;
 
-fn judged(mode: CompletionMode, patch: Value) -> Result<Option<JobSpec>, String> {
+fn judged(mode: CompletionMode, patch: Value) -> Result<Option<JobSpec>, JobPatchError> {
     let own = JobSpec {
         parallelism: Some(3),
         completions: Some(3),
@@ -42,7 +42,7 @@ fn sizes_of_a_job_are_judged_as_batch_v1_judges_them() {
             "spec.template of a Job has no effect in the simulation",
         ),
     ] {
-        assert_eq!(judged(mode, patch).unwrap_err(), refusal);
+        assert_eq!(judged(mode, patch).unwrap_err().to_string(), refusal);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::read::tests::example;
 use super::*;
 use crate::validate::result::ValidationVerdict;
+use crate::validate::scenario::UnmodelledPart;
 use serde_json::{Value, json};
 use sim_analysis::metrics::Milestone;
 use sim_analysis::metrics::restarts::restart::RestartCause;
@@ -91,7 +92,11 @@ fn a_refused_jobset_is_a_difference_and_an_unknown_action_is_not() {
     let r = example(|_| {});
     let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
     assert_eq!(refused.differences.unwrap()[0].path, "jobSet");
-    let skipped = || NoRun::NotSimulated(UnmodelledAction(vec!["action patch".into()]));
+    let skipped = || {
+        NoRun::NotSimulated(UnmodelledAction(vec![UnmodelledPart::Action {
+            action: "patch".into(),
+        }]))
+    };
     let result = compare("f", &r, Err(skipped()));
     assert_eq!(result.verdict(), Some(ValidationVerdict::NotSimulated));
     assert_eq!(result.not_simulated, ["action patch"]);

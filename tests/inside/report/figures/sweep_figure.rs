@@ -174,11 +174,13 @@ fn an_axis_is_named_as_it_was_swept_or_by_its_last_part_and_has_numbers() {
     assert!(
         numeric_axis_named(&all, Some("strategy"))
             .unwrap_err()
+            .to_string()
             .contains("at least two numeric values")
     );
     assert!(
         numeric_axis_named(&all, Some("x"))
             .unwrap_err()
+            .to_string()
             .contains("available axes: strategy, nodes")
     );
 }

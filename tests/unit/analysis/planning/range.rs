@@ -25,7 +25,7 @@ fn a_range_has_numbers_or_durations_and_is_not_empty() {
         ("a=1..2h", "different units"),
         ("=1..2", "no path"),
     ] {
-        let error = read(text).unwrap_err();
+        let error = read(text).unwrap_err().to_string();
         assert!(error.contains(says), "{text}: {error}");
     }
 }

@@ -28,7 +28,7 @@ fn a_target_is_a_metric_a_quantile_and_a_bound() {
         ("goodput.p10 >= +5%", "no reference for a relative change"),
         ("goodput.p10 >= much", "not a number"),
     ] {
-        let error = wrong.parse::<MetricTarget>().unwrap_err();
+        let error = wrong.parse::<MetricTarget>().unwrap_err().to_string();
         assert!(
             error.contains(says) && error.contains(wrong),
             "{wrong}: {error}"

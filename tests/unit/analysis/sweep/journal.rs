@@ -1,6 +1,7 @@
 //! Tests of `sim_analysis::sweep::journal`.
 
 use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::sweep::SweepJournalError;
 use sim_analysis::sweep::journal::*;
 use sim_analysis::sweep::row::SweepRow;
 use sim_analysis::sweep::shard::SweepShard;
@@ -40,7 +41,8 @@ fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
         .collect();
     let mut journal = SweepJournal::create(&path, &head()).unwrap();
     rows.iter().for_each(|row| journal.append(row).unwrap());
-    assert!(SweepJournal::open(&path, &head()).is_err_and(|e| e.contains("another process")));
+    let error = SweepJournal::open(&path, &head()).err().unwrap();
+    assert_eq!(error, SweepJournalError::Locked { path: path.clone() });
     drop(journal);
     let bytes = std::fs::read(&path).unwrap();
     assert_eq!(read(&path).unwrap(), (head(), rows.clone()));
@@ -73,12 +75,13 @@ fn what_a_crash_of_the_machine_left_at_the_end_is_cut_off_and_damage_before_it_i
     damaged[at] ^= 1;
     std::fs::write(&path, damaged).unwrap();
     let error = SweepJournal::open(&path, &head()).err().unwrap();
-    assert!(error.contains("line 2 is damaged"), "{error}");
+    assert!(error.to_string().contains("line 2 is damaged"), "{error}");
     let other = JournalHead {
         shard: SweepShard::WHOLE,
         ..head()
     };
     std::fs::write(&path, bytes).unwrap();
-    assert!(SweepJournal::open(&path, &other).is_err_and(|e| e.contains("another sweep")));
+    let error = SweepJournal::open(&path, &other).err().unwrap();
+    assert_eq!(error, SweepJournalError::OtherSweep { path: path.clone() });
     std::fs::remove_file(path).unwrap();
 }

@@ -33,7 +33,7 @@ fn a_range_that_cannot_be_is_refused() {
         ("4Gi", "8Gi", false, "not a range"),
         ("", "8", false, "not a range"),
     ] {
-        let error = SweepRange::parse(low, high, log).unwrap_err();
+        let error = SweepRange::parse(low, high, log).unwrap_err().to_string();
         assert!(error.contains(part), "{low}..{high}: {error}");
     }
 }

@@ -41,7 +41,10 @@ fn the_first_wrong_type_is_named_as_go_names_it() {
         ),
     ] {
         let error = round_trip_jobset(&object).unwrap_err();
-        assert_eq!(error, format!("json: cannot unmarshal {expected}"));
+        assert_eq!(
+            error.to_string(),
+            format!("json: cannot unmarshal {expected}")
+        );
     }
 }
 
@@ -53,7 +56,7 @@ fn a_bad_quantity_stops_go_before_the_wrong_type_is_reported() {
         ]}}}}}),
     );
     assert_eq!(
-        round_trip_jobset(&object).unwrap_err(),
+        round_trip_jobset(&object).unwrap_err().to_string(),
         quantity::INVALID_FORMAT
     );
 }

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 use sim_api::spec::keys::HOSTNAME;
-use sim_api::spec::{CompletionMode, JobObject, NodeObject, RestartPolicy, TaintEffect};
+use sim_api::spec::{
+    CompletionMode, JobObject, NodeObject, ObjectDecodeError, RestartPolicy, TaintEffect,
+};
 use sim_inputs::kube::stored::*;
-fn node(edit: impl FnOnce(&mut Value)) -> Result<NodeObject, String> {
+fn node(edit: impl FnOnce(&mut Value)) -> Result<NodeObject, ObjectDecodeError> {
     let mut object = json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": "n1", "labels": {"rack": "a"}, "uid": "u", "resourceVersion": "7"},
         "spec": {"podCIDR": "10.0.0.0/24", "unschedulable": true, "taints": [
@@ -38,14 +40,14 @@ fn a_node_is_read_as_kubectl_shows_it() {
 #[test]
 fn what_of_a_node_is_not_modelled_is_an_error() {
     let not_ready = node(|n| n["status"]["conditions"][0]["status"] = json!("Unknown"));
-    assert!(not_ready.unwrap_err().contains("Ready=Unknown"));
+    assert!(not_ready.unwrap_err().to_string().contains("Ready=Unknown"));
     let unknown = node(|n| n["spec"]["power"] = json!(1));
-    assert!(unknown.unwrap_err().contains("\"power\""));
+    assert!(unknown.unwrap_err().to_string().contains("\"power\""));
     let nameless = node(|n| n["metadata"] = json!({}));
-    assert_eq!(nameless.unwrap_err(), "metadata.name is required");
+    assert_eq!(nameless.unwrap_err(), ObjectDecodeError::MissingName);
 }
 
-fn job(spec: Value) -> Result<JobObject, String> {
+fn job(spec: Value) -> Result<JobObject, ObjectDecodeError> {
     stored_job(&json!({"apiVersion": "batch/v1", "kind": "Job",
         "metadata": {"name": "j", "namespace": "n", "finalizers": ["a/b"]}, "spec": spec}))
 }
@@ -59,7 +61,7 @@ fn a_job_of_its_own_has_the_defaults_of_kubernetes_not_of_jobset() {
     assert_eq!((found.namespace.as_str(), found.name.as_str()), ("n", "j"));
     assert_eq!(found.finalizers, ["a/b"]);
     let own = job(json!({"manualSelector": true, "template": template}));
-    assert!(own.unwrap_err().contains("manualSelector"));
+    assert!(own.unwrap_err().to_string().contains("manualSelector"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn load(rest: &str) -> LoadedScenario {
     let loader = |name: &str| match name {
         "js.yaml" => Ok(JOBSET.to_owned()),
         "more.yaml" => Ok(FILE.to_owned()),
-        _ => Err("is not there".to_owned()),
+        _ => Err(sim_inputs::FileTextError::NotProvided),
     };
     parse_scenario(&source, &[], &loader).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -28,7 +28,7 @@ fn a_run_directory_appears_whole_or_not_at_all() {
     dir.commit().unwrap();
     assert_eq!(fs::read(target.join("inputs/x.yaml")).unwrap(), b"x");
     assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 1);
-    let error = RunDir::create(&target).err().unwrap();
+    let error = RunDir::create(&target).err().unwrap().to_string();
     assert!(error.contains("already exists"), "{error}");
     fs::remove_dir_all(base).unwrap();
 }

@@ -6,7 +6,11 @@ use crate::validate::read::tests::example;
 fn with(objects: Value) -> Result<Vec<Value>, Vec<String>> {
     let recording = example(|j| j["objects"] = objects);
     let (gates, _) = initial_gates_and_switches(&recording).unwrap();
-    super::objects(&recording, gates)
+    super::objects(&recording, gates).map_err(texts)
+}
+
+fn texts(parts: Vec<UnmodelledPart>) -> Vec<String> {
+    parts.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -76,6 +80,7 @@ fn each_switch_says_which_gates_are_off_from_then_on() {
         j["controlPlane"]["featureGates"] = json!(["Magic"]);
         j["controlPlane"]["gateSwitches"] = json!([{"atMs": 1, "on": ["RestartJob"]}]);
     });
-    let reasons = initial_gates_and_switches(&unknown).unwrap_err();
+    let reasons = initial_gates_and_switches(&unknown).map_err(texts);
+    let reasons = reasons.unwrap_err();
     assert_eq!(reasons, ["feature gate Magic", "gateSwitches key on"]);
 }
