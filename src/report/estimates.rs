@@ -14,7 +14,7 @@ pub const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
 /// Columns of an estimate in CSV files.
 pub const COLUMNS: [&str; 7] = ["n", "mean", "ci95_low", "ci95_high", "p10", "p50", "p90"];
 /// Columns after `COLUMNS` with the number of runs without a value, by cause.
-pub const MISSING_COLUMNS: [&str; 3] = ["stuck", "cut", "absent"];
+pub const MISSING_COLUMNS: [&str; 4] = ["failed", "blocked", "censored", "absent"];
 
 /// Returns the cells of an estimate in the order of `COLUMNS`.
 pub fn cells(e: &MeanEstimate) -> [String; 7] {
@@ -24,7 +24,7 @@ pub fn cells(e: &MeanEstimate) -> [String; 7] {
 }
 
 /// Returns the cells of a metric in the order of `COLUMNS` and `WITHOUT`.
-pub fn metric_cells(e: &MetricEstimate) -> [String; 10] {
+pub fn metric_cells(e: &MetricEstimate) -> [String; 11] {
     let number = |v: Option<f64>| {
         v.filter(|v| v.is_finite())
             .map_or(String::new(), |v| v.to_string())
@@ -37,8 +37,9 @@ pub fn metric_cells(e: &MetricEstimate) -> [String; 10] {
         number(e.p10),
         number(e.p50),
         number(e.p90),
-        e.stuck.to_string(),
-        e.cut.to_string(),
+        e.failed.to_string(),
+        e.blocked.to_string(),
+        e.censored.to_string(),
         e.absent.to_string(),
     ]
 }

@@ -117,7 +117,7 @@ fn the_json_keeps_its_contract() {
         assert!((told - difference).abs() < 1e-6, "{p}");
         let interval: Vec<f64> = serde_json::from_value(p["ci95"].clone()).unwrap();
         let apart = interval[0] > 0.0 || interval[1] < 0.0;
-        assert_eq!(p["verdict"] != "notSeparated", apart, "{p}");
+        assert_eq!(p["verdict"] != "inconclusive", apart, "{p}");
         assert_eq!(p["n"], 5);
         if apart {
             let b_is_better = (told < 0.0) == (p["better"] == "lower");
@@ -170,7 +170,7 @@ fn variants_that_are_equal_are_not_ranked() {
     assert!(
         pairs
             .iter()
-            .all(|p| p["verdict"] == "notSeparated" && p["mean"] == 0.0)
+            .all(|p| p["verdict"] == "inconclusive" && p["mean"] == 0.0)
     );
 }
 

@@ -48,7 +48,7 @@ fn variants_of_a_fleet_are_compared_under_the_same_failures() {
         verdict("effective_training_ratio"),
         ("a".into(), "higher".into())
     );
-    assert_eq!(pair("same", "lost_work_h")["verdict"], "notSeparated");
+    assert_eq!(pair("same", "lost_work_h")["verdict"], "inconclusive");
     // Both variants have the same failures: the number of restarts differs less than between two independent fleets.
     let sd = pair("often", "restarts")["sd"].as_f64().unwrap_or(0.0);
     assert!(sd < 5.0, "{sd}");

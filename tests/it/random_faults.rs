@@ -238,7 +238,9 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
         let rows =
             ExperimentSubject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
-        let all = rows.iter().map(|r| r.jobsets[0].latency_max_s);
+        let all = rows
+            .iter()
+            .map(|r| r.jobsets[0].latency_quantile(1.0).seconds());
         all.flatten().fold(0.0, f64::max)
     };
     let repaired = slowest("backAfter: 3h, asNew: true");

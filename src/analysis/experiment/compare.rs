@@ -1,17 +1,19 @@
 //! Variants of a scenario under common random numbers: the metrics of each, and their paired differences.
 //!
-//! A variant is ranked better only if the interval of the difference excludes zero. Blocked and censored runs are
-//! counted separately: they have no value, and quantiles of the others are reported with a warning.
+//! A variant is ranked better only if the interval of the difference excludes zero and it completes at least as many of
+//! the common replications. Replications without completed work have no value: they are counted separately, quantiles
+//! treat them as the worst value, and means exclude them with a warning.
 
 use super::metric::{BetterDirection, MeasuredMetric, better, metrics, unnamed};
+use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::ReplicationResult;
 use super::replications::digest;
 use super::warned::warnings;
 use serde::{Serialize, Serializer};
 use sim_api::spec::ModelLevel;
 use sim_base::stats::{
-    MeanEstimate, PairedDifference, StatisticalWarning, quantile_interval, sign_test, sorted,
-    statistical_warnings, wilcoxon,
+    MeanEstimate, PairedDifference, StatisticalWarning, quantile, quantile_interval, sign_test,
+    sorted, statistical_warnings, wilcoxon,
 };
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -82,6 +84,8 @@ pub struct VariantEstimates {
     /// Hash over the digests of all replications, in order.
     #[serde(serialize_with = "hexadecimal")]
     pub digest: u64,
+    /// Outcome → number of replications.
+    pub outcomes: OutcomeCounts,
     /// End reason → number of replications.
     pub end_reasons: BTreeMap<&'static str, usize>,
     /// Metric → estimate.
@@ -111,10 +115,12 @@ pub struct MetricEstimate {
     /// Distribution-free 95 % confidence intervals of the three quantiles; null for bounds that require more values.
     #[serde(rename = "quantiles_ci95")]
     pub quantile_intervals: [[Option<f64>; 2]; 3],
+    /// Number of replications in which a JobSet failed before the metric was defined.
+    pub failed: usize,
     /// Number of replications that were blocked before the metric was defined.
-    pub stuck: usize,
-    /// Number of replications that ended before the metric was defined.
-    pub cut: usize,
+    pub blocked: usize,
+    /// Number of replications whose time limit came before the metric was defined.
+    pub censored: usize,
     /// Number of replications in which the metric does not exist.
     pub absent: usize,
     /// Reasons why the estimate is unreliable.
@@ -143,6 +149,8 @@ pub struct PairedEstimate {
     pub needed: Option<usize>,
     /// Number of replications in which only one of them has a value.
     pub unpaired: usize,
+    /// Numbers of common replications that `a` and `b` completed; null if they are equal.
+    pub completed: Option<[usize; 2]>,
     /// p-value of the sign test.
     pub sign_p: f64,
     /// p-value of Wilcoxon's test; null if all differences are 0.
@@ -157,8 +165,10 @@ pub enum CompareVerdict {
     A,
     /// The second variant is better.
     B,
-    /// Inconclusive: the interval contains zero.
-    NotSeparated,
+    /// The interval contains zero.
+    Inconclusive,
+    /// The variant with the better value completes fewer of the common replications, so it is not better.
+    CompletesLess,
 }
 
 fn is_pods(level: &ModelLevel) -> bool {
@@ -273,50 +283,81 @@ impl<'a> ComparisonTable<'a> {
             changes: variant.changes.clone(),
             replications: variant.replications.len(),
             digest: digest(&variant.replications),
+            outcomes: OutcomeCounts::new(
+                variant.replications.iter().map(ReplicationResult::outcome),
+            ),
             end_reasons,
             metrics: columns
-                .map(|(name, column)| (name, MetricEstimate::from_column(column)))
+                .map(|(name, column)| {
+                    let estimate = MetricEstimate::from_column(column, better(&name));
+                    (name, estimate)
+                })
                 .collect(),
         }
     }
 }
 
 impl MetricEstimate {
-    /// Computes the estimate from one value per replication.
-    pub fn from_column(column: &[MeasuredMetric]) -> MetricEstimate {
+    /// Computes the estimate from one value per replication. Quantiles treat replications without completed work as
+    /// the worst value and are unknown if they are among these.
+    pub fn from_column(column: &[MeasuredMetric], better: BetterDirection) -> MetricEstimate {
         let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
-        let (stuck, cut) = (count(MeasuredMetric::Stuck), count(MeasuredMetric::Cut));
+        let failed = count(MeasuredMetric::Failed);
+        let blocked = count(MeasuredMetric::Blocked);
+        let censored = count(MeasuredMetric::Censored);
         let values: Vec<f64> = column.iter().filter_map(|m| m.value()).collect();
         let mut weaknesses = if values.is_empty() {
             Vec::new()
         } else {
             statistical_warnings(&values)
         };
-        if stuck + cut > 0 {
-            let of = column.len();
-            weaknesses.push(StatisticalWarning::LeftOut { stuck, cut, of });
+        if failed + blocked + censored > 0 {
+            weaknesses.push(StatisticalWarning::Excluded {
+                failed,
+                blocked,
+                censored,
+                of: column.len(),
+            });
         }
-        let sorted = sorted(values.clone());
+        let worst = match better {
+            BetterDirection::Lower => f64::INFINITY,
+            BetterDirection::Higher => f64::NEG_INFINITY,
+        };
+        let ranked = column.iter().filter_map(|m| match m {
+            MeasuredMetric::Value(value) => Some(*value),
+            m => m.is_worst().then_some(worst),
+        });
+        let ranked = sorted(ranked.collect());
+        let known = |v: Option<f64>| v.filter(|v| v.is_finite());
+        let quantiles = [0.1, 0.5, 0.9].map(|p| known(quantile(&ranked, p)));
+        let n = values.len();
         let estimate = MeanEstimate::from_values(values);
         MetricEstimate {
             mean: estimate.map(|e| e.mean),
             ci95: estimate.map(|e| e.ci95),
-            p10: estimate.map(|e| e.p10),
-            p50: estimate.map(|e| e.p50),
-            p90: estimate.map(|e| e.p90),
-            n: sorted.len(),
-            quantile_intervals: [0.1, 0.5, 0.9].map(|p| quantile_interval(&sorted, p, 0.95)),
-            stuck,
-            cut,
+            p10: quantiles[0],
+            p50: quantiles[1],
+            p90: quantiles[2],
+            n,
+            quantile_intervals: [0.1, 0.5, 0.9]
+                .map(|p| quantile_interval(&ranked, p, 0.95).map(known)),
+            failed,
+            blocked,
+            censored,
             absent: count(MeasuredMetric::Absent),
             weaknesses,
         }
+    }
+
+    /// Returns the number of replications without completed work, which are not in the mean.
+    pub fn excluded(&self) -> usize {
+        self.failed + self.blocked + self.censored
     }
 }
 
 fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<PairedEstimate> {
     let (first, second) = (a.column(metric)?, b.column(metric)?);
-    let (mut pairs, mut unpaired) = (Vec::new(), 0);
+    let (mut pairs, mut unpaired, mut completed) = (Vec::new(), 0, [0, 0]);
     let numbers = |t: &ComparisonTable| {
         t.variant
             .replications
@@ -325,11 +366,16 @@ fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<Paired
             .collect()
     };
     let (left, right): (Vec<u64>, Vec<u64>) = (numbers(a), numbers(b));
-    for (number, measured) in left.iter().zip(first) {
+    let is_completed = |t: &ComparisonTable, at: usize| {
+        t.variant.replications[at].outcome() == ReplicationOutcome::Completed
+    };
+    for (i, (number, measured)) in left.iter().zip(first).enumerate() {
         // Interrupted replications are missing.
         let Ok(at) = right.binary_search(number) else {
             continue;
         };
+        completed[0] += usize::from(is_completed(a, i));
+        completed[1] += usize::from(is_completed(b, at));
         match (measured.value(), second[at].value()) {
             (Some(x), Some(y)) => pairs.push((x, y)),
             (None, None) => {}
@@ -345,22 +391,33 @@ fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<Paired
         b: b.variant.name.clone(),
         metric: metric.to_owned(),
         difference,
-        verdict: verdict(separated, better),
+        verdict: verdict(separated, better, completed),
         better,
         needed: separated.map_or(difference.required_pairs(), |_| None),
         unpaired,
+        completed: (completed[0] != completed[1]).then_some(completed),
         sign_p: sign_test(&differences).p,
         wilcoxon_p: wilcoxon(&differences).map(|w| w.p),
     })
 }
 
-/// `separated` is the order of the second variant relative to the first.
-fn verdict(separated: Option<Ordering>, better: BetterDirection) -> CompareVerdict {
-    match (separated, better) {
+/// Returns the verdict. `separated` is the order of the second variant relative to the first, `completed` their numbers
+/// of completed replications: a variant that completes fewer is never better.
+fn verdict(
+    separated: Option<Ordering>,
+    better: BetterDirection,
+    completed: [usize; 2],
+) -> CompareVerdict {
+    let winner = match (separated, better) {
         (Some(Ordering::Less), BetterDirection::Lower)
         | (Some(Ordering::Greater), BetterDirection::Higher) => CompareVerdict::B,
         (Some(Ordering::Less | Ordering::Greater), _) => CompareVerdict::A,
-        (Some(Ordering::Equal) | None, _) => CompareVerdict::NotSeparated,
+        (Some(Ordering::Equal) | None, _) => CompareVerdict::Inconclusive,
+    };
+    match winner {
+        CompareVerdict::A if completed[0] < completed[1] => CompareVerdict::CompletesLess,
+        CompareVerdict::B if completed[1] < completed[0] => CompareVerdict::CompletesLess,
+        winner => winner,
     }
 }
 
@@ -377,10 +434,10 @@ mod tests {
             (Some(Greater), Lower, CompareVerdict::A),
             (Some(Less), Higher, CompareVerdict::A),
             (Some(Greater), Higher, CompareVerdict::B),
-            (None, Lower, CompareVerdict::NotSeparated),
+            (None, Lower, CompareVerdict::Inconclusive),
         ] {
             assert_eq!(
-                verdict(separated, better),
+                verdict(separated, better, [8, 8]),
                 expected,
                 "{separated:?} {better:?}"
             );
@@ -388,22 +445,40 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_got_stuck_are_in_no_quantile_and_are_counted() {
+    fn variant_that_completes_fewer_replications_is_never_better() {
+        let less = Some(Ordering::Less);
+        for (completed, expected) in [
+            ([8, 8], CompareVerdict::B),
+            ([7, 8], CompareVerdict::B),
+            ([8, 7], CompareVerdict::CompletesLess),
+        ] {
+            let verdict = verdict(less, BetterDirection::Lower, completed);
+            assert_eq!(verdict, expected, "{completed:?}");
+        }
+    }
+
+    #[test]
+    fn replications_without_completed_work_are_the_worst_in_quantiles() {
         let mut column = vec![MeasuredMetric::Value(10.0); 40];
-        column.extend([MeasuredMetric::Stuck; 3]);
-        column.extend([MeasuredMetric::Cut; 2]);
+        column.extend([MeasuredMetric::Blocked; 3]);
+        column.extend([MeasuredMetric::Censored; 2]);
+        column.push(MeasuredMetric::Failed);
         column.push(MeasuredMetric::Absent);
         let of = column.len();
-        let e = MetricEstimate::from_column(&column);
-        assert_eq!((e.n, e.stuck, e.cut, e.absent), (40, 3, 2, 1));
-        assert_eq!((e.mean, e.p90), (Some(10.0), Some(10.0)));
-        let left_out = StatisticalWarning::LeftOut {
-            stuck: 3,
-            cut: 2,
+        let e = MetricEstimate::from_column(&column, BetterDirection::Lower);
+        assert_eq!(
+            (e.n, e.failed, e.blocked, e.censored, e.absent),
+            (40, 1, 3, 2, 1)
+        );
+        assert_eq!((e.mean, e.p50, e.p90), (Some(10.0), Some(10.0), None));
+        let excluded = StatisticalWarning::Excluded {
+            failed: 1,
+            blocked: 3,
+            censored: 2,
             of,
         };
-        assert_eq!(e.weaknesses, [left_out]);
-        let none = MetricEstimate::from_column(&[MeasuredMetric::Stuck]);
+        assert_eq!(e.weaknesses, [excluded]);
+        let none = MetricEstimate::from_column(&[MeasuredMetric::Blocked], BetterDirection::Lower);
         assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
     }
 }

@@ -198,14 +198,14 @@ fn value(
             reason: condition.unknown_name_error(known).to_string(),
         });
     };
-    // Blocked or censored runs have no value and count as the worst.
+    // Replications without completed work have no value and count as the worst.
     let worst = match better(metric) {
         BetterDirection::Lower => f64::INFINITY,
         BetterDirection::Higher => f64::NEG_INFINITY,
     };
     let number = |m: &MeasuredMetric| match m {
         MeasuredMetric::Value(value) => Some(*value),
-        MeasuredMetric::Stuck | MeasuredMetric::Cut => Some(worst),
+        MeasuredMetric::Failed | MeasuredMetric::Blocked | MeasuredMetric::Censored => Some(worst),
         MeasuredMetric::Absent => None,
     };
     let values: Vec<f64> = own.iter().filter_map(number).collect();

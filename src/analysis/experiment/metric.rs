@@ -2,8 +2,8 @@
 //!
 //! The only place that defines them. Names are paths in `summary.json`.
 
-use super::replication::{ReplicatedJobSet, ReplicationResult};
-use crate::metrics::RestartOutcome;
+use super::outcome::ReplicationOutcome;
+use super::replication::{ReplicatedJobSet, ReplicationResult, RestartQuantile};
 use sim_engine::record::{LedgerCategory, TrainingPhase};
 
 /// The value of a metric in one replication, or why there is none.
@@ -13,10 +13,12 @@ pub enum MeasuredMetric {
     Value(f64),
     /// The metric does not exist, for example without a restart.
     Absent,
-    /// The run was blocked before the metric was defined.
-    Stuck,
-    /// The run ended before the metric was defined.
-    Cut,
+    /// A JobSet failed before its work was done: counts as the worst value.
+    Failed,
+    /// The run was blocked before the metric was defined: counts as the worst value.
+    Blocked,
+    /// The time limit came before the metric was defined: counts as the worst value.
+    Censored,
 }
 
 impl MeasuredMetric {
@@ -26,6 +28,25 @@ impl MeasuredMetric {
             MeasuredMetric::Value(v) => Some(v),
             _ => None,
         }
+    }
+
+    /// Returns the reason why the metric of a replication without completed work has no value.
+    fn missing(outcome: ReplicationOutcome) -> MeasuredMetric {
+        match outcome {
+            ReplicationOutcome::Failed => MeasuredMetric::Failed,
+            ReplicationOutcome::Blocked => MeasuredMetric::Blocked,
+            ReplicationOutcome::Unfinished
+            | ReplicationOutcome::Running
+            | ReplicationOutcome::Completed => MeasuredMetric::Censored,
+        }
+    }
+
+    /// Returns true if the metric has no value because the replication did not complete its work.
+    pub fn is_worst(self) -> bool {
+        matches!(
+            self,
+            MeasuredMetric::Failed | MeasuredMetric::Blocked | MeasuredMetric::Censored
+        )
     }
 }
 
@@ -39,7 +60,7 @@ pub enum BetterDirection {
     Higher,
 }
 
-/// Returns the direction of a metric: higher is better only for productive time and goodput.
+/// Returns the direction of a metric: higher is better only for completed work, productive time and goodput.
 pub fn better(metric: &str) -> BetterDirection {
     let last = metric.rsplit('.').next().unwrap_or(metric);
     let high = [
@@ -50,6 +71,7 @@ pub fn better(metric: &str) -> BetterDirection {
         "compute_h",
         "productive_h",
         "completed",
+        "usefulWork_s",
     ];
     if high.contains(&last) || metric.contains("goodput") {
         BetterDirection::Higher
@@ -64,6 +86,7 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
     if !replication.outputs.is_empty() {
         return of_fleet(replication);
     }
+    let outcome = replication.outcome();
     let mut all = Vec::new();
     let several = replication.jobsets.len() > 1;
     for (i, jobset) in replication.jobsets.iter().enumerate() {
@@ -73,14 +96,13 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
         } else {
             String::new()
         };
-        let own = of_jobset(jobset, replication.end_reason).into_iter();
-        let own = own.chain(of_training(jobset, replication.end_reason));
+        let own = of_jobset(jobset).into_iter();
+        let own = own.chain(of_training(jobset, outcome));
         all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
-        let stuck = replication.end_reason == "Stuck";
         for (cause, taken) in &jobset.taken {
             for (metric, value) in [(LOST_BY, taken.lost_s), (RECOVERY_BY, taken.recovery_s)] {
-                let value = if stuck {
-                    MeasuredMetric::Stuck
+                let value = if outcome == ReplicationOutcome::Blocked {
+                    MeasuredMetric::Blocked
                 } else {
                     MeasuredMetric::Value(value)
                 };
@@ -88,19 +110,54 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
             }
         }
     }
+    all.extend(of_run(replication, outcome));
+    all
+}
+
+/// Returns the metrics of the whole run: outcome, times, accelerator time and cost.
+fn of_run(
+    replication: &ReplicationResult,
+    outcome: ReplicationOutcome,
+) -> Vec<(String, MeasuredMetric)> {
+    let flag = |is: bool| MeasuredMetric::Value(f64::from(u8::from(is)));
+    let is_completed = outcome == ReplicationOutcome::Completed;
+    // Time and cost up to the completion of the work.
+    let to_complete = |value: f64| {
+        if is_completed {
+            MeasuredMetric::Value(value)
+        } else {
+            MeasuredMetric::missing(outcome)
+        }
+    };
+    // A run without an amount of work has a time and a cost, unless it failed or is blocked.
+    let is_worst = match outcome {
+        ReplicationOutcome::Failed | ReplicationOutcome::Blocked => true,
+        ReplicationOutcome::Unfinished => replication.has_open_work(),
+        ReplicationOutcome::Completed | ReplicationOutcome::Running => false,
+    };
+    let in_the_end = |value: f64| {
+        if is_worst {
+            MeasuredMetric::missing(outcome)
+        } else {
+            MeasuredMetric::Value(value)
+        }
+    };
     let end = match replication.end_reason {
-        "Stuck" => MeasuredMetric::Stuck,
-        "TimeLimit" => MeasuredMetric::Cut,
-        _ => MeasuredMetric::Value(replication.end_s),
+        "TimeLimit" if !is_worst => MeasuredMetric::Censored,
+        _ => in_the_end(replication.end_s),
     };
-    // A blocked run has no end, so values that depend on the end are unknown.
-    let in_the_end = |value: f64| match end {
-        MeasuredMetric::Stuck => MeasuredMetric::Stuck,
-        _ => MeasuredMetric::Value(value),
-    };
-    let stuck = f64::from(u8::from(end == MeasuredMetric::Stuck));
-    all.push(("stuck".to_owned(), MeasuredMetric::Value(stuck)));
-    all.push(("end.t_s".to_owned(), end));
+    let mut all = vec![
+        ("completed".to_owned(), flag(is_completed)),
+        (
+            "blocked".to_owned(),
+            flag(outcome == ReplicationOutcome::Blocked),
+        ),
+        ("end.t_s".to_owned(), end),
+        (
+            "timeToComplete_s".to_owned(),
+            to_complete(replication.completed_s()),
+        ),
+    ];
     for (category, seconds) in &replication.ledger_s {
         all.push((format!("ledger.{category}"), in_the_end(*seconds)));
     }
@@ -109,6 +166,11 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
     }
     all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
     if replication.cost > 0.0 {
+        all.push(("cost.toComplete".to_owned(), to_complete(replication.cost)));
+        if let Some(hours) = replication.productive_h() {
+            let value = in_the_end(replication.cost / hours);
+            all.push(("cost.perProductiveAcceleratorHour".to_owned(), value));
+        }
         for (category, cost) in &replication.cost_by_category {
             all.push((format!("cost.{category}"), in_the_end(*cost)));
         }
@@ -128,44 +190,42 @@ pub fn is_by_cause(metric: &str) -> bool {
 /// Returns the value of a metric that the replication does not list: zero for a metric of a cause that did not
 /// occur, otherwise [`MeasuredMetric::Absent`].
 pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric {
-    if is_by_cause(metric) && replication.end_reason != "Stuck" {
+    if is_by_cause(metric) && replication.outcome() != ReplicationOutcome::Blocked {
         MeasuredMetric::Value(0.0)
     } else {
         MeasuredMetric::Absent
     }
 }
 
-/// Returns the metrics of a fleet. The training time of an unfinished job is unknown.
+/// Returns the metrics of a fleet. Times and ratios of a job that did not complete its work are unknown.
 fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
+    let outcome = replication.outcome();
     let one = |(name, value): &(String, f64)| {
-        let measured = match (name.as_str(), replication.end_reason) {
-            ("training_time_h", "TimeLimit") => MeasuredMetric::Cut,
-            ("training_time_h", "Failed" | "Depleted" | "Stuck") => MeasuredMetric::Stuck,
-            _ => MeasuredMetric::Value(*value),
+        let depends_on_end = ["training_time_h", "effective_training_ratio"]
+            .contains(&name.as_str())
+            || name.starts_with("nodeHours.");
+        let measured = if depends_on_end && outcome != ReplicationOutcome::Completed {
+            MeasuredMetric::missing(outcome)
+        } else {
+            MeasuredMetric::Value(*value)
         };
         (name.clone(), measured)
     };
     replication.outputs.iter().map(one).collect()
 }
 
-fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, MeasuredMetric); 6] {
-    // If a restart is unfinished, the finished ones do not represent the run.
-    let unfinished = jobset
-        .each
-        .iter()
-        .any(|r| r.ending == RestartOutcome::Unfinished);
-    let latency = |value: Option<f64>| match value {
-        _ if unfinished && end_reason == "Stuck" => MeasuredMetric::Stuck,
-        _ if unfinished => MeasuredMetric::Cut,
-        Some(v) => MeasuredMetric::Value(v),
-        None => MeasuredMetric::Absent,
+fn of_jobset(jobset: &ReplicatedJobSet) -> [(&'static str, MeasuredMetric); 6] {
+    let quantile = |p: f64| match jobset.latency_quantile(p) {
+        RestartQuantile::Seconds(seconds) => MeasuredMetric::Value(seconds),
+        RestartQuantile::Unfinished => MeasuredMetric::Censored,
+        RestartQuantile::NoRestart => MeasuredMetric::Absent,
     };
     let failed = f64::from(u8::from(jobset.terminal_state == "Failed"));
     let counted = jobset.restarts_count_towards_max;
     [
-        ("restartLatency_s.p50", latency(jobset.latency_p50_s)),
-        ("restartLatency_s.p95", latency(jobset.latency_p95_s)),
-        ("restartLatency_s.max", latency(jobset.latency_max_s)),
+        ("restartLatency_s.p50", quantile(0.5)),
+        ("restartLatency_s.p95", quantile(0.95)),
+        ("restartLatency_s.max", quantile(1.0)),
         (
             "restarts",
             MeasuredMetric::Value(f64::from(jobset.restarts)),
@@ -178,27 +238,40 @@ fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Mea
     ]
 }
 
-/// Returns the metrics of the training job, if the JobSet has one.
+/// Returns the metrics of the training job, if the JobSet has one. Ratios of a JobSet that failed are unknown, because
+/// they end with the failure.
 fn of_training(
     jobset: &ReplicatedJobSet,
-    end_reason: &str,
+    outcome: ReplicationOutcome,
 ) -> impl Iterator<Item = (&'static str, MeasuredMetric)> + use<> {
-    let stuck = end_reason == "Stuck";
-    let told = jobset.training.as_ref().map(|t| {
-        let share = |value: Option<f64>| match value {
-            _ if stuck => MeasuredMetric::Stuck,
+    let metrics = jobset.training.as_ref().map(|t| {
+        let is_failed = jobset.terminal_state == "Failed" && !(t.done && t.work_s.is_some());
+        let measured = |value: Option<f64>| match value {
+            _ if outcome == ReplicationOutcome::Blocked => MeasuredMetric::Blocked,
             Some(v) => MeasuredMetric::Value(v),
             None => MeasuredMetric::Absent,
         };
-        let seconds = |phase: TrainingPhase| share(t.time_s.get(phase.as_str()).copied());
+        let ratio = |value: Option<f64>| {
+            if is_failed {
+                MeasuredMetric::Failed
+            } else {
+                measured(value)
+            }
+        };
+        let phase = |phase: TrainingPhase| t.time_s.get(phase.as_str()).copied();
         [
-            ("goodput", share(t.goodput)),
-            ("ettr", share(t.ettr)),
-            ("interruptions", share(Some(f64::from(t.interruptions)))),
-            ("lost_s", seconds(TrainingPhase::Lost)),
-            ("recovery_s", seconds(TrainingPhase::Recovery)),
-            ("checkpoint_s", seconds(TrainingPhase::Checkpoint)),
+            ("goodput", ratio(t.goodput)),
+            ("ettr", ratio(t.ettr)),
+            ("interruptions", measured(Some(f64::from(t.interruptions)))),
+            (
+                "usefulWork_s",
+                phase(TrainingPhase::Productive)
+                    .map_or(MeasuredMetric::Absent, MeasuredMetric::Value),
+            ),
+            ("lost_s", measured(phase(TrainingPhase::Lost))),
+            ("recovery_s", measured(phase(TrainingPhase::Recovery))),
+            ("checkpoint_s", measured(phase(TrainingPhase::Checkpoint))),
         ]
     });
-    told.into_iter().flatten()
+    metrics.into_iter().flatten()
 }

@@ -12,11 +12,11 @@ pub mod fail_if;
 pub mod fleets;
 pub mod metric;
 pub mod mixed;
+mod outcome;
 pub mod over_time;
 pub mod parallel;
 pub mod player;
 pub mod reduced;
-pub mod reduced_check;
 pub mod replication;
 pub mod replications;
 pub mod simulate;
@@ -36,12 +36,13 @@ pub use experiment_input::{ExperimentSubject, SubjectPlayer};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{BetterDirection, MeasuredMetric, better, is_by_cause, metrics, unnamed};
 pub use mixed::{MixedRuns, UnusableMetric};
+pub use outcome::{OutcomeCounts, ReplicationOutcome};
 pub use parallel::{NoRuns, in_parallel};
 pub use player::ExperimentRunner;
-pub use reduced::{NotReducible, ReducedExperiment};
-pub use reduced_check::{
+pub use reduced::check::{
     CheckedModel, CountedEvents, ModelAgreement, ModelDifferences, check_reduced,
 };
+pub use reduced::{NotReducible, ReducedExperiment};
 pub use replication::{BriefRestart, ReplicatedJobSet, ReplicationResult, never_placed};
 pub use replications::{JobSetEstimates, ReplicationSet, WorkCost};
 pub use simulate::{SimulatedReplication, simulate_replication};

@@ -1,9 +1,11 @@
 //! Replications of the reduced model, in the form used for all levels.
 
+pub mod check;
+
 use super::replication::{BriefRestart, ReplicatedJobSet, ReplicationResult};
 use super::stop::StopFlag;
 use crate::metrics::RestartOutcome;
-use crate::metrics::summary::{LatencySummary, TimeShares, cost, ledger, total_cost};
+use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary};
 use crate::reduced::{
@@ -100,15 +102,12 @@ impl ReducedExperiment {
     /// Converts the outcome of the reduced model to the form that all levels share.
     pub fn replication(&self, outcome: &ReducedOutcome, replication: u64) -> ReplicationResult {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
-        let latency = LatencySummary::from_durations(each.iter().filter_map(BriefRestart::latency));
         let training = &outcome.training;
         let jobset = ReplicatedJobSet {
             terminal_state: outcome.terminal_state,
+            completed_s: (training.done && training.work.is_some()).then(|| training.end.seconds()),
             restarts: outcome.restarts,
             restarts_count_towards_max: outcome.restarts_count_towards_max,
-            latency_p50_s: latency.p50,
-            latency_p95_s: latency.p95,
-            latency_max_s: latency.max,
             training: Some(TrainingSummary::from_outcome(training)),
             taken: self.effect_durations(outcome),
             timeline: JobTimeline::from_training(training),

@@ -2,13 +2,13 @@
 
 use super::player::ExperimentRunner;
 use super::stop::{LimitedRun, ReplicationLimits};
-use crate::metrics::summary::{LatencySummary, TimeShares, cost, ledger, total_cost};
+use crate::metrics::summary::{TimeShares, cost, ledger, total_cost};
 use crate::metrics::timeline::JobTimeline;
 use crate::metrics::training::{SegmentTime, TrainingSummary, by_cause};
 use crate::metrics::{MetricFolds, Phase, RestartMetrics, RestartOutcome, RunView};
 use sim_api::spec::ModelLevel;
-use sim_base::{Duration, JobSetId, SimTime};
-use sim_engine::record::EndReason;
+use sim_base::{Duration, JobSetId, SimTime, stats};
+use sim_engine::record::{EndReason, JobSetOutcome, LedgerCategory, TrainingOutcome};
 use std::collections::BTreeMap;
 
 /// Maximum number of restarts whose phases are kept.
@@ -84,16 +84,12 @@ pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option
 pub struct ReplicatedJobSet {
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
+    /// Time at which the JobSet completed or its training work was done, in seconds of virtual time.
+    pub completed_s: Option<f64>,
     /// The field `status.restarts`.
     pub restarts: u32,
     /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
-    /// Median over its restarts.
-    pub latency_p50_s: Option<f64>,
-    /// 95th percentile over its restarts.
-    pub latency_p95_s: Option<f64>,
-    /// Longest of its restarts.
-    pub latency_max_s: Option<f64>,
     /// Its training job, if any.
     pub training: Option<TrainingSummary>,
     /// Progress of the training job over time.
@@ -102,6 +98,45 @@ pub struct ReplicatedJobSet {
     pub taken: BTreeMap<String, SegmentTime>,
     /// Restarts in the order of their start.
     pub each: Vec<BriefRestart>,
+}
+
+/// A quantile of the restart latencies of one JobSet.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum RestartQuantile {
+    /// The quantile in seconds.
+    Seconds(f64),
+    /// The quantile is among the restarts that the end of the run interrupted, so it is unknown.
+    Unfinished,
+    /// There was no restart.
+    NoRestart,
+}
+
+impl RestartQuantile {
+    /// Returns the quantile in seconds, if it is known.
+    pub fn seconds(self) -> Option<f64> {
+        match self {
+            RestartQuantile::Seconds(seconds) => Some(seconds),
+            RestartQuantile::Unfinished | RestartQuantile::NoRestart => None,
+        }
+    }
+}
+
+impl ReplicatedJobSet {
+    /// Returns the quantile `p` of the restart latencies. Restarts that the end of the run interrupted are censored:
+    /// they are longer than all others. Restarts that the end of the JobSet interrupted do not count.
+    pub fn latency_quantile(&self, p: f64) -> RestartQuantile {
+        let latency = |r: &BriefRestart| match r.ending {
+            RestartOutcome::Ready => Some(r.end.since(r.start).seconds()),
+            RestartOutcome::Unfinished => Some(f64::INFINITY),
+            RestartOutcome::JobSetEnded => None,
+        };
+        let sorted = stats::sorted(self.each.iter().filter_map(latency).collect());
+        match stats::quantile(&sorted, p) {
+            Some(seconds) if seconds.is_finite() => RestartQuantile::Seconds(seconds),
+            Some(_) => RestartQuantile::Unfinished,
+            None => RestartQuantile::NoRestart,
+        }
+    }
 }
 
 /// The part of a restart kept for thousands of replications.
@@ -145,22 +180,43 @@ impl BriefRestart {
     }
 }
 
+/// Returns the time at which the JobSet completed or its training work was done, whichever is earlier.
+fn completed(jobset: &JobSetOutcome, training: Option<&TrainingOutcome>) -> Option<SimTime> {
+    let mut conditions = jobset.conditions.iter();
+    let completed = conditions.find(|c| c.kind == "Completed" && c.status);
+    let trained = training.filter(|t| t.done && t.work.is_some());
+    let times = [completed.map(|c| c.last_transition), trained.map(|t| t.end)];
+    times.into_iter().flatten().min()
+}
+
 impl ReplicationResult {
+    /// Returns the time at which the last JobSet completed, in seconds; the end of the run if that is unknown.
+    pub fn completed_s(&self) -> f64 {
+        let last = self
+            .jobsets
+            .iter()
+            .filter_map(|j| j.completed_s)
+            .reduce(f64::max);
+        last.unwrap_or(self.end_s)
+    }
+
+    /// Returns the productive accelerator-hours; `None` if there are none.
+    pub fn productive_h(&self) -> Option<f64> {
+        let productive = self.ledger_s.get(LedgerCategory::Productive.as_str())?;
+        (*productive > 0.0).then(|| productive / 3600.0)
+    }
+
     /// Extracts the result from a run.
     pub fn from_run(run: &RunView<'_>, replication: u64) -> ReplicationResult {
         let outcome = run.outcome;
-        let jobset = |(i, o): (usize, &sim_engine::record::JobSetOutcome)| {
+        let jobset = |(i, o): (usize, &JobSetOutcome)| {
             let restarts = || run.restarts_of(JobSetId(i as u32));
-            let latency =
-                LatencySummary::from_durations(restarts().filter_map(RestartMetrics::latency));
             let training = outcome.training_for(JobSetId(i as u32));
             ReplicatedJobSet {
                 terminal_state: o.terminal_state,
+                completed_s: completed(o, training).map(SimTime::seconds),
                 restarts: o.restarts,
                 restarts_count_towards_max: o.restarts_count_towards_max,
-                latency_p50_s: latency.p50,
-                latency_p95_s: latency.p95,
-                latency_max_s: latency.max,
                 training: training.map(TrainingSummary::from_outcome),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
                 timeline: training.and_then(JobTimeline::from_training),

@@ -1,5 +1,8 @@
 //! Replications of one scenario: every metric with its mean, confidence interval and quantiles.
 
+use super::compare::MetricEstimate;
+use super::metric::{MeasuredMetric, better, metrics, unnamed};
+use super::outcome::OutcomeCounts;
 use super::replication::{EACH, ReplicatedJobSet, ReplicationResult};
 use super::warned::warnings;
 use crate::metrics::summary::SCHEMA;
@@ -30,6 +33,10 @@ pub struct ReplicationSet {
     pub replications: usize,
     /// Level of detail.
     pub level: ModelLevel,
+    /// Outcome → number of replications.
+    pub outcomes: OutcomeCounts,
+    /// Estimates by metric, with the names that `compare` uses.
+    pub metrics: BTreeMap<String, MetricEstimate>,
     /// Times and reasons of the ends.
     pub end: ReplicationEnd,
     /// JobSets in the order of the scenario.
@@ -146,6 +153,9 @@ impl ReplicationSet {
         let estimate = |f: &dyn Fn(&ReplicationResult) -> f64| {
             MeanEstimate::from_values(all.iter().map(f).collect())
         };
+        let names: Vec<String> = (0..run.names.jobsets.len())
+            .map(|i| run.names.jobset(JobSetId(i as u32)).to_owned())
+            .collect();
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
         let categories = run.outcome.ledger.categories().iter().map(|c| c.as_str());
         ReplicationSet {
@@ -156,6 +166,8 @@ impl ReplicationSet {
             seed: run.seed,
             replications: all.len(),
             level: all.first().map_or(ModelLevel::Pods, |r| r.level),
+            outcomes: OutcomeCounts::new(all.iter().map(ReplicationResult::outcome)),
+            metrics: metric_estimates(&names, all),
             end: ReplicationEnd {
                 t_s: estimate(&|r| r.end_s),
                 reasons: counted(all.iter().map(|r| r.end_reason)),
@@ -189,6 +201,30 @@ impl ReplicationSet {
             not_modelled: run.not_modelled.to_vec(),
         }
     }
+}
+
+/// Returns the estimate of each metric over the replications.
+fn metric_estimates(
+    jobsets: &[String],
+    all: &[ReplicationResult],
+) -> BTreeMap<String, MetricEstimate> {
+    let mut columns: BTreeMap<String, Vec<MeasuredMetric>> = BTreeMap::new();
+    let rows: Vec<_> = all.iter().map(|r| metrics(r, jobsets)).collect();
+    for (name, _) in rows.iter().flatten() {
+        if columns.contains_key(name) {
+            continue;
+        }
+        let value = |(row, r): (&Vec<(String, MeasuredMetric)>, &ReplicationResult)| {
+            let mut own = row.iter().filter(|(known, _)| known == name);
+            own.next().map_or_else(|| unnamed(name, r), |(_, m)| *m)
+        };
+        columns.insert(name.clone(), rows.iter().zip(all).map(value).collect());
+    }
+    let estimate = |(name, column): (String, Vec<MeasuredMetric>)| {
+        let estimate = MetricEstimate::from_column(&column, better(&name));
+        (name, estimate)
+    };
+    columns.into_iter().map(estimate).collect()
 }
 
 /// Hash over the digests in order.
@@ -239,9 +275,9 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
             }),
         restart_latency: LatencyEstimates {
             count: estimate(&|j| Some(finished(j) as f64)),
-            p50: estimate(&|j| j.latency_p50_s),
-            p95: estimate(&|j| j.latency_p95_s),
-            max: estimate(&|j| j.latency_max_s),
+            p50: estimate(&|j| j.latency_quantile(0.5).seconds()),
+            p95: estimate(&|j| j.latency_quantile(0.95).seconds()),
+            max: estimate(&|j| j.latency_quantile(1.0).seconds()),
         },
         each_restart: (0..most.min(EACH)).map(|n| nth_restart(&mine, n)).collect(),
     }

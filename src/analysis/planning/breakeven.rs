@@ -30,7 +30,7 @@ pub enum BreakEvenSide {
     /// The second choice.
     B,
     /// Neither choice is conclusively better: the interval of the difference contains zero.
-    NotSeparated,
+    Inconclusive,
 }
 
 /// Comparison of both choices at one value of the parameter.
@@ -145,7 +145,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             Some(Ordering::Greater) if higher => BreakEvenSide::B,
             Some(Ordering::Less) if !higher => BreakEvenSide::B,
             Some(Ordering::Greater | Ordering::Less) => BreakEvenSide::A,
-            _ => BreakEvenSide::NotSeparated,
+            _ => BreakEvenSide::Inconclusive,
         }
     }
 
@@ -155,7 +155,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
             return Ok(known.side);
         }
         let (mut a, mut b) = (SampleMetric::new(), SampleMetric::new());
-        let (mut side, mut difference) = (BreakEvenSide::NotSeparated, None);
+        let (mut side, mut difference) = (BreakEvenSide::Inconclusive, None);
         for look in InterimLooks::new(self.effort.first_look as usize, LEVEL).looks() {
             let n = (look.n as u64).min(self.effort.most);
             let from = a.len() as u64;
@@ -168,13 +168,13 @@ impl<E> BreakEvenSearch<'_, '_, E> {
                 sample.extend(more);
             }
             difference = PairedDifference::at_level(&pairs(&a, &b), look.level);
-            side = difference.map_or(BreakEvenSide::NotSeparated, |d| self.side_of(&d));
-            if side != BreakEvenSide::NotSeparated {
+            side = difference.map_or(BreakEvenSide::Inconclusive, |d| self.side_of(&d));
+            if side != BreakEvenSide::Inconclusive {
                 break;
             }
         }
         if difference.is_none() {
-            return Ok(BreakEvenSide::NotSeparated);
+            return Ok(BreakEvenSide::Inconclusive);
         }
         let at = self.points.partition_point(|p| p.value < value);
         let replications = a.len().min(b.len());
@@ -194,7 +194,7 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         let told = self
             .points
             .iter()
-            .filter(|p| p.side != BreakEvenSide::NotSeparated);
+            .filter(|p| p.side != BreakEvenSide::Inconclusive);
         let told: Vec<&SimulatedPoint> = told.collect();
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side);
         let changes: Vec<_> = changes.map(|w| (w[0].value, w[1].value)).collect();
@@ -240,14 +240,14 @@ impl<E> BreakEvenSearch<'_, '_, E> {
         let told = self
             .points
             .iter()
-            .filter(|p| p.side != BreakEvenSide::NotSeparated);
+            .filter(|p| p.side != BreakEvenSide::Inconclusive);
         let told: Vec<&SimulatedPoint> = told.collect();
         let (Some(first), Some(last)) = (told.first(), told.last()) else {
             return BreakEvenCrossing::NotTold;
         };
         let changes = told.windows(2).filter(|w| w[0].side != w[1].side).count();
         let open =
-            |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::NotSeparated);
+            |at: Option<&SimulatedPoint>| at.is_some_and(|p| p.side == BreakEvenSide::Inconclusive);
         match changes {
             0 if open(self.points.last()) => BreakEvenCrossing::OneEnd {
                 side: first.side,

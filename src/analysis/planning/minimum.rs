@@ -252,10 +252,10 @@ impl SearchCandidate {
     }
 
     /// Returns the number of blocked or censored replications, which count as the worst value.
-    pub fn left_out(&self) -> usize {
+    pub fn excluded(&self) -> usize {
         self.sample
             .iter()
-            .filter(|row: &&SampleRow| row.left_out)
+            .filter(|row: &&SampleRow| row.is_worst)
             .count()
     }
 }

@@ -1,7 +1,8 @@
 //! The result of a candidate's replications: one value each, and the cost.
 
 use crate::experiment::{
-    BetterDirection, MeasuredMetric, ReplicationResult, better, metrics, unnamed,
+    BetterDirection, MeasuredMetric, ReplicationOutcome, ReplicationResult, better, metrics,
+    unnamed,
 };
 use std::ops::Range;
 
@@ -14,8 +15,8 @@ pub struct SampleRow {
     pub value: Option<f64>,
     /// Cost of the accelerators, or node-hours of a fleet.
     pub cost: f64,
-    /// True if the run was blocked or censored before the metric was defined: its value counts as the worst.
-    pub left_out: bool,
+    /// True if the replication did not complete its work: its value counts as the worst.
+    pub is_worst: bool,
     /// Hash over its records.
     pub digest: u64,
 }
@@ -46,7 +47,11 @@ impl SampleRow {
             BetterDirection::Lower => f64::INFINITY,
             BetterDirection::Higher => f64::NEG_INFINITY,
         };
-        let left_out = matches!(measured, MeasuredMetric::Stuck | MeasuredMetric::Cut);
+        let is_worst = match replication.outcome() {
+            ReplicationOutcome::Failed | ReplicationOutcome::Blocked => true,
+            ReplicationOutcome::Unfinished => replication.has_open_work() || measured.is_worst(),
+            ReplicationOutcome::Completed | ReplicationOutcome::Running => measured.is_worst(),
+        };
         let hours = |(name, m): &(String, MeasuredMetric)| {
             if name.starts_with("nodeHours.") {
                 m.value()
@@ -57,7 +62,7 @@ impl SampleRow {
         let hours: f64 = all.iter().filter_map(hours).sum();
         Ok(SampleRow {
             replication: replication.replication,
-            value: if left_out {
+            value: if is_worst {
                 Some(worst)
             } else {
                 measured.value()
@@ -67,7 +72,7 @@ impl SampleRow {
                 None if replication.outputs.is_empty() => replication.cost,
                 None => hours,
             },
-            left_out,
+            is_worst,
             digest: replication.digest,
         })
     }

@@ -27,7 +27,7 @@ pub struct TornadoBar {
     /// Paired difference: upper end − lower end.
     pub swing: Option<PairedDifference>,
     /// Number of blocked or censored replications at either end, which the differences exclude.
-    pub left_out: usize,
+    pub excluded: usize,
 }
 
 impl TornadoBar {
@@ -37,7 +37,7 @@ impl TornadoBar {
         (shown, source): ([String; 2], String),
         (base, at_low, at_high): (&SampleMetric, &SampleMetric, &SampleMetric),
     ) -> TornadoBar {
-        let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.left_out).count();
+        let cut = |sample: &SampleMetric| sample.iter().filter(|r| r.is_worst).count();
         TornadoBar {
             path,
             low,
@@ -47,7 +47,7 @@ impl TornadoBar {
             at_low: PairedDifference::from_pairs(&pairs(base, at_low)),
             at_high: PairedDifference::from_pairs(&pairs(base, at_high)),
             swing: PairedDifference::from_pairs(&pairs(at_low, at_high)),
-            left_out: cut(at_low) + cut(at_high),
+            excluded: cut(at_low) + cut(at_high),
         }
     }
 

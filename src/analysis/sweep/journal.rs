@@ -23,7 +23,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// First line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,6 +257,7 @@ impl JournalContent {
         let mut next = || parts.next();
         let (point, replication) = (next()?.parse().ok()?, next()?.parse().ok()?);
         let end_reason = next()?.to_owned();
+        let outcome = ReplicationOutcome::from_name(next()?)?;
         let digest = u64::from_str_radix(next()?, 16).ok()?;
         let names = self.names.get(next()?)?;
         let warnings = self.texts.get(next()?)?.to_vec();
@@ -267,6 +268,7 @@ impl JournalContent {
             replication,
             digest,
             end_reason,
+            outcome,
             names,
             values,
             warnings,
@@ -277,10 +279,11 @@ impl JournalContent {
 
 fn written(row: &SweepRow, names: usize, texts: usize) -> String {
     let mut line = format!(
-        "row\t{}\t{}\t{}\t{:016x}\t{names}\t{texts}\t{}",
+        "row\t{}\t{}\t{}\t{}\t{:016x}\t{names}\t{texts}\t{}",
         row.point,
         row.replication,
         row.end_reason,
+        row.outcome.as_str(),
         row.digest,
         json(&row.never_placed)
     );
@@ -290,8 +293,9 @@ fn written(row: &SweepRow, names: usize, texts: usize) -> String {
             // Writes the shortest text that is parsed as exactly the same number.
             MeasuredMetric::Value(v) => line.push_str(&format!("{v:?}")),
             MeasuredMetric::Absent => line.push('a'),
-            MeasuredMetric::Stuck => line.push('s'),
-            MeasuredMetric::Cut => line.push('c'),
+            MeasuredMetric::Failed => line.push('f'),
+            MeasuredMetric::Blocked => line.push('b'),
+            MeasuredMetric::Censored => line.push('c'),
         }
     }
     line
@@ -300,8 +304,9 @@ fn written(row: &SweepRow, names: usize, texts: usize) -> String {
 fn measured(text: &str) -> Option<MeasuredMetric> {
     Some(match text {
         "a" => MeasuredMetric::Absent,
-        "s" => MeasuredMetric::Stuck,
-        "c" => MeasuredMetric::Cut,
+        "f" => MeasuredMetric::Failed,
+        "b" => MeasuredMetric::Blocked,
+        "c" => MeasuredMetric::Censored,
         number => MeasuredMetric::Value(number.parse().ok()?),
     })
 }

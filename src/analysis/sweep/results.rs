@@ -28,7 +28,7 @@ pub struct BestPoint {
     /// The point with the best mean.
     pub point: usize,
     /// Points for which the interval of the paired difference from the best point contains zero.
-    pub not_separated: Vec<usize>,
+    pub inconclusive: Vec<usize>,
 }
 
 impl SweepResults {
@@ -77,7 +77,7 @@ impl SweepResults {
     }
 
     pub fn estimate(&self, point: usize, metric: &str) -> MetricEstimate {
-        MetricEstimate::from_column(self.column(point, metric))
+        MetricEstimate::from_column(self.column(point, metric), better(metric))
     }
 
     /// Returns the mean of each point; `None` if a replication of the point has no value.
@@ -106,7 +106,7 @@ impl SweepResults {
             BetterDirection::Lower => a.total_cmp(&b),
         };
         let (point, _) = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)))?;
-        let not_separated = |other: &usize| {
+        let inconclusive = |other: &usize| {
             *other != point
                 && means[*other].is_some()
                 && self
@@ -117,7 +117,7 @@ impl SweepResults {
             metric: metric.to_owned(),
             better: side,
             point,
-            not_separated: (0..means.len()).filter(not_separated).collect(),
+            inconclusive: (0..means.len()).filter(inconclusive).collect(),
         })
     }
 
@@ -173,7 +173,7 @@ fn columns(rows: &[SweepRow]) -> (Vec<String>, Vec<Vec<MeasuredMetric>>) {
     for (i, row) in rows.iter().enumerate() {
         // A cause that did not occur in a run has taken no time; the metric is only listed by runs in which it
         // occurred.
-        if row.end_reason != "Stuck" {
+        if row.outcome != ReplicationOutcome::Blocked {
             let causes = columns.iter_mut().zip(&by_cause).filter(|(_, by)| **by);
             causes.for_each(|(column, _)| column[i] = MeasuredMetric::Value(0.0));
         }

@@ -1,6 +1,8 @@
 //! The data that a sweep stores for one replication: the exact values of its metrics.
 
-use crate::experiment::{MeasuredMetric, ReplicationResult, is_by_cause, metrics};
+use crate::experiment::{
+    MeasuredMetric, ReplicationOutcome, ReplicationResult, is_by_cause, metrics,
+};
 use std::sync::Arc;
 
 /// Result of one replication of one point.
@@ -11,6 +13,7 @@ pub struct SweepRow {
     /// Hash over the records of the replication.
     pub digest: u64,
     pub end_reason: String,
+    pub outcome: ReplicationOutcome,
     /// Names of the metrics in the order of reports; most replications share the list.
     pub names: Arc<Vec<String>>,
     /// Value of each metric in `names`.
@@ -34,6 +37,7 @@ impl SweepRow {
             replication: replication.replication,
             digest: replication.digest,
             end_reason: replication.end_reason.to_owned(),
+            outcome: replication.outcome(),
             names: Arc::new(names),
             values,
             warnings: replication.warnings.clone(),
@@ -45,7 +49,9 @@ impl SweepRow {
     pub fn measured(&self, metric: &str) -> MeasuredMetric {
         match self.names.iter().position(|name| name == metric) {
             Some(at) => self.values[at],
-            None if is_by_cause(metric) && self.end_reason != "Stuck" => MeasuredMetric::Value(0.0),
+            None if is_by_cause(metric) && self.outcome != ReplicationOutcome::Blocked => {
+                MeasuredMetric::Value(0.0)
+            }
             None => MeasuredMetric::Absent,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::identity::{AxisText, SweepIdentity};
 use super::results::{BestPoint, SweepResults};
-use crate::experiment::{BetterDirection, MetricEstimate, warnings_of};
+use crate::experiment::{BetterDirection, MetricEstimate, OutcomeCounts, warnings_of};
 use serde::{Serialize, Serializer};
 use sim_base::fnv;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub struct BestText {
     pub better: BetterDirection,
     pub point: usize,
     /// Points whose difference from the best point is inconclusive.
-    pub not_separated: Vec<usize>,
+    pub inconclusive: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -58,6 +58,8 @@ pub struct PointEstimates {
     pub values: serde_json::Map<String, serde_json::Value>,
     pub replications: usize,
     pub digest: String,
+    /// Number of replications by outcome.
+    pub outcomes: OutcomeCounts,
     /// Number of replications by end reason.
     pub end_reasons: BTreeMap<String, usize>,
     pub metrics: BTreeMap<String, CompactSummary>,
@@ -78,9 +80,11 @@ impl Serialize for CompactSummary {
             p90: Option<f64>,
             n: usize,
             #[serde(skip_serializing_if = "is_none")]
-            stuck: usize,
+            failed: usize,
             #[serde(skip_serializing_if = "is_none")]
-            cut: usize,
+            blocked: usize,
+            #[serde(skip_serializing_if = "is_none")]
+            censored: usize,
             #[serde(skip_serializing_if = "is_none")]
             absent: usize,
         }
@@ -89,17 +93,18 @@ impl Serialize for CompactSummary {
         }
         let e = &self.0;
         let (mean, ci95, p10, p50, p90) = (e.mean, e.ci95, e.p10, e.p50, e.p90);
-        let (n, stuck, cut, absent) = (e.n, e.stuck, e.cut, e.absent);
+        let (failed, blocked, censored) = (e.failed, e.blocked, e.censored);
         WrittenSummary {
             mean,
             ci95,
             p10,
             p50,
             p90,
-            n,
-            stuck,
-            cut,
-            absent,
+            n: e.n,
+            failed,
+            blocked,
+            censored,
+            absent: e.absent,
         }
         .serialize(to)
     }
@@ -135,7 +140,7 @@ impl BestText {
             metric: best.metric,
             better: best.better,
             point: best.point,
-            not_separated: best.not_separated,
+            inconclusive: best.inconclusive,
         }
     }
 }
@@ -153,6 +158,7 @@ fn estimates(results: &SweepResults, point: usize) -> PointEstimates {
         values: results.points().sets(point).into_iter().map(text).collect(),
         replications: rows.len(),
         digest: format!("{:016x}", fnv::fnv1a_words(rows.iter().map(|r| r.digest))),
+        outcomes: OutcomeCounts::new(rows.iter().map(|r| r.outcome)),
         end_reasons,
         metrics: results.names().iter().map(metric).collect(),
     }

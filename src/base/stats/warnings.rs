@@ -23,12 +23,14 @@ pub enum StatisticalWarning {
         /// Number of values for which the interval is accurate enough at this skewness.
         needed: usize,
     },
-    /// Runs without a value; the other runs do not represent them.
-    LeftOut {
-        /// Number of blocked runs.
-        stuck: usize,
-        /// Number of runs that ended before the metric was defined.
-        cut: usize,
+    /// Replications without completed work, which are excluded from the mean; the others do not represent them.
+    Excluded {
+        /// Number of failed replications.
+        failed: usize,
+        /// Number of blocked replications.
+        blocked: usize,
+        /// Number of replications whose time limit came before the metric was defined.
+        censored: usize,
         /// Total number of runs.
         of: usize,
     },

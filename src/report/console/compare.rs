@@ -2,6 +2,7 @@
 
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
+use crate::planning::columns::columns;
 use sim_analysis::experiment::{
     CompareVerdict, MetricEstimate, PairedEstimate, VariantComparison, is_by_cause,
 };
@@ -14,7 +15,26 @@ use std::fmt::Write;
 /// With more variants, only differences from the first one are printed. The output files contain all pairs.
 const ALL_PAIRS_MAX: usize = 4;
 
-pub fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
+/// Maximum number of lines of the short form, unless there are many variants.
+const SHORT_LINES: usize = 25;
+
+/// Metrics that the text contains.
+#[derive(Copy, Clone, Debug)]
+pub enum MetricSelection<'m> {
+    /// One table of the main metrics.
+    Main,
+    /// A table per metric, for all metrics that differ, and all caveats.
+    All,
+    /// A table per named metric.
+    Named(&'m [String]),
+}
+
+/// Returns the console output of a comparison.
+pub fn text(
+    all: &VariantComparison,
+    selection: MetricSelection<'_>,
+    style: &WaterfallStyle,
+) -> String {
     let mut out = String::new();
     let most = all.variants.iter().map(|v| v.replications).max();
     let title = format!(
@@ -32,6 +52,19 @@ pub fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
     out.push('\n');
     variants(&mut out, all);
     let (told, same) = split_by_difference(all);
+    match selection {
+        MetricSelection::Main => {
+            write_main_metrics(&mut out, all, style);
+            return out;
+        }
+        MetricSelection::Named(names) => {
+            names
+                .iter()
+                .for_each(|name| write_metric(&mut out, all, name, style));
+            return out;
+        }
+        MetricSelection::All => {}
+    }
     for (i, metric) in told.iter().enumerate() {
         let alike = |known: &&&str| metric_estimates(all, known).eq(metric_estimates(all, metric));
         match told[..i].iter().find(alike) {
@@ -49,6 +82,86 @@ pub fn text(all: &VariantComparison, style: &WaterfallStyle) -> String {
     out
 }
 
+/// Writes one table of the main metrics in which the variants differ, and as many caveats as fit.
+fn write_main_metrics(out: &mut String, all: &VariantComparison, style: &WaterfallStyle) {
+    let (differing, _) = split_by_difference(all);
+    let others = all.variants.len().saturating_sub(1).max(1);
+    let room = SHORT_LINES.saturating_sub(out.lines().count() + 4) / others;
+    let main = MAIN_METRICS.iter().flat_map(|main| {
+        let own = differing.iter().copied();
+        own.filter(move |metric| is_headline_metric(metric, main))
+    });
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for metric in main.take(room.max(1)) {
+        rows.extend(main_rows(all, metric));
+    }
+    if !rows.is_empty() {
+        let first = all.variants.first().map_or("", |v| v.name.as_str());
+        let head = [
+            "metric",
+            "variant",
+            first,
+            "mean",
+            "difference (95 % interval)",
+            "",
+        ];
+        rows.insert(0, head.map(str::to_owned).to_vec());
+        columns(out, &rows, |_| false, style);
+    }
+    let more = count(all.metrics.len() as u64, "metric");
+    let more = format!(
+        "{more} in total: --all prints each with its quantiles and all caveats, --metric NAME one of them."
+    );
+    let mut lines = wrap(&more, style.width);
+    for caveat in caveats(all, &[]) {
+        let caveat = wrap(&caveat, style.width);
+        if out.lines().count() + lines.len() + caveat.len() <= SHORT_LINES {
+            lines.splice(0..0, caveat);
+        }
+    }
+    for line in lines {
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+/// Returns the rows of a metric: one per variant after the first, with the difference from the first.
+fn main_rows(all: &VariantComparison, metric: &str) -> Vec<Vec<String>> {
+    let mean = |name: &str| {
+        let own = estimates(all, metric).find(|(known, _)| *known == name);
+        match own.map(|(_, e)| e) {
+            Some(e) if e.excluded() > 0 => match e.mean {
+                Some(mean) => format!("{} (n {})", format_metric_value(metric, mean), e.n),
+                None => "-".to_owned(),
+            },
+            Some(e) => e
+                .mean
+                .map_or("-".to_owned(), |v| format_metric_value(metric, v)),
+            None => "-".to_owned(),
+        }
+    };
+    let Some((first, others)) = all.variants.split_first() else {
+        return Vec::new();
+    };
+    let row = |v: &sim_analysis::experiment::VariantEstimates| {
+        let pair = all.pair(&first.name, &v.name, metric);
+        let value = |v: f64| format_metric_value(metric, v);
+        let difference = pair.map_or("-".to_owned(), |p| {
+            let [low, high] = p.difference.ci95.map(value);
+            let mean = value(p.difference.mean);
+            if p.difference.n > 1 {
+                format!("{mean} ({low} to {high})")
+            } else {
+                mean
+            }
+        });
+        let verdict = pair.map_or(String::new(), verdict);
+        let cells = [metric, &v.name, &mean(&first.name), &mean(&v.name)];
+        let cells = cells.iter().map(|cell| (*cell).to_owned());
+        cells.chain([difference, verdict]).collect()
+    };
+    others.iter().map(row).collect()
+}
+
 /// Returns the estimates of a metric, one per variant.
 fn metric_estimates<'a>(
     all: &'a VariantComparison,
@@ -64,16 +177,10 @@ fn name_width(all: &VariantComparison) -> usize {
 fn variants(out: &mut String, all: &VariantComparison) {
     let width = name_width(all);
     for v in &all.variants {
-        let ends: Vec<String> = v
-            .end_reasons
-            .iter()
-            .map(|(r, n)| format!("{r} {n}"))
-            .collect();
-        let ends = ends.join(", ");
         let _ = writeln!(
             out,
-            "  {:<width$}  {ends}; digest {:016x}",
-            v.name, v.digest
+            "  {:<width$}  {}; digest {:016x}",
+            v.name, v.outcomes, v.digest
         );
         for c in &v.changes {
             let because = match c.because.as_str() {
@@ -98,11 +205,11 @@ fn shorten_value(value: &str) -> String {
 
 /// Splits the metrics into those with differences or missing values and those equal in each replication.
 pub(crate) fn split_by_difference(all: &VariantComparison) -> (Vec<&str>, Vec<&str>) {
-    let left_out = |e: &MetricEstimate| e.stuck + e.cut > 0;
+    let has_excluded = |e: &MetricEstimate| e.excluded() > 0;
     let differs = |metric: &&str| {
         let mut pairs = all.paired.iter().filter(|p| p.metric == *metric);
         pairs.any(|p| p.difference.ci95 != [0.0, 0.0] || p.unpaired > 0)
-            || metric_estimates(all, metric).any(left_out)
+            || metric_estimates(all, metric).any(has_excluded)
     };
     all.metrics.iter().map(String::as_str).partition(differs)
 }
@@ -174,16 +281,17 @@ fn is_printed(all: &VariantComparison, p: &PairedEstimate) -> bool {
 }
 
 pub(crate) fn missing_value_note(e: &MetricEstimate) -> Option<String> {
-    let of = e.n + e.stuck + e.cut + e.absent;
-    let mut parts = Vec::new();
-    if e.stuck > 0 {
-        parts.push(format!("{} deadlocked", e.stuck));
-    }
-    if e.cut > 0 {
-        parts.push(format!("{} were cut off by the end of the run", e.cut));
-    }
+    let of = e.n + e.excluded() + e.absent;
+    let parts = [
+        (e.failed, "failed"),
+        (e.blocked, "blocked"),
+        (e.censored, "unfinished"),
+    ];
+    let parts: Vec<String> = (parts.iter().filter(|(n, _)| *n > 0))
+        .map(|(n, name)| format!("{n} {name}"))
+        .collect();
     let text = format!(
-        "of {of} runs, {}; excluded from these estimates",
+        "of {of} replications, {}: worst value in quantiles, excluded from the mean",
         parts.join(" and ")
     );
     (!parts.is_empty()).then_some(text)
@@ -221,18 +329,36 @@ fn verdict(p: &PairedEstimate) -> String {
     match (p.verdict, p.needed) {
         (CompareVerdict::A, _) => format!("{} is better", p.a),
         (CompareVerdict::B, _) => format!("{} is better", p.b),
-        (CompareVerdict::NotSeparated, Some(needed)) if needed > p.difference.n => {
+        (CompareVerdict::CompletesLess, _) => {
+            let [a, b] = p.completed.unwrap_or_default();
+            let (less, fewer, more) = if a < b { (&p.a, a, b) } else { (&p.b, b, a) };
+            format!("not comparable: {less} completes only {fewer} against {more} replications")
+        }
+        (CompareVerdict::Inconclusive, Some(needed)) if needed > p.difference.n => {
             let more = count((needed - p.difference.n) as u64, "more replication");
             format!("inconclusive; about {more} needed")
         }
-        (CompareVerdict::NotSeparated, _) if p.difference.mean == 0.0 => "no difference".to_owned(),
-        (CompareVerdict::NotSeparated, _) => "inconclusive".to_owned(),
+        (CompareVerdict::Inconclusive, _) if p.difference.mean == 0.0 => "no difference".to_owned(),
+        (CompareVerdict::Inconclusive, _) => "inconclusive".to_owned(),
     }
 }
 
+/// Metrics that answer most questions, in the order of tables.
+pub(crate) const MAIN_METRICS: [&str; 9] = [
+    "timeToComplete_s",
+    "end.t_s",
+    "goodput",
+    "restarts",
+    "interruptions",
+    "restartLatency_s.p50",
+    "restartLatency_s.max",
+    "cost.total",
+    "cost.toComplete",
+];
+
 /// Metrics in order of relevance. The conclusion uses the first one that differs between the variants.
 pub(crate) const HEADLINES: [&str; 10] = [
-    "stuck",
+    "blocked",
     "failed",
     "goodput",
     "effective_training_ratio",
@@ -299,8 +425,8 @@ pub fn conclusion(all: &VariantComparison) -> String {
         None => describe_unbeaten(all, metric, &pairs),
     };
     for (name, e) in estimates(all, metric) {
-        if let Some(left_out) = missing_value_note(e) {
-            let _ = write!(text, " Warning: {name}: {left_out}.");
+        if let Some(excluded) = missing_value_note(e) {
+            let _ = write!(text, " Warning: {name}: {excluded}.");
         }
     }
     text
@@ -388,7 +514,7 @@ fn caveats(all: &VariantComparison, same: &[&str]) -> Vec<String> {
                         ));
                     }
                     //  Printed next to the estimate.
-                    StatisticalWarning::LeftOut { .. } => {}
+                    StatisticalWarning::Excluded { .. } => {}
                 }
             }
         }

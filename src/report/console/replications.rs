@@ -1,5 +1,6 @@
 //! Console output of `run --seeds N`: latency and phases of each restart over the replications.
 
+use super::compare::{MAIN_METRICS, format_metric_value, is_headline_metric};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{COLUMNS, EstimateFormat, HEAD, cells};
 use crate::table::Table;
@@ -9,7 +10,6 @@ use sim_analysis::metrics::Phase;
 use sim_base::Duration;
 use sim_base::escape::for_cell;
 use sim_base::stats::MeanEstimate;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Preferred widths of the name, count and value columns of an estimate.
@@ -19,7 +19,14 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
     let played = count(all.replications as u64, all.level.replication_term());
-    head(&mut out, of, (&played, all.seed), &all.end.reasons, style);
+    head(
+        &mut out,
+        of,
+        (&played, all.seed),
+        &all.outcomes.to_string(),
+        style,
+    );
+    write_main_metrics(&mut out, all, style);
     for jobset in &all.job_sets {
         write_jobset(&mut out, jobset, style);
     }
@@ -38,19 +45,45 @@ pub fn text(all: &ReplicationSet, style: &WaterfallStyle) -> String {
     out
 }
 
-/// Writes the title, digest and end reasons, for scenarios and fleets.
+/// Writes the title, outcomes and digest, for scenarios and fleets.
 pub(crate) fn head(
     out: &mut String,
     (version, scenario, digest): (&str, &str, &str),
     (played, seed): (&str, u64),
-    ends: &BTreeMap<&'static str, usize>,
+    outcomes: &str,
     style: &WaterfallStyle,
 ) {
     let title = format!("jobset-sim {version}: {scenario}, {played}, seed {seed}");
     let _ = writeln!(out, "{}", style.bold(&title));
-    let _ = writeln!(out, "  digest {digest}");
-    let ends: Vec<String> = ends.iter().map(|(why, n)| format!("{why} {n}")).collect();
-    let _ = writeln!(out, "  end reasons: {}\n", ends.join(", "));
+    let _ = writeln!(out, "  {outcomes}");
+    let _ = writeln!(out, "  digest {digest}\n");
+}
+
+/// Writes the estimates of the main metrics, with the names that `compare` uses.
+fn write_main_metrics(out: &mut String, all: &ReplicationSet, style: &WaterfallStyle) {
+    let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
+    for main in MAIN_METRICS {
+        let own = all.metrics.iter();
+        for (metric, e) in own.filter(|(metric, _)| is_headline_metric(metric, main)) {
+            if e.n + e.excluded() == 0 {
+                continue;
+            }
+            let cell =
+                |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
+            let interval = match e.ci95 {
+                Some([low, high]) if e.n > 1 => {
+                    format!("{} to {}", cell(Some(low)), cell(Some(high)))
+                }
+                _ => "-".to_owned(),
+            };
+            let quantiles = [e.p10, e.p50, e.p90, e.mean].map(cell);
+            let start = [metric.clone(), e.n.to_string()].into_iter();
+            table.row(start.chain(quantiles).chain([interval]).collect());
+        }
+    }
+    let _ = writeln!(out, "{}", style.bold("Main metrics"));
+    table.write(out, style);
+    out.push('\n');
 }
 
 fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallStyle) {
@@ -185,6 +218,7 @@ pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
         "jobset",
         "terminal_state",
         "end",
+        "outcome",
         "end_reason",
         "restarts",
         "restarts_count_towards_max",
@@ -204,12 +238,13 @@ pub fn table(all: &ReplicationSet, rows: &[ReplicationResult]) -> Table {
                 name.name.clone(),
                 j.terminal_state.to_owned(),
                 r.end_s.to_string(),
+                r.outcome().as_str().to_owned(),
                 r.end_reason.to_owned(),
                 j.restarts.to_string(),
                 j.restarts_count_towards_max.to_string(),
-                optional(j.latency_p50_s),
-                optional(j.latency_p95_s),
-                optional(j.latency_max_s),
+                optional(j.latency_quantile(0.5).seconds()),
+                optional(j.latency_quantile(0.95).seconds()),
+                optional(j.latency_quantile(1.0).seconds()),
                 r.cost.to_string(),
                 format!("{:016x}", r.digest),
             ];

@@ -78,7 +78,7 @@ pub fn conclusion(all: &SweepResults) -> String {
         best.metric,
         shown(e.mean.unwrap_or(f64::NAN))
     );
-    match best.not_separated.as_slice() {
+    match best.inconclusive.as_slice() {
         [] => text.push_str("; every other point is worse in paired differences."),
         others => {
             let names = others.iter().take(NAMED).map(|p| point_name(all, *p));
@@ -115,7 +115,7 @@ fn head(metric: &str) -> String {
 fn rank_marker(best: Option<&BestPoint>, point: usize) -> &'static str {
     match best {
         Some(best) if best.point == point => "*",
-        Some(best) if best.not_separated.contains(&point) => "~",
+        Some(best) if best.inconclusive.contains(&point) => "~",
         _ => " ",
     }
 }
@@ -125,7 +125,7 @@ fn legend(out: &mut String, best: Option<&BestPoint>, style: &WaterfallStyle) {
         out.push('\n');
         return;
     };
-    let text = if best.not_separated.is_empty() {
+    let text = if best.inconclusive.is_empty() {
         "  * best"
     } else {
         "  * best   ~ inconclusive: the interval of the paired difference from the best contains zero"
@@ -246,7 +246,7 @@ fn caveats(all: &SweepResults) -> Vec<String> {
                     few = few.max(Some(*needed));
                 }
             }
-            let out = e.stuck + e.cut;
+            let out = e.excluded();
             if out > worst.as_ref().map_or(0, |w| w.0) {
                 worst = Some((out, name, e));
             }

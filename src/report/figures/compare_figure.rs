@@ -124,7 +124,7 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
             let color = match p.verdict {
                 CompareVerdict::A => WORSE,
                 CompareVerdict::B => BETTER,
-                CompareVerdict::NotSeparated => INCONCLUSIVE,
+                CompareVerdict::Inconclusive => INCONCLUSIVE,
             };
             draw_name(&mut scene, y, &p.b);
             let [low, high] = p.difference.ci95;

@@ -58,7 +58,8 @@ fn verdict_word(verdict: CompareVerdict) -> &'static str {
     match verdict {
         CompareVerdict::A => "a",
         CompareVerdict::B => "b",
-        CompareVerdict::NotSeparated => "notSeparated",
+        CompareVerdict::Inconclusive => "inconclusive",
+        CompareVerdict::CompletesLess => "completesLess",
     }
 }
 
@@ -75,7 +76,15 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
             }
         }
     }
-    let head = ["variant", "replication", "seed", "end_reason", "digest"].map(str::to_owned);
+    let head = [
+        "variant",
+        "replication",
+        "seed",
+        "outcome",
+        "end_reason",
+        "digest",
+    ]
+    .map(str::to_owned);
     let header: Vec<String> = head.into_iter().chain(names.iter().cloned()).collect();
     let mut table = Table::new(header);
     for variant in played {
@@ -90,6 +99,7 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
                 variant.name.clone(),
                 r.replication.to_string(),
                 seed.to_string(),
+                r.outcome().as_str().to_owned(),
                 r.end_reason.to_owned(),
                 format!("{:016x}", r.digest),
             ];
@@ -103,6 +113,10 @@ pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
 /// Returns Markdown for a design document: the conclusion, a table of means and a table of differences.
 pub fn markdown(all: &VariantComparison) -> String {
     let mut out = format!("{}\n\n", escape_cell(&conclusion(all)));
+    for v in &all.variants {
+        let _ = writeln!(out, "- {}: {}", escape_cell(&v.name), v.outcomes);
+    }
+    out.push('\n');
     let names: Vec<String> = all.variants.iter().map(|v| escape_cell(&v.name)).collect();
     let _ = writeln!(out, "| metric | {} |", names.join(" | "));
     let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
@@ -112,11 +126,11 @@ pub fn markdown(all: &VariantComparison) -> String {
                 let [mean, low, high] = [e.mean, e.ci95.map(|c| c[0]), e.ci95.map(|c| c[1])];
                 let [mean, low, high] =
                     [mean, low, high].map(|v| format_short(v.unwrap_or(f64::NAN)));
-                let left_out = match e.stuck + e.cut {
+                let excluded = match e.excluded() {
                     0 => String::new(),
                     n => format!("; {n} runs excluded"),
                 };
-                format!("{mean} ({low} to {high}; n {}{left_out})", e.n)
+                format!("{mean} ({low} to {high}; n {}{excluded})", e.n)
             }
             _ => "-".to_owned(),
         };
@@ -133,7 +147,8 @@ pub fn markdown(all: &VariantComparison) -> String {
         let better = match p.verdict {
             CompareVerdict::A => escape_cell(&p.a),
             CompareVerdict::B => escape_cell(&p.b),
-            CompareVerdict::NotSeparated => "inconclusive".to_owned(),
+            CompareVerdict::Inconclusive => "inconclusive".to_owned(),
+            CompareVerdict::CompletesLess => "completes less often".to_owned(),
         };
         let _ = writeln!(
             out,

@@ -32,7 +32,7 @@ pub fn estimates(all: &SweepResults) -> Table {
 fn rank(best: Option<&BestPoint>, point: usize) -> &'static str {
     match best {
         Some(best) if best.point == point => "best",
-        Some(best) if best.not_separated.contains(&point) => "notSeparated",
+        Some(best) if best.inconclusive.contains(&point) => "inconclusive",
         _ => "",
     }
 }
@@ -42,7 +42,7 @@ fn rank(best: Option<&BestPoint>, point: usize) -> &'static str {
 pub fn replications(seed: u64, all: &SweepResults) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let header = ["point"].into_iter().chain(paths);
-    let header = header.chain(["replication", "seed", "end_reason", "digest"]);
+    let header = header.chain(["replication", "seed", "outcome", "end_reason", "digest"]);
     let header: Vec<&str> = header
         .chain(all.names().iter().map(String::as_str))
         .collect();
@@ -66,6 +66,7 @@ pub fn replications(seed: u64, all: &SweepResults) -> Table {
             let head = head.chain([
                 row.replication.to_string(),
                 seed.to_string(),
+                row.outcome.as_str().to_owned(),
                 row.end_reason.clone(),
                 format!("{:016x}", row.digest),
             ]);

@@ -124,7 +124,7 @@ fn variant_changes(all: &VariantComparison, played: &[PlayedVariant]) -> Vec<Pag
         }
     }
     let digests = all.variants.iter();
-    let digests = digests.map(|v| format!("{}: digest {:016x}", v.name, v.digest));
+    let digests = digests.map(|v| format!("{}: {}; digest {:016x}", v.name, v.outcomes, v.digest));
     vec![
         PageBlock::Table(
             Table::new(["variant", "field", "value", "reason"])
@@ -154,7 +154,7 @@ fn numbers(all: &VariantComparison) -> Vec<PageBlock> {
     for metric in &told {
         for (name, e) in estimates(all, metric) {
             let [mean, interval, quantiles] = metric_cells(metric, e);
-            let out = match e.stuck + e.cut {
+            let out = match e.excluded() {
                 0 => String::new(),
                 n => thousands(n as u64),
             };
@@ -194,10 +194,11 @@ fn differences(all: &VariantComparison) -> Vec<PageBlock> {
             let better = match p.verdict {
                 CompareVerdict::A => p.a.clone(),
                 CompareVerdict::B => p.b.clone(),
-                CompareVerdict::NotSeparated => match p.needed {
+                CompareVerdict::Inconclusive => match p.needed {
                     Some(n) => format!("inconclusive; about {} pairs needed", thousands(n as u64)),
                     None => "inconclusive".to_owned(),
                 },
+                CompareVerdict::CompletesLess => "completes less often".to_owned(),
             };
             rows.push(vec![
                 (*metric).to_owned(),

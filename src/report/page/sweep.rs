@@ -198,11 +198,11 @@ fn rows(all: &SweepResults, metric: &str) -> Vec<Vec<String>> {
         };
         let rank = match &best {
             Some(best) if best.point == p => "best",
-            Some(best) if best.not_separated.contains(&p) => "inconclusive against the best",
+            Some(best) if best.inconclusive.contains(&p) => "inconclusive against the best",
             _ => "",
         };
         let values = all.points().values(p).into_iter().map(str::to_owned);
-        let out = match e.stuck + e.cut {
+        let out = match e.excluded() {
             0 => String::new(),
             n => thousands(n as u64),
         };

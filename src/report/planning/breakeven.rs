@@ -62,7 +62,7 @@ impl BreakEvenReport {
         match side {
             BreakEvenSide::A => &self.a,
             BreakEvenSide::B => &self.b,
-            BreakEvenSide::NotSeparated => "neither",
+            BreakEvenSide::Inconclusive => "neither",
         }
     }
 
@@ -75,7 +75,7 @@ fn other_side(side: BreakEvenSide) -> BreakEvenSide {
     match side {
         BreakEvenSide::A => BreakEvenSide::B,
         BreakEvenSide::B => BreakEvenSide::A,
-        BreakEvenSide::NotSeparated => BreakEvenSide::NotSeparated,
+        BreakEvenSide::Inconclusive => BreakEvenSide::Inconclusive,
     }
 }
 
@@ -136,7 +136,7 @@ impl PlanText for BreakEvenReport {
                 .difference
                 .map_or("-".to_owned(), |d| change_with_interval(d.mean, d.ci95));
             let better = match p.side {
-                BreakEvenSide::NotSeparated => "inconclusive",
+                BreakEvenSide::Inconclusive => "inconclusive",
                 side => self.name(side),
             };
             rows.push(vec![
@@ -157,7 +157,7 @@ impl PlanText for BreakEvenReport {
             let better = match p.side {
                 BreakEvenSide::A => "a",
                 BreakEvenSide::B => "b",
-                BreakEvenSide::NotSeparated => "notSeparated",
+                BreakEvenSide::Inconclusive => "inconclusive",
             };
             vec![
                 p.value.to_string(),
@@ -228,7 +228,7 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
     let color = |side: BreakEvenSide| match side {
         BreakEvenSide::A => PALETTE[1],
         BreakEvenSide::B => PALETTE[4],
-        BreakEvenSide::NotSeparated => PALETTE[0],
+        BreakEvenSide::Inconclusive => PALETTE[0],
     };
     for p in &r.points {
         if let Some(d) = p.difference {
@@ -244,7 +244,7 @@ fn chart(r: &BreakEvenReport) -> DrawScene {
         (color(BreakEvenSide::A), format!("{} is better", r.a)),
         (color(BreakEvenSide::B), format!("{} is better", r.b)),
         (
-            color(BreakEvenSide::NotSeparated),
+            color(BreakEvenSide::Inconclusive),
             "inconclusive".to_owned(),
         ),
     ];

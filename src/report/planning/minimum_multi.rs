@@ -219,7 +219,7 @@ impl PlanText for MinimumMultiReport {
             "mean",
             "cost",
             "replications",
-            "left_out",
+            "excluded",
         ];
         head.extend(rest.map(str::to_owned));
         let line = |c: &CombinationRow| {
@@ -238,7 +238,7 @@ impl PlanText for MinimumMultiReport {
                 exact_value(worth.metric.map(|m| m.mean)),
                 worth.cost.to_string(),
                 worth.replications.to_string(),
-                worth.left_out.to_string(),
+                worth.excluded.to_string(),
             ]);
             cells
         };

@@ -4,7 +4,7 @@
 
 pub mod breakeven;
 pub mod budget;
-mod columns;
+pub(crate) mod columns;
 pub mod interval;
 pub mod minimum_multi;
 pub mod number;

@@ -39,7 +39,7 @@ pub struct CandidateRow {
     /// Number of simulated replications.
     pub replications: usize,
     /// Number of replications that deadlocked or were cut off. They count as the worst possible value.
-    pub left_out: usize,
+    pub excluded: usize,
 }
 
 /// A result for one field with its provenance and conclusion.
@@ -127,7 +127,7 @@ pub(super) fn row(c: &SearchCandidate) -> CandidateRow {
         change: c.change.filter(|change| change.n > 1),
         cost: c.cost(),
         replications: c.sample.len(),
-        left_out: c.left_out(),
+        excluded: c.excluded(),
     }
 }
 
@@ -256,7 +256,7 @@ impl PlanText for SparesReport {
             "change_high",
             "cost",
             "replications",
-            "left_out",
+            "excluded",
         ];
         let row = |c: &CandidateRow| {
             let m = c.metric;
@@ -280,7 +280,7 @@ impl PlanText for SparesReport {
                 exact_value(c.change.map(|p| p.ci95[1])),
                 c.cost.to_string(),
                 c.replications.to_string(),
-                c.left_out.to_string(),
+                c.excluded.to_string(),
             ]
         };
         table(&head, self.candidates.iter().map(row))
@@ -304,10 +304,10 @@ impl SparesReport {
                 values.join(", ")
             ));
         }
-        let left_out: usize = self.candidates.iter().map(|c| c.left_out).sum();
-        if left_out > 0 {
+        let excluded: usize = self.candidates.iter().map(|c| c.excluded).sum();
+        if excluded > 0 {
             all.push(format!(
-                "{left_out} runs deadlocked or were cut off before the metric was defined. The target counts them as the worst value; mean and median exclude them."
+                "{excluded} replications failed, are blocked or are unfinished at the time limit. The target counts them as the worst value; mean and median exclude them."
             ));
         }
         all

@@ -129,11 +129,11 @@ impl PlanText for TornadoReport {
                 .iter()
                 .map(|b| format!("{}: range {}.", b.path, b.source)),
         );
-        let cut = |b: &&TornadoBar| b.left_out > 0;
-        notes.extend(self.bars.iter().filter(cut).map(|b| {
+        let has_excluded = |b: &&TornadoBar| b.excluded > 0;
+        notes.extend(self.bars.iter().filter(has_excluded).map(|b| {
             format!(
-                "ATTENTION: {}: {} runs at the ends of its range deadlocked or were cut off; they are excluded.",
-                b.path, b.left_out
+                "ATTENTION: {}: {} replications at the ends of its range failed, are blocked or are unfinished; they are excluded.",
+                b.path, b.excluded
             )
         }));
         sentences(&mut out, &notes, style);
@@ -154,7 +154,7 @@ impl PlanText for TornadoReport {
             "swing",
             "swing_low",
             "swing_high",
-            "left_out",
+            "excluded",
             "source",
         ];
         let of = |p: Option<PairedDifference>| match p {
@@ -164,7 +164,7 @@ impl PlanText for TornadoReport {
         let row = |b: &TornadoBar| {
             let mut row = vec![b.path.clone(), b.low.clone(), b.high.clone()];
             row.extend([b.at_low, b.at_high, b.swing].into_iter().flat_map(of));
-            row.extend([b.left_out.to_string(), b.source.clone()]);
+            row.extend([b.excluded.to_string(), b.source.clone()]);
             row
         };
         table(&head, self.bars.iter().map(row))

@@ -103,7 +103,9 @@ fn a_run_with_a_spare_does_not_wait_for_a_repair() {
         let limits = sim_analysis::experiment::ReplicationLimits::unlimited();
         let rows =
             ExperimentSubject::from(scenario.clone()).replicate((1, 0..1), (1, &limits), &|_| {});
-        rows.unwrap_or_else(|e| panic!("{e}"))[0].jobsets[0].latency_max_s
+        rows.unwrap_or_else(|e| panic!("{e}"))[0].jobsets[0]
+            .latency_quantile(1.0)
+            .seconds()
     };
     let with = slowest("nodeSpares: {label: example.com/rack=r3, takeOver: 10m}").unwrap_or(0.0);
     assert!((600.0..900.0).contains(&with), "{with}");

@@ -29,6 +29,12 @@ pub struct CompareArgs {
     /// Write summary.json, replications.csv and copies of the inputs to this new directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Metrics to print in full, e.g. goodput,cost.total [default: one table of the main metrics]
+    #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// Print every metric with its quantiles, and all caveats
+    #[arg(long, conflicts_with = "metrics")]
+    pub all: bool,
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
     /// Do not print progress

@@ -6,7 +6,7 @@ mod variants;
 use crate::cli::args::{TableFormat, TimeLimit};
 use crate::cli::compare::args::CompareArgs;
 use crate::cli::compare::variants::{CompareVariant, VariantSource};
-use crate::cli::failure::{CommandFailure, unknown_metric};
+use crate::cli::failure::{CommandFailure, check_metric, unknown_metric};
 use crate::cli::inputs::{dominant_assumptions, fail_if};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
@@ -19,7 +19,7 @@ use sim_analysis::experiment::{
 use sim_base::stats::{InterimLook, InterimLooks};
 use sim_report::assumptions::sensitivity;
 use sim_report::assumptions::sensitivity::SensitiveResult;
-use sim_report::console::compare;
+use sim_report::console::compare::{self, MetricSelection};
 use sim_report::figures::compare_figure;
 use sim_report::files::compare_tables;
 use sim_report::files::rundir::RunDir;
@@ -241,7 +241,15 @@ fn print_result(args: &CompareArgs, all: &VariantComparison) -> Result<(), Comma
         TableFormat::Md => output::result(&compare_tables::markdown(all)),
         TableFormat::Text => {
             let style = output::style(&args.look);
-            output::styled(&compare::text(all, &style), &style)
+            for metric in &args.metrics {
+                check_metric("--metric", metric, &all.metrics)?;
+            }
+            let selection = match args.metrics.as_slice() {
+                [] if args.all => MetricSelection::All,
+                [] => MetricSelection::Main,
+                names => MetricSelection::Named(names),
+            };
+            output::styled(&compare::text(all, selection, &style), &style)
         }
     }
 }

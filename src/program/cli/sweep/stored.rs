@@ -142,7 +142,8 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
         found.ok_or_else(|| failed(format!("no column {name}")))
     };
     let (point, number) = (place("point")?, place("replication")?);
-    let (reason, digest) = (place("end_reason")?, place("digest")?);
+    let (reason, outcome) = (place("end_reason")?, place("outcome")?);
+    let digest = place("digest")?;
     let names: Arc<Vec<String>> =
         Arc::new(head.iter().skip(digest + 1).map(str::to_owned).collect());
     let mut rows: Vec<SweepRow> = Vec::new();
@@ -161,6 +162,8 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
             replication: record[number].parse().map_err(|_| wrong(number))?,
             digest: u64::from_str_radix(&record[digest], 16).map_err(|_| wrong(digest))?,
             end_reason: record[reason].to_owned(),
+            outcome: ReplicationOutcome::from_name(&record[outcome])
+                .ok_or_else(|| wrong(outcome))?,
             names: names.clone(),
             values: (digest + 1..head.len())
                 .map(cell)
@@ -175,8 +178,9 @@ fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
         for (at, name) in names.iter().enumerate() {
             let n = |why: &str| of["metrics"][name][why].as_u64().unwrap_or(0) as usize;
             let why = [
-                (MeasuredMetric::Stuck, n("stuck")),
-                (MeasuredMetric::Cut, n("cut")),
+                (MeasuredMetric::Failed, n("failed")),
+                (MeasuredMetric::Blocked, n("blocked")),
+                (MeasuredMetric::Censored, n("censored")),
             ];
             let mut why = why.into_iter().flat_map(|(m, n)| std::iter::repeat_n(m, n));
             let empty = rows.iter_mut().filter(own);

@@ -90,7 +90,7 @@ pub fn map(of: SweptMetric<'_>, metric: &str, (down, across): (usize, usize)) ->
             let is_best = best.as_ref().is_some_and(|b| b.point == point);
             let alike = best
                 .as_ref()
-                .is_some_and(|b| b.not_separated.contains(&point));
+                .is_some_and(|b| b.inconclusive.contains(&point));
             draw_cell(
                 &mut scene,
                 at,

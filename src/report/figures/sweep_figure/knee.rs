@@ -32,7 +32,7 @@ pub fn knee(of: SweptMetric<'_>, metric: &str, axis: usize) -> Option<DrawScene>
     let values = numbers(all, axis)?;
     let names = axis_names(all);
     //  The smallest value on this line that is best or whose difference from the best is inconclusive.
-    let alike = |p: &usize| *p == best.point || best.not_separated.contains(p);
+    let alike = |p: &usize| *p == best.point || best.inconclusive.contains(p);
     let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
     let mut order = line.clone();
     order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));

@@ -17,7 +17,7 @@ fn noisy(limit: f64, noise: f64) -> (SearchAnswer, Vec<u64>) {
             // The noise takes ten equally frequent values, so that the tenth percentile is known.
             value: Some(10.0 + *value as f64 + noise * (replication * 7 % 10) as f64),
             cost: *value as f64,
-            left_out: false,
+            is_worst: false,
             digest: 0,
         };
         Ok(which.map(row).collect())
@@ -72,7 +72,7 @@ fn candidates_that_are_worse_than_smaller_ones_are_named() {
             replication,
             value: Some([0.0, 9.0, 6.0, 7.0, 8.0][*value as usize]),
             cost: 0.0,
-            left_out: false,
+            is_worst: false,
             digest: 0,
         };
         Ok(which.map(row).collect())
@@ -98,7 +98,7 @@ fn an_interrupted_search_says_what_is_known() {
             replication,
             value: Some(*value as f64),
             cost: 0.0,
-            left_out: false,
+            is_worst: false,
             digest: 0,
         };
         let end = if calls > 2 { which.start } else { which.end };

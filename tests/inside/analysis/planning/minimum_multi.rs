@@ -25,7 +25,7 @@ fn search(
             replication,
             value: Some(of(values)),
             cost,
-            left_out: false,
+            is_worst: false,
             digest: 0,
         };
         Ok(which.map(row).collect())

@@ -48,6 +48,7 @@ fn swept(
         replication: i,
         digest: i,
         end_reason: "Completed".to_owned(),
+        outcome: sim_analysis::experiment::ReplicationOutcome::Completed,
         names: Arc::new(names.iter().map(|n| (*n).to_owned()).collect()),
         values: (0..names.len())
             .map(|k| {

@@ -23,7 +23,7 @@ fn search_break_even(range: &str, gain: impl Fn(f64) -> f64) -> BreakEven {
                 replication,
                 value: Some(10.0 + own),
                 cost: 0.0,
-                left_out: false,
+                is_worst: false,
                 digest: 0,
             }
         };

@@ -22,7 +22,7 @@ fn search_interval(start_s: f64, noise: f64) -> BestInterval {
                 replication,
                 value: Some(value),
                 cost: 0.0,
-                left_out: false,
+                is_worst: false,
                 digest: 0,
             }
         };

@@ -7,7 +7,7 @@ fn sample(values: impl IntoIterator<Item = f64>) -> Vec<SampleRow> {
         replication,
         value: Some(value),
         cost: 0.0,
-        left_out: false,
+        is_worst: false,
         digest: 0,
     };
     (0..).zip(values).map(row).collect()

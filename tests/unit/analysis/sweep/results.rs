@@ -37,6 +37,7 @@ fn results(values: &[&[f64]]) -> SweepResults {
                 replication: i as u64,
                 digest: 0,
                 end_reason: "x".to_owned(),
+                outcome: sim_analysis::experiment::ReplicationOutcome::Completed,
                 values: values.collect(),
                 names: Arc::new(names),
                 warnings: Vec::new(),
@@ -56,11 +57,11 @@ fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_n
     let found = results(&[&at(0.5), &at(1.0), &third])
         .best("goodput")
         .unwrap();
-    assert_eq!((found.point, found.not_separated), (1, vec![2]));
+    assert_eq!((found.point, found.inconclusive), (1, vec![2]));
     let clear = results(&[&at(0.5), &at(1.0), &at(0.9)])
         .best("goodput")
         .unwrap();
-    assert_eq!((clear.point, clear.not_separated), (1, vec![]));
+    assert_eq!((clear.point, clear.inconclusive), (1, vec![]));
     let other = results(&[&at(0.5), &at(1.0)]);
     assert_eq!(
         other.best("other"),

@@ -13,6 +13,7 @@ fn row(point: usize, replication: u64, value: f64) -> SweepRow {
         replication,
         digest: 0,
         end_reason: "Completed".to_owned(),
+        outcome: sim_analysis::experiment::ReplicationOutcome::Completed,
         names: Arc::new(vec!["m".to_owned()]),
         values: vec![MeasuredMetric::Value(value)],
         warnings: Vec::new(),

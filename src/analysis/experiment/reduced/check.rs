@@ -1,11 +1,11 @@
 //! Comparison of the reduced model with the pod level under the same faults: which results are equal, and how far
 //! the others differ.
 
-use super::parallel::{NoRuns, in_parallel_with};
-use super::player::ExperimentRunner;
-use super::reduced::ReducedExperiment;
-use super::replication::{ReplicationResult, replication};
-use super::stop::ReplicationLimits;
+use super::ReducedExperiment;
+use crate::experiment::parallel::{NoRuns, in_parallel_with};
+use crate::experiment::player::ExperimentRunner;
+use crate::experiment::replication::{ReplicationResult, replication};
+use crate::experiment::stop::ReplicationLimits;
 use crate::reduced::MEAN_DIFFERENCE_MAX;
 use serde::Serialize;
 use sim_base::stats::MeanEstimate;
