@@ -15,7 +15,9 @@ fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
     };
     let loader = |name: &str| match name {
         "faults.csv" => Ok(trace.to_owned()),
-        _ => Err(FileTextError::NotProvided),
+        other => Err(FileTextError::Loader {
+            reason: format!("{other} does not exist"),
+        }),
     };
     parse_fleet_with(&source, &[], &loader).map_err(|e| e.to_string())
 }

@@ -76,7 +76,9 @@ pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<ScenarioSpec
         let found = files.iter().find(|(file, _)| *file == name);
         found
             .map(|(_, text)| (*text).to_owned())
-            .ok_or(sim_inputs::FileTextError::NotProvided)
+            .ok_or_else(|| sim_inputs::FileTextError::Loader {
+                reason: format!("{name} does not exist"),
+            })
     };
     sim_inputs::parse_scenario(&source, &[], &loader)
         .map(|loaded| loaded.scenario)
