@@ -63,7 +63,7 @@ impl ReducedExperiment {
         ReducedExperiment::of_until(scenario, &StopFlag::new())
     }
 
-    /// Like [`ReducedExperiment::of`], but stops early if `stop` is raised.
+    /// Like [`ReducedExperiment::new`], but stops early if `stop` is raised.
     pub fn of_until(
         scenario: &ScenarioSpec,
         stop: &StopFlag,
@@ -140,7 +140,7 @@ impl ReducedExperiment {
         self.with_until(scenario, &StopFlag::new())
     }
 
-    /// Like `with`, but stops early if `stop` is raised.
+    /// Like [`ReducedExperiment::reuse_for`], but stops early if `stop` is raised.
     pub fn with_until(
         &self,
         scenario: &ScenarioSpec,

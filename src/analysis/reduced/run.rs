@@ -410,7 +410,7 @@ impl<'m> ReplicationState<'_, 'm> {
         if self.over.is_some_and(|over| over > limit) {
             self.terminal = "";
         }
-        let training = self.trainer.into_outcome(end, JobSetId(0));
+        let training = self.trainer.close_outcome(end, JobSetId(0));
         if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
             self.recovered(&episode, end, false);
         }

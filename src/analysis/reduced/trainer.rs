@@ -149,7 +149,7 @@ impl<'a> ReducedTrainer<'a> {
     }
 
     /// Ends the job at the end of the run and returns its outcome.
-    pub fn into_outcome(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
+    pub fn close_outcome(&mut self, now: SimTime, jobset: JobSetId) -> TrainingOutcome {
         let reached = self.end_stretch(now, false);
         let kept = Duration(self.kept.durable());
         let reached = Duration(reached.unwrap_or(self.kept.newest().0));

@@ -410,5 +410,5 @@ fn last_satisfying(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/inside/engine/training_model/stretch.rs"]
+#[path = "../../../tests/inside/engine/training_model/segment.rs"]
 mod tests;

@@ -34,7 +34,7 @@ pub fn markdown(kind: &str) -> Option<String> {
     let command = format!("jobset-sim schema {} --format md", kind.to_lowercase());
     let mut page = format!(
         "# {kind}\n\n{what}. `{command}` prints this page. It is generated from the tables that\n\
-         validate files (`src/inputs/schema/shapes/`).\n"
+         validate files (`src/inputs/schema/definitions/`).\n"
     );
     let assumptions = assumptions();
     for section in &sections(object, prefix) {
