@@ -216,10 +216,10 @@ fn run_and_compare_accept_the_same_gates() {
                 "run",
                 "scenarios/user-actions.yaml",
                 "--fail-if",
-                "stuck < 1",
+                "blocked < 1",
             ],
             5,
-            "stuck",
+            "blocked",
         ),
         (
             &[

@@ -102,7 +102,7 @@ fn ends_blocked(topology: &str) -> bool {
     let line = format!("run @/lost-node.scenario.yaml --set topology={topology} --seeds 20");
     let (code, out, err) = run_command_line(&line);
     assert_eq!(code, 0, "{err}");
-    out.contains("Stuck")
+    out.contains("blocked")
 }
 
 #[test]

@@ -167,6 +167,8 @@ pub enum CompareVerdict {
     B,
     /// The interval contains zero.
     Inconclusive,
+    /// The difference is below the resolution of the metric.
+    NoDifference,
     /// The variant with the better value completes fewer of the common replications, so it is not better.
     CompletesLess,
 }
@@ -391,7 +393,11 @@ fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<Paired
         b: b.variant.name.clone(),
         metric: metric.to_owned(),
         difference,
-        verdict: verdict(separated, better, completed),
+        verdict: if is_below_resolution(&pairs, &differences) {
+            CompareVerdict::NoDifference
+        } else {
+            verdict(separated, better, completed)
+        },
         better,
         needed: separated.map_or(difference.required_pairs(), |_| None),
         unpaired,
@@ -399,6 +405,17 @@ fn pair(a: &ComparisonTable, b: &ComparisonTable, metric: &str) -> Option<Paired
         sign_p: sign_test(&differences).p,
         wilcoxon_p: wilcoxon(&differences).map(|w| w.p),
     })
+}
+
+/// Relative resolution of metrics: differences of less than 1 in 100,000 are not printed with the values.
+const RESOLUTION: f64 = 1e-5;
+
+/// Returns true if every difference is smaller than the resolution of the values.
+fn is_below_resolution(pairs: &[(f64, f64)], differences: &[f64]) -> bool {
+    let size = pairs
+        .iter()
+        .fold(0.0, |size: f64, (x, y)| size.max(x.abs()).max(y.abs()));
+    differences.iter().all(|d| d.abs() <= size * RESOLUTION)
 }
 
 /// Returns the verdict. `separated` is the order of the second variant relative to the first, `completed` their numbers

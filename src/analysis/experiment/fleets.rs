@@ -1,5 +1,6 @@
 //! Replications of a fleet: every output with its mean, confidence interval and quantiles.
 
+use super::outcome::OutcomeCounts;
 use super::parallel::{NoRuns, in_parallel_with};
 use super::replication::ReplicationResult;
 use super::stop::ReplicationLimits;
@@ -70,6 +71,8 @@ pub struct FleetReplications {
     pub seed: u64,
     /// Number of replications.
     pub replications: usize,
+    /// Outcome → number of replications.
+    pub outcomes: OutcomeCounts,
     /// End reason of the job → number of replications.
     pub ends: BTreeMap<&'static str, usize>,
     /// Parameter values by name, as written in the file or overridden.
@@ -93,6 +96,7 @@ impl FleetReplications {
         seed: u64,
         all: &[FleetOutcome],
     ) -> FleetReplications {
+        let outcomes = OutcomeCounts::new(all.iter().map(|o| o.why.into()));
         let mut ends = BTreeMap::new();
         for outcome in all {
             *ends.entry(outcome.why.as_str()).or_insert(0) += 1;
@@ -116,6 +120,7 @@ impl FleetReplications {
             replications: all.len(),
             warnings: warnings(&ends, all.len()),
             ends,
+            outcomes,
             parameters: parameters.iter().cloned().collect(),
             outputs: rows
                 .iter()

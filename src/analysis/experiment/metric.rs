@@ -96,7 +96,7 @@ pub fn metrics(replication: &ReplicationResult, names: &[String]) -> Vec<(String
         } else {
             String::new()
         };
-        let own = of_jobset(jobset).into_iter();
+        let own = of_jobset(jobset, outcome).into_iter();
         let own = own.chain(of_training(jobset, outcome));
         all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
         for (cause, taken) in &jobset.taken {
@@ -153,11 +153,13 @@ fn of_run(
             flag(outcome == ReplicationOutcome::Blocked),
         ),
         ("end.t_s".to_owned(), end),
-        (
-            "timeToComplete_s".to_owned(),
-            to_complete(replication.completed_s()),
-        ),
     ];
+    // Pods without a run time never complete.
+    let has_end = outcome != ReplicationOutcome::Running;
+    if has_end {
+        let value = to_complete(replication.completed_s());
+        all.push(("timeToComplete_s".to_owned(), value));
+    }
     for (category, seconds) in &replication.ledger_s {
         all.push((format!("ledger.{category}"), in_the_end(*seconds)));
     }
@@ -166,7 +168,9 @@ fn of_run(
     }
     all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
     if replication.cost > 0.0 {
-        all.push(("cost.toComplete".to_owned(), to_complete(replication.cost)));
+        if has_end {
+            all.push(("cost.toComplete".to_owned(), to_complete(replication.cost)));
+        }
         if let Some(hours) = replication.productive_h() {
             let value = in_the_end(replication.cost / hours);
             all.push(("cost.perProductiveAcceleratorHour".to_owned(), value));
@@ -197,14 +201,20 @@ pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric 
     }
 }
 
-/// Returns the metrics of a fleet. Times and ratios of a job that did not complete its work are unknown.
+/// Returns the metrics of a fleet. The training time of a job that did not complete its work is unknown, and the ratio of
+/// a job that failed or is blocked.
 fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     let outcome = replication.outcome();
     let one = |(name, value): &(String, f64)| {
-        let depends_on_end = ["training_time_h", "effective_training_ratio"]
-            .contains(&name.as_str())
-            || name.starts_with("nodeHours.");
-        let measured = if depends_on_end && outcome != ReplicationOutcome::Completed {
+        let is_unknown = match name.as_str() {
+            "training_time_h" => outcome != ReplicationOutcome::Completed,
+            "effective_training_ratio" => matches!(
+                outcome,
+                ReplicationOutcome::Failed | ReplicationOutcome::Blocked
+            ),
+            _ => false,
+        };
+        let measured = if is_unknown {
             MeasuredMetric::missing(outcome)
         } else {
             MeasuredMetric::Value(*value)
@@ -214,10 +224,13 @@ fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     replication.outputs.iter().map(one).collect()
 }
 
-fn of_jobset(jobset: &ReplicatedJobSet) -> [(&'static str, MeasuredMetric); 6] {
+fn of_jobset(
+    jobset: &ReplicatedJobSet,
+    outcome: ReplicationOutcome,
+) -> [(&'static str, MeasuredMetric); 7] {
     let quantile = |p: f64| match jobset.latency_quantile(p) {
         RestartQuantile::Seconds(seconds) => MeasuredMetric::Value(seconds),
-        RestartQuantile::Unfinished => MeasuredMetric::Censored,
+        RestartQuantile::Unfinished => MeasuredMetric::missing(outcome),
         RestartQuantile::NoRestart => MeasuredMetric::Absent,
     };
     let failed = f64::from(u8::from(jobset.terminal_state == "Failed"));
@@ -228,7 +241,11 @@ fn of_jobset(jobset: &ReplicatedJobSet) -> [(&'static str, MeasuredMetric); 6] {
         ("restartLatency_s.max", quantile(1.0)),
         (
             "restarts",
-            MeasuredMetric::Value(f64::from(jobset.restarts)),
+            MeasuredMetric::Value(f64::from(jobset.all_restarts)),
+        ),
+        (
+            "restartBudgetUsed",
+            MeasuredMetric::Value(f64::from(jobset.restart_budget_used)),
         ),
         (
             "restartsCountTowardsMax",

@@ -1,6 +1,7 @@
 //! The outcome of a replication: whether its work was completed, and if not, why. The only place that decides this.
 
 use super::replication::ReplicationResult;
+use crate::fleet::FleetEnd;
 use serde::Serialize;
 use std::fmt;
 
@@ -50,6 +51,17 @@ impl ReplicationOutcome {
     }
 }
 
+impl From<FleetEnd> for ReplicationOutcome {
+    fn from(end: FleetEnd) -> ReplicationOutcome {
+        match end {
+            FleetEnd::Completed => ReplicationOutcome::Completed,
+            FleetEnd::Failed | FleetEnd::Depleted => ReplicationOutcome::Failed,
+            FleetEnd::Stuck => ReplicationOutcome::Blocked,
+            FleetEnd::TimeLimit => ReplicationOutcome::Unfinished,
+        }
+    }
+}
+
 impl ReplicationResult {
     /// Determines the outcome. A failed JobSet whose training work is done counts as completed.
     pub fn outcome(&self) -> ReplicationOutcome {
@@ -61,10 +73,11 @@ impl ReplicationResult {
         };
         let is_failed = |j: &super::ReplicatedJobSet| j.terminal_state == "Failed" && !done(j);
         match self.end_reason {
-            "Stuck" => ReplicationOutcome::Blocked,
             // End reasons of a Fleet.
-            "Completed" => ReplicationOutcome::Completed,
-            "Failed" | "Depleted" => ReplicationOutcome::Failed,
+            "Completed" => FleetEnd::Completed.into(),
+            "Failed" => FleetEnd::Failed.into(),
+            "Depleted" => FleetEnd::Depleted.into(),
+            "Stuck" => ReplicationOutcome::Blocked,
             _ if self.jobsets.iter().any(is_failed) => ReplicationOutcome::Failed,
             _ if !self.jobsets.is_empty() && self.jobsets.iter().all(done) => {
                 ReplicationOutcome::Completed
@@ -74,14 +87,15 @@ impl ReplicationResult {
         }
     }
 
-    /// Returns true if the replication has an amount of work that it did not complete.
+    /// Returns true if the inputs state an amount of work that the replication did not complete. The job of a Fleet always
+    /// has an amount of work.
     pub fn has_open_work(&self) -> bool {
         let open = |j: &super::ReplicatedJobSet| {
             j.training
                 .as_ref()
                 .is_some_and(|t| t.work_s.is_some() && !t.done)
         };
-        self.jobsets.iter().any(open)
+        !self.outputs.is_empty() || self.jobsets.iter().any(open)
     }
 }
 

@@ -103,7 +103,10 @@ impl ReducedExperiment {
     pub fn replication(&self, outcome: &ReducedOutcome, replication: u64) -> ReplicationResult {
         let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
         let training = &outcome.training;
+        let budget_used = outcome.counted.iter().map(|c| c.times).sum();
         let jobset = ReplicatedJobSet {
+            all_restarts: outcome.restarts.max(budget_used),
+            restart_budget_used: budget_used,
             terminal_state: outcome.terminal_state,
             completed_s: (training.done && training.work.is_some()).then(|| training.end.seconds()),
             restarts: outcome.restarts,

@@ -90,6 +90,10 @@ pub struct ReplicatedJobSet {
     pub restarts: u32,
     /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
+    /// Number of restarts of every kind: of the whole JobSet, of single Jobs, and in place.
+    pub all_restarts: u32,
+    /// The use of `maxRestarts` as the controller compares it with the limit.
+    pub restart_budget_used: u32,
     /// Its training job, if any.
     pub training: Option<TrainingSummary>,
     /// Progress of the training job over time.
@@ -212,7 +216,10 @@ impl ReplicationResult {
         let jobset = |(i, o): (usize, &JobSetOutcome)| {
             let restarts = || run.restarts_of(JobSetId(i as u32));
             let training = outcome.training_for(JobSetId(i as u32));
+            let totals = run.folded.counted.totals(JobSetId(i as u32));
             ReplicatedJobSet {
+                all_restarts: totals.restarts,
+                restart_budget_used: totals.budget_used,
                 terminal_state: o.terminal_state,
                 completed_s: completed(o, training).map(SimTime::seconds),
                 restarts: o.restarts,

@@ -2,7 +2,7 @@
 
 use super::compare::MetricEstimate;
 use super::metric::{MeasuredMetric, better, metrics, unnamed};
-use super::outcome::OutcomeCounts;
+use super::outcome::{OutcomeCounts, ReplicationOutcome};
 use super::replication::{EACH, ReplicatedJobSet, ReplicationResult};
 use super::warned::warnings;
 use crate::metrics::summary::SCHEMA;
@@ -85,8 +85,10 @@ pub struct JobSetEstimates {
     pub namespace: String,
     /// Terminal state → number of replications; the empty state means unfinished.
     pub terminal_states: BTreeMap<&'static str, usize>,
-    /// The field `status.restarts`.
+    /// Number of restarts of every kind.
     pub restarts: Option<MeanEstimate>,
+    /// The use of `maxRestarts` as the controller compares it with the limit.
+    pub restart_budget_used: Option<MeanEstimate>,
     /// The field `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: Option<MeanEstimate>,
     /// Goodput of its training job, if any.
@@ -182,7 +184,10 @@ impl ReplicationSet {
                 })
                 .collect(),
             fleet_goodput: MeanEstimate::from_values(
-                all.iter().filter_map(|r| r.fleet_goodput).collect(),
+                all.iter()
+                    .filter(|r| r.outcome() != ReplicationOutcome::Blocked)
+                    .filter_map(|r| r.fleet_goodput)
+                    .collect(),
             ),
             cost: WorkCost {
                 currency: run.outcome.ledger.currency.clone(),
@@ -248,6 +253,20 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
     let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
         estimate(&|j| j.training.as_ref().and_then(f))
     };
+    // Ratios of a failed or blocked replication end with the failure, so they say nothing about the job.
+    let has_ratio = |r: &&ReplicationResult| {
+        !matches!(
+            r.outcome(),
+            ReplicationOutcome::Failed | ReplicationOutcome::Blocked
+        )
+    };
+    let ratio = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
+        let own = all
+            .iter()
+            .filter(has_ratio)
+            .filter_map(|r| r.jobsets.get(i));
+        MeanEstimate::from_values(own.filter_map(|j| f(j.training.as_ref()?)).collect())
+    };
     let id = JobSetId(i as u32);
     let most = mine.iter().map(|j| j.each.len()).max().unwrap_or(0);
     let finished = |j: &ReplicatedJobSet| j.each.iter().filter(|r| r.latency().is_some()).count();
@@ -255,15 +274,16 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[ReplicationResult]) -> JobSetEstim
         name: run.names.jobset(id).to_owned(),
         namespace: run.namespace(id).to_owned(),
         terminal_states: counted(mine.iter().map(|j| j.terminal_state)),
-        restarts: estimate(&|j| Some(f64::from(j.restarts))),
+        restarts: estimate(&|j| Some(f64::from(j.all_restarts))),
+        restart_budget_used: estimate(&|j| Some(f64::from(j.restart_budget_used))),
         restarts_count_towards_max: estimate(&|j| Some(f64::from(j.restarts_count_towards_max))),
-        goodput: trained(&|t| t.goodput),
+        goodput: ratio(&|t| t.goodput),
         training: mine
             .iter()
             .any(|j| j.training.is_some())
             .then(|| TrainingEstimates {
-                ettr: trained(&|t| t.ettr),
-                job_uptime: trained(&|t| t.job_uptime),
+                ettr: ratio(&|t| t.ettr),
+                job_uptime: ratio(&|t| t.job_uptime),
                 interruptions: trained(&|t| Some(f64::from(t.interruptions))),
                 done: mine
                     .iter()

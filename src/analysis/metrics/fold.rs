@@ -2,6 +2,7 @@
 
 use super::events::EventFold;
 use super::nodes::NodeFold;
+use super::occurrence_counts::CountedFold;
 use super::pods::PodFold;
 use super::restarts::fold::RestartFold;
 use super::restarts::restart::RestartMetrics;
@@ -13,6 +14,7 @@ pub struct MetricFolds {
     restarts: RestartFold,
     pub events: EventFold,
     pub story: StoryFold,
+    counted: CountedFold,
     /// Rows of `pods.csv` and `nodes.csv`; only collected if a run directory is written.
     pub tables: Option<(PodFold, NodeFold)>,
 }
@@ -22,6 +24,8 @@ pub struct FoldedMetrics {
     pub restarts: Vec<RestartMetrics>,
     pub events: EventFold,
     pub story: StoryFold,
+    /// Numbers of restarts by JobSet.
+    pub counted: CountedFold,
     pub tables: Option<(PodFold, NodeFold)>,
 }
 
@@ -31,6 +35,7 @@ impl MetricFolds {
             restarts: RestartFold::new(scenario),
             events: EventFold::default(),
             story: StoryFold::default(),
+            counted: CountedFold::default(),
             tables: with_tables.then(Default::default),
         }
     }
@@ -48,6 +53,7 @@ impl MetricFolds {
             restarts: self.restarts.finish(outcome, names),
             events: self.events,
             story: self.story,
+            counted: self.counted,
             tables: self.tables,
         }
     }
@@ -58,6 +64,7 @@ impl RecordSink for MetricFolds {
         self.restarts.record(record, names);
         self.events.record(record, names);
         self.story.record(record, names);
+        self.counted.record(record, names);
         if let Some((pods, nodes)) = &mut self.tables {
             pods.record(record, names);
             nodes.record(record, names);

@@ -21,7 +21,7 @@ pub mod training;
 pub mod view;
 
 pub use fold::{FoldedMetrics, MetricFolds};
-pub use occurrence_counts::{CountedFold, CountedUse};
+pub use occurrence_counts::{CountedFold, CountedUse, RestartTotals};
 pub use restarts::blockers::RestartBlocker;
 pub use restarts::bottleneck::RestartBottleneck;
 pub use restarts::critical_spans::CriticalSpan;

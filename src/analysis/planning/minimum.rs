@@ -245,13 +245,16 @@ pub(super) fn look<E>(
 }
 
 impl SearchCandidate {
-    /// Returns the mean cost of a replication.
+    /// Returns the mean cost of a replication that completed its work; of all replications if none did.
     pub fn cost(&self) -> f64 {
-        let n = self.sample.len().max(1) as f64;
-        self.sample.iter().map(|row| row.cost).sum::<f64>() / n
+        let some_completed = self.excluded() < self.sample.len();
+        let counts = |row: &&SampleRow| !(some_completed && row.is_worst);
+        let costs = self.sample.iter().filter(counts).map(|row| row.cost);
+        let (n, sum) = costs.fold((0_u32, 0.0), |(n, sum), cost| (n + 1, sum + cost));
+        sum / f64::from(n.max(1))
     }
 
-    /// Returns the number of blocked or censored replications, which count as the worst value.
+    /// Returns the number of replications without completed work, which count as the worst value.
     pub fn excluded(&self) -> usize {
         self.sample
             .iter()

@@ -49,17 +49,14 @@ impl SampleRow {
         };
         let is_worst = match replication.outcome() {
             ReplicationOutcome::Failed | ReplicationOutcome::Blocked => true,
-            ReplicationOutcome::Unfinished => replication.has_open_work() || measured.is_worst(),
-            ReplicationOutcome::Completed | ReplicationOutcome::Running => measured.is_worst(),
+            // A ratio such as goodput is measured up to the time limit; times and costs are unknown.
+            ReplicationOutcome::Unfinished
+            | ReplicationOutcome::Completed
+            | ReplicationOutcome::Running => measured.is_worst(),
         };
-        let hours = |(name, m): &(String, MeasuredMetric)| {
-            if name.starts_with("nodeHours.") {
-                m.value()
-            } else {
-                None
-            }
-        };
-        let hours: f64 = all.iter().filter_map(hours).sum();
+        let of_nodes = replication.outputs.iter();
+        let of_nodes = of_nodes.filter(|(name, _)| name.starts_with("nodeHours."));
+        let hours: f64 = of_nodes.map(|(_, hours)| hours).sum();
         Ok(SampleRow {
             replication: replication.replication,
             value: if is_worst {

@@ -15,7 +15,7 @@
 use super::journal_error::SweepJournalError;
 use super::row::SweepRow;
 use super::shard::SweepShard;
-use crate::experiment::MeasuredMetric;
+use crate::experiment::{MeasuredMetric, ReplicationOutcome};
 use sim_base::fnv::fnv1a;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

@@ -4,7 +4,7 @@ use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::planning::columns::columns;
 use sim_analysis::experiment::{
-    CompareVerdict, MetricEstimate, PairedEstimate, VariantComparison, is_by_cause,
+    CompareVerdict, MetricEstimate, PairedEstimate, VariantChange, VariantComparison, is_by_cause,
 };
 use sim_analysis::format::{column, count, seconds, wrap};
 use sim_analysis::metrics::restarts::waits::thousands;
@@ -50,7 +50,7 @@ pub fn text(
         let _ = writeln!(out, "{line}");
     }
     out.push('\n');
-    variants(&mut out, all);
+    variants(&mut out, all, !matches!(selection, MetricSelection::Main));
     let (told, same) = split_by_difference(all);
     match selection {
         MetricSelection::Main => {
@@ -85,28 +85,31 @@ pub fn text(
 /// Writes one table of the main metrics in which the variants differ, and as many caveats as fit.
 fn write_main_metrics(out: &mut String, all: &VariantComparison, style: &WaterfallStyle) {
     let (differing, _) = split_by_difference(all);
-    let others = all.variants.len().saturating_sub(1).max(1);
-    let room = SHORT_LINES.saturating_sub(out.lines().count() + 4) / others;
-    let main = MAIN_METRICS.iter().flat_map(|main| {
-        let own = differing.iter().copied();
-        own.filter(move |metric| is_headline_metric(metric, main))
+    let room = SHORT_LINES.saturating_sub(out.lines().count() + 4) / all.variants.len().max(1);
+    let main = MAIN_METRICS.iter().flat_map(|names| {
+        let has_value = |metric: &&&str| metric_estimates(all, metric).any(|e| e.n > 0);
+        let of_name = |name: &'static str| -> Vec<&str> {
+            let own = differing.iter().filter(|m| is_headline_metric(m, name));
+            own.filter(has_value).copied().collect()
+        };
+        let mut own = names.iter().map(|name| of_name(name));
+        own.find(|metrics| !metrics.is_empty()).unwrap_or_default()
     });
     let mut rows: Vec<Vec<String>> = Vec::new();
     for metric in main.take(room.max(1)) {
         rows.extend(main_rows(all, metric));
     }
     if !rows.is_empty() {
-        let first = all.variants.first().map_or("", |v| v.name.as_str());
         let head = [
             "metric",
             "variant",
-            first,
             "mean",
             "difference (95 % interval)",
-            "",
+            "verdict",
         ];
         rows.insert(0, head.map(str::to_owned).to_vec());
         columns(out, &rows, |_| false, style);
+        out.push('\n');
     }
     let more = count(all.metrics.len() as u64, "metric");
     let more = format!(
@@ -124,28 +127,23 @@ fn write_main_metrics(out: &mut String, all: &VariantComparison, style: &Waterfa
     }
 }
 
-/// Returns the rows of a metric: one per variant after the first, with the difference from the first.
+/// Returns the rows of a metric: one per variant, with the difference from the first.
 fn main_rows(all: &VariantComparison, metric: &str) -> Vec<Vec<String>> {
-    let mean = |name: &str| {
-        let own = estimates(all, metric).find(|(known, _)| *known == name);
-        match own.map(|(_, e)| e) {
-            Some(e) if e.excluded() > 0 => match e.mean {
-                Some(mean) => format!("{} (n {})", format_metric_value(metric, mean), e.n),
-                None => "-".to_owned(),
-            },
-            Some(e) => e
-                .mean
-                .map_or("-".to_owned(), |v| format_metric_value(metric, v)),
-            None => "-".to_owned(),
-        }
-    };
-    let Some((first, others)) = all.variants.split_first() else {
+    let Some(first) = all.variants.first() else {
         return Vec::new();
     };
-    let row = |v: &sim_analysis::experiment::VariantEstimates| {
-        let pair = all.pair(&first.name, &v.name, metric);
-        let value = |v: f64| format_metric_value(metric, v);
-        let difference = pair.map_or("-".to_owned(), |p| {
+    let value = |v: f64| format_metric_value(metric, v);
+    let mean = |e: &MetricEstimate| {
+        let mean = e.mean.map_or("-".to_owned(), value);
+        if e.excluded() > 0 && e.n > 0 {
+            format!("{mean} (n {})", e.n)
+        } else {
+            mean
+        }
+    };
+    let row = |(i, (name, e)): (usize, (&str, &MetricEstimate))| {
+        let pair = all.pair(&first.name, name, metric);
+        let difference = pair.map_or(String::new(), |p| {
             let [low, high] = p.difference.ci95.map(value);
             let mean = value(p.difference.mean);
             if p.difference.n > 1 {
@@ -154,12 +152,18 @@ fn main_rows(all: &VariantComparison, metric: &str) -> Vec<Vec<String>> {
                 mean
             }
         });
-        let verdict = pair.map_or(String::new(), verdict);
-        let cells = [metric, &v.name, &mean(&first.name), &mean(&v.name)];
-        let cells = cells.iter().map(|cell| (*cell).to_owned());
-        cells.chain([difference, verdict]).collect()
+        let verdict = pair.map_or("", |p| match p.verdict {
+            CompareVerdict::A => "worse",
+            CompareVerdict::B => "better",
+            CompareVerdict::Inconclusive => "inconclusive",
+            CompareVerdict::NoDifference => "no difference",
+            CompareVerdict::CompletesLess => "completes less",
+        });
+        let metric = if i == 0 { metric } else { "" };
+        let cells = [metric, name, &mean(e), &difference, verdict];
+        cells.map(str::to_owned).to_vec()
     };
-    others.iter().map(row).collect()
+    estimates(all, metric).enumerate().map(row).collect()
 }
 
 /// Returns the estimates of a metric, one per variant.
@@ -174,7 +178,8 @@ fn name_width(all: &VariantComparison) -> usize {
     column(all.variants.iter().map(|v| v.name.as_str()), 8)
 }
 
-fn variants(out: &mut String, all: &VariantComparison) {
+/// Writes the outcomes and changes of each variant. `is_complete` selects whether automatic changes are listed.
+fn variants(out: &mut String, all: &VariantComparison, is_complete: bool) {
     let width = name_width(all);
     for v in &all.variants {
         let _ = writeln!(
@@ -182,13 +187,19 @@ fn variants(out: &mut String, all: &VariantComparison) {
             "  {:<width$}  {}; digest {:016x}",
             v.name, v.outcomes, v.digest
         );
-        for c in &v.changes {
+        let is_shown = |c: &&VariantChange| is_complete || c.because.is_empty();
+        for c in v.changes.iter().filter(is_shown) {
             let because = match c.because.as_str() {
                 "" => String::new(),
                 reason => format!("   (for {reason})"),
             };
             let value = shorten_value(&c.value);
             let _ = writeln!(out, "  {:<width$}    {}={value}{because}", "", c.path);
+        }
+        let hidden = v.changes.iter().filter(|c| !is_shown(c)).count();
+        if hidden > 0 {
+            let hidden = count(hidden as u64, "required change");
+            let _ = writeln!(out, "  {:<width$}    and {hidden} (--all)", "");
         }
     }
     out.push('\n');
@@ -208,7 +219,7 @@ pub(crate) fn split_by_difference(all: &VariantComparison) -> (Vec<&str>, Vec<&s
     let has_excluded = |e: &MetricEstimate| e.excluded() > 0;
     let differs = |metric: &&str| {
         let mut pairs = all.paired.iter().filter(|p| p.metric == *metric);
-        pairs.any(|p| p.difference.ci95 != [0.0, 0.0] || p.unpaired > 0)
+        pairs.any(|p| p.verdict != CompareVerdict::NoDifference || p.unpaired > 0)
             || metric_estimates(all, metric).any(has_excluded)
     };
     all.metrics.iter().map(String::as_str).partition(differs)
@@ -329,6 +340,7 @@ fn verdict(p: &PairedEstimate) -> String {
     match (p.verdict, p.needed) {
         (CompareVerdict::A, _) => format!("{} is better", p.a),
         (CompareVerdict::B, _) => format!("{} is better", p.b),
+        (CompareVerdict::NoDifference, _) => "no difference".to_owned(),
         (CompareVerdict::CompletesLess, _) => {
             let [a, b] = p.completed.unwrap_or_default();
             let (less, fewer, more) = if a < b { (&p.a, a, b) } else { (&p.b, b, a) };
@@ -338,28 +350,25 @@ fn verdict(p: &PairedEstimate) -> String {
             let more = count((needed - p.difference.n) as u64, "more replication");
             format!("inconclusive; about {more} needed")
         }
-        (CompareVerdict::Inconclusive, _) if p.difference.mean == 0.0 => "no difference".to_owned(),
         (CompareVerdict::Inconclusive, _) => "inconclusive".to_owned(),
     }
 }
 
-/// Metrics that answer most questions, in the order of tables.
-pub(crate) const MAIN_METRICS: [&str; 9] = [
-    "timeToComplete_s",
-    "end.t_s",
-    "goodput",
-    "restarts",
-    "interruptions",
-    "restartLatency_s.p50",
-    "restartLatency_s.max",
-    "cost.total",
-    "cost.toComplete",
+/// Metrics that answer most questions, in the order of tables. Of each entry, the first metric with values is printed.
+pub(crate) const MAIN_METRICS: [&[&str]; 8] = [
+    &["timeToComplete_s", "end.t_s", "training_time_h"],
+    &["goodput", "effective_training_ratio"],
+    &["ettr"],
+    &["interruptions", "failures"],
+    &["restarts"],
+    &["restartBudgetUsed"],
+    &["restartLatency_s.p50"],
+    &["cost.toComplete", "cost.total"],
 ];
 
 /// Metrics in order of relevance. The conclusion uses the first one that differs between the variants.
-pub(crate) const HEADLINES: [&str; 10] = [
-    "blocked",
-    "failed",
+pub(crate) const HEADLINES: [&str; 9] = [
+    "completed",
     "goodput",
     "effective_training_ratio",
     "training_time_h",
@@ -398,7 +407,10 @@ pub fn conclusion(all: &VariantComparison) -> String {
     {
         told.retain(|metric| !grows_until_end(metric));
     }
-    let has_pairs = |metric: &&&str| all.paired.iter().any(|p| p.metric == **metric);
+    let has_pairs = |metric: &&&str| {
+        let mut own = all.paired.iter().filter(|p| p.metric == **metric);
+        own.any(|p| p.verdict != CompareVerdict::NoDifference)
+    };
     let asked = HEADLINES.iter().find_map(|headline| {
         let mut fit = told.iter().filter(has_pairs);
         fit.find(|metric| is_headline_metric(metric, headline))
@@ -424,10 +436,10 @@ pub fn conclusion(all: &VariantComparison) -> String {
         Some((name, _)) => describe_best(all, name, metric, &pairs),
         None => describe_unbeaten(all, metric, &pairs),
     };
-    for (name, e) in estimates(all, metric) {
-        if let Some(excluded) = missing_value_note(e) {
-            let _ = write!(text, " Warning: {name}: {excluded}.");
-        }
+    if estimates(all, metric).any(|(_, e)| e.excluded() > 0) {
+        text.push_str(
+            " Replications without completed work have the worst value in quantiles and are excluded from means.",
+        );
     }
     text
 }
@@ -555,6 +567,12 @@ pub fn format_metric_value(metric: &str, v: f64) -> String {
     let size = v.abs();
     if metric.contains("ledger.") {
         return format!("{sign}{}", format_significant(size / 3600.0));
+    }
+    if ["completed", "failed", "blocked"]
+        .iter()
+        .any(|name| is_headline_metric(metric, name))
+    {
+        return format!("{sign}{:.1} %", size * 100.0);
     }
     if is_seconds(metric) && size >= 0.9995 {
         return format!("{sign}{}", seconds(Duration::from_seconds_f64(size)));

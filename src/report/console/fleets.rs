@@ -15,10 +15,8 @@ pub fn text(all: &FleetReplications, style: &WaterfallStyle) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
     let played = count(all.replications as u64, "replication");
-    let ends: Vec<String> = (all.ends.iter())
-        .map(|(name, n)| format!("{n} {}", name.to_lowercase()))
-        .collect();
-    replications::head(&mut out, of, (&played, all.seed), &ends.join(", "), style);
+    let outcomes = all.outcomes.to_string();
+    replications::head(&mut out, of, (&played, all.seed), &outcomes, style);
     let mut table = EstimateFormat::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
     for (name, e) in &all.rows {
         add_estimate(&mut table, name, e);

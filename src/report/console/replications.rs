@@ -4,7 +4,9 @@ use super::compare::{MAIN_METRICS, format_metric_value, is_headline_metric};
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{COLUMNS, EstimateFormat, HEAD, cells};
 use crate::table::Table;
-use sim_analysis::experiment::{JobSetEstimates, ReplicationResult, ReplicationSet, WorkCost};
+use sim_analysis::experiment::{
+    JobSetEstimates, MetricEstimate, ReplicationResult, ReplicationSet, WorkCost,
+};
 use sim_analysis::format::{count, seconds, wrap};
 use sim_analysis::metrics::Phase;
 use sim_base::Duration;
@@ -62,12 +64,18 @@ pub(crate) fn head(
 /// Writes the estimates of the main metrics, with the names that `compare` uses.
 fn write_main_metrics(out: &mut String, all: &ReplicationSet, style: &WaterfallStyle) {
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
-    for main in MAIN_METRICS {
-        let own = all.metrics.iter();
-        for (metric, e) in own.filter(|(metric, _)| is_headline_metric(metric, main)) {
-            if e.n + e.excluded() == 0 {
-                continue;
-            }
+    for names in MAIN_METRICS {
+        let of_name = |name: &'static str| {
+            let has_value =
+                |e: &MetricEstimate| e.n > 0 && !(name.starts_with("cost.") && e.mean == Some(0.0));
+            let own = all.metrics.iter().filter(move |(_, e)| has_value(e));
+            own.filter(move |(metric, _)| is_headline_metric(metric, name))
+        };
+        let mut with_values = names.iter().filter(|name| of_name(name).next().is_some());
+        let Some(name) = with_values.next() else {
+            continue;
+        };
+        for (metric, e) in of_name(name) {
             let cell =
                 |v: Option<f64>| v.map_or("-".to_owned(), |v| format_metric_value(metric, v));
             let interval = match e.ci95 {
@@ -98,7 +106,6 @@ fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallSty
         style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
     );
     let mut table = EstimateFormat::new(&HEAD, PREFERRED_WIDTHS);
-    add_training_shares(&mut table, jobset);
     for r in &jobset.each_restart {
         if r.not_ended > 0 && r.ended > 0 {
             table.text(format!(
@@ -128,15 +135,6 @@ fn write_jobset(out: &mut String, jobset: &JobSetEstimates, style: &WaterfallSty
     }
     table.write(out, style);
     out.push('\n');
-}
-
-/// Adds goodput and effective training time ratio of the training job, if there is one.
-fn add_training_shares(table: &mut EstimateFormat, jobset: &JobSetEstimates) {
-    let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
-    let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
-    for (name, e) in told.iter().filter_map(|(name, e)| Some((name, (*e)?))) {
-        add_formatted_estimate(table, name, &e, |v| format!("{:.2} %", v * 100.0));
-    }
 }
 
 /// Writes the accelerator cost by activity in descending order.

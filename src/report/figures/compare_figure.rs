@@ -124,7 +124,9 @@ fn differences((all, hangs): ComparedVariants<'_>, told: &[&str]) -> DrawScene {
             let color = match p.verdict {
                 CompareVerdict::A => WORSE,
                 CompareVerdict::B => BETTER,
-                CompareVerdict::Inconclusive => INCONCLUSIVE,
+                CompareVerdict::Inconclusive
+                | CompareVerdict::NoDifference
+                | CompareVerdict::CompletesLess => INCONCLUSIVE,
             };
             draw_name(&mut scene, y, &p.b);
             let [low, high] = p.difference.ci95;

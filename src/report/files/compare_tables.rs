@@ -59,6 +59,7 @@ fn verdict_word(verdict: CompareVerdict) -> &'static str {
         CompareVerdict::A => "a",
         CompareVerdict::B => "b",
         CompareVerdict::Inconclusive => "inconclusive",
+        CompareVerdict::NoDifference => "noDifference",
         CompareVerdict::CompletesLess => "completesLess",
     }
 }
@@ -148,6 +149,7 @@ pub fn markdown(all: &VariantComparison) -> String {
             CompareVerdict::A => escape_cell(&p.a),
             CompareVerdict::B => escape_cell(&p.b),
             CompareVerdict::Inconclusive => "inconclusive".to_owned(),
+            CompareVerdict::NoDifference => "no difference".to_owned(),
             CompareVerdict::CompletesLess => "completes less often".to_owned(),
         };
         let _ = writeln!(

@@ -198,6 +198,7 @@ fn differences(all: &VariantComparison) -> Vec<PageBlock> {
                     Some(n) => format!("inconclusive; about {} pairs needed", thousands(n as u64)),
                     None => "inconclusive".to_owned(),
                 },
+                CompareVerdict::NoDifference => "no difference".to_owned(),
                 CompareVerdict::CompletesLess => "completes less often".to_owned(),
             };
             rows.push(vec![

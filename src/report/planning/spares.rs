@@ -34,11 +34,11 @@ pub struct CandidateRow {
     pub metric: Option<MeanEstimate>,
     /// Paired difference from the previous row.
     pub change: Option<PairedDifference>,
-    /// Mean cost of a replication.
+    /// Mean cost of a replication that completed its work.
     pub cost: f64,
     /// Number of simulated replications.
     pub replications: usize,
-    /// Number of replications that deadlocked or were cut off. They count as the worst possible value.
+    /// Number of replications without completed work. They count as the worst possible value.
     pub excluded: usize,
 }
 
@@ -110,6 +110,15 @@ impl SparesReport {
         }
     }
 
+    /// Returns the cost of a candidate; `-` if none of its replications completed the work.
+    fn cost(&self, c: &CandidateRow) -> String {
+        if c.excluded == c.replications {
+            "-".to_owned()
+        } else {
+            self.money(c.cost)
+        }
+    }
+
     fn money(&self, cost: f64) -> String {
         format!("{} {}", short_value(cost), self.currency)
     }
@@ -140,8 +149,16 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
     let (path, target) = (&r.path, &r.target);
     let greatest = r.candidates.last().map_or(0, |c| c.value);
     let stat = |c: &CandidateRow| {
-        let value = c.statistic.map_or("-".to_owned(), short_value);
-        format!("{}.{} is {value} ({})", r.metric, r.statistic, interval(c))
+        let value = c.statistic.map(short_value);
+        let value = value.map(|v| format!("{}.{} is {v} ({})", r.metric, r.statistic, interval(c)));
+        let incomplete = (c.excluded > 0).then(|| {
+            format!(
+                "{} of {} replications do not complete their work",
+                c.excluded, c.replications
+            )
+        });
+        let parts: Vec<String> = [value, incomplete].into_iter().flatten().collect();
+        parts.join(", and ")
     };
     let mut all = vec![match r.answer {
         SearchAnswer::Least { value } => {
@@ -220,11 +237,14 @@ impl PlanText for SparesReport {
             rows.push(vec![
                 c.value.to_string(),
                 number(c.statistic),
-                format!("{} to {}", bound(c.ci95[0]), bound(c.ci95[1])),
+                match c.ci95 {
+                    [None, None] => "-".to_owned(),
+                    [low, high] => format!("{} to {}", bound(low), bound(high)),
+                },
                 number(c.metric.map(|m| m.p50)),
                 number(c.metric.map(|m| m.mean)),
                 change,
-                self.money(c.cost),
+                self.cost(c),
                 c.replications.to_string(),
                 judgement_word(c.judgement).to_owned(),
             ]);

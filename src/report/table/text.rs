@@ -2,6 +2,9 @@
 
 use super::Table;
 
+/// Maximum width of a column. A longer cell only shifts the rest of its own row.
+const WIDEST_CELL: usize = 120;
+
 impl Table {
     /// Returns the header and a line per row, indented by two spaces. Rows for which `is_marked` returns true end
     /// with `mark`.
@@ -14,7 +17,8 @@ impl Table {
         let rows: Vec<Vec<&str>> = std::iter::once(head).chain(cells).collect();
         let width = |k: usize| {
             let cells = rows.iter().filter_map(|row| row.get(k));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            widest.min(WIDEST_CELL)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let line = |(at, row): (usize, &Vec<&str>)| {

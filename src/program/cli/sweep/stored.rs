@@ -7,7 +7,7 @@ use crate::cli::inputs::{LoadedInput, dominant_assumptions};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::request::SweepRequest;
 use serde_json::Value;
-use sim_analysis::experiment::MeasuredMetric;
+use sim_analysis::experiment::{MeasuredMetric, ReplicationOutcome};
 use sim_analysis::sweep::{SweepIdentity, SweepResults, SweepRow};
 use sim_api::spec::RestartStrategy;
 use sim_base::fnv;

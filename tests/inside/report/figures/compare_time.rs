@@ -37,6 +37,8 @@ fn trained(name: &str, away: u64) -> PlayedVariant {
             restarts: 1,
             restarts_count_towards_max: 1,
             completed_s: None,
+            all_restarts: 0,
+            restart_budget_used: 0,
             training: None,
             taken: BTreeMap::new(),
             timeline: Some(JobTimeline::new(at(300_000), &stretches)),

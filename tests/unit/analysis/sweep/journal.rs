@@ -14,7 +14,7 @@ fn row(point: usize, replication: u64, warning: &str) -> SweepRow {
         end_reason: "Completed".to_owned(),
         outcome: sim_analysis::experiment::ReplicationOutcome::Completed,
         names: Arc::new(vec!["goodput".to_owned(), "lost_s.a\tb\"\n".to_owned()]),
-        values: vec![MeasuredMetric::Value(0.1 + 0.2), MeasuredMetric::Stuck],
+        values: vec![MeasuredMetric::Value(0.1 + 0.2), MeasuredMetric::Blocked],
         warnings: vec![warning.to_owned()],
         never_placed: (point == 2).then(|| "a: \u{202e}\t".to_owned()),
     }
