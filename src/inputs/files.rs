@@ -31,6 +31,28 @@ fn open(path: &Path) -> Result<fs::File, FileTextError> {
     }
 }
 
+/// Maximum size of a file that the program wrote itself, in bytes.
+const STORED_MAX: u64 = 1 << 30;
+
+/// Reads a file of a result directory. Fails if it is not a regular file or is larger than 1 GiB.
+pub fn read_stored(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path)?;
+    file.take(STORED_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > STORED_MAX {
+        return Err(io::Error::other("the file is larger than 1 GiB"));
+    }
+    Ok(bytes)
+}
+
+/// Reads a text file of a result directory. Fails like [`read_stored`], and if it is not UTF-8.
+pub fn read_stored_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_stored(path)?).map_err(io::Error::other)
+}
+
 fn read_bytes(reader: impl Read) -> Result<Vec<u8>, FileTextError> {
     let mut bytes = Vec::new();
     reader.take(TEXT_MAX + 1).read_to_end(&mut bytes)?;

@@ -44,6 +44,9 @@ impl LoadedFleet {
     }
 }
 
+/// Minimum interval between two regenerations of lemons. Shorter intervals make a simulation of years endless.
+const LEMON_INTERVAL_MIN: Duration = Duration::from_secs(60);
+
 /// Name of the overrides in messages.
 const SETS: &str = "--set";
 
@@ -137,6 +140,13 @@ fn convert((node, traces): (&YamlNode, &FaultTraces), report: &mut DiagnosticRep
     let mut named = NamedTrace::new(traces, nodes.saturating_add(spare));
     let every = lemons.and_then(|l| read::duration(l, "regenerateEvery"));
     let every = every.filter(|every| *every > Duration::ZERO);
+    if let (Some(every), Some(lemons)) = (every, lemons)
+        && every < LEMON_INTERVAL_MIN
+    {
+        let at = lemons.get("regenerateEvery").map_or(lemons.at, |n| n.at);
+        let least = LEMON_INTERVAL_MIN;
+        report.error(at, format!("regenerateEvery must be at least {least}"));
+    }
     FleetSpec {
         name: text("name"),
         description: text("description"),

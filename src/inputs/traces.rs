@@ -39,6 +39,9 @@ pub struct FaultTrace {
     pub source: SourceText,
 }
 
+/// Maximum number of reported errors per trace. A trace with more errors probably belongs to another cluster.
+pub const TRACE_ERRORS_MAX: usize = 20;
+
 /// Traces by file name.
 pub type FaultTraces = BTreeMap<String, FaultTrace>;
 
@@ -124,7 +127,12 @@ fn rows(source: &SourceText) -> (Vec<TraceRow>, Vec<Diagnostic>) {
     for (line, fields) in found {
         match fields.and_then(|fields| row(&fields, line)) {
             Ok(row) => rows.push(row),
-            Err(problem) => errors.push(error(source, line, problem.to_string())),
+            Err(problem) => {
+                errors.push(error(source, line, problem.to_string()));
+                if errors.len() >= TRACE_ERRORS_MAX {
+                    break;
+                }
+            }
         }
     }
     (rows, errors)

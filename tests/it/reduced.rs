@@ -164,6 +164,42 @@ fn spare_nodes_take_over_at_both_levels() {
     assert_equal("spares", &case.scenario(), 12);
 }
 
+/// A node that is partitioned for less than the toleration keeps its pods, also if it returns as a cordoned spare.
+#[test]
+fn partitioned_node_that_returns_as_spare_keeps_its_pods_at_both_levels() {
+    let partition = "- {cause: network, mtbf: 10d, does: Partition, backAfter: 5m}\n";
+    let case = Case {
+        pools: pool("nodesPerIsland: 1", "example.com/role: spare")
+            + &pool("nodesPerIsland: 2", ""),
+        rest: "nodeSpares: {label: example.com/role=spare, takeOver: 1m}",
+        ..Case::new("BlockingRecreate", (1, 2), 0, &[partition, EXIT])
+    };
+    let reduced = reduced_experiment(&case.scenario());
+    let limits = ReplicationLimits::unlimited();
+    let all = check_reduced(&reduced, (7, 20), (2, &limits), &|_| {}).expect("the run succeeds");
+    for checked in &all {
+        let (pods, gang) = checked.goodput();
+        assert!((pods - gang).abs() < 0.02, "goodput {pods} and {gang}");
+    }
+}
+
+/// Crashed nodes return after 30 s, long before a node that stays away would have failed the JobSet.
+#[test]
+fn quick_returns_use_up_the_restart_limit_at_both_levels() {
+    let reboot = "- {cause: reboot, mtbf: 20000s, backAfter: 30s}\n";
+    let case = Case {
+        limit: "maxRestarts: 3".to_owned(),
+        ..Case::new("BlockingRecreate", (1, 2), 2, &[reboot])
+    };
+    let reduced = reduced_experiment(&case.scenario());
+    let limits = ReplicationLimits::unlimited();
+    let all = check_reduced(&reduced, (7, 10), (2, &limits), &|_| {}).expect("the run succeeds");
+    for checked in &all {
+        let states = [&checked.pods, &checked.reduced].map(|r| r.jobsets[0].terminal_state);
+        assert_eq!(states, ["Failed", "Failed"]);
+    }
+}
+
 /// Spare slices beyond the number that a replication can use share the measurements of a smaller number of spares.
 #[test]
 fn unneeded_spares_do_not_change_the_measurement() {

@@ -263,6 +263,10 @@ impl<'m> ReplicationState<'_, 'm> {
             self.advance_to(ends);
             return;
         }
+        if stopped > SimTime::ZERO + model.scenario.stop.at {
+            // The pods run until the end of the run.
+            return;
+        }
         if ran {
             let widest = || model.curves.iter().map(|c| model.doubt(c)).max();
             let either_way = self.bounds.then(|| widest().unwrap_or(0));
@@ -272,7 +276,11 @@ impl<'m> ReplicationState<'_, 'm> {
         let before = self.episode.take();
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
         let failed = if is_last {
-            self.pick(3, |m| &m.last[effect])
+            // The pass that would count the restart fails the JobSet instead (FP-7), at the latest at that time. The
+            // measured times are those of nodes that do not return.
+            let measured = self.pick(3, |m| &m.last[effect]);
+            let counted = (sample.counted != NEVER).then_some(sample.counted);
+            [measured, counted].into_iter().flatten().min()
         } else {
             (sample.failed != NEVER).then_some(sample.failed)
         };

@@ -18,9 +18,12 @@ pub struct JobSetPods {
     node: Vec<u8>,
     /// Number of unusable nodes in each slot.
     bad: Vec<u32>,
-    /// Slots with at least one usable node, and slots with only usable nodes.
+    /// Number of failed nodes in each slot.
+    failed: Vec<u32>,
+    /// Slots with at least one usable node.
     open: BitSet,
-    whole: BitSet,
+    /// Slots without a failed node. Pods keep running on nodes that were cordoned after their placement.
+    alive: BitSet,
     pub used: BitSet,
     /// The slots occupied before the last placement.
     before: BitSet,
@@ -36,8 +39,9 @@ impl JobSetPods {
         JobSetPods {
             node: vec![0; seats.of.len()],
             bad: vec![0; n],
+            failed: vec![0; n],
             open: BitSet::new(n, true),
-            whole: BitSet::new(n, true),
+            alive: BitSet::new(n, true),
             used: BitSet::new(n, false),
             before: BitSet::new(n, false),
             cursor: 0,
@@ -51,7 +55,8 @@ impl JobSetPods {
         let n = self.seats.nodes.len();
         self.node.fill(0);
         self.bad.fill(0);
-        (self.open, self.whole) = (BitSet::new(n, true), BitSet::new(n, true));
+        self.failed.fill(0);
+        (self.open, self.alive) = (BitSet::new(n, true), BitSet::new(n, true));
         (self.used, self.before) = (BitSet::new(n, false), BitSet::new(n, false));
         (self.cursor, self.sick) = (0, 0);
     }
@@ -66,22 +71,28 @@ impl JobSetPods {
         let now = if on { before | what } else { before & !what };
         self.node[node.ix()] = now;
         let accelerators = self.seats.accelerators[node.ix()];
+        let seat = self.seats.of[node.ix()];
         match (before & DOWN != 0, now & DOWN != 0) {
-            (false, true) => self.sick += accelerators,
-            (true, false) => self.sick -= accelerators,
+            (false, true) => {
+                self.sick += accelerators;
+                self.failed[seat] += 1;
+            }
+            (true, false) => {
+                self.sick -= accelerators;
+                self.failed[seat] -= 1;
+            }
             _ => {}
         }
+        self.alive.set(seat, self.failed[seat] == 0);
         if (before == 0) == (now == 0) {
             return;
         }
-        let seat = self.seats.of[node.ix()];
         if now == 0 {
             self.bad[seat] -= 1
         } else {
             self.bad[seat] += 1
         }
         let bad = self.bad[seat] as usize;
-        self.whole.set(seat, bad == 0);
         self.open.set(seat, bad < self.seats.nodes[seat].len());
     }
 
@@ -141,9 +152,9 @@ impl JobSetPods {
         self.cursor = next % self.seats.nodes.len();
     }
 
-    /// Returns true if all pods have a usable slot.
+    /// Returns true if all pods have a slot without a failed node.
     pub fn complete(&self) -> bool {
-        self.used.count() == self.seats.needed && self.used.outside(&self.whole) == 0
+        self.used.count() == self.seats.needed && self.used.outside(&self.alive) == 0
     }
 
     /// Returns the share of the required slots that pods occupy.

@@ -175,10 +175,11 @@ fn failed_write(e: &io::Error) -> SweepJournalError {
 
 /// Reads the rows of a complete journal. Fails if its last line is incomplete.
 pub fn read(path: &Path) -> Result<(JournalHead, Vec<SweepRow>), SweepJournalError> {
-    let bytes = std::fs::read(path).map_err(|e| SweepJournalError::Unreadable {
-        path: path.to_owned(),
-        reason: e.to_string(),
-    })?;
+    let bytes =
+        sim_inputs::files::read_stored(path).map_err(|e| SweepJournalError::Unreadable {
+            path: path.to_owned(),
+            reason: e.to_string(),
+        })?;
     let read = JournalContent::parse(&bytes, path)?;
     match read.head {
         Some(head) if read.good == bytes.len() => Ok((head, read.rows)),

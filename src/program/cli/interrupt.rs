@@ -29,12 +29,29 @@ pub fn limits() -> ReplicationLimits {
     limits
 }
 
+/// Time of the first signal.
 #[cfg(any(unix, windows))]
+static FIRST: OnceLock<std::time::Instant> = OnceLock::new();
+
+/// Time during which further signals belong to the first one: `timeout` and shells send a signal to the process and
+/// to its group.
+#[cfg(any(unix, windows))]
+const SAME_SIGNAL: std::time::Duration = std::time::Duration::from_millis(500);
+
+#[cfg(any(unix, windows))]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "distinguishes a repeated signal from a second request to stop; does not affect results"
+)]
 fn on_signal() {
-    match RUNS.get() {
-        Some(flag) if !flag.is_raised() => flag.raise(),
-        _ => std::process::exit(i32::from(INTERRUPTED)),
+    let Some(flag) = RUNS.get() else {
+        std::process::exit(i32::from(INTERRUPTED));
+    };
+    let first = FIRST.get_or_init(std::time::Instant::now);
+    if flag.is_raised() && first.elapsed() > SAME_SIGNAL {
+        std::process::exit(i32::from(INTERRUPTED));
     }
+    flag.raise();
 }
 
 /// Returns the error of an interrupted command; `finished` describes the results that were kept.

@@ -136,7 +136,8 @@ fn other_page(args: &ReportArgs) -> Result<Option<ReportPage>, CommandFailure> {
             );
         }
         let inputs = quoted(&path.join("inputs").to_string_lossy());
-        let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
+        let command = sim_inputs::files::read_stored_text(&path.join("inputs/command.txt"))
+            .unwrap_or_default();
         let commands = [format!("cd {inputs} && {}", command.trim_end()), page];
         let mut stored = match stored {
             StoredRun::Run(_) => return Ok(None),

@@ -324,6 +324,9 @@ fn log(life: &ObservedLifecycle, zero: ClockTime) -> Vec<Value> {
     row(zero, "JobSet", name, "created", Value::Null);
     for (at, status) in &life.jobset.statuses {
         let mut status = status.clone();
+        if !status.is_object() {
+            continue;
+        }
         let conditions = status["conditions"].as_array_mut().into_iter().flatten();
         for c in conditions.filter_map(Value::as_object_mut) {
             c.remove("lastTransitionTime");

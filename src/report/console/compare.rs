@@ -4,7 +4,8 @@ use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
 use crate::planning::columns::columns;
 use sim_analysis::experiment::{
-    CompareVerdict, MetricEstimate, PairedEstimate, VariantChange, VariantComparison, is_by_cause,
+    CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange,
+    VariantComparison, is_by_cause,
 };
 use sim_analysis::format::{column, count, seconds, wrap};
 use sim_analysis::metrics::restarts::waits::thousands;
@@ -86,10 +87,12 @@ pub fn text(
 fn write_main_metrics(out: &mut String, all: &VariantComparison, style: &WaterfallStyle) {
     let (differing, _) = split_by_difference(all);
     let room = SHORT_LINES.saturating_sub(out.lines().count() + 4) / all.variants.len().max(1);
+    let is_open = has_running(all);
     let main = MAIN_METRICS.iter().flat_map(|names| {
         let has_value = |metric: &&&str| metric_estimates(all, metric).any(|e| e.n > 0);
         let of_name = |name: &'static str| -> Vec<&str> {
             let own = differing.iter().filter(|m| is_headline_metric(m, name));
+            let own = own.filter(|m| !(is_open && grows_until_end(m)));
             own.filter(has_value).copied().collect()
         };
         let mut own = names.iter().map(|name| of_name(name));
@@ -385,6 +388,12 @@ pub(crate) fn is_headline_metric(metric: &str, headline: &str) -> bool {
     metric.ends_with(headline) && !is_by_cause(metric)
 }
 
+/// Returns whether pods of a variant run indefinitely, so that the end of the run says nothing.
+fn has_running(all: &VariantComparison) -> bool {
+    let mut variants = all.variants.iter();
+    variants.any(|v| v.outcomes.get(ReplicationOutcome::Running) > 0)
+}
+
 /// Returns whether the metric grows until the end of the run. Such metrics do not rank variants whose runs end
 /// because no events are pending.
 fn grows_until_end(metric: &str) -> bool {
@@ -400,11 +409,7 @@ const ONLY_END_TIME_DIFFERS: &str = "The variants differ only in the time of the
 pub fn conclusion(all: &VariantComparison) -> String {
     let (mut told, _) = split_by_difference(all);
     let differ = !told.is_empty();
-    if all
-        .variants
-        .iter()
-        .any(|v| v.end_reasons.contains_key("Settled"))
-    {
+    if has_running(all) {
         told.retain(|metric| !grows_until_end(metric));
     }
     let has_pairs = |metric: &&&str| {

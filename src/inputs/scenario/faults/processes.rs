@@ -183,7 +183,11 @@ impl ProcessContext<'_> {
         } else {
             node_names::node_names(&self.inputs.topology.pools).collect()
         };
+        let mut errors = 0;
         for row in rows {
+            if errors >= traces::TRACE_ERRORS_MAX {
+                break;
+            }
             let wanted = traces::NAMED[usize::from(pods)];
             let message = if row.of != wanted {
                 format!(
@@ -197,6 +201,7 @@ impl ProcessContext<'_> {
             } else {
                 continue;
             };
+            errors += 1;
             report
                 .found
                 .push(traces::error(&trace.source, row.line, message));

@@ -66,7 +66,7 @@ fn compare(dir: &Path, file: &Path) -> Result<RecordingDiff, CommandFailure> {
             dir.display()
         );
     }
-    let summary = std::fs::read(dir.join("summary.json"));
+    let summary = sim_inputs::files::read_stored(&dir.join("summary.json"));
     let summary: Value = summary
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok())

@@ -56,7 +56,7 @@ pub fn stored(dir: &Path) -> Result<StoredRun, CommandFailure> {
     let base = dir.join("inputs");
     let file = base.join("command.txt");
     let shown = file.display();
-    let text = std::fs::read_to_string(&file);
+    let text = sim_inputs::files::read_stored_text(&file);
     let text = text.map_err(|e| CommandFailure::Invalid(format!("cannot read {shown}: {e}")))?;
     let words = words(text.trim_end());
     let refused = |reason: &str| {
@@ -165,7 +165,7 @@ pub fn stored_inputs(dir: &Path) -> Result<InputCopies, CommandFailure> {
                 open.push(path);
                 continue;
             }
-            let text = std::fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
+            let text = sim_inputs::files::read_stored_text(&path).map_err(|e| failed(&path, e))?;
             match name(&path).as_str() {
                 "command.txt" => copies.command = text.trim_end().to_owned(),
                 name => copies.files.push((name.to_owned(), text)),

@@ -152,7 +152,7 @@ fn unfinished(target: &Path) -> Result<PathBuf, CommandFailure> {
 /// Reads the sweep and shard that a directory belongs to; `None` if it has no `sweep.json`.
 pub fn part_of(dir: &Path) -> Result<Option<PartOf>, CommandFailure> {
     let path = dir.join(PART);
-    let Ok(text) = fs::read_to_string(&path) else {
+    let Ok(text) = sim_inputs::files::read_stored_text(&path) else {
         return Ok(None);
     };
     let part = serde_json::from_str(&text);
@@ -197,7 +197,8 @@ fn is_done(target: &Path, identity: &SweepIdentity, part: Option<SweepShard>) ->
         let found = part_of(target).ok().flatten();
         return found.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
     }
-    let text = fs::read_to_string(target.join("summary.json")).unwrap_or_default();
+    let text =
+        sim_inputs::files::read_stored_text(&target.join("summary.json")).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     summary["experiment"] == serde_json::Value::String(identity.digest())
 }

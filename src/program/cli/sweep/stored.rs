@@ -126,7 +126,7 @@ fn closed(sweep: &SweepRequest) -> Option<ClosedFormCurve> {
 fn summary(dir: &Path) -> Result<Value, CommandFailure> {
     let path = dir.join("summary.json");
     let failed = |why: String| CommandFailure::Invalid(format!("{}: {why}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
+    let text = sim_inputs::files::read_stored_text(&path).map_err(|e| failed(e.to_string()))?;
     serde_json::from_str(&text).map_err(|e| failed(e.to_string()))
 }
 
@@ -135,7 +135,8 @@ fn summary(dir: &Path) -> Result<Value, CommandFailure> {
 fn rows(dir: &Path, summary: &Value) -> Result<Vec<SweepRow>, CommandFailure> {
     let path = dir.join("replications.csv");
     let failed = |why: String| CommandFailure::Invalid(format!("{}: {why}", path.display()));
-    let mut reader = csv::Reader::from_path(&path).map_err(|e| failed(e.to_string()))?;
+    let bytes = sim_inputs::files::read_stored(&path).map_err(|e| failed(e.to_string()))?;
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let head = reader.headers().map_err(|e| failed(e.to_string()))?.clone();
     let place = |name: &str| {
         let found = head.iter().position(|h| h == name);
