@@ -201,8 +201,8 @@ pub fn unnamed(metric: &str, replication: &ReplicationResult) -> MeasuredMetric 
     }
 }
 
-/// Returns the metrics of a fleet. The training time of a job that did not complete its work is unknown, and the ratio of
-/// a job that failed or is blocked.
+/// Returns the metrics of a fleet. The training time of a job that did not complete its work is unknown, and so is the
+/// ratio of a job that failed or is blocked.
 fn of_fleet(replication: &ReplicationResult) -> Vec<(String, MeasuredMetric)> {
     let outcome = replication.outcome();
     let one = |(name, value): &(String, f64)| {

@@ -87,8 +87,8 @@ impl ReplicationResult {
         }
     }
 
-    /// Returns true if the inputs state an amount of work that the replication did not complete. The job of a Fleet always
-    /// has an amount of work.
+    /// Returns true if the inputs state an amount of work that the replication did not complete. The job of a Fleet
+    /// always has an amount of work.
     pub fn has_open_work(&self) -> bool {
         let open = |j: &super::ReplicatedJobSet| {
             j.training
@@ -104,7 +104,7 @@ impl ReplicationResult {
 pub struct OutcomeCounts([usize; ReplicationOutcome::COUNT]);
 
 impl OutcomeCounts {
-    /// Counts outcomes.
+    /// Counts the outcomes of replications.
     pub fn new(all: impl Iterator<Item = ReplicationOutcome>) -> OutcomeCounts {
         let mut counts = OutcomeCounts::default();
         all.for_each(|outcome| counts.0[outcome as usize] += 1);

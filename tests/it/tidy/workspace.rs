@@ -14,7 +14,7 @@ const CYCLES_MAX: usize = 15;
 
 /// Maximum number of lines of each crate, tests inside `src` included. A larger budget needs a reason.
 const CRATE_LINES_MAX: [(&str, usize); 11] = [
-    ("analysis", 21_000),
+    ("analysis", 21_600),
     ("api", 10_700),
     ("base", 3_000),
     ("engine", 26_500),

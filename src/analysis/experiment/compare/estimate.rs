@@ -1,0 +1,126 @@
+//! The estimate of a metric over the replications of a variant.
+
+use crate::experiment::metric::{BetterDirection, MeasuredMetric};
+use serde::Serialize;
+use sim_base::stats::{
+    MeanEstimate, StatisticalWarning, quantile, quantile_interval, sorted, statistical_warnings,
+};
+
+/// Estimate of one metric of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MetricEstimate {
+    /// Arithmetic mean; null if there are no values, as for the fields below.
+    pub mean: Option<f64>,
+    /// 95 % confidence interval of the mean by Student's t.
+    pub ci95: Option<[f64; 2]>,
+    /// The 10th percentile.
+    pub p10: Option<f64>,
+    /// Median of the values.
+    pub p50: Option<f64>,
+    /// The 90th percentile.
+    pub p90: Option<f64>,
+    /// Number of replications with a value.
+    pub n: usize,
+    /// Distribution-free 95 % confidence intervals of the three quantiles; null for bounds that require more values.
+    #[serde(rename = "quantiles_ci95")]
+    pub quantile_intervals: [[Option<f64>; 2]; 3],
+    /// Number of replications in which a JobSet failed before the metric was defined.
+    pub failed: usize,
+    /// Number of replications that were blocked before the metric was defined.
+    pub blocked: usize,
+    /// Number of replications whose time limit came before the metric was defined.
+    pub censored: usize,
+    /// Number of replications in which the metric does not exist.
+    pub absent: usize,
+    /// Reasons why the estimate is unreliable.
+    pub weaknesses: Vec<StatisticalWarning>,
+}
+
+impl MetricEstimate {
+    /// Computes the estimate from one value per replication. Quantiles treat replications without completed work as
+    /// the worst value and are unknown if they are among these.
+    pub fn from_column(column: &[MeasuredMetric], better: BetterDirection) -> MetricEstimate {
+        let count = |what: MeasuredMetric| column.iter().filter(|m| **m == what).count();
+        let failed = count(MeasuredMetric::Failed);
+        let blocked = count(MeasuredMetric::Blocked);
+        let censored = count(MeasuredMetric::Censored);
+        let values: Vec<f64> = column.iter().filter_map(|m| m.value()).collect();
+        let mut weaknesses = if values.is_empty() {
+            Vec::new()
+        } else {
+            statistical_warnings(&values)
+        };
+        if failed + blocked + censored > 0 {
+            weaknesses.push(StatisticalWarning::Excluded {
+                failed,
+                blocked,
+                censored,
+                of: column.len(),
+            });
+        }
+        let worst = match better {
+            BetterDirection::Lower => f64::INFINITY,
+            BetterDirection::Higher => f64::NEG_INFINITY,
+        };
+        let ranked = column.iter().filter_map(|m| match m {
+            MeasuredMetric::Value(value) => Some(*value),
+            m => m.is_worst().then_some(worst),
+        });
+        let ranked = sorted(ranked.collect());
+        let known = |v: Option<f64>| v.filter(|v| v.is_finite());
+        let quantiles = [0.1, 0.5, 0.9].map(|p| known(quantile(&ranked, p)));
+        let n = values.len();
+        let estimate = MeanEstimate::from_values(values);
+        MetricEstimate {
+            mean: estimate.map(|e| e.mean),
+            ci95: estimate.map(|e| e.ci95),
+            p10: quantiles[0],
+            p50: quantiles[1],
+            p90: quantiles[2],
+            n,
+            quantile_intervals: [0.1, 0.5, 0.9]
+                .map(|p| quantile_interval(&ranked, p, 0.95).map(known)),
+            failed,
+            blocked,
+            censored,
+            absent: count(MeasuredMetric::Absent),
+            weaknesses,
+        }
+    }
+
+    /// Returns the number of replications without completed work, which are not in the mean.
+    pub fn excluded(&self) -> usize {
+        self.failed + self.blocked + self.censored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replications_without_completed_work_are_the_worst_in_quantiles() {
+        let mut column = vec![MeasuredMetric::Value(10.0); 40];
+        column.extend([MeasuredMetric::Blocked; 3]);
+        column.extend([MeasuredMetric::Censored; 2]);
+        column.push(MeasuredMetric::Failed);
+        column.push(MeasuredMetric::Absent);
+        let of = column.len();
+        let e = MetricEstimate::from_column(&column, BetterDirection::Lower);
+        assert_eq!(
+            (e.n, e.failed, e.blocked, e.censored, e.absent),
+            (40, 1, 3, 2, 1)
+        );
+        assert_eq!((e.mean, e.p50, e.p90), (Some(10.0), Some(10.0), None));
+        let excluded = StatisticalWarning::Excluded {
+            failed: 1,
+            blocked: 3,
+            censored: 2,
+            of,
+        };
+        assert_eq!(e.weaknesses, [excluded]);
+        let none = MetricEstimate::from_column(&[MeasuredMetric::Blocked], BetterDirection::Lower);
+        assert_eq!((none.n, none.mean, none.ci95), (0, None, None));
+    }
+}

@@ -1,0 +1,176 @@
+//! The comparison of two variants in one metric, and its verdict.
+
+use super::ComparisonTable;
+use crate::experiment::metric::{BetterDirection, better};
+use crate::experiment::outcome::ReplicationOutcome;
+use serde::Serialize;
+use sim_base::stats::{PairedDifference, sign_test, wilcoxon};
+use std::cmp::Ordering;
+
+/// Comparison of two variants in one metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PairedEstimate {
+    /// The first variant.
+    pub a: String,
+    /// The second variant.
+    pub b: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Mean, interval and standard deviation of "b − a" over the replications in which both have a value.
+    #[serde(flatten)]
+    pub difference: PairedDifference,
+    /// The better variant, if the interval excludes zero.
+    pub verdict: CompareVerdict,
+    /// Whether lower or higher values are better.
+    pub better: BetterDirection,
+    /// Approximate number of pairs required to separate a difference of this mean; null if it is already separated,
+    /// or no reasonable number suffices.
+    pub needed: Option<usize>,
+    /// Number of replications in which only one of them has a value.
+    pub unpaired: usize,
+    /// Numbers of common replications that `a` and `b` completed; null if they are equal.
+    pub completed: Option<[usize; 2]>,
+    /// p-value of the sign test.
+    pub sign_p: f64,
+    /// p-value of Wilcoxon's test; null if all differences are 0.
+    pub wilcoxon_p: Option<f64>,
+}
+
+/// The better of two variants.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CompareVerdict {
+    /// The first variant is better.
+    A,
+    /// The second variant is better.
+    B,
+    /// The interval contains zero.
+    Inconclusive,
+    /// The difference is below the resolution of the metric.
+    NoDifference,
+    /// The variant with the better value completes fewer of the common replications, so it is not better.
+    CompletesLess,
+}
+
+pub(super) fn pair(
+    a: &ComparisonTable,
+    b: &ComparisonTable,
+    metric: &str,
+) -> Option<PairedEstimate> {
+    let (first, second) = (a.column(metric)?, b.column(metric)?);
+    let (mut pairs, mut unpaired, mut completed) = (Vec::new(), 0, [0, 0]);
+    let numbers = |t: &ComparisonTable| {
+        t.variant
+            .replications
+            .iter()
+            .map(|r| r.replication)
+            .collect()
+    };
+    let (left, right): (Vec<u64>, Vec<u64>) = (numbers(a), numbers(b));
+    let is_completed = |t: &ComparisonTable, at: usize| {
+        t.variant.replications[at].outcome() == ReplicationOutcome::Completed
+    };
+    for (i, (number, measured)) in left.iter().zip(first).enumerate() {
+        // Interrupted replications are missing.
+        let Ok(at) = right.binary_search(number) else {
+            continue;
+        };
+        completed[0] += usize::from(is_completed(a, i));
+        completed[1] += usize::from(is_completed(b, at));
+        match (measured.value(), second[at].value()) {
+            (Some(x), Some(y)) => pairs.push((x, y)),
+            (None, None) => {}
+            _ => unpaired += 1,
+        }
+    }
+    let difference = PairedDifference::from_pairs(&pairs)?;
+    let differences: Vec<f64> = pairs.iter().map(|(x, y)| y - x).collect();
+    let better = better(metric);
+    let separated = difference.significant_order();
+    Some(PairedEstimate {
+        a: a.variant.name.clone(),
+        b: b.variant.name.clone(),
+        metric: metric.to_owned(),
+        difference,
+        verdict: if is_below_resolution(&pairs, &differences) {
+            CompareVerdict::NoDifference
+        } else {
+            verdict(separated, better, completed)
+        },
+        better,
+        needed: separated.map_or(difference.required_pairs(), |_| None),
+        unpaired,
+        completed: (completed[0] != completed[1]).then_some(completed),
+        sign_p: sign_test(&differences).p,
+        wilcoxon_p: wilcoxon(&differences).map(|w| w.p),
+    })
+}
+
+/// Relative resolution of metrics: differences of less than 1 in 100,000 are not printed with the values.
+const RESOLUTION: f64 = 1e-5;
+
+/// Returns true if every difference is smaller than the resolution of the values.
+fn is_below_resolution(pairs: &[(f64, f64)], differences: &[f64]) -> bool {
+    let size = pairs
+        .iter()
+        .fold(0.0, |size: f64, (x, y)| size.max(x.abs()).max(y.abs()));
+    differences.iter().all(|d| d.abs() <= size * RESOLUTION)
+}
+
+/// Returns the verdict. `separated` is the order of the second variant relative to the first, `completed` their numbers
+/// of completed replications: a variant that completes fewer is never better.
+fn verdict(
+    separated: Option<Ordering>,
+    better: BetterDirection,
+    completed: [usize; 2],
+) -> CompareVerdict {
+    let winner = match (separated, better) {
+        (Some(Ordering::Less), BetterDirection::Lower)
+        | (Some(Ordering::Greater), BetterDirection::Higher) => CompareVerdict::B,
+        (Some(Ordering::Less | Ordering::Greater), _) => CompareVerdict::A,
+        (Some(Ordering::Equal) | None, _) => CompareVerdict::Inconclusive,
+    };
+    match winner {
+        CompareVerdict::A if completed[0] < completed[1] => CompareVerdict::CompletesLess,
+        CompareVerdict::B if completed[1] < completed[0] => CompareVerdict::CompletesLess,
+        winner => winner,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_names_the_better_side_and_none_without_separation() {
+        use BetterDirection::*;
+        use Ordering::*;
+        for (separated, better, expected) in [
+            (Some(Less), Lower, CompareVerdict::B),
+            (Some(Greater), Lower, CompareVerdict::A),
+            (Some(Less), Higher, CompareVerdict::A),
+            (Some(Greater), Higher, CompareVerdict::B),
+            (None, Lower, CompareVerdict::Inconclusive),
+        ] {
+            assert_eq!(
+                verdict(separated, better, [8, 8]),
+                expected,
+                "{separated:?} {better:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn variant_that_completes_fewer_replications_is_never_better() {
+        let less = Some(Ordering::Less);
+        for (completed, expected) in [
+            ([8, 8], CompareVerdict::B),
+            ([7, 8], CompareVerdict::B),
+            ([8, 7], CompareVerdict::CompletesLess),
+        ] {
+            let verdict = verdict(less, BetterDirection::Lower, completed);
+            assert_eq!(verdict, expected, "{completed:?}");
+        }
+    }
+}
