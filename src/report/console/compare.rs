@@ -1,8 +1,11 @@
 //! Console output of `compare`: estimates per metric and variant, paired differences, and a conclusion.
 
 mod main_metrics;
+mod values;
 
 pub(crate) use main_metrics::MAIN_METRICS;
+pub use values::format_metric_value;
+pub(crate) use values::{is_seconds, unit};
 
 use super::waterfall::WaterfallStyle;
 use crate::estimates::{EstimateFormat, HEAD};
@@ -10,9 +13,7 @@ use sim_analysis::experiment::{
     CompareVerdict, MetricEstimate, PairedEstimate, ReplicationOutcome, VariantChange,
     VariantComparison, is_by_cause,
 };
-use sim_analysis::format::{column, count, seconds, wrap};
-use sim_analysis::metrics::restarts::waits::thousands;
-use sim_base::Duration;
+use sim_analysis::format::{column, count, wrap};
 use sim_base::stats::StatisticalWarning;
 use std::fmt::Write;
 
@@ -454,58 +455,6 @@ fn caveats(all: &VariantComparison, same: &[&str]) -> Vec<String> {
     lines
 }
 
-/// Returns whether the metric is in seconds, according to the suffix of its name or of a part of it.
-pub(crate) fn is_seconds(metric: &str) -> bool {
-    metric.ends_with("_s") || metric.contains("_s.")
-}
-
-pub(crate) fn unit(metric: &str) -> &'static str {
-    match metric {
-        m if m.contains("ledger.") => "accelerator-hours; ",
-        m if is_seconds(m) => "seconds of virtual time; ",
-        m if m.starts_with("nodeHours.") => "node-hours; ",
-        m if m.ends_with("_h") => "hours of virtual time; ",
-        _ => "",
-    }
-}
-
-pub fn format_metric_value(metric: &str, v: f64) -> String {
-    let sign = if v < 0.0 { "-" } else { "" };
-    let size = v.abs();
-    if metric.contains("ledger.") {
-        return format!("{sign}{}", format_significant(size / 3600.0));
-    }
-    if ["completed", "failed", "blocked"]
-        .iter()
-        .any(|name| is_headline_metric(metric, name))
-    {
-        return format!("{sign}{:.1} %", size * 100.0);
-    }
-    if is_seconds(metric) && size >= 0.9995 {
-        return format!("{sign}{}", seconds(Duration::from_seconds_f64(size)));
-    }
-    let unit = match metric {
-        m if is_seconds(m) => " s",
-        m if m.ends_with("_h") => " h",
-        _ => "",
-    };
-    format!("{sign}{}{unit}", format_significant(size))
-}
-
-/// Formats a number with three or four significant digits. Values below 1e-9 are shown as 0.
-fn format_significant(v: f64) -> String {
-    match v {
-        v if v < 1e-9 => "0".to_owned(),
-        v if v == v.trunc() && v < 1e15 => thousands(v as u64),
-        v if v < 0.1 => format!("{v:.0$}", (2.0 - libm::log10(v).floor()) as usize),
-        v if v < 9.995 => format!("{v:.3}"),
-        v if v < 99.95 => format!("{v:.2}"),
-        v if v < 9999.5 => format!("{v:.1}"),
-        v if v < 1e15 => thousands(v.round() as u64),
-        v => format!("{v:.3e}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -518,26 +467,6 @@ mod tests {
             ("lost_s.failed", false),
         ] {
             assert_eq!(is_headline_metric(metric, "failed"), told, "{metric}");
-        }
-    }
-
-    #[test]
-    fn numbers_have_three_or_four_significant_digits() {
-        for (metric, value, expected) in [
-            ("end.t_s", 731.4, "731 s"),
-            ("restartLatency_s.p50", -0.0831, "-0.0831 s"),
-            ("restartLatency_s.p50", 0.25, "0.250 s"),
-            ("restartLatency_s.p50", 0.0, "0 s"),
-            ("ledger.idle", 36_000.0, "10"),
-            ("ledger.idle", -5.4, "-0.00150"),
-            ("restarts", 12_345.0, "12,345"),
-            ("restarts", 12.345, "12.35"),
-        ] {
-            assert_eq!(
-                format_metric_value(metric, value),
-                expected,
-                "{metric} {value}"
-            );
         }
     }
 }

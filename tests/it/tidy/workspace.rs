@@ -23,7 +23,7 @@ const CRATE_LINES_MAX: [(&str, usize); 11] = [
     ("policy", 4_700),
     ("program", 19_000),
     ("recordings", 13_800),
-    ("report", 17_700),
+    ("report", 18_000),
     ("testkit", 1_200),
 ];
 
