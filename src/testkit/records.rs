@@ -2,6 +2,7 @@
 
 use sim_analysis::metrics::restarts::fold::RestartFold;
 use sim_analysis::metrics::restarts::restart::RestartMetrics;
+use sim_analysis::metrics::restarts::root_cause::FaultHarm;
 use sim_base::{JobId, JobSetId, NodeId, PodId, TextId};
 use sim_engine::record::{
     Body, DeletionActor, JobConditionType, JobSetConditionType, NodeReady, RunOutcome,
@@ -20,7 +21,7 @@ pub fn ended(stuck: &[&str]) -> RunOutcome {
 }
 
 pub fn fold(lines: &[LineFilter]) -> Vec<RestartMetrics> {
-    let mut fold = RestartFold::from_parts(vec![true]);
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]);
     play(lines, &names(), &mut fold);
     fold.finish(&ended(&[]), &names())
 }

@@ -4,6 +4,7 @@ use sim_analysis::metrics::RestartFold;
 use sim_analysis::metrics::restarts::path::{CriticalPath, PathPart};
 use sim_analysis::metrics::restarts::phases::Phase;
 use sim_analysis::metrics::restarts::restart::*;
+use sim_analysis::metrics::restarts::root_cause::FaultHarm;
 use sim_base::*;
 use sim_engine::record::{
     Body, DeletionActor, JobName, JobSetConditionType, NodeReady, RUN_ENDED, RecordNames,
@@ -264,7 +265,7 @@ fn the_path_of_a_restart_is_what_it_waited_for_and_adds_up() {
     assert_eq!((first.from, first.waited), (s(100), TicketWait::Pleg));
     let last = r.path.steps[r.path.steps.len() - 1];
     assert_eq!((last.to, last.waited), (s(130), TicketWait::ContainerStart));
-    let mut plain = RestartFold::from_parts(vec![true]).without_paths();
+    let mut plain = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]).without_paths();
     assert!(!plain.receives_tickets());
     for record in records(&recreate()) {
         plain.record(&record, &names());
@@ -275,7 +276,7 @@ fn the_path_of_a_restart_is_what_it_waited_for_and_adds_up() {
 
 #[test]
 fn blocked_restart_waits_from_its_last_record_for_the_outcomes_reason() {
-    let mut fold = RestartFold::from_parts(vec![true]);
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]);
     play(&dead_node(), &names(), &mut fold);
     let why =
         "pod train-workers-0-1 is terminating on node node-1, which does not answer; it stays";
@@ -297,7 +298,7 @@ fn blocked_restart_waits_from_its_last_record_for_the_outcomes_reason() {
 
 #[test]
 fn restart_unfinished_at_the_time_limit_waits_for_pending_events() {
-    let mut fold = RestartFold::from_parts(vec![true]);
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]);
     let lines = dead_node();
     play(&lines, &names(), &mut fold);
     let pending = |id, waited, to| WorkTicket {
@@ -325,7 +326,7 @@ fn restart_unfinished_at_the_time_limit_waits_for_pending_events() {
 
 #[test]
 fn tickets_do_not_pile_up_over_many_restarts() {
-    let mut fold = RestartFold::from_parts(vec![true]);
+    let mut fold = RestartFold::from_parts(vec![FaultHarm::MayBreakPods]);
     let cycle: Vec<LineFilter> = recreate().into_iter().skip(started().len()).collect();
     let mut lines = started();
     for round in 0..2000 {
@@ -356,4 +357,32 @@ fn tickets_do_not_pile_up_over_many_restarts() {
         "{most} tickets are kept of {} lines",
         lines.len()
     );
+}
+
+/// A node that reboots within the grace period of the node monitor reports its lost containers when it returns. The
+/// restart begins with the crash for every duration of the outage.
+#[test]
+fn restart_after_a_quick_reboot_begins_with_the_crash() {
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  failurePolicy: \
+         {maxRestarts: 5}\n  replicatedJobs:\n  - name: w\n    template: {spec: {parallelism: 2, completions: 2, \
+         backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, resources: {limits: \
+         {a.com/chip: 1}}}]}}}}\n";
+    for outage_s in [1_u64, 30, 44] {
+        let scenario = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: reboot}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - {{name: \"h-{{node}}\", \
+             nodesPerIsland: 2, accelerator: a.com/chip, allocatable: {{cpu: 8, a.com/chip: 1}}}}\njobSets: [{{manifest: \
+             jobset.yaml}}]\nfaults:\n- {{at: 100s, crashNode: {{node: h-0}}}}\n- {{at: {}s, returnNode: {{node: \
+             h-0}}}}\nstop: {{at: 1h, when: Time}}\n",
+            100 + outage_s
+        );
+        let scenario = crate::support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = crate::support::simulation(&scenario);
+        let mut fold = RestartFold::new(simulation.scenario());
+        let outcome = simulation.run(scenario.seed, 0, &mut fold);
+        let restarts = fold.finish(&outcome, simulation.names());
+        assert_eq!(restarts.len(), 1, "outage of {outage_s} s");
+        assert_eq!(restarts[0].start, s(100), "outage of {outage_s} s");
+        assert_eq!(restarts[0].cause.kind, CauseKind::Fault { index: 0 });
+    }
 }

@@ -175,6 +175,9 @@ fn decided_row(row: &BenchRow) -> Option<SensitiveResult> {
     });
     let mut all = all.ok()?.into_iter();
     let one = all.find(|c| c.plane.kubernetes == row.key.kubernetes)?;
+    if scene::refused(one.nodes).is_some() {
+        return None;
+    }
     let loaded = scene::load(&one, &[]).ok()?;
     let seed = loaded.scenario.seed;
     let (hung, digest) = dominant_assumptions::of_scenario(&row.key.text(), &loaded, seed)?;

@@ -8,7 +8,7 @@ use super::path::CriticalPath;
 use super::restart::{
     CauseKind, Milestone, RestartCause, RestartMetrics, RestartOutcome, RestartScope,
 };
-use super::root_cause::{JobSetState, NO_POD, PodTroubles, TroublePodState, is_harmful};
+use super::root_cause::{FaultHarm, JobSetState, NO_POD, PodTroubles, TroublePodState};
 use super::tickets::TicketIndex;
 use sim_api::spec::ScenarioSpec;
 use sim_base::{JobSetId, PodId, SimTime, row_or_default};
@@ -30,16 +30,17 @@ pub struct RestartFold {
 
 impl RestartFold {
     pub fn new(scenario: &ScenarioSpec) -> RestartFold {
-        let harmful = scenario.faults.iter().map(|f| is_harmful(&f.action));
-        RestartFold::from_parts(harmful.collect())
+        let harms = scenario.faults.iter();
+        let harms = harms.map(|f| FaultHarm::from_action(&f.action));
+        RestartFold::from_parts(harms.collect())
     }
 
-    /// Creates the fold. `harmful[i]` states whether fault `i` of the scenario can break pods; faults beyond the list
-    /// count as harmful.
-    pub fn from_parts(harmful: Vec<bool>) -> RestartFold {
+    /// Creates the fold. `harms[i]` states what fault `i` of the scenario can do to pods; faults beyond the list may
+    /// break pods.
+    pub fn from_parts(harms: Vec<FaultHarm>) -> RestartFold {
         RestartFold {
             jobsets: Vec::new(),
-            troubles: PodTroubles::new(harmful),
+            troubles: PodTroubles::new(harms),
             finished: Vec::new(),
             now: SimTime::ZERO,
             ticket: NO_TICKET,

@@ -60,28 +60,40 @@ pub struct JobSetState {
     pub over: bool,
 }
 
-/// Whether a fault can break pods. Repairs, cordons and most user requests cannot.
-pub fn is_harmful(action: &FaultAction) -> bool {
-    use FaultAction::*;
-    if let Request(request) = action {
-        return deletes_pods(request);
-    }
-    matches!(
-        action,
-        ContainerExit { .. }
+/// What a fault can do to pods.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FaultHarm {
+    /// Nothing: repairs, cordons and most user requests.
+    Harmless,
+    /// Pods may fail or be deleted, depending on what follows.
+    MayBreakPods,
+    /// All processes on the node are lost, even if it returns before the control plane notices.
+    LosesProcesses,
+}
+
+impl FaultHarm {
+    /// Determines what an action can do to pods.
+    pub fn from_action(action: &FaultAction) -> FaultHarm {
+        use FaultAction::*;
+        match action {
+            Request(request) if deletes_pods(request) => FaultHarm::MayBreakPods,
+            CrashNode(_) => FaultHarm::LosesProcesses,
+            ContainerExit { .. }
             | DeletePod { .. }
             | EvictPod { .. }
-            | CrashNode(_)
             | PartitionNode(_)
             | DeleteNode(_)
             | DrainNode(_)
             | TaintNode(..)
             | Silent {
-                fault: sim_api::spec::SilentFaults::Hang { .. }
+                fault:
+                    sim_api::spec::SilentFaults::Hang { .. }
                     | sim_api::spec::SilentFaults::Corrupt { .. },
                 ..
-            }
-    )
+            } => FaultHarm::MayBreakPods,
+            _ => FaultHarm::Harmless,
+        }
+    }
 }
 
 /// Whether a user request deletes a pod, a Node, or a Job with its pods, like the corresponding fault actions.
@@ -97,7 +109,7 @@ fn deletes_pods(request: &UserRequest) -> bool {
 }
 
 pub struct PodTroubles {
-    harmful: Vec<bool>,
+    harms: Vec<FaultHarm>,
     /// Record number, time and index of the latest fault.
     newest: (u32, SimTime, u32),
     pods: Vec<TroublePodState>,
@@ -107,9 +119,9 @@ pub struct PodTroubles {
 }
 
 impl PodTroubles {
-    pub fn new(harmful: Vec<bool>) -> PodTroubles {
+    pub fn new(harms: Vec<FaultHarm>) -> PodTroubles {
         PodTroubles {
-            harmful,
+            harms,
             newest: (NO_CAUSE, SimTime::ZERO, 0),
             pods: Vec::new(),
             noted: Vec::new(),
@@ -207,10 +219,10 @@ impl PodTroubles {
     }
 
     pub fn node_state(&mut self, now: SimTime, node: NodeId, ready: NodeReady) {
-        let slot = row_or_default(&mut self.nodes, node.ix());
         match ready {
-            NodeReady::True => *slot = None,
+            NodeReady::True => self.node_recovers(node),
             _ => {
+                let slot = row_or_default(&mut self.nodes, node.ix());
                 slot.get_or_insert((now, CauseKind::NodeNotReady));
             }
         }
@@ -232,7 +244,30 @@ impl PodTroubles {
     }
 
     fn is_harmful(&self, index: u32) -> bool {
-        self.harmful.get(index as usize).copied().unwrap_or(true)
+        self.harm(index) != FaultHarm::Harmless
+    }
+
+    fn harm(&self, index: u32) -> FaultHarm {
+        let known = self.harms.get(index as usize).copied();
+        known.unwrap_or(FaultHarm::MayBreakPods)
+    }
+
+    /// Clears the failure of a node. If its processes were lost, the failure remains that of its pods, which report it
+    /// only now.
+    fn node_recovers(&mut self, node: NodeId) {
+        let slot = row_or_default(&mut self.nodes, node.ix());
+        let Some((at, kind @ CauseKind::Fault { index })) = slot.take() else {
+            return;
+        };
+        if self.harm(index) != FaultHarm::LosesProcesses {
+            return;
+        }
+        for pod in 0..self.pods.len() {
+            let p = &self.pods[pod];
+            if p.node == node && !p.gone && p.created <= at {
+                self.store_failure(at, PodId(pod as u32), kind);
+            }
+        }
     }
 
     /// Handles a fault: a harmful one is noted as failure of its pod or node, a repair clears the failure of its node.
@@ -248,11 +283,10 @@ impl PodTroubles {
         if pod.is_some() || !node.is_some() {
             return;
         }
-        let slot = row_or_default(&mut self.nodes, node.ix());
         if harmful {
-            slot.get_or_insert((now, kind));
+            row_or_default(&mut self.nodes, node.ix()).get_or_insert((now, kind));
         } else {
-            *slot = None;
+            self.node_recovers(node);
         }
     }
 }
